@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes.chromium import await_drawing, into_view, open_page, read_log, until
+from fakes.chromium import await_drawing, scroll_into_view, open_page, read_log, wait_until
 from fakes.large import Large
 from selenium.webdriver.common.by import By
 
@@ -33,7 +33,7 @@ requestAnimationFrame(() => setTimeout(() => {
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path: Path = tmp_path_factory.mktemp("large") / "report.html"
-    write_html(path, Large(blocks=3, samples=4).evaluation())
+    write_html(path, Large(blocks=3, samples=4).make_evaluation())
     return path
 
 
@@ -41,7 +41,7 @@ def measure_opening_ms(browser: Chrome, path: Path) -> float:
     """Return the time until a page has drawn verdict and map."""
     browser.get("about:blank")
     browser.get(path.as_uri())
-    until(browser, lambda: browser.execute_script("return document.documentElement.dataset.opened === 'true'"))
+    wait_until(browser, lambda: browser.execute_script("return document.documentElement.dataset.opened === 'true'"))
     return float(browser.execute_script("return performance.getEntriesByName('opened')[0].startTime"))
 
 
@@ -70,8 +70,8 @@ def test_only_requested_charts_are_drawn(browser: Chrome, written: Path) -> None
     assert first.find_element(By.TAG_NAME, "figcaption").text.startswith("allgather: time per call")
     assert int(page.execute_script("return document.documentElement.dataset.charts")) < 40
     table = page.find_element(By.CSS_SELECTOR, "details[data-table=results]:not([hidden])")
-    into_view(page, table)
+    scroll_into_view(page, table)
     table.find_element(By.TAG_NAME, "summary").click()
-    until(page, lambda: len(table.find_elements(By.CSS_SELECTOR, "tbody tr")) == 24)
+    wait_until(page, lambda: len(table.find_elements(By.CSS_SELECTOR, "tbody tr")) == 24)
     assert read_log(page, "browser") == []
     assert page.execute_script("return performance.getEntriesByType('resource').length") == 0

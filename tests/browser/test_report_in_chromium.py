@@ -9,8 +9,8 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import evaluations, kinds, scales, thorough
-from fakes.chromium import await_drawing, click, colours, draw_everything, metrics, open_page, read_log, until
+from fakes import evaluations, kinds, scales, mark_thorough
+from fakes.chromium import await_drawing, click, set_colours, draw_everything, set_width, open_page, read_log, wait_until
 from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
@@ -32,14 +32,14 @@ ALLREDUCE = "allreduce.blocking.8.float.socket.window"
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     path: Path = tmp_path_factory.mktemp("page") / "report.html"
-    write_html(path, evaluations.evaluation())
+    write_html(path, evaluations.make_evaluation())
     return path.as_uri()
 
 
 @pytest.fixture(scope="module")
 def kinds_address(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("kinds")
-    write_html(folder / "report.html", evaluate(kinds.make(folder / "made")))
+    write_html(folder / "report.html", evaluate(kinds.make_store(folder / "made")))
     return (folder / "report.html").as_uri()
 
 
@@ -117,8 +117,8 @@ def test_the_verdict_is_visible_first(page: Chrome) -> None:
 
 def test_a_click_on_a_cell_of_the_map_shows_its_case(page: Chrome) -> None:
     click(page, find_cell(page, "allreduce 8 B: alpha 2.00×"))
-    until(page, lambda: page.current_url.endswith(f"#case={ALLREDUCE}") and is_figure_in_view(page))
-    until(page, lambda: read_caption(page, "distribution").startswith("allreduce 8 B: all 392 samples"))
+    wait_until(page, lambda: page.current_url.endswith(f"#case={ALLREDUCE}") and is_figure_in_view(page))
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("allreduce 8 B: all 392 samples"))
     assert read_caption(page, "curves") == "allreduce: time per call"
     assert Select(page.find_element(By.ID, "pick-size")).first_selected_option.text == "8 B"
 
@@ -131,10 +131,10 @@ def is_figure_in_view(page: Chrome) -> bool:
 def test_choosing_another_case_changes_its_charts(page: Chrome) -> None:
     before = find_drawing(page, "distribution")
     Select(page.find_element(By.ID, "pick-size")).select_by_visible_text("64 KiB")
-    until(page, lambda: read_caption(page, "distribution").startswith("pingpong 64 KiB"))
-    until(page, lambda: find_drawing(page, "distribution") != before)
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("pingpong 64 KiB"))
+    wait_until(page, lambda: find_drawing(page, "distribution") != before)
     Select(page.find_element(By.ID, "pick-line")).select_by_visible_text("allreduce nonblocking")
-    until(page, lambda: read_caption(page, "distribution").startswith("allreduce nonblocking 64 KiB"))
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("allreduce nonblocking 64 KiB"))
     assert read_caption(page, "curves") == "allreduce nonblocking: time per call"
     assert read_log(page, "browser") == []
 
@@ -142,39 +142,39 @@ def test_choosing_another_case_changes_its_charts(page: Chrome) -> None:
 @pytest.mark.thorough
 def test_an_operation_without_sizes_can_be_chosen(page: Chrome) -> None:
     Select(page.find_element(By.ID, "pick-line")).select_by_visible_text("barrier")
-    until(page, lambda: read_caption(page, "distribution").startswith("barrier"))
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("barrier"))
     assert read_caption(page, "ratios") == "barrier: time relative to alpha"
 
 
 def test_links_to_evidence_and_back_work_by_keyboard(page: Chrome) -> None:
     page.find_element(By.LINK_TEXT, "bandwidth 8 B").send_keys(Keys.ENTER)
-    until(page, lambda: read_caption(page, "distribution").startswith("bandwidth 8 B"))
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("bandwidth 8 B"))
     page.find_element(By.LINK_TEXT, "pingpong 64 KiB").send_keys(Keys.ENTER)
-    until(page, lambda: read_caption(page, "distribution").startswith("pingpong 64 KiB"))
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("pingpong 64 KiB"))
     page.back()
-    until(page, lambda: read_caption(page, "distribution").startswith("bandwidth 8 B"))
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("bandwidth 8 B"))
 
 
 def test_the_theme_follows_the_system_and_the_switch(page: Chrome) -> None:
     light = read_colours(page)
-    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": colours("dark")})
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": set_colours("dark")})
     dark = read_colours(page)
     assert dark[0] != light[0]
     assert dark[1] != light[1]
     switch = page.find_element(By.ID, "theme")
-    until(page, lambda: switch.text == "Light theme")
+    wait_until(page, lambda: switch.text == "Light theme")
     switch.click()
     assert read_colours(page) == light
     assert switch.text == "Dark theme"
 
 
-@pytest.mark.parametrize("width", [320, thorough(390), thorough(768)])
+@pytest.mark.parametrize("width", [320, mark_thorough(390), mark_thorough(768)])
 @pytest.mark.parametrize("fixture", ["page", "page_of_kinds"])
 def test_a_narrow_screen_needs_no_horizontal_scrolling(request: pytest.FixtureRequest, fixture: str, width: int) -> None:
     page: Chrome = request.getfixturevalue(fixture)
-    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics(width))
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", set_width(width))
     page.refresh()
-    until(page, lambda: page.execute_script("return document.documentElement.dataset.ready === 'true'"))
+    wait_until(page, lambda: page.execute_script("return document.documentElement.dataset.ready === 'true'"))
     draw_everything(page)
     assert page.execute_script("const page = document.documentElement; return page.scrollWidth - page.clientWidth") == 0
 
@@ -198,8 +198,8 @@ def test_a_printed_page_is_white_and_unfolded(page: Chrome) -> None:
 def test_single_ranks_are_shown_for_operations_timed_by_all_ranks(page: Chrome) -> None:
     assert not find_figure(page, "ranks").is_displayed()
     click(page, find_cell(page, "allreduce 8 B: alpha 2.00×"))
-    until(page, lambda: read_caption(page, "distribution").startswith("allreduce 8 B"))
-    until(page, lambda: find_figure(page, "ranks").is_displayed())
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("allreduce 8 B"))
+    wait_until(page, lambda: find_figure(page, "ranks").is_displayed())
     assert read_caption(page, "ranks") == "allreduce 8 B: from beginning to end of each rank"
 
 
@@ -207,7 +207,7 @@ def test_a_click_between_two_ranks_shows_their_pair(page_of_kinds: Chrome) -> No
     page = page_of_kinds
     await_drawing(page, page.find_element(By.CSS_SELECTOR, "#pairs figure"))
     click(page, page.find_element(By.CSS_SELECTOR, "#pairs [aria-label*='from 3 to 0']"))
-    until(page, lambda: read_caption(page, "distribution").startswith("pingpong 8 B, from=3, to=0: all 240 samples"))
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("pingpong 8 B, from=3, to=0: all 240 samples"))
     assert read_caption(page, "bars") == "pingpong 8 B, from=3, to=0: latency (half a round trip)"
     assert read_log(page, "browser") == []
 
@@ -216,15 +216,15 @@ def test_a_click_between_two_ranks_shows_their_pair(page_of_kinds: Chrome) -> No
 def test_options_can_be_chosen_by_name(page_of_kinds: Chrome) -> None:
     page = page_of_kinds
     Select(page.find_element(By.ID, "pick-line")).select_by_visible_text("put, allocation=create, epoch=fence")
-    until(page, lambda: read_caption(page, "distribution").startswith("put 8 B, allocation=create, epoch=fence: all "))
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("put 8 B, allocation=create, epoch=fence: all "))
     assert read_caption(page, "ratios") == "put, allocation=create, epoch=fence: time relative to alpha"
     Select(page.find_element(By.ID, "pick-line")).select_by_visible_text("allreduce, quantity=memory")
-    until(page, lambda: read_caption(page, "ratios") == "allreduce, quantity=memory: memory relative to alpha")
+    wait_until(page, lambda: read_caption(page, "ratios") == "allreduce, quantity=memory: memory relative to alpha")
 
 
 def test_a_size_is_chosen_for_all_charts_of_scaling_of_an_operation(browser: Chrome, tmp_path: Path) -> None:
     operations, sizes = ("barrier", "alltoall"), (8, 64, 512)
-    store = scales.make(tmp_path / "made", lambda *_: 1000.0, operations=operations, sizes=sizes, launches=1)
+    store = scales.make_store(tmp_path / "made", lambda *_: 1000.0, operations=operations, sizes=sizes, launches=1)
     write_html(tmp_path / "report.html", evaluate(store))
     page = open_page(browser, (tmp_path / "report.html").as_uri())
     barrier, alltoall = page.find_elements(By.CSS_SELECTOR, "#scaling .scale")
@@ -238,6 +238,6 @@ def test_a_size_is_chosen_for_all_charts_of_scaling_of_an_operation(browser: Chr
 
     assert (list_captions(barrier), list_captions(alltoall)) == (["barrier"] * 2, ["alltoall 64 B"] * 3)
     Select(alltoall.find_element(By.TAG_NAME, "select")).select_by_visible_text("512 B")
-    until(page, lambda: list_captions(alltoall) == ["alltoall 512 B"] * 3)
+    wait_until(page, lambda: list_captions(alltoall) == ["alltoall 512 B"] * 3)
     assert list_captions(barrier) == ["barrier"] * 2
     assert read_log(page, "browser") == []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import placed, scales, torus
-from fakes.chromium import await_drawing, into_view, open_page, read_log, until
+from fakes import placement_campaigns, scales, torus
+from fakes.chromium import await_drawing, scroll_into_view, open_page, read_log, wait_until
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
@@ -69,11 +69,11 @@ def list_row_names(page: Chrome, section: str) -> list[str]:
 def scroll_to_tables(page: Chrome, section: str) -> None:
     """Scroll to the initially unfolded tables of a section, which are filled when they come into view."""
     for unfolded in page.find_elements(By.CSS_SELECTOR, f"#{section} details[open]"):
-        into_view(page, unfolded)
+        scroll_into_view(page, unfolded)
 
 
 def test_placements_follow_operation_and_size(show: Show, tmp_path: Path) -> None:
-    store = placed.make(
+    store = placement_campaigns.make_store(
         tmp_path / "made", lambda *_: 1000.0, operations=("pingpong", "bandwidth"), sizes=(8, 64, 1024), launches=2
     )
     page = show(store)
@@ -81,12 +81,12 @@ def test_placements_follow_operation_and_size(show: Show, tmp_path: Path) -> Non
     assert list_texts(page, "#places summary") == tables
     assert len(list_texts(page, "#places figure")) == 2
     scroll_to_tables(page, "places")
-    until(page, lambda: list_row_names(page, "places") == ["8 B", "64 B", "1 KiB"])
+    wait_until(page, lambda: list_row_names(page, "places") == ["8 B", "64 B", "1 KiB"])
     choose(page, "from", "64 B")
-    until(page, lambda: list_row_names(page, "places") == ["64 B", "1 KiB"])
+    wait_until(page, lambda: list_row_names(page, "places") == ["64 B", "1 KiB"])
     assert list_texts(page, "#places summary") == tables
     enter_text(page, "bandw")
-    until(page, lambda: list_texts(page, "#places summary") == tables[1:])
+    wait_until(page, lambda: list_texts(page, "#places summary") == tables[1:])
     (figure,) = [
         find_element
         for find_element in page.find_elements(By.CSS_SELECTOR, "#places figure")
@@ -95,17 +95,17 @@ def test_placements_follow_operation_and_size(show: Show, tmp_path: Path) -> Non
     assert str(figure.get_attribute("data-key")).startswith("bandwidth.")
     await_drawing(page, figure)
     enter_text(page, "idth of nothing")
-    until(page, lambda: list_texts(page, "#places .nothing") == [NOTHING])
+    wait_until(page, lambda: list_texts(page, "#places .nothing") == [NOTHING])
     assert list_texts(page, "#places summary, #places figure") == []
     clear_filters(page)
-    until(page, lambda: list_texts(page, "#places summary") == tables)
+    wait_until(page, lambda: list_texts(page, "#places summary") == tables)
     assert list_texts(page, "#places .nothing") == []
     assert read_log(page, "browser") == []
 
 
 @pytest.mark.thorough
 def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path) -> None:
-    store = scales.make(
+    store = scales.make_store(
         tmp_path / "made", lambda *_: 1000.0, operations=("barrier", "alltoall"), sizes=(8, 64, 512), launches=1
     )
     page = show(store)
@@ -116,7 +116,7 @@ def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path
         for find_element in page.find_elements(By.CSS_SELECTOR, "#scaling figure")
     }
     enter_text(page, "alltoall")
-    until(page, lambda: list_texts(page, "#scaling summary") == ["alltoall 64 B"])
+    wait_until(page, lambda: list_texts(page, "#scaling summary") == ["alltoall 64 B"])
     assert (
         len(
             [
@@ -128,7 +128,7 @@ def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path
         == 1
     )
     choose(page, "from", "512 B")
-    until(page, lambda: list_texts(page, "#scaling summary") == [])
+    wait_until(page, lambda: list_texts(page, "#scaling summary") == [])
     assert Select(sizes).first_selected_option.text == "512 B"
     shown = [
         find_element
@@ -138,7 +138,7 @@ def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path
     assert {str(element.get_attribute("data-key")).split(".")[2] for element in shown} == {"512"}
     assert await_drawing(page, shown[0]).find_element(By.TAG_NAME, "figcaption").text.startswith("alltoall 512 B")
     clear_filters(page)
-    until(page, lambda: list_texts(page, "#scaling summary") == ["barrier", "alltoall 64 B"])
+    wait_until(page, lambda: list_texts(page, "#scaling summary") == ["barrier", "alltoall 64 B"])
     assert Select(sizes).first_selected_option.text == "64 B"
     again = {
         str(find_element.get_attribute("data-key"))
@@ -146,28 +146,28 @@ def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path
     }
     assert again == first
     scroll_to_tables(page, "scaling")
-    until(page, lambda: len(list_row_names(page, "scaling")) == 8)
+    wait_until(page, lambda: len(list_row_names(page, "scaling")) == 8)
     choose(page, "placement", "4x2")
-    until(page, lambda: list_row_names(page, "scaling") == ["4x2"])
+    wait_until(page, lambda: list_row_names(page, "scaling") == ["4x2"])
     assert read_log(page, "browser") == []
 
 
 @pytest.mark.thorough
 def test_rings_follow_placement(show: Show, tmp_path: Path) -> None:
-    page = show(torus.make(tmp_path / "made", launches=3, samples=50))
+    page = show(torus.make_store(tmp_path / "made", launches=3, samples=50))
     names = list_texts(page, "#rings summary")
     assert any("what one more hop costs" in name for name in names)
     scroll_to_tables(page, "rings")
-    until(page, lambda: len(list_texts(page, "#rings details[open] table")) == len(list_texts(page, "#rings details[open]")))
+    wait_until(page, lambda: len(list_texts(page, "#rings details[open] table")) == len(list_texts(page, "#rings details[open]")))
     before = len(list_row_names(page, "rings"))
     choose(page, "placement", "1x4")
-    until(page, lambda: 0 < len(list_row_names(page, "rings")) < before)
+    wait_until(page, lambda: 0 < len(list_row_names(page, "rings")) < before)
     assert set(list_texts(page, "#rings details[open] tbody tr td:nth-child(2)")) == {"2x2"}
     enter_text(page, "no such ring")
-    until(page, lambda: list_texts(page, "#rings .nothing") == [NOTHING])
+    wait_until(page, lambda: list_texts(page, "#rings .nothing") == [NOTHING])
     assert list_texts(page, "#rings summary") == []
     clear_filters(page)
-    until(page, lambda: list_texts(page, "#rings summary") == names)
+    wait_until(page, lambda: list_texts(page, "#rings summary") == names)
     assert read_log(page, "browser") == []
 
 
@@ -175,10 +175,10 @@ def test_a_candidate_without_wins_has_no_sections(show: Show, tmp_path: Path) ->
     def time_ns(candidate: str, _case: Case, _place: Placement) -> float:
         return {"alpha": 1000.0, "beta": 3000.0}.get(candidate, 2000.0)
 
-    page = show(scales.make(tmp_path / "made", time_ns, launches=6))
+    page = show(scales.make_store(tmp_path / "made", time_ns, launches=6))
     choose(page, "candidate", "beta")
-    until(page, lambda: list_texts(page, "#scaling .nothing") == [NOTHING])
+    wait_until(page, lambda: list_texts(page, "#scaling .nothing") == [NOTHING])
     assert list_texts(page, "#scaling figure, #scaling summary") == []
     choose(page, "candidate", "not beta")
-    until(page, lambda: list_texts(page, "#scaling .nothing") == [])
+    wait_until(page, lambda: list_texts(page, "#scaling .nothing") == [])
     assert len(list_texts(page, "#scaling summary")) == 1

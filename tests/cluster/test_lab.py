@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 
 from cluster.nodes import Delay, list_users, measure_one_way_ns
 from rankbench import build, lab, libraries, store
@@ -65,7 +65,7 @@ for node in "$@"; do echo "$node $(cat /sys/class/net/v-$node/statistics/rx_byte
 """Runs a plan as without a lab, and prints the traffic at the head's end of each node's link."""
 
 
-@pytest.mark.parametrize("count", [2, thorough(4)])
+@pytest.mark.parametrize("count", [2, mark_thorough(4)])
 def test_a_campaign_between_nodes_uses_their_links(count: int, home: Path, tmp_path: Path) -> None:
     """Each of the two nodes sends half of the data of a ping-pong."""
     nodes = [f"n{number}" for number in range(1, count + 1)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 
 from rankbench import lab, store
 from rankbench.lab import Cores, Wanted
@@ -67,7 +67,7 @@ def list_hosts(results: Store) -> set[tuple[str, str, tuple[str, ...]]]:
     }
 
 
-@pytest.mark.parametrize("launcher", [thorough("mpiexec"), "srun"])
+@pytest.mark.parametrize("launcher", [mark_thorough("mpiexec"), "srun"])
 def test_a_submitted_campaign_runs_to_its_end(nodes: Lab, home: Path, launcher: str) -> None:
     """Each library by its own launcher and by Slurm's, on one node and on two, whose network must be used."""
     sent = nodes.bytes_sent("n2")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import fakes
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 
 from mpi.conftest import WHEELS
 from rankbench import build, launch, libraries
@@ -155,7 +155,7 @@ def _build_core(library: Library, home: Path) -> Core:
     return Core(library, binary, build.describe(binary))
 
 
-ONE_LIBRARY = pytest.mark.parametrize("core", ["mpich", *map(thorough, WHEELS[1:])], indirect=True)
+ONE_LIBRARY = pytest.mark.parametrize("core", ["mpich", *map(mark_thorough, WHEELS[1:])], indirect=True)
 """For tests of the core's own behaviour, which does not depend on the library."""
 
 
@@ -229,7 +229,7 @@ def test_a_launch_stopped_for_a_while_is_not_stuck(core: Core, tmp_path: Path) -
     assert (process.exit_code, [record["status"] for record in records]) == (0, ["ok"]), process.printed
 
 
-@pytest.mark.parametrize("ranks", [2, 3, thorough(4)])
+@pytest.mark.parametrize("ranks", [2, 3, mark_thorough(4)])
 def test_every_operation_in_every_form_delivers_correct_data(core: Core, ranks: int, tmp_path: Path) -> None:
     """Nothing is timed, since four ranks are more than two cores; only the data count."""
     cases = [case for form in FORMS for case in make_cases(core.list_operations(form, ranks), form, SIZES)]
@@ -348,7 +348,7 @@ def test_every_operation_moves_each_of_its_datatypes(core: Core, tmp_path: Path)
 
 def test_the_stand_in_core_has_the_description_of_the_real_one(core: Core) -> None:
     """After a change of the core: `rankbench-core --describe > tests/fakes/description.json`."""
-    assert core.description == fakes.description()
+    assert core.description == fakes.read_description()
 
 
 @ONE_LIBRARY
@@ -412,10 +412,10 @@ MEMORY = [
     ["--cache", "cold"],
     ["--pages", "untouched"],
     ["--pages", "huge", "--alignment", "65536"],
-    thorough(["--alignment", "64"]),
-    thorough(["--buffers", "in-place"]),
-    thorough(["--root", "1"]),
-    thorough(["--root", "-1"]),
+    mark_thorough(["--alignment", "64"]),
+    mark_thorough(["--buffers", "in-place"]),
+    mark_thorough(["--root", "1"]),
+    mark_thorough(["--root", "-1"]),
     ["--root", "-1", "--buffers", "in-place", "--cache", "cold"],
 ]
 
@@ -457,7 +457,7 @@ def test_a_persistent_request_keeps_its_buffers_and_its_root(core: Core, tmp_pat
 
 
 @ONE_LIBRARY
-@pytest.mark.parametrize("alignment", [4, thorough(64), 4096])
+@pytest.mark.parametrize("alignment", [4, mark_thorough(64), 4096])
 def test_buffers_have_exactly_the_requested_alignment(core: Core, alignment: int, tmp_path: Path) -> None:
     library = tmp_path / "places.so"
     command = [core.library.wrapper, "-shared", "-fPIC", "-o", str(library), str(FLIP.with_name("places.c"))]
@@ -565,7 +565,7 @@ def find_undetected(
     ]
 
 
-@pytest.mark.parametrize("place", [thorough("first"), thorough("middle"), "last"])
+@pytest.mark.parametrize("place", [mark_thorough("first"), mark_thorough("middle"), "last"])
 def test_a_corrupted_byte_of_every_operation_in_every_form_is_detected(
     core: Core, flip: Path, place: str, tmp_path: Path
 ) -> None:

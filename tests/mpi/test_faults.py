@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 from fakes.library import make
 
 from rankbench import build, campaign, evaluation, launch, libraries, plan, store
@@ -249,7 +249,7 @@ def assert_nothing_lost(results: Store) -> None:
     assert min(stored.values()) >= 1
 
 
-@pytest.mark.parametrize("name", [thorough(name) if name in SIMILAR else name for name in FAULTS])
+@pytest.mark.parametrize("name", [mark_thorough(name) if name in SIMILAR else name for name in FAULTS])
 def test_a_fault_has_its_row_and_its_line_and_costs_nothing_else(
     name: str, tmp_path: Path, home: Path, preload: Path
 ) -> None:

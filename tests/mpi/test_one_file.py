@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import fakes
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 
 from mpi.conftest import REPOSITORY
 from rankbench import build, launch, libraries, plan, samples
@@ -46,7 +46,7 @@ case_limit = "30s"
 PAIR = Placement(name="1x2", nodes=1, ranks_per_node=2, binding="none")
 
 
-@pytest.mark.parametrize("name", ["mpich", thorough("openmpi"), thorough("intel-mpi")])
+@pytest.mark.parametrize("name", ["mpich", mark_thorough("openmpi"), mark_thorough("intel-mpi")])
 def test_a_new_operation_is_one_file(
     name: str, reach: list[Library], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,8 +62,8 @@ def test_a_new_operation_is_one_file(
     assert [operation.help for operation in description.operations if operation.name == "noop_example"] == [
         "asks the communicator what it is"
     ]
-    planned = plan.load_plan(tmp_path / "plan.toml", fakes.machine())
-    cases, _ = plan.expand_plan(planned, description, fakes.machine())
+    planned = plan.load_plan(tmp_path / "plan.toml", fakes.make_machine())
+    cases, _ = plan.expand_plan(planned, description, fakes.make_machine())
     job, stream = tmp_path / "job", tmp_path / "stream"
     samples.write_job(job, cases, planned)
     program = [str(core_build.binary), "--job", str(job), "--stream", str(stream), "--quiet"]

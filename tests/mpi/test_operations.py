@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["core"]
 
-OPERATIONS = {operation.name: operation for operation in fakes.description().operations}
+OPERATIONS = {operation.name: operation for operation in fakes.read_description().operations}
 SHORT = ("--samples", "20", "--limit", "2")
 MILLISECOND_NS = 1e6
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import fakes
 import msgspec
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 
 from mpi.conftest import WHEELS, rankbench
 from rankbench import build, launch, libraries, plan, store
@@ -74,7 +74,7 @@ def list_cpus(placement: Placement) -> list[str]:
 def make_order(library: Library, core: Build, placement: Placement) -> launching.LaunchRequest:
     """Return the order of one launch of a ping-pong."""
     planned = plan.parse_plan(PLAN, "plan.toml", launch.machine())
-    cases, _ = plan.expand_plan(planned, fakes.description(), launch.machine())
+    cases, _ = plan.expand_plan(planned, fakes.read_description(), launch.machine())
     cases_here = [case for case in cases if case.placement == placement.name]
     turn = Turn(1, library.name, placement.name)
     candidate = Candidate(name=library.name, library=library.name)
@@ -211,7 +211,7 @@ def move_rank(pid: int, cpus: str) -> None:
     subprocess.run(["taskset", "--pid", "--cpu-list", cpus, str(pid)], check=True, capture_output=True)
 
 
-@pytest.mark.parametrize("family", ["mpich", thorough("openmpi"), thorough("intel-mpi")])
+@pytest.mark.parametrize("family", ["mpich", mark_thorough("openmpi"), mark_thorough("intel-mpi")])
 def test_a_rank_moved_during_its_measurement_gives_no_figures(
     family: str, home: Path, reach: list[Library], tmp_path: Path
 ) -> None:

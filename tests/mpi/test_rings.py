@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 
 from mpi.conftest import rankbench
 from mpi.test_core import ONE_LIBRARY, core
@@ -31,7 +31,7 @@ def list_edge_ranks(record: dict[str, Any]) -> list[int]:
     return [series["rank"] for series in record["series"] if series["rank"] >= 0]
 
 
-@pytest.mark.parametrize("operation", [*ROWS[:2], *map(thorough, ROWS[2:])])
+@pytest.mark.parametrize("operation", [*ROWS[:2], *map(mark_thorough, ROWS[2:])])
 def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_path: Path) -> None:
     """Four ranks as 2x2 and as a line, and with two of them idle beside a grid of two."""
     variants = (

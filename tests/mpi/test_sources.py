@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes import spack, thorough
+from fakes import spack, mark_thorough
 
 from mpi.conftest import REPOSITORY, rankbench
 from rankbench import build, libraries, store
@@ -46,7 +46,7 @@ def list_mapped(check: Check) -> set[str]:
     return {rank.libmpi for rank in check.ranks}
 
 
-@pytest.fixture(params=["lmod", thorough("environment-modules")])
+@pytest.fixture(params=["lmod", mark_thorough("environment-modules")])
 def system(
     request: pytest.FixtureRequest, reach: list[Library], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> str:
@@ -221,7 +221,7 @@ def test_a_missing_compiler_is_refused_in_one_line(home: Path, reach: list[Libra
     [
         ("intel-mpi", "mpich", "libmpi.so.12"),
         ("mpich", "intel-mpi", "libmpi.so.12"),
-        thorough("intel-mpi", "abi:mpich", "libmpi_abi.so.1"),
+        mark_thorough("intel-mpi", "abi:mpich", "libmpi_abi.so.1"),
     ],
 )
 def test_the_binary_of_another_library_runs(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 
 from mpi.test_core import ONE_LIBRARY, Core, core
 
@@ -92,22 +92,22 @@ RECEIVES = [
     ("tag", "pingpong", "nonblocking"),
     ("count", "pingpong", "persistent"),
     ("count", "sendrecv", "blocking"),
-    thorough("tag", "sendrecv-replace", "blocking"),
+    mark_thorough("tag", "sendrecv-replace", "blocking"),
     ("source", "bandwidth", "nonblocking"),
-    thorough("tag", "bandwidth", "persistent"),
-    thorough("count", "bandwidth", "blocking"),
+    mark_thorough("tag", "bandwidth", "persistent"),
+    mark_thorough("count", "bandwidth", "blocking"),
     ("count", "bandwidth-bidirectional", "nonblocking"),
-    thorough("tag", "message-rate", "nonblocking"),
-    thorough("source", "fan-in", "nonblocking"),
+    mark_thorough("tag", "message-rate", "nonblocking"),
+    mark_thorough("source", "fan-in", "nonblocking"),
     ("tag", "exchange", "nonblocking"),
     ("source", "exchange", "blocking"),
-    thorough("count", "exchange", "persistent"),
-    thorough("source", "halo", "nonblocking"),
-    thorough("count", "pingping", "nonblocking"),
+    mark_thorough("count", "exchange", "persistent"),
+    mark_thorough("source", "halo", "nonblocking"),
+    mark_thorough("count", "pingping", "nonblocking"),
     ("tag", "ring", "blocking"),
     ("count", "ring", "nonblocking"),
-    thorough("source", "ring", "persistent"),
-    thorough("tag", "random-pairs", "nonblocking"),
+    mark_thorough("source", "ring", "persistent"),
+    mark_thorough("tag", "random-pairs", "nonblocking"),
 ]
 """Wrong fields of a status, and the receives with such a status."""
 
@@ -160,7 +160,7 @@ def test_errors_in_every_call_are_detected_before_timing(
 
 @ONE_LIBRARY
 @pytest.mark.parametrize("reduction", ["sum", "min", "max", "user"])
-@pytest.mark.parametrize("datatype", ["float", thorough("double"), "int"])
+@pytest.mark.parametrize("datatype", ["float", mark_thorough("double"), "int"])
 def test_terms_of_reductions_are_exact(core: Core, reduction: str, datatype: str, tmp_path: Path) -> None:
     """On five ranks with many blocks of terms, every result is exact, whatever the library's order."""
     names = ("allreduce", "reduce", "scan", "exscan", "reduce_scatter", "reduce_scatter_block", "reduce_local")

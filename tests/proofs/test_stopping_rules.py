@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mpi.test_core import Core
 
 
-@pytest.mark.parametrize("start", [start.name for start in fakes.description().starts])
+@pytest.mark.parametrize("start", [start.name for start in fakes.read_description().starts])
 @repeat
 def test_every_start_gives_the_requested_samples(core: Core, start: str, tmp_path: Path) -> None:
     """Only MPIPerf's rules have stages of a fixed length, so there may be a few more samples.

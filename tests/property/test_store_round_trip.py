@@ -34,7 +34,7 @@ OPTIONS = {"": {}, "epoch=fence, window=8": {"epoch": "fence", "window": "8"}}
 """Options by the text that the store makes of them."""
 CASES = [
     msgspec.structs.replace(case, start=start, memory=memory, options=options)
-    for case in campaigns.cases_of()
+    for case in campaigns.make_cases()
     for start in ("window", "window-mpiperf")
     for memory in MEMORIES
     for options in OPTIONS.values()
@@ -146,7 +146,7 @@ LAUNCH = st.builds(
 @given(appended=st.lists(st.tuples(LAUNCH, RESULTS), max_size=3))
 def test_appended_launches_are_read_back(appended: list[tuple[Launch, list[CaseResult]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        new = store.create(Path(folder) / "c", campaigns.campaign(cases=CASES))
+        new = store.create(Path(folder) / "c", campaigns.make_record(cases=CASES))
         numbered = [(msgspec.structs.replace(launch, number=i), rows) for i, (launch, rows) in enumerate(appended, 1)]
         for launch, results in numbered:
             new.append(launch, results)

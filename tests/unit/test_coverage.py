@@ -29,7 +29,7 @@ SUITES = {
 }
 """The page's chapters for each folder of recorded output."""
 NO_SUITES = {"libraries", "study"}
-OPERATIONS = {operation.name: operation for operation in fakes.description().operations}
+OPERATIONS = {operation.name: operation for operation in fakes.read_description().operations}
 
 
 class Row(NamedTuple):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from fakes.devices import EFA, ETHERNET, INFINIBAND, LOOPBACK, OMNI_PATH, SLINGSHOT, TWO_PORTS, Tree, record
+from fakes.devices import EFA, ETHERNET, INFINIBAND, LOOPBACK, OMNI_PATH, SLINGSHOT, TWO_PORTS, Tree, write_sysfs
 
 CORE = Path(__file__).parents[2] / "core"
 MOST_DEVICES, DEVICE_BYTES = 32, 48
@@ -103,14 +103,14 @@ def list_rows(devices: Devices) -> list[Row]:
 def test_devices_are_read_with_kind_state_rate_driver_and_counters(
     core: ctypes.CDLL, tmp_path: Path, trees: list[Tree], expected: list[Row]
 ) -> None:
-    assert list_rows(read_devices(core, record(tmp_path, *trees))) == expected
+    assert list_rows(read_devices(core, write_sysfs(tmp_path, *trees))) == expected
 
 
 def test_virtual_interfaces_come_last_and_only_if_they_are_up(core: ctypes.CDLL, tmp_path: Path) -> None:
     state = {"type": "1", "operstate": "up", "statistics/tx_bytes": "1", "statistics/rx_bytes": "2"}
     pairs = {f"devices/virtual/net/a{number}": state for number in range(40)}
     down = {"devices/virtual/net/a0": {**state, "operstate": "down"}}
-    names = [row.name for row in list_rows(read_devices(core, record(tmp_path, pairs, down, ETHERNET)))]
+    names = [row.name for row in list_rows(read_devices(core, write_sysfs(tmp_path, pairs, down, ETHERNET)))]
     assert names == ["eth0", *(f"a{number}" for number in range(1, MOST_DEVICES))]
 
 
@@ -120,12 +120,12 @@ def test_this_machine_has_a_loopback(core: ctypes.CDLL) -> None:
 
 def test_traffic_is_the_difference_of_counters(core: ctypes.CDLL, tmp_path: Path) -> None:
     """It is unknown for a device that is new or does not count, and after a counter was reset."""
-    before = read_devices(core, record(tmp_path / "before", ETHERNET, INFINIBAND, TWO_PORTS))
+    before = read_devices(core, write_sysfs(tmp_path / "before", ETHERNET, INFINIBAND, TWO_PORTS))
     later = {
         "devices/pci/a1/infiniband/mlx5_0": {"ports/1/counters/port_xmit_data": "1500"},
         "devices/pci/a0/net/eth0": {"statistics/tx_bytes": "900", "statistics/rx_bytes": "2001"},
     }
-    after = read_devices(core, record(tmp_path / "after", ETHERNET, INFINIBAND, TWO_PORTS, EFA, later))
+    after = read_devices(core, write_sysfs(tmp_path / "after", ETHERNET, INFINIBAND, TWO_PORTS, EFA, later))
     core.subtract_devices(ctypes.byref(after), ctypes.byref(before))
     assert {row.name: row[-2:] for row in list_rows(after)} == {
         "mlx4_0": (0, -1),

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *PAGES]}
 REFERENCE = SimpleNamespace(**runpy.run_path(str(ROOT / "tools/reference.py")))
-MACHINE = fakes.machine(cores=8, sockets=2)
+MACHINE = fakes.make_machine(cores=8, sockets=2)
 COMMANDS = "|".join(cli.command_modules())
 HEADERS = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "core").rglob("*.h"))
 REQUIRED = {"candidates": '["mpich", "openmpi"]', "operations": '["allreduce"]'}

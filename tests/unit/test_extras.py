@@ -112,7 +112,7 @@ def test_an_extra_is_installed_from_the_source_of_the_package(
 def test_a_job_is_submitted_without_polars_and_collected_with_polars(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = sites.make(tmp_path, "slurm", PLAN)
+    here = sites.make_site(tmp_path, "slurm", PLAN)
     with monkeypatch.context() as patched:
         patched.setattr(sites, "MAIN", WITHOUT + sites.MAIN)
         refused = here.submit("--wait")

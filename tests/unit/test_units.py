@@ -127,8 +127,8 @@ def test_no_unit_is_listed_outside_its_folder(folder: str) -> None:
 
 @pytest.mark.parametrize("name", plan.list_presets())
 def test_a_preset_is_a_plan_with_cases(name: str) -> None:
-    planned = plan.load_plan(plan.find_preset(name), fakes.machine())
-    cases, _ = plan.expand_plan(planned, fakes.description(), fakes.machine())
+    planned = plan.load_plan(plan.find_preset(name), fakes.make_machine())
+    cases, _ = plan.expand_plan(planned, fakes.read_description(), fakes.make_machine())
     assert planned.question
     assert cases
 

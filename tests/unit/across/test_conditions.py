@@ -7,7 +7,7 @@ import math
 import msgspec
 import pytest
 from fakes import campaigns
-from fakes.campaigns import campaign, launch, library, state
+from fakes.campaigns import make_record, make_launch, make_library, make_state
 
 from rankbench.across import conditions
 from rankbench.across.conditions import Probes, compare_probes, match_candidates
@@ -17,11 +17,11 @@ from rankbench.model import Campaign, Candidate, Launch
 
 def make_campaign(*named: tuple[str, str, dict[str, str]]) -> Campaign:
     """Return a campaign with candidates, each of a family and with settings."""
-    base = campaign(candidates=[name for name, _, _ in named], control=False)
+    base = make_record(candidates=[name for name, _, _ in named], control=False)
     return msgspec.structs.replace(
         base,
         candidates=[Candidate(name=name, library=name, settings=settings) for name, _, settings in named],
-        libraries=[msgspec.structs.replace(library(name), family=family) for name, family, _ in named],
+        libraries=[msgspec.structs.replace(make_library(name), family=family) for name, family, _ in named],
     )
 
 
@@ -85,10 +85,10 @@ def make_launches(*exchange_ns: float, copy: float = 2e10, cpus: tuple[int, int]
     """Return launches with these probes."""
     records = []
     for number, time_ns in enumerate(exchange_ns, 1):
-        around = state(time_ns)
+        around = make_state(time_ns)
         exchange = [msgspec.structs.replace(exchange_pair, cpus=cpus) for exchange_pair in around.exchange]
         around = msgspec.structs.replace(around, exchange=exchange, copy_bytes_per_s=copy)
-        record = launch(number, number, 0, "alpha", "socket")
+        record = make_launch(number, number, 0, "alpha", "socket")
         ranks = [msgspec.structs.replace(rank, cpu=cpu) for rank, cpu in zip(record.ranks, cpus, strict=True)]
         records.append(msgspec.structs.replace(record, before=around, after=around, ranks=ranks))
     return records
@@ -116,8 +116,8 @@ def test_a_ratio_is_explained_by_a_probe_with_as_large_a_change_in_its_direction
 
 
 def test_machine_and_method_are_read_from_the_record() -> None:
-    record = campaign()
-    launch_records = [campaigns.launch(1, 1, 0, "alpha", "socket")]
+    record = make_record()
+    launch_records = [campaigns.make_launch(1, 1, 0, "alpha", "socket")]
     assert conditions.describe_rankbench(record, launch_records) == {
         "rankbench": "0.1.0",
         "version of the core": "0.2.0",

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-from fakes import campaigns, planted
+from fakes import campaigns, campaign_views
 from fakes.campaigns import Truth
 
 from rankbench import evaluation, report
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 PAIR = ("alpha", "beta")
 SEEDS = range(3)
-CASES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("bcast", "blocking")], sizes=planted.SIZES)
+CASES = campaigns.make_cases(lines=[("allreduce", "blocking"), ("bcast", "blocking")], sizes=campaign_views.SIZES)
 SIMILAR = r"$\sim$"
 OUTCOMES = {"slower": "failed", "faster": "passed", "equivalent": "passed", "depends": "skipped"}
 

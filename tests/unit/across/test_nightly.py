@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 import pytest
-from fakes import planted
-from fakes.planted import Noise
+from fakes import campaign_views
+from fakes.campaign_views import Noise
 
 from rankbench.across.nightly import compute_typical_logs
 
@@ -20,14 +20,14 @@ NAMES = ("alpha", "beta")
 
 
 def make_truth(name: str, case: Case) -> float:
-    return planted.equal_times(name, case) * (1.2 if name == "beta" else 1.0)
+    return campaign_views.find_equal_time(name, case) * (1.2 if name == "beta" else 1.0)
 
 
 def draw_figures(seed: int, state: float) -> pl.DataFrame:
     """Return ten launches that scatter by 2 %, in blocks that scatter by `state`; one launch of each candidate is
     missing.
     """
-    drawn = planted.draw_figures(make_truth, Noise(seed, 0.02, state, 0), 10, planted.ONE_LINE, NAMES)
+    drawn = campaign_views.draw_figures(make_truth, Noise(seed, 0.02, state, 0), 10, campaign_views.ONE_LINE, NAMES)
     lost = ((pl.col("candidate") == "alpha") & (pl.col("block") == 1)) | (
         (pl.col("candidate") == "beta") & (pl.col("block") == 2)
     )

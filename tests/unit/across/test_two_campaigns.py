@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes.nights import CASES, night, slower
+from fakes.nights import CASES, make_night, make_slower
 
 from rankbench.across.two_campaigns import CampaignPair, Change, format_interval, hold, list_sentences
 from rankbench.language import render
@@ -28,7 +28,7 @@ def change_case(case: Case, **changes: object) -> Case:
 
 def test_cases_with_other_ranks_are_not_compared_although_their_names_are_equal(tmp_path: Path) -> None:
     wider = [change_case(CASES[0], ranks=4), *CASES[1:]]
-    pair = hold(night(tmp_path / "old"), night(tmp_path / "new", cases=wider))
+    pair = hold(make_night(tmp_path / "old"), make_night(tmp_path / "new", cases=wider))
     assert {change_of_case.case for change_of_case in pair.comparison.changes} == {case.key for case in CASES[1:]}
     assert read_remark(pair, "cases") == (
         "1 case of old and 1 of new have no counterpart; 1 case has different numbers of ranks (2 then, 4 now)."
@@ -37,18 +37,18 @@ def test_cases_with_other_ranks_are_not_compared_although_their_names_are_equal(
 
 def test_cases_with_another_start_are_not_compared(tmp_path: Path) -> None:
     others = [CASES[0], *(change_case(case, start="barrier") for case in CASES[1:])]
-    pair = hold(night(tmp_path / "old"), night(tmp_path / "new", cases=others))
+    pair = hold(make_night(tmp_path / "old"), make_night(tmp_path / "new", cases=others))
     assert read_remark(pair, "cases") == (
         "2 cases of old and 2 of new have no counterpart; 2 differ only in their start (window then, barrier now)."
     )
 
 
 def test_differences_of_a_library_beyond_its_version_are_reported(tmp_path: Path) -> None:
-    new = night(tmp_path / "new", version="1.1")
+    new = make_night(tmp_path / "new", version="1.1")
     receipts = [msgspec.structs.replace(receipt, compiler="clang 19") for receipt in new.campaign.receipts]
     new.campaign = msgspec.structs.replace(new.campaign, receipts=receipts)
     remark = next(
-        remark for remark in hold(night(tmp_path / "old"), new).comparison.remarks if remark.kind == "library"
+        remark for remark in hold(make_night(tmp_path / "old"), new).comparison.remarks if remark.kind == "library"
     )
     assert (render(remark.text), render(remark.advice)) == (
         "alpha-1.1 differs from alpha-1.0: library alpha 1.0 then, alpha 1.1 now; "
@@ -58,7 +58,7 @@ def test_differences_of_a_library_beyond_its_version_are_reported(tmp_path: Path
 
 
 def test_a_case_that_failed_has_no_ratio(tmp_path: Path) -> None:
-    old, new = night(tmp_path / "old"), night(tmp_path / "new", slower("beta", "barrier", CaseStatus.CRASHED))
+    old, new = make_night(tmp_path / "old"), make_night(tmp_path / "new", make_slower("beta", "barrier", CaseStatus.CRASHED))
     assert [(render(change_of_case.title), change_of_case.new) for change_of_case in hold(old, new).comparison.changes][
         -1
     ] == ("barrier", "alpha-1.0")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 import pytest
-from fakes import machine, thorough
+from fakes import make_machine, mark_thorough
 from fakes.library import behave, make
 
 from rankbench import build, campaign, plan
@@ -69,8 +69,8 @@ def prepare(
     file.write_text(text)
     prefixes = [tmp_path / "9.1", tmp_path / "9.2"]
     # Shorter than a plan may ask for, so that a hang is detected soon.
-    planned = msgspec.structs.replace(plan.load_plan(file, machine()), launch_limit_s=3.0)
-    wanted = Wanted(planned, tmp_path / "results", here or machine(), tmp_path / "home", prefixes, (), seed, more)
+    planned = msgspec.structs.replace(plan.load_plan(file, make_machine()), launch_limit_s=3.0)
+    wanted = Wanted(planned, tmp_path / "results", here or make_machine(), tmp_path / "home", prefixes, (), seed, more)
     return campaign.prepare(wanted, show or (lambda _: None))
 
 
@@ -290,9 +290,9 @@ def test_cases_measured_after_a_rank_left_its_core_have_no_samples(
 @pytest.mark.usefixtures("libraries")
 def test_a_campaign_cannot_continue_on_other_cpus(tmp_path: Path) -> None:
     run(tmp_path)
-    there = msgspec.structs.replace(machine(), cpus=machine(4).cpus[2:])
+    there = msgspec.structs.replace(make_machine(), cpus=make_machine(4).cpus[2:])
     planned = plan.load_plan(tmp_path / "plan.toml", there)
-    wanted = Wanted(planned, tmp_path / "results", machine(), tmp_path / "home", [tmp_path / "9.1"])
+    wanted = Wanted(planned, tmp_path / "results", make_machine(), tmp_path / "home", [tmp_path / "9.1"])
     with pytest.raises(RankbenchError) as error:
         campaign.prepare(wanted, lambda _: None)
     assert str(error.value) == (
@@ -339,7 +339,7 @@ def interrupt(tmp_path: Path, launches: int, behaviour: Path) -> list[Launch]:
     return prepared.store.launches()
 
 
-@pytest.mark.parametrize("launches", [thorough(1), 2, *map(thorough, (3, 4, 5))])
+@pytest.mark.parametrize("launches", [mark_thorough(1), 2, *map(mark_thorough, (3, 4, 5))])
 def test_an_interrupted_campaign_continues_where_it_stopped(
     tmp_path: Path, libraries: dict[str, Path], launches: int
 ) -> None:
@@ -566,9 +566,9 @@ def test_a_library_changed_since_the_last_run_is_refused_in_one_line(tmp_path: P
 def test_a_campaign_cannot_continue_on_another_machine(tmp_path: Path) -> None:
     run(tmp_path)
     others = [
-        (msgspec.structs.replace(machine(), host="elsewhere"), f"host {machine().host}, here elsewhere"),
-        (msgspec.structs.replace(machine(), cpu="Abacus"), f"cpu {machine().cpu}, here Abacus"),
-        (msgspec.structs.replace(machine(), cores=64), f"cores {machine().cores}, here 64"),
+        (msgspec.structs.replace(make_machine(), host="elsewhere"), f"host {make_machine().host}, here elsewhere"),
+        (msgspec.structs.replace(make_machine(), cpu="Abacus"), f"cpu {make_machine().cpu}, here Abacus"),
+        (msgspec.structs.replace(make_machine(), cores=64), f"cores {make_machine().cores}, here 64"),
     ]
     for other, what in others:
         with pytest.raises(RankbenchError) as error:

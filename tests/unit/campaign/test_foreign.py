@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import fakes
 import msgspec
 import pytest
-from fakes import campaigns, imports, linked, modules, printed
+from fakes import campaigns, imports, shared_libraries, modules, tool_outputs
 
 from rankbench import libraries
 from rankbench.campaign import foreign
@@ -57,12 +57,12 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def library(tmp_path: Path) -> Library:
-    return linked.make(tmp_path / "mpich", "4.3.2")
+    return shared_libraries.make(tmp_path / "mpich", "4.3.2")
 
 
 def make_plan(text: str = "") -> Plan:
     words = 'candidates = ["mpich"]\noperations = ["osu-latency"]\nsizes = "8,64"\nsamples = 50\n'
-    return parse_plan(words + text, "plan.toml", fakes.machine())
+    return parse_plan(words + text, "plan.toml", fakes.make_machine())
 
 
 def find_program(
@@ -89,9 +89,9 @@ def test_runnable_tools_name_program_and_arguments() -> None:
 
 
 def test_a_plan_that_names_a_tool_as_a_family_knows_its_benchmarks() -> None:
-    described = foreign.add_operations(fakes.description(), make_plan())
+    described = foreign.add_operations(fakes.read_description(), make_plan())
     assert {operation.kind for operation in described.operations if operation.foreign} == {"osu"}
-    description = fakes.description()
+    description = fakes.read_description()
     assert described.operations[: len(description.operations)] == description.operations
     alone = msgspec.structs.replace(make_plan(), operations=["allreduce"])
     assert foreign.add_operations(description, alone) == description
@@ -106,14 +106,14 @@ def test_a_place_is_a_folder_or_a_tarball() -> None:
 
 
 def test_a_program_is_found_anywhere_below_its_folder(tmp_path: Path, library: Library) -> None:
-    path = linked.program(library, tmp_path / "osu" / "c" / "mpi" / "pt2pt" / "osu_latency")
+    path = shared_libraries.link_program(library, tmp_path / "osu" / "c" / "mpi" / "pt2pt" / "osu_latency")
     (tmp_path / "osu" / "a" / "osu_latency").mkdir(parents=True)
     spec = SuiteSpec(name="osu", path=str(tmp_path / "osu"), arguments=["-W", "2"])
     assert find_program(library, tmp_path, spec) == Program(path, {}, LATENCY, ["-W", "2"])
 
 
 def test_a_folder_can_depend_on_the_library(tmp_path: Path, library: Library) -> None:
-    path = linked.program(library, tmp_path / "mpich" / "4.3.2" / "mpich-4.3.2" / "osu_latency")
+    path = shared_libraries.link_program(library, tmp_path / "mpich" / "4.3.2" / "mpich-4.3.2" / "osu_latency")
     spec = SuiteSpec(name="osu", path=f"{tmp_path}/{{family}}/{{version}}/{{library}}")
     assert find_program(library, tmp_path, spec).path == path
 
@@ -140,8 +140,8 @@ def test_a_program_that_no_library_ships_is_refused(tmp_path: Path, library: Lib
 
 
 def test_a_program_shipped_with_a_library_runs_with_others_of_the_same_abi(tmp_path: Path, library: Library) -> None:
-    intel = linked.make(tmp_path / "intel", "2021.18")
-    path = linked.program(intel, tmp_path / "intel" / "bin" / "IMB-MPI1")
+    intel = shared_libraries.make(tmp_path / "intel", "2021.18")
+    path = shared_libraries.link_program(intel, tmp_path / "intel" / "bin" / "IMB-MPI1")
     assert find_program(intel, tmp_path, None, BARRIER) == Program(path, {}, BARRIER, [])
     assert find_program(library, tmp_path, None, BARRIER, [library, intel]) == Program(
         path, {"LD_LIBRARY_PATH": f"{tmp_path}/mpich/lib"}, BARRIER, []
@@ -151,8 +151,8 @@ def test_a_program_shipped_with_a_library_runs_with_others_of_the_same_abi(tmp_p
 def test_the_candidate_s_library_precedes_the_user_s_search_path(
     tmp_path: Path, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    intel = linked.make(tmp_path / "intel", "2021.18")
-    linked.program(intel, tmp_path / "intel" / "bin" / "IMB-MPI1")
+    intel = shared_libraries.make(tmp_path / "intel", "2021.18")
+    shared_libraries.link_program(intel, tmp_path / "intel" / "bin" / "IMB-MPI1")
     monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/other")
     assert find_program(library, tmp_path, None, BARRIER, [intel]).environment == {
         "LD_LIBRARY_PATH": f"{tmp_path}/mpich/lib:/opt/other"
@@ -160,8 +160,8 @@ def test_the_candidate_s_library_precedes_the_user_s_search_path(
 
 
 def test_a_program_of_another_abi_is_refused(tmp_path: Path, library: Library) -> None:
-    openmpi = linked.make(tmp_path / "openmpi", "5.0", soname="libmpi.so.40")
-    linked.program(openmpi, tmp_path / "osu" / "osu_latency")
+    openmpi = shared_libraries.make(tmp_path / "openmpi", "5.0", soname="libmpi.so.40")
+    shared_libraries.link_program(openmpi, tmp_path / "osu" / "osu_latency")
     assert read_refusal(library, tmp_path, SuiteSpec(name="osu", path=str(tmp_path / "osu"))) == (
         "osu_latency cannot run with mpich-4.3.2: it is linked to libmpi.so.40, and mpich-4.3.2 has libmpi.so.12; "
         "build it for this library"
@@ -169,8 +169,8 @@ def test_a_program_of_another_abi_is_refused(tmp_path: Path, library: Library) -
 
 
 def test_a_program_fixed_to_its_own_library_is_refused(tmp_path: Path, library: Library) -> None:
-    other = linked.make(tmp_path / "other", "3.4", tags="--disable-new-dtags")
-    linked.program(other, tmp_path / "osu" / "osu_latency")
+    other = shared_libraries.make(tmp_path / "other", "3.4", tags="--disable-new-dtags")
+    shared_libraries.link_program(other, tmp_path / "osu" / "osu_latency")
     assert read_refusal(library, tmp_path, SuiteSpec(name="osu", path=str(tmp_path / "osu"))) == (
         f"osu_latency cannot run with mpich-4.3.2: it keeps to {tmp_path}/other/lib/libmpi.so.12, whatever "
         "LD_LIBRARY_PATH says; build it for this library"
@@ -194,9 +194,9 @@ def test_a_program_not_linked_to_a_shared_library_is_refused(tmp_path: Path, lib
 @pytest.fixture
 def offered(tmp_path: Path, library: Library, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with two builds of a program, and with modules for them and for another library."""
-    linked.program(library, tmp_path / "osu" / "osu_latency")
-    other = linked.make(tmp_path / "other", "3.4")
-    linked.program(other, tmp_path / "others" / "osu_latency")
+    shared_libraries.link_program(library, tmp_path / "osu" / "osu_latency")
+    other = shared_libraries.make(tmp_path / "other", "3.4")
+    shared_libraries.link_program(other, tmp_path / "others" / "osu_latency")
     files = {
         "mpich/4.3": f'export MPI_HOME={tmp_path}/mpich PATH="{tmp_path}/mpich/bin:$PATH"\n',
         "cuda/12": 'export CUDA_HOME=/opt/cuda PATH="/opt/cuda/bin:$PATH"\n',
@@ -236,7 +236,7 @@ def test_the_candidate_s_library_precedes_that_of_a_module(offered: Path, librar
 
 
 def test_a_module_with_a_program_of_another_abi_is_refused(offered: Path) -> None:
-    openmpi = linked.make(offered / "openmpi", "5.0", soname="libmpi.so.40")
+    openmpi = shared_libraries.make(offered / "openmpi", "5.0", soname="libmpi.so.40")
     assert read_refusal(openmpi, offered, make_suite("osu/7.4")) == (
         f"osu_latency cannot run with {openmpi.name}: it is linked to libmpi.so.12, and {openmpi.name} has "
         "libmpi.so.40; build it for this library"
@@ -278,12 +278,12 @@ def write_tarball(path: Path, files: Mapping[str, str]) -> Path:
 def source(tmp_path: Path) -> SuiteSpec:
     """Return a tarball whose configure records its arguments, below `hidden`."""
     (tmp_path / "hidden").mkdir()
-    files = {"configure": CONFIGURE.format(hidden=tmp_path / "hidden"), "program.c": linked.PROGRAM}
+    files = {"configure": CONFIGURE.format(hidden=tmp_path / "hidden"), "program.c": shared_libraries.PROGRAM}
     return SuiteSpec(name="osu", source=str(write_tarball(tmp_path / "osu-7.4.tar.gz", files)))
 
 
 def test_a_tarball_is_built_once_for_each_library(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
-    other = linked.make(tmp_path / "other", "3.4", tags="--disable-new-dtags")
+    other = shared_libraries.make(tmp_path / "other", "3.4", tags="--disable-new-dtags")
     programs = [
         find_program(candidate_library, tmp_path / "home", source) for candidate_library in (library, other, library)
     ]
@@ -305,7 +305,7 @@ def test_configure_gets_the_cxx_wrapper_if_there_is_one(tmp_path: Path, library:
 
 def test_a_changed_tarball_of_the_same_name_is_built_again(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
     first = find_program(library, tmp_path / "home", source)
-    files = {"configure": CONFIGURE.format(hidden=tmp_path / "hidden"), "program.c": f"{linked.PROGRAM}\n"}
+    files = {"configure": CONFIGURE.format(hidden=tmp_path / "hidden"), "program.c": f"{shared_libraries.PROGRAM}\n"}
     write_tarball(Path(source.source), files)
     assert find_program(library, tmp_path / "home", source).path != first.path
 
@@ -366,10 +366,10 @@ def test_a_tarball_without_configure_is_refused(tmp_path: Path, library: Library
 
 
 def test_each_library_has_its_programs_or_a_reason(tmp_path: Path, library: Library) -> None:
-    openmpi = linked.make(tmp_path / "openmpi", "5.0", soname="libmpi.so.40")
-    path = linked.program(library, tmp_path / "osu" / "osu_latency")
+    openmpi = shared_libraries.make(tmp_path / "openmpi", "5.0", soname="libmpi.so.40")
+    path = shared_libraries.link_program(library, tmp_path / "osu" / "osu_latency")
     planned = make_plan(f'[suites.osu]\npath = "{tmp_path}/osu"\n')
-    core = fakes.description().operations[0]
+    core = fakes.read_description().operations[0]
     programs, without = foreign.find_programs(planned, [core, LATENCY], [library, openmpi], [], tmp_path)
     assert programs == {("mpich-4.3.2", "osu-latency"): Program(path, {}, LATENCY, [])}
     why = (
@@ -411,7 +411,7 @@ def make_order(operation: Operation, sizes: Sequence[int], ranks: int = 2) -> La
         turn=Turn(1, "a", "socket", cases[0].launch_group),
         position=0,
         candidate=Candidate(name="a", library="a"),
-        library=campaigns.library("a"),
+        library=campaigns.make_library("a"),
         placement=Placement(name="socket", nodes=1, ranks_per_node=ranks, binding="none"),
         plan=make_plan(),
         binary=Path("core"),
@@ -448,8 +448,8 @@ def ended(tmp_path: Path) -> Ended:
     return Ended(tmp_path)
 
 
-COMPLETE_OUTPUT = imports.latencies((8, 1.5), (16, 2.5), (32, 3.5))
-HALF_OUTPUT = imports.latencies((8, 1.5))
+COMPLETE_OUTPUT = imports.format_latencies((8, 1.5), (16, 2.5), (32, 3.5))
+HALF_OUTPUT = imports.format_latencies((8, 1.5))
 
 
 def list_results(ending: LaunchExit) -> list[tuple[int, str, list[float]]]:
@@ -505,7 +505,7 @@ def test_a_size_that_the_program_does_not_measure_is_refused(ended: Ended) -> No
 
 
 def test_a_refusal_names_the_first_measured_sizes(ended: Ended) -> None:
-    many = imports.latencies(*((size, 1.5) for size in range(1, 20)))
+    many = imports.format_latencies(*((size, 1.5) for size in range(1, 20)))
     assert ended(many, (24,)).stream.results[0].reason == (
         "the program has not this size; it measured 1, 2, 3, 4, 5, 6, 7, 8 ... B"
     )
@@ -573,13 +573,13 @@ def test_two_tables_are_refused_as_two_singletons(ended: Ended) -> None:
 
 
 def test_the_table_of_another_benchmark_is_refused(ended: Ended) -> None:
-    text = imports.osu(imports.BANDWIDTH, (8, 1.0))
+    text = imports.format_osu(imports.BANDWIDTH, (8, 1.0))
     assert (
         ended(text).reason == "printed 0 tables where one of 2 ranks was asked for; is the launcher another library's?"
     )
 
 
-PROCESSES = (printed.SAMPLES / "imb" / "IMB-MPI1.Barrier.txt").read_text()
+PROCESSES = (tool_outputs.SAMPLES / "imb" / "IMB-MPI1.Barrier.txt").read_text()
 
 
 def test_another_number_of_ranks_than_requested_is_refused(ended: Ended) -> None:
@@ -596,7 +596,7 @@ def test_a_benchmark_of_two_ranks_may_leave_others_out(ended: Ended) -> None:
 
 
 def test_a_printed_zero_is_a_row_without_a_figure(ended: Ended) -> None:
-    (result,) = ended(imports.latencies((8, 0.0)), (8,)).stream.results
+    (result,) = ended(imports.format_latencies((8, 0.0)), (8,)).stream.results
     assert (result.status, result.reason) == (CaseStatus.BELOW, "printed as 0: below the last digit printed")
 
 
@@ -612,10 +612,10 @@ def plan_operation(operation: Operation, arguments: str = "") -> Operation:
     suite = operation.name.partition("-")[0]
     if arguments:
         text += f"[suites.{suite}]\narguments = [{arguments}]\n"
-    plan = parse_plan(text, "plan.toml", fakes.machine())
+    plan = parse_plan(text, "plan.toml", fakes.make_machine())
     return next(
         planned_operation
-        for planned_operation in foreign.add_operations(fakes.description(), plan).operations
+        for planned_operation in foreign.add_operations(fakes.read_description(), plan).operations
         if planned_operation.name == operation.name
     )
 
@@ -640,7 +640,7 @@ def test_only_programs_with_the_option_get_the_datatype(tmp_path: Path) -> None:
 
 
 def test_the_datatype_option_precedes_the_user_s_arguments(tmp_path: Path, library: Library) -> None:
-    path = linked.program(library, tmp_path / "osu" / "osu_allreduce")
+    path = shared_libraries.link_program(library, tmp_path / "osu" / "osu_allreduce")
     with path.open("ab") as file:
         file.write(b"mpi_float")
     spec = SuiteSpec(name="osu", path=str(tmp_path / "osu"), arguments=["-f"])

@@ -8,13 +8,13 @@ from fakes import campaigns
 from rankbench.campaign.history import History, Turn
 from rankbench.model import Case, CaseStatus, Launch, LaunchStatus
 
-PLAIN = campaigns.cases_of(lines=[("allreduce", "blocking")])[0]
+PLAIN = campaigns.make_cases(lines=[("allreduce", "blocking")])[0]
 THREADED = msgspec.structs.replace(PLAIN, options={"threads": "4"})
 TURNS = [Turn(3, "alpha", "socket"), Turn(3, "alpha", "socket", "threads")]
 
 
 def make_launch(number: int, block: int, status: LaunchStatus = LaunchStatus.OK) -> Launch:
-    record = campaigns.launch(number, block, 0, "alpha", "socket")
+    record = campaigns.make_launch(number, block, 0, "alpha", "socket")
     return msgspec.structs.replace(record, status=status)
 
 

@@ -150,9 +150,9 @@ def test_cpus_of_a_placement_are_those_of_each_node() -> None:
 
 def make_results(*moved: str) -> list[CaseResult]:
     """Return a case for each text on a moved rank, and one that the library lacks."""
-    cases = campaigns.cases_of(sizes=[8 * number for number in range(1, 9)], lines=[("allreduce", "blocking")])
-    draw = campaigns.Draw(campaigns.alike, np.random.default_rng(1), (1.0,), 5)
-    ok = [draw.result(case, campaigns.Truth(), 1.0) for case in cases[: len(moved)]]
+    cases = campaigns.make_cases(sizes=[8 * number for number in range(1, 9)], lines=[("allreduce", "blocking")])
+    draws = campaigns.Draw(campaigns.make_equal_truth, np.random.default_rng(1), (1.0,), 5)
+    ok = [draws.draw_result(case, campaigns.Truth(), 1.0) for case in cases[: len(moved)]]
     case_results = [msgspec.structs.replace(result, moved=text) for result, text in zip(ok, moved, strict=True)]
     return [*case_results, CaseResult(case=cases[-1], status=CaseStatus.LACKING, reason="not in this library")]
 

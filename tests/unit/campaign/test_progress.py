@@ -35,8 +35,8 @@ EVERY_TURN = {("a", "socket"): 1, ("b", "socket"): 1}
 
 @pytest.fixture
 def campaign() -> Campaign:
-    planned = parse_plan(PLAN, "plan.toml", fakes.machine())
-    cases, notes = plan.expand_plan(planned, fakes.description(), fakes.machine())
+    planned = parse_plan(PLAN, "plan.toml", fakes.make_machine())
+    cases, notes = plan.expand_plan(planned, fakes.read_description(), fakes.make_machine())
     return Campaign(
         format=1,
         name="plan",
@@ -44,14 +44,14 @@ def campaign() -> Campaign:
         rankbench="0",
         plan=planned,
         seed=3,
-        machine=fakes.machine(),
+        machine=fakes.make_machine(),
         libraries=[],
         receipts=[],
         candidates=[Candidate(name=name, library=name) for name in ("a", "b")],
         cases=cases,
         operations=[],
         notes=notes,
-        starts=fakes.description().starts,
+        starts=fakes.read_description().starts,
     )
 
 

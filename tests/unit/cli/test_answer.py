@@ -28,7 +28,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
         small = case.size_bytes <= 1024
         return Truth(factor={NAMES[0]: 1.0 if small else 1.5, NAMES[1]: 1.5 if small else 1.0}.get(name, 3.0))
 
-    cases = campaigns.cases_of(sizes=(8, 1024, 8192, 65536))
+    cases = campaigns.make_cases(sizes=(8, 1024, 8192, 65536))
     return make_campaign(
         tmp_path_factory.mktemp("results") / "plan", make_truth, 6, candidates=NAMES, cases=cases, control=True, samples=10
     )

@@ -25,7 +25,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     prefix = fake.make(tmp_path / "library", "9.9")
 
     def run_command(*arguments: str, **truth: Any) -> tuple[int, str, str]:
-        fake.behave(prefix, study=study.text(study.lines(**truth)))
+        fake.behave(prefix, study=study.encode_records(study.make_records(**truth)))
         monkeypatch.setattr("sys.argv", ["rankbench", "clock", "mpich==9.9", "--prefix", str(prefix), *arguments])
         with pytest.raises(SystemExit) as ended:
             cli.main()
@@ -105,7 +105,7 @@ def test_an_output_that_cannot_be_written_is_reported(run: Command, tmp_path: Pa
 
 
 def test_an_interrupted_study_is_an_error(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    output = study.text(study.lines())
+    output = study.encode_records(study.make_records())
     monkeypatch.setattr(study, "text", lambda _: output[: len(output) // 2])
     code, _, err = run()
     assert (code, err) == (2, "rankbench: mpich-9.9: exit code 0 but no result: it printed nothing\n")

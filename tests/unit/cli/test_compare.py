@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes.campaigns import CANDIDATES, Truth, campaign, make_campaign
+from fakes.campaigns import CANDIDATES, Truth, make_record, make_campaign
 
 from rankbench.cli.commands.compare import compare, pair
 from rankbench.cli.display import console
@@ -91,7 +91,7 @@ def test_candidates_without_common_cases_have_no_ratios(tmp_path: Path, capsys: 
 def make_campaign_of_families() -> Campaign:
     """Return a campaign with a library in two settings."""
     tuned = Candidate(name="alpha tuned", library="alpha", settings={"x": "1"})
-    base = campaign(candidates=("alpha", "beta", "gamma"))
+    base = make_record(candidates=("alpha", "beta", "gamma"))
     beta, gamma = base.libraries[1:]
     family = [msgspec.structs.replace(library, family="pair") for library in (beta, gamma)]
     return msgspec.structs.replace(base, candidates=[*base.candidates, tuned], libraries=[base.libraries[0], *family])
@@ -110,7 +110,7 @@ def test_candidates_are_named_by_name_or_family(names: tuple[str, str], expected
 
 
 def test_a_family_stands_for_its_only_candidate() -> None:
-    base = campaign()
+    base = make_record()
     family = [msgspec.structs.replace(library, family=library.name * 2) for library in base.libraries]
     assert pair(msgspec.structs.replace(base, libraries=family), "betabeta", "alphaalpha") == ("beta", "alpha")
 
@@ -135,5 +135,5 @@ def test_unknown_and_ambiguous_candidates_are_refused(names: tuple[str, str], te
 
 def test_a_campaign_with_one_candidate_cannot_be_compared() -> None:
     with pytest.raises(RankbenchError) as error:
-        pair(campaign(candidates=CANDIDATES[:1]), "", "")
+        pair(make_record(candidates=CANDIDATES[:1]), "", "")
     assert str(error.value) == "campaign fake has one candidate only, alpha; nothing to compare it with"

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes.nights import CASES, night, slower
+from fakes.nights import CASES, make_night, make_slower
 
 from rankbench.cli.commands.compare import compare
 from rankbench.cli.commands.report import report
@@ -37,8 +37,8 @@ def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
 def test_another_version_of_a_library_is_compared_with_the_older_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    night(tmp_path / "old", version="1.0", scatter=0.0)
-    night(tmp_path / "new", slower("alpha", "allreduce", 1.31, below=1024), version="1.1", day=9)
+    make_night(tmp_path / "old", version="1.0", scatter=0.0)
+    make_night(tmp_path / "new", make_slower("alpha", "allreduce", 1.31, below=1024), version="1.1", day=9)
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     assert read_lines(capsys) == [
         "new (2026-03-09) over old (2026-03-01): times of unpaired launches",
@@ -65,8 +65,8 @@ def test_another_version_of_a_library_is_compared_with_the_older_one(
 
 
 def test_a_report_shows_the_changes_since_an_older_campaign(tmp_path: Path) -> None:
-    night(tmp_path / "old", version="1.0", scatter=0.0)
-    night(tmp_path / "new", slower("alpha", "allreduce", 1.31, below=1024), version="1.1", day=9)
+    make_night(tmp_path / "old", version="1.0", scatter=0.0)
+    make_night(tmp_path / "new", make_slower("alpha", "allreduce", 1.31, below=1024), version="1.1", day=9)
     report(tmp_path / "new")
     assert 'id="changes"' not in (tmp_path / "new/report.html").read_text()
     report(tmp_path / "new", against=tmp_path / "old")
@@ -81,10 +81,10 @@ def test_a_report_shows_the_changes_since_an_older_campaign(tmp_path: Path) -> N
 
 
 def test_every_difference_that_can_mislead_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    night(tmp_path / "old", control=False, launches=2)
-    night(
+    make_night(tmp_path / "old", control=False, launches=2)
+    make_night(
         tmp_path / "new",
-        slower("beta", "barrier", 1.3),
+        make_slower("beta", "barrier", 1.3),
         day=2,
         machine={"host": "n2", "cpu": "Example 9001", "cores": 4, "kernel": "6.8"},
         plan={"synchronisation": "ring", "estimator": "min"},
@@ -118,8 +118,8 @@ def test_every_difference_that_can_mislead_is_reported(tmp_path: Path, capsys: p
 
 
 def test_a_change_that_the_raw_probes_show_too_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", slower("beta", "barrier", 1.1), exchange_ns=56)
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", make_slower("beta", "barrier", 1.1), exchange_ns=56)
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     lines = read_lines(capsys)
     assert "barrier                beta   500 ns   550 ns  1.10×°  1.10–1.10×  <0.001" in lines
@@ -137,15 +137,15 @@ def test_a_change_that_the_raw_probes_show_too_is_marked(tmp_path: Path, capsys:
 def test_a_slower_machine_does_not_explain_a_faster_case(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", slower("beta", "barrier", 0.9), exchange_ns=56)
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", make_slower("beta", "barrier", 0.9), exchange_ns=56)
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     assert "Sped up most: barrier of beta (0.90×: 0.90–0.90×)." in read_lines(capsys)
 
 
 def test_candidates_and_cases_without_a_counterpart_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    night(tmp_path / "old", candidates=("alpha", "beta"))
-    night(tmp_path / "new", candidates=("alpha", "gamma"), cases=CASES[:2])
+    make_night(tmp_path / "old", candidates=("alpha", "beta"))
+    make_night(tmp_path / "new", candidates=("alpha", "gamma"), cases=CASES[:2])
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     lines = read_lines(capsys)
     assert "No counterpart was found for beta (then only) and gamma (now only). " in "\n".join(lines)
@@ -154,8 +154,8 @@ def test_candidates_and_cases_without_a_counterpart_are_reported(tmp_path: Path,
 
 
 def test_the_user_can_match_candidates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    night(tmp_path / "old", candidates=("alpha", "beta"))
-    night(tmp_path / "new", candidates=("alpha", "gamma"))
+    make_night(tmp_path / "old", candidates=("alpha", "beta"))
+    make_night(tmp_path / "new", candidates=("alpha", "gamma"))
     compare(str(tmp_path / "old"), str(tmp_path / "new"), match=["beta=gamma"])
     assert "Matched: alpha-1.0 against alpha-1.0 (the same name); gamma against beta (as requested)." in read_lines(
         capsys
@@ -163,8 +163,8 @@ def test_the_user_can_match_candidates(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_campaigns_without_common_cases_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    night(tmp_path / "old", candidates=("alpha",))
-    night(tmp_path / "new", candidates=("beta",))
+    make_night(tmp_path / "old", candidates=("alpha",))
+    make_night(tmp_path / "new", candidates=("beta",))
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     lines = read_lines(capsys)
     assert "Matched: none." in lines
@@ -172,8 +172,8 @@ def test_campaigns_without_common_cases_are_reported(tmp_path: Path, capsys: pyt
 
 
 def test_json_has_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    night(tmp_path / "old", launches=1)
-    night(tmp_path / "new", slower("beta", "barrier", 2.0))
+    make_night(tmp_path / "old", launches=1)
+    make_night(tmp_path / "new", make_slower("beta", "barrier", 2.0))
     compare(str(tmp_path / "old"), str(tmp_path / "new"), format_="json")
     document = json.loads(capsys.readouterr().out)
     last = document["changes"][-1]
@@ -185,8 +185,8 @@ def test_json_has_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_markdown_has_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", slower("beta", "barrier", 2.0))
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", make_slower("beta", "barrier", 2.0))
     compare(str(tmp_path / "old"), str(tmp_path / "new"), format_="markdown")
     lines = read_lines(capsys)
     assert lines[0] == "**new (2026-03-01) over old (2026-03-01): times of unpaired launches**"
@@ -212,7 +212,7 @@ ONLY = (
 def test_arguments_that_are_neither_two_campaigns_nor_two_candidates_are_refused(
     tmp_path: Path, arguments: tuple[str, str], text: str
 ) -> None:
-    night(tmp_path / "old")
+    make_night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
         compare(arguments[0].format(tmp_path), arguments[1].format(tmp_path))
     assert str(error.value) == text.format(tmp_path)
@@ -226,7 +226,7 @@ def test_arguments_that_are_neither_two_campaigns_nor_two_candidates_are_refused
     ],
 )
 def test_unknown_matches_are_refused(tmp_path: Path, match: str, text: str) -> None:
-    night(tmp_path / "old")
+    make_night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
         compare(str(tmp_path / "old"), str(tmp_path / "old"), match=[match])
     assert str(error.value) == text
@@ -235,7 +235,7 @@ def test_unknown_matches_are_refused(tmp_path: Path, match: str, text: str) -> N
 def test_a_candidate_s_name_precedes_a_folder_of_that_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    night(tmp_path / "old", launches=2)
+    make_night(tmp_path / "old", launches=2)
     (tmp_path / "beta").mkdir()
     monkeypatch.chdir(tmp_path)
     compare(str(tmp_path / "old"), "alpha", "beta")
@@ -245,7 +245,7 @@ def test_a_candidate_s_name_precedes_a_folder_of_that_name(
 def test_campaigns_and_candidates_are_named_by_folder_and_by_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    night(tmp_path / "old", launches=2)
+    make_night(tmp_path / "old", launches=2)
     monkeypatch.setenv("RANKBENCH_RESULTS", str(tmp_path))
     for words in ((str(tmp_path / "old"),), ("old",), ("old", "alpha"), ("old", "alpha", "beta"), ("alpha", "beta")):
         compare(*words)
@@ -253,7 +253,7 @@ def test_campaigns_and_candidates_are_named_by_folder_and_by_name(
 
 
 def test_two_candidates_can_be_compared_in_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    night(tmp_path / "old")
+    make_night(tmp_path / "old")
     compare(str(tmp_path / "old"), "alpha", "beta", format_="csv")
     assert read_lines(capsys)[:2] == [
         "case,alpha-1.0,beta,ratio,interval,p",
@@ -271,7 +271,7 @@ def test_two_candidates_can_be_compared_in_every_format(tmp_path: Path, capsys: 
 
 
 def test_match_is_refused_for_candidates_of_one_campaign(tmp_path: Path) -> None:
-    night(tmp_path / "old")
+    make_night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
         compare(str(tmp_path / "old"), "alpha", "beta", match=["a=b"])
     assert str(error.value) == "--match is for two campaigns; name their folders, the older one first"

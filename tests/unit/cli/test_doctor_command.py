@@ -37,7 +37,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(libraries, "make_search", make_search)
-    monkeypatch.setattr(launch, "machine", lambda: fakes.machine(cores=4))
+    monkeypatch.setattr(launch, "machine", lambda: fakes.make_machine(cores=4))
     monkeypatch.setattr(command, "check_machine", list)
     monkeypatch.setattr(console, "width", 200)
     (tmp_path / "plan.toml").write_text(PLAN)

@@ -29,7 +29,7 @@ def use_a_thousand_columns(monkeypatch: pytest.MonkeyPatch) -> None:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a campaign below the results of the working folder."""
     monkeypatch.chdir(tmp_path)
-    cases = campaigns.cases_of(lines=[("barrier", "blocking")])
+    cases = campaigns.make_cases(lines=[("barrier", "blocking")])
     return campaigns.make_campaign(tmp_path / "results" / "fake", launches=3, samples=10, cases=cases).folder
 
 
@@ -85,7 +85,7 @@ def test_an_unknown_format_is_refused() -> None:
 
 
 def test_a_campaign_without_launches_is_refused(tmp_path: Path) -> None:
-    store.create(tmp_path / "c", campaigns.campaign())
+    store.create(tmp_path / "c", campaigns.make_record())
     assert read_refusal(tmp_path / "c", "--as", "json") == (
         f"{tmp_path / 'c'}: no launch of this campaign is stored yet; nothing to export"
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from fakes.campaigns import cases_of, make_campaign, slower_beta
+from fakes.campaigns import make_cases, make_campaign, make_slower_beta
 
 from rankbench.cli.commands.advise import advise
 from rankbench.cli.commands.gate import gate
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("results") / "made"
-    make_campaign(path, slower_beta(1.5), launches=6, cases=cases_of(lines=[("allreduce", "blocking")]))
+    make_campaign(path, make_slower_beta(1.5), launches=6, cases=make_cases(lines=[("allreduce", "blocking")]))
     return path
 
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import polars as pl
 import pytest
-from fakes.nights import CASES, Fate, night, slower
+from fakes.nights import CASES, Fate, make_night, make_slower
 from typer.testing import CliRunner
 
 from rankbench import cli, statistics
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ADVICE = "If this is intended, gate against a newer campaign or raise --threshold."
 LOG = "See `rankbench show` and the launch's log."
-BARRIER = slower("beta", "barrier", 1.3)
+BARRIER = make_slower("beta", "barrier", 1.3)
 
 
 @pytest.fixture(autouse=True)
@@ -47,8 +47,8 @@ def gate(*arguments: object) -> tuple[int, list[str]]:
 
 
 def test_equal_campaigns_pass(tmp_path: Path) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", slower("beta", "barrier", 0.7), version="1.1", day=2)
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", make_slower("beta", "barrier", 0.7), version="1.1", day=2)
     assert gate(tmp_path / "new", "--against", tmp_path / "old") == (
         0,
         ["new against campaign old: 6 checks, 0 failed, 6 passed, 0 undecided"],
@@ -56,8 +56,8 @@ def test_equal_campaigns_pass(tmp_path: Path) -> None:
 
 
 def test_json_has_every_check_with_its_numbers(tmp_path: Path) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", BARRIER, day=2)
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", BARRIER, day=2)
     command = ["gate", str(tmp_path / "new"), "--against", str(tmp_path / "old"), "--format", "json"]
     answer = CliRunner().invoke(cli.application(), [*command, "--junit", str(tmp_path / "gate.xml")])
     document = json.loads(answer.stdout)
@@ -74,7 +74,7 @@ def test_json_has_every_check_with_its_numbers(tmp_path: Path) -> None:
 
 
 def test_outcomes_are_counted_in_the_words_of_the_tables(tmp_path: Path) -> None:
-    night(tmp_path / "one", BARRIER)
+    make_night(tmp_path / "one", BARRIER)
     answer = CliRunner().invoke(
         cli.application(), ["gate", str(tmp_path / "one"), "--candidate", "beta", "--against-candidate", "alpha"]
     )
@@ -82,8 +82,8 @@ def test_outcomes_are_counted_in_the_words_of_the_tables(tmp_path: Path) -> None
 
 
 def test_a_slower_case_fails(tmp_path: Path) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", BARRIER, day=2)
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", BARRIER, day=2)
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert code == 1
     assert lines == [
@@ -94,13 +94,13 @@ def test_a_slower_case_fails(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("threshold", "code"), [("29%", 1), ("31%", 0), ("0.2", 1)])
 def test_the_threshold_of_a_regression_can_be_set(tmp_path: Path, threshold: str, code: int) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", BARRIER)
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", BARRIER)
     assert gate(tmp_path / "new", "--against", tmp_path / "old", "--threshold", threshold)[0] == code
 
 
 def make_failing(status: CaseStatus) -> Callable[[str, Case], Fate]:
-    return slower("beta", "barrier", status)
+    return make_slower("beta", "barrier", status)
 
 
 @pytest.mark.parametrize(
@@ -113,16 +113,16 @@ def make_failing(status: CaseStatus) -> Callable[[str, Case], Fate]:
     ],
 )
 def test_a_case_that_fails_only_in_the_new_campaign_fails(tmp_path: Path, status: CaseStatus, text: str) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", make_failing(status))
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", make_failing(status))
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert code == 1
     assert lines[0] == f"FAILED barrier, beta: {text}. {LOG}"
 
 
 def test_a_case_that_failed_in_both_campaigns_is_no_regression(tmp_path: Path) -> None:
-    night(tmp_path / "old", make_failing(CaseStatus.CRASHED))
-    night(tmp_path / "new", make_failing(CaseStatus.CRASHED))
+    make_night(tmp_path / "old", make_failing(CaseStatus.CRASHED))
+    make_night(tmp_path / "new", make_failing(CaseStatus.CRASHED))
     assert gate(tmp_path / "new", "--against", tmp_path / "old") == (
         0,
         ["new against campaign old: 5 checks, 0 failed, 5 passed, 0 undecided"],
@@ -130,8 +130,8 @@ def test_a_case_that_failed_in_both_campaigns_is_no_regression(tmp_path: Path) -
 
 
 def test_cases_and_candidates_missing_in_the_new_campaign_fail(tmp_path: Path) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", candidates=("alpha",), cases=CASES[:1])
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", candidates=("alpha",), cases=CASES[:1])
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert code == 1
     successor = "beta is no longer in new. Name its successor with --match beta=NAME, or gate against a newer campaign."
@@ -147,8 +147,8 @@ def test_cases_and_candidates_missing_in_the_new_campaign_fail(tmp_path: Path) -
 
 
 def test_an_undecided_case_is_skipped(tmp_path: Path) -> None:
-    night(tmp_path / "old", launches=2)
-    night(tmp_path / "new", BARRIER, launches=2)
+    make_night(tmp_path / "old", launches=2)
+    make_night(tmp_path / "new", BARRIER, launches=2)
     arguments = (tmp_path / "new", "--against", tmp_path / "old")
     line = (
         "SKIPPED barrier, beta: 1.30× (1.29–1.31×): undecided whether it is more than 5 % slower. "
@@ -160,8 +160,8 @@ def test_an_undecided_case_is_skipped(tmp_path: Path) -> None:
 
 
 def test_a_difference_that_the_machine_explains_is_skipped(tmp_path: Path) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", BARRIER, exchange_ns=70)
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", BARRIER, exchange_ns=70)
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert code == 0
     assert lines[0] == (
@@ -172,7 +172,7 @@ def test_a_difference_that_the_machine_explains_is_skipped(tmp_path: Path) -> No
 
 
 def test_candidates_of_one_campaign_are_paired(tmp_path: Path) -> None:
-    night(tmp_path / "one", BARRIER)
+    make_night(tmp_path / "one", BARRIER)
     code, lines = gate(tmp_path / "one", "--candidate", "beta", "--against-candidate", "alpha")
     assert code == 1
     assert lines == [
@@ -185,7 +185,7 @@ def test_candidates_of_one_campaign_are_paired(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("threshold", "code"), [("1%", 1), ("25%", 1), ("40%", 0)])
 def test_the_threshold_holds_within_one_campaign(tmp_path: Path, threshold: str, code: int) -> None:
-    night(tmp_path / "one", BARRIER)
+    make_night(tmp_path / "one", BARRIER)
     between = ("--candidate", "beta", "--against-candidate", "alpha")
     assert gate(tmp_path / "one", *between, "--threshold", threshold)[0] == code
 
@@ -197,7 +197,7 @@ def test_an_interval_that_reaches_below_the_threshold_does_not_fail(low: float, 
 
 
 def test_within_one_campaign_a_case_that_only_the_other_candidate_completes_fails(tmp_path: Path) -> None:
-    night(tmp_path / "one", make_failing(CaseStatus.WRONG_DATA))
+    make_night(tmp_path / "one", make_failing(CaseStatus.WRONG_DATA))
     code, lines = gate(tmp_path / "one", "--candidate", "beta", "--against-candidate", "alpha")
     assert code == 1
     assert lines[0] == f"FAILED barrier, beta: wrong data in 6 of 6 launches (alpha-1.0 has figures). {LOG}"
@@ -234,16 +234,16 @@ def test_within_one_campaign_a_case_that_only_the_other_candidate_completes_fail
     ],
 )
 def test_wrong_arguments_are_refused(tmp_path: Path, arguments: tuple[str, ...], text: str) -> None:
-    night(tmp_path / "old")
+    make_night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
         gate(tmp_path / "old", *arguments)
     assert str(error.value) == text
 
 
 def test_campaigns_without_common_cases_are_refused(tmp_path: Path) -> None:
-    night(tmp_path / "old", candidates=("alpha",), cases=CASES[:1])
-    night(tmp_path / "cases", candidates=("alpha",), cases=CASES[1:])
-    night(tmp_path / "names", candidates=("beta",), cases=CASES[:1])
+    make_night(tmp_path / "old", candidates=("alpha",), cases=CASES[:1])
+    make_night(tmp_path / "cases", candidates=("alpha",), cases=CASES[1:])
+    make_night(tmp_path / "names", candidates=("beta",), cases=CASES[:1])
     for name, what in (("cases", "case"), ("names", "candidate")):
         with pytest.raises(RankbenchError) as error:
             gate(tmp_path / name, "--against", tmp_path / "old")
@@ -281,8 +281,8 @@ def test_another_mix_of_near_and_far_visits_does_not_fail(tmp_path: Path, monkey
     """The same library has 20 % of its visits far in one campaign and 80 % in the other: figures are three times as
     long.
     """
-    night(tmp_path / "old")
-    night(tmp_path / "new", day=2)
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", day=2)
     plant_levels(monkeypatch, [0.2, 0.8])
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert (code, lines) == (0, ["new against campaign old: 6 checks, 0 failed, 6 passed, 0 undecided"])
@@ -292,7 +292,7 @@ def test_another_mix_of_near_and_far_visits_does_not_fail(tmp_path: Path, monkey
 def test_other_shares_of_far_visits_are_remarked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shares: list[float], remark: bool
 ) -> None:
-    stores = [night(tmp_path / name, day=day) for day, name in enumerate(("old", "new"), 1)]
+    stores = [make_night(tmp_path / name, day=day) for day, name in enumerate(("old", "new"), 1)]
     plant_levels(monkeypatch, shares)
     old, new = stores
     remarks = [remark for remark in hold(old, new).comparison.remarks if remark.kind == "shares"]
@@ -312,8 +312,8 @@ def test_other_shares_of_far_visits_are_remarked(
 def test_a_slower_level_fails_whatever_the_mix(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ratios: tuple[float, float], code: int, text: str
 ) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", day=2)
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", day=2)
     plant_levels(monkeypatch, [0.8, 0.2], ratios)
     exit_code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert exit_code == code
@@ -330,7 +330,7 @@ DAYS = (1.0, 1.06, 0.95, 1.04, 0.97, 1.05, 0.94, 1.02)
 def make_history(folder: Path, count: int = len(DAYS), **changes: Any) -> Path:
     """Make campaigns whose days differ by a common factor."""
     for number, factor in enumerate(DAYS[:count], 1):
-        night(folder / f"night-{number}", make_day(factor), day=number, **changes)
+        make_night(folder / f"night-{number}", make_day(factor), day=number, **changes)
     return folder
 
 
@@ -339,7 +339,7 @@ def make_day(factor: float, beta: float = 1.0) -> Callable[[str, Case], Fate]:
 
 
 def test_a_gate_against_one_campaign_says_that_variation_between_days_is_missing(tmp_path: Path) -> None:
-    night(tmp_path / "old")
+    make_night(tmp_path / "old")
     answer = CliRunner().invoke(cli.application(), ["gate", str(tmp_path / "old"), "--against", str(tmp_path / "old")])
     assert answer.exit_code == 0
     assert answer.stdout.splitlines()[0] == (
@@ -349,14 +349,14 @@ def test_a_gate_against_one_campaign_says_that_variation_between_days_is_missing
 
 def test_a_slow_day_fails_against_one_campaign_but_not_against_many(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history")
-    night(tmp_path / "new", make_day(1.07), day=20)
+    make_night(tmp_path / "new", make_day(1.07), day=20)
     assert gate(tmp_path / "new", "--against", history / "night-1")[0] == 1
     assert gate(tmp_path / "new", "--history", history)[0] == 0
 
 
 def test_a_much_slower_case_fails_against_many_campaigns(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history")
-    night(tmp_path / "new", make_day(1.0, beta=1.5), day=20)
+    make_night(tmp_path / "new", make_day(1.0, beta=1.5), day=20)
     code, lines = gate(tmp_path / "new", "--history", history)
     assert code == 1
     (line,) = (line for line in lines if line.startswith("FAILED"))
@@ -369,7 +369,7 @@ def test_a_reference_removes_the_variation_between_days(tmp_path: Path, argument
     """The plan's baseline is the reference unless another is named; 8 % are found in days that differ by as much."""
     plan = {} if arguments else {"baseline": "alpha-1.0"}
     history = make_history(tmp_path / "history")
-    night(tmp_path / "new", make_day(1.07, beta=1.08), day=20, plan=plan)
+    make_night(tmp_path / "new", make_day(1.07, beta=1.08), day=20, plan=plan)
     code, lines = gate(tmp_path / "new", "--history", history, *arguments)
     assert code == 1
     assert [line for line in lines if line.startswith(("FAILED", "SKIPPED"))] == [
@@ -380,7 +380,7 @@ def test_a_reference_removes_the_variation_between_days(tmp_path: Path, argument
 
 def test_another_version_of_the_reference_is_no_reference(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history")
-    night(tmp_path / "new", make_day(1.0, beta=1.08), day=20, version="1.1")
+    make_night(tmp_path / "new", make_day(1.0, beta=1.08), day=20, version="1.1")
     code, lines = gate(tmp_path / "new", "--history", history, "--reference", "alpha")
     assert code == 0
     assert "SKIPPED barrier, beta: fewer than 8 earlier campaigns have this figure" in "\n".join(lines)
@@ -388,7 +388,7 @@ def test_another_version_of_the_reference_is_no_reference(tmp_path: Path) -> Non
 
 def test_a_case_that_fails_only_in_the_new_campaign_fails_against_many_campaigns(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history")
-    night(tmp_path / "new", make_failing(CaseStatus.CRASHED), day=20)
+    make_night(tmp_path / "new", make_failing(CaseStatus.CRASHED), day=20)
     code, lines = gate(tmp_path / "new", "--history", history)
     assert (code, lines[0]) == (1, f"FAILED barrier, beta: crashed in 6 of 6 launches. {LOG}")
 
@@ -404,8 +404,8 @@ def test_a_campaign_is_not_part_of_its_own_history(tmp_path: Path) -> None:
 
 
 def test_junit_has_a_test_case_for_each_case_and_candidate(tmp_path: Path) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", BARRIER, day=2)
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", BARRIER, day=2)
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old", "--junit", tmp_path / "gate.xml")
     assert (code, lines[-1]) == (1, f"wrote {tmp_path / 'gate.xml'}")
     root = ElementTree.parse(tmp_path / "gate.xml").getroot()
@@ -453,7 +453,7 @@ def test_characters_that_xml_cannot_hold_are_replaced() -> None:
 
 
 def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
-    night(tmp_path / "old")
+    make_night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
         gate(tmp_path / "old", "--against", tmp_path / "old", "--junit", tmp_path / "none" / "gate.xml")
     assert str(error.value) == (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes.nights import CASES, Fate, night, rewrite, slower
+from fakes.nights import CASES, Fate, make_night, rewrite, make_slower
 
 from rankbench import store
 from rankbench.across import trend
@@ -49,9 +49,9 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return eight nights: from the fifth on alpha has another version, whose barrier is slower; then a new kernel."""
     folder = tmp_path_factory.mktemp("nights")
     for day in reversed(range(1, 9)):
-        night(
+        make_night(
             folder / f"night-{day}",
-            slower("alpha", "barrier", 1.31 if day > 4 else 1.0),
+            make_slower("alpha", "barrier", 1.31 if day > 4 else 1.0),
             version="1.1" if day > 4 else "1.0",
             day=day,
             cases=BARRIER,
@@ -83,7 +83,7 @@ def plant_changes(folder: Path, calls: list[Calls]) -> Path:
     faster.
     """
     for day in range(1, 9):
-        night(
+        make_night(
             folder / f"night-{day}",
             lambda name, case, day=day: 1.0 if name != "alpha" or day < 5 else factor(case),  # type: ignore[misc]
             day=day,
@@ -139,7 +139,7 @@ def test_a_history_without_changes_is_reported(nights: Path, capsys: pytest.Capt
 def repeat_night(nights: Path) -> Path:
     """Return a fifth night like the four before."""
     place = nights.parent / "more" / "night-again"
-    return night(place, day=9, cases=BARRIER, control=False, launches=3).folder
+    return make_night(place, day=9, cases=BARRIER, control=False, launches=3).folder
 
 
 def test_a_changed_case_is_drawn_with_the_change_marked(nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -156,7 +156,7 @@ def test_a_changed_case_is_drawn_with_the_change_marked(nights: Path, tmp_path: 
 
 def test_every_case_is_drawn_if_nothing_changed(tmp_path: Path) -> None:
     for day in (1, 2):
-        night(tmp_path / f"n{day}", day=day, control=False, launches=2)
+        make_night(tmp_path / f"n{day}", day=day, control=False, launches=2)
     summary = trend.make_history([store.open(tmp_path / f"n{day}") for day in (1, 2)])
     assert [key for key, _ in history_charts.charts(summary)] == [case.key for case in CASES]
 
@@ -210,14 +210,14 @@ def test_json_has_the_history(nights: Path, capsys: pytest.CaptureFixture[str]) 
 
 def make_changing(day: int) -> Callable[[str, Case], Fate]:
     """Return the truth that beta's barrier crashes in the second night and is slower from the fourth on."""
-    return slower("beta", "barrier", CaseStatus.CRASHED if day == 2 else 1.2 if day > 3 else 1.0)
+    return make_slower("beta", "barrier", CaseStatus.CRASHED if day == 2 else 1.2 if day > 3 else 1.0)
 
 
 def test_changes_of_the_machine_are_reported_and_nights_without_figures_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for day in range(1, 8):
-        night(
+        make_night(
             tmp_path / f"n{day}",
             make_changing(day),
             day=day,
@@ -239,7 +239,7 @@ def test_changes_of_the_machine_are_reported_and_nights_without_figures_left_out
 
 def test_campaigns_with_equal_names_are_named_by_their_folders(tmp_path: Path) -> None:
     for day in (1, 2):
-        campaign_store = night(tmp_path / f"n{day}", day=day, control=False, launches=2)
+        campaign_store = make_night(tmp_path / f"n{day}", day=day, control=False, launches=2)
         rewrite(campaign_store.folder, msgspec.structs.replace(campaign_store.campaign, name="nightly"))
     summary = trend.make_history([store.open(tmp_path / f"n{day}") for day in (2, 1)])
     assert [past.name for past in summary.pasts] == [str(tmp_path / "n1"), str(tmp_path / "n2")]
@@ -247,7 +247,7 @@ def test_campaigns_with_equal_names_are_named_by_their_folders(tmp_path: Path) -
 
 def test_candidates_continue_over_a_gap_and_new_ones_start_a_series(tmp_path: Path) -> None:
     stores = [
-        night(tmp_path / f"n{day}", day=day, version=version, candidates=names, control=False, launches=2)
+        make_night(tmp_path / f"n{day}", day=day, version=version, candidates=names, control=False, launches=2)
         for day, version, names in (
             (1, "1.0", ("alpha", "beta")),
             (2, "1.0", ("beta",)),
@@ -277,7 +277,7 @@ def test_wrong_options_are_refused(nights: Path, tmp_path: Path, arguments: dict
 
 
 def test_folders_without_a_history_are_refused(tmp_path: Path) -> None:
-    campaign_store = night(tmp_path / "one", launches=2)
+    campaign_store = make_night(tmp_path / "one", launches=2)
     for folders, text in (
         ([tmp_path / "none"], f"{tmp_path / 'none'}: no campaign, and none right below it (there is no campaign.json)"),
         (
@@ -298,7 +298,7 @@ def test_a_change_that_all_cases_share_is_the_machine_s(tmp_path: Path, capsys: 
             factor = 1.3 if (name, case.operation) == ("alpha", "barrier") and day > 5 else 1.0
             return factor * (1.2 if day > 4 else 1.0)
 
-        night(tmp_path / f"night-{day}", make_fate, day=day, control=False, launches=3)
+        make_night(tmp_path / f"night-{day}", make_fate, day=day, control=False, launches=3)
     history([tmp_path])
     assert [line for line in read_lines(capsys) if " since " in line] == [
         "barrier, alpha-1.0: 1.30× slower, +0.83 % of its time, since 2026-03-06 "

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import imports, printed
+from fakes import imports, tool_outputs
 
 from rankbench import cli, store
 from rankbench.cli.display import console
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     Command = Callable[..., list[str]]
     Refused = Callable[..., str]
 
-STUDY = printed.SAMPLES / "study"
-LATENCY = imports.latencies((0, 1.5), (8, 2.5))
+STUDY = tool_outputs.SAMPLES / "study"
+LATENCY = imports.format_latencies((0, 1.5), (8, 2.5))
 GUESS = (
     "note: The number of ranks of {} runs is a guess: each line with a host name before a run counts as a rank. If it "
     "is wrong, import again with --ranks N."
@@ -154,7 +154,7 @@ def test_a_file_name_with_an_equals_sign_is_not_a_label(command: Command, place:
 
 
 def test_the_number_of_ranks_can_be_set(command: Command, place: Path) -> None:
-    command(write_file("a.txt", imports.osu(imports.BARRIER) + "  0.85\n", place), "--ranks", "8")
+    command(write_file("a.txt", imports.format_osu(imports.BARRIER) + "  0.85\n", place), "--ranks", "8")
     assert [case.ranks for case in open_campaign("results/imported").cases] == [8]
 
 

@@ -25,7 +25,7 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return kinds.make(tmp_path_factory.mktemp("results") / "kinds")
+    return kinds.make_store(tmp_path_factory.mktemp("results") / "kinds")
 
 
 def compare_with_golden(name: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,9 +80,9 @@ def test_csv_distinguishes_all_kinds_of_cases(stored: Store, capsys: pytest.Capt
 
 
 def test_the_live_display_names_lines_and_computes_rates() -> None:
-    progress = Shown(kinds.record("made", kinds.CASES))
-    results = [kinds.result(case, "alpha", 0) for case in kinds.CASES]
-    progress.on_end(campaigns.launch(1, 1, 0, "alpha", kinds.PLACEMENT), results)
+    progress = Shown(kinds.make_record("made", kinds.CASES))
+    results = [kinds.make_result(case, "alpha", 0) for case in kinds.CASES]
+    progress.on_end(campaigns.make_launch(1, 1, 0, "alpha", kinds.PLACEMENT), results)
     page = io.StringIO()
     Console(file=page, width=100).print(Screen(progress).figures())
     rows = [line.strip().split("  ")[0] for line in page.getvalue().rstrip().splitlines()]

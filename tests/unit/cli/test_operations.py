@@ -56,7 +56,7 @@ def test_every_operation_option_datatype_and_start_is_listed(run: Command) -> No
     code, out, _ = run("--no-probe")
     assert code == 0
     first_words = {line.split()[0] for line in out.splitlines() if line[:1].strip()}
-    description = fakes.description()
+    description = fakes.read_description()
     for named in (description.operations, description.datatypes, description.starts):
         assert {operation.name for operation in named} <= first_words
     assert set(catalogue.options(description)) <= first_words
@@ -107,7 +107,7 @@ def test_a_library_is_probed_once_and_this_is_reported(run: Command, tmp_path: P
     (path,) = (tmp_path / "home" / "builds").glob("*/probe.json")
     answers = json.loads(path.read_text())["answers"]
     assert len(answers) == sum(
-        len(operation.forms) for operation in fakes.description().operations if operation.kind != "self-test"
+        len(operation.forms) for operation in fakes.read_description().operations if operation.kind != "self-test"
     )
     assert answers[0] == {"operation": "accumulate", "form": "blocking", "status": "ok"}
     _, again, err = run()
@@ -199,7 +199,7 @@ def test_a_library_that_fails_is_reported_and_the_others_are_probed(
 
 def test_json_is_the_core_s_description(run: Command) -> None:
     _, out, err = run("--format", "json")
-    assert (json.loads(out), err) == (msgspec.to_builtins(fakes.description()), "")
+    assert (json.loads(out), err) == (msgspec.to_builtins(fakes.read_description()), "")
 
 
 def test_without_a_library_the_command_names_the_one_that_installs(
@@ -220,11 +220,11 @@ def test_without_a_library_the_command_names_the_one_that_installs(
 
 def test_markdown_is_the_documented_page(run: Command) -> None:
     _, out, err = run("--format", "markdown")
-    assert (out + "\n", err) == (catalogue.page(fakes.description()), "")
+    assert (out + "\n", err) == (catalogue.page(fakes.read_description()), "")
 
 
 def test_the_page_in_docs_is_current() -> None:
-    text = catalogue.page(fakes.description())
+    text = catalogue.page(fakes.read_description())
     assert PAGE.read_text(encoding="utf-8") == text, (
         "docs/reference/operations.md is stale; make it again: .venv/bin/python tools/reference.py"
     )

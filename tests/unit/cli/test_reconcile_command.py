@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import fakes
 import msgspec
 import pytest
-from fakes import alternated, campaigns
-from fakes.alternated import CORE, OSU, Planted, of
+from fakes import reconciliation, campaigns
+from fakes.reconciliation import CORE, OSU, Planted, make_case
 
 from rankbench import cli, plan
 from rankbench.campaign import foreign
@@ -39,14 +39,14 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(foreign, "find_program", find_program)
-    monkeypatch.setattr(command, "choose_libraries", lambda *_: [campaigns.library("mpich")])
+    monkeypatch.setattr(command, "choose_libraries", lambda *_: [campaigns.make_library("mpich")])
     monkeypatch.setattr(console, "width", 2000)
     return tmp_path
 
 
 def find_benchmarks(wanted: Sequence[str], **places: tuple[str, str]) -> list[str]:
     """Return the benchmarks that are found for operations of the core."""
-    return [operation.name for operation in command.there(campaigns.library("mpich"), wanted, places, (), ())]
+    return [operation.name for operation in command.there(campaigns.make_library("mpich"), wanted, places, (), ())]
 
 
 # --- benchmarks -------------------------------------------------------------------------------------------------------
@@ -115,9 +115,9 @@ def test_the_plan_has_operation_benchmark_and_the_starts_of_both() -> None:
         suites='\n[suites.osu]\npath = "/opt/osu"\n',
         blocks=4,
     )
-    planned = plan.parse_plan(text, "plan.toml", fakes.machine())
-    described = foreign.add_operations(fakes.description(), planned)
-    cases, notes = plan.expand_plan(planned, described, fakes.machine())
+    planned = plan.parse_plan(text, "plan.toml", fakes.make_machine())
+    described = foreign.add_operations(fakes.read_description(), planned)
+    cases, notes = plan.expand_plan(planned, described, fakes.make_machine())
     assert {(case.operation, case.start) for case in cases} == {
         ("allreduce", "window"),
         ("allreduce", "library-barrier"),
@@ -140,7 +140,7 @@ def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
 def test_the_ratio_is_reported_with_its_parts_and_with_differences(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    store = alternated.make(tmp_path, alternated.allreduce())
+    store = reconciliation.make_store(tmp_path, reconciliation.plant_allreduce())
     command.explain(store)
     lines = read_lines(capsys)
     assert lines[:3] == [
@@ -157,10 +157,10 @@ def test_the_ratio_is_reported_with_its_parts_and_with_differences(
 
 def test_bandwidths_are_reported_as_bandwidths(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     planted = [
-        Planted(of(CORE["bandwidth"], 1000), [64000.0] * 3, 64000, 64),
-        Planted(of(OSU["osu-bw"], 1000), [1e9 * 1000 / 500e6], 1000),
+        Planted(make_case(CORE["bandwidth"], 1000), [64000.0] * 3, 64000, 64),
+        Planted(make_case(OSU["osu-bw"], 1000), [1e9 * 1000 / 500e6], 1000),
     ]
-    command.explain(alternated.make(tmp_path, planted))
+    command.explain(reconciliation.make_store(tmp_path, planted))
     lines = read_lines(capsys)
     assert lines[1] == "size core tool tool / core mean, not median what is left"
     # The middle of the machine's states is 1.05: of 1000 and of 500 MB/s.
@@ -176,11 +176,11 @@ def test_benchmarks_that_cannot_be_compared_are_reported_with_an_alternative(tmp
         theirs, start="none", foreign=msgspec.structs.replace(theirs.foreign, meaning=meaning)
     )
     planted = [
-        Planted(of(CORE["bcast"]), [1000.0] * 3),
-        Planted(of(CORE["bcast"], start="none"), [400.0] * 3),
-        Planted(of(loop), [380.0]),
+        Planted(make_case(CORE["bcast"]), [1000.0] * 3),
+        Planted(make_case(CORE["bcast"], start="none"), [400.0] * 3),
+        Planted(make_case(loop), [380.0]),
     ]
-    store = alternated.make(tmp_path, planted)
+    store = reconciliation.make_store(tmp_path, planted)
     store.campaign = msgspec.structs.replace(store.campaign, operations=[*CORE.values(), loop])
     command.explain(store)
     lines = read_lines(capsys)
@@ -193,7 +193,7 @@ def test_benchmarks_that_cannot_be_compared_are_reported_with_an_alternative(tmp
 
 
 def test_figures_of_other_datatypes_name_them_in_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    planted = alternated.allreduce()
-    planted[2] = planted[2]._replace(case=of(OSU["osu-allreduce"], datatype="char"))
-    command.explain(alternated.make(tmp_path, planted))
+    planted = reconciliation.plant_allreduce()
+    planted[2] = planted[2]._replace(case=make_case(OSU["osu-allreduce"], datatype="char"))
+    command.explain(reconciliation.make_store(tmp_path, planted))
     assert read_lines(capsys)[2].startswith("8 B 1.05 µs (float) 1.46 µs (char) 1.386 (")

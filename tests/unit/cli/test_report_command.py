@@ -26,8 +26,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a campaign in which beta takes half as long again, below the results of the working folder."""
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "results" / "fake"
-    cases = campaigns.cases_of(lines=[("allreduce", "blocking")])
-    campaigns.make_campaign(path, campaigns.slower_beta(1.5), launches=6, cases=cases)
+    cases = campaigns.make_cases(lines=[("allreduce", "blocking")])
+    campaigns.make_campaign(path, campaigns.make_slower_beta(1.5), launches=6, cases=cases)
     return path
 
 
@@ -98,7 +98,7 @@ def read_verdict(folder: Path) -> Any:
 @pytest.mark.parametrize("launches", [1, 3])
 def test_a_verdict_without_figures_is_read_back(tmp_path: Path, launches: int) -> None:
     """JSON knows neither NaN nor infinity: after one launch no interval has an end, and beta has no figures at all."""
-    cases = campaigns.cases_of(lines=[("allreduce", "blocking")])
+    cases = campaigns.make_cases(lines=[("allreduce", "blocking")])
     store = campaigns.make_campaign(tmp_path / "fake", crash_beta, launches, cases=cases)
     report(store.folder)
     verdict = read_verdict(store.folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import machine
+from fakes import make_machine
 from fakes.library import behave, make
 
 from rankbench import cli, launch, plan
@@ -149,7 +149,7 @@ def test_a_misspelt_operation_is_refused(place: Path, library: Path, refused: Re
 
 
 def test_a_size_beyond_the_memory_is_refused(place: Path, library: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch, "machine", lambda: machine(memory_bytes=1 << 30))
+    monkeypatch.setattr(launch, "machine", lambda: make_machine(memory_bytes=1 << 30))
     file = write_plan(place, PLAN.replace("sizes = 8", 'sizes = "8,1G"'))
     assert refused(file, "--prefix", "library") == (
         "rankbench: plan.toml: sizes: allreduce of 1 GiB on socket needs 4 GiB of buffers on a node, "

@@ -12,9 +12,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import scheduler, sites, thorough
+from fakes import scheduler, sites, mark_thorough
 from fakes.library import behave
-from fakes.sites import PREFIXES, rows
+from fakes.sites import PREFIXES, list_rows
 
 from rankbench import store
 from rankbench.cli import job_status
@@ -44,11 +44,11 @@ LAUNCHES = 2 * 3 * 2
 
 def make_site(place: Path, kind: str, plan: str = PLAN, **behaviour: object) -> Site:
     """Make a site with this file's plan, or another one."""
-    return sites.make(place, kind, plan, **behaviour)
+    return sites.make_site(place, kind, plan, **behaviour)
 
 
 @pytest.mark.parametrize(
-    "kind", [kind if kind == "slurm" else thorough(kind) for kind in sorted(schedulers.find_schedulers())]
+    "kind", [kind if kind == "slurm" else mark_thorough(kind) for kind in sorted(schedulers.find_schedulers())]
 )
 def test_a_submitted_campaign_runs_to_its_end(tmp_path: Path, kind: str) -> None:
     here = make_site(tmp_path, kind)
@@ -89,7 +89,7 @@ def test_a_job_gives_the_rows_of_a_local_run(tmp_path: Path, behaviour: dict[str
     here = make_site(tmp_path, "slurm", plan, **behaviour)
     assert here.submit("--wait").exit_code == 0
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 1
-    assert rows(here.open_results()) == rows(store.open(tmp_path / "local/plan"))
+    assert list_rows(here.open_results()) == list_rows(store.open(tmp_path / "local/plan"))
     assert list_companions(here.open_results()) == list_companions(store.open(tmp_path / "local/plan"))
 
 
@@ -100,7 +100,7 @@ def test_a_job_has_the_launch_groups_of_a_local_run(tmp_path: Path) -> None:
     assert here.submit("--wait").exit_code == 0
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
     there = store.open(tmp_path / "local/plan")
-    assert rows(here.open_results()) == rows(there)
+    assert list_rows(here.open_results()) == list_rows(there)
     assert list_companions(here.open_results()) == list_companions(there)
     besides = [launch.beside for launch in there.launches() if launch.together > 1]
     assert [len(beside) for beside in besides] == [2] * 6
@@ -119,7 +119,7 @@ def test_a_crash_in_a_later_pass_costs_only_its_case(tmp_path: Path) -> None:
     here = make_site(tmp_path, "slurm", plan, crash=["bcast.8"], survives=1)
     assert here.submit("--wait").exit_code == 0
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 1
-    assert rows(here.open_results()) == rows(store.open(tmp_path / "local/plan"))
+    assert list_rows(here.open_results()) == list_rows(store.open(tmp_path / "local/plan"))
     for results in (here.open_results(), store.open(tmp_path / "local/plan")):
         assert {launch.status for launch in results.launches()} == {LaunchStatus.CRASHED, LaunchStatus.OK}
         frame = results.cases().filter(candidate="mpich-9.2")
@@ -158,7 +158,7 @@ def test_launches_that_disturb_others_or_fail_beside_them_are_launched_alone(
     assert (printed in (here.campaign / "job/output.log").read_text()) == stays_alone
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
     local = store.open(tmp_path / "local/plan")
-    assert rows(here.open_results()) == rows(local)
+    assert list_rows(here.open_results()) == list_rows(local)
     measured = set(local.cases()["launch"])
     brought = sorted((launch.block, launch.candidate, launch.together, launch.alone) for launch in local.launches()
                      if launch.number in measured)  # fmt: skip
@@ -207,7 +207,7 @@ def test_a_hung_launch_of_a_job_is_killed(tmp_path: Path) -> None:
     script = here.campaign / "job/job.sh"
     script.write_text(script.read_text().replace("silence_s=11", "silence_s=4"))
     assert here.submit("--wait").exit_code == 0
-    failures = [row for row in rows(here.open_results()) if row[3] != "ok"]
+    failures = [row for row in list_rows(here.open_results()) if row[3] != "ok"]
     assert [row[2:4] for row in failures] == [("bcast.blocking.8.byte.1x2.window", "hung")]
 
 
@@ -309,7 +309,7 @@ def test_a_launcher_that_starts_singletons_is_refused_in_the_job(tmp_path: Path)
     assert [(launch.candidate, launch.placement, launch.reason) for launch in wrong] == [
         ("mpich-9.2", place, reason) for place in ("2x1", "1x2")
     ]
-    assert {row[3] for row in rows(here.open_results()) if row[1] == "mpich-9.2"} == {"refused"}
+    assert {row[3] for row in list_rows(here.open_results()) if row[1] == "mpich-9.2"} == {"refused"}
 
 
 def test_a_library_that_cannot_report_its_variables_is_checked_without_them(tmp_path: Path) -> None:
@@ -345,7 +345,7 @@ def test_a_lost_node_does_not_count_against_a_candidate(tmp_path: Path) -> None:
         "crashed", "ended before its last case: exit code 139 (SIGSEGV); no answer any more from a2"
     )  # fmt: skip
     assert len(launches) == LAUNCHES + 1
-    assert [row[3] for row in rows(here.open_results()) if row[3] != "ok"] == ["crashed"]
+    assert [row[3] for row in list_rows(here.open_results()) if row[3] != "ok"] == ["crashed"]
 
 
 @pytest.mark.thorough

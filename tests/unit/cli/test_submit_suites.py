@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fakes import bench, sites
-from fakes.sites import PREFIXES, Site, rows
+from fakes.sites import PREFIXES, Site, list_rows
 
 from rankbench import store
 
@@ -34,11 +34,11 @@ OTHER, ONE = "osu-latency.blocking.{}.byte.1x2.none", "mpich-9.2"
 
 def make_site(place: Path, plan: str = PLAN, *, lacking: bool = False, **settings: object) -> Site:
     """Make a site with an OSU benchmark, which takes 1.25 µs with the first library, and with the second as stated."""
-    here = sites.make(place, "slurm", plan)
+    here = sites.make_site(place, "slurm", plan)
     bench.link(place / "9.1", time="1.25")
     if not lacking:
         bench.link(place / "9.2", **({"time": "2.50"} | settings))
-    bench.make(place / "bench", place / "9.1")
+    bench.make_program(place / "bench", place / "9.1")
     return Site(here.place, here.kind, here.environment | {"LD_LIBRARY_PATH": ""})
 
 
@@ -57,7 +57,7 @@ def test_a_job_gives_the_rows_of_a_local_run(tmp_path: Path, *, lacking: bool) -
     assert process.exit_code == 0, process.printed
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
     local = store.open(tmp_path / "local/plan")
-    assert rows(here.open_results()) == rows(local)
+    assert list_rows(here.open_results()) == list_rows(local)
     assert len(here.open_results().launches()) == len(local.launches()) == (10 if lacking else 12)
     assert list_latencies(here) == (
         [(1, size, "refused") for size in (8, 16, 32, 64)]
@@ -94,7 +94,7 @@ def test_a_program_that_crashes_is_launched_once_in_each_block(tmp_path: Path) -
         for block in (1, 2, 3)
         for row in ((8, "ok"), (16, "ok"), (32, "crashed"), (64, "not-run"))
     ]  # fmt: skip
-    assert {row[4] for row in rows(here.open_results()) if row[1:4] == (ONE, OTHER.format(64), "not-run")} == {
+    assert {row[4] for row in list_rows(here.open_results()) if row[1:4] == (ONE, OTHER.format(64), "not-run")} == {
         "the launch crashed: exit code N (SIGSEGV)"
     }
 
@@ -127,7 +127,7 @@ def test_a_program_that_hung_in_two_blocks_is_not_launched_again(tmp_path: Path)
         for block in (1, 2)
         for row in ((8, "ok"), (16, "hung"), (32, "not-run"), (64, "not-run"))
     ]  # fmt: skip
-    assert {row[3] for row in rows(here.open_results()) if "allreduce" in str(row[2])} == {"ok"}
+    assert {row[3] for row in list_rows(here.open_results()) if "allreduce" in str(row[2])} == {"ok"}
 
 
 @pytest.mark.thorough
@@ -153,7 +153,7 @@ def test_the_next_job_measures_what_a_lost_node_cost(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_files_that_a_program_reads_are_written_by_the_script(tmp_path: Path) -> None:
     here = make_site(tmp_path, PLAN.replace("osu-latency", "imb-mpi1-pingpong").replace("osu", "imb"))
-    bench.make(tmp_path / "bench", tmp_path / "9.1", "IMB-MPI1")
+    bench.make_program(tmp_path / "bench", tmp_path / "9.1", "IMB-MPI1")
     printed = here.run("script", "plan.toml", "--scheduler", "slurm", *PREFIXES)
     assert printed.exit_code == 0, printed.printed
     (function,) = re.findall(r"(?m)^mpich_9_1_on_1x2_imb\w+\(\) \{\n(?:.*\n)+?\}$", printed.printed)

@@ -41,7 +41,7 @@ def list_failures(lines: list[str]) -> list[str]:
 
 
 def test_every_self_test_of_the_core_has_a_known_time() -> None:
-    tests = {operation.name for operation in fakes.description().operations if operation.kind == "self-test"}
+    tests = {operation.name for operation in fakes.read_description().operations if operation.kind == "self-test"}
     assert tests == set(selftest.TRUTHS_NS)
 
 
@@ -55,7 +55,7 @@ def test_a_correct_library_passes(run: Command) -> None:
     head = next(line for line in lines if line.startswith("time source"))
     assert head == "time source start empty 0 wait-null 0 wait-up 2000 discarded clocks ± launches"
     starts = [line.split()[1] for line in lines if line.startswith("tsc ")]
-    assert starts == [start.name for start in fakes.description().starts]
+    assert starts == [start.name for start in fakes.read_description().starts]
     assert "MPI_Wtime cannot be used: it steps" in lines
     assert lines[-1] == "All data are right, and all times are true."
 
@@ -84,7 +84,7 @@ def test_every_form_is_called_and_missing_ones_are_named(run: Command) -> None:
     assert "scan right right lacking" in lines
     assert "pingpong-partitioned lacking" in lines
     texts = {line.split()[0].rstrip(",") for line in lines[6:] if line.endswith(("right", "lacking"))}
-    assert texts >= {operation.name for operation in fakes.description().operations if operation.kind != "self-test"}
+    assert texts >= {operation.name for operation in fakes.read_description().operations if operation.kind != "self-test"}
 
 
 @pytest.mark.thorough
@@ -134,7 +134,7 @@ WRONG_TIME = "mpich-9.9: wait-up by tsc with start window: 2500 ns measured, 200
 def test_a_wrong_time_fails_after_three_launches_on_a_quiet_machine(
     run: Command, monkeypatch: pytest.MonkeyPatch, others: float, code: int, line: str
 ) -> None:
-    monkeypatch.setattr("rankbench.launch.machine", fakes.machine)
+    monkeypatch.setattr("rankbench.launch.machine", fakes.make_machine)
     load_machine(monkeypatch, others)
     ended, lines, _ = run("--clock", "tsc", times_ns={"wait-up.window": 2500}, noise=0.0)
     assert ended == code
@@ -145,7 +145,7 @@ def test_a_wrong_time_fails_after_three_launches_on_a_quiet_machine(
 
 def test_discarded_rounds_are_no_failure(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """They show how often ranks are interrupted here, at any load."""
-    monkeypatch.setattr("rankbench.launch.machine", fakes.machine)
+    monkeypatch.setattr("rankbench.launch.machine", fakes.make_machine)
     monkeypatch.setattr("rankbench.statistics.selftest.MOST_DISCARDED", 0.0001)
     load_machine(monkeypatch, 0.01)
     code, lines, _ = run("--clock", "tsc")
@@ -159,7 +159,7 @@ def test_discarded_rounds_are_no_failure(run: Command, monkeypatch: pytest.Monke
 
 @pytest.mark.thorough
 def test_wrong_times_of_more_ranks_than_cores_cannot_be_verified(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankbench.launch.machine", lambda: fakes.machine(cores=1))
+    monkeypatch.setattr("rankbench.launch.machine", lambda: fakes.make_machine(cores=1))
     _, lines, _ = run(times_ns={"empty.none": 900}, noise=0.0)
     assert [line for line in lines if line.startswith("cannot be verified here")] == [
         "cannot be verified here: mpich-9.9: empty by tsc with start none: 900 ns measured, 0 ns are true, 200 ns off "

@@ -130,7 +130,7 @@ LINES = [
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a campaign and with damaged campaigns, plans and files."""
     folder = tmp_path_factory.mktemp("place")
-    cases = campaigns.cases_of(lines=(("pingpong", "blocking"), ("allreduce", "blocking")), sizes=(8, 1024))
+    cases = campaigns.make_cases(lines=(("pingpong", "blocking"), ("allreduce", "blocking")), sizes=(8, 1024))
     make_campaign(folder / "results/small", lambda *_: Truth(), 5, cases=cases, control=True, samples=10)
     make(folder / "library", "9.1")
     (folder / "plan.toml").write_text(PLAN)

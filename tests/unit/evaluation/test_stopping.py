@@ -34,7 +34,7 @@ LOOKS = list_looks(Stop())
 
 def make_plan(until: str) -> Plan:
     return parse_plan(
-        f'candidates = ["a"]\noperations = ["b"]\n[stop]\nuntil = "{until}"\n', "plan.toml", fakes.machine()
+        f'candidates = ["a"]\noperations = ["b"]\n[stop]\nuntil = "{until}"\n', "plan.toml", fakes.make_machine()
     )
 
 
@@ -78,7 +78,7 @@ def make_summary(low_ns: float, high_ns: float, typical_ns: float = 100.0) -> Su
 
 
 def make_view(*comparisons: Comparison, summaries: Sequence[Summary] = ()) -> Callable[[], CampaignView]:
-    return lambda: verdicts.view_of(campaigns.campaign(), summaries=summaries, comparisons=comparisons)
+    return lambda: verdicts.make_view(campaigns.make_record(), summaries=summaries, comparisons=comparisons)
 
 
 def refuse_view() -> CampaignView:

@@ -48,7 +48,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Measured:
 def every_kind(tmp_path_factory: pytest.TempPathFactory) -> Measured:
     """Return a campaign with message rates, overlap and memory."""
     wanted = [*kinds.PUTS, *kinds.RATES, *kinds.OVERLAPS, *kinds.MEMORY]
-    return Measured(kinds.make(tmp_path_factory.mktemp("kinds") / "kinds", wanted))
+    return Measured(kinds.make_store(tmp_path_factory.mktemp("kinds") / "kinds", wanted))
 
 
 @pytest.fixture(scope="session")

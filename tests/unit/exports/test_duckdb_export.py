@@ -83,7 +83,7 @@ def test_a_database_shows_later_launches(tmp_path: Path) -> None:
     with open_database(Measured(campaign_store), tmp_path) as database:
         number = len(campaign_store.launches()) + 1
         case = campaign_store.campaign.cases[0]
-        launch: Launch = campaigns.launch(number, 3, 0, "alpha", "socket")
+        launch: Launch = campaigns.make_launch(number, 3, 0, "alpha", "socket")
         campaign_store.append(launch, [CaseResult(case=case, status=CaseStatus.LACKING, reason="not there")])
         query = f"SELECT status FROM outcomes WHERE launch = {number}"
         assert database.execute(query).fetchall() == [("lacking",)]

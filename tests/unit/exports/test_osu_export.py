@@ -202,7 +202,7 @@ def test_titles_are_those_of_osu_s_program_for_the_same_call(tmp_path: Path) -> 
     not_there = {("reduce_scatter_block", "persistent")}
     assert known - another_table <= of_collectives | of_others
     lines = [(name, form) for name, form in sorted({*of_collectives, *of_others} - not_there)]
-    cases = campaigns.cases_of(lines=lines, sizes=(8,))  # type: ignore[arg-type]
+    cases = campaigns.make_cases(lines=lines, sizes=(8,))  # type: ignore[arg-type]
     measured = Measured(campaigns.make_campaign(tmp_path / "c", launches=1, samples=5, candidates=("a",), cases=cases))
     for name, table in read_back(measured, tmp_path).items():
         operation, form, *_ = name.split(".")
@@ -220,7 +220,7 @@ def test_operations_without_an_osu_program_have_a_title_of_the_same_form(every_k
 
 
 def test_a_campaign_of_memory_alone_is_refused(tmp_path: Path) -> None:
-    measured = Measured(kinds.make(tmp_path / "memory", kinds.MEMORY))
+    measured = Measured(kinds.make_store(tmp_path / "memory", kinds.MEMORY))
     with pytest.raises(RankbenchError) as error:
         list(osu.write(measured, tmp_path / "osu"))
     assert str(error.value) == f"{tmp_path / 'memory'}: no case has a time that OSU's text could hold"

@@ -22,7 +22,7 @@ from rankbench.exports.formats import reframe
 from rankbench.exports.values import Value
 from rankbench.model import Case, CaseStatus, ImportRecord, RankbenchError
 
-CASES = campaigns.cases_of(lines=[("barrier", "blocking"), ("bandwidth", "nonblocking")])
+CASES = campaigns.make_cases(lines=[("barrier", "blocking"), ("bandwidth", "nonblocking")])
 STAND_IN = """#!/bin/sh
 [ "$1" = run ] || exec {rankbench} "$@"
 [ "$*" = "run plan.toml --results . --name campaign" ] && cmp plan.toml {again}/plan.toml && cp -r {again} campaign

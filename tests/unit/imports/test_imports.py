@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fakes import imports, printed
+from fakes import imports, tool_outputs
 
 from rankbench import imports as imported
 from rankbench import store
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from rankbench.model import Summary
     from rankbench.store import Store
 
-STUDY = printed.SAMPLES / "study"
+STUDY = tool_outputs.SAMPLES / "study"
 LABELS = ["MPICH", "OpenMPI", "IntelMPI"]
-LATENCY = imports.latencies((0, 1.5), (8, 2.5))
+LATENCY = imports.format_latencies((0, 1.5), (8, 2.5))
 NOTE = "These results were imported: rankbench did not measure them, and knows only what the files say about the runs."
 APART = (
     "Not all libraries took turns: changes of the machine between their files count as differences between the "
@@ -301,24 +301,24 @@ def test_strict_errors_leaves_out_files_with_error_logs(tmp_path: Path) -> None:
 
 
 def test_names_in_a_file_are_used_by_default(tmp_path: Path) -> None:
-    path = write_file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
+    path = write_file(tmp_path, "a.out", imports.format_turns([{"A": LATENCY, "B": LATENCY}]))
     assert [candidate.name for candidate in import_paths(tmp_path, path).campaign.candidates] == ["A", "B"]
 
 
 def test_names_of_the_user_replace_those_in_the_file(tmp_path: Path) -> None:
-    path = write_file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
+    path = write_file(tmp_path, "a.out", imports.format_turns([{"A": LATENCY, "B": LATENCY}]))
     assert [candidate.name for candidate in import_paths(tmp_path, path, labels=["C", "D"]).campaign.candidates] == ["C", "D"]
 
 
 def test_another_number_of_labels_than_libraries_is_refused(tmp_path: Path) -> None:
-    path = write_file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
+    path = write_file(tmp_path, "a.out", imports.format_turns([{"A": LATENCY, "B": LATENCY}]))
     assert read_refused(tmp_path, path, labels=LABELS) == (
         f"{path}: 2 libraries take turns in it, and --labels names 3: MPICH, OpenMPI, IntelMPI"
     )
 
 
 def test_labels_in_another_order_than_in_the_file_are_refused(tmp_path: Path) -> None:
-    path = write_file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
+    path = write_file(tmp_path, "a.out", imports.format_turns([{"A": LATENCY, "B": LATENCY}]))
     assert read_refused(tmp_path, path, labels=["B", "A"]) == (
         f"{path}:1: headed A, where --labels has B; name them in the file's order"
     )
@@ -331,7 +331,7 @@ def test_a_file_without_library_names_needs_labels(tmp_path: Path) -> None:
 
 
 def test_one_label_for_libraries_in_turns_is_refused(tmp_path: Path) -> None:
-    path = write_file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
+    path = write_file(tmp_path, "a.out", imports.format_turns([{"A": LATENCY, "B": LATENCY}]))
     assert read_refused(tmp_path, Source(path, "C")) == (
         f"{path}: 2 libraries take turns in it, and C is one name; name them all: --labels A,B"
     )
@@ -344,7 +344,7 @@ def test_rounds_of_one_library_can_have_a_label(tmp_path: Path) -> None:
 
 
 def test_a_run_that_printed_only_an_error_is_a_crash(tmp_path: Path) -> None:
-    text = imports.in_turns([{"A": LATENCY, "B": "mpiexec: command not found\n"}, {"A": LATENCY, "B": LATENCY}])
+    text = imports.format_turns([{"A": LATENCY, "B": "mpiexec: command not found\n"}, {"A": LATENCY, "B": LATENCY}])
     campaign_store = import_paths(tmp_path, write_file(tmp_path, "a.out", text))
     assert list(list_rows(campaign_store, "osu-latency.blocking.8.")) == [
         ("A", 1, "ok", ""),
@@ -360,22 +360,22 @@ def test_a_run_that_printed_only_an_error_is_a_crash(tmp_path: Path) -> None:
 
 
 def test_a_run_of_two_benchmarks_of_which_one_is_missing_lacks_only_that_one(tmp_path: Path) -> None:
-    barrier = imports.osu(imports.BARRIER) + "             0.85\n"
-    complete, cut = LATENCY + barrier, imports.latencies((0, 1.5)) + barrier
-    campaign_store = import_paths(tmp_path, write_file(tmp_path, "a.out", imports.in_turns([{"A": complete, "B": cut}])))
+    barrier = imports.format_osu(imports.BARRIER) + "             0.85\n"
+    complete, cut = LATENCY + barrier, imports.format_latencies((0, 1.5)) + barrier
+    campaign_store = import_paths(tmp_path, write_file(tmp_path, "a.out", imports.format_turns([{"A": complete, "B": cut}])))
     assert [status for *_, status, _ in list_rows(campaign_store, "osu-barrier")] == ["ok", "ok"]
     assert [status for *_, status, _ in list_rows(campaign_store, "osu-latency.blocking.8.")] == ["ok", "not-run"]
     assert campaign_store.cases().height == 6
 
 
 def test_host_names_are_the_hosts_of_ranks(tmp_path: Path) -> None:
-    text = imports.in_turns([{"A": LATENCY}, {"A": LATENCY}], hosts=["n1", "n2"])
+    text = imports.format_turns([{"A": LATENCY}, {"A": LATENCY}], hosts=["n1", "n2"])
     campaign_store = import_paths(tmp_path, write_file(tmp_path, "a.out", text))
     assert campaign_store.campaign.plan.placements == [Placement(name="2x1", nodes=2, ranks_per_node=1, binding="none")]
 
 
 def test_more_host_names_than_ranks_are_ignored(tmp_path: Path) -> None:
-    text = imports.in_turns([{"A": LATENCY}, {"A": LATENCY}], hosts=["n1", "n2", "n3"])
+    text = imports.format_turns([{"A": LATENCY}, {"A": LATENCY}], hosts=["n1", "n2", "n3"])
     campaign_store = import_paths(tmp_path, write_file(tmp_path, "a.out", text))
     assert [placement.name for placement in campaign_store.campaign.plan.placements] == ["ranks-2"]
 
@@ -390,14 +390,14 @@ def test_a_plain_file_belongs_to_the_library_named_by_its_folder(tmp_path: Path)
 
 
 def test_a_plain_file_belongs_to_the_named_library(tmp_path: Path) -> None:
-    campaign_store = imports.campaign(tmp_path, {"A": [LATENCY], "B": [LATENCY]})
+    campaign_store = imports.import_campaign(tmp_path, {"A": [LATENCY], "B": [LATENCY]})
     assert [candidate.name for candidate in campaign_store.campaign.candidates] == ["A", "B"]
     assert campaign_store.campaign.notes == [NOTE, APART]
 
 
 def test_files_of_the_same_benchmark_are_blocks(tmp_path: Path) -> None:
-    campaign_store = imports.campaign(
-        tmp_path, {name: [imports.latencies((8, 1 + shift), (16, 2)) for shift in shifts] for name, shifts in SHIFTS}
+    campaign_store = imports.import_campaign(
+        tmp_path, {name: [imports.format_latencies((8, 1 + shift), (16, 2)) for shift in shifts] for name, shifts in SHIFTS}
     )
     assert list_values(campaign_store, "osu-latency.blocking.8.") == {"A": [1000, 1500, 1250], "B": [1750, 2000]}
     assert [(launch.candidate, launch.block) for launch in campaign_store.launches()] == [
@@ -414,7 +414,7 @@ SHIFTS = (("A", (0.0, 0.5, 0.25)), ("B", (0.75, 1.0)))
 
 
 def test_two_benchmarks_in_one_file_are_in_one_block(tmp_path: Path) -> None:
-    campaign_store = imports.campaign(tmp_path, {"A": [LATENCY + imports.osu(imports.BANDWIDTH, (8, 4.0))]})
+    campaign_store = imports.import_campaign(tmp_path, {"A": [LATENCY + imports.format_osu(imports.BANDWIDTH, (8, 4.0))]})
     assert [(launch.block, launch.position) for launch in campaign_store.launches()] == [(1, 0), (1, 0)]
     assert list_values(campaign_store, "osu-bw.nonblocking.8.") == {"A": [2000]}
 
@@ -434,7 +434,7 @@ def test_a_file_named_twice_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_repeated_size_in_a_table_is_refused(tmp_path: Path) -> None:
-    path = write_file(tmp_path, "a.txt", imports.latencies((8, 1.0), (16, 1.0), (8, 1.0)))
+    path = write_file(tmp_path, "a.txt", imports.format_latencies((8, 1.0), (16, 1.0), (8, 1.0)))
     assert read_refused(tmp_path, path) == f"{path}:6: osu-latency of 8 B a second time in this table"
 
 
@@ -450,7 +450,7 @@ def test_errors_beside_a_complete_file_are_reported(tmp_path: Path) -> None:
 
 
 def test_a_printed_zero_is_a_row_without_a_value(tmp_path: Path) -> None:
-    campaign_store = imports.campaign(tmp_path, {"A": [imports.latencies((0, 0.0), (8, 1.5))]})
+    campaign_store = imports.import_campaign(tmp_path, {"A": [imports.format_latencies((0, 0.0), (8, 1.5))]})
     assert list(list_rows(campaign_store, "osu-latency.blocking.0.")) == [
         ("A", 1, "below-the-last-digit-printed", "printed as 0: below the last digit printed")
     ]
@@ -459,13 +459,13 @@ def test_a_printed_zero_is_a_row_without_a_value(tmp_path: Path) -> None:
 
 
 def test_the_user_s_number_of_ranks_counts_if_no_file_has_one(tmp_path: Path) -> None:
-    barrier = imports.osu(imports.BARRIER) + "             0.85\n"
+    barrier = imports.format_osu(imports.BARRIER) + "             0.85\n"
     text = {"A": [barrier]}
-    assert imports.campaign(tmp_path, text).campaign.plan.placements == [
+    assert imports.import_campaign(tmp_path, text).campaign.plan.placements == [
         Placement(name="not-reported", nodes=1, ranks_per_node=0, binding="none")
     ]
     shutil.rmtree(tmp_path / "made")
-    campaign_store = imports.campaign(tmp_path, text, ranks=48)
+    campaign_store = imports.import_campaign(tmp_path, text, ranks=48)
     assert campaign_store.campaign.plan.placements == [
         Placement(name="ranks-48", nodes=1, ranks_per_node=48, binding="none")
     ]
@@ -477,7 +477,7 @@ def test_the_user_s_number_of_ranks_counts_if_no_file_has_one(tmp_path: Path) ->
 
 def test_files_of_two_tools_are_one_campaign(tmp_path: Path) -> None:
     """IMB's ping-pong of 8 bytes takes 0.84 µs in its file; OSU's default files have it in three repetitions."""
-    pingpong = Source(printed.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt", "mpich")
+    pingpong = Source(tool_outputs.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt", "mpich")
     osu = [Source(DEFAULT / f"osu_latency.default.rep{number}.txt", "mpich") for number in range(3)]
     campaign_store = imported.import_files(ImportRequest([pingpong, *osu]), tmp_path / "made")
     assert [operation.foreign.suite for operation in campaign_store.campaign.operations if operation.foreign] == [
@@ -496,7 +496,7 @@ def test_files_of_two_tools_are_one_campaign(tmp_path: Path) -> None:
     assert campaign_store.launches()[0].command == facts["command"].split()
 
 
-DEFAULT = printed.SAMPLES / "osu-7.4" / "default"
+DEFAULT = tool_outputs.SAMPLES / "osu-7.4" / "default"
 EIGHT = [
     1000 * float(line.split()[1])
     for number in range(3)
@@ -509,9 +509,9 @@ def test_options_common_to_all_runs_are_defaults_and_others_belong_to_the_case(t
     head = "# OSU MPI_Put Latency Test v5.3\n# Window creation: MPI_Win_allocate\n# Synchronization: {}\n"
     head += "# Size          Latency (us)\n"
     texts = [
-        imports.osu(head.format(synchronisation), (8, 1.5)) for synchronisation in ("MPI_Win_flush", "MPI_Win_fence")
+        imports.format_osu(head.format(synchronisation), (8, 1.5)) for synchronisation in ("MPI_Win_flush", "MPI_Win_fence")
     ]
-    campaign_store = imports.campaign(tmp_path, {"A": texts})
+    campaign_store = imports.import_campaign(tmp_path, {"A": texts})
     (operation,) = campaign_store.campaign.operations
     usual = {option.name: option.usual for option in operation.options}
     assert "MPI_Win_allocate" in usual.values()
@@ -523,7 +523,7 @@ def test_options_common_to_all_runs_are_defaults_and_others_belong_to_the_case(t
 
 
 def test_starts_of_cases_are_explained(tmp_path: Path) -> None:
-    campaign_store = imports.campaign(tmp_path, {"A": [LATENCY]})
+    campaign_store = imports.import_campaign(tmp_path, {"A": [LATENCY]})
     assert [(start.name, start.help) for start in campaign_store.campaign.starts] == [
         ("none", "calls follow each other, after at most one barrier")
     ]
@@ -546,7 +546,7 @@ RECORDED = {
 def test_every_recorded_file_has_rows_or_no_table(tool: str) -> None:
     """No case of a file occurs twice in a block, and each has a figure or a reason."""
     count = 0
-    for path in printed.files(tool):
+    for path in tool_outputs.list_files(tool):
         request = ImportRequest([Source(path, "A")])
         try:
             parts = imported.assign_blocks(imported.read_source(request, request.sources[0]).parts)
@@ -579,7 +579,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_files_without_results_are_refused(tmp_path: Path) -> None:
-    path = write_file(tmp_path, "a.out", imports.in_turns([{"A": "", "B": ""}]))
+    path = write_file(tmp_path, "a.out", imports.format_turns([{"A": "", "B": ""}]))
     assert read_refused(tmp_path, path) == f"{path}: has no results"
     other = write_file(tmp_path, "b.txt", "")
     assert read_refused(tmp_path, other) == f"{other}: empty"
@@ -633,12 +633,12 @@ def test_no_run_of_the_study_is_lost_or_doubled(study: Store) -> None:
 
 # --- how many ranks ---------------------------------------------------------------------------------------------------
 
-BARRIERS = imports.osu(imports.BARRIER) + "  0.85\n"
+BARRIERS = imports.format_osu(imports.BARRIER) + "  0.85\n"
 
 
 def with_hosts(folder: Path, hosts: Sequence[str], **request: int) -> Store:
     """Import two rounds of a collective, with the names of hosts before each run."""
-    text = imports.in_turns([{"A": BARRIERS}, {"A": BARRIERS}], hosts=hosts)
+    text = imports.format_turns([{"A": BARRIERS}, {"A": BARRIERS}], hosts=hosts)
     return imported.import_files(ImportRequest([Source(write_file(folder, "a.out", text))], **request), folder / "made")  # type: ignore[arg-type]
 
 
@@ -675,19 +675,19 @@ def test_a_guessed_number_of_ranks_is_reported_as_a_guess(tmp_path: Path) -> Non
 @pytest.mark.parametrize("in_turns", [True, False])
 def test_a_damaged_row_and_an_absurd_value_are_errors(tmp_path: Path, *, in_turns: bool) -> None:
     for row, words in (("O24  0.55\n", "'O24' is not a number"), ("16  1e308\n", "is 1e+308, expected a time below")):
-        text = imports.latencies((8, 1.5), (16, 1.6)) + row
-        text = imports.in_turns([{"A": text}]) if in_turns else text
+        text = imports.format_latencies((8, 1.5), (16, 1.6)) + row
+        text = imports.format_turns([{"A": text}]) if in_turns else text
         with pytest.raises(RankbenchError, match=re.escape(words)):
             import_paths(tmp_path, write_file(tmp_path, "a.txt", text))
 
 
 def test_a_digit_in_noise_is_reported(tmp_path: Path) -> None:
-    text = imports.latencies((8, 1.5)) + "?? 16  1.7\n" + "32  1.60\n"
+    text = imports.format_latencies((8, 1.5)) + "?? 16  1.7\n" + "32  1.60\n"
     assert any("'?? 16  1.7'" in note for note in import_paths(tmp_path, write_file(tmp_path, "a.txt", text)).campaign.notes)
 
 
 def test_an_unknown_synchronisation_of_reprompi_is_not_reported(tmp_path: Path) -> None:
-    sample = next(path for path in sorted((printed.SAMPLES / "reprompi").rglob("*")) if "#@procsync=" in read_text(path))
+    sample = next(path for path in sorted((tool_outputs.SAMPLES / "reprompi").rglob("*")) if "#@procsync=" in read_text(path))
     text = re.sub(r"(?m)^#@procsync=.*$", "#@procsync=quantum", read_text(sample))
     campaign_store = import_paths(tmp_path, write_file(tmp_path, "a.txt", text))
     assert {case.start for case in campaign_store.campaign.cases} == {"not-reported"}

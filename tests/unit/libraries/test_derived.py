@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from fakes.linked import make, make_library, wrapper
+from fakes.shared_libraries import make, make_library, write_wrapper
 
 from rankbench import libraries
 from rankbench.libraries import derived, inspection
@@ -160,7 +160,7 @@ def test_the_standard_abi_has_its_own_wrapper(tmp_path: Path) -> None:
     library, run = make(tmp_path / "a", "5.0.2"), make(tmp_path / "b", "2021.18")
     for prefix in (tmp_path / "a", tmp_path / "b"):
         make_library(prefix, "libmpi_abi.so.1")
-    wrapper(tmp_path / "a", "mpicc_abi", "5.0.2", "mpi_abi", "--enable-new-dtags")
+    write_wrapper(tmp_path / "a", "mpicc_abi", "5.0.2", "mpi_abi", "--enable-new-dtags")
     standard = libraries.choose("abi:mpich==5.0.2", [library])
     assert (standard.name, standard.abi) == ("abi:mpich-5.0.2", "libmpi_abi.so.1")
     assert standard.wrapper == f"{tmp_path}/a/bin/mpicc_abi"

@@ -11,7 +11,7 @@ from rankbench.plan.reading import parse_plan
 
 
 def expand(text: str, cores: int = 2, memory_bytes: int = 8 << 30) -> tuple[list[Case], list[str]]:
-    machine = fakes.machine(cores, memory_bytes=memory_bytes)
+    machine = fakes.make_machine(cores, memory_bytes=memory_bytes)
     loaded = parse_plan(f'candidates = ["mpich"]\n{text}\n', "plan.toml", machine)
     return plan.expand_plan(loaded, DESCRIPTION, machine)
 
@@ -69,7 +69,7 @@ MORE: dict[str, tuple[str, dict[str, object]]] = {
 
 def make_description() -> Description:
     """Return the description of a core with derived datatypes, and some options of some operations."""
-    description = fakes.description()
+    description = fakes.read_description()
     named = {
         operation.name: msgspec.structs.replace(operation, **CHANGES.get(operation.name, {}))
         for operation in description.operations
@@ -385,7 +385,7 @@ def test_a_plan_without_cases_is_an_error() -> None:
 
 
 OPERATIONS = DESCRIPTION.operations
-STARTS = ", ".join(["auto", *(start.name for start in fakes.description().starts)])
+STARTS = ", ".join(["auto", *(start.name for start in fakes.read_description().starts)])
 
 
 def test_a_misspelt_operation_is_refused_in_one_line() -> None:
@@ -420,7 +420,7 @@ def test_a_misspelt_datatype_is_refused_in_one_line() -> None:
 
 
 def test_a_misspelt_clock_is_refused_in_one_line() -> None:
-    allowed = ", ".join(["auto", *(source.name for source in fakes.description().sources)])
+    allowed = ", ".join(["auto", *(source.name for source in fakes.read_description().sources)])
     assert read_refusal('operations = ["bcast"]\nclock = "tcs"') == (
         f'plan.toml: clock: found "tcs"; did you mean tsc? (allowed: {allowed})'
     )
@@ -442,7 +442,7 @@ def test_a_size_beyond_the_memory_is_refused_in_one_line() -> None:
 def test_buffers_of_all_ranks_of_a_node_count() -> None:
     operations = {operation.name: operation for operation in DESCRIPTION.operations}
     text = 'candidates = ["x"]\noperations = ["x"]\nplacements = ["1x4"]'
-    placement = parse_plan(text, "plan.toml", fakes.machine()).placements[0]
+    placement = parse_plan(text, "plan.toml", fakes.make_machine()).placements[0]
     assert count_buffer_bytes(operations["alltoall"], 100, placement) == 4 * (400 + 400)
     assert count_buffer_bytes(operations["bcast"], 100, placement) == 4 * 100
     assert count_buffer_bytes(operations["bandwidth"], 100, placement, messages=8) == 2 * 800

@@ -7,14 +7,14 @@ import pytest
 
 from rankbench import plan
 
-MACHINE = fakes.machine(cores=16)
+MACHINE = fakes.make_machine(cores=16)
 
 
 def estimate_footprint(text: str) -> plan.Footprint:
     head = 'candidates = ["mpich", "openmpi"]\nsizes = 4\nsamples = 1000000\n'
     parsed = plan.parse_plan(head + text, "plan.toml", MACHINE)
-    cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
-    return plan.estimate_footprint(parsed, cases, fakes.description().operations)
+    cases, _ = plan.expand_plan(parsed, fakes.read_description(), MACHINE)
+    return plan.estimate_footprint(parsed, cases, fakes.read_description().operations)
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_evaluation_reads_samples_in_parts(samples: int, blocks: int, memory: in
     """1000 samples each of two candidates and the twin are one part; 1.6 million each are a part per candidate."""
     text = f'operations = ["barrier"]\nplacements = ["1x4"]\nsamples = {samples}\nstop = {{ blocks = {blocks} }}'
     parsed = plan.parse_plan(f'candidates = ["mpich", "openmpi"]\n{text}', "plan.toml", MACHINE)
-    cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
-    assert plan.estimate_footprint(parsed, cases, fakes.description().operations).judged_bytes == memory
+    cases, _ = plan.expand_plan(parsed, fakes.read_description(), MACHINE)
+    assert plan.estimate_footprint(parsed, cases, fakes.read_description().operations).judged_bytes == memory
 
 
 @pytest.mark.parametrize(
@@ -64,21 +64,21 @@ def test_evaluation_reads_samples_in_parts(samples: int, blocks: int, memory: in
 def test_memory_of_a_rank_is_that_of_the_samples_of_a_pass(plan_text: str, at_once: int) -> None:
     """An operation measured once per launch is not divided among passes."""
     parsed = plan.parse_plan(f'candidates = ["mpich"]\n{plan_text}', "plan.toml", MACHINE)
-    cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
-    assert plan.estimate_footprint(parsed, cases, fakes.description().operations).rank_bytes == at_once
+    cases, _ = plan.expand_plan(parsed, fakes.read_description(), MACHINE)
+    assert plan.estimate_footprint(parsed, cases, fakes.read_description().operations).rank_bytes == at_once
 
 
 def test_a_time_to_fill_allows_five_times_the_samples() -> None:
     texts = {}
     for text in ("samples = 100", 'samples = { good = 100, fill = "15ms" }', "samples = 500"):
         parsed = plan.parse_plan(f'candidates = ["mpich"]\noperations = ["barrier"]\n{text}', "plan.toml", MACHINE)
-        cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
-        texts[text] = plan.estimate_footprint(parsed, cases, fakes.description().operations).samples
+        cases, _ = plan.expand_plan(parsed, fakes.read_description(), MACHINE)
+        texts[text] = plan.estimate_footprint(parsed, cases, fakes.read_description().operations).samples
     assert list(texts.values()) == [100, 500, 500]
 
 
 def test_the_number_of_tries_limits_the_samples() -> None:
     text = 'operations = ["barrier"]\nsamples = { good = 10, tried = 70 }'
     parsed = plan.parse_plan(f'candidates = ["mpich"]\n{text}', "plan.toml", MACHINE)
-    cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
-    assert plan.estimate_footprint(parsed, cases, fakes.description().operations).samples == 70
+    cases, _ = plan.expand_plan(parsed, fakes.read_description(), MACHINE)
+    assert plan.estimate_footprint(parsed, cases, fakes.read_description().operations).samples == 70

@@ -57,11 +57,11 @@ def test_all_candidates_are_one_group_if_they_fit(most: int) -> None:
 
 @pytest.mark.parametrize("text", ["true", "false", "2", "64"])
 def test_together_is_a_switch_or_a_number(text: str) -> None:
-    together = plan.parse_plan(PLAN + text, "plan.toml", fakes.machine()).together
+    together = plan.parse_plan(PLAN + text, "plan.toml", fakes.make_machine()).together
     assert str(together).lower() == text
 
 
 @pytest.mark.parametrize("text", ["1", "0", "65", "2.0", "'two'"])
 def test_wrong_values_of_together_are_refused(text: str) -> None:
     with pytest.raises(RankbenchError, match="expected true, false, or how many launches at most, 2 to 64"):
-        plan.parse_plan(PLAN + text, "plan.toml", fakes.machine())
+        plan.parse_plan(PLAN + text, "plan.toml", fakes.make_machine())

@@ -32,13 +32,13 @@ def load_machine(name: str, usable: Collection[int] = range(4096)) -> Machine:
 
 def make_machine(cpus: list[Cpu]) -> Machine:
     counts = {what: len({getattr(cpu, what) for cpu in cpus}) for what in ("socket", "core")}
-    return msgspec.structs.replace(fakes.machine(), cpus=cpus, sockets=counts["socket"], cores=counts["core"])
+    return msgspec.structs.replace(fakes.make_machine(), cpus=cpus, sockets=counts["socket"], cores=counts["core"])
 
 
 XEON = load_machine("xeon-2x12-smt2")
 NO_HOSTS = "none are named (hosts in the plan, or --hosts)"
 """The reason for placements over hosts in a plan without hosts."""
-PAIR = fakes.machine()
+PAIR = fakes.make_machine()
 
 
 def read(text: str, machine: Machine = PAIR, over: Mapping[str, object] = NOTHING) -> Plan:
@@ -313,7 +313,7 @@ def test_a_wrong_table_is_refused_in_one_line(table: str, message: str) -> None:
 
 # --- placements that do not fit ---------------------------------------------------------------------------------------
 
-ONE_CORE = fakes.machine(1)
+ONE_CORE = fakes.make_machine(1)
 LEFT_OUT = [
     ('"sockets"', PAIR, "sockets: takes two sockets, the machine has one"),
     ('"sockets:1"', XEON, "sockets:1: takes two ranks or more"),
@@ -334,7 +334,7 @@ def test_placements_that_do_not_fit_the_machine_are_left_out_with_a_note(text: s
     planned = read(f'placements = [{text}, "1x1"]', machine)
     assert [placement.name for placement in planned.placements] == ["1x1"]
     assert planned.notes == [f"{reason}; left out"]
-    cases, notes = plan.expand_plan(planned, fakes.description(), machine)
+    cases, notes = plan.expand_plan(planned, fakes.read_description(), machine)
     assert cases
     assert notes[0] == f"{reason}; left out"
 

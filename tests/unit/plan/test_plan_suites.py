@@ -10,7 +10,7 @@ from rankbench.campaign import foreign
 from rankbench.model import Case, Plan, RankbenchError, SuiteSpec
 from rankbench.plan.reading import parse_plan
 
-MACHINE = fakes.machine(4)
+MACHINE = fakes.make_machine(4)
 
 
 def read(text: str) -> Plan:
@@ -19,7 +19,7 @@ def read(text: str) -> Plan:
 
 def expand(text: str) -> tuple[list[Case], list[str]]:
     planned = read(text)
-    return plan.expand_plan(planned, foreign.add_operations(fakes.description(), planned), MACHINE)
+    return plan.expand_plan(planned, foreign.add_operations(fakes.read_description(), planned), MACHINE)
 
 
 def list_keys(text: str) -> list[str]:

@@ -29,7 +29,7 @@ SMALLEST_PLAN = 'candidates = ["mpich"]\noperations = ["allreduce"]\n'
 
 
 def read(text: str, cores: int = 2, sockets: int = 1) -> Plan:
-    return parse_plan(text, "plan.toml", fakes.machine(cores, sockets))
+    return parse_plan(text, "plan.toml", fakes.make_machine(cores, sockets))
 
 
 def read_refusal(text: str) -> str:
@@ -419,7 +419,7 @@ def test_a_syntax_error_is_reported_with_its_line() -> None:
 
 def test_a_missing_plan_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
-        plan.load_plan(tmp_path / "no.toml", fakes.machine())
+        plan.load_plan(tmp_path / "no.toml", fakes.make_machine())
     known = ", ".join(plan.list_presets())
     assert str(error.value) == f"{tmp_path}/no.toml: cannot read the plan: No such file or directory; presets: {known}"
 
@@ -427,7 +427,7 @@ def test_a_missing_plan_is_refused_in_one_line(tmp_path: Path) -> None:
 def test_bytes_that_are_not_utf_8_are_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(RankbenchError) as error:
-        plan.load_plan(tmp_path / "plan.toml", fakes.machine())
+        plan.load_plan(tmp_path / "plan.toml", fakes.make_machine())
     assert str(error.value) == f"{tmp_path}/plan.toml: cannot read the plan: not UTF-8 text"
 
 
@@ -440,8 +440,8 @@ def test_a_misspelt_preset_is_refused_in_one_line() -> None:
 @pytest.mark.parametrize("cores", [2, 8])
 @pytest.mark.parametrize("name", plan.list_presets())
 def test_every_preset_has_cases(name: str, cores: int) -> None:
-    loaded = plan.load_plan(plan.find_preset(name), fakes.machine(cores))
-    cases, notes = plan.expand_plan(loaded, fakes.description(), fakes.machine(cores))
+    loaded = plan.load_plan(plan.find_preset(name), fakes.make_machine(cores))
+    cases, notes = plan.expand_plan(loaded, fakes.read_description(), fakes.make_machine(cores))
     assert cases
     too_many = [note for note in notes if note.startswith("1x2: oversubscribed, ")]
     assert len(too_many) == (2 if (name, cores) == ("threads", 2) else 0)

@@ -21,12 +21,12 @@ again = {}
 
 
 def read(text: str = TEXT) -> Plan:
-    return plan.parse_plan(text, "p.toml", fakes.machine())
+    return plan.parse_plan(text, "p.toml", fakes.make_machine())
 
 
 def test_each_case_is_measured_with_each_named_setting() -> None:
     planned = read(TEXT.replace("[settings]", '[options]\n"allreduce.settings" = ["default", "ring"]\n[settings]'))
-    cases, _ = plan.expand_plan(planned, fakes.description(), fakes.machine())
+    cases, _ = plan.expand_plan(planned, fakes.read_description(), fakes.make_machine())
     assert [(case.operation, case.options) for case in cases] == [
         ("allreduce", {}),
         ("allreduce", {"settings": "ring"}),
@@ -36,7 +36,7 @@ def test_each_case_is_measured_with_each_named_setting() -> None:
 
 def test_a_job_has_the_variables_instead_of_the_name() -> None:
     planned = read(TEXT.replace("[settings]", '[options]\nsettings = ["default", "ring", "again"]\n[settings]'))
-    cases, _ = plan.expand_plan(planned, fakes.description(), fakes.machine())
+    cases, _ = plan.expand_plan(planned, fakes.read_description(), fakes.make_machine())
     lines = [samples.case_line(case, planned) for case in cases if case.operation == "allreduce"]
     assert [line.partition("settings=")[2].partition(" ")[0] for line in lines] == ["", "ALGORITHM=ring;LIMIT=4", ";"]
 
@@ -61,4 +61,4 @@ def test_a_wrong_setting_is_refused_in_one_line(table: str, error: str) -> None:
 def test_an_unknown_setting_is_refused_with_a_suggestion() -> None:
     planned = msgspec.structs.replace(read(), options={"settings": ["rnig"]})
     with pytest.raises(RankbenchError, match=r'options.settings: found "rnig"; did you mean ring\?'):
-        plan.expand_plan(planned, fakes.description(), fakes.machine())
+        plan.expand_plan(planned, fakes.read_description(), fakes.make_machine())

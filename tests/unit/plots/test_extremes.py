@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 import vl_convert
-from fakes import campaigns, imports, printed
+from fakes import campaigns, imports, tool_outputs
 
 from rankbench import imports as imported
 from rankbench.evaluation import evaluate
@@ -41,7 +41,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> dict[str, CampaignView]:
     """Return the lines of four files of the study."""
     folder: Path = tmp_path_factory.mktemp("study")
     names = ("latency", "bandwith", "barrier", "cas_latency")
-    sources = [Source(printed.SAMPLES / "study" / f"{name}.out") for name in names]
+    sources = [Source(tool_outputs.SAMPLES / "study" / f"{name}.out") for name in names]
     return list_lines(imported.import_files(ImportRequest(sources, LABELS), folder / "made"))
 
 
@@ -107,13 +107,13 @@ def test_charts_are_valid_vega(study: dict[str, CampaignView], operation: str) -
 
 
 def test_a_single_launch_has_no_extremes(tmp_path: Path) -> None:
-    store = imports.campaign(tmp_path, {"A": [imports.latencies((1, 1.0), (2, 2.0))]})
+    store = imports.import_campaign(tmp_path, {"A": [imports.format_latencies((1, 1.0), (2, 2.0))]})
     assert extremes.chart(list_lines(store)["osu-latency"]) is None
 
 
 def test_candidates_may_have_different_numbers_of_launches(tmp_path: Path) -> None:
-    texts = [imports.latencies((1, value), (2, 2.0)) for value in (1.0, 3.0)]
-    store = imports.campaign(tmp_path, {"A": texts, "B": texts[:1]})
+    texts = [imports.format_latencies((1, value), (2, 2.0)) for value in (1.0, 3.0)]
+    store = imports.import_campaign(tmp_path, {"A": texts, "B": texts[:1]})
     assert list_points(list_lines(store)["osu-latency"], "1 B") == {
         "A": (2000.0, 1000.0, 3000.0, 2),
         "B": (1000.0, 1000.0, 1000.0, 1),

@@ -77,7 +77,7 @@ def test_means_of_several_calls_have_finer_bins_than_the_clock() -> None:
 
 
 def test_the_coarsest_clock_of_all_launches_counts() -> None:
-    view = evaluations.evaluation()
+    view = evaluations.make_evaluation()
     assert histogram.resolution(view) == 1.0
     facts = view.launches[0].facts
     assert facts
@@ -88,7 +88,7 @@ def test_the_coarsest_clock_of_all_launches_counts() -> None:
 
 
 def test_axes_have_titles_and_thousands_have_commas() -> None:
-    chart = histogram.chart(next(view for _, view in evaluations.evaluation().parts("near")))
+    chart = histogram.chart(next(view for _, view in evaluations.make_evaluation().parts("near")))
     assert chart
     axes = vl_convert.vegalite_to_vega(chart.spec(plots_forms.make_theme("#000", "#000", "#000")))["axes"]
     assert {axis["title"] for axis in axes} == {"time", "samples in a bin"}
@@ -181,21 +181,21 @@ def draw_charts(view: CampaignView) -> dict[str, Chart]:
 
 
 def test_cases_with_equal_numbers_of_rows_share_one_form() -> None:
-    charts_by_case = draw_charts(evaluations.evaluation())
+    charts_by_case = draw_charts(evaluations.make_evaluation())
     forms = {len(chart.datasets["words"]): chart.form for chart in charts_by_case.values()}
     assert all(chart.form == forms[len(chart.datasets["words"])] for chart in charts_by_case.values())
     assert len(charts_by_case) == 9
 
 
 def test_a_title_has_the_numbers_of_samples_and_bins() -> None:
-    chart = draw_charts(evaluations.evaluation())["pingpong.blocking.8.byte.socket.none"]
+    chart = draw_charts(evaluations.make_evaluation())["pingpong.blocking.8.byte.socket.none"]
     assert render(chart.title).startswith("pingpong 8 B: histogram of 392 samples, bins of ")
     assert render(chart.title).endswith(" ns")
     assert chart.subtitle == "2 ranks (socket), start: none, 4 launches each, intervals of 95 % or more"
 
 
 def test_rings_have_a_row_for_each_candidate_and_edge_rank(tmp_path: Path) -> None:
-    store = torus.make(tmp_path / "made", ((1, 1), (1, 9)), launches=2)
+    store = torus.make_store(tmp_path / "made", ((1, 1), (1, 9)), launches=2)
     chart, three = draw_charts(evaluate(store)).values()
     assert [row["label"].split(":")[0] for row in chart.datasets["words"][::2]] == ["alpha", "beta"]
     assert [row["label"].split(":")[0] for row in three.datasets["words"][::2]] == [
@@ -204,4 +204,4 @@ def test_rings_have_a_row_for_each_candidate_and_edge_rank(tmp_path: Path) -> No
 
 
 def test_memory_has_no_histogram() -> None:
-    assert all("memory" not in key for key in draw_charts(evaluations.evaluation()))
+    assert all("memory" not in key for key in draw_charts(evaluations.make_evaluation()))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
-    return evaluate(kinds.make(tmp_path_factory.mktemp("results") / "kinds"))
+    return evaluate(kinds.make_store(tmp_path_factory.mktemp("results") / "kinds"))
 
 
 def draw_charts(view: CampaignView, plot: ModuleType) -> dict[str, Chart]:
@@ -57,9 +57,9 @@ def test_a_matrix_has_a_cell_for_each_pair_and_candidate(view: CampaignView) -> 
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Chart:
     """Return the map of 2 hosts of 2 sockets of 4 cores."""
     slow = {(4, 6), (6, 4)}
-    store = hierarchy.make(
+    store = hierarchy.make_store(
         tmp_path_factory.mktemp("results") / "machine",
-        lambda name, *pair: hierarchy.by_level(name, *pair) * (1.4 if pair in slow else 1),
+        lambda name, *pair: hierarchy.find_time_by_level(name, *pair) * (1.4 if pair in slow else 1),
         candidates=("alpha",),
     )
     (chart,) = draw_charts(evaluate(store), matrix).values()
@@ -92,9 +92,9 @@ def test_hosts_sockets_and_caches_are_marked_and_divided_by_lines(machine: Chart
 
 
 def test_launches_with_different_placements_of_ranks_are_reported(tmp_path: Path) -> None:
-    store = hierarchy.make(
+    store = hierarchy.make_store(
         tmp_path / "made",
-        wanted=hierarchy.cases(ranks=8),
+        wanted=hierarchy.make_cases(ranks=8),
         moved=lambda launch: {1: 1, 2: 4} if launch == 3 else {},
     )
     (chart,) = draw_charts(evaluate(store), matrix).values()
@@ -112,10 +112,10 @@ def test_a_latency_measured_one_way_stands_for_both(tmp_path: Path) -> None:
     """A bandwidth does not: the opposite direction was not measured."""
     one_way = [
         case
-        for case in hierarchy.cases(("pingpong", "bandwidth"), 4)
-        if hierarchy.ends(case) < hierarchy.ends(case)[::-1]
+        for case in hierarchy.make_cases(("pingpong", "bandwidth"), 4)
+        if hierarchy.find_ends(case) < hierarchy.find_ends(case)[::-1]
     ]
-    drawn = draw_charts(evaluate(hierarchy.make(tmp_path / "made", wanted=one_way, candidates=("alpha",))), matrix)
+    drawn = draw_charts(evaluate(hierarchy.make_store(tmp_path / "made", wanted=one_way, candidates=("alpha",))), matrix)
     latency, bandwidth = ({(cell["x"], cell["pair"]) for cell in chart.datasets["cells"]} for chart in drawn.values())
     assert (len(latency), len(bandwidth)) == (12, 6)
     assert {pair for _, pair in latency} == {pair for _, pair in bandwidth}

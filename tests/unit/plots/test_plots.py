@@ -35,7 +35,7 @@ def picture(evaluation: CampaignView) -> CampaignView:
 
 @pytest.fixture
 def view() -> CampaignView:
-    return picture(evaluations.evaluation())
+    return picture(evaluations.make_evaluation())
 
 
 def list_parts(view: CampaignView, scope: str) -> dict[str, CampaignView]:
@@ -68,9 +68,9 @@ def test_a_new_plot_is_found_from_its_file(view: CampaignView, tmp_path: Path, m
 
 def test_every_chart_compiles_to_vega(tmp_path: Path) -> None:
     drawn_plots = set()
-    scaled = evaluate(scales.make(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=1))
-    theirs = evaluate(imports.campaign(tmp_path / "theirs", {"alpha": [imports.latencies((8, 1.5), (16, 2.5))] * 2}))
-    every = (evaluations.evaluation(("socket", "nodes"), starts=("none",), pairs=True), scaled, theirs)
+    scaled = evaluate(scales.make_store(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=1))
+    theirs = evaluate(imports.import_campaign(tmp_path / "theirs", {"alpha": [imports.format_latencies((8, 1.5), (16, 2.5))] * 2}))
+    every = (evaluations.make_evaluation(("socket", "nodes"), starts=("none",), pairs=True), scaled, theirs)
     for plot, _, chart in (chart for evaluation in every for chart in plots.charts(picture(evaluation))):
         assert vl_convert.vegalite_to_vega(chart.spec(plots_forms.make_theme("#000", "#000", "#000")))["marks"]
         drawn_plots.add(plot)
@@ -113,7 +113,7 @@ def test_plots_of_cases_are_drawn_only_for_the_named_cases(view: CampaignView) -
 
 
 def test_placements_are_drawn_separately() -> None:
-    two = picture(evaluations.evaluation(("socket", "spread")))
+    two = picture(evaluations.make_evaluation(("socket", "spread")))
     assert list(list_parts(two, "placement")) == ["socket", "spread"]
     assert "(spread)" in require(winner_map.chart(list_parts(two, "placement")["spread"])).subtitle
 
@@ -213,7 +213,7 @@ def test_charts_format_figures_as_tables_do(
 
 
 def test_a_ratio_of_a_single_block_has_no_interval(view: CampaignView) -> None:
-    alone = msgspec.structs.replace(evaluations.comparison(view.cases[0], "beta"), blocks=1, low=0, high=math.inf)
+    alone = msgspec.structs.replace(evaluations.make_comparison(view.cases[0], "beta"), blocks=1, low=0, high=math.inf)
     row = ratios.make_row(view.cases[0], alone, [8])
     assert (row["candidate"], row["value"], row["low"], row["high"]) == ("beta", 2, 2, 2)
     assert row["interval"] == "unknown"
@@ -294,7 +294,7 @@ def test_an_empty_message_is_one_step_left_of_the_smallest_size() -> None:
 
 
 def test_starts_are_drawn_once_per_case_with_a_row_for_each() -> None:
-    view = picture(evaluations.evaluation(starts=("none",)))
+    view = picture(evaluations.make_evaluation(starts=("none",)))
     drawn_cases = {key: chart for plot, key, chart in plots.charts(view) if plot == "starts"}
     assert list(drawn_cases) == [f"allreduce.blocking.{size}.float.socket.window" for size in (8, 65536)]
     rows = drawn_cases["allreduce.blocking.8.float.socket.window"].datasets["points"]

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 def draw_chart(*launches: Launch) -> Chart | None:
     """Draw launches of alpha, beta and alpha's twin."""
-    return state.chart(dataclasses.replace(evaluations.evaluation(), launches=list(launches)))
+    return state.chart(dataclasses.replace(evaluations.make_evaluation(), launches=list(launches)))
 
 
 def make_launch(number: int, before: State | None, after: State | None, candidate: str = "alpha") -> Launch:
-    record = campaigns.launch(number, 1, 0, candidate, "socket")
+    record = campaigns.make_launch(number, 1, 0, candidate, "socket")
     return msgspec.structs.replace(record, before=before, after=after)
 
 
@@ -36,7 +36,7 @@ def list_rows(*launches: Launch) -> list[plots_chart.Row]:
 
 
 def test_a_launch_is_a_bar_from_before_to_after_and_a_point_between() -> None:
-    (row,) = list_rows(make_launch(7, campaigns.state(50), campaigns.state(52)))
+    (row,) = list_rows(make_launch(7, campaigns.make_state(50), campaigns.make_state(52)))
     assert row == {
         "candidate": "alpha",
         "launch": 7,
@@ -52,13 +52,13 @@ def test_a_launch_is_a_bar_from_before_to_after_and_a_point_between() -> None:
 
 def test_a_launch_that_is_not_compared_is_drawn_hollow() -> None:
     changed = [
-        row["changed"] for row in list_rows(make_launch(1, campaigns.state(50), campaigns.state(210)), make_launch(2, None, None))
+        row["changed"] for row in list_rows(make_launch(1, campaigns.make_state(50), campaigns.make_state(210)), make_launch(2, None, None))
     ]
     assert changed == [True]
 
 
 def test_the_twin_is_drawn_with_its_original() -> None:
-    twin = make_launch(1, campaigns.state(50), None, "alpha (again)")
+    twin = make_launch(1, campaigns.make_state(50), None, "alpha (again)")
     assert [(row["candidate"], row["before"], row["after"]) for row in list_rows(twin)] == [("alpha", "50.0 ns", "50.0 ns")]
 
 

@@ -37,19 +37,19 @@ SAYS = "alpha at socket: the first call takes more than 50 times as long as the 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Return two operations at several sizes, in a different order in each block; the second call takes 1 µs."""
-    wanted = campaigns.cases_of(lines=[("bcast", "blocking"), ("reduce", "blocking")])
+    wanted = campaigns.make_cases(lines=[("bcast", "blocking"), ("reduce", "blocking")])
     folder = tmp_path_factory.mktemp("results") / "first"
     plain = campaigns.make_campaign(folder / "plain", launches=3, samples=20, control=False, cases=wanted)
     record = msgspec.structs.replace(plain.campaign, name="first")
     campaign_store = store.create(folder / "first", record)
     for launch in plain.launches():
         frame = plain.cases().filter(launch=launch.number)
-        draw = campaigns.Draw(campaigns.alike, np.random.default_rng(launch.number), (1.0,), 20)
+        draws = campaigns.Draw(campaigns.make_equal_truth, np.random.default_rng(launch.number), (1.0,), 20)
         cases = [next(case for case in wanted if case.key == key) for key in frame["case"]]
         scale = 1.0 if launch.candidate == "alpha" else 0.1
         results = [
             msgspec.structs.replace(result, first_ns=scale * FIRST_NS[result.case.operation], second_ns=1000.0)
-            for result in draw.results(launch.block, launch.candidate, cases)
+            for result in draws.draw_results(launch.block, launch.candidate, cases)
         ]
         campaign_store.append(launch, results)
     return campaign_store
@@ -89,7 +89,7 @@ def test_page_and_markdown_have_table_and_sentence(view: CampaignView, tmp_path:
     write_html(tmp_path / "report.html", view)
     page = (tmp_path / "report.html").read_text()
     assert '<h2 id="first-calls-title">First calls</h2>' in page
-    assert pages.captions(page, "first_calls") == ["First calls: socket"]
+    assert pages.list_captions(page, "first_calls") == ["First calls: socket"]
     assert f"<p>{SAYS}</p>" in page
     text = markdown(view)
     assert "**First calls: socket**" in text
@@ -124,4 +124,4 @@ def test_without_first_calls_the_table_is_refused(tmp_path: Path) -> None:
     old = campaigns.make_campaign(tmp_path / "made", launches=1)
     with pytest.raises(RankbenchError, match="--first-calls: not known of these cases"):
         show(folder=old.folder, first_calls=True)
-    assert first_call_tables(evaluations.evaluation()) == []
+    assert first_call_tables(evaluations.make_evaluation()) == []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes import campaigns, evaluations, imports, printed
+from fakes import campaigns, evaluations, imports, tool_outputs
 
 from rankbench import imports as imported
 from rankbench.evaluation import evaluate
@@ -29,7 +29,7 @@ OSU = {operation.name: operation for operation in osu.OPERATIONS}
 def study(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     """Return an evaluation of three files of the study, of which one has no results."""
     folder: Path = tmp_path_factory.mktemp("study")
-    sources = [Source(printed.SAMPLES / "study" / f"{name}.out") for name in ("latency", "barrier", "iallreduce")]
+    sources = [Source(tool_outputs.SAMPLES / "study" / f"{name}.out") for name in ("latency", "barrier", "iallreduce")]
     return evaluate(imported.import_files(ImportRequest(sources, ["MPICH", "OpenMPI", "IntelMPI"]), folder / "made"))
 
 
@@ -79,7 +79,7 @@ def test_each_file_is_listed_with_its_contents(study: CampaignView) -> None:
     assert table.caption == "Files that were imported"
     assert table.columns == ["file", "printed by", "reports itself", "found"]
     latency, barrier, nothing = list_texts(table)
-    folder = printed.SAMPLES / "study"
+    folder = tool_outputs.SAMPLES / "study"
     assert latency == [str(folder / "latency.out"), "OSU micro-benchmarks 5.3", "–", "–"]
     assert barrier == [str(folder / "barrier.out"), "OSU micro-benchmarks 5.3", "–", "–"]
     assert nothing[:3] == [str(folder / "iallreduce.out"), "–", "–"]
@@ -88,7 +88,7 @@ def test_each_file_is_listed_with_its_contents(study: CampaignView) -> None:
 
 
 def test_facts_of_a_file_are_listed_with_it(tmp_path: Path) -> None:
-    path = printed.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt"
+    path = tool_outputs.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt"
     view = evaluate(imported.import_files(ImportRequest([Source(path, "mpich")]), tmp_path / "made"))
     ((_, tool, facts, remarks),) = list_texts(foreign_tables.files(view))
     assert (tool, remarks) == ("Intel MPI Benchmarks 2021.11", "–")
@@ -97,7 +97,7 @@ def test_facts_of_a_file_are_listed_with_it(tmp_path: Path) -> None:
 
 
 def test_a_campaign_of_the_core_has_neither_meanings_nor_files() -> None:
-    view = evaluations.evaluation()
+    view = evaluations.make_evaluation()
     assert foreign_tables.list_meanings(view).rows == foreign_tables.files(view).rows == []
 
 
@@ -130,7 +130,7 @@ def test_the_page_names_the_source_of_its_figures(page: str) -> None:
     assert page.count(sentence) == 2
     for caption in ("Files that were imported", "What the numbers of other programs mean"):
         assert f"<caption>{caption}</caption>" in page
-    assert str(printed.SAMPLES / "study" / "latency.out") in page
+    assert str(tool_outputs.SAMPLES / "study" / "latency.out") in page
     assert page.count("<summary>Launch ") == 9
 
 
@@ -146,7 +146,7 @@ def test_markdown_has_both_tables(study: CampaignView) -> None:
 
 
 def test_the_page_of_a_measured_campaign_names_no_imported_files(tmp_path: Path) -> None:
-    cases = campaigns.cases_of(lines=[("barrier", "blocking")])
+    cases = campaigns.make_cases(lines=[("barrier", "blocking")])
     write_html(tmp_path / "report.html", evaluate(campaigns.make_campaign(tmp_path / "made", samples=10, cases=cases)))
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Files that were imported" not in page
@@ -155,6 +155,6 @@ def test_the_page_of_a_measured_campaign_names_no_imported_files(tmp_path: Path)
 
 
 def test_a_campaign_of_one_library_and_one_run_has_a_page(tmp_path: Path) -> None:
-    store = imports.campaign(tmp_path, {"A": [imports.latencies((8, 1.5))]})
+    store = imports.import_campaign(tmp_path, {"A": [imports.format_latencies((8, 1.5))]})
     write_html(tmp_path / "report.html", evaluate(store))
     assert "imported from 1 file ·" in (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from rankbench.report.method import paragraphs
 
 
 def describe(together: tuple[int, ...], calls: int = 1) -> dict[str, str]:
-    view = evaluations.evaluation()
+    view = evaluations.make_evaluation()
     launches = [
         msgspec.structs.replace(launch, together=together[number % len(together)])
         for number, launch in enumerate(view.launches)
@@ -40,7 +40,7 @@ def test_a_sample_of_several_calls_is_described_as_their_mean() -> None:
 
 
 def test_stop_rule_and_builds_are_those_of_the_campaign() -> None:
-    texts, campaign = describe((3,)), evaluations.evaluation().campaign
+    texts, campaign = describe((3,)), evaluations.make_evaluation().campaign
     stop = campaign.plan.stop
     assert f'until "{stop.until}"' in texts["Stop rule"]
     assert str(stop.blocks_max) in texts["Stop rule"]
@@ -53,7 +53,7 @@ def test_three_outcomes_are_explained_with_the_threshold() -> None:
 
 
 def test_an_imported_campaign_has_no_launches_to_describe() -> None:
-    view = evaluations.evaluation()
+    view = evaluations.make_evaluation()
     record = msgspec.structs.replace(view.campaign, imported="osu")
     titles = [title for title, _ in paragraphs(dataclasses.replace(view, campaign=record))]
     assert titles == ["Typical value", "Comparison"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 import pytest
-from fakes import campaigns, printed
+from fakes import campaigns, tool_outputs
 from scipy import stats
 
 from rankbench import cli, imports
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rankbench.store import Store
     from rankbench.verdict.view import CampaignView
 
-SAMPLE = printed.SAMPLES / "mpiperf" / "Allgather.txt"
+SAMPLE = tool_outputs.SAMPLES / "mpiperf" / "Allgather.txt"
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
-    return evaluate(kinds.make(tmp_path_factory.mktemp("results") / "kinds"))
+    return evaluate(kinds.make_store(tmp_path_factory.mktemp("results") / "kinds"))
 
 
 def list_texts(table: Table) -> list[list[str]]:
@@ -86,7 +86,7 @@ def test_the_page_has_sections_of_overlap_and_pairs(view: CampaignView, tmp_path
 
 
 def test_a_page_of_pairs_alone_has_no_empty_sections(tmp_path: Path) -> None:
-    write_html(tmp_path / "report.html", evaluate(kinds.make(tmp_path / "made", kinds.PAIRS)))
+    write_html(tmp_path / "report.html", evaluate(kinds.make_store(tmp_path / "made", kinds.PAIRS)))
     html = re.sub(r"<script.*?</script>", "", (tmp_path / "report.html").read_text(encoding="utf-8"), flags=re.S)
     sections = re.findall(r'<section id="(\w+)"', html)
     assert sections == ["verdict", "findings", "case", "pairs", "ranks", "provenance", "method", "reproduce"]

@@ -8,7 +8,7 @@ import msgspec
 import polars as pl
 import pytest
 from fakes import evaluations
-from fakes.pages import book, part
+from fakes.pages import read_book, read_part
 
 from rankbench.language import Text
 from rankbench.model import Group
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     path: Path = tmp_path_factory.mktemp("report") / "report.html"
-    write_html(path, evaluations.evaluation())
+    write_html(path, evaluations.make_evaluation())
     return path.read_text(encoding="utf-8")
 
 
@@ -64,9 +64,9 @@ def test_the_verdict_comes_first(page: str) -> None:
 
 
 def test_every_link_to_a_case_has_a_target(page: str) -> None:
-    known = [verdict.case.key for verdict in evaluations.evaluation().verdict.cases]
+    known = [verdict.case.key for verdict in evaluations.make_evaluation().verdict.cases]
     assert set(re.findall(r'href="#case=([^"]+)"', page)) < set(known)
-    rows = [row for table in part(page, "tables")["results"] for row in table[2]]
+    rows = [row for table in read_part(page, "tables")["results"] for row in table[2]]
     numbers = {cell[3] for row in rows for cell in row if isinstance(cell, list)}
     assert numbers - {-1} == set(range(len(known)))
 
@@ -91,21 +91,21 @@ def test_the_page_has_the_commands_that_repeat_the_campaign(page: str) -> None:
 
 
 def test_equal_forms_are_stored_once(page: str) -> None:
-    figures = part(page, "distribution")
+    figures = read_part(page, "distribution")
     assert len({entry[0] for entry in figures.values()}) == 1
     assert len(figures) == 9
-    assert len(part(page, "forms")) < 18
+    assert len(read_part(page, "forms")) < 18
 
 
 def test_figures_of_launches_are_stored_once(page: str) -> None:
     key = "pingpong.blocking.8.byte.socket.none"
-    (count, columns) = part(page, "distribution")[key][3]["launches"]
+    (count, columns) = read_part(page, "distribution")[key][3]["launches"]
     assert (count, len(columns["figure_ns"])) == (8, 8)
-    assert part(page, "launches")[key][3] == {"launches": "distribution"}
+    assert read_part(page, "launches")[key][3] == {"launches": "distribution"}
 
 
 def test_packed_data_have_the_winners_of_each_case(page: str) -> None:
-    content = book(page)
+    content = read_book(page)
     columns = content["cases"]
     assert {len(values) for values in columns.values()} == {9}
     assert content["candidates"] == ["alpha", "beta"]
@@ -121,7 +121,7 @@ def test_answer_map_and_tables_come_before_the_findings(page: str) -> None:
 
 def test_a_finding_is_a_line_that_unfolds_to_its_text_and_one_chart(page: str) -> None:
     section = page[page.index('<section id="findings"') : page.index('<section id="case"')]
-    number = len(evaluations.evaluation().verdict.findings)
+    number = len(evaluations.make_evaluation().verdict.findings)
     assert section.count("<details>") == section.count('<li class="') == number > 0
     charts = re.findall(r'data-plot="(\w+)" data-key="([^"]*)"', section)
     assert len(charts) == len(set(charts)), "each chart is drawn once"
@@ -136,7 +136,7 @@ def test_only_commands_become_markup() -> None:
 
 def test_groups_have_a_section_if_there_are_any(page: str, tmp_path: Path) -> None:
     assert 'id="groups"' not in page
-    view = evaluations.evaluation()
+    view = evaluations.make_evaluation()
     lines = ["allreduce.blocking.float.socket.window", "allreduce.nonblocking.float.socket.window"]
     alone = "barrier.blocking.byte.socket.window"
     groups = [
@@ -158,7 +158,7 @@ def test_groups_have_a_section_if_there_are_any(page: str, tmp_path: Path) -> No
 def test_starts_and_ranks_have_sections_if_there_are_several(page: str, tmp_path: Path) -> None:
     assert 'id="starts"' not in page
     assert 'id="ranks"' in page
-    view = evaluations.evaluation(starts=("none",))
+    view = evaluations.make_evaluation(starts=("none",))
     write_html(tmp_path / "report.html", view)
     html = remove_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
     section = html[html.index('<section id="starts"') : html.index('<section id="ranks"')]
@@ -173,7 +173,7 @@ def test_starts_and_ranks_have_sections_if_there_are_several(page: str, tmp_path
 
 
 def test_a_campaign_of_operations_timed_by_one_rank_has_no_section_of_ranks(tmp_path: Path) -> None:
-    view = evaluations.evaluation()
+    view = evaluations.make_evaluation()
     alone = view.samples.filter(pl.col("series") == 0)
     write_html(tmp_path / "report.html", dataclasses.replace(view, samples=alone))
     html = remove_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
@@ -182,7 +182,7 @@ def test_a_campaign_of_operations_timed_by_one_rank_has_no_section_of_ranks(tmp_
 
 
 def test_a_decided_campaign_shows_the_saved_measurements() -> None:
-    view = evaluations.evaluation()
+    view = evaluations.make_evaluation()
     rows = pl.DataFrame({"block": [1, 1, 2], "candidate": ["a", "b", "a"], "case": ["x", "x", "x"]})
     campaign_view = dataclasses.replace(view, case_rows=rows)
     most = len(view.campaign.cases) * len(view.campaign.candidates) * 60

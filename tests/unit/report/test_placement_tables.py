@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes import kinds, pages, placed
+from fakes import kinds, pages, placement_campaigns
 
 from rankbench.evaluation import evaluate
 from rankbench.model import CaseResult, CaseStatus
@@ -26,7 +26,7 @@ FACTORS = {"same-l2": 1.0, "two-sockets": 3.0, "nodes": 25.0}
 
 def make_view(folder: Path, **others: object) -> CampaignView:
     return evaluate(
-        placed.make(
+        placement_campaigns.make_store(
             folder / "made",
             lambda name, place, size: (200 + size / 10) * FACTORS[place] * (2 if name == "beta" else 1),
             names=tuple(FACTORS),
@@ -63,7 +63,7 @@ def test_placements_are_columns_side_by_side(view: CampaignView) -> None:
     ]
     near = first.rows[0][1]
     assert near.detail == "199 ns to 201 ns; launches 199 ns to 201 ns"
-    assert near.case == placed.case("pingpong", 8, "same-l2").key
+    assert near.case == placement_campaigns.make_case("pingpong", 8, "same-l2").key
 
 
 def test_a_single_launch_has_no_spread(tmp_path: Path) -> None:
@@ -72,25 +72,25 @@ def test_a_single_launch_has_no_spread(tmp_path: Path) -> None:
 
 
 def test_cases_without_results_have_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    turn = placed.turns_of
-    monkeypatch.setattr(placed, "turns_of", lambda *of: [turn_key for turn_key in turn(*of) if turn_key[1] == "alpha"])
+    turn = placement_campaigns.list_turns
+    monkeypatch.setattr(placement_campaigns, "turns_of", lambda *of: [turn_key for turn_key in turn(*of) if turn_key[1] == "alpha"])
     captions = [table.caption for table in placement_tables(make_view(tmp_path))]
     assert [caption.partition(":")[0] for caption in captions] == ["pingpong, alpha", "bandwidth, alpha"]
 
 
 def test_a_single_placement_has_no_table(tmp_path: Path) -> None:
-    assert placement_tables(evaluate(kinds.make(tmp_path / "made", kinds.PUTS))) == []
+    assert placement_tables(evaluate(kinds.make_store(tmp_path / "made", kinds.PUTS))) == []
 
 
 def test_a_failure_at_one_placement_is_reported_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole_result = placed.result
+    whole_result = placement_campaigns.make_result
 
     def make_result(case: Case, typical_ns: float) -> CaseResult:
         if (case.placement, case.size_bytes) == ("nodes", 8):
             return CaseResult(case=case, status=CaseStatus.NOT_AS_ASKED, reason="ranks 0, 1 on one host")
         return whole_result(case, typical_ns)
 
-    monkeypatch.setattr(placed, "result", make_result)
+    monkeypatch.setattr(placement_campaigns, "result", make_result)
     row = placement_tables(make_view(tmp_path))[0].rows[0]
     assert (row[3].text, row[3].detail) == ("–", "not as asked")
 
@@ -102,7 +102,7 @@ def test_page_markdown_and_latex_have_the_tables(evaluated: CampaignView, tmp_pa
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     section = html[html.index('<section id="places"') : html.index('<section id="provenance"')]
     assert section.count("<details") == 4
-    assert pages.captions(html, "placements")[0] == "pingpong, alpha: latency by placement"
+    assert pages.list_captions(html, "placements")[0] == "pingpong, alpha: latency by placement"
     assert 'data-plot="placements" data-key="pingpong.blocking.byte..none"' in section
     assert '<a href="#places">Placements</a>' in html
 
@@ -134,5 +134,5 @@ def test_of_many_sizes_only_some_are_labelled(view: CampaignView) -> None:
 
 
 def test_a_single_placement_has_no_plot(tmp_path: Path) -> None:
-    view = evaluate(kinds.make(tmp_path / "made"))
+    view = evaluate(kinds.make_store(tmp_path / "made"))
     assert {placements.chart(part) for _, part in view.parts("places")} == {None}

@@ -19,12 +19,12 @@ def keep_all(evaluation: CampaignView) -> CampaignView:
 
 
 def make_view_without_rank_samples() -> CampaignView:
-    view = evaluations.evaluation()
+    view = evaluations.make_evaluation()
     return dataclasses.replace(view, rank_samples=view.rank_samples.clear())
 
 
 def test_a_row_has_the_place_of_a_rank_and_when_it_began_and_ended() -> None:
-    table = rank_tables.tables(keep_all(evaluations.evaluation()))[0]
+    table = rank_tables.tables(keep_all(evaluations.make_evaluation()))[0]
     assert table.caption == "barrier: single ranks, start: window"
     assert table.columns[:5] == ["message size", "candidate", "rank", "host", "CPU"]
     assert [[cell.text for cell in row] for row in table.rows[:2]] == [
@@ -34,7 +34,7 @@ def test_a_row_has_the_place_of_a_rank_and_when_it_began_and_ended() -> None:
 
 
 def test_operations_timed_by_one_rank_have_no_table() -> None:
-    names = {table.caption.split(":")[0] for table in rank_tables.tables(keep_all(evaluations.evaluation()))}
+    names = {table.caption.split(":")[0] for table in rank_tables.tables(keep_all(evaluations.make_evaluation()))}
     assert names == {"barrier", "allreduce", "allreduce nonblocking"}
 
 
@@ -51,7 +51,7 @@ def test_many_ranks_are_summarised() -> None:
 
 
 def test_without_a_common_start_no_rank_begins_late() -> None:
-    view = evaluations.evaluation()
+    view = evaluations.make_evaluation()
     free = [msgspec.structs.replace(start, scheduled=False) for start in view.campaign.starts]
     loose = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, starts=free))
     row = rank_tables.tables(keep_all(loose))[0].rows[1]

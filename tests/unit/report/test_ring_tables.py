@@ -31,7 +31,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Return rings of one to four hops on nodes of nine cores, which sixteen ranks must share; and of two nodes."""
     folder = tmp_path_factory.mktemp("results") / "torus"
     placements = ((1, 1), (1, 4), (1, 9), (1, 16), (2, 2))
-    return torus.make(folder, placements, cores=9, directions=("right", "down"))
+    return torus.make_store(folder, placements, cores=9, directions=("right", "down"))
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ BETWEEN = "between nodes (2x2), start: none"
 
 
 def test_reordered_ranks_are_reported(tmp_path: Path) -> None:
-    view = evaluate(torus.make(tmp_path / "torus", ((1, 4),), launches=3, samples=50, reorder=True))
+    view = evaluate(torus.make_store(tmp_path / "torus", ((1, 4),), launches=3, samples=50, reorder=True))
     table = make_tables(view)["ring 4 B, reorder=yes: ranks by place, row by row"]
     assert list_texts(table) == [
         ["alpha", "2x2", "each rank its own", "3"],
@@ -95,7 +95,7 @@ def test_grids_are_columns_with_min_median_and_mean_of_each_direction(view: Camp
 
 
 def test_equal_grids_of_two_placements_are_separate_columns(tmp_path: Path) -> None:
-    view = evaluate(torus.make(tmp_path / "torus", ((2, 2), (4, 1)), launches=2, samples=50))
+    view = evaluate(torus.make_store(tmp_path / "torus", ((2, 2), (4, 1)), launches=2, samples=50))
     table = make_tables(view)["ring 4 B, grid by direction: between nodes (2x2, 4x1), start: none"]
     assert table.columns[2::3] == ["2x2 (2x2) min", "2x2 (4x1) min"]
     assert all("–" not in row for row in list_texts(table))
@@ -167,7 +167,7 @@ def test_markdown_and_page_have_the_tables(view: CampaignView, tmp_path: Path) -
     for caption in captions:
         assert f"**{caption}**" in text
         assert rf"\caption{{{caption}}}" in paper
-    assert pages.captions(page, "rings") == captions
+    assert pages.list_captions(page, "rings") == captions
 
 
 def test_csv_has_a_row_for_each_ring(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -196,4 +196,4 @@ def test_without_rings_the_preset_is_named(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         show(folder=store.folder, rings=True)
     assert str(error.value) == "--rings: none of these cases goes round a grid; the preset torus measures some"
-    assert ring_frame(evaluations.evaluation()).is_empty()
+    assert ring_frame(evaluations.make_evaluation()).is_empty()

@@ -46,7 +46,7 @@ def make_outcome(candidate: str, case: Case, place: Placement) -> float | CaseSt
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("results") / "made"
-    scales.make(path, make_outcome, nodes=NODES, operations=("barrier", "alltoall"), sizes=(8, 64, 512), cores=1, spread=0)
+    scales.make_store(path, make_outcome, nodes=NODES, operations=("barrier", "alltoall"), sizes=(8, 64, 512), cores=1, spread=0)
     return path
 
 
@@ -98,7 +98,7 @@ def test_page_markdown_and_latex_have_the_tables(view: CampaignView, tmp_path: P
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     section = html[html.index('<section id="scaling"') : html.index('<section id="ranks"')]
     assert section.count("<details") == 2
-    assert pages.captions(html, "scaling")[1] == "alltoall 64 B: time by nodes and ranks on each"
+    assert pages.list_captions(html, "scaling")[1] == "alltoall 64 B: time by nodes and ranks on each"
     for plot in ("scaling", "node_bandwidth", "scaling_ranks"):
         assert f'<figure data-plot="{plot}" data-key="{SCALE}">' in section
     assert re.search(rf'<option value="{re.escape(SCALE)}" data-rests="[\d ]+" selected>64 B</option>', section)
@@ -141,7 +141,7 @@ def test_an_unknown_size_is_refused_in_one_line(folder: Path, arguments: list[st
 
 
 def test_a_campaign_with_one_number_of_ranks_does_not_scale(tmp_path: Path) -> None:
-    scales.make(tmp_path / "made", make_outcome, nodes=(2,), ranks=(1,), launches=1)
+    scales.make_store(tmp_path / "made", make_outcome, nodes=(2,), ranks=(1,), launches=1)
     result = CliRunner().invoke(application(), ["show", str(tmp_path / "made"), "--scaling"])
     assert str(result.exception) == (
         "--scaling: none of these cases was made with several numbers of ranks; a plan names them by "
@@ -200,7 +200,7 @@ def make_failing() -> Callable[[str, Case, Placement], float | CaseStatus]:
 
 
 def test_failures_of_some_and_of_all_launches_are_in_one_report(tmp_path: Path) -> None:
-    campaign_store = scales.make(tmp_path / "made", make_failing(), nodes=NODES, ranks=(1,), launches=3)
+    campaign_store = scales.make_store(tmp_path / "made", make_failing(), nodes=NODES, ranks=(1,), launches=3)
     evaluation = evaluate(campaign_store)
     chart = scaling.chart(next(view for _, view in evaluation.parts("scale")))
     assert chart is not None
@@ -217,7 +217,7 @@ def test_failures_of_some_and_of_all_launches_are_in_one_report(tmp_path: Path) 
         for name, rows in plot_chart.datasets.items():
             assert len({tuple(sorted(row)) for row in rows}) <= 1, (plot, name)
     write_html(tmp_path / "report.html", evaluation)
-    charts = pages.part((tmp_path / "report.html").read_text(encoding="utf-8"), "scaling")
+    charts = pages.read_part((tmp_path / "report.html").read_text(encoding="utf-8"), "scaling")
     count, columns = next(iter(charts.values()))[3]["foot"]
     assert (count, columns["place"]) == (3, ["2x1", "4x1", "8x1"])
 
@@ -230,7 +230,7 @@ def test_failures_of_some_launches_are_not_reported_as_of_all(tmp_path: Path) ->
         crash = place.nodes == 2 and launches[candidate, place.name] == 1
         return CaseStatus.CRASHED if candidate == "beta" and crash else 1000.0
 
-    campaign_store = scales.make(tmp_path / "made", make_outcome_of_launch, nodes=NODES, ranks=(1,), launches=3)
+    campaign_store = scales.make_store(tmp_path / "made", make_outcome_of_launch, nodes=NODES, ranks=(1,), launches=3)
     chart = scaling.chart(next(view for _, view in evaluate(campaign_store).parts("scale")))
     assert chart is not None
     assert [row["words"] for row in chart.datasets["foot"]] == ["crashed at times"]
@@ -244,7 +244,7 @@ def test_a_line_ends_where_a_candidate_failed(tmp_path: Path) -> None:
     def make_gap(candidate: str, _case: Case, place: Placement) -> float | CaseStatus:
         return CaseStatus.CRASHED if candidate == "beta" and place.nodes == 2 else 1000.0
 
-    campaign_store = scales.make(tmp_path / "made", make_gap, nodes=NODES, ranks=(1,), launches=1)
+    campaign_store = scales.make_store(tmp_path / "made", make_gap, nodes=NODES, ranks=(1,), launches=1)
     chart = scaling.chart(next(view for _, view in evaluate(campaign_store).parts("scale")))
     assert chart is not None
     parts = [row["part"] for row in chart.datasets["points"] if row["candidate"] == "beta"]
@@ -277,7 +277,7 @@ def test_each_candidate_has_a_panel_over_all_ranks(view: CampaignView) -> None:
 
 
 def test_ranks_of_one_node_are_one_line(tmp_path: Path) -> None:
-    campaign_store = scales.make(tmp_path / "made", make_outcome, nodes=(1,), ranks=(1, 2, 4), launches=1, cores=2)
+    campaign_store = scales.make_store(tmp_path / "made", make_outcome, nodes=(1,), ranks=(1, 2, 4), launches=1, cores=2)
     view = next(campaign_view for _, campaign_view in evaluate(campaign_store).parts("scale"))
     chart = scaling_ranks.chart(view)
     assert chart is not None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankbench.model import Case
     from rankbench.verdict.view import CampaignView
 
-WINDOW = campaigns.cases_of(lines=[("allreduce", "blocking"), ("barrier", "blocking")])
+WINDOW = campaigns.make_cases(lines=[("allreduce", "blocking"), ("barrier", "blocking")])
 SMALL = "allreduce.blocking.8.float.socket.window"
 
 

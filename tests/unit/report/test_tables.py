@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def view() -> CampaignView:
-    return evaluations.evaluation()
+    return evaluations.make_evaluation()
 
 
 def list_texts(table: Table) -> list[list[str]]:
@@ -80,7 +80,7 @@ def test_false_alarms_of_the_control_are_listed(view: CampaignView) -> None:
 
 
 def test_names_have_the_placement_if_there_are_several() -> None:
-    evaluation = evaluations.evaluation(("socket", "spread"))
+    evaluation = evaluations.make_evaluation(("socket", "spread"))
     both = evaluation
     names = list(tables.case_names(both).values())
     assert (names[0], names[9]) == ("pingpong 8 B at socket", "pingpong 8 B at spread")
@@ -100,7 +100,7 @@ def test_long_lists_are_truncated_and_counted() -> None:
     ],
 )
 def test_the_ratio_of_several_winners_names_the_rival(winners: list[str], outcome: Outcome, text: str) -> None:
-    case = campaigns.cases_of(lines=[("bcast", "blocking")], sizes=(8,))[0]
+    case = campaigns.make_cases(lines=[("bcast", "blocking")], sizes=(8,))[0]
     ranking = ["alpha", "beta", "gamma"]
     assert tables.winner(CaseVerdict(case, ranking, winners, outcome=outcome, margin=6.29)) == text
 
@@ -116,7 +116,7 @@ LEVELED: dict[str, tuple[Outcome, list[tuple[list[str], Outcome]]]] = {
 
 
 def make_verdict(name: str) -> CaseVerdict:
-    case = campaigns.cases_of(lines=[("bcast", "blocking")], sizes=(8,))[0]
+    case = campaigns.make_cases(lines=[("bcast", "blocking")], sizes=(8,))[0]
     outcome, levels = LEVELED[name]
     names = ["alpha", "beta", "gamma"]
     return CaseVerdict(
@@ -163,6 +163,6 @@ def test_the_overview_has_a_sign_for_each_level_if_these_differ(name: str, signs
 
 
 def test_the_ratio_of_several_winners_is_to_the_next_slower_candidate() -> None:
-    case = campaigns.cases_of(lines=[("bcast", "blocking")], sizes=(8,))[0]
+    case = campaigns.make_cases(lines=[("bcast", "blocking")], sizes=(8,))[0]
     verdict = CaseVerdict(case, ["alpha", "beta", "gamma", "delta"], ["alpha", "beta"], margin=1.5)
     assert tables.winner(verdict) == "alpha ~ beta, 1.50× to the next slower"

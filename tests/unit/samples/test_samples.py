@@ -200,7 +200,7 @@ def test_a_damaged_line_is_named_and_earlier_cases_are_read(tmp_path: Path) -> N
 
 def make_plan(**changes: object) -> Plan:
     """Return a plan with these changes."""
-    plan = campaigns.plan_of(["alpha"], ["1x2"], control=False, seed=1, samples=100)
+    plan = campaigns.make_plan(["alpha"], ["1x2"], control=False, seed=1, samples=100)
     return msgspec.structs.replace(plan, case_limit_s=0.5, launch_limit_s=60, **changes)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy
-from fakes import levels as fake
+from fakes import level_figures as fake
 
 from rankbench.statistics import FEWEST_BLOCKS, compare
 from rankbench.statistics.looks import Penalty
@@ -26,7 +26,7 @@ def compare_two(near: float, far: float, share: np.ndarray, cases: int = 12) -> 
     """Compare two candidates, of which b has these relative times near and far, in the first case only."""
     logs = np.zeros((2, 2, cases))
     logs[:, 1, 0] = np.log([near, far])
-    return compare(fake.figures(logs[0], logs[1], share), PAIR, 0.03, levels=fake.levels(cases))
+    return compare(fake.draw_figures(logs[0], logs[1], share), PAIR, 0.03, levels=fake.list_levels(cases))
 
 
 def test_intervals_of_levels_and_of_both_cover_the_truth() -> None:
@@ -37,7 +37,7 @@ def test_intervals_of_levels_and_of_both_cover_the_truth() -> None:
     for seed in range(8):
         near, far = np.zeros((2, cases)), random.normal(0, 0.3 / math.sqrt(2), (2, cases))
         share = np.array([1.0] * 4 + [0.0] * 12)
-        for comparison in compare(fake.figures(near, far, share, seed=seed), PAIR, 0.03, levels=fake.levels(cases)):
+        for comparison in compare(fake.draw_figures(near, far, share, seed=seed), PAIR, 0.03, levels=fake.list_levels(cases)):
             reaction = far[1, int(comparison.case[5:])] - far[0, int(comparison.case[5:])]
             truths = {"near": 0.0, "far": reaction, "": reaction / 4}
             inside[""].append(comparison.low <= math.exp(truths[""]) <= comparison.high)
@@ -52,7 +52,7 @@ def test_intervals_of_levels_and_of_both_cover_the_truth() -> None:
 
 def test_a_single_level_changes_nothing() -> None:
     logs = np.random.default_rng(2).normal(0, 0.1, (3, 12))
-    figures = fake.figures(logs, logs, np.zeros(8))
+    figures = fake.draw_figures(logs, logs, np.zeros(8))
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]
     plain = compare(figures, pairs, 0.03, control=[("c", "a")], looks=[5, 8, 20])
     assert compare(figures, pairs, 0.03, control=[("c", "a")], looks=[5, 8, 20], levels={}) == plain
@@ -113,14 +113,14 @@ def test_blocks_with_visits_at_both_levels_count_for_both() -> None:
 
 def test_visits_of_an_unknown_level_belong_to_neither() -> None:
     logs = np.zeros((2, 12))
-    figures = fake.figures(logs, logs, HALF)
+    figures = fake.draw_figures(logs, logs, HALF)
     slow = pl.col("visit_ns").list.eval(pl.element() * 9)
     unknown = figures.with_columns(
         visit_hop_ns=pl.lit([0.0] * 4),
         visit_ns=pl.when(pl.col("candidate") == "b").then(slow).otherwise("visit_ns"),
         block=pl.col("block") + 100,
     )
-    comparisons = compare(pl.concat([figures, unknown]), PAIR, 0.03, levels=fake.levels(12))
+    comparisons = compare(pl.concat([figures, unknown]), PAIR, 0.03, levels=fake.list_levels(12))
     assert all(comparison.blocks == 12 and not comparison.different for comparison in comparisons)
 
 
@@ -132,7 +132,7 @@ def test_a_comparison_at_a_level_can_be_inverted() -> None:
     back = invert(comparison)
     assert back.levels[0].ratio == pytest.approx(1 / comparison.levels[0].ratio)
     assert back.levels[0].low == pytest.approx(1 / comparison.levels[0].high)
-    plain = compare(fake.figures(np.zeros((2, 2)), np.zeros((2, 2)), np.zeros(4)), PAIR, 0.03)[0]
+    plain = compare(fake.draw_figures(np.zeros((2, 2)), np.zeros((2, 2)), np.zeros(4)), PAIR, 0.03)[0]
     assert plain.at("near") == plain
 
 

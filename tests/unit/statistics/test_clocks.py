@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def _make_study(tmp_path: Path, **truth: Any) -> study.Study:
     path = tmp_path / "stream"
-    path.write_text(fake.text(fake.lines(**truth)))
+    path.write_text(fake.encode_records(fake.make_records(**truth)))
     return study.read(path)
 
 

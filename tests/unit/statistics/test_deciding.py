@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 import pytest
-from fakes.leveled import at_levels
+from fakes.level_comparisons import combine_levels
 from scipy import stats
 
 from rankbench import plan, statistics
@@ -169,12 +169,12 @@ def list_fastest(comparisons: list[Comparison]) -> dict[str, set[str]]:
 def test_a_case_is_open_while_one_of_its_levels_may_be_decided() -> None:
     decided, open_ = make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1.08, 0.05)
     assert not deciding.is_resolved(open_)
-    assert deciding.assess_cases([at_levels(decided, open_)], OUTLOOK).open == {"c": ["a", "b"]}
-    assert deciding.assess_cases([at_levels(decided, decided)], OUTLOOK).decided == ["c"]
+    assert deciding.assess_cases([combine_levels(decided, open_)], OUTLOOK).open == {"c": ["a", "b"]}
+    assert deciding.assess_cases([combine_levels(decided, decided)], OUTLOOK).decided == ["c"]
 
 
 def test_a_case_whose_winner_depends_on_the_level_is_decided() -> None:
-    comparison = at_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1 / 1.5, 0.02))
+    comparison = combine_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1 / 1.5, 0.02))
     assert (comparison.different, comparison.reverses) == (False, True)
     assert deciding.assess_cases([comparison], OUTLOOK).decided == ["c"]
 
@@ -183,7 +183,7 @@ def test_a_case_whose_winner_depends_on_the_level_is_decided() -> None:
 def test_a_level_with_few_expected_blocks_is_given_up(blocks: int, decided: list[str]) -> None:
     """At this level 6 or 1 to 2 of 60 blocks are expected."""
     near, far = make_comparison("a", "b", 1.5, 0.02, blocks - 1), make_comparison("a", "b", 1.1, 0.5, 1)
-    comparison = at_levels(near, far, blocks)
+    comparison = combine_levels(near, far, blocks)
     assert deciding.assess_cases([comparison], OUTLOOK).decided == decided
 
 
@@ -191,18 +191,18 @@ def test_a_candidate_beaten_at_one_level_continues_at_the_other() -> None:
     settled, slow = make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "c", 1.5, 0.02)
     open_, third = make_comparison("a", "c", 1.08, 0.05), make_comparison("b", "c", 1.0, 0.001)
     pairs = [
-        at_levels(settled, settled),
-        at_levels(slow, open_),
-        at_levels(third, make_comparison("b", "c", 1 / 1.4, 0.02)),
+        combine_levels(settled, settled),
+        combine_levels(slow, open_),
+        combine_levels(third, make_comparison("b", "c", 1 / 1.4, 0.02)),
     ]
     assert deciding.assess_cases(pairs, OUTLOOK, drop=True).open == {"c": ["a", "c"]}
-    both = [pairs[0], at_levels(slow, slow), pairs[2]]
+    both = [pairs[0], combine_levels(slow, slow), pairs[2]]
     assert deciding.assess_cases(both, OUTLOOK, drop=True).decided == ["c"]
 
 
 def test_few_blocks_at_a_level_rarely_decide_it_later() -> None:
-    often = at_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1.1, 0.1), blocks=5)
-    seldom = at_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1.1, 0.1), blocks=15)
+    often = combine_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1.1, 0.1), blocks=5)
+    seldom = combine_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1.1, 0.1), blocks=15)
     needed = [deciding.assess_cases([comparison], OUTLOOK).blocks for comparison in (often, seldom)]
     assert needed[0] < needed[1]
     assert deciding.predict_decisions([often], OUTLOOK)[0] == 1

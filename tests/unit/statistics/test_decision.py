@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from fakes import planted
+from fakes import campaign_views
 from scipy import stats
 
 from rankbench.statistics import decision
@@ -132,7 +132,7 @@ def test_family_and_looks_hold_their_level_at_the_edge(scatter: float) -> None:
 
 def test_comparisons_of_a_drawn_campaign_are_those_of_earlier_versions() -> None:
     """Ratio, interval and adjusted p-value equal those of the versions with several implementations."""
-    comparisons = planted.view(planted.smooth, seed=1, launches=8).verdict.comparisons
+    comparisons = campaign_views.make_view(campaign_views.find_smooth_time, seed=1, launches=8).verdict.comparisons
     known = {
         5: (1.3657244955149659, 1.3383744019285926, 1.3936334966970803, 2.8188531251553196e-50),
         14: (0.5163046674876914, 0.5056739296088388, 0.5271588944199275, 2.70381481933899e-79),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 from scipy import stats
 
 from rankbench import statistics
@@ -94,7 +94,7 @@ def test_a_single_sample_has_no_interval() -> None:
     assert np.isnan(students_half(0.0, 1, 0.95))
 
 
-@pytest.mark.parametrize(("count", "expected"), [(30, 0.73), thorough(100, 0.67), thorough(1000, 0.66)])
+@pytest.mark.parametrize(("count", "expected"), [(30, 0.73), mark_thorough(100, 0.67), mark_thorough(1000, 0.66)])
 def test_mpiperf_s_interval_is_too_narrow_even_for_independent_samples(count: int, expected: float) -> None:
     """The nominal 95 % interval holds the true mean of independent normal samples in two of three cases."""
     drawn = np.sort(np.random.default_rng(count).normal(100, 5, (4000, count)), axis=1)[:, count // 4 : -(count // 4)]

@@ -35,6 +35,6 @@ def test_discarded_samples_do_not_count() -> None:
 
 def test_operations_without_recorded_last_ranks_are_left_out(tmp_path: Path) -> None:
     """Results of foreign tools are over all ranks and do not say which rank ended last."""
-    store = imports.campaign(tmp_path, {"A": [imports.latencies((8, 1.5))] * 3})
+    store = imports.import_campaign(tmp_path, {"A": [imports.format_latencies((8, 1.5))] * 3})
     assert tabulate_last_ranks(store.samples()).is_empty()
     assert tabulate_ranks(store.samples(), store.rank_samples()).is_empty()

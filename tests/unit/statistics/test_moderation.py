@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 from scipy import stats
 
 from rankbench.statistics import decision, trimming
@@ -24,7 +24,7 @@ def draw_campaign(random: np.random.Generator, blocks: int) -> tuple[trimming.Ce
     return trimming.centre(list(logs), trimming.FEWEST), noisy
 
 
-@pytest.mark.parametrize("blocks", [3, thorough(5)])
+@pytest.mark.parametrize("blocks", [3, mark_thorough(5)])
 def test_a_few_noisy_comparisons_are_not_called_different(blocks: int) -> None:
     """A noisy comparison whose launches agree by chance must not pass for a quiet one."""
     random = np.random.default_rng(1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 
 from rankbench.language import render
 from rankbench.statistics import modes
@@ -58,7 +58,7 @@ UNIMODAL: dict[str, Callable[[Random, int], Values]] = {
 }
 
 
-@pytest.mark.parametrize("count", [300, thorough(3000)])
+@pytest.mark.parametrize("count", [300, mark_thorough(3000)])
 @pytest.mark.parametrize("shape", UNIMODAL)
 def test_one_mode_is_called_two_in_at_most_5_of_100_tries(shape: str, count: int) -> None:
     random = np.random.default_rng([2008, count])
@@ -73,7 +73,7 @@ def test_a_hundred_thousand_samples_of_one_mode_have_one_mode(shape: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("count", "tries", "least"), [(300, 100, 95), thorough(3000, 100, 100), thorough(100_000, 20, 20)]
+    ("count", "tries", "least"), [(300, 100, 95), mark_thorough(3000, 100, 100), mark_thorough(100_000, 20, 20)]
 )
 def test_a_second_mode_of_3_percent_at_twice_the_time_is_found(count: int, tries: int, least: int) -> None:
     random = np.random.default_rng([2010, count])

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import polars as pl
 import pytest
-from fakes import campaigns, hierarchy, placed, verdicts
+from fakes import campaigns, hierarchy, placement_campaigns, verdicts
 
 from rankbench import statistics
 from rankbench.model import State
@@ -26,12 +26,12 @@ SIZES = tuple(2**power for power in range(3, 20))
 
 
 def make_machine() -> Machine:
-    return msgspec.structs.replace(fakes.machine(), cpus=hierarchy.CPUS, host="n1")
+    return msgspec.structs.replace(fakes.make_machine(), cpus=hierarchy.CPUS, host="n1")
 
 
 def test_a_case_is_compared_at_every_two_placements(tmp_path: Path) -> None:
     factors = {"same-l2": 1.0, "same-l3": 1.3, "two-sockets": 3.0}
-    store = placed.make(tmp_path / "made", lambda _name, place, _size: 200 * factors[place], names=tuple(factors))
+    store = placement_campaigns.make_store(tmp_path / "made", lambda _name, place, _size: 200 * factors[place], names=tuple(factors))
     effects = placements.placement_effects(statistics.launch_figures(store.samples()), store.campaign)
     values = {(effect.ratio.base, effect.ratio.other): effect.ratio.ratio for effect in effects if ".8." in effect.line}
     assert values == {
@@ -51,9 +51,9 @@ def test_only_cases_with_equal_numbers_of_ranks_are_compared() -> None:
         msgspec.structs.replace(verdicts.LINE[0], placement=place, ranks=n) for place, n in (("a", 2), ("b", 8))
     )
     other = msgspec.structs.replace(two, placement="c")
-    between = [placed.case("pingpong", 8, place) for place in ("a", "b")]
+    between = [placement_campaigns.make_case("pingpong", 8, place) for place in ("a", "b")]
     wider = msgspec.structs.replace(between[1], ranks=8)
-    record = campaigns.campaign(cases=[two, many, other, between[0], wider])
+    record = campaigns.make_record(cases=[two, many, other, between[0], wider])
     pingpong = msgspec.structs.replace(hierarchy.OPERATIONS[0], between_two=True)
     operations = [pingpong, *(operation for operation in record.operations if operation.name == "allreduce")]
     groups = placements.list_same_cases(msgspec.structs.replace(record, operations=operations))
@@ -84,32 +84,32 @@ def compare_two_candidates(factor: float) -> pl.DataFrame:
 
 
 def test_the_exchange_is_that_between_the_cpus_of_the_ranks() -> None:
-    around = placed.state(lambda first, second: 10.0 * first + second, 1.0)
-    launch = placed.launch(1, 1, "alpha", "two-sockets", around)
+    around = placement_campaigns.make_state(lambda first, second: 10.0 * first + second, 1.0)
+    launch = placement_campaigns.make_launch(1, 1, "alpha", "two-sockets", around)
     assert placements.exchange_ns(launch, [0, 1], make_machine()) == pytest.approx(4.0)
 
 
 def test_unmeasured_pairs_of_cpus_are_represented_by_similar_ones() -> None:
     """On a machine of many CPUs a ring of pairs is measured, and some far pairs."""
-    around = placed.state(placed.exchange_ns, 1.0)
+    around = placement_campaigns.make_state(placement_campaigns.find_exchange_ns, 1.0)
     ring = [pair for pair in around.exchange if pair.cpus in {(2, 3), (5, 6), (1, 6)}]
-    launch = placed.launch(1, 1, "alpha", "two-sockets", msgspec.structs.replace(around, exchange=ring))
+    launch = placement_campaigns.make_launch(1, 1, "alpha", "two-sockets", msgspec.structs.replace(around, exchange=ring))
     assert placements.exchange_ns(launch, [0, 1], make_machine()) == pytest.approx(150.0)
-    near = placed.launch(1, 1, "alpha", "same-l2", msgspec.structs.replace(around, exchange=ring))
+    near = placement_campaigns.make_launch(1, 1, "alpha", "same-l2", msgspec.structs.replace(around, exchange=ring))
     assert placements.exchange_ns(near, [0, 1], make_machine()) == pytest.approx(50.0)
-    assert math.isnan(placements.exchange_ns(near, [0, 1], fakes.machine()))
+    assert math.isnan(placements.exchange_ns(near, [0, 1], fakes.make_machine()))
 
 
 @pytest.mark.parametrize(
     ("placement", "around"),
-    [("nodes", placed.state(placed.exchange_ns, 1.0)), ("same-l2", None), ("same-l2", State(cpus=[0, 1]))],
+    [("nodes", placement_campaigns.make_state(placement_campaigns.find_exchange_ns, 1.0)), ("same-l2", None), ("same-l2", State(cpus=[0, 1]))],
 )
 def test_an_unmeasured_exchange_is_unknown(placement: str, around: State | None) -> None:
-    assert math.isnan(placements.exchange_ns(placed.launch(1, 1, "alpha", placement, around), [0, 1], make_machine()))
+    assert math.isnan(placements.exchange_ns(placement_campaigns.make_launch(1, 1, "alpha", placement, around), [0, 1], make_machine()))
 
 
 def test_shared_caches_of_ranks_are_reported_if_launches_agree() -> None:
-    near, far, nodes = (placed.launch(1, 1, "alpha", place, None) for place in ("same-l2", "two-sockets", "nodes"))
+    near, far, nodes = (placement_campaigns.make_launch(1, 1, "alpha", place, None) for place in ("same-l2", "two-sockets", "nodes"))
     assert placements.find_shared_kinds([near, near], [0, 1], make_machine()) == {"host", "socket", "NUMA node", "L3", "L2"}
     assert placements.find_shared_kinds([far], [0, 1], make_machine()) == {"host"}
     assert placements.find_shared_kinds([nodes], [0, 1], make_machine()) == set()
@@ -119,9 +119,9 @@ def test_shared_caches_of_ranks_are_reported_if_launches_agree() -> None:
 
 
 def test_copying_counts_read_and_written_bytes() -> None:
-    launch = placed.launch(1, 1, "alpha", "same-l2", placed.state(placed.exchange_ns, 1.0))
+    launch = placement_campaigns.make_launch(1, 1, "alpha", "same-l2", placement_campaigns.make_state(placement_campaigns.find_exchange_ns, 1.0))
     assert placements.measure_copying([launch]) == pytest.approx(5e9)
-    assert math.isnan(placements.measure_copying([placed.launch(1, 1, "alpha", "same-l2", None)]))
+    assert math.isnan(placements.measure_copying([placement_campaigns.make_launch(1, 1, "alpha", "same-l2", None)]))
 
 
 # --- jumps ------------------------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def test_a_switch_of_protocol_is_a_jump_at_any_size(limit: int, factor: float) -
     assert list_jumps(lambda size: (500 + size / 4) * (factor if size > limit else 1)) == [(limit, 2 * limit)]
 
 
-@pytest.mark.parametrize("spread", [fakes.thorough(0.01), 0.1, fakes.thorough(0.3)])
+@pytest.mark.parametrize("spread", [fakes.mark_thorough(0.01), 0.1, fakes.mark_thorough(0.3)])
 def test_a_smooth_curve_has_no_jumps_in_95_of_100_tries(spread: float) -> None:
     assert sum(bool(list_jumps(lambda size: 500 + size / 4, spread, seed)) for seed in range(100)) <= 5
 

@@ -21,12 +21,12 @@ THREADS = [Cpu(number=cpu, core=cpu % 2, socket=0, numa=0, caches={"L2": cpu % 2
 
 
 def make_machine(cpus: list[Cpu]) -> Machine:
-    return msgspec.structs.replace(fakes.machine(), cpus=cpus)
+    return msgspec.structs.replace(fakes.make_machine(), cpus=cpus)
 
 
 def make_launch(*seats: tuple[str, int], cpus: list[Cpu] | None = None) -> Launch:
     """Return a launch whose ranks ran on these hosts and CPUs; without `cpus` the system reports no topology."""
-    record = campaigns.launch(1, 1, 0, "alpha", "socket")
+    record = campaigns.make_launch(1, 1, 0, "alpha", "socket")
     known = {cpu.number: cpu for cpu in cpus or ()}
     ranks = []
     for rank, (host, cpu) in enumerate(seats):

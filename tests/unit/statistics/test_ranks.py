@@ -14,7 +14,7 @@ from rankbench.statistics.ranks import tabulate_ranks
 if TYPE_CHECKING:
     from pathlib import Path
 
-CASES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("pingpong", "blocking")], sizes=(8,))
+CASES = campaigns.make_cases(lines=[("allreduce", "blocking"), ("pingpong", "blocking")], sizes=(8,))
 
 
 def list_ranks(folder: Path, truth: Truth) -> pl.DataFrame:

@@ -40,10 +40,10 @@ def test_a_single_level_is_not_divided(hops: list[float]) -> None:
 
 
 def test_each_placement_has_its_own_levels_and_memory_has_none() -> None:
-    cases = campaigns.cases_of(lines=[("bcast", "blocking")], sizes=(8, 1024))
+    cases = campaigns.make_cases(lines=[("bcast", "blocking")], sizes=(8, 1024))
     memory = msgspec.structs.replace(cases[1], options={"quantity": "memory"})
     elsewhere = msgspec.structs.replace(cases[0], placement="spread")
-    record = campaigns.campaign("made", [cases[0], memory, elsewhere], ["a", "b"], control=False)
+    record = campaigns.make_record("made", [cases[0], memory, elsewhere], ["a", "b"], control=False)
     hops = {cases[0].key: [NEAR, FAR], memory.key: [NEAR, FAR], elsewhere.key: [NEAR, NEAR]}
     figures = pl.DataFrame([{"case": key, "visit_hop_ns": hop * 20} for key, hop in hops.items()])
     levelses = by_case(figures, record)

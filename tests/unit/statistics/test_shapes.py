@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 
 from rankbench.statistics.shapes import Curve, Step, compute_excesses, find_steps, list_curves
 
@@ -92,7 +92,7 @@ def test_a_size_missing_in_some_launches_is_judged_by_the_others() -> None:
     assert (step.smaller_bytes, step.excess.blocks) == (SIZES[FIRST - 1], 5)
 
 
-@pytest.mark.parametrize(("spread", "launches"), [(0.01, 5), thorough(0.1, 5), (0.3, 10)])
+@pytest.mark.parametrize(("spread", "launches"), [(0.01, 5), mark_thorough(0.1, 5), (0.3, 10)])
 def test_noise_alone_rarely_makes_a_step(spread: float, launches: int) -> None:
     """Ten smooth curves per campaign: at most 2 of 100 campaigns may report any step."""
     shapes = [make_smooth(start_ns, bytes_per_ns) for start_ns in (0, 500, 5000) for bytes_per_ns in (1, 4, 50)]

@@ -20,13 +20,13 @@ def make_launch(
     number: int, before: State | None, after: State | None, block: int = 1, cpus: tuple[int, ...] = (0, 1)
 ) -> Launch:
     """Return a launch whose ranks ran on some CPUs."""
-    record = campaigns.launch(number, block, 0, "alpha", "socket")
+    record = campaigns.make_launch(number, block, 0, "alpha", "socket")
     ranks = [msgspec.structs.replace(record.ranks[0], rank=rank, cpu=cpu) for rank, cpu in enumerate(cpus)]
     return msgspec.structs.replace(record, before=before, after=after, ranks=ranks)
 
 
 def make_steady_launch(number: int, exchange_ns: float, block: int = 1) -> Launch:
-    return make_launch(number, campaigns.state(exchange_ns), campaigns.state(exchange_ns), block)
+    return make_launch(number, campaigns.make_state(exchange_ns), campaigns.make_state(exchange_ns), block)
 
 
 def make_state(times_ns: dict[tuple[int, int], float]) -> State:
@@ -37,15 +37,15 @@ def make_state(times_ns: dict[tuple[int, int], float]) -> State:
 
 @pytest.mark.parametrize(("after_ns", "changing"), [(50 * 1.14, False), (50 * 1.16, True), (50 / 1.16, True)])
 def test_a_change_of_state_during_a_launch_is_known(after_ns: float, changing: bool) -> None:
-    (conditions,) = states.find_states([make_launch(1, campaigns.state(50), campaigns.state(after_ns))])
+    (conditions,) = states.find_states([make_launch(1, campaigns.make_state(50), campaigns.make_state(after_ns))])
     assert conditions.changing is changing
 
 
 def test_after_one_failed_probe_the_other_counts() -> None:
     before, after, neither = states.find_states(
         [
-            make_launch(1, campaigns.state(50), None),
-            make_launch(2, None, campaigns.state(210)),
+            make_launch(1, campaigns.make_state(50), None),
+            make_launch(2, None, campaigns.make_state(210)),
             make_launch(3, State(cpus=[0]), State(cpus=[0])),
         ]
     )
@@ -83,6 +83,6 @@ def test_groups_are_steady_states_separated_by_a_gap() -> None:
         *(make_steady_launch(number, 210 + number) for number in range(3)),
         *(make_steady_launch(number, 50 + number) for number in range(3, 8)),
     ]
-    launches += [make_launch(8, campaigns.state(50), campaigns.state(210)), make_launch(9, None, None)]
+    launches += [make_launch(8, campaigns.make_state(50), campaigns.make_state(210)), make_launch(9, None, None)]
     groups = states.group_states(states.find_states(launches))
     assert [[conditions.launch.number for conditions in group] for group in groups] == [[3, 4, 5, 6, 7], [0, 1, 2]]

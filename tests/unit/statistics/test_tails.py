@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import scipy
-from fakes import thorough
+from fakes import mark_thorough
 
 from rankbench.language import render, say
 from rankbench.statistics import tails
@@ -57,7 +57,7 @@ def test_the_interval_is_exact_with_a_known_beginning() -> None:
     assert 91 <= within <= 99
 
 
-@pytest.mark.parametrize("alpha", [1.2, thorough(1.8)])
+@pytest.mark.parametrize("alpha", [1.2, mark_thorough(1.8)])
 def test_a_pareto_tail_above_a_body_fits(alpha: float) -> None:
     random = np.random.default_rng(2)
     results = [tails.fit_tail(draw_with_body(random, 4000, alpha), draws=40) for _ in range(20)]
@@ -69,10 +69,10 @@ def test_a_pareto_tail_above_a_body_fits(alpha: float) -> None:
     ("shape", "most"),
     [
         ("normal", 0),
-        thorough("exponential", 2),
-        thorough("gamma", 2),
-        thorough("lognormal", 2),
-        thorough("wide lognormal", 35),
+        mark_thorough("exponential", 2),
+        mark_thorough("gamma", 2),
+        mark_thorough("lognormal", 2),
+        mark_thorough("wide lognormal", 35),
     ],
 )
 def test_other_tails_are_not_called_pareto(shape: str, most: int) -> None:

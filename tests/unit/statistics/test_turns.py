@@ -7,7 +7,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from fakes.core import row
+from fakes.core import make_row
 
 from rankbench.statistics.turns import estimate_effects
 
@@ -24,11 +24,11 @@ def draw_figures(positions: dict[int, float], after: dict[str, float], lost: flo
     rows = []
     for block in range(BLOCKS):
         level = draw.normal(0, 0.3, (CASES, len(NAMES)))
-        before = row(len(NAMES), 0)[-1]
+        before = make_row(len(NAMES), 0)[-1]
         visits: dict[tuple[int, int], list[tuple[int, float, float, int, int]]] = {}
         for number in range(CASES * VISITS):
             case, visit, machine = number % CASES, number // CASES, draw.normal(0, 0.2)
-            for position, place in enumerate(row(len(NAMES), visit + case)):
+            for position, place in enumerate(make_row(len(NAMES), visit + case)):
                 log = level[case, place] + machine + positions.get(position, 0.0) + after.get(NAMES[before], 0.0)
                 if draw.random() >= lost:
                     time_ns = 1000 * math.exp(log + draw.normal(0, 0.02))

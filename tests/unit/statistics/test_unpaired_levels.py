@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from fakes.levels import figures, levels
+from fakes.level_figures import draw_figures, list_levels
 
 from rankbench.statistics.unpaired import compare_unpaired
 from rankbench.statistics.unpaired_levels import AtLevels, compare_at_levels, compute_far_share
@@ -26,11 +26,11 @@ def make_side(
     near, far = EQUAL.copy(), EQUAL.copy()
     near[0, 0], far[0, 0] = math.log(slower_near), math.log(slower_far)
     values = np.repeat([1.0, 0.0], [round(share * blocks), blocks - round(share * blocks)])
-    return figures(near, far, values, seed=seed)
+    return draw_figures(near, far, values, seed=seed)
 
 
 def compare_sides(then: pl.DataFrame, now: pl.DataFrame) -> list[AtLevels]:
-    return compare_at_levels(then, now, [("a", "a")], 0.05, levels=levels(CASES))
+    return compare_at_levels(then, now, [("a", "a")], 0.05, levels=list_levels(CASES))
 
 
 def test_another_mix_of_near_and_far_is_no_difference() -> None:
@@ -47,7 +47,7 @@ def test_another_mix_of_near_and_far_is_no_difference() -> None:
 
 
 def test_visits_of_both_levels_within_launches_are_divided() -> None:
-    then, now = (figures(EQUAL, EQUAL, np.full(BLOCKS, share), seed=seed) for seed, share in ((1, 0.25), (2, 0.75)))
+    then, now = (draw_figures(EQUAL, EQUAL, np.full(BLOCKS, share), seed=seed) for seed, share in ((1, 0.25), (2, 0.75)))
     for at_levels in compare_sides(then, now):
         assert at_levels.levels
         assert list(at_levels.levels) == ["near", "far"]
@@ -57,8 +57,8 @@ def test_visits_of_both_levels_within_launches_are_divided() -> None:
 
 def test_the_share_of_far_visits_counts_all_cases_with_levels() -> None:
     frame = make_side(0.4, seed=1)
-    assert compute_far_share(frame, levels(CASES)) == pytest.approx(0.4)
-    assert compute_far_share(frame, levels(CASES // 2)) == pytest.approx(0.4)
+    assert compute_far_share(frame, list_levels(CASES)) == pytest.approx(0.4)
+    assert compute_far_share(frame, list_levels(CASES // 2)) == pytest.approx(0.4)
     assert math.isnan(compute_far_share(frame, {}))
 
 

@@ -92,7 +92,7 @@ def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     case = next(case for case in campaign_store.campaign.cases if case.operation == "barrier")
     for added, series in enumerate(([column, *views], views)):
         result = CaseResult(case=case, status=CaseStatus.OK, series=series)
-        campaign_store.append(campaigns.launch(number + added, 3, 0, "alpha", "socket"), [result])
+        campaign_store.append(campaigns.make_launch(number + added, 3, 0, "alpha", "socket"), [result])
     (campaign_store.folder / f"launches/{number + 1:06}.json").unlink()
     return campaign_store
 
@@ -207,14 +207,14 @@ def test_every_key_is_described(title: str, record: type[msgspec.Struct]) -> Non
     assert [name for name in record.__struct_encode_fields__ if f"`{name}`" not in read_section(title)] == []
 
 
-CASE = next(case for case in campaigns.cases_of() if case.operation == "allreduce" and case.size_bytes == 8)
+CASE = next(case for case in campaigns.make_cases() if case.operation == "allreduce" and case.size_bytes == 8)
 
 
 def test_the_job_of_the_examples_is_that_of_rankbench(tmp_path: Path) -> None:
     """The first example is of a usual plan, the second has every key."""
-    usual = campaigns.plan_of(["alpha"], ["socket"], control=False, seed=1, samples=100)
+    usual = campaigns.make_plan(["alpha"], ["socket"], control=False, seed=1, samples=100)
     usual = msgspec.structs.replace(usual, case_limit_s=0.5, launch_limit_s=60)
-    case = next(case for case in campaigns.cases_of(lines=[("reduce", "blocking")]) if case.size_bytes == 65536)
+    case = next(case for case in campaigns.make_cases(lines=[("reduce", "blocking")]) if case.size_bytes == 65536)
     memory = Memory(cache="cold", buffers="in-place", pages="huge", alignment=64, root=ROTATING)
     every = msgspec.structs.replace(
         usual,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from rankbench.store import Store
 
-CASE, OTHER = campaigns.cases_of()[:2]
+CASE, OTHER = campaigns.make_cases()[:2]
 STEPS_OF_APPEND = 9
 """Three files, each synced, renamed, and its folder synced."""
 
@@ -45,13 +45,13 @@ def make_result(count: int = 3, **changes: Any) -> CaseResult:
 
 
 def append_launch(to: Store, number: int, *results: CaseResult) -> None:
-    to.append(campaigns.launch(number, 1, 0, "alpha", "socket"), results or [make_result()])
+    to.append(campaigns.make_launch(number, 1, 0, "alpha", "socket"), results or [make_result()])
 
 
 @pytest.fixture
 def campaign_store(tmp_path: Path) -> Store:
     """A store with one launch."""
-    new = store.create(tmp_path / "c", campaigns.campaign("c", [CASE, OTHER]))
+    new = store.create(tmp_path / "c", campaigns.make_record("c", [CASE, OTHER]))
     append_launch(new, 1)
     return new
 
@@ -150,7 +150,7 @@ def test_cases_and_samples_have_options_and_their_results(campaign_store: Store)
 
 
 def test_a_folder_name_may_look_like_a_pattern(tmp_path: Path) -> None:
-    new = store.create(tmp_path / "c[1]*", campaigns.campaign())
+    new = store.create(tmp_path / "c[1]*", campaigns.make_record())
     append_launch(new, 1, make_result())
     assert new.cases().height == 1
 
@@ -161,14 +161,14 @@ def test_output_of_a_foreign_tool_is_stored(campaign_store: Store) -> None:
 
 
 def test_a_campaign_without_launches_has_all_columns(tmp_path: Path) -> None:
-    new = store.create(tmp_path / "c", campaigns.campaign())
+    new = store.create(tmp_path / "c", campaigns.make_record())
     assert new.launches() == []
     assert list(new.cases().columns) == list(store.tables.CASE_COLUMNS)
     assert new.samples().collect().shape == (0, len(store.tables.SAMPLE_COLUMNS))
 
 
 def test_a_launch_without_cases_is_stored(campaign_store: Store) -> None:
-    campaign_store.append(campaigns.launch(2, 1, 1, "beta", "socket"), [])
+    campaign_store.append(campaigns.make_launch(2, 1, 1, "beta", "socket"), [])
     assert len(campaign_store.launches()) == 2
     assert campaign_store.cases()["launch"].to_list() == [1]
 
@@ -237,11 +237,11 @@ import sys; sys.path[:0] = sys.argv[2:]
 from pathlib import Path
 from fakes import campaigns
 from rankbench import store
-from unit.store.test_store import append
-store_ = store.create(Path(sys.argv[1]), campaigns.campaign())
+from unit.store.test_store import append_launch
+store_ = store.create(Path(sys.argv[1]), campaigns.make_record())
 store_.lock()
 for number in range(1, 100_000):
-    append(store_, number)
+    append_launch(store_, number)
     print(number, flush=True)
 """
 
@@ -317,9 +317,9 @@ def test_a_lock_changes_nothing_in_its_file(campaign_store: Store) -> None:
 def test_no_campaign_begins_in_a_locked_folder(tmp_path: Path) -> None:
     (tmp_path / "c").mkdir()
     with store.lock(tmp_path / "c"), pytest.raises(RankbenchError, match="another rankbench is running"):
-        store.create(tmp_path / "c", campaigns.campaign())
+        store.create(tmp_path / "c", campaigns.make_record())
     assert [path.name for path in (tmp_path / "c").iterdir()] == ["lock"]
-    campaign_store = store.create(tmp_path / "c", campaigns.campaign())
+    campaign_store = store.create(tmp_path / "c", campaigns.make_record())
     campaign_store.lock()
 
 
@@ -335,7 +335,7 @@ def test_a_second_campaign_in_a_folder_is_refused(campaign_store: Store) -> None
 def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("a file in its place")
     with pytest.raises(RankbenchError) as error:
-        store.create(tmp_path / "results" / "c", campaigns.campaign())
+        store.create(tmp_path / "results" / "c", campaigns.make_record())
     assert str(error.value) == (
         f"{tmp_path}/results/c: cannot be written (Not a directory); choose another folder with --results"
     )
@@ -427,7 +427,7 @@ def test_damaged_samples_are_reported(campaign_store: Store, harm: Callable[[Pat
 
 def test_the_newest_campaign_is_found_at_or_below_a_folder(tmp_path: Path) -> None:
     for age, name in enumerate(("young", "old")):
-        store.create(tmp_path / name, campaigns.campaign(name))
+        store.create(tmp_path / name, campaigns.make_record(name))
         os.utime(tmp_path / name / "campaign.json", (1e9 - age, 1e9 - age))
     assert store.newest(tmp_path) == tmp_path / "young"
     assert store.newest(tmp_path / "old") == tmp_path / "old"
@@ -445,7 +445,7 @@ def test_without_a_campaign_a_nearby_one_is_suggested(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, near: str, instead: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    store.create(Path(near), campaigns.campaign("demo"))
+    store.create(Path(near), campaigns.make_record("demo"))
     with pytest.raises(RankbenchError) as error:
         store.newest(Path("results"))
     assert str(error.value) == f"no campaign in results; {instead}"
@@ -472,9 +472,9 @@ def peak_bytes():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 def written(folder):
-    new, big = store.create(folder, campaigns.campaign()), test_store.result(test_store.MILLION)
+    new, big = store.create(folder, campaigns.make_record()), test_store.make_result(test_store.MILLION)
     yield
-    test_store.append(new, 1, big)
+    test_store.append_launch(new, 1, big)
 
 def read(folder):
     old = store.open(folder)

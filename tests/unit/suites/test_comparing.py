@@ -22,7 +22,7 @@ FORMS = ["blocking", "nonblocking", "persistent"]
 
 
 def read_core_operation(name: str, **others: object) -> Operation:
-    return kinds.operation(name, "collective", **{"forms": FORMS, **others})
+    return kinds.make_operation(name, "collective", **{"forms": FORMS, **others})
 
 
 ALLREDUCE, BCAST, REDUCE_SCATTER = (

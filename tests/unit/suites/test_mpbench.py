@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import printed
+from fakes import tool_outputs
 from hypothesis import given
 
 from rankbench.model import RankbenchError
@@ -15,7 +15,7 @@ from rankbench.suites.tools import mpbench
 if TYPE_CHECKING:
     from pathlib import Path
 
-FILES = printed.files("mpbench")
+FILES = tool_outputs.list_files("mpbench")
 TAKEN = [
     # file, benchmark, size, figure, what it is multiplied by
     ("allreduce.txt", "allreduce", 64, 83774.796875, 1024),
@@ -38,7 +38,7 @@ NAME_IT = (
 
 @pytest.mark.parametrize(("name", "benchmark", "size", "figure", "scale"), TAKEN)
 def test_values_are_those_of_the_file(name: str, benchmark: str, size: int, figure: float, scale: float) -> None:
-    table = printed.sample(mpbench, printed.SAMPLES / "mpbench" / name)[0]
+    table = tool_outputs.read_sample(mpbench, tool_outputs.SAMPLES / "mpbench" / name)[0]
     assert table.operation.foreign
     assert table.operation.foreign.benchmark == benchmark
     (row,) = [row for row in table.rows if row.size_bytes == size]
@@ -48,19 +48,19 @@ def test_values_are_those_of_the_file(name: str, benchmark: str, size: int, figu
 
 def test_a_value_of_every_file_is_tested() -> None:
     assert sorted(name for name, *_ in TAKEN) == sorted(
-        str(path.relative_to(printed.SAMPLES / "mpbench")) for path in FILES
+        str(path.relative_to(tool_outputs.SAMPLES / "mpbench")) for path in FILES
     )
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_row_of_every_file_is_read(path: Path) -> None:
-    assert printed.count_rows(printed.sample(mpbench, path)) == len(
+    assert tool_outputs.count_rows(tool_outputs.read_sample(mpbench, path)) == len(
         re.findall(r"^\s*\d", path.read_text(), re.MULTILINE)
     )
 
 
 def test_a_repeated_size_is_in_another_table() -> None:
-    first, second, third = printed.sample(mpbench, printed.SAMPLES / "mpbench" / "default" / "latency.default.txt")
+    first, second, third = tool_outputs.read_sample(mpbench, tool_outputs.SAMPLES / "mpbench" / "default" / "latency.default.txt")
     assert [row.numbers[0] for row in second.rows] == [0.691441, 0.687749]
     assert [(row.line, row.size_bytes, row.numbers) for row in third.rows] == [(3, 4, (0.695113,))]
     assert (first.line, len(first.rows)) == (1, 64)
@@ -94,13 +94,13 @@ def test_a_file_name_without_a_benchmark_is_refused(file: str) -> None:
 
 
 def test_tables_have_their_meaning() -> None:
-    (table,) = printed.tables(mpbench, "4 1.5\n8 2.5", "bibandwidth.dat")
+    (table,) = tool_outputs.read_tables(mpbench, "4 1.5\n8 2.5", "bibandwidth.dat")
     meaning = table.operation.foreign.meaning if table.operation.foreign else None
     assert meaning
     assert (table.form, table.ranks, table.datatype, table.options) == ("nonblocking", 2, "byte", {"window": "1"})
     assert (meaning.counted, meaning.over_calls, meaning.start) == (2.0, "mean", "none")
     assert "1024 bytes" in meaning.text
-    (latency,) = printed.tables(mpbench, "4 1.5", "latency.txt")
+    (latency,) = tool_outputs.read_tables(mpbench, "4 1.5", "latency.txt")
     assert latency.operation.foreign
     assert latency.operation.foreign.meaning.trip == "gap"
     assert "not a latency" in latency.operation.foreign.meaning.text
@@ -122,7 +122,7 @@ def test_tables_have_their_meaning() -> None:
     ],
 )
 def test_only_two_columns_with_increasing_sizes_are_recognised(text: str, whether: bool) -> None:
-    assert mpbench.recognises(printed.lines(text)) is whether
+    assert mpbench.recognises(tool_outputs.number_lines(text)) is whether
 
 
 @pytest.mark.parametrize(
@@ -138,11 +138,11 @@ def test_only_two_columns_with_increasing_sizes_are_recognised(text: str, whethe
     ],
 )
 def test_a_damaged_row_is_refused(line: str, message: str) -> None:
-    assert printed.read_refusal(mpbench, f"4 1.0\n{line}", "reduce.txt") == f"reduce.txt:2: {message}"
+    assert tool_outputs.read_refusal(mpbench, f"4 1.0\n{line}", "reduce.txt") == f"reduce.txt:2: {message}"
 
 
 def test_a_warning_of_a_library_is_kept() -> None:
-    (table,) = printed.tables(mpbench, "4 1.0\nWARNING: no InfiniBand\n\n8 2.0", "reduce.txt")
+    (table,) = tool_outputs.read_tables(mpbench, "4 1.0\nWARNING: no InfiniBand\n\n8 2.0", "reduce.txt")
     assert [line.text for line in table.noise] == ["WARNING: no InfiniBand"]
     assert [row.size_bytes for row in table.rows] == [4, 8]
 
@@ -151,7 +151,7 @@ def test_every_benchmark_is_a_documented_row() -> None:
     assert [operation.name for operation in mpbench.OPERATIONS] == [f"mpbench-{name}" for name in mpbench.KINDS]
 
 
-@given(printed.draw_damage([path.read_text() for path in FILES]))
+@given(tool_outputs.draw_damage([path.read_text() for path in FILES]))
 def test_damaged_texts_are_read_or_refused(text: str) -> None:
-    mpbench.recognises(printed.lines(text))
-    printed.assert_read_or_refused(mpbench, text, "reduce.txt")
+    mpbench.recognises(tool_outputs.number_lines(text))
+    tool_outputs.assert_read_or_refused(mpbench, text, "reduce.txt")

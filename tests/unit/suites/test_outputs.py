@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import imports, printed
+from fakes import imports, tool_outputs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from rankbench.suites import Table
     from rankbench.suites.outputs import Output, Run
 
-STUDY = printed.SAMPLES / "study"
-LATENCY = imports.latencies((0, 1.5), (1, 2.5))
-BARRIER = imports.osu(imports.BARRIER) + "             0.85\n"
+STUDY = tool_outputs.SAMPLES / "study"
+LATENCY = imports.format_latencies((0, 1.5), (1, 2.5))
+BARRIER = imports.format_osu(imports.BARRIER) + "             0.85\n"
 
 
 def read_output(text: str) -> Output:
-    return outputs.read_output("f", iter(printed.lines(text)))
+    return outputs.read_output("f", iter(tool_outputs.number_lines(text)))
 
 
 def read_refused(text: str) -> str:
@@ -60,13 +60,13 @@ def test_a_plain_file_must_be_of_a_known_tool() -> None:
 
 def test_a_plain_file_longer_than_its_head_is_read_to_its_end() -> None:
     rows = [(size, 1.0) for size in range(1, 2 * HEAD_LINES)]
-    (run,) = read_output(imports.latencies(*rows)).runs
+    (run,) = read_output(imports.format_latencies(*rows)).runs
     assert len(list_values(run)) == len(rows)
 
 
 def test_the_first_turn_may_be_longer_than_the_head() -> None:
     rows = [(size, 1.0) for size in range(1, 2 * HEAD_LINES)]
-    result = read_output(imports.in_turns([{"A": imports.latencies(*rows), "B": LATENCY}]))
+    result = read_output(imports.format_turns([{"A": imports.format_latencies(*rows), "B": LATENCY}]))
     assert (result.in_turns, [len(list_values(run)) for run in result.runs]) == (True, [len(rows), 2])
     assert [(run.label, run.hosts, run.message) for run in result.runs] == [(name, ["n1", "n1"], "") for name in "AB"]
 
@@ -75,7 +75,7 @@ def test_the_first_turn_may_be_longer_than_the_head() -> None:
 
 
 def test_libraries_take_turns_round_after_round() -> None:
-    result = read_output(imports.in_turns([{"A": LATENCY, "B": BARRIER}, {"A": BARRIER, "B": LATENCY}]))
+    result = read_output(imports.format_turns([{"A": LATENCY, "B": BARRIER}, {"A": BARRIER, "B": LATENCY}]))
     assert result.in_turns
     assert list_places(result) == [("A", 0, 1, 1), ("B", 1, 1, 12), ("A", 0, 2, 19), ("B", 1, 2, 26)]
     assert [list_values(run) for run in result.runs] == [[1.5, 2.5], [0.85], [0.85], [1.5, 2.5]]
@@ -85,7 +85,7 @@ def test_libraries_take_turns_round_after_round() -> None:
 
 
 def test_one_library_may_have_several_turns() -> None:
-    result = read_output(imports.in_turns([{"A": BARRIER}, {"A": BARRIER}]))
+    result = read_output(imports.format_turns([{"A": BARRIER}, {"A": BARRIER}]))
     assert list_places(result) == [("A", 0, 1, 1), ("A", 0, 2, 10)]
 
 
@@ -96,12 +96,12 @@ def test_names_and_hosts_are_optional() -> None:
 
 
 def test_hosts_are_reported_for_each_rank() -> None:
-    result = read_output(imports.in_turns([{"A": BARRIER}, {"A": BARRIER}], hosts=["n1", "n2.cluster", "n1"]))
+    result = read_output(imports.format_turns([{"A": BARRIER}, {"A": BARRIER}], hosts=["n1", "n2.cluster", "n1"]))
     assert result.runs[1].hosts == ["n1", "n2.cluster", "n1"]
 
 
 def test_blanks_around_marks_are_ignored() -> None:
-    spaced = imports.in_turns([{"A": LATENCY, "B": LATENCY}]).replace("---", " --- \n\n").replace("done", "\n\n done ")
+    spaced = imports.format_turns([{"A": LATENCY, "B": LATENCY}]).replace("---", " --- \n\n").replace("done", "\n\n done ")
     assert [(run.label, list_values(run), run.cut) for run in read_output(spaced).runs] == [
         ("A", [1.5, 2.5], False),
         ("B", [1.5, 2.5], False),
@@ -109,7 +109,7 @@ def test_blanks_around_marks_are_ignored() -> None:
 
 
 def test_a_run_without_results_has_its_first_line_as_message() -> None:
-    result = read_output(imports.in_turns([{"A": LATENCY, "B": "", "C": "mpiexec: no such program\nbye\n"}]))
+    result = read_output(imports.format_turns([{"A": LATENCY, "B": "", "C": "mpiexec: no such program\nbye\n"}]))
     assert [(run.label, len(run.tables), run.message) for run in result.runs] == [
         ("A", 1, ""),
         ("B", 0, ""),
@@ -118,12 +118,12 @@ def test_a_run_without_results_has_its_first_line_as_message() -> None:
 
 
 def test_a_run_that_ended_before_its_first_row_has_its_title_as_message() -> None:
-    result = read_output(imports.in_turns([{"A": imports.LATENCY, "B": LATENCY}]))
+    result = read_output(imports.format_turns([{"A": imports.LATENCY, "B": LATENCY}]))
     assert (result.runs[0].tables, result.runs[0].message) == ([], "# OSU MPI Latency Test v7.4")
 
 
 def test_a_file_without_an_end_is_truncated_in_its_last_run() -> None:
-    result = read_output(imports.in_turns([{"A": LATENCY, "B": LATENCY}], end=""))
+    result = read_output(imports.format_turns([{"A": LATENCY, "B": LATENCY}], end=""))
     assert [run.cut for run in result.runs] == [False, True]
 
 
@@ -145,7 +145,7 @@ def test_marks_after_the_last_library_begin_no_further_run() -> None:
 
 
 def test_a_damaged_row_is_reported_with_its_line_in_the_file() -> None:
-    text = imports.in_turns([{"A": LATENCY, "B": LATENCY.replace("2.50", "-2.50")}])
+    text = imports.format_turns([{"A": LATENCY, "B": LATENCY.replace("2.50", "-2.50")}])
     line = next(number for number, splitline in enumerate(text.splitlines(), 1) if "-2.50" in splitline)
     assert read_refused(text).startswith(f"f:{line}: ")
 
@@ -180,7 +180,7 @@ def test_every_line_of_numbers_in_the_study_is_a_row() -> None:
         assert sum(len(table.rows) for table in tables) == len(numbers), path.name
 
 
-FILES = [path for tool in ("osu-5.3", "osu-7.4", "imb", "mpiperf", "skampi") for path in printed.files(tool)]
+FILES = [path for tool in ("osu-5.3", "osu-7.4", "imb", "mpiperf", "skampi") for path in tool_outputs.list_files(tool)]
 
 
 def remove_places(table: Table) -> tuple[object, ...]:
@@ -192,16 +192,16 @@ def remove_places(table: Table) -> tuple[object, ...]:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_output_in_turns_is_read_as_single_output(path: Path) -> None:
     text = path.read_text()
-    tool = reading.find_tool(printed.lines(text)[:HEAD_LINES])
-    alone = [remove_places(table) for table in tool.read(Text("f", iter(printed.lines(text))))] if tool else []
-    result = read_output(imports.in_turns([{"A": text, "B": text}]))
+    tool = reading.find_tool(tool_outputs.number_lines(text)[:HEAD_LINES])
+    alone = [remove_places(table) for table in tool.read(Text("f", iter(tool_outputs.number_lines(text))))] if tool else []
+    result = read_output(imports.format_turns([{"A": text, "B": text}]))
     assert [[remove_places(table) for table in run.tables] for run in result.runs] == [alone, alone]
 
 
-SAMPLES = [imports.in_turns([{"A": LATENCY, "B": BARRIER}] * 2), imports.in_turns([{"A": "", "B": "x y\n"}], end="")]
+SAMPLES = [imports.format_turns([{"A": LATENCY, "B": BARRIER}] * 2), imports.format_turns([{"A": "", "B": "x y\n"}], end="")]
 
 
-@given(printed.draw_damage(SAMPLES))
+@given(tool_outputs.draw_damage(SAMPLES))
 def test_damaged_files_in_turns_are_read_or_refused_in_one_line(text: str) -> None:
     try:
         result = read_output(text)
@@ -215,7 +215,7 @@ def test_damaged_files_in_turns_are_read_or_refused_in_one_line(text: str) -> No
 @given(st.lists(st.lists(st.sampled_from([LATENCY, BARRIER, "", "no table\n"]), min_size=1, max_size=3), min_size=2))
 def test_each_table_is_in_its_run(rounds: list[list[str]]) -> None:
     labelled = [{f"L{place}": text for place, text in enumerate(texts)} for texts in rounds]
-    result = read_output(imports.in_turns(labelled))
+    result = read_output(imports.format_turns(labelled))
     expected = [
         (f"L{place}", number, int(text in {LATENCY, BARRIER}))
         for number, texts in enumerate(rounds, 1)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import imports, printed
+from fakes import imports, tool_outputs
 
 from rankbench.model import ALL_RANKS, Case, CaseResult, CaseStatus, RankbenchError, Series
 from rankbench.suites import figures
@@ -22,7 +22,7 @@ RATES = (
     "# OSU MPI Multiple Bandwidth / Message Rate Test v5.3\n# [ pairs: 1 ] [ window size: 64 ]\n"
     "# Size                  MB/s        Messages/s\n8                      15.80        1974959.37\n"
 )
-OVERLAP = imports.osu(imports.OVERLAP, (8, 3.27, 1.75, 1.36, 6.52))
+OVERLAP = imports.format_osu(imports.OVERLAP, (8, 3.27, 1.75, 1.36, 6.52))
 VALIDATED = (
     "# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)        Validation\n"
     "8                      1.50              Fail\n"
@@ -30,7 +30,7 @@ VALIDATED = (
 
 
 def read_table(text: str, tool: ModuleType = osu) -> Table:
-    (result,) = printed.tables(tool, text)
+    (result,) = tool_outputs.read_tables(tool, text)
     return result
 
 
@@ -51,7 +51,7 @@ def read_times(case_result: CaseResult) -> list[float]:
 
 
 def test_a_row_is_a_sample_in_nanoseconds_with_its_other_columns() -> None:
-    case_result = make_result(read_table(imports.latencies((8, 1.5), (16, 2.25))), 16)
+    case_result = make_result(read_table(imports.format_latencies((8, 1.5), (16, 2.25))), 16)
     assert case_result == CaseResult(
         case=case_result.case,
         status=CaseStatus.OK,
@@ -65,7 +65,7 @@ def test_a_row_is_a_sample_in_nanoseconds_with_its_other_columns() -> None:
 
 def test_a_bandwidth_is_converted_to_the_time_of_a_message() -> None:
     """10^6 bytes per second in messages of 1000 bytes are 1000 messages per second."""
-    case_result = make_result(read_table(imports.osu(imports.BANDWIDTH, (1000, 1.0))), 1000)
+    case_result = make_result(read_table(imports.format_osu(imports.BANDWIDTH, (1000, 1.0))), 1000)
     assert read_times(case_result) == pytest.approx([1e6])
     assert (case_result.moved_bytes, case_result.moved_messages, case_result.printed) == (
         1000,
@@ -99,8 +99,8 @@ def test_pure_communication_and_computation_are_nanoseconds() -> None:
 
 
 def test_the_mean_of_three_times_is_the_value_and_all_are_stored() -> None:
-    text = printed.SAMPLES / "imb" / "IMB-MPI1.Bcast.txt"
-    table = next(table for table in printed.sample(imb, text) if table.operation.name.endswith("bcast"))
+    text = tool_outputs.SAMPLES / "imb" / "IMB-MPI1.Bcast.txt"
+    table = next(table for table in tool_outputs.read_sample(imb, text) if table.operation.name.endswith("bcast"))
     row = table.rows[3]
     case_result = make_result(table, row.size_bytes)
     assert list(case_result.printed) == list(table.columns)
@@ -119,7 +119,7 @@ def test_every_printed_call_is_a_sample() -> None:
 
 
 def test_a_time_of_zero_is_refused_as_a_value() -> None:
-    case_result = make_result(read_table(imports.latencies((8, 0.0))), 8)
+    case_result = make_result(read_table(imports.format_latencies((8, 0.0))), 8)
     assert case_result == CaseResult(
         case=case_result.case,
         status=CaseStatus.BELOW,
@@ -131,13 +131,13 @@ def test_a_time_of_zero_is_refused_as_a_value() -> None:
 
 
 def test_a_bandwidth_of_zero_is_refused_as_a_value() -> None:
-    case_result = make_result(read_table(imports.osu(imports.BANDWIDTH, (8, 0.0))), 8)
+    case_result = make_result(read_table(imports.format_osu(imports.BANDWIDTH, (8, 0.0))), 8)
     assert (case_result.status, case_result.series, case_result.moved_bytes) == (CaseStatus.BELOW, [], 8)
     assert case_result.reason == "printed as 0: below the last digit printed"
 
 
 def test_an_empty_message_has_no_bandwidth() -> None:
-    case_result = make_result(read_table(imports.osu(imports.BANDWIDTH, (0, 12.5))), 0)
+    case_result = make_result(read_table(imports.format_osu(imports.BANDWIDTH, (0, 12.5))), 0)
     assert (case_result.status, case_result.reason) == (CaseStatus.NOT_RUN, "an empty message has no bandwidth")
     assert (case_result.series, case_result.printed) == ([], {"Bandwidth (MB/s)": 12.5})
 
@@ -151,7 +151,7 @@ def test_wrong_data_are_reported_and_have_no_samples() -> None:
 
 
 def test_a_size_given_up_by_a_tool_has_failed() -> None:
-    table = read_table(imports.latencies((8, 1.5)))
+    table = read_table(imports.format_latencies((8, 1.5)))
     given_up = table._replace(rows=[row._replace(numbers=(math.nan,), wrong="out of time") for row in table.rows])
     case_result = make_result(given_up, 8)
     assert (case_result.status, case_result.reason, case_result.series) == (CaseStatus.FAILED, "out of time", [])
@@ -160,9 +160,9 @@ def test_a_size_given_up_by_a_tool_has_failed() -> None:
 @pytest.mark.parametrize("tool", [imb, osu, mpiperf], ids=lambda tool: str(tool.NAME))
 def test_every_row_of_every_sample_has_a_sample_or_a_reason(tool: ModuleType) -> None:
     rows = 0
-    for path in printed.files(tool.NAME if tool is not osu else "osu-7.4"):
+    for path in tool_outputs.list_files(tool.NAME if tool is not osu else "osu-7.4"):
         text = path.read_text()
-        for table in printed.tables(tool, text) if tool.recognises(printed.lines(text)) else []:
+        for table in tool_outputs.read_tables(tool, text) if tool.recognises(tool_outputs.number_lines(text)) else []:
             for size in dict.fromkeys(row.size_bytes for row in table.rows):
                 case_result = make_result(table, size)
                 assert (case_result.status == CaseStatus.OK) == bool(case_result.series) == (case_result.reason == "")

@@ -134,7 +134,7 @@ def test_the_slowest_variant_tests_whether_a_file_has_effect() -> None:
 
 def make_proof(size_bytes: int, ranks: int = 2) -> proving.Proof:
     """Return a proof in which one case is slower."""
-    case = next(other for other in campaigns.cases_of("socket") if other.operation == "allreduce")
+    case = next(other for other in campaigns.make_cases("socket") if other.operation == "allreduce")
     case = msgspec.structs.replace(case, operation="bcast", size_bytes=size_bytes, ranks=ranks)
     return proving.Proof(None, [(case, SLOW)], 0.03)
 
@@ -190,7 +190,7 @@ def make_task(operations: str, calls: str = "") -> Task:
     choices = [Choice(name="ignore", number=0), Choice(name="ring", number=4)]
     name = "coll_tuned_allreduce_algorithm"
     variable = Variable(name=name, description="", type="whole", constant=False, value="0", values=choices)
-    library = msgspec.structs.replace(campaigns.library("openmpi"), name="openmpi-5.0.11")
+    library = msgspec.structs.replace(campaigns.make_library("openmpi"), name="openmpi-5.0.11")
     request = tune.make_request(operations, "8" if not calls else tune.SIZES, ["socket"], "3%", calls, None, {})
     return tune.make_task(library, request, tuners.find_tuner(library), tuners.Target("", {name: variable}))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 import typer
-from fakes import campaigns, planted
+from fakes import campaigns, campaign_views
 
 from rankbench import units
 from rankbench.cli import application
@@ -27,22 +27,22 @@ SIZES = tuple(1 << power for power in range(4, 21, 2))
 CASES = [
     case
     for operation in ("allreduce", "reduce", "bcast")
-    for case in campaigns.cases_of(lines=[(operation, "blocking")], sizes=SIZES)
+    for case in campaigns.make_cases(lines=[(operation, "blocking")], sizes=SIZES)
 ]
 
 
 def slow_allreduce(_candidate: str, case: Case) -> float:
     """Return times of an allreduce that is slower than reduce and bcast from 4 KiB on."""
     slow = 3.0 if case.size_bytes >= 4096 else 2.0
-    return campaigns.base_ns(case) * (slow if case.operation == "allreduce" else 1.0)
+    return campaigns.compute_base_ns(case) * (slow if case.operation == "allreduce" else 1.0)
 
 
 def make_view(family: str = "openmpi", **changes: object) -> CampaignView:
     """Return a campaign of one library of this family."""
-    view = planted.view(slow_allreduce, spread=0, state=0, cases=CASES, candidates=("alpha",))
+    view = campaign_views.make_view(slow_allreduce, spread=0, state=0, cases=CASES, candidates=("alpha",))
     library = msgspec.structs.replace(view.campaign.libraries[0], family=family, **changes)
     campaign = msgspec.structs.replace(view.campaign, libraries=[library, *view.campaign.libraries[1:]])
-    return planted.view(
+    return campaign_views.make_view(
         slow_allreduce, spread=0, state=0, cases=CASES, candidates=("alpha",), libraries=campaign.libraries
     )
 
@@ -100,7 +100,7 @@ def test_another_placement_is_an_option_of_the_command() -> None:
     place = Placement(name="sockets", nodes=1, ranks_per_node=2, binding="core")
     view = make_view()
     plan = msgspec.structs.replace(view.campaign.plan, placements=[place])
-    view = planted.view(
+    view = campaign_views.make_view(
         slow_allreduce, spread=0, state=0, cases=CASES, candidates=("alpha",), plan=plan,
         libraries=view.campaign.libraries,
     )  # fmt: skip

@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 from fakes import kinds
-from fakes.verdicts import view_of
+from fakes.verdicts import make_view
 
 from rankbench.model import Case, CaseVerdict, Memory
 from rankbench.verdict import case_labels
 
-PUT = kinds.case("put", 8)
-FENCED = kinds.case("put", 8, allocation="create", epoch="fence")
+PUT = kinds.make_case("put", 8)
+FENCED = kinds.make_case("put", 8, allocation="create", epoch="fence")
 
 
 def name_case(case: Case) -> str:
@@ -23,12 +23,12 @@ def name_case(case: Case) -> str:
     [
         (PUT, "put 8 B"),
         (FENCED, "put 8 B, allocation=create, epoch=fence"),
-        (kinds.case("put", 8, datatype="vector", epoch="fence"), "put 8 B, vector, epoch=fence"),
+        (kinds.make_case("put", 8, datatype="vector", epoch="fence"), "put 8 B, vector, epoch=fence"),
         (msgspec.structs.replace(FENCED, memory=Memory(cache="cold")), "put 8 B, cold, allocation=create, epoch=fence"),
-        (kinds.case("allreduce", 65536, "nonblocking", quantity="overlap"),
+        (kinds.make_case("allreduce", 65536, "nonblocking", quantity="overlap"),
          "allreduce nonblocking 64 KiB, quantity=overlap"),
-        (kinds.case("pingpong", 8), "pingpong 8 B"),
-        (kinds.case("pingpong", 8, from_="2"), "pingpong 8 B, from=2, to=1"),
+        (kinds.make_case("pingpong", 8), "pingpong 8 B"),
+        (kinds.make_case("pingpong", 8, from_="2"), "pingpong 8 B, from=2, to=1"),
     ],
 )  # fmt: skip
 def test_the_name_of_a_case_has_all_its_unusual_parts(case: Case, text: str) -> None:
@@ -57,7 +57,7 @@ def test_names_with_commas_are_separated_by_semicolons() -> None:
 
 def test_a_campaign_of_several_pairs_of_ranks_is_detected() -> None:
     assert case_labels.find_pair_cases(kinds.CASES) == {case.key for case in kinds.PAIRS}
-    assert case_labels.find_pair_cases([*kinds.PUTS, kinds.case("pingpong", 8, to="3")]) == set()
+    assert case_labels.find_pair_cases([*kinds.PUTS, kinds.make_case("pingpong", 8, to="3")]) == set()
     ends = [case_labels.find_ends(case, kinds.BY_NAME["pingpong"]) for case in kinds.PAIRS]
     assert ends == [(first, second) for first in range(4) for second in range(4) if first != second]
 
@@ -65,7 +65,7 @@ def test_a_campaign_of_several_pairs_of_ranks_is_detected() -> None:
 def list_titles(cases: list[Case]) -> dict[str, list[int]]:
     """Return the sizes of the lines of a campaign by their titles in sentences."""
     verdicts = [CaseVerdict(case=case, ranking=[], winners=[], margin=1.0) for case in cases]
-    view = view_of(kinds.record("made", cases), verdicts)
+    view = make_view(kinds.make_record("made", cases), verdicts)
     return {title: [verdict.case.size_bytes for verdict in line] for title, line in view.lines()}
 
 

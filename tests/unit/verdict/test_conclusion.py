@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import polars as pl
 import pytest
-from fakes import campaigns, planted, scales, verdicts
+from fakes import campaigns, campaign_views, scales, verdicts
 
 from rankbench import evaluation, quantities
 from rankbench.language import render
@@ -42,7 +42,7 @@ def find_claims(verdict: Verdict, words: str) -> list[Claim]:
 
 
 def test_a_clear_leader_is_named_with_its_count_and_all_distances(tmp_path: Path) -> None:
-    factors = verdicts.constant({"alpha": 1.5, "beta": 1.0, "gamma": 3.0})
+    factors = verdicts.make_constant({"alpha": 1.5, "beta": 1.0, "gamma": 3.0})
     verdict = verdicts.evaluate(tmp_path, factors, control=True).verdict
     assert render_claims(verdict) == [
         "Use beta: lowest overall time over all 9 cases (operations weigh equally).",
@@ -55,17 +55,17 @@ def test_a_clear_leader_is_named_with_its_count_and_all_distances(tmp_path: Path
         f"{SCOPE}, based on 6 launches of each candidate.",
     ]
     assert [sentence.brief for sentence in verdict.conclusion] == [True, True, True, False, True, False, False]
-    assert verdict.conclusion[0].cases == [case.key for case in campaigns.cases_of()]
+    assert verdict.conclusion[0].cases == [case.key for case in campaigns.make_cases()]
 
 
 def test_a_single_case_is_in_the_singular(tmp_path: Path) -> None:
-    view = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 2.0, "gamma": 2.0}), cases=verdicts.LINE[:1])
+    view = verdicts.evaluate(tmp_path, verdicts.make_constant({"beta": 2.0, "gamma": 2.0}), cases=verdicts.LINE[:1])
     assert render_claims(view.verdict)[0] == "Use alpha: lowest overall time in the only case."
     assert render_claims(view.verdict)[2] == "Fastest in single cases: alpha 1, beta 0, gamma 0 (of 1 case)."
 
 
 def test_a_single_launch_distinguishes_nothing_and_this_is_stated(tmp_path: Path) -> None:
-    factors = verdicts.constant({"beta": 2.0, "gamma": 2.0})
+    factors = verdicts.make_constant({"beta": 2.0, "gamma": 2.0})
     verdict = verdicts.evaluate(tmp_path, factors, cases=verdicts.LINE[:1], launches=1).verdict
     assert (
         render_claims(verdict)[0]
@@ -77,7 +77,7 @@ def test_a_single_launch_distinguishes_nothing_and_this_is_stated(tmp_path: Path
 
 
 def test_equal_candidates_have_no_leader(tmp_path: Path) -> None:
-    verdict = verdicts.evaluate(tmp_path, verdicts.constant({})).verdict
+    verdict = verdicts.evaluate(tmp_path, verdicts.make_constant({})).verdict
     assert render_claims(verdict)[:3] == [
         "alpha, beta and gamma are equivalent within 3% over all 9 cases (operations weigh equally).",
         "Time against alpha: beta 1.00× (1.00× to 1.00×, equivalent within 3%), gamma 1.00× (1.00× to 1.00×, equivalent "
@@ -111,7 +111,7 @@ def test_memory_is_separate_from_times(tmp_path: Path) -> None:
 
 
 def test_a_campaign_of_memory_alone_has_no_claims_on_times(tmp_path: Path) -> None:
-    verdict = verdicts.evaluate(tmp_path, verdicts.constant({}), cases=MEMORY).verdict
+    verdict = verdicts.evaluate(tmp_path, verdicts.make_constant({}), cases=MEMORY).verdict
     assert render_claims(verdict) == [
         "The memory use of alpha, beta and gamma is equivalent within 3% in 3 of 3 cases.",
         f"{SCOPE}, based on 6 launches of each candidate.",
@@ -119,7 +119,7 @@ def test_a_campaign_of_memory_alone_has_no_claims_on_times(tmp_path: Path) -> No
 
 
 def test_two_joint_leaders_are_named_together(tmp_path: Path) -> None:
-    verdict = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 2.0})).verdict
+    verdict = verdicts.evaluate(tmp_path, verdicts.make_constant({"beta": 2.0})).verdict
     assert render_claims(verdict)[0] == (
         "alpha and gamma are equivalent within 3% over all 9 cases (operations weigh equally)."
     )
@@ -150,7 +150,7 @@ def test_single_and_joint_wins_are_counted_separately(tmp_path: Path) -> None:
 
 def test_exceptions_are_reported_with_their_sizes_and_cases(tmp_path: Path) -> None:
     """Beta beats alpha in the two large allreduces, beta and gamma in the barrier; alpha leads most cases."""
-    cases = [*verdicts.LINE, *campaigns.cases_of(lines=campaigns.LINES[:3])]
+    cases = [*verdicts.LINE, *campaigns.make_cases(lines=campaigns.LINES[:3])]
 
     def factor(name: str, case: Case) -> float:
         if case.operation == "barrier":
@@ -171,7 +171,7 @@ def test_exceptions_are_reported_with_their_sizes_and_cases(tmp_path: Path) -> N
 def test_more_than_four_exceptions_are_counted(tmp_path: Path) -> None:
     """Beta is faster at the smallest size of five lines, alpha at the two other sizes of each."""
     lines = [*campaigns.LINES[:2], *campaigns.LINES[3:], ("bcast", "blocking")]
-    cases = campaigns.cases_of(lines=lines, sizes=(8, 1024, 65536))
+    cases = campaigns.make_cases(lines=lines, sizes=(8, 1024, 65536))
 
     def factor(name: str, case: Case) -> float:
         return 1.0 if name == ("beta" if case.size_bytes == 8 else "alpha") else 2.0
@@ -201,7 +201,7 @@ def test_failures_and_missing_calls_of_the_leader_are_distinguished(tmp_path: Pa
 
 
 def test_a_single_candidate_has_only_its_control(tmp_path: Path) -> None:
-    view = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=("alpha",), control=True)
+    view = verdicts.evaluate(tmp_path, verdicts.make_constant({}), candidates=("alpha",), control=True)
     assert render_claims(view.verdict) == [
         NOTHING,
         CHECK,
@@ -212,7 +212,7 @@ def test_a_single_candidate_has_only_its_control(tmp_path: Path) -> None:
 def test_a_control_of_one_case_is_not_reported(tmp_path: Path) -> None:
     """Its interval would be 0 % to 98 %."""
     view = verdicts.evaluate(
-        tmp_path, verdicts.constant({}), candidates=("alpha",), control=True, cases=verdicts.LINE[:1]
+        tmp_path, verdicts.make_constant({}), candidates=("alpha",), control=True, cases=verdicts.LINE[:1]
     )
     assert render_claims(view.verdict) == [NOTHING]
 
@@ -231,7 +231,7 @@ def test_if_all_other_candidates_fail_nothing_is_compared(tmp_path: Path) -> Non
     ],
 )
 def test_versions_are_named_unless_names_contain_them(names: tuple[str, str], versions: str, tmp_path: Path) -> None:
-    view = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=("alpha", "beta"), cases=verdicts.LINE)
+    view = verdicts.evaluate(tmp_path, verdicts.make_constant({}), candidates=("alpha", "beta"), cases=verdicts.LINE)
     renamed = dict(zip(("alpha", "beta"), names, strict=True))
     candidates = [
         msgspec.structs.replace(candidate, name=renamed[candidate.name]) for candidate in view.campaign.candidates
@@ -248,7 +248,7 @@ def test_versions_are_named_unless_names_contain_them(names: tuple[str, str], ve
 
 
 def test_settings_and_virtual_machine_limit_the_claim(tmp_path: Path) -> None:
-    view = verdicts.evaluate(tmp_path, verdicts.constant({}), cases=verdicts.LINE)
+    view = verdicts.evaluate(tmp_path, verdicts.make_constant({}), cases=verdicts.LINE)
     record = view.campaign
     machine = msgspec.structs.replace(record.machine, virtual="kvm", cores=1)
     candidates = [msgspec.structs.replace(candidate, settings={"A": "1"}) for candidate in record.candidates]
@@ -314,7 +314,7 @@ def test_a_candidate_with_few_figures_is_no_rival(tmp_path: Path) -> None:
 
 
 def test_cases_in_which_every_candidate_fails_are_reported(tmp_path: Path) -> None:
-    cases = campaigns.cases_of(
+    cases = campaigns.make_cases(
         lines=[("allreduce", "blocking"), ("bcast", "blocking"), ("pingpong", "blocking")], sizes=(8, 1024, 65536)
     )
 
@@ -341,7 +341,7 @@ def conclude_over_nodes(folder: Path, cores: int) -> list[str]:
     def time_ns(candidate: str, _case: Case, place: Placement) -> float:
         return 1000.0 if (candidate == "alpha") == (place.nodes == 1) else 2000.0
 
-    store = scales.make(folder / "made", time_ns, nodes=(1, 2, 4), ranks=(2, 4), cores=cores, spread=0)
+    store = scales.make_store(folder / "made", time_ns, nodes=(1, 2, 4), ranks=(2, 4), cores=cores, spread=0)
     return render_claims(evaluation.evaluate(store).verdict)
 
 
@@ -373,15 +373,15 @@ def test_a_campaign_of_oversubscribed_cases_says_so(tmp_path: Path) -> None:
 def draw_balanced(seed: int, sizes: Sequence[int] = (8, 256, 8192, 65536)) -> CampaignView:
     """Return a campaign of two candidates with the same geometric mean, each faster in single cases by up to 40 %."""
     lines: list[tuple[str, Form]] = [(name, "blocking") for name in ("allreduce", "bcast", "reduce", "alltoall")]
-    cases = campaigns.cases_of(lines=lines, sizes=sizes)
+    cases = campaigns.make_cases(lines=lines, sizes=sizes)
     logs = np.random.default_rng(seed).normal(0, 0.15, (2, len(cases)))
     logs -= logs.mean(axis=1, keepdims=True)
     place = {case.key: number for number, case in enumerate(cases)}
 
     def time_ns(candidate: str, case: Case) -> float:
-        return campaigns.base_ns(case) * math.exp(logs[int(candidate == "beta"), place[case.key]])
+        return campaigns.compute_base_ns(case) * math.exp(logs[int(candidate == "beta"), place[case.key]])
 
-    return planted.view(time_ns, seed=seed, spread=0.04, cases=cases, candidates=("alpha", "beta"))
+    return campaign_views.make_view(time_ns, seed=seed, spread=0.04, cases=cases, candidates=("alpha", "beta"))
 
 
 def test_equal_candidates_are_hardly_ever_recommended() -> None:
@@ -402,8 +402,8 @@ def test_the_counts_of_the_answer_add_up_to_all_cases() -> None:
 
 def test_interim_looks_widen_the_interval_of_the_answer() -> None:
     """A difference that one look finds beyond the threshold is undecided if the campaign could end at many looks."""
-    campaign_view = planted.view(
-        lambda name, case: campaigns.base_ns(case) * (1.06 if name == "beta" else 1.0),
+    campaign_view = campaign_views.make_view(
+        lambda name, case: campaigns.compute_base_ns(case) * (1.06 if name == "beta" else 1.0),
         seed=3, spread=0.05, launches=5, cases=verdicts.LINE[:1], candidates=("alpha", "beta"),
     )  # fmt: skip
 
@@ -432,7 +432,7 @@ OPERATIONS: list[tuple[str, Form]] = [(name, "blocking") for name in ("allreduce
 
 def draw_crossing(seed: int, scatter: float = 0.0, gain: float = 0.2) -> CampaignView:
     """Return a campaign in which alpha is faster up to 1 KiB and beta from 8 KiB on, with scatter of single cases."""
-    cases = campaigns.cases_of(lines=OPERATIONS, sizes=(8, 1024, 8192, 65536))
+    cases = campaigns.make_cases(lines=OPERATIONS, sizes=(8, 1024, 8192, 65536))
     case_logs = (
         np.random.default_rng(seed).normal(0, scatter, (3, len(cases))) if scatter else np.zeros((3, len(cases)))
     )
@@ -441,9 +441,9 @@ def draw_crossing(seed: int, scatter: float = 0.0, gain: float = 0.2) -> Campaig
     def time_ns(name: str, case: Case) -> float:
         planted_log = {"alpha": gain * (case.size_bytes > 1024), "beta": gain * (case.size_bytes <= 1024)}
         log = planted_log.get(name, 0.6) + case_logs[names.index(name), place[case.key]]
-        return campaigns.base_ns(case) * math.exp(log)
+        return campaigns.compute_base_ns(case) * math.exp(log)
 
-    return planted.view(time_ns, seed=seed, spread=0.04, cases=cases)
+    return campaign_views.make_view(time_ns, seed=seed, spread=0.04, cases=cases)
 
 
 def test_a_planted_crossover_is_found_at_its_sizes() -> None:
@@ -492,9 +492,9 @@ def test_sentences_agree_with_single_cases() -> None:
 
 def draw_two_levels(far: float) -> CampaignView:
     """Return a campaign whose blocks are near or far; beta takes 1.3 times alpha's time near, and `far` times far."""
-    cases = campaigns.cases_of(lines=OPERATIONS, sizes=(8, 1024))
-    campaign_view = planted.view(
-        planted.equal_times, seed=5, launches=12, spread=0.02, cases=cases,
+    cases = campaigns.make_cases(lines=OPERATIONS, sizes=(8, 1024))
+    campaign_view = campaign_views.make_view(
+        campaign_views.find_equal_time, seed=5, launches=12, spread=0.02, cases=cases,
         candidates=("alpha", "beta"),
     )  # fmt: skip
     hop = pl.when(pl.col("block") % 3 == 0).then(160.0).otherwise(45.0)

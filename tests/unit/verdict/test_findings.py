@@ -30,7 +30,7 @@ def find_kind(kind: str, verdict: Verdict) -> list[Finding]:
 
 
 def test_equal_and_quiet_candidates_have_no_finding(tmp_path: Path) -> None:
-    assert verdicts.evaluate(tmp_path, verdicts.constant({}), control=True).verdict.findings == []
+    assert verdicts.evaluate(tmp_path, verdicts.make_constant({}), control=True).verdict.findings == []
 
 
 def test_the_most_severe_findings_come_first_and_each_has_its_kind(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def make_control(ratios: Iterable[float]) -> list[Comparison]:
 
 @pytest.fixture(scope="module")
 def quiet(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
-    return verdicts.evaluate(tmp_path_factory.mktemp("quiet"), verdicts.constant({}), cases=verdicts.LINE)
+    return verdicts.evaluate(tmp_path_factory.mktemp("quiet"), verdicts.make_constant({}), cases=verdicts.LINE)
 
 
 def test_a_library_that_differs_from_itself_is_reported(quiet: CampaignView) -> None:
@@ -184,7 +184,7 @@ def test_each_kind_of_failure_is_reported_with_its_cases(
             title=Text(f"beta {sentence}"),
             text=Text(text),
             advice=Text(advice),
-            cases=[case.key for case in campaigns.cases_of() if case.form == "nonblocking"],
+            cases=[case.key for case in campaigns.make_cases() if case.form == "nonblocking"],
             severity="note" if status == CaseStatus.LACKING else "failure",
         )
     ]
@@ -231,7 +231,7 @@ def test_late_rounds_are_no_failure_of_a_library(tmp_path: Path, monkeypatch: py
 
 
 def make_refusal(number: int, reason: str) -> Launch:
-    refused = campaigns.launch(number, 1, 0, "beta", "socket")
+    refused = campaigns.make_launch(number, 1, 0, "beta", "socket")
     return msgspec.structs.replace(refused, status=LaunchStatus.REFUSED, reason=reason)
 
 
@@ -333,7 +333,7 @@ def test_a_candidate_far_behind_all_others_is_reported(tmp_path: Path) -> None:
 
 
 def test_a_candidate_that_may_be_closer_is_not_far_behind(tmp_path: Path) -> None:
-    factors = verdicts.constant({"alpha": 1, "beta": 1.5, "gamma": 6.0})
+    factors = verdicts.make_constant({"alpha": 1, "beta": 1.5, "gamma": 6.0})
     view = verdicts.evaluate(tmp_path, factors, cases=verdicts.LINE)
     wide = [msgspec.structs.replace(comparison, error=0.2) for comparison in view.verdict.comparisons]
     verdict = verdicts.judge_again(view, comparisons=wide)
@@ -342,7 +342,7 @@ def test_a_candidate_that_may_be_closer_is_not_far_behind(tmp_path: Path) -> Non
 
 
 def test_two_candidates_far_behind_together_are_no_outliers(tmp_path: Path) -> None:
-    view = verdicts.evaluate(tmp_path, verdicts.constant({"alpha": 1, "beta": 5, "gamma": 5}), cases=verdicts.LINE)
+    view = verdicts.evaluate(tmp_path, verdicts.make_constant({"alpha": 1, "beta": 5, "gamma": 5}), cases=verdicts.LINE)
     assert view.verdict.findings == []
 
 

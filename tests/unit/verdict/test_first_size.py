@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 import pytest
-from fakes import campaigns, planted, printed
+from fakes import campaigns, campaign_views, tool_outputs
 from fakes.words import render_texts
 
 from rankbench import imports
@@ -35,7 +35,7 @@ ADVICE = (
 def make_cases(sizes: Sequence[int] = SIZES, suite: str = "osu") -> list[Case]:
     return [
         msgspec.structs.replace(case, suite=suite)
-        for case in campaigns.cases_of(lines=[("pingpong", "blocking")], sizes=sizes)
+        for case in campaigns.make_cases(lines=[("pingpong", "blocking")], sizes=sizes)
     ]
 
 
@@ -46,9 +46,9 @@ def make_view(factor: float, wanted: Sequence[Case] | None = None, **others: flo
 
     def time_ns(candidate: str, case: Case) -> float:
         slow = candidate == "alpha" and case.size_bytes == first
-        return campaigns.base_ns(case) * (factor if slow else 1.0)
+        return campaigns.compute_base_ns(case) * (factor if slow else 1.0)
 
-    return planted.view(time_ns, cases=known, **{"spread": 0, "state": 0, **others})  # type: ignore[arg-type]
+    return campaign_views.make_view(time_ns, cases=known, **{"spread": 0, "state": 0, **others})  # type: ignore[arg-type]
 
 
 def find_first_size(campaign_view: CampaignView) -> list[Finding]:
@@ -175,7 +175,7 @@ def test_an_empty_message_has_no_bandwidth_but_a_rate() -> None:
 
 def test_the_first_size_of_the_study_s_latency_is_reported(tmp_path: Path) -> None:
     """One of nine launches printed 73.53 µs for an empty message, and 0.83 µs for the next size."""
-    path = printed.SAMPLES / "study" / "latency.out"
+    path = tool_outputs.SAMPLES / "study" / "latency.out"
     store = imports.import_files(ImportRequest([Source(path)], ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "made")
     (finding,) = [finding for finding in evaluate(store).verdict.findings if finding.kind == "first_size"]
     assert render_texts(finding) == Finding(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 import pytest
-from fakes import campaigns, planted
+from fakes import campaigns, campaign_views
 from fakes.words import render_texts
 
 from rankbench.language import Text, render
@@ -33,7 +33,7 @@ KIND = {name: kind for kind, names in KINDS.items() for name in names}
 
 
 def make_lines(names: Sequence[str], sizes: Sequence[int] = SIZES) -> list[Case]:
-    return campaigns.cases_of(lines=[(name, "blocking") for name in names], sizes=sizes)
+    return campaigns.make_cases(lines=[(name, "blocking") for name in names], sizes=sizes)
 
 
 def find_factor(kind: str, candidate: str, size_bytes: int) -> float:
@@ -49,7 +49,7 @@ def find_factor(kind: str, candidate: str, size_bytes: int) -> float:
 def time_ns(candidate: str, case: Case) -> float:
     """Return a time; the time of an operation itself does not depend on its kind."""
     scale = 1 + 3 * list(KIND).index(case.operation)
-    return scale * campaigns.base_ns(case) * find_factor(KIND[case.operation], candidate, case.size_bytes)
+    return scale * campaigns.compute_base_ns(case) * find_factor(KIND[case.operation], candidate, case.size_bytes)
 
 
 def list_operations(groups: Sequence[Group]) -> list[set[str]]:
@@ -60,14 +60,14 @@ def group_two(first_line: Callable[[str, Case], float], other: Callable[[str, Ca
     """Return the groups of two lines, allreduce and bcast, with these factors."""
 
     def choose_factor(candidate: str, case: Case) -> float:
-        return campaigns.base_ns(case) * (first_line if case.operation == "allreduce" else other)(candidate, case)
+        return campaigns.compute_base_ns(case) * (first_line if case.operation == "allreduce" else other)(candidate, case)
 
     changes = {"spread": 0.02, "cases": make_lines(("allreduce", "bcast")), "candidates": ("alpha", "beta"), **others}
-    return find_groups(planted.view(choose_factor, **changes))  # type: ignore[arg-type]
+    return find_groups(campaign_views.make_view(choose_factor, **changes))  # type: ignore[arg-type]
 
 
 def test_groups_are_reported_with_their_pattern_largest_first() -> None:
-    groups = find_groups(planted.view(time_ns, cases=make_lines(list(KIND)), spread=0, state=0))
+    groups = find_groups(campaign_views.make_view(time_ns, cases=make_lines(list(KIND)), spread=0, state=0))
     first, second, third, fourth = groups
     assert render_texts(first) == Group(
         lines=[f"{name}.blocking.{kind}.socket.window" for name, kind in (
@@ -101,7 +101,7 @@ def test_planted_groups_are_found_exactly(spread: float) -> None:
     wanted = sorted(map(sorted, KINDS.values()))
     for seed in range(10):
         names = [str(name) for name in np.random.default_rng(seed).permutation(list(KIND))]
-        groups = find_groups(planted.view(time_ns, seed=seed, cases=make_lines(names), spread=spread))
+        groups = find_groups(campaign_views.make_view(time_ns, seed=seed, cases=make_lines(names), spread=spread))
         assert sorted(map(sorted, list_operations(groups))) == wanted
 
 
@@ -112,8 +112,8 @@ def test_noise_alone_divides_hardly_any_lines(spread: float, kind: str) -> None:
     cases = make_lines(list(KIND))
     parted = 0
     for seed in range(10):
-        campaign_view = planted.view(
-            lambda name, case: campaigns.base_ns(case) * find_factor(kind, name, case.size_bytes),
+        campaign_view = campaign_views.make_view(
+            lambda name, case: campaigns.compute_base_ns(case) * find_factor(kind, name, case.size_bytes),
             seed=seed, cases=cases, spread=spread,
         )  # fmt: skip
         parted += len(find_groups(campaign_view)) > 1
@@ -121,18 +121,18 @@ def test_noise_alone_divides_hardly_any_lines(spread: float, kind: str) -> None:
 
 
 def test_equal_evidence_gives_equal_groups() -> None:
-    first, second = (find_groups(planted.view(time_ns, cases=make_lines(list(KIND)), spread=0.05)) for _ in range(2))
+    first, second = (find_groups(campaign_views.make_view(time_ns, cases=make_lines(list(KIND)), spread=0.05)) for _ in range(2))
     assert first == second
 
 
 def test_lines_with_other_sizes_are_similar_if_they_agree_where_they_overlap() -> None:
     def crossing(candidate: str, case: Case) -> float:
-        return campaigns.base_ns(case) * find_factor("crossing", candidate, case.size_bytes)
+        return campaigns.compute_base_ns(case) * find_factor("crossing", candidate, case.size_bytes)
 
     cases = [*make_lines(("allreduce",)), *make_lines(("bcast",), SIZES[1::2])]
-    assert list_operations(find_groups(planted.view(crossing, cases=cases))) == [{"allreduce", "bcast"}]
+    assert list_operations(find_groups(campaign_views.make_view(crossing, cases=cases))) == [{"allreduce", "bcast"}]
     few = [*make_lines(("allreduce",)), *make_lines(("bcast",), SIZES[:4])]
-    assert len(find_groups(planted.view(crossing, cases=few))) == 2
+    assert len(find_groups(campaign_views.make_view(crossing, cases=few))) == 2
 
 
 @pytest.mark.parametrize(
@@ -174,8 +174,8 @@ def test_failed_candidates_are_ignored_and_separate_lines() -> None:
 
 
 def test_lines_with_few_sizes_or_candidates_are_left_out() -> None:
-    assert find_groups(planted.view(time_ns, cases=make_lines(("allreduce",), (8, 64)))) == []
-    assert find_groups(planted.view(time_ns, cases=make_lines(("allreduce",)), candidates=("alpha",))) == []
+    assert find_groups(campaign_views.make_view(time_ns, cases=make_lines(("allreduce",), (8, 64)))) == []
+    assert find_groups(campaign_views.make_view(time_ns, cases=make_lines(("allreduce",)), candidates=("alpha",))) == []
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_patterns_are_described_in_words(words: str, front: dict[int, str]) -> N
         return 500 * (1.0 if front[case.size_bytes] in ("", candidate[0]) else 1.5)
 
     cases = make_lines(("allreduce",), tuple(front))
-    (group,) = find_groups(planted.view(truth, cases=cases, candidates=("alpha", "beta"), spread=0, state=0))
+    (group,) = find_groups(campaign_views.make_view(truth, cases=cases, candidates=("alpha", "beta"), spread=0, state=0))
     assert render(group.text).startswith(f"{words}.")
 
 
@@ -223,6 +223,6 @@ def test_all_lines_of_a_group_are_similar_and_the_middle_one_represents_them() -
 
 def test_overall_times_of_overlaps_are_grouped_and_labelled() -> None:
     cases = [msgspec.structs.replace(case, options={"quantity": "overlap"}) for case in make_lines(("allreduce",))]
-    view = planted.view(lambda _candidate, case: campaigns.base_ns(case), cases=cases, spread=0.02)
+    view = campaign_views.make_view(lambda _candidate, case: campaigns.compute_base_ns(case), cases=cases, spread=0.02)
     (group,) = find_groups(view)
     assert render(group.title) == "allreduce (overall time)"

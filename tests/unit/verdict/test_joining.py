@@ -83,7 +83,7 @@ def test_failures_are_not_joined() -> None:
 
 
 def test_joined_findings_keep_the_order_of_kinds() -> None:
-    findings = evaluations.evaluation().verdict.findings
+    findings = evaluations.make_evaluation().verdict.findings
     texts = [render(text) for text in join_findings(findings)]
     assert findings
     assert len(texts) <= len(findings)

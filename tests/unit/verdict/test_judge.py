@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from fakes import campaigns, verdicts
 from fakes.campaigns import Truth
-from fakes.leveled import at_levels
+from fakes.level_comparisons import combine_levels
 
 from rankbench.evaluation import evaluate
 from rankbench.language import render
@@ -118,7 +118,7 @@ def test_wrong_data_in_one_launch_exclude_a_candidate_from_the_ranking() -> None
 
 def test_a_drawn_campaign_is_judged_by_its_truth(tmp_path: Path) -> None:
     """The machine's state changes fourfold from block to block, and beta is slower by 8 % throughout."""
-    store = campaigns.make_campaign(tmp_path / "made", campaigns.slower_beta(1.08), 8, states=(1.0, 4.0, 2.0))
+    store = campaigns.make_campaign(tmp_path / "made", campaigns.make_slower_beta(1.08), 8, states=(1.0, 4.0, 2.0))
     verdict = evaluate(store).verdict
     assert [case.winners for case in verdict.cases] == [["alpha"]] * len(store.campaign.cases)
     assert [comparison.ratio for comparison in verdict.comparisons] == pytest.approx([1.08] * 9, rel=0.03)
@@ -180,7 +180,7 @@ def make_pair(ratio: float, *, base: str = "a", other: str = "b", blocks: int = 
 def test_the_outcome_combines_both_levels(
     near: Comparison, far: Comparison, outcome: str, winners: list[str], by_level: dict[str, list[str]]
 ) -> None:
-    verdict = judge_case(CASE, [make_summary("a", 100), make_summary("b", 110)], Comparisons([at_levels(near, far)]))
+    verdict = judge_case(CASE, [make_summary("a", 100), make_summary("b", 110)], Comparisons([combine_levels(near, far)]))
     assert (verdict.outcome, verdict.winners, verdict.winners_by_level) == (outcome, winners, by_level)
     assert verdict.decided == (outcome in {"faster", "equivalent"})
 
@@ -201,7 +201,7 @@ def test_the_outcome_combines_both_levels(
 def test_a_level_is_decided_independently_of_the_other(
     near: Comparison, far: Comparison, decided_at: list[str], answered: bool, differs: bool
 ) -> None:
-    verdict = judge_case(CASE, [make_summary("a", 100), make_summary("b", 110)], Comparisons([at_levels(near, far)]))
+    verdict = judge_case(CASE, [make_summary("a", 100), make_summary("b", 110)], Comparisons([combine_levels(near, far)]))
     assert (verdict.decided_at, verdict.answered, verdict.differs) == (decided_at, answered, differs)
 
 
@@ -214,14 +214,14 @@ def test_without_levels_a_decided_case_is_answered() -> None:
 def test_a_candidate_beaten_by_different_others_at_each_level_is_no_winner() -> None:
     """`c` is behind `a` near and behind `b` far, and never certainly behind both."""
     pairs = [
-        at_levels(make_pair(1), make_pair(1)),
-        at_levels(make_pair(1.2, other="c"), make_pair(1, other="c")),
-        at_levels(make_pair(1, base="b", other="c"), make_pair(1.2, base="b", other="c")),
+        combine_levels(make_pair(1), make_pair(1)),
+        combine_levels(make_pair(1.2, other="c"), make_pair(1, other="c")),
+        combine_levels(make_pair(1, base="b", other="c"), make_pair(1.2, base="b", other="c")),
     ]
     verdict = judge_case(CASE, [make_summary("a", 100), make_summary("b", 100), make_summary("c", 110)], Comparisons(pairs))
     assert (verdict.winners, verdict.outcome) == (["a", "b"], "undecided")
 
 
 def test_without_figures_there_is_no_outcome() -> None:
-    verdict = judge_case(CASE, [make_summary("a", None), make_summary("b", None)], Comparisons([at_levels(make_pair(1.2), make_pair(0.8))]))
+    verdict = judge_case(CASE, [make_summary("a", None), make_summary("b", None)], Comparisons([combine_levels(make_pair(1.2), make_pair(0.8))]))
     assert (verdict.winners, verdict.outcome) == ([], "undecided")

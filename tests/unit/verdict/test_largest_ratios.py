@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from fakes import campaigns, planted
+from fakes import campaigns, campaign_views
 
 from rankbench.evaluation import evaluate
 from rankbench.language import render
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankbench.model import Case
     from rankbench.verdict.view import CampaignView
 
-LINES = campaigns.cases_of(
+LINES = campaigns.make_cases(
     lines=[("allreduce", "blocking"), ("bcast", "blocking"), ("reduce", "blocking"), ("alltoall", "blocking")],
     sizes=(8, 128, 2048, 32768),
 )
@@ -30,7 +30,7 @@ CAMPAIGNS = 60
 def equals() -> list[CampaignView]:
     """Campaigns of two candidates with equal times everywhere."""
     return [
-        planted.view(planted.equal_times, seed=seed, spread=0.04, cases=LINES, candidates=("alpha", "beta"))
+        campaign_views.make_view(campaign_views.find_equal_time, seed=seed, spread=0.04, cases=LINES, candidates=("alpha", "beta"))
         for seed in range(CAMPAIGNS)
     ]
 
@@ -64,8 +64,8 @@ def test_the_margin_covers_the_distance_to_the_next_candidate() -> None:
     """Both rivals take 1.3 times as long: the closer one is closer by chance only, and the interval covers this."""
     covered = total = 0
     for seed in range(20):
-        campaign_view = planted.view(
-            lambda name, case: planted.equal_times(name, case) * (1.0 if name == "alpha" else 1.3),
+        campaign_view = campaign_views.make_view(
+            lambda name, case: campaign_views.find_equal_time(name, case) * (1.0 if name == "alpha" else 1.3),
             seed=seed,
             spread=0.04,
             cases=LINES,

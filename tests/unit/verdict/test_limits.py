@@ -38,7 +38,7 @@ def find_limits(
     def make_truth(candidate: str, case: Case) -> Truth:
         return Truth(status=fails(candidate, case, *places[case.placement]) or CaseStatus.OK)
 
-    cases = [case for place in places for case in campaigns.cases_of(place, LINES, sizes=(8,))]
+    cases = [case for place in places for case in campaigns.make_cases(place, LINES, sizes=(8,))]
     store = campaigns.make_campaign(
         folder / "made", make_truth, 3, cases=cases, placements=list(places), control=False, samples=5
     )
@@ -57,7 +57,7 @@ def list_keys(places: Sequence[str], operations: Sequence[str]) -> list[str]:
     return [
         case.key
         for place in places
-        for case in campaigns.cases_of(place, LINES, sizes=(8,))
+        for case in campaigns.make_cases(place, LINES, sizes=(8,))
         if case.operation in operations
     ]
 

@@ -28,7 +28,7 @@ SOCKET = "within one socket, NUMA node and L3"
 
 
 def find_time_ns(candidate: str, first: int, second: int) -> float:
-    return hierarchy.by_level(candidate, first, second) * (
+    return hierarchy.find_time_by_level(candidate, first, second) * (
         1.4 if candidate == "beta" and (first, second) in SLOW else 1
     )
 
@@ -37,7 +37,7 @@ def find_time_ns(candidate: str, first: int, second: int) -> float:
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     """Return both sockets of one host, on which two cores share an L2 that makes no difference."""
     folder = tmp_path_factory.mktemp("results") / "machine"
-    return evaluate(hierarchy.make(folder, find_time_ns, wanted=hierarchy.cases(ranks=8)))
+    return evaluate(hierarchy.make_store(folder, find_time_ns, wanted=hierarchy.make_cases(ranks=8)))
 
 
 def list_findings(evaluated: CampaignView) -> list[Finding]:
@@ -56,7 +56,7 @@ def test_levels_and_exceptions_are_found(evaluated: CampaignView) -> None:
             )
         ),
         advice=Text("Check what else runs on these CPUs, and whether the next campaign finds the same pairs."),
-        cases=[hierarchy.case("pingpong", 8, *pair).key for pair in sorted(SLOW)],
+        cases=[hierarchy.make_case("pingpong", 8, *pair).key for pair in sorted(SLOW)],
         severity="warning",
     )
     assert render_texts(levels) == Finding(
@@ -72,14 +72,14 @@ def test_levels_and_exceptions_are_found(evaluated: CampaignView) -> None:
             )
         ),
         advice=Text("Place ranks that communicate a lot where they share most."),
-        cases=[hierarchy.case("pingpong", 8, *pair).key for pair in ((0, 2), (0, 4), (0, 1))],
+        cases=[hierarchy.make_case("pingpong", 8, *pair).key for pair in ((0, 2), (0, 4), (0, 1))],
         severity="note",
     )
 
 
 def test_equal_pairs_are_only_a_note(tmp_path: Path) -> None:
-    store = hierarchy.make(
-        tmp_path / "made", hierarchy.equal_times, wanted=hierarchy.cases(ranks=8), candidates=("alpha",)
+    store = hierarchy.make_store(
+        tmp_path / "made", hierarchy.find_equal_time, wanted=hierarchy.make_cases(ranks=8), candidates=("alpha",)
     )
     (finding,) = list_findings(evaluate(store))
     assert finding.severity == "note"
@@ -149,10 +149,10 @@ def test_csv_has_a_row_for_each_pair(evaluated: CampaignView) -> None:
 
 def make_map(folder: Path, *slow: tuple[int, int], launches: int = 5, moved: bool = False, ranks: int = 4) -> maps.Map:
     """Return the map of ranks of one host, of which some pairs take twice as long as all others."""
-    store = hierarchy.make(
+    store = hierarchy.make_store(
         folder / "made",
         lambda _name, first, second: 400.0 if (first, second) in slow else 200.0,
-        wanted=hierarchy.cases(ranks=ranks),
+        wanted=hierarchy.make_cases(ranks=ranks),
         candidates=("alpha",),
         launches=launches,
         spread=0.005,
@@ -163,7 +163,7 @@ def make_map(folder: Path, *slow: tuple[int, int], launches: int = 5, moved: boo
 
 
 def describe_map(map_: maps.Map, folder: Path) -> list[str]:
-    view = evaluate(hierarchy.make(folder / "other", wanted=hierarchy.cases(ranks=2), launches=1))
+    view = evaluate(hierarchy.make_store(folder / "other", wanted=hierarchy.make_cases(ranks=2), launches=1))
     return [render(sentence) for sentence in maps.describe_map(map_, view.measure(view.cases[0]))]
 
 
@@ -199,7 +199,7 @@ def test_launches_that_disagree_have_no_levels(tmp_path: Path) -> None:
 
 
 def test_ranks_without_known_places_have_no_levels(tmp_path: Path) -> None:
-    first, _ = evaluate(kinds.make(tmp_path / "made", kinds.PAIRS)).maps
+    first, _ = evaluate(kinds.make_store(tmp_path / "made", kinds.PAIRS)).maps
     assert (first.known, first.levels, len(first.groups)) == (False, [], 2)
 
 

@@ -10,7 +10,7 @@ from rankbench.verdict.measures import Measure, choose_measure
 
 PUT, RATE = kinds.BY_NAME["put"], kinds.BY_NAME["message-rate"]
 BANDWIDTH = msgspec.structs.replace(PUT, metric="bandwidth", messages=64)
-CASE = kinds.case("put", 8)
+CASE = kinds.make_case("put", 8)
 
 
 def test_a_rate_is_all_messages_of_all_ranks_over_the_time() -> None:

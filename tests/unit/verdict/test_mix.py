@@ -127,7 +127,7 @@ def test_calls_without_a_measured_operation_have_no_total(view: CampaignView) ->
 
 
 def test_a_single_call_has_the_interval_for_two_rivals_at_once(tmp_path: Path) -> None:
-    campaign_view = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 1.5}), cases=verdicts.LINE)
+    campaign_view = verdicts.evaluate(tmp_path, verdicts.make_constant({"beta": 1.5}), cases=verdicts.LINE)
     placed = sum_mix(campaign_view, make_call(8, 7))
     (comparison,) = (
         comparison
@@ -144,9 +144,9 @@ def test_a_single_call_has_the_interval_for_two_rivals_at_once(tmp_path: Path) -
 def test_a_rival_is_slower_only_if_its_entire_interval_is_beyond_the_threshold(
     high: float, different: bool, tmp_path: Path
 ) -> None:
-    campaign_view = verdicts.evaluate(tmp_path, verdicts.constant({"beta": high}), cases=verdicts.LINE)
+    campaign_view = verdicts.evaluate(tmp_path, verdicts.make_constant({"beta": high}), cases=verdicts.LINE)
     wide = [msgspec.structs.replace(comparison, error=0.005) for comparison in campaign_view.comparisons]
-    placed = sum_mix(verdicts.with_changes(campaign_view, comparisons=wide), make_call(8, 7))
+    placed = sum_mix(verdicts.change_verdict(campaign_view, comparisons=wide), make_call(8, 7))
     beta = next(standing for standing in placed.standings if standing.candidate == "beta")
     assert beta.ratio > 1.03
     assert beta.different == different
@@ -154,7 +154,7 @@ def test_a_rival_is_slower_only_if_its_entire_interval_is_beyond_the_threshold(
 
 def test_the_best_is_chosen_by_ratios_within_blocks(tmp_path: Path) -> None:
     campaign_view = verdicts.evaluate(
-        tmp_path, verdicts.constant({"beta": 1.05}), candidates=("alpha", "beta"), cases=verdicts.LINE
+        tmp_path, verdicts.make_constant({"beta": 1.05}), candidates=("alpha", "beta"), cases=verdicts.LINE
     )
     assert sum_mix(campaign_view, make_call(8, 7)).standings[0].candidate == "alpha"
     turned = [
@@ -163,7 +163,7 @@ def test_the_best_is_chosen_by_ratios_within_blocks(tmp_path: Path) -> None:
         )
         for comparison in campaign_view.comparisons
     ]
-    best, other = sum_mix(verdicts.with_changes(campaign_view, comparisons=turned), make_call(8, 7)).standings
+    best, other = sum_mix(verdicts.change_verdict(campaign_view, comparisons=turned), make_call(8, 7)).standings
     assert (best.candidate, other.candidate) == ("beta", "alpha")
     assert other.ratio == pytest.approx(1.05, rel=1e-3)
 

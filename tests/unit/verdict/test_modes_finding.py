@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case
 
-CASES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("pingpong", "blocking")], sizes=(8,))
+CASES = campaigns.make_cases(lines=[("allreduce", "blocking"), ("pingpong", "blocking")], sizes=(8,))
 
 
 def make_truth(candidate: str, case: Case) -> Truth:
@@ -74,7 +74,7 @@ def add_modes(view: CampaignView, *others: Repeated) -> CampaignView:
     main = Repeated(Mode(say("main"), 500, 0.9, 1.0, 400, 900, float("nan")), 6, 6, Pattern("scattered"))
     finding: dict[tuple[str, ...], list[Repeated]] = {(case.key, "alpha"): [main, *others] for case in CASES}
     return dataclasses.replace(
-        verdicts.with_changes(view, comparisons=[], control=[]), figures=NO_FIGURES, modes=finding
+        verdicts.change_verdict(view, comparisons=[], control=[]), figures=NO_FIGURES, modes=finding
     )
 
 

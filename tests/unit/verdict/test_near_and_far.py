@@ -41,7 +41,7 @@ def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CampaignView:
         )
 
     monkeypatch.setattr(statistics, "launch_figures", add_visits)
-    return verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=NAMES, cases=verdicts.LINE)
+    return verdicts.evaluate(tmp_path, verdicts.make_constant({}), candidates=NAMES, cases=verdicts.LINE)
 
 
 def test_verdict_and_table_name_both_levels(evaluated: CampaignView) -> None:

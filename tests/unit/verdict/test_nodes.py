@@ -70,7 +70,7 @@ def test_nodes_under_one_kernel_share_its_cores(
 
 
 def test_a_job_without_launches_has_unknown_nodes() -> None:
-    record = msgspec.structs.replace(place_over_nodes(campaigns.campaign()), machine=UNKNOWN_MACHINE)
+    record = msgspec.structs.replace(place_over_nodes(campaigns.make_record()), machine=UNKNOWN_MACHINE)
     assert complete_campaign(record, []) == record
     assert not record.oversubscribed(4096, 3)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes import campaigns, placed, verdicts
+from fakes import campaigns, placement_campaigns, verdicts
 from fakes.words import render_texts
 
 from rankbench import evaluation
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-NEAR, FAR = placed.SOCKETS
+NEAR, FAR = placement_campaigns.SOCKETS
 LARGE = (8, 1 << 20, 64 << 20)
 STEPS = tuple(2**power for power in range(3, 20))
 WITHOUT = "Without MPI, handing over a cache line between these CPUs takes"
@@ -28,7 +28,7 @@ NOT_FASTER = "same-l3 is not faster than two-sockets: without MPI, handing over 
 
 
 def list_findings(folder: Path, time_ns: Callable[[str, str, int], float], **others: object) -> list[Finding]:
-    store = placed.make(folder / "made", time_ns, **others)  # type: ignore[arg-type]
+    store = placement_campaigns.make_store(folder / "made", time_ns, **others)  # type: ignore[arg-type]
     return [finding for finding in evaluation.evaluate(store).verdict.findings if finding.kind == "placement"]
 
 
@@ -61,7 +61,7 @@ def test_a_difference_that_the_machine_has_without_mpi_is_explained(tmp_path: Pa
                     "not known."
                 )
             ),
-            cases=[placed.case("pingpong", size, place).key for size in placed.SMALL for place in placed.SOCKETS],
+            cases=[placement_campaigns.make_case("pingpong", size, place).key for size in placement_campaigns.SMALL for place in placement_campaigns.SOCKETS],
             severity="note",
         )
     ]
@@ -77,9 +77,9 @@ def test_a_few_more_cache_lines_explain_a_small_ratio(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("factor", "between", "sentence"),
     [
-        (2.0, placed.no_difference, f"1.00× the time, which is no difference: {NOT_THE_WAY}"),
-        (0.5, placed.exchange_ns, f"3.01× the time, which is the opposite: {NOT_THE_MACHINE}"),
-        (20.0, placed.exchange_ns, f"3.01× the time, which does not explain the difference. {THE_LIBRARY}"),
+        (2.0, placement_campaigns.find_equal_exchange, f"1.00× the time, which is no difference: {NOT_THE_WAY}"),
+        (0.5, placement_campaigns.find_exchange_ns, f"3.01× the time, which is the opposite: {NOT_THE_MACHINE}"),
+        (20.0, placement_campaigns.find_exchange_ns, f"3.01× the time, which does not explain the difference. {THE_LIBRARY}"),
     ],
 )
 def test_a_difference_beyond_the_machine_s_is_not_explained(
@@ -99,7 +99,7 @@ def test_an_unmeasured_exchange_explains_nothing(tmp_path: Path) -> None:
 
 
 def test_equal_times_are_explained_if_the_machine_has_no_difference(tmp_path: Path) -> None:
-    assert explain_ratio(tmp_path, make_slower(1.0), between=placed.no_difference) == f"{NOT_FASTER} the same time at both (1.00×)."
+    assert explain_ratio(tmp_path, make_slower(1.0), between=placement_campaigns.find_equal_exchange) == f"{NOT_FASTER} the same time at both (1.00×)."
 
 
 def test_a_difference_of_the_machine_may_be_small_against_the_call(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_an_uncertain_ratio_is_not_explained(tmp_path: Path, others: dict[str, o
 def test_an_uncertain_exchange_explains_nothing(tmp_path: Path) -> None:
     def change(launch: Launch) -> Launch:
         """The two CPUs are near in one launch and far in the next."""
-        state = placed.state(lambda _one, _two: 50.0, 4.0 if launch.block % 3 == 0 and launch.placement == FAR else 1.0)
+        state = placement_campaigns.make_state(lambda _one, _two: 50.0, 4.0 if launch.block % 3 == 0 and launch.placement == FAR else 1.0)
         return msgspec.structs.replace(launch, before=state, after=state)
 
     sentence = explain_ratio(tmp_path, make_slower(1.5), change=change)
@@ -148,7 +148,7 @@ def test_equal_bandwidth_far_above_that_of_a_core_is_not_explained(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("known", "sentence"), [(placed.CACHE_BYTES, "the last-level cache of 32 MiB"), (0, "a cache of unknown size")]
+    ("known", "sentence"), [(placement_campaigns.CACHE_BYTES, "the last-level cache of 32 MiB"), (0, "a cache of unknown size")]
 )
 def test_sizes_that_fit_a_cache_do_not_show_copying(tmp_path: Path, known: int, sentence: str) -> None:
     def change(launch: Launch) -> Launch:
@@ -182,7 +182,7 @@ def make_switching(*at_bytes: tuple[str, int]) -> Callable[[str, str, int], floa
 
 
 def test_switches_of_protocol_at_different_sizes_are_reported(tmp_path: Path) -> None:
-    sentence = explain_ratio(tmp_path, make_switching((NEAR, 1 << 16), (FAR, 1 << 13)), sizes=STEPS, between=placed.no_difference)
+    sentence = explain_ratio(tmp_path, make_switching((NEAR, 1 << 16), (FAR, 1 << 13)), sizes=STEPS, between=placement_campaigns.find_equal_exchange)
     assert (
         " Along the sizes, same-l3 jumps from 64 KiB to 128 KiB (4.94×) and two-sockets jumps from 8 KiB to 16 KiB "
         "(4.50×): the library probably switches its protocol at different sizes, which explains the ratios in "
@@ -191,7 +191,7 @@ def test_switches_of_protocol_at_different_sizes_are_reported(tmp_path: Path) ->
 
 
 def test_a_jump_at_one_placement_may_be_protocol_or_cache(tmp_path: Path) -> None:
-    sentence = explain_ratio(tmp_path, make_switching((FAR, 1 << 13)), sizes=STEPS, between=placed.no_difference)
+    sentence = explain_ratio(tmp_path, make_switching((FAR, 1 << 13)), sizes=STEPS, between=placement_campaigns.find_equal_exchange)
     assert sentence.endswith(
         " Along the sizes, two-sockets jumps from 8 KiB to 16 KiB (4.50×), the other does not: probably a switch of "
         "protocol, or a full cache."
@@ -199,7 +199,7 @@ def test_a_jump_at_one_placement_may_be_protocol_or_cache(tmp_path: Path) -> Non
 
 
 def test_equal_jumps_at_both_placements_are_not_reported(tmp_path: Path) -> None:
-    sentence = explain_ratio(tmp_path, make_switching((NEAR, 1 << 13), (FAR, 1 << 13)), sizes=STEPS, between=placed.no_difference)
+    sentence = explain_ratio(tmp_path, make_switching((NEAR, 1 << 13), (FAR, 1 << 13)), sizes=STEPS, between=placement_campaigns.find_equal_exchange)
     assert "Along the sizes" not in sentence
 
 
@@ -223,7 +223,7 @@ def test_the_nearest_placement_is_compared_with_each_of_the_others(tmp_path: Pat
 
 def test_ranks_on_different_cpus_between_launches_are_reported(tmp_path: Path) -> None:
     def change(launch: Launch) -> Launch:
-        seats = placed.launch(launch.number, launch.block, "alpha", "same-l2", None).ranks
+        seats = placement_campaigns.make_launch(launch.number, launch.block, "alpha", "same-l2", None).ranks
         return msgspec.structs.replace(launch, ranks=seats) if launch.number == 1 else launch
 
     assert explain_ratio(tmp_path, make_slower(3.0), change=change) == (

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import polars as pl
 import pytest
-from fakes import campaigns, planted
+from fakes import campaigns, campaign_views
 from fakes.words import render_texts
 
 from rankbench import units
@@ -39,17 +39,17 @@ def find_kind(kind: str, view: CampaignView) -> list[Finding]:
 
 
 def make_line(operation: str = "allreduce", form: str = "blocking", sizes: Sequence[int] = SIZES) -> list[Case]:
-    return campaigns.cases_of(lines=[(operation, form)], sizes=sizes)  # type: ignore[list-item]
+    return campaigns.make_cases(lines=[(operation, form)], sizes=sizes)  # type: ignore[list-item]
 
 
-def make_times(factor: Callable[[str, Case], float]) -> planted.TimeOf:
+def make_times(factor: Callable[[str, Case], float]) -> campaign_views.TimeOf:
     """Return times on a smooth curve, equal for all candidates, times a factor."""
-    return lambda candidate, case: campaigns.base_ns(case) * factor(candidate, case)
+    return lambda candidate, case: campaigns.compute_base_ns(case) * factor(candidate, case)
 
 
 def make_view(factor: Callable[[str, Case], float], cases: Sequence[Case], **others: object) -> CampaignView:
     """Return a campaign without scatter."""
-    return planted.view(make_times(factor), cases=cases, spread=0, state=0, **others)  # type: ignore[arg-type]
+    return campaign_views.make_view(make_times(factor), cases=cases, spread=0, state=0, **others)  # type: ignore[arg-type]
 
 
 def make_key(size: int, operation: str = "allreduce", datatype: str = "float") -> str:
@@ -81,12 +81,12 @@ def test_a_crossover_is_reported_with_both_sides() -> None:
 def test_changing_winners_among_equal_candidates_are_no_crossover() -> None:
     """Two candidates are equal and a third is slower: which of the two leads changes by chance."""
     time_ns = make_times(lambda candidate, _case: 1.4 if candidate == "gamma" else 1.0)
-    invented = sum(bool(find_kind("crossover", planted.view(time_ns, seed=seed, cases=make_line()))) for seed in range(25))
+    invented = sum(bool(find_kind("crossover", campaign_views.make_view(time_ns, seed=seed, cases=make_line()))) for seed in range(25))
     assert invented == 0
 
 
 def test_a_planted_crossover_is_found_despite_noise() -> None:
-    views = [planted.view(make_times(find_crossing_factor), seed=seed, spread=0.05, cases=make_line()) for seed in range(15)]
+    views = [campaign_views.make_view(make_times(find_crossing_factor), seed=seed, spread=0.05, cases=make_line()) for seed in range(15)]
     texts = [render(finding.text) for view in views for finding in find_kind("crossover", view)]
     assert len(texts) == 15
     assert all("The fastest changes between 1 KiB and 16 KiB: " in text for text in texts)
@@ -164,7 +164,7 @@ def test_a_single_slow_size_is_a_jump_that_returns() -> None:
     ],
 )
 def test_a_known_limit_of_the_library_at_this_size_is_named(family: str, version: str, settings: dict[str, str], sentence: str) -> None:
-    base = campaigns.library("alpha")
+    base = campaigns.make_library("alpha")
     libraries = [msgspec.structs.replace(base, family=family, version=version)]
     view = make_view(
         make_jumping("alpha"), make_line("pingpong"), candidates=("alpha",), settings={"alpha": settings}, libraries=libraries
@@ -199,19 +199,19 @@ def test_smaller_messages_that_take_longer_are_reported_with_the_worst_pair() ->
 PARTS = [*make_line(), *make_line("reduce"), *make_line("bcast")]
 
 
-def make_composition(breach: float = 1.0) -> planted.TimeOf:
+def make_composition(breach: float = 1.0) -> campaign_views.TimeOf:
     """Return times of an allreduce that takes as long as its parts, or longer from 4 KiB on."""
 
     def time_ns(_candidate: str, case: Case) -> float:
         if case.operation != "allreduce":
-            return campaigns.base_ns(case)
-        return 2 * campaigns.base_ns(case) * (breach if case.size_bytes >= SWITCH else 1.0)
+            return campaigns.compute_base_ns(case)
+        return 2 * campaigns.compute_base_ns(case) * (breach if case.size_bytes >= SWITCH else 1.0)
 
     return time_ns
 
 
 def test_an_allreduce_slower_than_its_parts_is_reported() -> None:
-    campaign_view = planted.view(make_composition(1.5), cases=PARTS, spread=0, state=0, candidates=("alpha",))
+    campaign_view = campaign_views.make_view(make_composition(1.5), cases=PARTS, spread=0, state=0, candidates=("alpha",))
     sizes = [size for size in SIZES if size >= SWITCH]
     operations = (("allreduce", "float"), ("reduce", "float"), ("bcast", "byte"))
     assert [render_texts(finding) for finding in find_kind("guidelines", campaign_view)] == [
@@ -270,7 +270,7 @@ def test_persistent_and_nonblocking_calls_are_compared_with_blocking_ones() -> N
 
 
 def test_rules_name_operations_whose_parts_deliver_the_same_amounts() -> None:
-    operations = {operation.name: operation for operation in campaigns.campaign().operations}
+    operations = {operation.name: operation for operation in campaigns.make_record().operations}
     for rule in guidelines.read_rules():
         operation, parts = operations[rule.call], [operations[part.operation] for part in rule.parts]
         if not operation.sized:
@@ -292,7 +292,7 @@ def find_spread(candidate: str, _case: Case) -> float:
 
 
 def test_launches_that_scatter_far_more_than_all_others_are_reported() -> None:
-    campaign_view = planted.view(planted.equal_times, cases=make_line(), spread=find_spread, state=0.02, launches=10)
+    campaign_view = campaign_views.make_view(campaign_views.find_equal_time, cases=make_line(), spread=find_spread, state=0.02, launches=10)
     (finding,) = find_kind("unstable", campaign_view)
     assert render(finding.title) == "beta: launches vary more than those of others"
     assert render(finding.text).startswith(
@@ -302,12 +302,12 @@ def test_launches_that_scatter_far_more_than_all_others_are_reported() -> None:
 
 
 def test_scatter_of_all_launches_is_not_one_candidate_s() -> None:
-    views = [planted.view(planted.equal_times, cases=make_line(), seed=seed, spread=0.2, tails=2) for seed in range(15)]
+    views = [campaign_views.make_view(campaign_views.find_equal_time, cases=make_line(), seed=seed, spread=0.2, tails=2) for seed in range(15)]
     assert [find_kind("unstable", view) for view in views] == [[]] * 15
 
 
 def test_cases_missing_in_a_launch_are_left_out_of_its_scatter() -> None:
-    campaign_view = planted.view(planted.equal_times, cases=make_line(), spread=find_spread, state=0.02, launches=10)
+    campaign_view = campaign_views.make_view(campaign_views.find_equal_time, cases=make_line(), spread=find_spread, state=0.02, launches=10)
     lone = (pl.col("case") == make_key(SMALL)) & (pl.col("block") > 1)
     lacking = (pl.col("case") == make_key(SWITCH)) & (pl.col("block") == 2)
     figures = campaign_view.judged_figures.filter(~(lone | lacking))
@@ -351,7 +351,7 @@ def test_settings_with_an_effect_in_one_case_or_with_uncertain_effect_are_not_re
 
     assert find_kind("no_effect", make_view(slow_down_one_case, make_line(), candidates=("alpha", "beta"), settings=SETTINGS)) == []
     assert find_kind("no_effect", make_view(slow_down_one_case, make_line(), candidates=("alpha", "beta"))) == []
-    noisy = planted.view(planted.equal_times, candidates=("alpha", "beta"), settings=SETTINGS, spread=0.1)
+    noisy = campaign_views.make_view(campaign_views.find_equal_time, candidates=("alpha", "beta"), settings=SETTINGS, spread=0.1)
     assert find_kind("no_effect", noisy) == []
 
 
@@ -413,7 +413,7 @@ def draw_last_ranks(
     random = np.random.default_rng(seed)
     rows = []
     for case in cases:
-        for number, block, _, name in planted.launches_of(launches, ("alpha", "beta", "gamma")):
+        for number, block, _, name in campaign_views.list_launches(launches, ("alpha", "beta", "gamma")):
             rest = (1 - share(name)) / (ranks - 1)
             drawn = random.multinomial(100, [share(name) if rank == 2 else rest for rank in range(ranks)]) / 100
             rows += [
@@ -427,7 +427,7 @@ SYMMETRIC = [*make_line(sizes=(8, 1024)), *make_line("alltoall", sizes=(8, 1024)
 
 def test_a_rank_that_is_last_with_all_candidates_is_probably_slowed_by_its_cpu() -> None:
     table = draw_last_ranks(SYMMETRIC, lambda _name: 0.9)
-    (finding,) = find_kind("last_rank", planted.view(planted.equal_times, cases=SYMMETRIC, last_ranks=table))
+    (finding,) = find_kind("last_rank", campaign_views.make_view(campaign_views.find_equal_time, cases=SYMMETRIC, last_ranks=table))
     assert render(finding.title) == "Rank 2 ends last"
     assert render(finding.text).startswith("Rank 2 ends last in ")
     assert render(finding.text).endswith(
@@ -438,7 +438,7 @@ def test_a_rank_that_is_last_with_all_candidates_is_probably_slowed_by_its_cpu()
 
 def test_a_rank_that_is_last_with_one_candidate_is_probably_slowed_by_its_algorithm() -> None:
     table = draw_last_ranks(SYMMETRIC, lambda name: 0.9 if name == "beta" else 0.25)
-    (finding,) = find_kind("last_rank", planted.view(planted.equal_times, cases=SYMMETRIC, last_ranks=table))
+    (finding,) = find_kind("last_rank", campaign_views.make_view(campaign_views.find_equal_time, cases=SYMMETRIC, last_ranks=table))
     assert "of the samples of 5 of 5 cases of beta, launch after launch." in render(finding.text)
     assert finding.severity == "note"
 
@@ -447,7 +447,7 @@ def test_a_rank_that_is_last_with_one_candidate_is_probably_slowed_by_its_algori
 def test_operations_that_always_end_at_one_rank_are_not_reported(operations: Sequence[str]) -> None:
     cases = [case for name in operations for case in make_line(name, sizes=(8, 1024))]
     table = draw_last_ranks(cases, lambda _name: 0.95)
-    assert find_kind("last_rank", planted.view(planted.equal_times, cases=cases, last_ranks=table)) == []
+    assert find_kind("last_rank", campaign_views.make_view(campaign_views.find_equal_time, cases=cases, last_ranks=table)) == []
 
 
 # --- nothing planted --------------------------------------------------------------------------------------------------
@@ -472,7 +472,7 @@ def find_null_time(candidate: str, case: Case) -> float:
     factor = {"alpha": 1.0, "beta": 1.05, "gamma": 1.2}[candidate]
     is_plain = case.operation == "allreduce" and case.form == "blocking"
     start = 1.3 if case.start == "barrier" else 1.0
-    return factor * start * (2 * 1.03 if is_plain or case.form == "persistent" else 1.0) * campaigns.base_ns(case)
+    return factor * start * (2 * 1.03 if is_plain or case.form == "persistent" else 1.0) * campaigns.compute_base_ns(case)
 
 
 @pytest.mark.parametrize(("spread", "tails"), [(0.02, 0), (0.1, 3)])
@@ -481,7 +481,7 @@ def test_findings_are_hardly_ever_invented(spread: float, tails: int) -> None:
     """Each kind of finding is made in at most 1 of 50 campaigns without anything of this kind."""
     invented: Counter[str] = Counter()
     for seed in range(50):
-        campaign_view = planted.view(
+        campaign_view = campaign_views.make_view(
             find_null_time, seed=seed, cases=NULL, spread=spread, tails=tails, last_ranks=LAST[seed % 4], settings=THREE
         )
         invented.update(kind for kind in WANTED if find_kind(kind, campaign_view))
@@ -493,7 +493,7 @@ THREE = {"alpha": {}, "beta": {"eager": "1"}, "gamma": {"eager": "2"}}
 
 def test_a_case_that_always_fails_for_a_candidate_is_in_no_finding() -> None:
     def time_ns(candidate: str, case: Case) -> float:
-        return math.nan if candidate == "beta" and case.size_bytes > 1024 else campaigns.base_ns(case)
+        return math.nan if candidate == "beta" and case.size_bytes > 1024 else campaigns.compute_base_ns(case)
 
-    campaign_view = planted.view(time_ns, cases=NULL, last_ranks=LAST[0])
+    campaign_view = campaign_views.make_view(time_ns, cases=NULL, last_ranks=LAST[0])
     assert [finding for kind in WANTED for finding in find_kind(kind, campaign_view) if kind != "guidelines"] == []

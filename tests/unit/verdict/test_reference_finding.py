@@ -28,7 +28,7 @@ SMALLEST = verdicts.LINE[0].key
 def make_view(tmp_path: Path, near: float, far: float, hops: list[float] = HOPS) -> CampaignView:
     """Return a campaign in which beta has these times relative to alpha's at the smallest size, at each level."""
     names = ("alpha", "beta")
-    campaign_view = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=names, cases=verdicts.LINE)
+    campaign_view = verdicts.evaluate(tmp_path, verdicts.make_constant({}), candidates=names, cases=verdicts.LINE)
     slow = pl.when(pl.col("case") == SMALLEST, pl.col("candidate") == "beta")
     figures = campaign_view.judged_figures.with_columns(
         visit=pl.lit([0, 1, 2, 3]),
@@ -42,7 +42,7 @@ def make_view(tmp_path: Path, near: float, far: float, hops: list[float] = HOPS)
         )
         for case in campaign_view.campaign.cases
     ]
-    return replace(verdicts.with_changes(campaign_view, comparisons=compared, cases=cases), figures=figures)
+    return replace(verdicts.change_verdict(campaign_view, comparisons=compared, cases=cases), figures=figures)
 
 
 def test_a_winner_that_changes_is_named_at_both_levels(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import scales, thorough
+from fakes import scales, mark_thorough
 from fakes.words import render_texts
 
 from rankbench import evaluation
@@ -23,7 +23,7 @@ SETTING = "Check which algorithm it uses there, and whether a setting selects an
 
 
 def list_findings(folder: Path, time_ns: scales.OutcomeOf, **others: object) -> list[Finding]:
-    store = scales.make(folder / "made", time_ns, **others)  # type: ignore[arg-type]
+    store = scales.make_store(folder / "made", time_ns, **others)  # type: ignore[arg-type]
     return [first for first in evaluation.evaluate(store).verdict.findings if first.kind == "scaling"]
 
 
@@ -160,7 +160,7 @@ def test_a_crashed_candidate_has_no_growth_and_no_rank(tmp_path: Path) -> None:
     assert render(finding.text).endswith("alpha is fastest from 1 to 4 nodes and beta is fastest on 6 nodes.")
 
 
-@pytest.mark.parametrize("seed", [0, *map(thorough, range(1, 4))])
+@pytest.mark.parametrize("seed", [0, *map(mark_thorough, range(1, 4))])
 def test_noise_is_no_finding(tmp_path: Path, seed: int) -> None:
     """Three equal candidates in 32 cases: 96 comparisons and 48 of growth, of launches that differ by 10 %."""
     invented = list_findings(

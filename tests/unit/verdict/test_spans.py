@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes import campaigns, planted, scales
+from fakes import campaigns, campaign_views, scales
 from fakes.campaigns import Truth
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 NAMES = ("alpha", "beta", "gamma")
 SIZES = tuple(2**power for power in range(3, 13))
-CASES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("bcast", "blocking")], sizes=SIZES)
+CASES = campaigns.make_cases(lines=[("allreduce", "blocking"), ("bcast", "blocking")], sizes=SIZES)
 
 
 def check_spans(spans: Iterable[Span], cases: Iterable[CaseVerdict]) -> int:
@@ -54,8 +54,8 @@ def test_spans_agree_with_the_verdicts_of_drawn_campaigns() -> None:
     """Half of the cases differ by so little that some verdicts are right and others undecided."""
     count = 0
     for seed in range(30):
-        campaign_view = planted.view(
-            lambda name, case: planted.smooth(name, case) * (1 + 0.03 * compute_offset(name, case)),
+        campaign_view = campaign_views.make_view(
+            lambda name, case: campaign_views.find_smooth_time(name, case) * (1 + 0.03 * compute_offset(name, case)),
             seed=seed, spread=0.03, launches=5, cases=CASES,
         )  # fmt: skip
         spans = [span for group in find_groups(campaign_view) for span in group.spans]
@@ -131,14 +131,14 @@ def make_over_nodes(folder: Path) -> Store:
     def find_time_ns(candidate: str, _case: Case, place: Placement) -> float:
         return 1000 + 500 * place.nodes if candidate == "alpha" else 3000 + 100 * place.nodes
 
-    return scales.make(folder, find_time_ns, nodes=(1, 2, 3, 4, 6, 8), ranks=(2,), spread=0.02)
+    return scales.make_store(folder, find_time_ns, nodes=(1, 2, 3, 4, 6, 8), ranks=(2,), spread=0.02)
 
 
 def make_over_sizes(folder: Path) -> Store:
     """Return a noisy campaign of several lines in which the fastest changes with the size."""
 
     def find_time_ns(candidate: str, case: Case) -> Truth:
-        return Truth(factor=planted.smooth(candidate, case) / campaigns.base_ns(case), spread=0.03)
+        return Truth(factor=campaign_views.find_smooth_time(candidate, case) / campaigns.compute_base_ns(case), spread=0.03)
 
     return campaigns.make_campaign(folder, find_time_ns, 6, candidates=NAMES, cases=CASES, samples=10)
 

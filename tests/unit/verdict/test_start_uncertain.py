@@ -22,7 +22,7 @@ DOUBT = "start uncertain by 41% of its time: clocks likely agree within 12.0 µs
 
 def judge_changed(folder: Path, change: Callable[[Summary], Summary], cases: list[Case] = verdicts.LINE) -> Verdict:
     """Judge a campaign of three candidates, of which beta is twice as slow, with changes to its summaries."""
-    view = verdicts.evaluate(folder, verdicts.constant({"beta": 2.0}), cases=cases)
+    view = verdicts.evaluate(folder, verdicts.make_constant({"beta": 2.0}), cases=cases)
     summaries = [change(summary) for summary in view.verdict.summaries]
     doubted = {(summary.case, summary.candidate) for summary in summaries if render(summary.doubt)}
     comparisons = [
@@ -132,7 +132,7 @@ def test_beginning_apart_is_no_finding_with_a_start_without_agreed_times() -> No
         apart = Summary(
             case=case.key, candidate="alpha", launches=6, samples=60, late=0, overrun=0, typical_ns=500.0, skew_ns=400.0
         )
-        view = verdicts.view_of(campaigns.campaign(cases=[case]), [verdict], [apart])
+        view = verdicts.make_view(campaigns.make_record(cases=[case]), [verdict], [apart])
         return [render(finding.title) for finding in start_uncertain.find(view)]
 
     assert list_titles("window") == ["Ranks did not begin together"]

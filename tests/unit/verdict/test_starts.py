@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankbench.model import Case
     from rankbench.verdict.view import CampaignView
 
-WINDOW = campaigns.cases_of(lines=[("allreduce", "blocking")], sizes=(8, 65536))
+WINDOW = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=(8, 65536))
 FACTORS = {"none": 0.42, "roundtime": 1.0, "barrier": 1.25}
 
 

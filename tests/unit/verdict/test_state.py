@@ -34,7 +34,7 @@ def evaluate_states(folder: Path, exchange_ns: Callable[[str, int], tuple[float,
     """Evaluate a campaign of two candidates with these states of the machine; beta takes twice as long."""
     store = campaigns.make_campaign(
         folder / "made",
-        campaigns.slower_beta(2.0),
+        campaigns.make_slower_beta(2.0),
         launches,
         cases=verdicts.LINE,
         control=False,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes import alternated, planted
-from fakes.alternated import CORE, OSU, of
+from fakes import reconciliation, campaign_views
+from fakes.reconciliation import CORE, OSU, make_case
 from fakes.words import render_texts
 
 from rankbench.language import Text, render
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PAIRS = {"allreduce": "osu-allreduce", "bcast": "osu-bcast"}
 SIZES = (8, 1024)
 CASES = [
-    of(by[name], size) for core, tool in PAIRS.items() for by, name in ((CORE, core), (OSU, tool)) for size in SIZES
+    make_case(by[name], size) for core, tool in PAIRS.items() for by, name in ((CORE, core), (OSU, tool)) for size in SIZES
 ]
 AGREE = {"alpha": 1.0, "beta": 1.4}
 
@@ -37,8 +37,8 @@ def make_view(times: Mapping[tuple[str, int], Mapping[str, float]]) -> CampaignV
     def time_ns(candidate: str, case: Case) -> float:
         return 1000 * times.get((case.operation, case.size_bytes), AGREE)[candidate]
 
-    view = planted.view(time_ns, cases=CASES, candidates=("alpha", "beta"), spread=0.001)
-    known = alternated.record(CASES).operations
+    view = campaign_views.make_view(time_ns, cases=CASES, candidates=("alpha", "beta"), spread=0.001)
+    known = reconciliation.make_record(CASES).operations
     return dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, operations=known))
 
 
@@ -87,14 +87,14 @@ def test_a_tool_that_names_the_same_or_no_candidate_is_not_reported(times: Mappi
 
 
 def test_other_datatypes_of_a_contradicting_tool_are_named() -> None:
-    cases = [of(CORE["allreduce"]), of(OSU["osu-allreduce"], datatype="char")]
+    cases = [make_case(CORE["allreduce"]), make_case(OSU["osu-allreduce"], datatype="char")]
 
     def time_ns(candidate: str, case: Case) -> float:
         times = {"alpha": 1300.0, "beta": 1000.0} if case.suite else {"alpha": 1000.0, "beta": 1400.0}
         return times[candidate]
 
-    view = planted.view(time_ns, cases=cases, candidates=("alpha", "beta"), spread=0.001)
-    known = alternated.record(cases).operations
+    view = campaign_views.make_view(time_ns, cases=cases, candidates=("alpha", "beta"), spread=0.001)
+    known = reconciliation.make_record(cases).operations
     view = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, operations=known))
     (finding,) = tools_disagree.find(view)
     assert render(finding.advice).startswith("osu reduces values of type char there, the core float. ")

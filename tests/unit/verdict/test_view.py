@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import msgspec
 from fakes import campaigns
-from fakes.verdicts import LINE, view_of
+from fakes.verdicts import LINE, make_view
 
 from rankbench.model import Case, CaseVerdict, Memory
 
@@ -13,7 +13,7 @@ BARRIER = [msgspec.structs.replace(case, start="barrier") for case in LINE]
 def list_lines(cases: list[Case]) -> dict[str, list[int]]:
     """Return the sizes of each line by its title."""
     verdicts = [CaseVerdict(case=case, ranking=[], winners=[], margin=1.0) for case in cases]
-    view = view_of(campaigns.campaign(cases=cases), verdicts)
+    view = make_view(campaigns.make_record(cases=cases), verdicts)
     return {title: [verdict.case.size_bytes for verdict in line] for title, line in view.lines()}
 
 
