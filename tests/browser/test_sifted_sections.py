@@ -172,10 +172,10 @@ def test_rings_follow_placement(show: Show, tmp_path: Path) -> None:
 
 
 def test_a_candidate_without_wins_has_no_sections(show: Show, tmp_path: Path) -> None:
-    def time_ns(candidate: str, _case: Case, _place: Placement) -> float:
+    def choose_time_ns(candidate: str, _case: Case, _place: Placement) -> float:
         return {"alpha": 1000.0, "beta": 3000.0}.get(candidate, 2000.0)
 
-    page = show(scales.make_store(tmp_path / "made", time_ns, launches=6))
+    page = show(scales.make_store(tmp_path / "made", choose_time_ns, launches=6))
     choose(page, "candidate", "beta")
     wait_until(page, lambda: list_texts(page, "#scaling .nothing") == [NOTHING])
     assert list_texts(page, "#scaling figure, #scaling summary") == []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Library
 
-__all__ = ["Delay", "Done", "Lab", "cluster", "list_users", "run_launch", "measure_one_way_ns", "compile_preload"]
+__all__ = ["Delay", "Done", "Lab", "start_nodes", "list_users", "run_launch", "measure_one_way_ns", "compile_preload"]
 
 REPOSITORY = Path(__file__).parents[2]
 FAKES = REPOSITORY / "tests" / "fakes"
@@ -62,7 +62,7 @@ for _ in range(3):
 """Prints the time of each datagram in each direction, on nodes with a common clock. Some may be lost."""
 
 
-def cluster(
+def start_nodes(
     folder: Path,
     offsets_ns: Sequence[int],
     *,

@@ -37,12 +37,12 @@ class Clock(NamedTuple):
     """Its drift, by `tests/fakes/drift.c`, from the moment when it reads `origin_ns`."""
     origin_ns: int = 0
 
-    def reading_ns(self, machine_ns: float) -> float:
+    def find_reading_ns(self, machine_ns: float) -> float:
         """Return the reading at a time of the machine."""
         monotonic_ns = machine_ns + self.ahead_ns
         return monotonic_ns + (monotonic_ns - self.origin_ns) * self.ppm / 1e6
 
-    def machine_ns(self, reading_ns: float) -> float:
+    def find_machine_ns(self, reading_ns: float) -> float:
         """Return the time of the machine at a reading."""
         return self.origin_ns + (reading_ns - self.origin_ns) / (1 + self.ppm / 1e6) - self.ahead_ns
 
@@ -65,14 +65,14 @@ class Offset(msgspec.Struct, frozen=True):
     drift_bound_ppm: float
     truth_ns: float | None
 
-    def off_ns(self, clocks: Sequence[Clock]) -> float:
+    def compute_error_ns(self, clocks: Sequence[Clock]) -> float:
         """Return the error of the offset."""
-        moment_ns = clocks[self.rank].machine_ns(self.at_ns)
-        return self.offset_ns - (self.at_ns - clocks[0].reading_ns(moment_ns))
+        moment_ns = clocks[self.rank].find_machine_ns(self.at_ns)
+        return self.offset_ns - (self.at_ns - clocks[0].find_reading_ns(moment_ns))
 
     def is_as_likely(self, clocks: Sequence[Clock]) -> bool:
         """Return whether the error is within the likely error."""
-        return abs(self.off_ns(clocks)) <= self.likely_ns + ROUNDING_NS
+        return abs(self.compute_error_ns(clocks)) <= self.likely_ns + ROUNDING_NS
 
 
 def make_clocks(count: int) -> tuple[Clock, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cluster.nodes import cluster
+from cluster.nodes import start_nodes
 from rankbench import store
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ RANKBENCH = Path(sys.executable).with_name("rankbench")
 
 @pytest.fixture(scope="module")
 def pair(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    with cluster(tmp_path_factory.mktemp("pair") / "nodes", (0, 0), shared=[home], limit_s=600) as nodes:
+    with start_nodes(tmp_path_factory.mktemp("pair") / "nodes", (0, 0), shared=[home], limit_s=600) as nodes:
         yield nodes
 
 

@@ -51,7 +51,7 @@ def engine(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Eng
         yield engine
 
 
-def rankbench(engine: Engine, home: Path, *words: str | Path) -> Done:
+def run_rankbench(engine: Engine, home: Path, *words: str | Path) -> Done:
     """Run a command of rankbench on the head."""
     return engine.nodes.run([RANKBENCH, *words], engine.environment | {"RANKBENCH_HOME": str(home), "COLUMNS": "1000"})
 
@@ -60,7 +60,7 @@ def submit(engine: Engine, home: Path, folder: Path, *options: str, text: str = 
     """Submit the plan of a campaign. All files are in the folder that all nodes share."""
     plan = folder.with_suffix(".toml")
     plan.write_text(text)
-    return rankbench(engine, home, "submit", plan, "--results", folder.parent, "--scheduler", "grid-engine", *options)
+    return run_rankbench(engine, home, "submit", plan, "--results", folder.parent, "--scheduler", "grid-engine", *options)
 
 
 def list_hosts(results: Store) -> set[tuple[str, str, tuple[str, ...]]]:
@@ -123,7 +123,7 @@ def test_a_deleted_job_continues_in_the_next_one(engine: Engine, home: Path) -> 
         time.sleep(0.05)
     (number,) = re.findall(r"(?m)^ *(\d+) .* deleted ", engine.execute("qstat"))
     engine.execute("qdel", number)
-    followed = rankbench(engine, home, "status", folder, "--wait")
+    followed = run_rankbench(engine, home, "status", folder, "--wait")
     assert (followed.exit_code, followed.printed.splitlines()[-2:]) == (
         1,
         [

@@ -42,7 +42,7 @@ control = false
 """
 
 
-def rankbench(
+def run_rankbench(
     folder: Path, home: Path, *arguments: str | Path, before: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in a folder as a user does."""
@@ -71,7 +71,7 @@ def test_a_campaign_between_nodes_uses_their_links(count: int, home: Path, tmp_p
     nodes = [f"n{number}" for number in range(1, count + 1)]
     (tmp_path / "plan.toml").write_text(PLAN + f'placements = ["{count}x1"]\n')
     script = ["--", "sh", "-c", RUN_AND_COUNT, "sh", *nodes]
-    process = rankbench(tmp_path, home, "lab", "--nodes", str(count), *script)
+    process = run_rankbench(tmp_path, home, "lab", "--nodes", str(count), *script)
     assert process.returncode == 0, process.stdout + process.stderr
     assert process.stderr == f"lab: head, {', '.join(nodes)}; links as fast as the machine is; no delay added\n"
     results = store.open(tmp_path / "results" / "plan")
@@ -103,7 +103,7 @@ def test_a_node_that_fails_in_mid_campaign_costs_only_its_launch(home: Path, tmp
     text = PLAN.replace('["mpich", "openmpi", "intel-mpi"]', '["mpich"]').replace(f"= {MESSAGE_BYTES}", '= "1:1M:x2"')
     text = text.replace('"1s"', '"0.3s"').replace(f"samples = {SAMPLES}", "samples = 20000")
     (tmp_path / "plan.toml").write_text(text + 'placements = ["2x1"]\nlaunch_limit = "13s"\n')
-    process = rankbench(tmp_path, home, "lab", "--", "bash", "-c", FAILING_POWER)
+    process = run_rankbench(tmp_path, home, "lab", "--", "bash", "-c", FAILING_POWER)
     assert process.returncode == 1, process.stdout + process.stderr
     assert "ssh: n2 is down\n" in process.stderr
     assert "ssh: 255\nn2\n" in process.stdout
@@ -223,7 +223,7 @@ def test_a_lab_of_an_ordinary_user_works(home: Path, reach: list[Library], tmp_p
     user = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "env", path)
     assert subprocess.run([*user, "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True, check=False).returncode
     options = ["--delay", "200us", "--rate", "100mbit", "--clocks", "5s", "--slurm"]
-    process = rankbench(tmp_path, home, "lab", *options, "--", "sh", "-c", EVERYTHING, program, before=user)
+    process = run_rankbench(tmp_path, home, "lab", *options, "--", "sh", "-c", EVERYTHING, program, before=user)
     assert process.returncode == 0, process.stderr
     lines = process.stdout.splitlines()
     assert lines[:4] == ["0", "n2", "0: n1", "1: n2"]
@@ -315,7 +315,7 @@ def test_a_lab_killed_while_it_starts_leaves_nothing(home: Path, tmp_path: Path)
 def test_a_lab_that_ends_leaves_nothing(home: Path, tmp_path: Path) -> None:
     before = find_leftovers()
     script = 'readlink /proc/self/ns/net; dirname "$SLURM_CONF"; sbatch -o /dev/null --wrap "sleep 1000" >&2'
-    process = rankbench(tmp_path, home, "lab", "--slurm", "--", "sh", "-c", script)
+    process = run_rankbench(tmp_path, home, "lab", "--slurm", "--", "sh", "-c", script)
     assert process.returncode == 0, process.stderr
     space, folder = process.stdout.split()
     assert list_users({space}, Path(folder)) == []
@@ -330,7 +330,7 @@ def test_a_lab_that_does_not_start_reports_the_reason_and_leaves_nothing(home: P
     )
     munged.chmod(0o755)
     with_it = ("env", f"PATH={tmp_path}:{os.environ['PATH']}", f"TMPDIR={tmp_path}/folder")
-    process = rankbench(tmp_path, home, "lab", "--slurm", "--", "true", before=with_it)
+    process = run_rankbench(tmp_path, home, "lab", "--slurm", "--", "true", before=with_it)
     assert (process.returncode, process.stdout, process.stderr) == (
         2,
         "",

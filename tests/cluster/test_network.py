@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from fakes.devices import INFINIBAND, write_sysfs
 
-from cluster.nodes import cluster, run_launch
+from cluster.nodes import start_nodes, run_launch
 from rankbench.model import NodeNetwork, Usage
 from rankbench.verdict import networks
 
@@ -26,7 +26,7 @@ PROBE_BYTES = 4 << 20
 
 @pytest.fixture(scope="module")
 def pair(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    with cluster(tmp_path_factory.mktemp("pair") / "nodes", (0, 0), shared=[home]) as nodes:
+    with start_nodes(tmp_path_factory.mktemp("pair") / "nodes", (0, 0), shared=[home]) as nodes:
         yield nodes
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cluster.nodes import cluster, compile_preload, list_users, run_launch
+from cluster.nodes import start_nodes, compile_preload, list_users, run_launch
 from rankbench import lab
 from rankbench.lab import Wanted, making
 from rankbench.lab.making import CLOCKS, compile_program
@@ -34,7 +34,7 @@ MESSAGE_BYTES = 65536
 
 @pytest.fixture(scope="module")
 def trio(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    with cluster(tmp_path_factory.mktemp("trio") / "nodes", OFFSETS_NS, shared=[home]) as nodes:
+    with start_nodes(tmp_path_factory.mktemp("trio") / "nodes", OFFSETS_NS, shared=[home]) as nodes:
         yield nodes
 
 
@@ -133,7 +133,7 @@ def test_ranks_with_separate_clocks_use_shared_memory(core: Core, home: Path, tm
     stream = tmp_path / "nodes" / "stream"
     texts = ["--clock", "clock_gettime", "--quiet", "--stream", str(stream)]
     options = ["--op", "bandwidth", "--sizes", str(MESSAGE_BYTES), "--samples", "20", "--limit", "30", *texts]
-    with cluster(tmp_path / "nodes", (0,), shared=[home]) as single:
+    with start_nodes(tmp_path / "nodes", (0,), shared=[home]) as single:
         before = single.bytes_sent("n1", "lo")
         process = run_launch(single, core.library, 2, [str(core.binary), *options], clocks_ns=(0, 7_000_000_000))
         passed = single.bytes_sent("n1", "lo") - before
@@ -150,8 +150,8 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from cluster.nodes import cluster, Delay
-with cluster(Path(sys.argv[2]), (0, 1000), delay=Delay(1000, 1000)) as pair:
+from cluster.nodes import Delay, start_nodes
+with start_nodes(Path(sys.argv[2]), (0, 1000), delay=Delay(1000, 1000)) as pair:
     pair.start(["sleep", "1000"], "n2")
     print(pair.on("n2", ["readlink", *(f"/proc/1/ns/{space}" for space in ("net", "pid", "time", "mnt"))]), flush=True)
     if sys.argv[3] == "fails":

@@ -47,7 +47,7 @@ def nodes(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]
         yield running
 
 
-def rankbench(nodes: Lab, home: Path, *words: str | Path) -> Done:
+def run_rankbench(nodes: Lab, home: Path, *words: str | Path) -> Done:
     """Run a command of rankbench on the head."""
     return nodes.run([RANKBENCH, *words], {"RANKBENCH_HOME": str(home), "COLUMNS": "1000"})
 
@@ -56,7 +56,7 @@ def submit(nodes: Lab, home: Path, name: str, text: str, *options: str) -> Done:
     """Submit a plan. All files are in the folder that all nodes share."""
     plan = nodes.folder / f"{name}.toml"
     plan.write_text(text)
-    return rankbench(nodes, home, "submit", plan, "--results", nodes.folder, *options)
+    return run_rankbench(nodes, home, "submit", plan, "--results", nodes.folder, *options)
 
 
 def list_hosts(results: Store) -> set[tuple[str, str, tuple[str, ...]]]:
@@ -117,7 +117,7 @@ def test_a_cancelled_job_continues_in_the_next_one(nodes: Lab, home: Path) -> No
         time.sleep(0.05)
     (number,) = nodes.run(["squeue", "--noheader", "--format=%i"]).printed.split()
     assert nodes.run(["scancel", number]).exit_code == 0
-    followed = rankbench(nodes, home, "status", folder, "--wait")
+    followed = run_rankbench(nodes, home, "status", folder, "--wait")
     assert followed.exit_code == 1
     before = {launch.number: launch.started for launch in store.open(folder).launches()}
     assert 2 <= len(before) < 6
@@ -145,13 +145,13 @@ def test_a_node_that_dies_in_mid_launch_costs_only_its_launch(nodes: Lab, home: 
     (number,) = nodes.run(["squeue", "--noheader", "--format=%i"]).printed.split()
     while "JobState=PENDING Reason=BeginTime" not in nodes.run(["scontrol", "show", "job", number]).printed:
         time.sleep(0.5)
-    assert rankbench(nodes, home, "status", folder).printed.splitlines()[-2] == (
+    assert run_rankbench(nodes, home, "status", folder).printed.splitlines()[-2] == (
         f"job {number} of Slurm: PENDING (BeginTime)"
     )
     nodes.up("n2")
     assert nodes.run(["srun", "--nodes=2", "hostname"]).exit_code == 0  # Both nodes work again.
     nodes.run(["scontrol", "update", f"JobId={number}", "StartTime=now"])
-    process = rankbench(nodes, home, "status", folder, "--wait")
+    process = run_rankbench(nodes, home, "status", folder, "--wait")
     assert process.exit_code == 0, process.printed
     results = store.open(folder)
     died, after = results.launches()

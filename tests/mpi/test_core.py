@@ -104,7 +104,7 @@ class Core(NamedTuple):
         records = [json.loads(line) for line in path.read_text().splitlines()]
         return process, [record for record in records if record["record"] == "case"]
 
-    def job(
+    def run_job(
         self,
         tmp_path: Path,
         ranks: int,

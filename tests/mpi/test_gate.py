@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpi.conftest import rankbench
+from mpi.conftest import run_rankbench
 from rankbench import store
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ def test_both_libraries_are_measured_again_in_one_campaign(home: Path, tmp_path:
     """Either library may be faster: 0 and 1 are both valid exit codes."""
     for name, library in (("old", "openmpi"), ("new", "mpich")):
         (tmp_path / f"{name}.toml").write_text(PLAN.replace("LIBRARY", library))
-        ran = rankbench("run", str(tmp_path / f"{name}.toml"), "--results", str(tmp_path), home=home)
+        ran = run_rankbench("run", str(tmp_path / f"{name}.toml"), "--results", str(tmp_path), home=home)
         assert ran.returncode == 0, ran.stderr
     against = ("--against", str(tmp_path / "old"), "--match", "openmpi=mpich")
     for launches in (3, 3):
-        process = rankbench("gate", str(tmp_path / "new"), *against, "--remeasure", home=home)
+        process = run_rankbench("gate", str(tmp_path / "new"), *against, "--remeasure", home=home)
         assert process.returncode in {0, 1}, process.stderr
         assert "2 checks" in process.stdout
         results = store.open(tmp_path / "new-against-old")

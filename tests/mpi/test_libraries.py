@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mpi.conftest import WHEELS, rankbench
+from mpi.conftest import WHEELS, run_rankbench
 from rankbench import build, libraries
 from rankbench.campaign import doctor
 from rankbench.model import Library, Placement, RankbenchError
@@ -23,7 +23,7 @@ def choose_wheel(family: str, reach: list[Library]) -> Library:
 
 
 def test_get_reports_installed_libraries(home: Path, reach: list[Library]) -> None:
-    got = rankbench("get", *WHEELS, home=home)
+    got = run_rankbench("get", *WHEELS, home=home)
     there = [libraries.find_installed(name, home) for name in WHEELS]
     assert got.stdout.splitlines()[:3] == [
         f"{library.name} is there already ({name}==VERSION gets another): {library.prefix}"
@@ -33,7 +33,7 @@ def test_get_reports_installed_libraries(home: Path, reach: list[Library]) -> No
 
 
 def test_every_library_in_reach_works(home: Path, reach: list[Library]) -> None:
-    answer = rankbench("find", "--format", "json", home=home)
+    answer = run_rankbench("find", "--format", "json", home=home)
     entries: list[dict[str, Any]] = msgspec.json.decode(answer.stdout)
     assert [entry["library"]["name"] for entry in entries] == [library.name for library in reach]
     assert [
@@ -49,7 +49,7 @@ def test_system_libraries_are_found(reach: list[Library]) -> None:
 
 @pytest.mark.thorough
 def test_the_table_of_libraries_is_complete(home: Path, reach: list[Library]) -> None:
-    answer = rankbench("find", home=home)
+    answer = run_rankbench("find", home=home)
     lines = answer.stdout.splitlines()
     for library in reach:
         row, tools = (line for line in lines if line.startswith(f"{library.name} "))

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 from fakes import mark_thorough
 
-from mpi.conftest import WHEELS, rankbench
+from mpi.conftest import WHEELS, run_rankbench
 from rankbench import build, launch, libraries, plan, store
 from rankbench.campaign import doctor, launching
 from rankbench.campaign.history import Turn
@@ -165,7 +165,7 @@ settings = { I_MPI_PIN = "0" }
 [stop]
 blocks = 2
 """)
-    process = rankbench("run", str(tmp_path / "plan.toml"), "--results", str(tmp_path / "results"), home=home)
+    process = run_rankbench("run", str(tmp_path / "plan.toml"), "--results", str(tmp_path / "results"), home=home)
     assert process.returncode == 0, process.stderr
     everywhere = format_ranges(os.sched_getaffinity(0))
     reason = f"not as asked: rank 0 may run on CPUs {everywhere}, CPU {list_cpus(choose_pair('there'))[0]} was asked for"
@@ -174,7 +174,7 @@ blocks = 2
     reasons = {(name, status): reason for name, status, reason, _ in rows.iter_rows()}
     assert reasons == {("bound", "ok"): "", ("bound (again)", "ok"): "", ("loose", "not-as-asked"): reason}
     assert rows.filter(candidate="loose")["taken"].to_list() == [0]
-    shown = rankbench("show", str(tmp_path / "results/plan"), home=home)
+    shown = run_rankbench("show", str(tmp_path / "results/plan"), home=home)
     assert f"loose: not-as-asked in 1 ({reason.removeprefix('not as asked: ')})" in " ".join(shown.stdout.split())
 
 

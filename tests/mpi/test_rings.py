@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from fakes import mark_thorough
 
-from mpi.conftest import rankbench
+from mpi.conftest import run_rankbench
 from mpi.test_core import ONE_LIBRARY, core
 from rankbench import store
 
@@ -96,7 +96,7 @@ def test_many_rounds_need_the_estimated_memory_and_disk(core: Core, home: Path, 
         f'candidates = ["{core.library.family}"]\noperations = ["ring"]\nsizes = 4\nplacements = ["1x2"]\n'
         f'samples = {{ good = {ROUNDS}, passes = 1 }}\ncase_limit = "60s"\ncontrol = false\nstop = {{ blocks = 1 }}\n'
     )
-    process = rankbench("run", str(file), "--results", str(tmp_path), home=home)
+    process = run_rankbench("run", str(file), "--results", str(tmp_path), home=home)
     match = LINE.search(process.stdout)
     assert (process.returncode, bool(match)) == (0, True), process.stdout + process.stderr
     assert match

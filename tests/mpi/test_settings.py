@@ -17,7 +17,7 @@ import msgspec
 import polars as pl
 import pytest
 
-from mpi.conftest import rankbench
+from mpi.conftest import run_rankbench
 from mpi.test_core import Core, core
 from rankbench import build, libraries, store
 from rankbench.campaign import preflight
@@ -117,7 +117,7 @@ ring = { coll_tuned_use_dynamic_rules = 1, coll_tuned_allreduce_algorithm = "rin
 
 def test_all_settings_are_measured_in_one_launch(tmp_path: Path, home: Path) -> None:
     (tmp_path / "p.toml").write_text(PLAN)
-    process = rankbench("run", str(tmp_path / "p.toml"), "--results", str(tmp_path), home=home)
+    process = run_rankbench("run", str(tmp_path / "p.toml"), "--results", str(tmp_path), home=home)
     assert process.returncode == 0, process.stderr
     (launch,) = (tmp_path / "p" / "launches").iterdir()
     rows = pl.read_parquet(tmp_path / "p" / "cases" / f"{launch.stem}.parquet")
@@ -141,7 +141,7 @@ def measure_tuned(library: str, settings: dict[str, str], plan: str, folder: Pat
         }.items()
     )
     (folder / "p.toml").write_text(f"{plan}\ncontrol = false\nstop = {{ blocks = 3 }}\n{tables}")
-    process = rankbench("run", str(folder / "p.toml"), "--results", str(folder), home=home)
+    process = run_rankbench("run", str(folder / "p.toml"), "--results", str(folder), home=home)
     assert process.returncode == 0, process.stderr
     return proving.read_proof(store.open(folder / "p"))
 
@@ -285,7 +285,7 @@ def test_a_library_is_tuned_and_the_result_proven(tmp_path: Path, home: Path) ->
         printed = first.communicate()[0].decode()
     assert first.returncode == 130
     assert "what was measured is kept" in printed
-    process = rankbench("tune", "openmpi", *options, home=home)
+    process = run_rankbench("tune", "openmpi", *options, home=home)
     assert process.returncode == 0, process.stderr
     folder = next(tmp_path.glob("tune-openmpi-*"))
     assert "launches are stored, none is repeated" in process.stdout + process.stderr
@@ -301,7 +301,7 @@ def test_a_bad_algorithm_is_never_chosen(how: str, reported: str, algorithm: Pat
     """It is measured, and neither a variable, nor a file, nor a rule of a proof selects it."""
     options = ("--operations", "allreduce", "--sizes", "8,64K", "--blocks", "3", "--results", str(tmp_path))
     environment = {"LD_PRELOAD": str(algorithm), "ALGORITHM": RING_NUMBER, "ALGORITHM_HOW": how}
-    process = rankbench("tune", "mpich==5.0.2", *options, home=home, environment=environment)
+    process = run_rankbench("tune", "mpich==5.0.2", *options, home=home, environment=environment)
     assert process.returncode == 0, process.stderr
     assert reported in process.stdout
     (folder,) = tmp_path.glob("tune-*")

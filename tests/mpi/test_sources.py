@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from fakes import spack, mark_thorough
 
-from mpi.conftest import REPOSITORY, rankbench
+from mpi.conftest import REPOSITORY, run_rankbench
 from rankbench import build, libraries, store
 from rankbench.campaign import doctor
 from rankbench.libraries import modulefiles
@@ -94,7 +94,7 @@ def test_modules_are_loaded_together(reach: list[Library]) -> None:
 
 @pytest.mark.usefixtures("system")
 def test_the_command_finds_modules_and_mentions_others(home: Path, reach: list[Library]) -> None:
-    answer = rankbench("find", "--no-check", "--modules", "tools mpich/1", home=home)
+    answer = run_rankbench("find", "--no-check", "--modules", "tools mpich/1", home=home)
     lines = answer.stdout.splitlines()
     name = f"{choose_wheel('mpich', reach).name}@tools+mpich/1"
     (place,) = (number for number, line in enumerate(lines) if line.startswith(name) and "/bin/mpicc" in line)
@@ -117,7 +117,7 @@ REFUSALS = {
 
 @pytest.mark.parametrize("names", ["nosuch/1", "mpich/1 openmpi/1", "tools"])
 def test_modules_that_cannot_be_loaded_are_refused_in_one_line(names: str, system: str, home: Path) -> None:
-    answer = rankbench("find", "--no-check", "--modules", names, home=home)
+    answer = run_rankbench("find", "--no-check", "--modules", names, home=home)
     assert (answer.returncode, answer.stderr) == (2, f"rankbench: modules {names}: {REFUSALS[system, names]}\n")
 
 
@@ -204,7 +204,7 @@ def test_wrappers_of_the_distribution_use_the_named_compiler(reach: list[Library
 def test_a_missing_compiler_is_refused_in_one_line(home: Path, reach: list[Library], tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text('candidates = ["mpich"]\ncompilers = ["nosuchcc"]\noperations = ["barrier"]\n', "utf-8")
-    answer = rankbench("run", str(plan), "--results", str(tmp_path), home=home)
+    answer = run_rankbench("run", str(plan), "--results", str(tmp_path), home=home)
     name = libraries.choose("mpich", reach).name
     assert (answer.returncode, answer.stderr) == (
         2,
@@ -329,7 +329,7 @@ def test_a_campaign_combines_modules_compilers_and_binaries(home: Path, reach: l
     mpich, intel = choose_wheel("mpich", reach).name, choose_wheel("intel-mpi", reach).name
     (tmp_path / "plan.toml").write_text(PLAN.format(mpich=mpich, intel=intel), "utf-8")
     for _ in range(2):
-        answer = rankbench("run", str(tmp_path / "plan.toml"), "--results", str(tmp_path / "results"), home=home)
+        answer = run_rankbench("run", str(tmp_path / "plan.toml"), "--results", str(tmp_path / "results"), home=home)
         assert (answer.returncode, answer.stderr) == (0, "")
     results = store.open(tmp_path / "results/plan")
     names = [f"{mpich}@mpich/1", f"{mpich}+clang", f"{intel}~{mpich}", "intel by the standard ABI"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from mpi.conftest import WHEELS, rankbench
+from mpi.conftest import WHEELS, run_rankbench
 
 from proofs.judging import check_repeatedly
 from rankbench import libraries
@@ -35,7 +35,7 @@ def test_known_times_are_measured_correctly_by_every_clock_and_start(library: Li
     """Including the aim that ranks which wait up to n microseconds take n, within 1 % or 200 ns, on all cores."""
 
     def verify_library() -> None:
-        process = rankbench("verify", library.name, home=home)
+        process = run_rankbench("verify", library.name, home=home)
         for source in ("tsc", "clock_gettime", "MPI_Wtime", "gettimeofday"):
             assert re.search(rf"^{source} .*(window|cannot be used)", process.stdout, re.MULTILINE), source
         wrong = list_wrong_times(process.stdout)
@@ -47,7 +47,7 @@ def test_known_times_are_measured_correctly_by_every_clock_and_start(library: Li
 def test_synchronisation_is_as_accurate_as_stated(library: Library, home: Path, tmp_path: Path) -> None:
     path = tmp_path / "clock.json"
     arguments = ("--runs", "5", "--wait", "0.2", "--all-sources", "--format", "json", "--output", str(path))
-    process = rankbench("clock", library.name, *arguments, home=home)
+    process = run_rankbench("clock", library.name, *arguments, home=home)
     assert (process.returncode, process.stderr) == (0, ""), process.stdout
     (report,) = msgspec.json.decode(path.read_bytes())
     usable = {entry["name"] for entry in report["sources"] if entry["usable"]}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from cluster.conftest import core
-from cluster.nodes import cluster
+from cluster.nodes import start_nodes
 from cluster.study import METHODS, make_clocks, run_study
 
 from proofs.judging import check_median
@@ -31,7 +31,7 @@ LEAST_SHARE = 0.9
 @pytest.fixture(params=[1, 2], ids=["shared memory", "tcp"], scope="module")
 def nodes(home: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Lab]:
     """One node or two. Each rank has its own clock."""
-    with cluster(tmp_path_factory.mktemp("lab") / "nodes", (0,) * request.param, shared=[home]) as up:
+    with start_nodes(tmp_path_factory.mktemp("lab") / "nodes", (0,) * request.param, shared=[home]) as up:
         yield up
 
 

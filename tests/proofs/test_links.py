@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster.nodes import Delay, cluster, measure_one_way_ns
+from cluster.nodes import Delay, start_nodes, measure_one_way_ns
 
 from proofs.judging import repeat
 from rankbench import lab
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def measure_way_ns(folder: Path, delay: Delay | None) -> tuple[int, int]:
     """Return the shortest times from n1 to n2 and back, on nodes with a common clock."""
-    with cluster(folder, (0, 0), delay=delay) as pair:
+    with start_nodes(folder, (0, 0), delay=delay) as pair:
         return measure_one_way_ns(pair)
 
 

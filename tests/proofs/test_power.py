@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy
-from mpi.conftest import rankbench
+from mpi.conftest import run_rankbench
 
 from proofs.judging import UndecidedError
 from rankbench import statistics, store
@@ -79,7 +79,7 @@ class Measured(NamedTuple):
     def blocks(self) -> list[int]:
         return self.figures["block"].unique().sort().to_list()
 
-    def of(self, blocks: list[int]) -> pl.DataFrame:
+    def select(self, blocks: list[int]) -> pl.DataFrame:
         return self.figures.filter(pl.col("block").is_in(blocks))
 
 
@@ -98,7 +98,7 @@ def run_campaign(core: Core, home: Path, folder: Path, percents: list[int], seco
     ]
     plan = folder / "plan.toml"
     plan.write_text(PLAN.format(together=str(together).lower(), seconds=seconds) + "".join(candidates))
-    process = rankbench("run", str(plan), "--results", str(folder), "--seed", "1", home=home)
+    process = run_rankbench("run", str(plan), "--results", str(folder), "--seed", "1", home=home)
     assert process.returncode == 0, process.stdout[-3000:] + process.stderr[-3000:]
     return store.open(folder / "plan")
 
@@ -135,7 +135,7 @@ def divide_blocks(long: Measured, share: float = 1.0) -> list[list[int]]:
 
 
 def compare_with(long: Measured, blocks: list[int], other: str) -> list[Comparison]:
-    return statistics.compare(long.of(blocks), [(BASE, other)], THRESHOLD, control=[(BASE, long.twin)])
+    return statistics.compare(long.select(blocks), [(BASE, other)], THRESHOLD, control=[(BASE, long.twin)])
 
 
 def is_slowed(comparison: Comparison) -> bool:
@@ -206,7 +206,7 @@ def test_intervals_cover_the_next_campaign_s_ratio(long_campaign: Measured) -> N
     """The difference of two campaigns' ratios lies within the interval of differences in 95 % of the cases."""
     inside = []
     for name in (long_campaign.twin, *map(name_slower, CLAIMED)):
-        by_campaign = [statistics.compare(long_campaign.of(blocks), [(BASE, name)], THRESHOLD) for blocks in divide_blocks(long_campaign)]
+        by_campaign = [statistics.compare(long_campaign.select(blocks), [(BASE, name)], THRESHOLD) for blocks in divide_blocks(long_campaign)]
         for before, after in pairwise(by_campaign):
             for comparison, after_ in zip(before, after, strict=True):
                 half = scipy.stats.t.isf(0.025, comparison.degrees + after_.degrees) * math.hypot(

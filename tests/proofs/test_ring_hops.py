@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 from cluster.conftest import core
-from cluster.nodes import Delay, cluster, run_launch
+from cluster.nodes import Delay, start_nodes, run_launch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +42,7 @@ def test_a_longer_delay_of_a_link_adds_to_every_hop(core: Core, home: Path, tmp_
     costs = []
     arguments = ["--sizes", "4", "--samples", "30", "--limit", "30", "--with", f"grid={ranks}"]
     for delay_ns in DELAYS_NS:
-        with cluster(tmp_path / str(delay_ns), (0,) * ranks, delay=Delay(delay_ns, delay_ns), shared=[home]) as nodes:
+        with start_nodes(tmp_path / str(delay_ns), (0,) * ranks, delay=Delay(delay_ns, delay_ns), shared=[home]) as nodes:
             records = [record for _ in range(LAUNCHES) for record in measure_rounds(nodes, core, ranks, *arguments)]
         for record in records:
             assert (record["status"], record["hops"], record["grid"]) == ("ok", ranks, [ranks])
@@ -60,7 +60,7 @@ def test_rings_of_one_direction_are_within_nodes_and_those_of_the_other_between_
     / Rounds within a node take microseconds, or as long as ranks wait for a CPU: shorter than the links at least once.
     """
     delay_ns = 10_000_000
-    with cluster(tmp_path / "nodes", (0, 0), delay=Delay(delay_ns, delay_ns), shared=[home]) as nodes:
+    with start_nodes(tmp_path / "nodes", (0, 0), delay=Delay(delay_ns, delay_ns), shared=[home]) as nodes:
         by_direction = {}
         for direction in ("right", "left", "down", "up"):
             arguments = ["--sizes", "4", "--samples", "20", "--limit", "30", "--with", f"direction={direction}"]

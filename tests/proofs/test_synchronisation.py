@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from cluster.conftest import core
-from cluster.nodes import Delay, cluster, compile_preload
+from cluster.nodes import Delay, start_nodes, compile_preload
 from cluster.study import METHODS, ROUNDING_NS, STAGES, Clock, Offset, make_clocks, run_study
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ ONE_RUN = ("--clock", "clock_gettime", "--sync", "all", "--runs", "1", "--wait",
 @pytest.fixture(scope="module")
 def single(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """One node, whose ranks use shared memory; time namespaces do not prevent this (`test_nodes.py`)."""
-    with cluster(tmp_path_factory.mktemp("single") / "nodes", (0,), shared=[home]) as nodes:
+    with start_nodes(tmp_path_factory.mktemp("single") / "nodes", (0,), shared=[home]) as nodes:
         yield nodes
 
 
 @pytest.fixture(scope="module")
 def pair(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """Two nodes, each with its own clock."""
-    with cluster(tmp_path_factory.mktemp("pair") / "nodes", (3_000_000_001, 5), shared=[home]) as nodes:
+    with start_nodes(tmp_path_factory.mktemp("pair") / "nodes", (3_000_000_001, 5), shared=[home]) as nodes:
         yield nodes
 
 
@@ -46,7 +46,7 @@ def check_offsets(offsets_seen: Sequence[Offset], clocks: Sequence[Clock], runs:
     keys = [(offset.synchronisation, offset.run, offset.rank, offset.stage) for offset in offsets_seen]
     assert sorted(keys) == sorted(itertools.product(METHODS, range(runs), range(len(clocks)), STAGES))
     for offset in offsets_seen:
-        assert abs(offset.off_ns(clocks)) <= offset.bound_ns + ROUNDING_NS, offset
+        assert abs(offset.compute_error_ns(clocks)) <= offset.bound_ns + ROUNDING_NS, offset
     assert {offset.offset_ns for offset in offsets_seen if offset.rank == 0} == {0}
 
 
@@ -80,7 +80,7 @@ def test_offsets_by_tcp_are_within_bounds(core: Core, pair: Lab) -> None:
 @pytest.mark.parametrize("ranks", [3, 4])
 def test_offsets_by_tcp_between_several_nodes_are_within_bounds(core: Core, home: Path, tmp_path: Path, ranks: int) -> None:
     clocks = make_clocks(ranks)
-    with cluster(tmp_path / "nodes", (0,) * ranks, shared=[home]) as nodes:
+    with start_nodes(tmp_path / "nodes", (0,) * ranks, shared=[home]) as nodes:
         check_offsets(run_study(nodes, core, clocks, STUDY), clocks)
 
 
@@ -93,7 +93,7 @@ def test_offsets_by_tcp_between_several_nodes_are_within_bounds(core: Core, home
 def test_offsets_over_slow_links_are_within_bounds(core: Core, home: Path, tmp_path: Path, ranks: int, delay: Delay) -> None:
     """The unobservable part is in the bound: at least half of both ways together."""
     clocks = make_clocks(ranks)
-    with cluster(tmp_path / "nodes", (0,) * ranks, delay=delay, shared=[home]) as nodes:
+    with start_nodes(tmp_path / "nodes", (0,) * ranks, delay=delay, shared=[home]) as nodes:
         offsets_seen = run_study(nodes, core, clocks, ONE_RUN)
     check_offsets(offsets_seen, clocks, runs=1)
     assert min(offset.bound_ns for offset in offsets_seen if offset.rank) >= sum(delay) / 2
@@ -148,7 +148,7 @@ def test_offsets_of_drifting_clocks_are_within_bounds(core: Core, home: Path, tm
     clocks = make_drifting_clocks()
     study = ("--clock", "clock_gettime", "--sync", "all", "--runs", "1", "--wait", "2")
     offsets_ns = (0,) if nodes == "single" else (0,) * len(clocks)
-    with cluster(tmp_path / "nodes", offsets_ns, shared=[home]) as up:
+    with start_nodes(tmp_path / "nodes", offsets_ns, shared=[home]) as up:
         offsets_seen = run_study(up, core, clocks, study, preload=compile_preload("drift", up.folder))
     check_offsets(offsets_seen, clocks, runs=1)
     for offset in offsets_seen:

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy
-from mpi.conftest import rankbench
+from mpi.conftest import run_rankbench
 
 from proofs.judging import UndecidedError
 from rankbench import statistics, store
@@ -70,7 +70,7 @@ def run_block(home: Path, folder: Path, names: list[str], number: int, *, togeth
     plan.write_text(
         PLAN.format(together=str(together).lower()) + "".join(CANDIDATE.format(name=library) for library in names)
     )
-    process = rankbench("run", str(plan), "--results", str(folder), "--seed", str(number), home=home)
+    process = run_rankbench("run", str(plan), "--results", str(folder), "--seed", str(number), home=home)
     assert process.returncode == 0, process.stdout[-3000:] + process.stderr[-3000:]
     return store.open(folder / name)
 

@@ -167,7 +167,7 @@ class Noise(NamedTuple):
     begins: int
     ends: int
 
-    def times(self, drawn: random.Random, call_ns: float, first: int, count: int) -> list[float]:
+    def draw_times(self, drawn: random.Random, call_ns: float, first: int, count: int) -> list[float]:
         """Return the times of `count` calls from `first` on."""
         return [
             call_ns * drawn.uniform(0.97, 1.05)
@@ -185,20 +185,20 @@ class Visit(NamedTuple):
     tolerance_ns: float
 
 
-def visit(core: ctypes.CDLL, noise: Noise, seed: int, call_ns: float, stages: int) -> Visit:
+def run_visit(core: ctypes.CDLL, noise: Noise, seed: int, call_ns: float, stages: int) -> Visit:
     """Return a visit with noise: ranks begin late by any time, and rounds within the tolerance of the moment count.
     / As in `judge_starts`, all rounds are judged again by the last tolerance.
     """
     drawn = random.Random(seed)
     pace, rounds, calls, spent_ns = Pace(), 1, 0, 0.0
     while rounds:
-        times = noise.times(drawn, call_ns, calls, rounds)
+        times = noise.draw_times(drawn, call_ns, calls, rounds)
         calls, spent_ns = calls + rounds, spent_ns + sum(times)
         rounds = core.warm_pace(ctypes.byref(pace), make_array(times), rounds, spent_ns, LIMIT_NS)
     core.begin_pace(ctypes.byref(pace), ctypes.byref(WINDOW))
     all_rounds: list[tuple[float, float]] = []
     for _ in range(stages):
-        times = noise.times(drawn, call_ns, calls, pace.rounds)
+        times = noise.draw_times(drawn, call_ns, calls, pace.rounds)
         starts = [(time, drawn.expovariate(1) * 0.1 * time) for time in times]
         calls += len(times)
         all_rounds += starts
@@ -225,7 +225,7 @@ def test_no_noise_makes_late_starts_valid(core: ctypes.CDLL, noise: str, stages:
     """Each used round began within 5 % of the median time, or twice the least tolerance of 100 ns."""
     for seed in range(30):
         call_ns = 10 ** (2 + seed % 5)
-        result = visit(core, NOISES[noise], seed, call_ns, stages)
+        result = run_visit(core, NOISES[noise], seed, call_ns, stages)
         most_ns = max(0.05 * result.median_ns, 200)
         assert result.tolerable == (result.tolerance_ns <= most_ns)
         assert not result.tolerable or result.largest_skew_ns <= most_ns

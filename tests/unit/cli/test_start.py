@@ -67,7 +67,7 @@ def test_a_campaign_is_evaluated_once_until_a_launch_is_added(monkeypatch: pytes
     assert len(views) == 2
 
 
-def cpu_seconds(*words: str, home: Path) -> float:
+def measure_cpu_seconds(*words: str, home: Path) -> float:
     """Return the smallest CPU time, of three runs, of the program and all its processes; a busy machine adds to it."""
     code = "import sys; from rankbench.cli import main; sys.argv[0] = 'rankbench'; main()"
     times_s = []
@@ -90,12 +90,12 @@ ALLOWANCE = 3
 
 @pytest.mark.parametrize(("words", "most_s"), [(["--version"], 0.15), (["--help"], 0.15)])
 def test_a_command_starts_with_little_cpu_time(words: list[str], most_s: float, tmp_path: Path) -> None:
-    assert cpu_seconds(*words, home=tmp_path) < ALLOWANCE * most_s
+    assert measure_cpu_seconds(*words, home=tmp_path) < ALLOWANCE * most_s
 
 
 def test_an_evaluated_campaign_is_shown_with_little_cpu_time(tmp_path: Path) -> None:
     stored = make_campaign(tmp_path / "two", lambda *_: Truth(), launches=4, candidates=("alpha", "beta"))
-    assert cpu_seconds("show", str(stored.folder), home=tmp_path / "home") < ALLOWANCE * 1.0
+    assert measure_cpu_seconds("show", str(stored.folder), home=tmp_path / "home") < ALLOWANCE * 1.0
     (file,) = (tmp_path / "home/kept/evaluations").iterdir()
     assert file.stat().st_size
 

@@ -636,14 +636,14 @@ def test_no_run_of_the_study_is_lost_or_doubled(study: Store) -> None:
 BARRIERS = imports.format_osu(imports.BARRIER) + "  0.85\n"
 
 
-def with_hosts(folder: Path, hosts: Sequence[str], **request: int) -> Store:
+def import_with_hosts(folder: Path, hosts: Sequence[str], **request: int) -> Store:
     """Import two rounds of a collective, with the names of hosts before each run."""
     text = imports.format_turns([{"A": BARRIERS}, {"A": BARRIERS}], hosts=hosts)
     return imported.import_files(ImportRequest([Source(write_file(folder, "a.out", text))], **request), folder / "made")  # type: ignore[arg-type]
 
 
 def test_a_single_host_name_is_questioned(tmp_path: Path) -> None:
-    record = with_hosts(tmp_path, ["n1"]).campaign
+    record = import_with_hosts(tmp_path, ["n1"]).campaign
     assert [case.ranks for case in record.cases] == [1]
     assert record.notes[-1] == (
         "Only 1 rank by the host names: a.out, line 5, osu-barrier, and 1 more; a call of 1 rank moves no data. "
@@ -652,18 +652,18 @@ def test_a_single_host_name_is_questioned(tmp_path: Path) -> None:
 
 
 def test_the_user_s_number_of_ranks_replaces_that_of_host_names(tmp_path: Path) -> None:
-    record = with_hosts(tmp_path, ["n1"], ranks=8).campaign
+    record = import_with_hosts(tmp_path, ["n1"], ranks=8).campaign
     assert [(case.ranks, case.placement) for case in record.cases] == [(8, "ranks-8")]
     assert len(record.notes) == 1
 
 
 def test_host_names_that_agree_with_the_user_s_number_of_ranks_are_hosts(tmp_path: Path) -> None:
-    record = with_hosts(tmp_path, ["n1", "n2"], ranks=2).campaign
+    record = import_with_hosts(tmp_path, ["n1", "n2"], ranks=2).campaign
     assert [case.placement for case in record.cases] == ["2x1"]
 
 
 def test_a_guessed_number_of_ranks_is_reported_as_a_guess(tmp_path: Path) -> None:
-    assert with_hosts(tmp_path, ["n1", "n2"]).campaign.notes[-1] == (
+    assert import_with_hosts(tmp_path, ["n1", "n2"]).campaign.notes[-1] == (
         "The number of ranks of 2 runs is a guess: each line with a host name before a run counts as a rank. If it is "
         "wrong, import again with --ranks N."
     )

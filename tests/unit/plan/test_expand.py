@@ -16,20 +16,20 @@ def expand(text: str, cores: int = 2, memory_bytes: int = 8 << 30) -> tuple[list
     return plan.expand_plan(loaded, DESCRIPTION, machine)
 
 
-def choice(name: str, *values: str) -> Option:
+def make_choice_option(name: str, *values: str) -> Option:
     """Return an option that is one of some values, the first of which is usual."""
     return Option(name=name, help="", usual=values[0], values=list(values))
 
 
-def number(name: str, least: int, most: int, usual: int) -> Option:
+def make_number_option(name: str, least: int, most: int, usual: int) -> Option:
     return Option(name=name, help="", usual=str(usual), least=least, most=most)
 
 
-WINDOW = number("window", 1, 4096, 64)
-QUANTITY = choice("quantity", "time", "overlap", "memory")
-ARRIVAL = [choice("arrival", "together", "staggered", "random"), number("spread_us", 1, 1000, 100)]
-OVERLAP = [QUANTITY, number("tests", 0, 1000, 0), number("compute_us", 0, 1000, 0)]
-ENDS = [number("from", 0, 1000, 0), number("to", 0, 1000, 1)]
+WINDOW = make_number_option("window", 1, 4096, 64)
+QUANTITY = make_choice_option("quantity", "time", "overlap", "memory")
+ARRIVAL = [make_choice_option("arrival", "together", "staggered", "random"), make_number_option("spread_us", 1, 1000, 100)]
+OVERLAP = [QUANTITY, make_number_option("tests", 0, 1000, 0), make_number_option("compute_us", 0, 1000, 0)]
+ENDS = [make_number_option("from", 0, 1000, 0), make_number_option("to", 0, 1000, 1)]
 EACH, NOTHING = Amount(base=1, each=0, per_message=True), Amount(base=0, each=0)
 CHANGES: dict[str, dict[str, object]] = {
     "allreduce": {"datatypes": ["int", "float", "double"], "options": [*ARRIVAL, *OVERLAP]},
@@ -37,12 +37,12 @@ CHANGES: dict[str, dict[str, object]] = {
     "alltoall": {"options": [], "forms": ["blocking", "nonblocking"]},
     "pingpong": {
         "forms": ["blocking"],
-        "options": [choice("receive", "source", "any-source", "probe"), *ENDS],
+        "options": [make_choice_option("receive", "source", "any-source", "probe"), *ENDS],
         "between_two": True,
     },
     "bandwidth": {
         "forms": ["nonblocking"],
-        "options": [WINDOW, choice("receive", "source", "any-source"), QUANTITY, *ENDS],
+        "options": [WINDOW, make_choice_option("receive", "source", "any-source"), QUANTITY, *ENDS],
         "between_two": True,
         "send": NOTHING,
         "receive": EACH,
@@ -54,15 +54,15 @@ CHANGES: dict[str, dict[str, object]] = {
 """A description of some operations, independent of the core."""
 MORE: dict[str, tuple[str, dict[str, object]]] = {
     "swap": ("allreduce", {"kind": "self-test", "in_pairs": True, "options": [], "datatypes": ["float"]}),
-    "torus": ("alltoall", {"kind": "self-test", "ranks_least": 3, "options": [number("dimensions", 1, 3, 2)],
+    "torus": ("alltoall", {"kind": "self-test", "ranks_least": 3, "options": [make_number_option("dimensions", 1, 3, 2)],
                            "messages": 0, "send": EACH, "receive": EACH, "root_send": EACH, "root_receive": EACH}),
     "scatter-all": ("alltoall", {"kind": "self-test", "messages": 0, "send": EACH, "root_send": EACH}),
     "birth": ("barrier", {"kind": "self-test", "once": True, "start": "none", "options": [QUANTITY]}),
-    "woven": ("bcast", {"kind": "self-test", "options": [number("threads", 1, 64, 1), QUANTITY]}),
+    "woven": ("bcast", {"kind": "self-test", "options": [make_number_option("threads", 1, 64, 1), QUANTITY]}),
     "restless": ("bcast", {"kind": "self-test", "forms": ["nonblocking", "persistent"], "form": "nonblocking"}),
     "binding": ("bcast", {"kind": "self-test", "keeps_buffers": True}),
-    "passive": ("bcast", {"kind": "self-test", "options": [choice("target", "waiting", "computing"),
-                                                      number("busy_us", 1, 1000, 100)]}),
+    "passive": ("bcast", {"kind": "self-test", "options": [make_choice_option("target", "waiting", "computing"),
+                                                      make_number_option("busy_us", 1, 1000, 100)]}),
 }  # fmt: skip
 """Operations that differ from another one by some changes."""
 

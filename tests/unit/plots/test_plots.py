@@ -29,13 +29,9 @@ if TYPE_CHECKING:
 Kind = Literal["time", "bandwidth", "rate", "memory"]
 
 
-def picture(evaluation: CampaignView) -> CampaignView:
-    return evaluation
-
-
 @pytest.fixture
 def view() -> CampaignView:
-    return picture(evaluations.make_evaluation())
+    return evaluations.make_evaluation()
 
 
 def list_parts(view: CampaignView, scope: str) -> dict[str, CampaignView]:
@@ -71,7 +67,7 @@ def test_every_chart_compiles_to_vega(tmp_path: Path) -> None:
     scaled = evaluate(scales.make_store(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=1))
     theirs = evaluate(imports.import_campaign(tmp_path / "theirs", {"alpha": [imports.format_latencies((8, 1.5), (16, 2.5))] * 2}))
     every = (evaluations.make_evaluation(("socket", "nodes"), starts=("none",), pairs=True), scaled, theirs)
-    for plot, _, chart in (chart for evaluation in every for chart in plots.charts(picture(evaluation))):
+    for plot, _, chart in (chart for evaluation in every for chart in plots.charts(evaluation)):
         assert vl_convert.vegalite_to_vega(chart.spec(plots_forms.make_theme("#000", "#000", "#000")))["marks"]
         drawn_plots.add(plot)
     assert drawn_plots == set(units.modules(plots.kinds))
@@ -113,7 +109,7 @@ def test_plots_of_cases_are_drawn_only_for_the_named_cases(view: CampaignView) -
 
 
 def test_placements_are_drawn_separately() -> None:
-    two = picture(evaluations.make_evaluation(("socket", "spread")))
+    two = evaluations.make_evaluation(("socket", "spread"))
     assert list(list_parts(two, "placement")) == ["socket", "spread"]
     assert "(spread)" in require(winner_map.chart(list_parts(two, "placement")["spread"])).subtitle
 
@@ -294,7 +290,7 @@ def test_an_empty_message_is_one_step_left_of_the_smallest_size() -> None:
 
 
 def test_starts_are_drawn_once_per_case_with_a_row_for_each() -> None:
-    view = picture(evaluations.make_evaluation(starts=("none",)))
+    view = evaluations.make_evaluation(starts=("none",))
     drawn_cases = {key: chart for plot, key, chart in plots.charts(view) if plot == "starts"}
     assert list(drawn_cases) == [f"allreduce.blocking.{size}.float.socket.window" for size in (8, 65536)]
     rows = drawn_cases["allreduce.blocking.8.float.socket.window"].datasets["points"]
@@ -320,7 +316,7 @@ def test_ranks_are_drawn_side_by_side_from_begin_to_end(view: CampaignView) -> N
 
 def test_without_samples_of_ranks_the_share_of_last_ranks_is_drawn(view: CampaignView) -> None:
     evaluation = dataclasses.replace(view, rank_samples=view.rank_samples.clear())
-    part = list_parts(picture(evaluation), "case")["barrier.blocking.0.byte.socket.window"]
+    part = list_parts(evaluation, "case")["barrier.blocking.0.byte.socket.window"]
     chart = require(ranks.chart(part))
     assert chart.title == "barrier: how often each rank was the last"
     assert [row["share"] for row in chart.datasets["ranks"]] == [0.7449, 0.2551] * 2
@@ -335,7 +331,7 @@ def test_another_estimator_is_named_in_every_title(view: CampaignView) -> None:
     evaluation = view
     plan = msgspec.structs.replace(evaluation.campaign.plan, estimator="p90")
     other = dataclasses.replace(evaluation, campaign=msgspec.structs.replace(evaluation.campaign, plan=plan))
-    line = list_parts(picture(other), "line")["allreduce.blocking.float.socket.window"]
+    line = list_parts(other, "line")["allreduce.blocking.float.socket.window"]
     assert captions.describe_conditions(line) == (
         "2 ranks (socket), start: window, 4 launches each by its p90, intervals of 95 % or more"
     )

@@ -31,7 +31,7 @@ CASES = [
 ]
 
 
-def slow_allreduce(_candidate: str, case: Case) -> float:
+def find_time_ns(_candidate: str, case: Case) -> float:
     """Return times of an allreduce that is slower than reduce and bcast from 4 KiB on."""
     slow = 3.0 if case.size_bytes >= 4096 else 2.0
     return campaigns.compute_base_ns(case) * (slow if case.operation == "allreduce" else 1.0)
@@ -39,11 +39,11 @@ def slow_allreduce(_candidate: str, case: Case) -> float:
 
 def make_view(family: str = "openmpi", **changes: object) -> CampaignView:
     """Return a campaign of one library of this family."""
-    view = campaign_views.make_view(slow_allreduce, spread=0, state=0, cases=CASES, candidates=("alpha",))
+    view = campaign_views.make_view(find_time_ns, spread=0, state=0, cases=CASES, candidates=("alpha",))
     library = msgspec.structs.replace(view.campaign.libraries[0], family=family, **changes)
     campaign = msgspec.structs.replace(view.campaign, libraries=[library, *view.campaign.libraries[1:]])
     return campaign_views.make_view(
-        slow_allreduce, spread=0, state=0, cases=CASES, candidates=("alpha",), libraries=campaign.libraries
+        find_time_ns, spread=0, state=0, cases=CASES, candidates=("alpha",), libraries=campaign.libraries
     )
 
 
@@ -101,7 +101,7 @@ def test_another_placement_is_an_option_of_the_command() -> None:
     view = make_view()
     plan = msgspec.structs.replace(view.campaign.plan, placements=[place])
     view = campaign_views.make_view(
-        slow_allreduce, spread=0, state=0, cases=CASES, candidates=("alpha",), plan=plan,
+        find_time_ns, spread=0, state=0, cases=CASES, candidates=("alpha",), plan=plan,
         libraries=view.campaign.libraries,
     )  # fmt: skip
     case = msgspec.structs.replace(CASES[0], placement="sockets")

@@ -26,12 +26,12 @@ NAMES = ("alpha", "beta", "gamma")
 def evaluate_against(tmp_path: Path, baseline: str) -> CampaignView:
     """Evaluate a campaign: beta is faster than alpha in one case and slower in one, gamma is slower in all."""
 
-    def truth(candidate: str, case: Case) -> campaigns.Truth:
+    def make_truth(candidate: str, case: Case) -> campaigns.Truth:
         beta = {SMALL: 0.8, MIDDLE: 1.0, LARGE: 1.3}[case.key]
         return campaigns.Truth(factor={"alpha": 1.0, "beta": beta, "gamma": 1.5}[candidate], spread=0, noise=0)
 
     fake = campaigns.make_campaign(
-        tmp_path / "c", truth, 6, candidates=NAMES, cases=verdicts.LINE, control=True, samples=10
+        tmp_path / "c", make_truth, 6, candidates=NAMES, cases=verdicts.LINE, control=True, samples=10
     )
     path = fake.folder / "campaign.json"
     record = msgspec.json.decode(path.read_bytes())

@@ -90,11 +90,11 @@ MEMORY = [msgspec.structs.replace(case, options={"quantity": "memory"}) for case
 
 
 def test_memory_is_separate_from_times(tmp_path: Path) -> None:
-    def factor(name: str, case: Case) -> float:
+    def choose_factor(name: str, case: Case) -> float:
         needs = {"alpha": 2.0, "beta": 3.0, "gamma": 1.0}
         return needs[name] if case.quantity == "memory" else 1 / needs[name]
 
-    verdict = verdicts.evaluate(tmp_path, factor, cases=[*verdicts.LINE, *MEMORY]).verdict
+    verdict = verdicts.evaluate(tmp_path, choose_factor, cases=[*verdicts.LINE, *MEMORY]).verdict
     assert render_claims(verdict)[0] == "Use beta: lowest overall time over all 3 cases."
     (least,) = find_claims(verdict, "gamma needs the least memory")
     assert render(least.text) == (
@@ -128,23 +128,23 @@ def test_two_joint_leaders_are_named_together(tmp_path: Path) -> None:
 def test_without_an_overall_leader_the_wins_of_all_are_counted(tmp_path: Path) -> None:
     leaders = {"pingpong": "alpha", "bandwidth": "beta", "barrier": "gamma", "allreduce": "gamma"}
 
-    def factor(name: str, case: Case) -> float:
+    def choose_factor(name: str, case: Case) -> float:
         leader = "alpha" if case.form == "nonblocking" and case.operation == "allreduce" else leaders[case.operation]
         return 1.0 if name == leader else 1.5
 
-    sentences = render_claims(verdicts.evaluate(tmp_path, factor).verdict)
+    sentences = render_claims(verdicts.evaluate(tmp_path, choose_factor).verdict)
     assert not sentences[0].startswith("Use ")
     assert "Fastest in single cases: alpha 4, gamma 3, beta 2 (of 9 cases)." in sentences
 
 
 def test_single_and_joint_wins_are_counted_separately(tmp_path: Path) -> None:
-    def factor(name: str, case: Case) -> float:
+    def choose_factor(name: str, case: Case) -> float:
         level = {8: ("alpha",), 1024: ("alpha", "beta"), 65536: ("alpha", "beta", "gamma")}[case.size_bytes]
         return 1.0 if name in level else 2.0
 
     assert (
         "Fastest in single cases: alpha 1, beta 0, gamma 0, equivalent 2 (of 3 cases)."
-        in render_claims(verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
+        in render_claims(verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict)
     )
 
 
@@ -152,14 +152,14 @@ def test_exceptions_are_reported_with_their_sizes_and_cases(tmp_path: Path) -> N
     """Beta beats alpha in the two large allreduces, beta and gamma in the barrier; alpha leads most cases."""
     cases = [*verdicts.LINE, *campaigns.make_cases(lines=campaigns.LINES[:3])]
 
-    def factor(name: str, case: Case) -> float:
+    def choose_factor(name: str, case: Case) -> float:
         if case.operation == "barrier":
             return 1.25 if name == "alpha" else 1.0
         if case.operation == "allreduce" and case.size_bytes > 8:
             return {"alpha": 1.5, "beta": 1.0, "gamma": 2.0}[name]
         return 1.0 if name == "alpha" else 2.0
 
-    conclusion = verdicts.evaluate(tmp_path, factor, cases=cases).verdict.conclusion
+    conclusion = verdicts.evaluate(tmp_path, choose_factor, cases=cases).verdict.conclusion
     exceptions = [sentence for sentence in conclusion if " faster than " in render(sentence.text)]
     assert [render(sentence.text) for sentence in exceptions] == [
         "beta is faster than alpha in allreduce from 1 KiB to 64 KiB, by up to 1.50× (1.50× to 1.50×).",
@@ -173,24 +173,24 @@ def test_more_than_four_exceptions_are_counted(tmp_path: Path) -> None:
     lines = [*campaigns.LINES[:2], *campaigns.LINES[3:], ("bcast", "blocking")]
     cases = campaigns.make_cases(lines=lines, sizes=(8, 1024, 65536))
 
-    def factor(name: str, case: Case) -> float:
+    def choose_factor(name: str, case: Case) -> float:
         return 1.0 if name == ("beta" if case.size_bytes == 8 else "alpha") else 2.0
 
-    verdict = verdicts.evaluate(tmp_path, factor, cases=cases).verdict
+    verdict = verdicts.evaluate(tmp_path, choose_factor, cases=cases).verdict
     (rest,) = find_claims(verdict, "Another candidate")
     assert render(rest.text) == "Another candidate is faster by less in 1 more case."
     assert len(rest.cases) == 1
 
 
 def test_failures_and_missing_calls_of_the_leader_are_distinguished(tmp_path: Path) -> None:
-    def factor(name: str, case: Case) -> float | CaseStatus:
+    def choose_factor(name: str, case: Case) -> float | CaseStatus:
         if name == "alpha" and case.form == "nonblocking" and case.operation == "allreduce":
             return CaseStatus.LACKING
         if name == "alpha" and case.operation == "barrier":
             return CaseStatus.CRASHED
         return 1.0 if name == "alpha" else 1.5
 
-    verdict = verdicts.evaluate(tmp_path, factor).verdict
+    verdict = verdicts.evaluate(tmp_path, choose_factor).verdict
     failed, lacking = find_claims(verdict, "alpha failed") + find_claims(verdict, "alpha does not have")
     assert render(failed.text) == "alpha failed in at least one launch of 1 case."
     assert render(lacking.text) == "alpha does not have the call of 2 cases."
@@ -295,20 +295,20 @@ def test_most_wins_and_least_total_time_are_both_named_if_they_differ(tmp_path: 
 def test_a_mean_within_the_threshold_names_no_candidate(large: float, first: str, tmp_path: Path) -> None:
     """Alpha wins two of three by a tenth; beta's third case compensates for these, or for 3 % more and above."""
 
-    def factor(name: str, case: Case) -> float:
+    def choose_factor(name: str, case: Case) -> float:
         return {"alpha": large, "beta": 1.0}[name] if case.size_bytes == 65536 else {"alpha": 1.0, "beta": 1.1}[name]
 
-    verdict = verdicts.evaluate(tmp_path, factor, candidates=("alpha", "beta"), cases=verdicts.LINE).verdict
+    verdict = verdicts.evaluate(tmp_path, choose_factor, candidates=("alpha", "beta"), cases=verdicts.LINE).verdict
     assert render_claims(verdict)[0].startswith(first)
 
 
 def test_a_candidate_with_few_figures_is_no_rival(tmp_path: Path) -> None:
-    def factor(name: str, case: Case) -> float | CaseStatus:
+    def choose_factor(name: str, case: Case) -> float | CaseStatus:
         if name == "beta" and case.size_bytes < 65536:
             return CaseStatus.CRASHED
         return find_divided_factor(name, case)
 
-    assert render_claims(verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)[0] == (
+    assert render_claims(verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict)[0] == (
         "alpha has the lowest overall time over the 3 of 3 cases with figures of alpha and gamma."
     )
 
@@ -318,13 +318,13 @@ def test_cases_in_which_every_candidate_fails_are_reported(tmp_path: Path) -> No
         lines=[("allreduce", "blocking"), ("bcast", "blocking"), ("pingpong", "blocking")], sizes=(8, 1024, 65536)
     )
 
-    def factor(name: str, case: Case) -> float | CaseStatus:
+    def choose_factor(name: str, case: Case) -> float | CaseStatus:
         failing = {"alpha": 8, "beta": 1024, "gamma": 1024}
         if case.operation == "bcast" and failing.get(name) == case.size_bytes:
             return CaseStatus.CRASHED
         return find_divided_factor(name, case)
 
-    sentences = render_claims(verdicts.evaluate(tmp_path, factor, cases=cases).verdict)
+    sentences = render_claims(verdicts.evaluate(tmp_path, choose_factor, cases=cases).verdict)
     assert [sentence for sentence in sentences if " failed in " in sentence] == [
         "beta failed in at least one launch of 1 case.",
         "alpha failed in at least one launch of 1 case.",
@@ -338,10 +338,10 @@ def test_cases_in_which_every_candidate_fails_are_reported(tmp_path: Path) -> No
 def conclude_over_nodes(folder: Path, cores: int) -> list[str]:
     """Alpha takes half of beta's time inside a node, and twice beta's time across nodes."""
 
-    def time_ns(candidate: str, _case: Case, place: Placement) -> float:
+    def choose_time_ns(candidate: str, _case: Case, place: Placement) -> float:
         return 1000.0 if (candidate == "alpha") == (place.nodes == 1) else 2000.0
 
-    store = scales.make_store(folder / "made", time_ns, nodes=(1, 2, 4), ranks=(2, 4), cores=cores, spread=0)
+    store = scales.make_store(folder / "made", choose_time_ns, nodes=(1, 2, 4), ranks=(2, 4), cores=cores, spread=0)
     return render_claims(evaluation.evaluate(store).verdict)
 
 
@@ -378,10 +378,10 @@ def draw_balanced(seed: int, sizes: Sequence[int] = (8, 256, 8192, 65536)) -> Ca
     logs -= logs.mean(axis=1, keepdims=True)
     place = {case.key: number for number, case in enumerate(cases)}
 
-    def time_ns(candidate: str, case: Case) -> float:
+    def choose_time_ns(candidate: str, case: Case) -> float:
         return campaigns.compute_base_ns(case) * math.exp(logs[int(candidate == "beta"), place[case.key]])
 
-    return campaign_views.make_view(time_ns, seed=seed, spread=0.04, cases=cases, candidates=("alpha", "beta"))
+    return campaign_views.make_view(choose_time_ns, seed=seed, spread=0.04, cases=cases, candidates=("alpha", "beta"))
 
 
 def test_equal_candidates_are_hardly_ever_recommended() -> None:
@@ -438,12 +438,12 @@ def draw_crossing(seed: int, scatter: float = 0.0, gain: float = 0.2) -> Campaig
     )
     names, place = ("alpha", "beta", "gamma"), {case.key: number for number, case in enumerate(cases)}
 
-    def time_ns(name: str, case: Case) -> float:
+    def choose_time_ns(name: str, case: Case) -> float:
         planted_log = {"alpha": gain * (case.size_bytes > 1024), "beta": gain * (case.size_bytes <= 1024)}
         log = planted_log.get(name, 0.6) + case_logs[names.index(name), place[case.key]]
         return campaigns.compute_base_ns(case) * math.exp(log)
 
-    return campaign_views.make_view(time_ns, seed=seed, spread=0.04, cases=cases)
+    return campaign_views.make_view(choose_time_ns, seed=seed, spread=0.04, cases=cases)
 
 
 def test_a_planted_crossover_is_found_at_its_sizes() -> None:

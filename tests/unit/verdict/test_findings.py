@@ -34,12 +34,12 @@ def test_equal_and_quiet_candidates_have_no_finding(tmp_path: Path) -> None:
 
 
 def test_the_most_severe_findings_come_first_and_each_has_its_kind(tmp_path: Path) -> None:
-    def factor(candidate: str, case: Case) -> float | CaseStatus:
+    def choose_factor(candidate: str, case: Case) -> float | CaseStatus:
         if case.size_bytes == 1024:
             return CaseStatus.CRASHED if candidate == "gamma" else 1.0
         return {"alpha": 1.0, "beta": 4.0}.get(candidate, 1.2) if case.size_bytes == 8 else 1.0 + (candidate != "beta")
 
-    entries = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict.findings
+    entries = verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict.findings
     assert [(finding.severity, finding.kind) for finding in entries] == [
         ("failure", "failures"),
         ("warning", "outlier"),
@@ -97,10 +97,10 @@ def test_the_expected_number_of_false_alarms_is_no_finding(quiet: CampaignView) 
 
 
 def test_sizes_at_which_the_fastest_changes_are_reported(tmp_path: Path) -> None:
-    def factor(candidate: str, case: Case) -> float:
+    def choose_factor(candidate: str, case: Case) -> float:
         return 1.0 if candidate == ("alpha" if case.size_bytes < 65536 else "beta") else 1.5
 
-    entries = find_kind("crossover", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
+    entries = find_kind("crossover", verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict)
     assert [render_texts(finding) for finding in entries] == [
         Finding(
             kind="crossover",
@@ -123,10 +123,10 @@ def test_sizes_at_which_the_fastest_changes_are_reported(tmp_path: Path) -> None
 
 
 def test_a_size_without_a_clear_winner_is_no_crossover(tmp_path: Path) -> None:
-    def factor(candidate: str, case: Case) -> float:
+    def choose_factor(candidate: str, case: Case) -> float:
         return 1.0 if candidate == "alpha" or case.size_bytes == 1024 else 1.5
 
-    assert verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict.findings == []
+    assert verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict.findings == []
 
 
 # --- failures ---------------------------------------------------------------------------------------------------------
@@ -168,10 +168,10 @@ def test_a_size_without_a_clear_winner_is_no_crossover(tmp_path: Path) -> None:
 def test_each_kind_of_failure_is_reported_with_its_cases(
     status: CaseStatus, sentence: str, advice: str, tmp_path: Path
 ) -> None:
-    def factor(candidate: str, case: Case) -> float | CaseStatus:
+    def choose_factor(candidate: str, case: Case) -> float | CaseStatus:
         return status if candidate == "beta" and case.form == "nonblocking" else 1.0
 
-    entries = find_kind("failures", verdicts.evaluate(tmp_path, factor).verdict)
+    entries = find_kind("failures", verdicts.evaluate(tmp_path, choose_factor).verdict)
     where = "4 cases (bandwidth and allreduce nonblocking)"
     text = {
         CaseStatus.CRASHED: f"beta crashed in {where}, by SIGSEGV.",
@@ -191,23 +191,23 @@ def test_each_kind_of_failure_is_reported_with_its_cases(
 
 
 def test_many_operations_are_counted_after_the_first_three(tmp_path: Path) -> None:
-    def factor(candidate: str, case: Case) -> float | CaseStatus:
+    def choose_factor(candidate: str, case: Case) -> float | CaseStatus:
         return CaseStatus.FAILED if candidate == "beta" else 1.0
 
-    (finding,) = find_kind("failures", verdicts.evaluate(tmp_path, factor).verdict)
+    (finding,) = find_kind("failures", verdicts.evaluate(tmp_path, choose_factor).verdict)
     assert render(finding.text) == "beta returned an error in 9 cases (pingpong, bandwidth, barrier and 2 more)."
 
 
 def test_occasional_failures_are_distinguished(tmp_path: Path) -> None:
     launches: Counter[int] = Counter()
 
-    def factor(candidate: str, case: Case) -> float | CaseStatus:
+    def choose_factor(candidate: str, case: Case) -> float | CaseStatus:
         if candidate != "beta" or case.size_bytes > 1024:
             return 1.0
         launches[case.size_bytes] += 1
         return CaseStatus.FAILED if case.size_bytes == 8 or launches[1024] == 1 else 1.0
 
-    (finding,) = find_kind("failures", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
+    (finding,) = find_kind("failures", verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict)
     assert render(finding.text) == (
         "beta returned an error in 1 case (allreduce) and in some launches of 1 case (allreduce)."
     )
@@ -216,11 +216,11 @@ def test_occasional_failures_are_distinguished(tmp_path: Path) -> None:
 def test_late_rounds_are_no_failure_of_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(campaigns.CAUSES, CaseStatus.REFUSED, LATE_START)
 
-    def factor(candidate: str, case: Case) -> float | CaseStatus:
+    def choose_factor(candidate: str, case: Case) -> float | CaseStatus:
         late = {"alpha": [8], "beta": [8, 1024]}.get(candidate, [])
         return CaseStatus.REFUSED if case.size_bytes in late else 1.0
 
-    verdict = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict
+    verdict = verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict
     assert find_kind("failures", verdict) == []
     assert not any("failed" in render(claim.text) for claim in verdict.conclusion)
     (finding,) = find_kind("few_rounds", verdict)
@@ -236,10 +236,10 @@ def make_refusal(number: int, reason: str) -> Launch:
 
 
 def test_a_candidate_that_never_ran_is_reported_once(tmp_path: Path) -> None:
-    def factor(candidate: str, case: Case) -> float | CaseStatus:
+    def choose_factor(candidate: str, case: Case) -> float | CaseStatus:
         return CaseStatus.REFUSED if candidate == "beta" else 1.0
 
-    view = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE)
+    view = verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE)
     launches = [launch for launch in view.launches if launch.candidate != "beta"]
     reason = "started worlds of 1 instead of one world of 2 ranks"
     verdict = verdicts.judge_again(view, launches=[*launches, make_refusal(99, reason)])
@@ -311,10 +311,10 @@ def test_wide_intervals_are_noise_from_one_in_five_on(wide: int, kinds: list[str
 
 
 def test_a_candidate_far_behind_all_others_is_reported(tmp_path: Path) -> None:
-    def factor(candidate: str, case: Case) -> float:
+    def choose_factor(candidate: str, case: Case) -> float:
         return {"alpha": 1.0, "beta": 1.5, "gamma": 6.0 if case.size_bytes > 8 else 4.0}[candidate]
 
-    entries = find_kind("outlier", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
+    entries = find_kind("outlier", verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict)
     assert [render_texts(finding) for finding in entries] == [
         Finding(
             kind="outlier",

@@ -44,11 +44,11 @@ def make_view(factor: float, wanted: Sequence[Case] | None = None, **others: flo
     known = make_cases() if wanted is None else wanted
     first = known[0].size_bytes
 
-    def time_ns(candidate: str, case: Case) -> float:
+    def choose_time_ns(candidate: str, case: Case) -> float:
         slow = candidate == "alpha" and case.size_bytes == first
         return campaigns.compute_base_ns(case) * (factor if slow else 1.0)
 
-    return campaign_views.make_view(time_ns, cases=known, **{"spread": 0, "state": 0, **others})  # type: ignore[arg-type]
+    return campaign_views.make_view(choose_time_ns, cases=known, **{"spread": 0, "state": 0, **others})  # type: ignore[arg-type]
 
 
 def find_first_size(campaign_view: CampaignView) -> list[Finding]:

@@ -126,13 +126,13 @@ def test_equal_evidence_gives_equal_groups() -> None:
 
 
 def test_lines_with_other_sizes_are_similar_if_they_agree_where_they_overlap() -> None:
-    def crossing(candidate: str, case: Case) -> float:
+    def choose_crossing_time(candidate: str, case: Case) -> float:
         return campaigns.compute_base_ns(case) * find_factor("crossing", candidate, case.size_bytes)
 
     cases = [*make_lines(("allreduce",)), *make_lines(("bcast",), SIZES[1::2])]
-    assert list_operations(find_groups(campaign_views.make_view(crossing, cases=cases))) == [{"allreduce", "bcast"}]
+    assert list_operations(find_groups(campaign_views.make_view(choose_crossing_time, cases=cases))) == [{"allreduce", "bcast"}]
     few = [*make_lines(("allreduce",)), *make_lines(("bcast",), SIZES[:4])]
-    assert len(find_groups(campaign_views.make_view(crossing, cases=few))) == 2
+    assert len(find_groups(campaign_views.make_view(choose_crossing_time, cases=few))) == 2
 
 
 @pytest.mark.parametrize(
@@ -204,11 +204,11 @@ def test_lines_with_few_sizes_or_candidates_are_left_out() -> None:
     ],
 )
 def test_patterns_are_described_in_words(words: str, front: dict[int, str]) -> None:
-    def truth(candidate: str, case: Case) -> float:
+    def make_truth(candidate: str, case: Case) -> float:
         return 500 * (1.0 if front[case.size_bytes] in ("", candidate[0]) else 1.5)
 
     cases = make_lines(("allreduce",), tuple(front))
-    (group,) = find_groups(campaign_views.make_view(truth, cases=cases, candidates=("alpha", "beta"), spread=0, state=0))
+    (group,) = find_groups(campaign_views.make_view(make_truth, cases=cases, candidates=("alpha", "beta"), spread=0, state=0))
     assert render(group.text).startswith(f"{words}.")
 
 

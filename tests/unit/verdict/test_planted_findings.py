@@ -126,10 +126,10 @@ def test_a_jump_of_all_candidates_is_probably_the_machine_s() -> None:
 def test_a_full_cache_is_named_if_buffers_fill_it() -> None:
     sizes = tuple(4**power for power in range(6, 14))
 
-    def factor(_candidate: str, case: Case) -> float:
+    def choose_factor(_candidate: str, case: Case) -> float:
         return 3.0 if case.size_bytes >= 16 << 20 else 1.0
 
-    (finding,) = find_kind("jumps", make_view(factor, make_line(sizes=sizes)))
+    (finding,) = find_kind("jumps", make_view(choose_factor, make_line(sizes=sizes)))
     assert render(finding.text).endswith(
         "All candidates do this, so the machine is the likely cause (the ranks of a node use 16.0 MiB to 64.0 MiB of "
         "buffers there; the last-level cache has 32.0 MiB)."
@@ -145,10 +145,10 @@ def test_a_drop_suggests_an_earlier_switch() -> None:
 
 
 def test_a_single_slow_size_is_a_jump_that_returns() -> None:
-    def factor(candidate: str, case: Case) -> float:
+    def choose_factor(candidate: str, case: Case) -> float:
         return 3.0 if candidate == "beta" and case.size_bytes == SWITCH else 1.0
 
-    (finding,) = find_kind("jumps", make_view(factor, make_line()))
+    (finding,) = find_kind("jumps", make_view(choose_factor, make_line()))
     assert "beta jumps by 6.05× from 1 KiB to 4 KiB" in render(finding.text)
     assert ", and returns above 4 KiB" in render(finding.text)
 
@@ -177,10 +177,10 @@ def test_a_known_limit_of_the_library_at_this_size_is_named(family: str, version
 
 
 def test_smaller_messages_that_take_longer_are_reported_with_the_worst_pair() -> None:
-    def factor(candidate: str, case: Case) -> float:
+    def choose_factor(candidate: str, case: Case) -> float:
         return 8.0 if candidate == "beta" and case.size_bytes == 1024 else 1.0
 
-    assert [render_texts(finding) for finding in find_kind("slower_for_less", make_view(factor, make_line()))] == [
+    assert [render_texts(finding) for finding in find_kind("slower_for_less", make_view(choose_factor, make_line()))] == [
         Finding(
             kind="slower_for_less",
             title=Text("allreduce: smaller messages take longer than larger ones"),
@@ -202,12 +202,12 @@ PARTS = [*make_line(), *make_line("reduce"), *make_line("bcast")]
 def make_composition(breach: float = 1.0) -> campaign_views.TimeOf:
     """Return times of an allreduce that takes as long as its parts, or longer from 4 KiB on."""
 
-    def time_ns(_candidate: str, case: Case) -> float:
+    def choose_time_ns(_candidate: str, case: Case) -> float:
         if case.operation != "allreduce":
             return campaigns.compute_base_ns(case)
         return 2 * campaigns.compute_base_ns(case) * (breach if case.size_bytes >= SWITCH else 1.0)
 
-    return time_ns
+    return choose_time_ns
 
 
 def test_an_allreduce_slower_than_its_parts_is_reported() -> None:
@@ -364,14 +364,14 @@ def add_barrier(cases: Iterable[Case]) -> list[Case]:
 
 
 def test_a_start_that_changes_the_winner_is_reported() -> None:
-    def factor(candidate: str, case: Case) -> float:
+    def choose_factor(candidate: str, case: Case) -> float:
         slow = {"window": "beta", "barrier": "alpha"}[case.start]
         return 1.2 if candidate == slow and case.size_bytes == SMALL else 1.1 if case.start == "barrier" else 1.0
 
     cases = add_barrier(make_line(sizes=(SMALL, 1024)))
     assert [
         render_texts(finding)
-        for finding in find_kind("misleading_starts", make_view(factor, cases, candidates=("alpha", "beta")))
+        for finding in find_kind("misleading_starts", make_view(choose_factor, cases, candidates=("alpha", "beta")))
     ] == [
         Finding(
             kind="misleading_starts",
@@ -492,8 +492,8 @@ THREE = {"alpha": {}, "beta": {"eager": "1"}, "gamma": {"eager": "2"}}
 
 
 def test_a_case_that_always_fails_for_a_candidate_is_in_no_finding() -> None:
-    def time_ns(candidate: str, case: Case) -> float:
+    def choose_time_ns(candidate: str, case: Case) -> float:
         return math.nan if candidate == "beta" and case.size_bytes > 1024 else campaigns.compute_base_ns(case)
 
-    campaign_view = campaign_views.make_view(time_ns, cases=NULL, last_ranks=LAST[0])
+    campaign_view = campaign_views.make_view(choose_time_ns, cases=NULL, last_ranks=LAST[0])
     assert [finding for kind in WANTED for finding in find_kind(kind, campaign_view) if kind != "guidelines"] == []

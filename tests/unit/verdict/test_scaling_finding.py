@@ -58,10 +58,10 @@ def test_a_fastest_candidate_that_changes_with_the_nodes_is_reported(tmp_path: P
 
 
 def test_a_fastest_candidate_that_changes_with_the_ranks_of_a_node_is_reported(tmp_path: Path) -> None:
-    def time_ns(candidate: str, _case: Case, place: Placement) -> float:
+    def choose_time_ns(candidate: str, _case: Case, place: Placement) -> float:
         return 1000 * place.ranks_per_node if candidate == "alpha" else 2500
 
-    (finding,) = list_findings(tmp_path, time_ns, nodes=(2,), ranks=(1, 2, 4))
+    (finding,) = list_findings(tmp_path, choose_time_ns, nodes=(2,), ranks=(1, 2, 4))
     assert render(finding.title) == "allreduce: the fastest depends on the number of ranks per node"
     assert render(finding.text) == (
         "In allreduce, at 8 B on 2 nodes "
@@ -94,18 +94,18 @@ def test_uncertain_changes_are_not_reported(tmp_path: Path, others: dict[str, ob
 def test_a_single_rank_does_not_win(tmp_path: Path) -> None:
     """Alpha is faster with one rank, where nothing is communicated, and beta with all other numbers."""
 
-    def time_ns(candidate: str, _case: Case, place: Placement) -> float:
+    def choose_time_ns(candidate: str, _case: Case, place: Placement) -> float:
         return 1000.0 if (candidate == "alpha") == (place.ranks == 1) else 2000.0
 
-    assert list_findings(tmp_path, time_ns) == []
+    assert list_findings(tmp_path, choose_time_ns) == []
 
 
 def test_time_that_grows_unlike_the_others_is_reported(tmp_path: Path) -> None:
-    def time_ns(candidate: str, _case: Case, place: Placement) -> float:
+    def choose_time_ns(candidate: str, _case: Case, place: Placement) -> float:
         steep = candidate == "beta" and place.nodes >= 8
         return (3000 if steep else 1000) * (1 + 0.5 * place.nodes)
 
-    (finding,) = list_findings(tmp_path, time_ns, nodes=NODES, ranks=(1,), candidates=("alpha", "beta", "gamma"), spread=0)
+    (finding,) = list_findings(tmp_path, choose_time_ns, nodes=NODES, ranks=(1,), candidates=("alpha", "beta", "gamma"), spread=0)
     assert render_texts(finding) == Finding(
         kind="scaling",
         title=Text("beta slows down with more nodes in allreduce, unlike most others"),
@@ -124,10 +124,10 @@ def test_time_that_grows_unlike_the_others_is_reported(tmp_path: Path) -> None:
 def test_two_builds_of_one_library_slow_down_and_win_together(tmp_path: Path) -> None:
     builds = ("alpha+gcc", "alpha+clang", "beta+gcc", "beta+clang")
 
-    def time_ns(candidate: str, case: Case, place: Placement) -> float:
+    def choose_time_ns(candidate: str, case: Case, place: Placement) -> float:
         return find_time_ns(candidate.partition("+")[0], case, place)
 
-    first, second, change = list_findings(tmp_path, time_ns, nodes=(2, 12), ranks=(1,), candidates=builds)
+    first, second, change = list_findings(tmp_path, choose_time_ns, nodes=(2, 12), ranks=(1,), candidates=builds)
     assert (first.title.fields["name"], second.title.fields["name"]) == builds[:2]
     assert ": at least 2.69× more than beta+gcc and beta+clang (" in render(first.text)
     assert render(change.text) == (
@@ -137,26 +137,26 @@ def test_two_builds_of_one_library_slow_down_and_win_together(tmp_path: Path) ->
 
 
 def test_common_growth_is_not_reported(tmp_path: Path) -> None:
-    def time_ns(_candidate: str, _case: Case, place: Placement) -> float:
+    def choose_time_ns(_candidate: str, _case: Case, place: Placement) -> float:
         return 1000.0 * place.ranks**2
 
-    assert list_findings(tmp_path, time_ns, nodes=NODES) == []
+    assert list_findings(tmp_path, choose_time_ns, nodes=NODES) == []
 
 
 def test_growth_from_one_node_to_two_is_not_compared(tmp_path: Path) -> None:
-    def time_ns(candidate: str, _case: Case, place: Placement) -> float:
+    def choose_time_ns(candidate: str, _case: Case, place: Placement) -> float:
         return 100.0 if candidate == "alpha" and place.nodes == 1 else 2000.0
 
-    assert list_findings(tmp_path, time_ns, candidates=("alpha", "beta")) == []
+    assert list_findings(tmp_path, choose_time_ns, candidates=("alpha", "beta")) == []
 
 
 def test_a_crashed_candidate_has_no_growth_and_no_rank(tmp_path: Path) -> None:
-    def time_ns(candidate: str, case: Case, place: Placement) -> float | CaseStatus:
+    def choose_time_ns(candidate: str, case: Case, place: Placement) -> float | CaseStatus:
         if candidate == "beta" and place.nodes >= 8:
             return CaseStatus.CRASHED
         return find_time_ns(candidate, case, place)
 
-    (finding,) = list_findings(tmp_path, time_ns, nodes=NODES, ranks=(2,))
+    (finding,) = list_findings(tmp_path, choose_time_ns, nodes=NODES, ranks=(2,))
     assert render(finding.text).endswith("alpha is fastest from 1 to 4 nodes and beta is fastest on 6 nodes.")
 
 

@@ -79,10 +79,10 @@ def test_blocks_in_another_state_are_reported_and_compared(tmp_path: Path) -> No
 
 
 def test_a_change_during_a_launch_is_reported_and_the_launch_counts(tmp_path: Path) -> None:
-    def exchange_ns(candidate: str, block: int) -> tuple[float, float]:
+    def choose_exchange_ns(candidate: str, block: int) -> tuple[float, float]:
         return (50.0, 210.0) if (candidate, block) == ("beta", 3) else (50.0, 50.0)
 
-    verdict = evaluate_states(tmp_path, exchange_ns).verdict
+    verdict = evaluate_states(tmp_path, choose_exchange_ns).verdict
     assert [(render(finding.text), finding.severity) for finding in list_findings(verdict)] == [
         (f"{HANDING} took 50.0 ns in 11 launches and changed during 1 launch. {COMPARED}", "note")
     ]

@@ -34,10 +34,10 @@ AGREE = {"alpha": 1.0, "beta": 1.4}
 def make_view(times: Mapping[tuple[str, int], Mapping[str, float]]) -> CampaignView:
     """Return a campaign in which alpha is faster except in these cases."""
 
-    def time_ns(candidate: str, case: Case) -> float:
+    def choose_time_ns(candidate: str, case: Case) -> float:
         return 1000 * times.get((case.operation, case.size_bytes), AGREE)[candidate]
 
-    view = campaign_views.make_view(time_ns, cases=CASES, candidates=("alpha", "beta"), spread=0.001)
+    view = campaign_views.make_view(choose_time_ns, cases=CASES, candidates=("alpha", "beta"), spread=0.001)
     known = reconciliation.make_record(CASES).operations
     return dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, operations=known))
 
@@ -89,11 +89,11 @@ def test_a_tool_that_names_the_same_or_no_candidate_is_not_reported(times: Mappi
 def test_other_datatypes_of_a_contradicting_tool_are_named() -> None:
     cases = [make_case(CORE["allreduce"]), make_case(OSU["osu-allreduce"], datatype="char")]
 
-    def time_ns(candidate: str, case: Case) -> float:
+    def choose_time_ns(candidate: str, case: Case) -> float:
         times = {"alpha": 1300.0, "beta": 1000.0} if case.suite else {"alpha": 1000.0, "beta": 1400.0}
         return times[candidate]
 
-    view = campaign_views.make_view(time_ns, cases=cases, candidates=("alpha", "beta"), spread=0.001)
+    view = campaign_views.make_view(choose_time_ns, cases=cases, candidates=("alpha", "beta"), spread=0.001)
     known = reconciliation.make_record(cases).operations
     view = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, operations=known))
     (finding,) = tools_disagree.find(view)
