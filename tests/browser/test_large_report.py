@@ -31,7 +31,7 @@ requestAnimationFrame(() => setTimeout(() => {
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path: Path = tmp_path_factory.mktemp("large") / "report.html"
     write_html(path, Large(blocks=3, samples=4).make_evaluation())
     return path
@@ -45,24 +45,24 @@ def measure_opening_ms(browser: Chrome, path: Path) -> float:
     return float(browser.execute_script("return performance.getEntriesByName('opened')[0].startTime"))
 
 
-def test_the_file_is_below_ten_megabytes(written: Path) -> None:
-    assert written.stat().st_size < 10_000_000
+def test_the_file_is_below_ten_megabytes(report_path: Path) -> None:
+    assert report_path.stat().st_size < 10_000_000
 
 
-def test_the_page_opens_with_its_first_map_and_no_chart(browser: Chrome, written: Path, tmp_path: Path) -> None:
+def test_the_page_opens_with_its_first_map_and_no_chart(browser: Chrome, report_path: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.html").write_text(EMPTY)
     empty_ms = min(measure_opening_ms(browser, tmp_path / "empty.html") for _ in range(3))
-    own_ms = min(measure_opening_ms(browser, written) for _ in range(3))
-    print(f"opened after {own_ms:.0f} ms, an empty page after {empty_ms:.0f} ms, {written.stat().st_size / 1e6:.1f} MB")
+    own_ms = min(measure_opening_ms(browser, report_path) for _ in range(3))
+    print(f"opened after {own_ms:.0f} ms, an empty page after {empty_ms:.0f} ms, {report_path.stat().st_size / 1e6:.1f} MB")
     assert own_ms < 100 * empty_ms
     assert len(browser.find_elements(By.CSS_SELECTOR, "#map td[data-case]")) == CASES / 3
     assert browser.execute_script("return document.querySelectorAll('svg').length") == 0
     assert browser.execute_script("return document.querySelectorAll('*').length") < 2 * CASES
 
 
-def test_only_requested_charts_are_drawn(browser: Chrome, written: Path) -> None:
+def test_only_requested_charts_are_drawn(browser: Chrome, report_path: Path) -> None:
     key = "allgather.blocking.1048576.byte.nodes.window"
-    page = open_page(browser, f"{written.as_uri()}#case={key}&placement=nodes&text=allgather")
+    page = open_page(browser, f"{report_path.as_uri()}#case={key}&placement=nodes&text=allgather")
     assert page.find_element(By.CSS_SELECTOR, ".chosen").text == "Shown: allgather 1 MiB at nodes"
     figure = await_drawing(page, page.find_element(By.CSS_SELECTOR, "#case figure[data-plot=distribution]"))
     assert figure.find_element(By.TAG_NAME, "figcaption").text.startswith("allgather 1 MiB: all 48 samples")

@@ -59,7 +59,7 @@ LINES: tuple[tuple[str, Form], ...] = (
 SIZES = (8, 65536)
 QUIET_NS = 50.0
 """The exchange time of an idle machine."""
-DEADLY = {CaseStatus.CRASHED: LaunchStatus.CRASHED, CaseStatus.HUNG: LaunchStatus.HUNG}
+LAUNCH_STATUSES = {CaseStatus.CRASHED: LaunchStatus.CRASHED, CaseStatus.HUNG: LaunchStatus.HUNG}
 REASONS = {
     CaseStatus.LACKING: "MPI_Iallreduce is not in this library",
     CaseStatus.WRONG_DATA: "rank 1: byte 3 is 7, expected 9",
@@ -231,7 +231,7 @@ def divide_into_launches(results: Sequence[CaseResult]) -> Iterator[list[CaseRes
             yield part
             part = []
         part.append(result)
-        if result.status in DEADLY:
+        if result.status in LAUNCH_STATUSES:
             yield part
             part = []
     if part:
@@ -267,7 +267,7 @@ def make_launch(
     number: int, block: int, position: int, candidate: str, placement: str, last: CaseStatus = CaseStatus.OK
 ) -> Launch:
     """Return the record of a launch that ended as its last case did."""
-    status = DEADLY.get(last, LaunchStatus.OK)
+    status = LAUNCH_STATUSES.get(last, LaunchStatus.OK)
     crashed = status == LaunchStatus.CRASHED
     return Launch(
         number=number,

@@ -609,7 +609,7 @@ def test_truncated_late_and_exchanged_data_are_detected(core: Core, flip: Path, 
     assert find_undetected_changes(core, flip, tmp_path, spoilt, how) == []
 
 
-SPOILT_TWICE = {"pingpong-packed", "pack", "unpack"}
+CORRUPTED_TWICE = {"pingpong-packed", "pack", "unpack"}
 """Packing and unpacking: the data pass through two calls."""
 WINDOWS = ("bandwidth", "message-rate", "fan-in", "fan-out")
 GETS = ("get", "get-bandwidth", "get-bidirectional", "get-pairs", "get-exchange", "get-one-to-all", "get-all-to-all")
@@ -629,7 +629,7 @@ def test_data_that_arrive_with_the_next_call_only_are_detected(core: Core, flip:
         for form in FORMS
         for operation in core.list_operations(form, 2)
         for case in make_cases([operation], form, [64, 1024, 1 << 16])
-        if is_delivering(operation) and operation.name not in SPOILT_TWICE and "MPI_Put" not in find_calls(operation, form)
+        if is_delivering(operation) and operation.name not in CORRUPTED_TWICE and "MPI_Put" not in find_calls(operation, form)
         if (operation.kind != "one-sided" or "get" in operation.name) and f"{operation.name}.{form}" not in CALLS_AGAIN
     ]
     assert len(spoilt) > 150
@@ -705,7 +705,7 @@ def test_data_that_are_late_for_some_timed_calls_are_detected(
 
 
 @pytest.fixture(scope="module")
-def hollow(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def hollow_library(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
     library = tmp_path_factory.mktemp("hollow") / "hollow.so"
     command = [core.library.wrapper, "-shared", "-fPIC", "-o", str(library), str(FLIP.with_name("hollow.c"))]
     subprocess.run(command, check=True, env={**os.environ, **core.library.environment})
@@ -737,11 +737,11 @@ HOLLOW: dict[str, tuple[list[dict[str, object]], str]] = {
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("call", HOLLOW)
 def test_calls_without_data_that_do_nothing_are_detected(
-    core: Core, hollow: Path, call: str, ranks: int, tmp_path: Path
+    core: Core, hollow_library: Path, call: str, ranks: int, tmp_path: Path
 ) -> None:
     """Each is tried several times: a rank without a CPU calls after the late one, and detects nothing then."""
     cases, reason = HOLLOW[call]
-    before = ("env", f"LD_PRELOAD={hollow}", f"HOLLOW={call}")
+    before = ("env", f"LD_PRELOAD={hollow_library}", f"HOLLOW={call}")
     remaining = cases
     for _ in range(TRIES):
         records = core.run_job(tmp_path, ranks, remaining, "--probe", before=before)
@@ -751,7 +751,7 @@ def test_calls_without_data_that_do_nothing_are_detected(
         if not remaining:
             break
     assert remaining == []
-    right = core.run_job(tmp_path, ranks, cases, "--probe", before=("env", f"LD_PRELOAD={hollow}"))
+    right = core.run_job(tmp_path, ranks, cases, "--probe", before=("env", f"LD_PRELOAD={hollow_library}"))
     assert [record["status"] for record in right] == ["ok"] * len(cases)
 
 

@@ -47,7 +47,7 @@ def list_mapped(check: Check) -> set[str]:
 
 
 @pytest.fixture(params=["lmod", mark_thorough("environment-modules")])
-def system(
+def module_system(
     request: pytest.FixtureRequest, reach: list[Library], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> str:
     """Make modulefiles for two wheels and one for tools, and a user of one of the two module systems."""
@@ -66,7 +66,7 @@ def system(
 # --- modules ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("system")
+@pytest.mark.usefixtures("module_system")
 @pytest.mark.parametrize("family", ["mpich", "openmpi"])
 def test_a_library_of_a_module_works(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
     library, expected = libraries.choose(f"module:{family}/1", reach), choose_wheel(family, reach)
@@ -83,7 +83,7 @@ def test_a_library_of_a_module_works(family: str, home: Path, reach: list[Librar
     assert [libraries.explain_wrong_libmpi(library, file) for file in list_mapped(check)] == [""]
 
 
-@pytest.mark.usefixtures("system")
+@pytest.mark.usefixtures("module_system")
 def test_modules_are_loaded_together(reach: list[Library]) -> None:
     library = libraries.choose("module:tools mpich/1", reach)
     assert library.origin == {"modules": "tools mpich/1"}
@@ -92,7 +92,7 @@ def test_modules_are_loaded_together(reach: list[Library]) -> None:
     assert "clang" not in choose_wheel("mpich", reach).compiler
 
 
-@pytest.mark.usefixtures("system")
+@pytest.mark.usefixtures("module_system")
 def test_the_command_finds_modules_and_mentions_others(home: Path, reach: list[Library]) -> None:
     answer = run_rankbench("find", "--no-check", "--modules", "tools mpich/1", home=home)
     lines = answer.stdout.splitlines()
@@ -116,9 +116,9 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("names", ["nosuch/1", "mpich/1 openmpi/1", "tools"])
-def test_modules_that_cannot_be_loaded_are_refused_in_one_line(names: str, system: str, home: Path) -> None:
+def test_modules_that_cannot_be_loaded_are_refused_in_one_line(names: str, module_system: str, home: Path) -> None:
     answer = run_rankbench("find", "--no-check", "--modules", names, home=home)
-    assert (answer.returncode, answer.stderr) == (2, f"rankbench: modules {names}: {REFUSALS[system, names]}\n")
+    assert (answer.returncode, answer.stderr) == (2, f"rankbench: modules {names}: {REFUSALS[module_system, names]}\n")
 
 
 def test_modules_are_found_by_a_login_shell_without_variables(
@@ -324,7 +324,7 @@ name = "intel by the standard ABI"
 
 
 @pytest.mark.thorough
-@pytest.mark.usefixtures("system")
+@pytest.mark.usefixtures("module_system")
 def test_a_campaign_combines_modules_compilers_and_binaries(home: Path, reach: list[Library], tmp_path: Path) -> None:
     mpich, intel = choose_wheel("mpich", reach).name, choose_wheel("intel-mpi", reach).name
     (tmp_path / "plan.toml").write_text(PLAN.format(mpich=mpich, intel=intel), "utf-8")

@@ -56,27 +56,27 @@ def run_plan(place: Path, home: Path, plan: str) -> store.Store:
 
 
 @pytest.fixture(scope="module")
-def measured(home: Path, tmp_path_factory: pytest.TempPathFactory) -> store.Store:
+def campaign_store(home: Path, tmp_path_factory: pytest.TempPathFactory) -> store.Store:
     """Return a campaign of IMB and the core with three libraries, of which IMB can load two."""
     return run_plan(tmp_path_factory.mktemp("imb"), home, IMB)
 
 
-def test_imb_is_launched_in_the_blocks_of_the_core(measured: store.Store) -> None:
-    rows = measured.cases()
+def test_imb_is_launched_in_the_blocks_of_the_core(campaign_store: store.Store) -> None:
+    rows = campaign_store.cases()
     status: dict[tuple[str, str], set[str]] = {}
     for candidate, operation, ended in rows.select("candidate", "operation", "status").rows():
         status.setdefault((candidate, operation), set()).add(ended)
     for candidate in ("mpich-5.0.2", "mpich-5.0.2 (again)", "intel-mpi-2021.18.1"):
         assert {name: statuses for (library, name), statuses in status.items() if library == candidate} == {
-            name: {"ok"} for name in {case.operation for case in measured.campaign.cases}
+            name: {"ok"} for name in {case.operation for case in campaign_store.campaign.cases}
         }
     assert {name for (library, name), texts in status.items() if library == "openmpi-5.0.11" and texts == {"ok"}} == {
         "pingpong", "allreduce"
     }  # fmt: skip
 
 
-def test_a_library_that_a_program_cannot_load_is_refused(measured: store.Store) -> None:
-    reasons = set(measured.cases().filter(candidate="openmpi-5.0.11", status="refused")["reason"])
+def test_a_library_that_a_program_cannot_load_is_refused(campaign_store: store.Store) -> None:
+    reasons = set(campaign_store.cases().filter(candidate="openmpi-5.0.11", status="refused")["reason"])
     assert reasons == {
         f"{name} cannot run with openmpi-5.0.11: it is linked to libmpi.so.12, and openmpi-5.0.11 has libmpi.so.40; "
         "build it for this library"
@@ -84,32 +84,32 @@ def test_a_library_that_a_program_cannot_load_is_refused(measured: store.Store) 
     }
 
 
-def test_each_figure_is_that_of_the_program_s_output(measured: store.Store) -> None:
+def test_each_figure_is_that_of_the_program_s_output(campaign_store: store.Store) -> None:
     """The log of a launch has the output; a sample is the time in its column, in nanoseconds."""
     (case,) = [
-        case for case in measured.campaign.cases if (case.operation, case.size_bytes) == ("imb-mpi1-allreduce", 1000)
+        case for case in campaign_store.campaign.cases if (case.operation, case.size_bytes) == ("imb-mpi1-allreduce", 1000)
     ]
-    samples = measured.samples().filter(case=case.key).collect()
+    samples = campaign_store.samples().filter(case=case.key).collect()
     assert samples.height == 3 * 3
-    launches = {launch.number: launch for launch in measured.launches()}
+    launches = {launch.number: launch for launch in campaign_store.launches()}
     for row in samples.iter_rows(named=True):
         launch = launches[row["launch"]]
         (printed,) = re.findall(r"^ +1000 +10 +\S+ +\S+ +(\S+)", launch.log, re.MULTILINE)
         assert row["time_ns"] == pytest.approx(float(printed) * 1000)
         assert Path(launch.command[-1]).name == imb.SIZES or "IMB-MPI1" in " ".join(launch.command)
-    headings = [json.loads(text) for text in measured.cases().filter(case=case.key, status="ok")["printed"]]
+    headings = [json.loads(text) for text in campaign_store.cases().filter(case=case.key, status="ok")["printed"]]
     assert {tuple(fields) for fields in headings} == {("#repetitions", "t_min[usec]", "t_max[usec]", "t_avg[usec]")}
 
 
-def test_overlap_of_a_foreign_program_is_reported_as_that_of_the_core(measured: store.Store) -> None:
-    rows = measured.cases().filter(operation="imb-nbc-iallreduce", status="ok")
+def test_overlap_of_a_foreign_program_is_reported_as_that_of_the_core(campaign_store: store.Store) -> None:
+    rows = campaign_store.cases().filter(operation="imb-nbc-iallreduce", status="ok")
     assert set(rows["options"]) == {"quantity=overlap"}
     assert (rows["pure_ns"] > 0).all()
     assert (rows["compute_ns"] > 0).all()
 
 
-def test_results_of_imb_are_shown_beside_those_of_the_core(measured: store.Store, home: Path) -> None:
-    shown = rankbench("show", str(measured.folder), home=home)
+def test_results_of_imb_are_shown_beside_those_of_the_core(campaign_store: store.Store, home: Path) -> None:
+    shown = rankbench("show", str(campaign_store.folder), home=home)
     assert shown.returncode == 0, shown.stderr
     titles = [line for line in shown.stdout.splitlines() if line.startswith(("imb-", "pingpong:", "allreduce:"))]
     assert [title.partition(":")[0] for title in titles if title.startswith(("imb-mpi1-p", "pingpong"))]

@@ -126,7 +126,7 @@ def run_beside(core: Core, folder: Path, other: str, *, over_hosts: bool) -> tup
 
 
 @pytest.fixture
-def keeps(core: Core, tmp_path: Path) -> Path:
+def delaying_library(core: Core, tmp_path: Path) -> Path:
     """Return a library to preload that keeps a message until its rank calls MPI again."""
     path = tmp_path / "keeps.so"
     source = Path(fakes.__file__).with_name("keeps.c")
@@ -137,13 +137,13 @@ def keeps(core: Core, tmp_path: Path) -> Path:
 
 @PAGES
 def test_a_library_that_delays_a_message_until_its_next_call_does_not_block_the_turns(
-    core: Core, keeps: Path, tmp_path: Path, *, over_hosts: bool
+    core: Core, delaying_library: Path, tmp_path: Path, *, over_hosts: bool
 ) -> None:
     """Rank 0 needs the message that rank 1 keeps after its turn before it can pass the turn on."""
     statuses = []
     with closing(launch.Turns(2, 2, over_hosts=over_hosts)) as turns:
         steps = []
-        for place, settings in enumerate([{"LD_PRELOAD": str(keeps)}, {}]):
+        for place, settings in enumerate([{"LD_PRELOAD": str(delaying_library)}, {}]):
             stream = tmp_path / f"stream{place}"
             arguments = [
                 *turns.arguments(place),

@@ -45,7 +45,7 @@ SHORT = {"start": "barrier", "samples": 3, "limit_s": 60}
 
 
 @pytest.fixture(scope="module")
-def sanitized(home: Path, reach: list[Library]) -> Iterator[Core]:
+def sanitized_core(home: Path, reach: list[Library]) -> Iterator[Core]:
     """Build the core with sanitizers; flags are part of a build's key, so that the usual build is not changed."""
     library = libraries.choose("mpich", [library for library in reach if library.source == "pypi"])
     with pytest.MonkeyPatch.context() as patch:
@@ -58,9 +58,9 @@ def sanitized(home: Path, reach: list[Library]) -> Iterator[Core]:
     "memory", [*MEMORY, *DERIVED], ids=lambda memory: ",".join(f"{key}={value}" for key, value in memory.items())
 )
 @pytest.mark.parametrize("form", FORMS)
-def test_sanitizers_report_nothing(sanitized: Core, form: str, memory: dict[str, object], tmp_path: Path) -> None:
+def test_sanitizers_report_nothing(sanitized_core: Core, form: str, memory: dict[str, object], tmp_path: Path) -> None:
     """Cases that are invalid for an operation are refused. The data that a library delivers are tested elsewhere."""
-    operations = sanitized.list_operations(form, RANKS)
+    operations = sanitized_core.list_operations(form, RANKS)
     if "datatype" in memory:
         operations = [
             operation
@@ -76,7 +76,7 @@ def test_sanitizers_report_nothing(sanitized: Core, form: str, memory: dict[str,
     lines = [" ".join(["case", *(f"{key}={value}" for key, value in case.items())]) for case in cases]
     job = tmp_path / "job"
     job.write_text("\n".join(["rankbench-job 1", *lines, ""]))
-    run, records = sanitized.launch_core(tmp_path, RANKS, "--job", str(job), before=ENVIRONMENT)
+    run, records = sanitized_core.launch_core(tmp_path, RANKS, "--job", str(job), before=ENVIRONMENT)
     reports = sorted(set(REPORT.findall(run.printed)))
     assert reports == [], run.printed[-4000:]
     assert len(records) == len(cases), run.printed[-4000:]

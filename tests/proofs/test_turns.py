@@ -90,7 +90,7 @@ def gather(stores: list[Store]) -> Blocks:
 
 
 @pytest.fixture(scope="module")
-def both(home: Path, reach: list[Library], tmp_path_factory: pytest.TempPathFactory) -> tuple[Blocks, Blocks]:
+def alternating_blocks(home: Path, reach: list[Library], tmp_path_factory: pytest.TempPathFactory) -> tuple[Blocks, Blocks]:
     """Return alternating blocks in turns and alone, as many as wanted or allowed by the budget."""
     folder, names = tmp_path_factory.mktemp("turns"), [library.name for library in reach if library.source == "pypi"]
     stores_by_kind: tuple[list[Store], list[Store]] = ([], [])
@@ -145,9 +145,9 @@ def trim(logs: np.ndarray, tail: float) -> tuple[float, float]:
     return float(scipy.stats.trim_mean(logs, cut / count)), float(scipy.stats.t.isf(tail, count - 2 * cut - 1)) * error
 
 
-def test_ratios_in_turns_are_those_of_launches_alone(both: tuple[Blocks, Blocks]) -> None:
-    all_quotients, most = compute_quotients(*both), math.log1p(WITHIN)
-    print(f"{both[0].number} blocks of each kind, quotient of ratios in turns and alone:", *all_quotients, sep="\n")
+def test_ratios_in_turns_are_those_of_launches_alone(alternating_blocks: tuple[Blocks, Blocks]) -> None:
+    all_quotients, most = compute_quotients(*alternating_blocks), math.log1p(WITHIN)
+    print(f"{alternating_blocks[0].number} blocks of each kind, quotient of ratios in turns and alone:", *all_quotients, sep="\n")
     beyond = [quotient for quotient in all_quotients if abs(quotient.log) - quotient.half > most]
     assert not beyond, f"surely differ by more than {WITHIN:.0%}: {'; '.join(map(str, beyond))}"
     wide = [quotient for quotient in all_quotients if abs(quotient.log) + quotient.half > most]
@@ -155,10 +155,10 @@ def test_ratios_in_turns_are_those_of_launches_alone(both: tuple[Blocks, Blocks]
         raise UndecidedError(f"{len(wide)} of {len(all_quotients)} quotients may differ by more than {WITHIN:.0%}")
 
 
-def test_position_and_predecessor_do_not_matter(both: tuple[Blocks, Blocks]) -> None:
-    effects = estimate_effects(both[0].figures, both[0].beside)
+def test_position_and_predecessor_do_not_matter(alternating_blocks: tuple[Blocks, Blocks]) -> None:
+    effects = estimate_effects(alternating_blocks[0].figures, alternating_blocks[0].beside)
     texts = [f"{effect.kind} {effect.level}: {math.expm1(effect.log):+.2%} (± {effect.half:.2%})" for effect in effects]
-    print(f"effects over {both[0].number} blocks:", *texts, sep="\n")
+    print(f"effects over {alternating_blocks[0].number} blocks:", *texts, sep="\n")
     beyond = [text for effect, text in zip(effects, texts, strict=True) if effect.exceeds(WITHIN)]
     assert not beyond, f"surely above {WITHIN:.0%}: {'; '.join(beyond)}"
     if not effects or any(abs(effect.log) + effect.half > math.log1p(WITHIN) for effect in effects):

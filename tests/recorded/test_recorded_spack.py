@@ -12,7 +12,7 @@ from rankbench import libraries
 
 HERE = Path(__file__).parent / "spack"
 FORMATS = sorted(folder.name for folder in HERE.iterdir() if folder.is_dir())
-SAYINGS = {
+VERSION_OUTPUT = {
     "mpich": "mpicc for MPICH version {version}",
     "cray-mpich": "mpicc for MPICH version 3.4",
     "mvapich2": "mpicc for MVAPICH2 version {version}",
@@ -27,7 +27,7 @@ def make_wrapper(root: Path, prefix: str, package: str, version: str) -> None:
     name = f"bin/mpicc.{package}" if prefix == "/usr" else PLACES.get(package, "bin/mpicc")
     wrapper = root / prefix.removeprefix("/") / name
     wrapper.parent.mkdir(parents=True, exist_ok=True)
-    text = SAYINGS[package].format(version=version)
+    text = VERSION_OUTPUT[package].format(version=version)
     wrapper.write_text(f'#!/bin/sh\n[ "$1" = -v ] && echo "{text}"\n', "utf-8")
     wrapper.chmod(0o755)
 

@@ -46,14 +46,14 @@ def draw_campaign(folder: Path, seed: int) -> CampaignView:
 
 
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[CampaignView]:
+def views(tmp_path_factory: pytest.TempPathFactory) -> list[CampaignView]:
     return [draw_campaign(tmp_path_factory.mktemp("drawn"), seed) for seed in SEEDS]
 
 
-def test_the_gate_never_contradicts_the_tables(drawn: list[CampaignView]) -> None:
+def test_the_gate_never_contradicts_the_tables(views: list[CampaignView]) -> None:
     """A case that is slower in the tables fails even if its interval reaches below the threshold."""
     near_the_edge = 0
-    for view, (new, old) in itertools.product(drawn, itertools.permutations(PAIR)):
+    for view, (new, old) in itertools.product(views, itertools.permutations(PAIR)):
         most = 1 + view.campaign.plan.threshold
         for check in gate.check_candidate(view, new, old):
             verdict = view.verdict_of[check.case]
@@ -68,8 +68,8 @@ def test_the_gate_never_contradicts_the_tables(drawn: list[CampaignView]) -> Non
     assert near_the_edge > 0
 
 
-def test_exports_have_the_verdict_of_each_case(drawn: list[CampaignView]) -> None:
-    for view in drawn:
+def test_exports_have_the_verdict_of_each_case(views: list[CampaignView]) -> None:
+    for view in views:
         exported = json.export(view).verdict.cases
         assert [(verdict.outcome, verdict.winners) for verdict in exported] == [
             (case.outcome, case.winners) for case in view.verdict.cases

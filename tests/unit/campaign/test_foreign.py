@@ -192,7 +192,7 @@ def test_a_program_not_linked_to_a_shared_library_is_refused(tmp_path: Path, lib
 
 
 @pytest.fixture
-def offered(tmp_path: Path, library: Library, monkeypatch: pytest.MonkeyPatch) -> Path:
+def module_folder(tmp_path: Path, library: Library, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with two builds of a program, and with modules for them and for another library."""
     shared_libraries.link_program(library, tmp_path / "osu" / "osu_latency")
     other = shared_libraries.make(tmp_path / "other", "3.4")
@@ -212,32 +212,32 @@ def make_suite(*names: str) -> SuiteSpec:
     return SuiteSpec(name="osu", modules=list(names), arguments=["-W", "2"])
 
 
-def test_a_program_is_found_on_the_path_of_its_modules(offered: Path, library: Library) -> None:
-    program = find_program(library, offered, make_suite("cuda/12", "osu/7.4"))
-    assert (program.path, program.arguments) == (offered / "osu" / "osu_latency", ["-W", "2"])
+def test_a_program_is_found_on_the_path_of_its_modules(module_folder: Path, library: Library) -> None:
+    program = find_program(library, module_folder, make_suite("cuda/12", "osu/7.4"))
+    assert (program.path, program.arguments) == (module_folder / "osu" / "osu_latency", ["-W", "2"])
     assert program.environment == {
         "CUDA_HOME": "/opt/cuda",
-        "OSU_HOME": f"{offered}/osu",
-        "PATH": f"{offered}/osu:/opt/cuda/bin:{os.environ['PATH']}",
+        "OSU_HOME": f"{module_folder}/osu",
+        "PATH": f"{module_folder}/osu:/opt/cuda/bin:{os.environ['PATH']}",
     }
 
 
-def test_modules_of_a_program_are_loaded_after_those_of_the_library(offered: Path) -> None:
-    (library,) = libraries.find(libraries.Search(home=offered, modules=("mpich/4.3",), system=()))
-    program = find_program(library, offered, make_suite("osu/bound"))
-    assert program.path == offered / "mpich" / ".." / "osu" / "osu_latency"
-    assert program.environment["MPI_HOME"] == f"{offered}/mpich"
+def test_modules_of_a_program_are_loaded_after_those_of_the_library(module_folder: Path) -> None:
+    (library,) = libraries.find(libraries.Search(home=module_folder, modules=("mpich/4.3",), system=()))
+    program = find_program(library, module_folder, make_suite("osu/bound"))
+    assert program.path == module_folder / "mpich" / ".." / "osu" / "osu_latency"
+    assert program.environment["MPI_HOME"] == f"{module_folder}/mpich"
 
 
-def test_the_candidate_s_library_precedes_that_of_a_module(offered: Path, library: Library) -> None:
-    program = find_program(library, offered, make_suite("osu/astray"))
-    assert program.path == offered / "others" / "osu_latency"
-    assert program.environment["LD_LIBRARY_PATH"] == f"{offered}/mpich/lib:{offered}/other/lib"
+def test_the_candidate_s_library_precedes_that_of_a_module(module_folder: Path, library: Library) -> None:
+    program = find_program(library, module_folder, make_suite("osu/astray"))
+    assert program.path == module_folder / "others" / "osu_latency"
+    assert program.environment["LD_LIBRARY_PATH"] == f"{module_folder}/mpich/lib:{module_folder}/other/lib"
 
 
-def test_a_module_with_a_program_of_another_abi_is_refused(offered: Path) -> None:
-    openmpi = shared_libraries.make(offered / "openmpi", "5.0", soname="libmpi.so.40")
-    assert read_refusal(openmpi, offered, make_suite("osu/7.4")) == (
+def test_a_module_with_a_program_of_another_abi_is_refused(module_folder: Path) -> None:
+    openmpi = shared_libraries.make(module_folder / "openmpi", "5.0", soname="libmpi.so.40")
+    assert read_refusal(openmpi, module_folder, make_suite("osu/7.4")) == (
         f"osu_latency cannot run with {openmpi.name}: it is linked to libmpi.so.12, and {openmpi.name} has "
         "libmpi.so.40; build it for this library"
     )
@@ -247,17 +247,17 @@ def test_a_module_with_a_program_of_another_abi_is_refused(offered: Path) -> Non
     ("names", "text"), [(["cuda/12"], "cuda/12 puts"), (["cuda/12", "osu/7.4"], "cuda/12 osu/7.4 put")]
 )
 def test_modules_without_the_program_on_their_path_are_refused(
-    offered: Path, library: Library, names: list[str], text: str
+    module_folder: Path, library: Library, names: list[str], text: str
 ) -> None:
-    (offered / "osu" / "osu_latency").unlink()
-    assert read_refusal(library, offered, make_suite(*names)) == (
+    (module_folder / "osu" / "osu_latency").unlink()
+    assert read_refusal(library, module_folder, make_suite(*names)) == (
         f'osu-latency: no osu_latency in what {text} on PATH; say where it is: [suites.osu] path = "FOLDER", source = '
         '"TARBALL" or module = "NAME"'
     )
 
 
-def test_a_missing_module_is_refused(offered: Path, library: Library) -> None:
-    assert read_refusal(library, offered, make_suite("osu/8")) == (
+def test_a_missing_module_is_refused(module_folder: Path, library: Library) -> None:
+    assert read_refusal(library, module_folder, make_suite("osu/8")) == (
         "modules osu/8: Unable to locate a modulefile for 'osu/8'"
     )
 
@@ -423,7 +423,7 @@ def make_program(operation: Operation, arguments: Sequence[str] = ()) -> Program
     return Program(Path("/opt/bench/program"), {}, operation, list(arguments))
 
 
-class Ended:
+class LaunchEnding:
     """How launches of osu_latency end that print a text."""
 
     def __init__(self, folder: Path) -> None:
@@ -444,8 +444,8 @@ class Ended:
 
 
 @pytest.fixture
-def ended(tmp_path: Path) -> Ended:
-    return Ended(tmp_path)
+def end_launch(tmp_path: Path) -> LaunchEnding:
+    return LaunchEnding(tmp_path)
 
 
 COMPLETE_OUTPUT = imports.format_latencies((8, 1.5), (16, 2.5), (32, 3.5))
@@ -486,117 +486,117 @@ def test_the_command_has_the_program_s_arguments_and_those_of_the_plan(tmp_path:
     assert (tmp_path / "sizes.txt").read_text() == "8\n64\n"
 
 
-def test_a_successful_output_has_a_sample_for_each_size(ended: Ended) -> None:
-    ending = ended(COMPLETE_OUTPUT)
+def test_a_successful_output_has_a_sample_for_each_size(end_launch: LaunchEnding) -> None:
+    ending = end_launch(COMPLETE_OUTPUT)
     assert (ending.status, ending.reason) == (LaunchStatus.OK, "")
     assert list_results(ending) == [(8, "ok", [1500.0]), (16, "ok", [2500.0]), (32, "ok", [3500.0])]
     assert (ending.stream.complete, find_broken_size(ending), ending.stream.facts) == (True, None, None)
 
 
-def test_sizes_that_were_not_requested_are_ignored(ended: Ended) -> None:
-    assert list_results(ended(COMPLETE_OUTPUT, (16,))) == [(16, "ok", [2500.0])]
+def test_sizes_that_were_not_requested_are_ignored(end_launch: LaunchEnding) -> None:
+    assert list_results(end_launch(COMPLETE_OUTPUT, (16,))) == [(16, "ok", [2500.0])]
 
 
-def test_a_size_that_the_program_does_not_measure_is_refused(ended: Ended) -> None:
-    ending = ended(COMPLETE_OUTPUT, (8, 24))
+def test_a_size_that_the_program_does_not_measure_is_refused(end_launch: LaunchEnding) -> None:
+    ending = end_launch(COMPLETE_OUTPUT, (8, 24))
     assert list_results(ending) == [(8, "ok", [1500.0]), (24, "refused", [])]
     assert ending.stream.results[1].reason == "the program has not this size; it measured 8, 16, 32 B"
     assert ending.status == LaunchStatus.OK
 
 
-def test_a_refusal_names_the_first_measured_sizes(ended: Ended) -> None:
+def test_a_refusal_names_the_first_measured_sizes(end_launch: LaunchEnding) -> None:
     many = imports.format_latencies(*((size, 1.5) for size in range(1, 20)))
-    assert ended(many, (24,)).stream.results[0].reason == (
+    assert end_launch(many, (24,)).stream.results[0].reason == (
         "the program has not this size; it measured 1, 2, 3, 4, 5, 6, 7, 8 ... B"
     )
 
 
-def test_a_crash_in_mid_table_belongs_to_the_next_size(ended: Ended) -> None:
-    ending = ended(HALF_OUTPUT + "Segmentation fault\n", (32, 8, 16), exit_code=139)
+def test_a_crash_in_mid_table_belongs_to_the_next_size(end_launch: LaunchEnding) -> None:
+    ending = end_launch(HALF_OUTPUT + "Segmentation fault\n", (32, 8, 16), exit_code=139)
     assert (ending.status, ending.reason) == (LaunchStatus.CRASHED, "exit code 139 (SIGSEGV)")
     assert list_results(ending) == [(8, "ok", [1500.0])]
     assert (find_broken_size(ending), ending.stream.complete) == (16, False)
 
 
-def test_an_incomplete_last_line_is_not_a_figure(ended: Ended) -> None:
-    ending = ended(f"{HALF_OUTPUT}16                      2", exit_code=-9)
+def test_an_incomplete_last_line_is_not_a_figure(end_launch: LaunchEnding) -> None:
+    ending = end_launch(f"{HALF_OUTPUT}16                      2", exit_code=-9)
     assert list_results(ending) == [(8, "ok", [1500.0])]
     assert find_broken_size(ending) == 16
 
 
-def test_a_crash_before_the_first_figure_belongs_to_the_first_size(ended: Ended) -> None:
-    ending = ended("Fatal error in MPI_Init\n", (32, 8), exit_code=1)
+def test_a_crash_before_the_first_figure_belongs_to_the_first_size(end_launch: LaunchEnding) -> None:
+    ending = end_launch("Fatal error in MPI_Init\n", (32, 8), exit_code=1)
     assert (ending.status, list_results(ending), find_broken_size(ending)) == (LaunchStatus.CRASHED, [], 8)
 
 
-def test_a_crash_after_the_last_figure_belongs_to_no_size(ended: Ended) -> None:
-    ending = ended(COMPLETE_OUTPUT, exit_code=1)
+def test_a_crash_after_the_last_figure_belongs_to_no_size(end_launch: LaunchEnding) -> None:
+    ending = end_launch(COMPLETE_OUTPUT, exit_code=1)
     assert (ending.status, len(list_results(ending)), find_broken_size(ending)) == (LaunchStatus.CRASHED, 3, None)
 
 
-def test_a_hang_keeps_the_sizes_before_it(ended: Ended) -> None:
-    ending = ended(f"{HALF_OUTPUT}16 ", exit_code=None)
+def test_a_hang_keeps_the_sizes_before_it(end_launch: LaunchEnding) -> None:
+    ending = end_launch(f"{HALF_OUTPUT}16 ", exit_code=None)
     assert (ending.status, ending.reason) == (LaunchStatus.HUNG, "no sign of life for 60 s")
     assert (list_results(ending), find_broken_size(ending)) == ([(8, "ok", [1500.0])], 16)
 
 
-def test_an_unreadable_output_is_a_crash(ended: Ended) -> None:
+def test_an_unreadable_output_is_a_crash(end_launch: LaunchEnding) -> None:
     bad = COMPLETE_OUTPUT.replace("2.50", "nan")
-    ending = ended(bad)
+    ending = end_launch(bad)
     assert ending.status == LaunchStatus.CRASHED
     line = next(number for number, text in enumerate(bad.splitlines(), 1) if "nan" in text)
     assert ending.reason == (
-        f"its output cannot be read: {ended.output}:{line}: Avg Latency(us) is 'nan'; expected a number of 0 or more"
+        f"its output cannot be read: {end_launch.output}:{line}: Avg Latency(us) is 'nan'; expected a number of 0 or more"
     )
     assert find_broken_size(ending) == 8
 
 
-def test_a_truncated_output_of_a_successful_program_is_unreadable(ended: Ended) -> None:
-    assert ended(COMPLETE_OUTPUT.rstrip("\n")).reason == (
-        f"its output cannot be read: {ended.output}:6: ends in the middle of a line; is it cut? If not, end it "
+def test_a_truncated_output_of_a_successful_program_is_unreadable(end_launch: LaunchEnding) -> None:
+    assert end_launch(COMPLETE_OUTPUT.rstrip("\n")).reason == (
+        f"its output cannot be read: {end_launch.output}:6: ends in the middle of a line; is it cut? If not, end it "
         "with a newline"
     )
 
 
-def test_an_empty_output_is_unreadable(ended: Ended) -> None:
-    ending = ended("")
+def test_an_empty_output_is_unreadable(end_launch: LaunchEnding) -> None:
+    ending = end_launch("")
     assert (ending.status, ending.reason) == (
         LaunchStatus.CRASHED,
-        f"its output cannot be read: {ended.output}: empty",
+        f"its output cannot be read: {end_launch.output}: empty",
     )
 
 
-def test_two_tables_are_refused_as_two_singletons(ended: Ended) -> None:
-    ending = ended(COMPLETE_OUTPUT + COMPLETE_OUTPUT)
+def test_two_tables_are_refused_as_two_singletons(end_launch: LaunchEnding) -> None:
+    ending = end_launch(COMPLETE_OUTPUT + COMPLETE_OUTPUT)
     assert (ending.status, ending.stream.results) == (LaunchStatus.REFUSED, [])
     assert ending.reason == ("printed 2 tables where one of 2 ranks was asked for; is the launcher another library's?")
 
 
-def test_the_table_of_another_benchmark_is_refused(ended: Ended) -> None:
+def test_the_table_of_another_benchmark_is_refused(end_launch: LaunchEnding) -> None:
     text = imports.format_osu(imports.BANDWIDTH, (8, 1.0))
     assert (
-        ended(text).reason == "printed 0 tables where one of 2 ranks was asked for; is the launcher another library's?"
+        end_launch(text).reason == "printed 0 tables where one of 2 ranks was asked for; is the launcher another library's?"
     )
 
 
 PROCESSES = (tool_outputs.SAMPLES / "imb" / "IMB-MPI1.Barrier.txt").read_text()
 
 
-def test_another_number_of_ranks_than_requested_is_refused(ended: Ended) -> None:
+def test_another_number_of_ranks_than_requested_is_refused(end_launch: LaunchEnding) -> None:
     assert "# #processes = 2 " in PROCESSES
-    well = ended(PROCESSES, (0,), operation=BARRIER)
+    well = end_launch(PROCESSES, (0,), operation=BARRIER)
     assert (well.status, list_results(well)) == (LaunchStatus.OK, [(0, "ok", [300.0])])
-    wrong = ended(PROCESSES, (0,), operation=BARRIER, ranks=4)
+    wrong = end_launch(PROCESSES, (0,), operation=BARRIER, ranks=4)
     assert (wrong.status, wrong.stream.results) == (LaunchStatus.REFUSED, [])
     assert wrong.reason == "measured 2 ranks where one of 4 ranks was asked for; is the launcher another library's?"
 
 
-def test_a_benchmark_of_two_ranks_may_leave_others_out(ended: Ended) -> None:
-    assert ended(COMPLETE_OUTPUT, ranks=4).status == LaunchStatus.OK
+def test_a_benchmark_of_two_ranks_may_leave_others_out(end_launch: LaunchEnding) -> None:
+    assert end_launch(COMPLETE_OUTPUT, ranks=4).status == LaunchStatus.OK
 
 
-def test_a_printed_zero_is_a_row_without_a_figure(ended: Ended) -> None:
-    (result,) = ended(imports.format_latencies((8, 0.0)), (8,)).stream.results
+def test_a_printed_zero_is_a_row_without_a_figure(end_launch: LaunchEnding) -> None:
+    (result,) = end_launch(imports.format_latencies((8, 0.0)), (8,)).stream.results
     assert (result.status, result.reason) == (CaseStatus.BELOW, "printed as 0: below the last digit printed")
 
 

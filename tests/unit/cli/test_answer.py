@@ -23,7 +23,7 @@ NAMES = ("alpha-1.0.0", "al[red]pha-beta-2.0", "gamma-long-name-2021.18.1")
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def campaign_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     def make_truth(name: str, case: Case) -> Truth:
         small = case.size_bytes <= 1024
         return Truth(factor={NAMES[0]: 1.0 if small else 1.5, NAMES[1]: 1.5 if small else 1.0}.get(name, 3.0))
@@ -34,8 +34,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
     )
 
 
-def test_the_answer_has_at_most_seven_lines_and_verbose_shows_all(stored: Store) -> None:
-    verdict = evaluation.evaluate(stored).verdict
+def test_the_answer_has_at_most_seven_lines_and_verbose_shows_all(campaign_store: Store) -> None:
+    verdict = evaluation.evaluate(campaign_store).verdict
     short, long = answer(verdict), answer(verdict, verbose=True)
     assert len(short) <= 7
     assert any(line.startswith("Up to 1 KiB") for line in short)
@@ -47,16 +47,16 @@ def test_the_answer_has_at_most_seven_lines_and_verbose_shows_all(stored: Store)
 
 
 def test_no_word_is_divided_at_eighty_columns(
-    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "width", 80)
-    conclude(stored, Decision(stop=True, reason="the plan's 6 blocks are done"))
+    conclude(campaign_store, Decision(stop=True, reason="the plan's 6 blocks are done"))
     printed = capsys.readouterr().out
     assert printed.startswith("plan: done in ")
     words = set(printed.split())
-    assert {word for line in answer(evaluation.evaluate(stored).verdict) for word in line.split()} <= words
+    assert {word for line in answer(evaluation.evaluate(campaign_store).verdict) for word in line.split()} <= words
     assert {"gamma-long-name", "2021.18.1", "al[red]pha-beta"} <= words
-    assert printed.splitlines()[-1].endswith(str(stored.folder))
+    assert printed.splitlines()[-1].endswith(str(campaign_store.folder))
     assert all(len(line) <= 80 for line in printed.splitlines()[:-1])
 
 

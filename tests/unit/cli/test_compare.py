@@ -29,7 +29,7 @@ def make_truth(candidate: str, case: Case) -> Truth:
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def campaign_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return make_campaign(tmp_path_factory.mktemp("results") / "two", make_truth, launches=6)
 
 
@@ -43,20 +43,20 @@ def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
-def test_the_first_two_candidates_are_compared_by_default(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    compare(str(stored.folder))
+def test_the_first_two_candidates_are_compared_by_default(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    compare(str(campaign_store.folder))
     assert read_lines(capsys) == (GOLDEN / "compare.txt").read_text().splitlines()
 
 
-def test_exchanged_candidates_have_inverted_ratios(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    compare(str(stored.folder), "beta", "alpha")
+def test_exchanged_candidates_have_inverted_ratios(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    compare(str(campaign_store.folder), "beta", "alpha")
     out = "\n".join(read_lines(capsys))
     assert re.findall(r"pingpong 8 B .* (\S+) +(\S+×) ", out) == [("0.49×", "0.48–0.50×")]
     assert "alpha is slower in 0, faster in 5, not distinguishable in 3 of 8 cases" in out
 
 
-def test_a_candidate_is_compared_with_its_twin(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    compare(str(stored.folder), "alpha", "alpha (again)")
+def test_a_candidate_is_compared_with_its_twin(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    compare(str(campaign_store.folder), "alpha", "alpha (again)")
     assert "alpha (again) is slower in 0, faster in 0, not distinguishable in 9 of 9 cases" in "\n".join(
         read_lines(capsys)
     )

@@ -33,7 +33,7 @@ until = "blocks"
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def campaign_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with two builds of one version, and a campaign of each in `kept`, which no test changes."""
     folder = tmp_path_factory.mktemp("builds")
     with pytest.MonkeyPatch.context() as patch:
@@ -48,16 +48,16 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def place(measured: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(campaign_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder with two builds and a campaign of each, as before any test."""
-    monkeypatch.chdir(measured)
-    monkeypatch.setenv("RANKBENCH_HOME", str(measured / "home"))
-    (measured / "plan.toml").write_text(PLAN)
-    shutil.rmtree(measured / "results", ignore_errors=True)
-    shutil.copytree(measured / "kept", measured / "results")
+    monkeypatch.chdir(campaign_folder)
+    monkeypatch.setenv("RANKBENCH_HOME", str(campaign_folder / "home"))
+    (campaign_folder / "plan.toml").write_text(PLAN)
+    shutil.rmtree(campaign_folder / "results", ignore_errors=True)
+    shutil.copytree(campaign_folder / "kept", campaign_folder / "results")
     for name in ("old", "new"):
-        behave(measured / name)
-    return measured
+        behave(campaign_folder / name)
+    return campaign_folder
 
 
 def run_command(*words: str) -> tuple[int, str]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rankbench.model import Case
 
 BARRIER = CASES[2:]
-HELD = (
+SUMMARY = (
     "False alarms are limited to 5 % over 2 series: a change must exceed the variation between campaigns and last for "
     "two of them. To check the newest campaign alone, use `rankbench gate`."
 )
@@ -74,7 +74,7 @@ def test_a_change_is_reported_with_simultaneous_changes_of_the_setup(nights: Pat
         "barrier       beta  500 ns  500 ns         1.00×  ▅▅▅▅▅▅▅▅",
         "",
         "barrier, alpha: 1.31× slower, +24 % of its time, since 2026-03-05 (campaign night-5: alpha 1.0 → 1.1)",
-        HELD,
+        SUMMARY,
     ]
 
 

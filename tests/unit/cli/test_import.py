@@ -60,7 +60,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.fixture
-def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: Path) -> Refused:
+def refuse_import(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: Path) -> Refused:
     """Return a function whose import is refused: the one line on standard error. Nothing may be written."""
 
     def read_refusal(*arguments: object) -> str:
@@ -158,53 +158,53 @@ def test_the_number_of_ranks_can_be_set(command: Command, place: Path) -> None:
     assert [case.ranks for case in open_campaign("results/imported").cases] == [8]
 
 
-def test_missing_and_repeated_labels_are_refused(refused: Refused) -> None:
+def test_missing_and_repeated_labels_are_refused(refuse_import: Refused) -> None:
     for text in ("A,,B", "A,B,A", ","):
-        assert refused("--labels", text, STUDY / "barrier.out") == (
+        assert refuse_import("--labels", text, STUDY / "barrier.out") == (
             f"rankbench: --labels: found '{text}', expected names such as MPICH,OpenMPI, each once"
         )
 
 
-def test_a_wrong_number_of_labels_is_refused(refused: Refused) -> None:
+def test_a_wrong_number_of_labels_is_refused(refuse_import: Refused) -> None:
     path = STUDY / "barrier.out"
-    assert refused("--labels", "A,B", path) == (
+    assert refuse_import("--labels", "A,B", path) == (
         f"rankbench: {path}: 3 libraries take turns in it, and --labels names 2: A, B"
     )
 
 
-def test_a_missing_file_is_refused(refused: Refused) -> None:
-    assert refused("MPICH=a.txt") == "rankbench: a.txt: cannot be read (No such file or directory)"
+def test_a_missing_file_is_refused(refuse_import: Refused) -> None:
+    assert refuse_import("MPICH=a.txt") == "rankbench: a.txt: cannot be read (No such file or directory)"
 
 
-def test_an_empty_folder_is_refused(refused: Refused, place: Path) -> None:
+def test_an_empty_folder_is_refused(refuse_import: Refused, place: Path) -> None:
     (place / "empty").mkdir()
     write_file("empty/a.err", "", place)
-    assert refused("empty") == "rankbench: empty: no file in it"
+    assert refuse_import("empty") == "rankbench: empty: no file in it"
 
 
-def test_text_of_no_benchmark_is_refused(refused: Refused, place: Path) -> None:
-    assert refused(write_file("a.txt", "hello\n", place)) == (
+def test_text_of_no_benchmark_is_refused(refuse_import: Refused, place: Path) -> None:
+    assert refuse_import(write_file("a.txt", "hello\n", place)) == (
         "rankbench: a.txt: not the output of a known benchmark (allowed: Intel MPI Benchmarks, MPIPerf, NCCL "
         "tests, NetPIPE, OSU micro-benchmarks, ReproMPI, SKaMPI, MPBench)"
     )
 
 
-def test_a_damaged_line_is_reported_and_nothing_is_written(refused: Refused, place: Path) -> None:
+def test_a_damaged_line_is_reported_and_nothing_is_written(refuse_import: Refused, place: Path) -> None:
     good, bad = write_file("good.txt", LATENCY, place), write_file("bad.txt", LATENCY.replace("2.50", "-2.50"), place)
-    assert refused(good, bad) == "rankbench: bad.txt:5: Avg Latency(us) is '-2.50'; expected a number of 0 or more"
+    assert refuse_import(good, bad) == "rankbench: bad.txt:5: Avg Latency(us) is '-2.50'; expected a number of 0 or more"
 
 
-def test_an_existing_campaign_is_not_changed(refused: Refused, command: Command, place: Path) -> None:
+def test_an_existing_campaign_is_not_changed(refuse_import: Refused, command: Command, place: Path) -> None:
     path = write_file("a.txt", LATENCY, place)
     command(path, "--name", "there")
-    assert refused(path, "--name", "there") == (
+    assert refuse_import(path, "--name", "there") == (
         "rankbench: results/there: holds a campaign already; choose another --name, or remove the folder"
     )
     assert len(open_campaign("results/there").cases) == 2
 
 
-def test_an_import_without_files_is_refused(refused: Refused) -> None:
-    assert refused() == "rankbench: name files that benchmarks printed, or folders of them: [LABEL=]FILE..."
+def test_an_import_without_files_is_refused(refuse_import: Refused) -> None:
+    assert refuse_import() == "rankbench: name files that benchmarks printed, or folders of them: [LABEL=]FILE..."
 
 
 def test_meanings_prints_the_documented_page(command: Command, place: Path) -> None:

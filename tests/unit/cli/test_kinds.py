@@ -24,7 +24,7 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def campaign_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return kinds.make_store(tmp_path_factory.mktemp("results") / "kinds")
 
 
@@ -36,39 +36,39 @@ def compare_with_golden(name: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("width", [80, 100])
 def test_show_distinguishes_all_kinds_of_cases(
-    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
+    campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
     monkeypatch.setattr(console, "width", width)
-    show(folder=stored.folder)
+    show(folder=campaign_store.folder)
     compare_with_golden(f"kinds-show-{width}.txt", capsys)
 
 
 def test_a_matrix_is_printed_for_each_candidate(
-    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "width", 80)
-    show(folder=stored.folder, matrix=True)
+    show(folder=campaign_store.folder, matrix=True)
     compare_with_golden("kinds-matrix.txt", capsys)
 
 
-def test_a_campaign_without_pairs_has_no_matrix(stored: Store) -> None:
+def test_a_campaign_without_pairs_has_no_matrix(campaign_store: Store) -> None:
     with pytest.raises(RankbenchError) as error:
-        show(folder=stored.folder, operation=["put"], matrix=True)
+        show(folder=campaign_store.folder, operation=["put"], matrix=True)
     assert str(error.value) == (
         '--matrix: none of these cases was made between several pairs of ranks; a plan makes them by pairs = "all"'
     )
 
 
 def test_memory_is_compared_separately(
-    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "width", 100)
-    compare(str(stored.folder))
+    compare(str(campaign_store.folder))
     compare_with_golden("kinds-compare.txt", capsys)
 
 
-def test_csv_distinguishes_all_kinds_of_cases(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=stored.folder, format_="csv")
+def test_csv_distinguishes_all_kinds_of_cases(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=campaign_store.folder, format_="csv")
     rows = {(row["case"], row["candidate"]): row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
     assert len(rows) == 2 * len(kinds.CASES)
     fenced = rows["put.blocking.8.byte.1x4.window.allocation=create.epoch=fence", "alpha"]

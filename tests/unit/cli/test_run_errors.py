@@ -36,7 +36,7 @@ def library(place: Path) -> Path:
     return make(place / "library", "9.1")
 
 
-class Refused:
+class Refusal:
     """Calls the command line and returns its one line on standard error."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,8 +54,8 @@ class Refused:
 
 
 @pytest.fixture
-def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Refused:
-    return Refused(monkeypatch, capsys)
+def refuse_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Refusal:
+    return Refusal(monkeypatch, capsys)
 
 
 def write_plan(place: Path, text: str) -> str:
@@ -67,8 +67,8 @@ PRESETS = ", ".join(plan.list_presets())
 
 
 @pytest.mark.usefixtures("place")
-def test_a_run_without_a_plan_is_refused(refused: Refused) -> None:
-    assert refused() == (
+def test_a_run_without_a_plan_is_refused(refuse_run: Refusal) -> None:
+    assert refuse_run() == (
         "rankbench: no plan named; use a file (rankbench run plan.toml; `rankbench plan new` writes one), a preset "
         "(rankbench run --preset quick; `rankbench presets` lists them), or candidates and operations "
         "(rankbench run mpich openmpi --operations allreduce)"
@@ -76,16 +76,16 @@ def test_a_run_without_a_plan_is_refused(refused: Refused) -> None:
 
 
 @pytest.mark.usefixtures("place")
-def test_candidates_without_operations_are_refused(refused: Refused) -> None:
-    assert refused("mpich", "openmpi") == (
+def test_candidates_without_operations_are_refused(refuse_run: Refusal) -> None:
+    assert refuse_run("mpich", "openmpi") == (
         "rankbench: --operations: missing; name what to measure, such as --operations allreduce,pingpong "
         "(`rankbench operations` lists them)"
     )
-    assert refused("mplan") == (
+    assert refuse_run("mplan") == (
         "rankbench: mplan: no plan of this name, and no operations for a candidate of this name; add "
         "--operations allreduce,pingpong (`rankbench operations` lists them)"
     )
-    assert refused("demo") == "rankbench: demo: a preset; run it with --preset demo"
+    assert refuse_run("demo") == "rankbench: demo: a preset; run it with --preset demo"
 
 
 @pytest.mark.usefixtures("place")
@@ -107,127 +107,127 @@ def test_candidates_without_operations_are_refused(refused: Refused) -> None:
         ),
     ],
 )
-def test_wrong_options_of_a_plan_are_refused(refused: Refused, options: list[str], line: str) -> None:
+def test_wrong_options_of_a_plan_are_refused(refuse_run: Refusal, options: list[str], line: str) -> None:
     words = [] if "--preset" in options or "a.toml" in options else ["mpich", "--operations", "bcast"]
-    assert refused(*words, *options) == f"rankbench: {line}"
+    assert refuse_run(*words, *options) == f"rankbench: {line}"
 
 
 @pytest.mark.usefixtures("place")
-def test_a_missing_plan_is_refused(refused: Refused) -> None:
-    assert refused("plan.toml") == (
+def test_a_missing_plan_is_refused(refuse_run: Refusal) -> None:
+    assert refuse_run("plan.toml") == (
         f"rankbench: plan.toml: cannot read the plan: No such file or directory; presets: {PRESETS}"
     )
 
 
 @pytest.mark.usefixtures("place")
-def test_a_misspelt_preset_is_refused(refused: Refused) -> None:
-    assert refused("--preset", "dmo") == f'rankbench: no preset "dmo"; did you mean demo? (allowed: {PRESETS})'
+def test_a_misspelt_preset_is_refused(refuse_run: Refusal) -> None:
+    assert refuse_run("--preset", "dmo") == f'rankbench: no preset "dmo"; did you mean demo? (allowed: {PRESETS})'
 
 
-def test_an_unknown_key_is_refused(place: Path, refused: Refused) -> None:
+def test_an_unknown_key_is_refused(place: Path, refuse_run: Refusal) -> None:
     file = write_plan(place, PLAN.replace("blocks", "blocs"))
-    assert refused(file) == (
+    assert refuse_run(file) == (
         "rankbench: plan.toml: stop.blocs: unknown key; did you mean blocks? (allowed: blocks, until, drop)"
     )
 
 
-def test_zero_ranks_are_refused(place: Path, refused: Refused) -> None:
+def test_zero_ranks_are_refused(place: Path, refuse_run: Refusal) -> None:
     file = write_plan(place, PLAN.replace("sizes = 8", 'placements = ["0x2"]'))
-    assert refused(file) == (
+    assert refuse_run(file) == (
         'rankbench: plan.toml: placements[0]: found "0x2", which has no rank; '
         "both numbers of nodes x ranks per node are 1 or more"
     )
 
 
-def test_a_misspelt_operation_is_refused(place: Path, library: Path, refused: Refused) -> None:
+def test_a_misspelt_operation_is_refused(place: Path, library: Path, refuse_run: Refusal) -> None:
     file = write_plan(place, PLAN.replace("allreduce", "alreduce"))
-    line = refused(file, "--prefix", "library")
+    line = refuse_run(file, "--prefix", "library")
     assert line == (
         'rankbench: plan.toml: operations[0]: found "alreduce"; did you mean allreduce? '
         "(`rankbench operations` lists them)"
     )
 
 
-def test_a_size_beyond_the_memory_is_refused(place: Path, library: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_size_beyond_the_memory_is_refused(place: Path, library: Path, refuse_run: Refusal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "machine", lambda: make_machine(memory_bytes=1 << 30))
     file = write_plan(place, PLAN.replace("sizes = 8", 'sizes = "8,1G"'))
-    assert refused(file, "--prefix", "library") == (
+    assert refuse_run(file, "--prefix", "library") == (
         "rankbench: plan.toml: sizes: allreduce of 1 GiB on socket needs 4 GiB of buffers on a node, "
         "and 819.2 MiB (80% of its memory) may be used; sizes up to 204.8 MiB fit"
     )
 
 
-def test_a_results_folder_that_cannot_be_written_is_refused(place: Path, library: Path, refused: Refused) -> None:
+def test_a_results_folder_that_cannot_be_written_is_refused(place: Path, library: Path, refuse_run: Refusal) -> None:
     (place / "results").write_text("a file")
-    assert refused(write_plan(place, PLAN), "--prefix", "library") == (
+    assert refuse_run(write_plan(place, PLAN), "--prefix", "library") == (
         "rankbench: results/plan: cannot be written (Not a directory); choose another place: --results DIR"
     )
 
 
-def test_an_unknown_library_is_refused(place: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_library_is_refused(place: Path, refuse_run: Refusal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankbench.libraries.find", lambda _: [])
-    assert refused(write_plan(place, PLAN)) == (
+    assert refuse_run(write_plan(place, PLAN)) == (
         "rankbench: mpich==9.1: no such library here (found: none); get it by: rankbench get mpich==9.1"
     )
 
 
-def test_a_missing_compiler_is_refused(place: Path, library: Path, refused: Refused) -> None:
+def test_a_missing_compiler_is_refused(place: Path, library: Path, refuse_run: Refusal) -> None:
     wrapper = library / "bin/mpicc"
     wrapper.write_text(wrapper.read_text().replace("sh -Iinclude", "fakecc -Iinclude"))
-    assert refused(write_plan(place, PLAN), "--prefix", "library") == (
+    assert refuse_run(write_plan(place, PLAN), "--prefix", "library") == (
         f"rankbench: mpich-9.1: no C compiler behind {wrapper}: fakecc: not found; "
         "install gcc (Debian: apt-get install gcc libc6-dev)"
     )
 
 
-def test_a_plan_without_a_working_candidate_is_refused(place: Path, library: Path, refused: Refused) -> None:
+def test_a_plan_without_a_working_candidate_is_refused(place: Path, library: Path, refuse_run: Refusal) -> None:
     behave(library, dead=True)
-    assert refused(write_plan(place, PLAN), "--prefix", "library") == (
+    assert refuse_run(write_plan(place, PLAN), "--prefix", "library") == (
         "rankbench: no candidate works here; mpich-9.1 on socket: exit code 1: fake core: set to be dead"
     )
 
 
 def test_another_plan_of_the_same_name_is_refused(
-    place: Path, library: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
+    place: Path, library: Path, refuse_run: Refusal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.argv", ["rankbench", "run", write_plan(place, PLAN), "--prefix", "library"])
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == 0
-    assert refused(write_plan(place, PLAN.replace("samples = 5", "samples = 6")), "--prefix", "library") == (
+    assert refuse_run(write_plan(place, PLAN.replace("samples = 5", "samples = 6")), "--prefix", "library") == (
         "rankbench: results/plan was started with another plan (samples differs); use --name NAME for another campaign"
     )
 
 
 @pytest.mark.usefixtures("place")
-def test_an_empty_host_name_is_refused(refused: Refused) -> None:
-    assert refused("--preset", "quick", "--hosts", "n1,,n2") == (
+def test_an_empty_host_name_is_refused(refuse_run: Refusal) -> None:
+    assert refuse_run("--preset", "quick", "--hosts", "n1,,n2") == (
         'rankbench: --hosts[1]: found "", expected the name of a host'
     )
-    assert refused("--preset", "quick", "--binding", "socket") == (
+    assert refuse_run("--preset", "quick", "--binding", "socket") == (
         'rankbench: --binding: found "socket" (allowed: core, none)'
     )
 
 
-def test_two_nodes_on_one_host_are_refused(place: Path, library: Path, refused: Refused) -> None:
+def test_two_nodes_on_one_host_are_refused(place: Path, library: Path, refuse_run: Refusal) -> None:
     behave(library, hosts=["n1"])
     file = write_plan(place, PLAN.replace("sizes", 'placements = ["nodes"]\nsizes'))
-    assert refused(file, "--prefix", str(library), "--hosts", "n1,n2", "--remote-shell", "/rsh") == (
+    assert refuse_run(file, "--prefix", str(library), "--hosts", "n1,n2", "--remote-shell", "/rsh") == (
         "rankbench: no candidate works here; mpich-9.1 on nodes: not as asked: ranks 0 and 1 are on host n1, two nodes "
         "were asked for"
     )
 
 
-def test_nodes_without_hosts_are_refused(place: Path, refused: Refused) -> None:
+def test_nodes_without_hosts_are_refused(place: Path, refuse_run: Refusal) -> None:
     file = write_plan(place, PLAN.replace("sizes", 'placements = ["nodes"]\nsizes'))
-    assert refused(file) == (
+    assert refuse_run(file) == (
         "rankbench: plan.toml: placements: nothing is left of nodes: takes two hosts or more, none are named (hosts in "
         "the plan, or --hosts)"
     )
 
 
-def test_a_misspelt_scheduler_is_refused(place: Path, refused: Refused) -> None:
-    assert refused(write_plan(place, PLAN + '[job]\nscheduler = "slrum"\n')).startswith(
+def test_a_misspelt_scheduler_is_refused(place: Path, refuse_run: Refusal) -> None:
+    assert refuse_run(write_plan(place, PLAN + '[job]\nscheduler = "slrum"\n')).startswith(
         'rankbench: no scheduler "slrum"; did you mean slurm? (allowed: '
     )
 
@@ -265,27 +265,27 @@ def break_plan(line: str) -> str:
 
 
 @pytest.mark.parametrize(("line", "answer"), WRONG)
-def test_a_wrong_line_of_a_plan_is_refused(place: Path, refused: Refused, line: str, answer: str) -> None:
-    assert refused(write_plan(place, break_plan(line)), "--dry-run") == f"rankbench: plan.toml: {answer}"
+def test_a_wrong_line_of_a_plan_is_refused(place: Path, refuse_run: Refusal, line: str, answer: str) -> None:
+    assert refuse_run(write_plan(place, break_plan(line)), "--dry-run") == f"rankbench: plan.toml: {answer}"
 
 
 @pytest.mark.parametrize("line", ['sizes = "8"', "[sizes]\na = 1", "[stop]\n[stop]"])
-def test_a_repeated_key_is_refused(place: Path, refused: Refused, line: str) -> None:
+def test_a_repeated_key_is_refused(place: Path, refuse_run: Refusal, line: str) -> None:
     text = break_plan(line)
     number = 1 + text[: text.rindex(line.split()[-1] if line.startswith("[stop]") else line.split()[0])].count("\n")
-    assert refused(write_plan(place, text)) == (
+    assert refuse_run(write_plan(place, text)) == (
         f"rankbench: plan.toml:{number}: this name is set already; remove one of the two"
     )
 
 
-def test_a_binary_file_is_no_plan(place: Path, refused: Refused) -> None:
+def test_a_binary_file_is_no_plan(place: Path, refuse_run: Refusal) -> None:
     (place / "plan.toml").write_bytes('question = "?"'.encode("utf-16"))
-    assert refused("plan.toml") == "rankbench: plan.toml: cannot read the plan: not UTF-8 text"
+    assert refuse_run("plan.toml") == "rankbench: plan.toml: cannot read the plan: not UTF-8 text"
 
 
-def test_hosts_that_do_not_resolve_are_refused(place: Path, library: Path, refused: Refused) -> None:
+def test_hosts_that_do_not_resolve_are_refused(place: Path, library: Path, refuse_run: Refusal) -> None:
     file = write_plan(place, PLAN.replace("sizes", 'placements = ["nodes"]\nsizes'))
-    assert refused(file, "--prefix", str(library), "--hosts", "a.invalid,b.invalid") == (
+    assert refuse_run(file, "--prefix", str(library), "--hosts", "a.invalid,b.invalid") == (
         "rankbench: plan.toml: hosts: the names a.invalid and b.invalid do not resolve here; fix hosts in the plan (or "
         "--hosts), or add to /etc/hosts"
     )

@@ -46,7 +46,7 @@ def make_truth(candidate: str, case: Case) -> Truth:
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def campaign_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     folder = tmp_path_factory.mktemp("results") / "three"
     return make_campaign(folder, make_truth, launches=6, candidates=("alpha", "beta", "gamma"))
 
@@ -61,19 +61,19 @@ def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
-def test_answer_figures_and_failures_are_printed(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=stored.folder)
+def test_answer_figures_and_failures_are_printed(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=campaign_store.folder)
     assert read_lines(capsys) == (GOLDEN / "show.txt").read_text().splitlines()
 
 
-def test_options_select_operations_and_forms(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=stored.folder, operation=["allreduce", "barrier"], form=["blocking"])
+def test_options_select_operations_and_forms(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=campaign_store.folder, operation=["allreduce", "barrier"], form=["blocking"])
     heads = [line.split(":")[0] for line in read_lines(capsys) if "launches each" in line]
     assert heads == ["barrier", "allreduce"]
 
 
-def test_no_cell_is_wrapped_with_three_candidates(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=stored.folder)
+def test_no_cell_is_wrapped_with_three_candidates(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=campaign_store.folder)
     sizes = [
         line.split("  ")[0] for line in read_lines(capsys) if line[:1] in "86–" and ("±" in line or "crashed  " in line)
     ]
@@ -90,11 +90,11 @@ def test_two_launches_have_no_interval(tmp_path: Path, capsys: pytest.CaptureFix
     assert all(line.endswith("~") for line in figures)
 
 
-def test_csv_has_a_row_for_each_case_and_candidate(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=stored.folder, format_="csv")
+def test_csv_has_a_row_for_each_case_and_candidate(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=campaign_store.folder, format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [(row["case"], row["candidate"]) for row in rows] == [
-        (case.key, name) for case in stored.campaign.cases for name in ("alpha", "beta", "gamma")
+        (case.key, name) for case in campaign_store.campaign.cases for name in ("alpha", "beta", "gamma")
     ]
     by_name = {row["candidate"]: row for row in rows if row["operation"] == "pingpong" and row["size_bytes"] == "8"}
     assert 990 < float(by_name["beta"]["typical_ns"]) < 1010
@@ -162,8 +162,8 @@ def run_piped(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, check=False)
 
 
-def test_a_pipe_gets_neither_colours_nor_wrapped_lines(stored: Store) -> None:
-    process = run_piped("show", str(stored.folder))
+def test_a_pipe_gets_neither_colours_nor_wrapped_lines(campaign_store: Store) -> None:
+    process = run_piped("show", str(campaign_store.folder))
     unfolded = [line for line in process.stdout.splitlines() if line.startswith("Use gamma: ")]
     assert unfolded[0].endswith("(operations weigh equally).")
     assert "\x1b" not in process.stdout
@@ -177,9 +177,9 @@ def test_an_error_is_one_line_with_exit_code_2(tmp_path: Path) -> None:
 
 
 def test_the_newest_campaign_is_shown_by_default(
-    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    results = stored.folder.parent
+    results = campaign_store.folder.parent
     monkeypatch.chdir(results.parent)
     (results.parent / "results").symlink_to(results)
     show(operation=["barrier"])
@@ -201,9 +201,9 @@ def test_the_newest_campaign_is_shown_by_default(
         ),
     ],
 )
-def test_unknown_operations_sizes_and_placements_are_refused_in_one_line(stored: Store, filters: dict[str, list[str]], text: str) -> None:
+def test_unknown_operations_sizes_and_placements_are_refused_in_one_line(campaign_store: Store, filters: dict[str, list[str]], text: str) -> None:
     with pytest.raises(RankbenchError) as error:
-        show(folder=stored.folder, operation=filters.get("operation"), form=filters.get("form"))
+        show(folder=campaign_store.folder, operation=filters.get("operation"), form=filters.get("form"))
     assert str(error.value) == text
 
 
@@ -218,26 +218,26 @@ def read_csv(capsys: pytest.CaptureFixture[str], **options: str) -> dict[tuple[s
 
 
 def test_a_stored_campaign_can_be_evaluated_with_another_estimator(
-    stored: Store, capsys: pytest.CaptureFixture[str]
+    campaign_store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     key = ("pingpong.blocking.8.byte.socket.none", "alpha")
     typical = {
-        name: float(read_csv(capsys, folder=str(stored.folder), estimator=name)[key]["typical_ns"])
+        name: float(read_csv(capsys, folder=str(campaign_store.folder), estimator=name)[key]["typical_ns"])
         for name in ("min", "p10", "median", "trimmed-mean", "p90")
     }
     assert list(typical) == sorted(typical, key=lambda name: typical[name])
     assert typical["p90"] == pytest.approx(502 * 1.026, rel=0.01)
-    show(folder=stored.folder, operation=["pingpong"], estimator="p90", confidence="90%")
+    show(folder=campaign_store.folder, operation=["pingpong"], estimator="p90", confidence="90%")
     assert "pingpong: latency, 2 ranks (socket), start: none, 6 launches each by its p90, intervals of" in " ".join(
         read_lines(capsys)
     )
 
 
-def test_a_larger_threshold_makes_more_cases_equivalent(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_larger_threshold_makes_more_cases_equivalent(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     """Gamma takes 0.8 of the others' time for large messages: 1 / 1.25."""
     rows = {}
     for threshold in ("", "30%"):
-        show(folder=stored.folder, operation=["pingpong"], size=["64K"], threshold=threshold)
+        show(folder=campaign_store.folder, operation=["pingpong"], size=["64K"], threshold=threshold)
         rows[threshold] = next(line for line in read_lines(capsys) if line.startswith("64 KiB"))
     assert (rows[""].split()[-2:], rows["30%"].split()[-1]) == (["1.25×", "±2.9%"], "=")
 
@@ -253,9 +253,9 @@ def test_confidence_widens_intervals(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_csv_has_every_estimator_and_all_parts_of_a_case(
-    stored: Store, capsys: pytest.CaptureFixture[str]
+    campaign_store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    row = next(iter(read_csv(capsys, folder=str(stored.folder)).values()))
+    row = next(iter(read_csv(capsys, folder=str(campaign_store.folder)).values()))
     figures = ("min_ns", "p10_ns", "trimmed_mean_ns", "mean_ns", "p90_ns", "p99_ns", "max_ns")
     assert all(float(row[name]) > 0 for name in figures)
     assert (row["memory"], row["cache"], row["buffers"], row["root"]) == ("", "warm", "separate", "0")
@@ -333,15 +333,15 @@ def test_single_ranks_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[s
         ({"threshold": "3"}, "--threshold 3: expected a share such as 3% or 0.03, below 100 %; did you mean 3%?"),
     ],
 )
-def test_wrong_options_are_refused_in_one_line(stored: Store, options: dict[str, str], text: str) -> None:
+def test_wrong_options_are_refused_in_one_line(campaign_store: Store, options: dict[str, str], text: str) -> None:
     with pytest.raises(RankbenchError) as error:
-        show(folder=stored.folder, **options)
+        show(folder=campaign_store.folder, **options)
     assert str(error.value) == text
 
 
-def test_ranks_of_operations_timed_by_one_rank_are_refused_in_one_line(stored: Store) -> None:
+def test_ranks_of_operations_timed_by_one_rank_are_refused_in_one_line(campaign_store: Store) -> None:
     with pytest.raises(RankbenchError) as error:
-        show(folder=stored.folder, operation=["pingpong"], ranks=True)
+        show(folder=campaign_store.folder, operation=["pingpong"], ranks=True)
     assert (
         str(error.value) == "--ranks: none of these cases is timed over all ranks; choose a collective by --operation"
     )

@@ -33,13 +33,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def stored(tmp_path: Path, folder: Path) -> Store:
+def campaign_store(tmp_path: Path, folder: Path) -> Store:
     assert caching.is_used(), folder
     return make_campaign(tmp_path / "two", make_truth, launches=4, candidates=("alpha", "beta"))
 
 
 @pytest.fixture
-def computed(monkeypatch: pytest.MonkeyPatch) -> list[CampaignView]:
+def computed_views(monkeypatch: pytest.MonkeyPatch) -> list[CampaignView]:
     """Return a list that gets every view that is computed."""
     views: list[CampaignView] = []
     compute = evaluation.compute
@@ -52,10 +52,10 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[CampaignView]:
     return views
 
 
-def test_a_cached_evaluation_equals_the_computed_one(stored: Store, computed: list[CampaignView]) -> None:
-    first, second = evaluate(stored), evaluate(store.open(stored.folder))
-    assert len(computed) == 1
-    assert first is computed[0]
+def test_a_cached_evaluation_equals_the_computed_one(campaign_store: Store, computed_views: list[CampaignView]) -> None:
+    first, second = evaluate(campaign_store), evaluate(store.open(campaign_store.folder))
+    assert len(computed_views) == 1
+    assert first is computed_views[0]
     assert second is not first
     assert msgspec.json.encode(second.verdict) == msgspec.json.encode(first.verdict)
     assert second.verdict.conclusion == first.verdict.conclusion  # With nested texts.
@@ -73,62 +73,62 @@ def test_a_cached_evaluation_equals_the_computed_one(stored: Store, computed: li
 
 @pytest.mark.parametrize("options", [{"estimator": "mean"}, {"confidence": 0.9}, {"threshold": 0.2}])
 def test_other_options_are_computed(
-    stored: Store, computed: list[CampaignView], options: dict[str, float]
+    campaign_store: Store, computed_views: list[CampaignView], options: dict[str, float]
 ) -> None:
-    evaluate(stored)
-    evaluate(stored, **options)  # type: ignore[arg-type]
-    assert len(computed) == 2
-    evaluate(stored, **options)  # type: ignore[arg-type]
-    assert len(computed) == 2
+    evaluate(campaign_store)
+    evaluate(campaign_store, **options)  # type: ignore[arg-type]
+    assert len(computed_views) == 2
+    evaluate(campaign_store, **options)  # type: ignore[arg-type]
+    assert len(computed_views) == 2
 
 
 @pytest.mark.parametrize("kind", ["samples/000001.parquet", "cases/000002.parquet", "launches/000003.json"])
-def test_a_changed_file_of_the_store_is_computed_again(stored: Store, computed: list[CampaignView], kind: str) -> None:
-    evaluate(stored)
-    path = stored.folder / kind
+def test_a_changed_file_of_the_store_is_computed_again(campaign_store: Store, computed_views: list[CampaignView], kind: str) -> None:
+    evaluate(campaign_store)
+    path = campaign_store.folder / kind
     if path.suffix == ".json":
         path.write_bytes(path.read_bytes() + b" ")
     else:  # Of another launch of the same candidate.
         path.write_bytes(path.with_name("000005.parquet").read_bytes())
-    evaluate(store.open(stored.folder))
-    assert len(computed) == 2
+    evaluate(store.open(campaign_store.folder))
+    assert len(computed_views) == 2
 
 
-def test_a_damaged_cache_file_is_computed_again(stored: Store, folder: Path, computed: list[CampaignView]) -> None:
-    evaluate(stored)
+def test_a_damaged_cache_file_is_computed_again(campaign_store: Store, folder: Path, computed_views: list[CampaignView]) -> None:
+    evaluate(campaign_store)
     (path,) = (folder / kept.KIND).iterdir()
     content = path.read_bytes()
     for number, damaged in enumerate((b"", content[: len(content) // 2], b"\xff" * 100), 2):
         path.write_bytes(damaged)
-        evaluate(stored)
-        evaluate(stored)
-        assert len(computed) == number
+        evaluate(campaign_store)
+        evaluate(campaign_store)
+        assert len(computed_views) == number
 
 
-def test_a_changed_program_has_other_names_of_evaluations(stored: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = kept.name_evaluation(stored, stored.campaign)
-    assert before == kept.name_evaluation(stored, stored.campaign)
+def test_a_changed_program_has_other_names_of_evaluations(campaign_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = kept.name_evaluation(campaign_store, campaign_store.campaign)
+    assert before == kept.name_evaluation(campaign_store, campaign_store.campaign)
     monkeypatch.setattr(kept, "code_state", lambda: ["another"])
-    assert kept.name_evaluation(stored, stored.campaign) != before
+    assert kept.name_evaluation(campaign_store, campaign_store.campaign) != before
 
 
 def test_an_unwritable_cache_is_computed_each_time(
-    stored: Store, tmp_path: Path, computed: list[CampaignView]
+    campaign_store: Store, tmp_path: Path, computed_views: list[CampaignView]
 ) -> None:
     (tmp_path / "file").write_text("no folder")
     caching.use(tmp_path / "file")
-    evaluate(stored)
-    evaluate(stored)
-    assert len(computed) == 2
+    evaluate(campaign_store)
+    evaluate(campaign_store)
+    assert len(computed_views) == 2
 
 
 def test_without_a_cache_folder_nothing_is_stored(
-    stored: Store, folder: Path, computed: list[CampaignView], monkeypatch: pytest.MonkeyPatch
+    campaign_store: Store, folder: Path, computed_views: list[CampaignView], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(caching, "_folders", [])
-    evaluate(stored)
-    evaluate(stored)
-    assert len(computed) == 2
+    evaluate(campaign_store)
+    evaluate(campaign_store)
+    assert len(computed_views) == 2
     assert not folder.exists()
 
 

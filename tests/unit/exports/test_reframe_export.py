@@ -55,7 +55,7 @@ class Run(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def first(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+def first_campaign(tmp_path_factory: pytest.TempPathFactory) -> Measured:
     """Return the campaign that is the reference of later ones."""
     return make_measured(tmp_path_factory.mktemp("first") / "nightly run-7")
 
@@ -82,8 +82,8 @@ def run_reframe(reframe_folder: Path, first: Measured, again: Measured, folder: 
 
 
 @pytest.mark.thorough
-def test_reframe_lists_the_test(reframe: Path, first: Measured, tmp_path: Path) -> None:
-    result = run_reframe(reframe, first, first, tmp_path, "--list-detailed")
+def test_reframe_lists_the_test(reframe: Path, first_campaign: Measured, tmp_path: Path) -> None:
+    result = run_reframe(reframe, first_campaign, first_campaign, tmp_path, "--list-detailed")
     assert result.code == 0, result.output
     assert re.search(r"^- RankbenchNightlyRun7 /\w+$", result.output, re.MULTILINE), result.output
     assert (
@@ -93,8 +93,8 @@ def test_reframe_lists_the_test(reframe: Path, first: Measured, tmp_path: Path) 
 
 
 @pytest.mark.thorough
-def test_an_unchanged_campaign_passes(reframe: Path, first: Measured, tmp_path: Path) -> None:
-    result = run_reframe(reframe, first, make_measured(tmp_path / "again", 1.01), tmp_path, "--run", "--performance-report")
+def test_an_unchanged_campaign_passes(reframe: Path, first_campaign: Measured, tmp_path: Path) -> None:
+    result = run_reframe(reframe, first_campaign, make_measured(tmp_path / "again", 1.01), tmp_path, "--run", "--performance-report")
     assert result.code == 0, result.output
     assert (
         "Ran 1/1 test case(s) from 1 check(s) (0 failure(s), 0 expected failure(s), 0 skipped, 0 aborted)"
@@ -113,32 +113,32 @@ def list_failures(result: Run) -> set[str]:
 
 
 @pytest.mark.thorough
-def test_a_slower_candidate_fails(reframe: Path, first: Measured, tmp_path: Path) -> None:
-    result = run_reframe(reframe, first, make_measured(tmp_path / "again", 1.2), tmp_path, "--run")
+def test_a_slower_candidate_fails(reframe: Path, first_campaign: Measured, tmp_path: Path) -> None:
+    result = run_reframe(reframe, first_campaign, make_measured(tmp_path / "again", 1.2), tmp_path, "--run")
     assert list_failures(result) == {name for name in VARIABLES if name.endswith("beta")}
 
 
 @pytest.mark.thorough
-def test_the_tolerance_can_be_set(reframe: Path, first: Measured, tmp_path: Path) -> None:
-    result = run_reframe(reframe, first, make_measured(tmp_path / "again", 1.2), tmp_path, "--run", "-S", "slack=0.25")
+def test_the_tolerance_can_be_set(reframe: Path, first_campaign: Measured, tmp_path: Path) -> None:
+    result = run_reframe(reframe, first_campaign, make_measured(tmp_path / "again", 1.2), tmp_path, "--run", "-S", "slack=0.25")
     assert result.code == 0, result.output
 
 
 @pytest.mark.thorough
-def test_a_faster_candidate_fails_only_in_a_two_sided_test(reframe: Path, first: Measured, tmp_path: Path) -> None:
+def test_a_faster_candidate_fails_only_in_a_two_sided_test(reframe: Path, first_campaign: Measured, tmp_path: Path) -> None:
     again = make_measured(tmp_path / "again", 0.8)
     (tmp_path / "usual").mkdir()
-    usual = run_reframe(reframe, first, again, tmp_path / "usual", "--run")
+    usual = run_reframe(reframe, first_campaign, again, tmp_path / "usual", "--run")
     assert usual.code == 0, usual.output
     (tmp_path / "both").mkdir()
     option = ["-S", "RankbenchNightlyRun7.two_sided=1"]
-    result = run_reframe(reframe, first, again, tmp_path / "both", "--run", *option)
+    result = run_reframe(reframe, first_campaign, again, tmp_path / "both", "--run", *option)
     assert list_failures(result) == {name for name in VARIABLES if name.endswith("beta")}
 
 
 @pytest.mark.thorough
-def test_a_case_that_fails_in_the_new_campaign_fails(reframe: Path, first: Measured, tmp_path: Path) -> None:
-    result = run_reframe(reframe, first, make_measured(tmp_path / "again", status=CaseStatus.CRASHED), tmp_path, "--run")
+def test_a_case_that_fails_in_the_new_campaign_fails(reframe: Path, first_campaign: Measured, tmp_path: Path) -> None:
+    result = run_reframe(reframe, first_campaign, make_measured(tmp_path / "again", status=CaseStatus.CRASHED), tmp_path, "--run")
     assert result.code == 1
     assert "no value of barrier.blocking.0.byte.socket.window beta" in result.output
 
@@ -151,7 +151,7 @@ def make_value(**changes: object) -> Value:
     return msgspec.convert({**fields, **changes}, Value)
 
 
-def test_references_are_values_with_relative_tolerances(first: Measured) -> None:
+def test_references_are_values_with_relative_tolerances(first_campaign: Measured) -> None:
     values = [
         make_value(),
         make_value(candidate="alpha (again)"),
@@ -159,7 +159,7 @@ def test_references_are_values_with_relative_tolerances(first: Measured) -> None
         make_value(value=None),
         make_value(candidate="it's", unit="MB/s"),
     ]
-    assert list(reframe.list_references(first.store.campaign, values)) == [
+    assert list(reframe.list_references(first_campaign.store.campaign, values)) == [
         "'a.b alpha': (100.0, 90.0, 110.0, 'ns'),",
         "'a.b be_ta': (0.3333333, 0.3333333, 0.3333333, 'ns'),",
         "\"a.b it's\": (100.0, 90.0, 110.0, 'MB/s'),",
@@ -179,14 +179,14 @@ def test_class_names_are_valid_identifiers(name: str, text: str) -> None:
     assert reframe.class_name(name) == text
 
 
-def test_plan_texts_are_quoted_in_the_written_test(first: Measured, tmp_path: Path) -> None:
+def test_plan_texts_are_quoted_in_the_written_test(first_campaign: Measured, tmp_path: Path) -> None:
     """Stand-ins for ReFrame's names let the test run here; the texts of the plan are read back unchanged."""
     text = 'question = """a \\"quoted\\" $line\n\'\'\' {x} \\n of µs"""\n'
-    campaign = first.store.campaign
+    campaign = first_campaign.store.campaign
     planned = msgspec.structs.replace(campaign.plan, text=text, question="$x 'a' \"b\" \\ \n c")
     (tmp_path / "c").mkdir()
     for name in ("launches", "cases", "samples"):
-        (tmp_path / "c" / name).symlink_to(first.store.folder / name)
+        (tmp_path / "c" / name).symlink_to(first_campaign.store.folder / name)
     rewrite(tmp_path / "c", msgspec.structs.replace(campaign, plan=planned))
     (path,) = reframe.write(Measured(store.open(tmp_path / "c")), tmp_path / "x.py")
     source, head, _ = path.read_text(encoding="utf-8").partition("@rfm.simple_test")
@@ -197,8 +197,8 @@ def test_plan_texts_are_quoted_in_the_written_test(first: Measured, tmp_path: Pa
 
 
 @pytest.mark.parametrize("change", ["imported", "text"])
-def test_an_imported_campaign_has_no_plan_to_run(first: Measured, change: str) -> None:
-    campaign = first.store.campaign
+def test_an_imported_campaign_has_no_plan_to_run(first_campaign: Measured, change: str) -> None:
+    campaign = first_campaign.store.campaign
     if change == "imported":
         record = msgspec.structs.replace(campaign, imported=[ImportRecord(file="x", sha256="", tools=[])])
     else:

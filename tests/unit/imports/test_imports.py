@@ -615,11 +615,11 @@ def test_an_existing_campaign_is_not_changed(tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in campaign_store.folder.rglob("*") if path.is_file()}
     with pytest.raises(RankbenchError) as error:
         import_paths(tmp_path, write_file(tmp_path, "b.txt", LATENCY))
-    assert str(error.value) == THERE.format(campaign_store.folder)
+    assert str(error.value) == EXISTING.format(campaign_store.folder)
     assert {path: path.read_bytes() for path in campaign_store.folder.rglob("*") if path.is_file()} == before
 
 
-THERE = "{}: holds a campaign already; choose another --name, or remove the folder"
+EXISTING = "{}: holds a campaign already; choose another --name, or remove the folder"
 
 
 def test_no_run_of_the_study_is_lost_or_doubled(study: Store) -> None:

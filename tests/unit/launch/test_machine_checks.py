@@ -39,7 +39,7 @@ QUIET = {
     "proc/loadavg": "0.10 0.20 0.30 1/200 4711\n",
 }
 """A machine without hindrances."""
-TROUBLE: dict[str, tuple[dict[str, str], str]] = {
+HINDRANCES: dict[str, tuple[dict[str, str], str]] = {
     "governor": (
         {f"{CPU}/cpu1/cpufreq/scaling_governor": "powersave\n"},
         "CPUs 1 have the frequency governor powersave: their frequency follows the load, so that figures depend on "
@@ -130,7 +130,7 @@ TROUBLE: dict[str, tuple[dict[str, str], str]] = {
         "still does; wait, or measure where nothing else runs",
     ),
 }
-NOBODY = Usage(100.0, {7: ("python3", 5.0)}, 0.0)
+IDLE_USAGE = Usage(100.0, {7: ("python3", 5.0)}, 0.0)
 
 
 def write_files(root: Path, files: dict[str, str]) -> Path:
@@ -149,15 +149,15 @@ def test_a_machine_without_information_has_no_hindrance(tmp_path: Path) -> None:
     assert list(list_settled(tmp_path)) == []
 
 
-@pytest.mark.parametrize("name", TROUBLE)
+@pytest.mark.parametrize("name", HINDRANCES)
 def test_each_hindrance_is_one_line(name: str, tmp_path: Path) -> None:
-    files, line = TROUBLE[name]
+    files, line = HINDRANCES[name]
     assert list(map(str, list_settled(write_files(tmp_path, QUIET | files)))) == [line]
 
 
 def test_processes_that_use_cpus_are_named_with_pid_and_command() -> None:
     then = Usage(100.5, {7: ("python3", 5.4), 8: ("stress", 0.5), 9: ("a b", 0.1), 10: ("idle", 0.0)}, 0.0)
-    assert list(map(str, check_load(NOBODY, then, own_pid=7))) == [
+    assert list(map(str, check_load(IDLE_USAGE, then, own_pid=7))) == [
         "other processes use the CPUs: stress (pid 8, 100%), a b (pid 9, 20%): ranks lose their cores to them in "
         "mid-call; end them, or ask the scheduler for the node alone (exclusive)"
     ]
@@ -165,22 +165,22 @@ def test_processes_that_use_cpus_are_named_with_pid_and_command() -> None:
 
 def test_the_busiest_processes_are_named() -> None:
     then = Usage(101.0, {pid: (f"job{pid}", pid / 100) for pid in (10, 20, 30, 40, 50)}, 0.0)
-    assert [hindrance.observation for hindrance in check_load(NOBODY, then, own_pid=7)] == [
+    assert [hindrance.observation for hindrance in check_load(IDLE_USAGE, then, own_pid=7)] == [
         "other processes use the CPUs: job50 (pid 50, 50%), job40 (pid 40, 40%), job30 (pid 30, 30%), 2 more"
     ]
 
 
 def test_stolen_time_is_reported() -> None:
-    then = Usage(100.5, NOBODY.processes, 0.1)
-    assert list(map(str, check_load(NOBODY, then, own_pid=7))) == [
+    then = Usage(100.5, IDLE_USAGE.processes, 0.1)
+    assert list(map(str, check_load(IDLE_USAGE, then, own_pid=7))) == [
         "the hypervisor takes 20% of a CPU away: ranks are halted in mid-call, and no process here is to blame; "
         "measure when the host is quiet, or where CPUs are this machine's alone"
     ]
 
 
 def test_an_idle_machine_has_no_hindrance() -> None:
-    assert list(check_load(NOBODY, Usage(100.5, NOBODY.processes, 0.0), own_pid=7)) == []
-    assert list(check_load(NOBODY, NOBODY, own_pid=7)) == []
+    assert list(check_load(IDLE_USAGE, Usage(100.5, IDLE_USAGE.processes, 0.0), own_pid=7)) == []
+    assert list(check_load(IDLE_USAGE, IDLE_USAGE, own_pid=7)) == []
 
 
 def test_process_names_may_contain_parentheses(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from rankbench.model import CommandLine, Exchange, RankbenchError, State
 if TYPE_CHECKING:
     from pathlib import Path
 
-SAID = (
+STATE_OUTPUT = (
     '{"cpus":[0,3],"exchange":[{"cpus":[0,3],"median_ns":60.5,"min_ns":43.8}],"copy_bytes_per_s":62443422990,'
     '"frequency_hz":[2299998000,null],"stolen_s":0.14,"load":0.03,"running":3}'
 )
@@ -25,7 +25,7 @@ def write_program(folder: Path, code: str) -> CommandLine:
     path = folder / "core"
     path.write_text(f"#!{sys.executable}\nimport os, sys, time\n{code}\n")
     path.chmod(0o755)
-    return CommandLine(arguments=[str(path), "--state"], environment={"REPORTED": SAID})
+    return CommandLine(arguments=[str(path), "--state"], environment={"REPORTED": STATE_OUTPUT})
 
 
 def read_refusal(command: CommandLine) -> str:

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 FIRST_NS = {"bcast": 1000.0, "reduce": 60000.0}
 """First calls of alpha; those of beta take a tenth."""
-SAYS = "alpha at socket: the first call takes more than 50 times as long as the second one in reduce (60.0×, 60.0 µs)."
+MATCH = "alpha at socket: the first call takes more than 50 times as long as the second one in reduce (60.0×, 60.0 µs)."
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def campaign_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Return two operations at several sizes, in a different order in each block; the second call takes 1 µs."""
     wanted = campaigns.make_cases(lines=[("bcast", "blocking"), ("reduce", "blocking")])
     folder = tmp_path_factory.mktemp("results") / "first"
@@ -56,8 +56,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture(scope="module")
-def view(stored: Store) -> CampaignView:
-    return evaluate(stored)
+def view(campaign_store: Store) -> CampaignView:
+    return evaluate(campaign_store)
 
 
 def find_table(view: CampaignView) -> Table:
@@ -82,7 +82,7 @@ def test_each_operation_and_candidate_has_both_calls_and_their_ratio(view: Campa
 
 
 def test_a_sentence_names_only_much_slower_first_calls(view: CampaignView) -> None:
-    assert first_call_sentences(view) == [SAYS]
+    assert first_call_sentences(view) == [MATCH]
 
 
 def test_page_and_markdown_have_table_and_sentence(view: CampaignView, tmp_path: Path) -> None:
@@ -90,24 +90,24 @@ def test_page_and_markdown_have_table_and_sentence(view: CampaignView, tmp_path:
     page = (tmp_path / "report.html").read_text()
     assert '<h2 id="first-calls-title">First calls</h2>' in page
     assert pages.list_captions(page, "first_calls") == ["First calls: socket"]
-    assert f"<p>{SAYS}</p>" in page
+    assert f"<p>{MATCH}</p>" in page
     text = markdown(view)
     assert "**First calls: socket**" in text
-    assert SAYS in text
+    assert MATCH in text
 
 
 def test_the_terminal_shows_first_calls(
-    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "width", 200)
-    show(folder=stored.folder, first_calls=True)
+    show(folder=campaign_store.folder, first_calls=True)
     text = capsys.readouterr().out
     assert "First calls: socket" in text
-    assert SAYS in text
+    assert MATCH in text
 
 
-def test_csv_has_a_row_for_each_launch_and_operation(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=stored.folder, first_calls=True, format_="csv")
+def test_csv_has_a_row_for_each_launch_and_operation(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=campaign_store.folder, first_calls=True, format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert len(rows) == 3 * 2 * 2
     assert {row["first_ns"] for row in rows if row["candidate"] == "alpha"} == {"1000.0", "60000.0"}

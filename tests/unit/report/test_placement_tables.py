@@ -38,13 +38,13 @@ def make_view(folder: Path, **others: object) -> CampaignView:
 
 
 @pytest.fixture(scope="module")
-def evaluated(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
+def evaluation(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     return make_view(tmp_path_factory.mktemp("results"))
 
 
 @pytest.fixture(scope="module")
-def view(evaluated: CampaignView) -> CampaignView:
-    return evaluated
+def view(evaluation: CampaignView) -> CampaignView:
+    return evaluation
 
 
 def test_placements_are_columns_side_by_side(view: CampaignView) -> None:
@@ -95,10 +95,10 @@ def test_a_failure_at_one_placement_is_reported_there(tmp_path: Path, monkeypatc
     assert (row[3].text, row[3].detail) == ("–", "not as asked")
 
 
-def test_page_markdown_and_latex_have_the_tables(evaluated: CampaignView, tmp_path: Path) -> None:
-    assert "**pingpong, alpha: latency by placement**" in markdown(evaluated)
-    assert r"\caption{pingpong, alpha: latency by placement}" in latex(evaluated)
-    write_html(tmp_path / "report.html", evaluated)
+def test_page_markdown_and_latex_have_the_tables(evaluation: CampaignView, tmp_path: Path) -> None:
+    assert "**pingpong, alpha: latency by placement**" in markdown(evaluation)
+    assert r"\caption{pingpong, alpha: latency by placement}" in latex(evaluation)
+    write_html(tmp_path / "report.html", evaluation)
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     section = html[html.index('<section id="places"') : html.index('<section id="provenance"')]
     assert section.count("<details") == 4

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def campaign_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Return rings of one to four hops on nodes of nine cores, which sixteen ranks must share; and of two nodes."""
     folder = tmp_path_factory.mktemp("results") / "torus"
     placements = ((1, 1), (1, 4), (1, 9), (1, 16), (2, 2))
@@ -35,8 +35,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture(scope="module")
-def view(stored: Store) -> CampaignView:
-    return evaluate(stored)
+def view(campaign_store: Store) -> CampaignView:
+    return evaluate(campaign_store)
 
 
 def make_tables(view: CampaignView) -> dict[str, Table]:
@@ -170,8 +170,8 @@ def test_markdown_and_page_have_the_tables(view: CampaignView, tmp_path: Path) -
     assert pages.list_captions(page, "rings") == captions
 
 
-def test_csv_has_a_row_for_each_ring(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=stored.folder, rings=True, format_="csv")
+def test_csv_has_a_row_for_each_ring(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=campaign_store.folder, rings=True, format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert len(rows) == 2 * 2 * (1 + 2 + 3 + 4 + 2)
     four = [row for row in rows if (row["candidate"], row["placement"], row["direction"]) == ("beta", "1x16", "down")]
@@ -182,10 +182,10 @@ def test_csv_has_a_row_for_each_ring(stored: Store, capsys: pytest.CaptureFixtur
 
 
 def test_the_terminal_shows_the_tables(
-    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "width", 200)
-    show(folder=stored.folder, rings=True)
+    show(folder=campaign_store.folder, rings=True)
     text = capsys.readouterr().out
     assert f"ring 4 B by direction and grid: {SHORT}" in text
     assert "ring 4 B: what one more hop costs" in text

@@ -18,32 +18,32 @@ def make_figures(times_ns: dict[tuple[str, str], list[float]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["case", "candidate", "figure_ns"], orient="row")
 
 
-THEN = [100.0, 104.0, 97.0, 101.0, 103.0]
-NOW = [131.0, 129.0, 140.0, 135.0]
+OLD_FIGURES = [100.0, 104.0, 97.0, 101.0, 103.0]
+NEW_FIGURES = [131.0, 129.0, 140.0, 135.0]
 
 
 def test_the_test_is_welch_s_on_logarithms() -> None:
-    (comparison,) = compare_unpaired(make_figures({("x", "a"): THEN}), make_figures({("x", "b"): NOW}), [("a", "b")], 0.0, 0.95)
-    expected = stats.ttest_ind(np.log(NOW), np.log(THEN), equal_var=False)
+    (comparison,) = compare_unpaired(make_figures({("x", "a"): OLD_FIGURES}), make_figures({("x", "b"): NEW_FIGURES}), [("a", "b")], 0.0, 0.95)
+    expected = stats.ttest_ind(np.log(NEW_FIGURES), np.log(OLD_FIGURES), equal_var=False)
     interval = expected.confidence_interval(0.95)
     assert (comparison.case, comparison.base, comparison.other, comparison.launches) == ("x", "a", "b", (5, 4))
     assert comparison.typical_ns == (101.0, 133.0)
-    assert comparison.ratio == pytest.approx(stats.gmean(NOW) / stats.gmean(THEN))
+    assert comparison.ratio == pytest.approx(stats.gmean(NEW_FIGURES) / stats.gmean(OLD_FIGURES))
     assert comparison.p_value == pytest.approx(expected.pvalue)
     assert (comparison.low, comparison.high) == pytest.approx((math.exp(interval.low), math.exp(interval.high)))
     assert comparison.different
 
 
 def test_p_values_are_adjusted_over_all_cases_and_candidates() -> None:
-    then = make_figures({(case, name): THEN for case in "xyz" for name in "ab"})
-    now = make_figures({(case, name): NOW if (case, name) == ("x", "a") else THEN for case in "xyz" for name in "ab"})
+    then = make_figures({(case, name): OLD_FIGURES for case in "xyz" for name in "ab"})
+    now = make_figures({(case, name): NEW_FIGURES if (case, name) == ("x", "a") else OLD_FIGURES for case in "xyz" for name in "ab"})
     comparisons = compare_unpaired(then, now, [("a", "a"), ("b", "b")], 0.03)
     assert [(comparison.case, comparison.base) for comparison in comparisons if comparison.different] == [("x", "a")]
     assert len(comparisons) == 6
     assert comparisons[0].p_adjusted == pytest.approx(6 * comparisons[0].p_value)
 
 
-@pytest.mark.parametrize(("then", "now"), [(THEN[:2], NOW), (THEN, NOW[:2])])
+@pytest.mark.parametrize(("then", "now"), [(OLD_FIGURES[:2], NEW_FIGURES), (OLD_FIGURES, NEW_FIGURES[:2])])
 def test_two_launches_on_either_side_never_decide(then: list[float], now: list[float]) -> None:
     (comparison,) = compare_unpaired(make_figures({("x", "a"): then}), make_figures({("x", "a"): now}), [("a", "a")], 0.03)
     assert not comparison.different
@@ -51,9 +51,9 @@ def test_two_launches_on_either_side_never_decide(then: list[float], now: list[f
 
 
 def test_a_single_launch_has_no_interval() -> None:
-    (comparison,) = compare_unpaired(make_figures({("x", "a"): [100.0]}), make_figures({("x", "a"): NOW}), [("a", "a")], 0.03)
+    (comparison,) = compare_unpaired(make_figures({("x", "a"): [100.0]}), make_figures({("x", "a"): NEW_FIGURES}), [("a", "a")], 0.03)
     assert (comparison.p_value, comparison.low, comparison.high, comparison.different) == (1.0, 0.0, math.inf, False)
-    assert comparison.ratio == pytest.approx(stats.gmean(NOW) / 100)
+    assert comparison.ratio == pytest.approx(stats.gmean(NEW_FIGURES) / 100)
 
 
 def test_equal_figures_of_a_coarse_clock_are_not_certain() -> None:
@@ -68,7 +68,7 @@ def test_equal_figures_of_a_coarse_clock_are_not_certain() -> None:
 @pytest.mark.parametrize(("threshold", "different"), [(0.03, True), (0.3, False), (0.5, False)])
 def test_the_threshold_is_tested_instead_of_the_estimate(threshold: float, different: bool) -> None:
     """The ratio is 1.32, and certainly above 1, but not certainly above 1.30."""
-    (comparison,) = compare_unpaired(make_figures({("x", "a"): THEN}), make_figures({("x", "b"): NOW}), [("a", "b")], threshold)
+    (comparison,) = compare_unpaired(make_figures({("x", "a"): OLD_FIGURES}), make_figures({("x", "b"): NEW_FIGURES}), [("a", "b")], threshold)
     assert comparison.ratio > 1.3
     assert comparison.low < 1.3
     assert comparison.different == different
@@ -76,10 +76,10 @@ def test_the_threshold_is_tested_instead_of_the_estimate(threshold: float, diffe
 
 
 def test_figures_below_the_clock_s_step_and_other_candidates_are_left_out() -> None:
-    then = make_figures({("x", "a"): [0.0, *THEN], ("x", "c"): THEN, ("y", "a"): THEN})
-    (comparison,) = compare_unpaired(then, make_figures({("x", "a"): NOW, ("z", "a"): NOW}), [("a", "a")], 0.03)
+    then = make_figures({("x", "a"): [0.0, *OLD_FIGURES], ("x", "c"): OLD_FIGURES, ("y", "a"): OLD_FIGURES})
+    (comparison,) = compare_unpaired(then, make_figures({("x", "a"): NEW_FIGURES, ("z", "a"): NEW_FIGURES}), [("a", "a")], 0.03)
     assert comparison.launches == (5, 4)
-    assert compare_unpaired(then, make_figures({("x", "b"): NOW}), [("a", "a")], 0.03) == []
+    assert compare_unpaired(then, make_figures({("x", "b"): NEW_FIGURES}), [("a", "a")], 0.03) == []
 
 
 def test_equal_campaigns_are_rarely_called_different() -> None:

@@ -75,7 +75,7 @@ def read_section(title: str) -> str:
 
 
 @pytest.fixture
-def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+def campaign_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A campaign with a crash, late samples, samples of single ranks and the leftovers of a killed launch.
     / Its folder is the current one.
     """
@@ -105,12 +105,12 @@ def run_python(code: str) -> tuple[dict[str, Any], str]:
     return names, out.getvalue()
 
 
-def test_polars_and_duckdb_agree_with_rankbench(stored: Store) -> None:
+def test_polars_and_duckdb_agree_with_rankbench(campaign_store: Store) -> None:
     with_polars: pl.DataFrame = run_python(list_code_blocks("python")[0])[0]["typical"]
     with_duckdb = duckdb.execute(list_code_blocks("sql")[0]).fetchall()
     assert_frame_equal(pl.DataFrame(with_duckdb, with_polars.schema, orient="row"), with_polars)
     summaries = {
-        (summary.case, summary.candidate): summary for summary in evaluate(stored).verdict.summaries if summary.launches
+        (summary.case, summary.candidate): summary for summary in evaluate(campaign_store).verdict.summaries if summary.launches
     }
     assert len(summaries) == 26
     assert {(case, candidate): launches for case, candidate, _, launches in with_duckdb} == {
@@ -120,18 +120,18 @@ def test_polars_and_duckdb_agree_with_rankbench(stored: Store) -> None:
         assert typical_ns == pytest.approx(summaries[case, candidate].typical_ns, rel=CLOCK_STEP)
 
 
-def test_plain_python_lists_failures(stored: Store) -> None:
+def test_plain_python_lists_failures(campaign_store: Store) -> None:
     lines = run_python(list_code_blocks("python")[1])[1].splitlines()
     assert lines[0] == "Is alpha faster than beta?"
-    crashed = [launch for launch in stored.launches() if launch.status != "ok"]
+    crashed = [launch for launch in campaign_store.launches() if launch.status != "ok"]
     assert lines[1:] == [f"{launch.number} beta crashed {launch.reason}" for launch in crashed]
     assert len(crashed) == 3
 
 
-def test_every_file_of_a_campaign_is_described(stored: Store) -> None:
-    stored.lock()
+def test_every_file_of_a_campaign_is_described(campaign_store: Store) -> None:
+    campaign_store.lock()
     text = read_section("The folder")
-    for path in stored.folder.iterdir():
+    for path in campaign_store.folder.iterdir():
         assert f"`{path.name}" in text, path.name
 
 

@@ -232,7 +232,7 @@ def test_the_list_of_steps_is_complete(campaign_store: Store, monkeypatch: pytes
     assert reached == ["sync", "rename", "sync"] * 3
 
 
-ENDLESS = """
+APPEND_SCRIPT = """
 import sys; sys.path[:0] = sys.argv[2:]
 from pathlib import Path
 from fakes import campaigns
@@ -250,7 +250,7 @@ for number in range(1, 100_000):
 def run_endless(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """Run a process that locks a new store and appends launches until it is killed."""
     tests = Path(__file__).parents[2]
-    command = [sys.executable, "-c", ENDLESS, str(folder), str(tests)]
+    command = [sys.executable, "-c", APPEND_SCRIPT, str(folder), str(tests)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process
@@ -461,7 +461,7 @@ def test_derived_files_are_written_and_replaced(campaign_store: Store) -> None:
 
 MILLION = 1_000_000
 RAW_BYTES = 8 * MILLION
-MEASURED = """
+MEMORY_SCRIPT = """
 import resource, sys; sys.path[:0] = sys.argv[3:]
 from pathlib import Path
 from fakes import campaigns
@@ -492,7 +492,7 @@ print(peak_bytes() - before)
 
 def measure_peak_growth(work: str, folder: Path) -> int:
     """Return by how much the peak memory of a process grows while it does the work."""
-    command = [sys.executable, "-c", MEASURED, work, str(folder), str(Path(__file__).parents[2])]
+    command = [sys.executable, "-c", MEMORY_SCRIPT, work, str(folder), str(Path(__file__).parents[2])]
     environment = os.environ | {"POLARS_MAX_THREADS": "2"}
     return int(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment).stdout)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILES = tool_outputs.list_files("mpbench")
-TAKEN = [
+EXPECTED_VALUES = [
     # file, benchmark, size, figure, what it is multiplied by
     ("allreduce.txt", "allreduce", 64, 83774.796875, 1024),
     ("alltoall.txt", "alltoall", 1048576, 19464234.0, 1024),
@@ -36,7 +36,7 @@ NAME_IT = (
 )
 
 
-@pytest.mark.parametrize(("name", "benchmark", "size", "figure", "scale"), TAKEN)
+@pytest.mark.parametrize(("name", "benchmark", "size", "figure", "scale"), EXPECTED_VALUES)
 def test_values_are_those_of_the_file(name: str, benchmark: str, size: int, figure: float, scale: float) -> None:
     table = tool_outputs.read_sample(mpbench, tool_outputs.SAMPLES / "mpbench" / name)[0]
     assert table.operation.foreign
@@ -47,7 +47,7 @@ def test_values_are_those_of_the_file(name: str, benchmark: str, size: int, figu
 
 
 def test_a_value_of_every_file_is_tested() -> None:
-    assert sorted(name for name, *_ in TAKEN) == sorted(
+    assert sorted(name for name, *_ in EXPECTED_VALUES) == sorted(
         str(path.relative_to(tool_outputs.SAMPLES / "mpbench")) for path in FILES
     )
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FOLDER = tool_outputs.SAMPLES / "mpiperf"
 FILES = tool_outputs.list_files("mpiperf")
-TAKEN = [
+EXPECTED_VALUES = [
     # file, operation, compute, size in bytes, column, figure
     ("Allreduce.txt", "mpiperf-allreduce", "", 65536 * 8, "Mean", 65.08),
     ("Allreduce.txt", "mpiperf-allreduce", "", 8, "TRuns", 40),
@@ -59,7 +59,7 @@ def _find_meaning(table: Table) -> Meaning:
     return table.operation.foreign.meaning
 
 
-@pytest.mark.parametrize(("name", "operation", "compute", "size", "column", "figure"), TAKEN)
+@pytest.mark.parametrize(("name", "operation", "compute", "size", "column", "figure"), EXPECTED_VALUES)
 def test_values_are_those_of_the_file(
     name: str, operation: str, compute: str, size: int, column: str, figure: float
 ) -> None:

@@ -72,7 +72,7 @@ EACH_CALL = (
     + END
 )
 TEXTS = [ALL_REDUCE, ALL_GATHER, OLD, EACH_CALL]
-TAKEN = [
+EXPECTED_VALUES = [
     # text, file, operation, buffers, size, column, figure
     (ALL_REDUCE, "f", "nccl_tests-all_reduce", "separate", 8, "time", 13.52),
     (ALL_REDUCE, "f", "nccl_tests-all_reduce", "in-place", 1048576, "busbw", 14.96),
@@ -94,7 +94,7 @@ def _find_meaning(table: Table) -> Meaning:
     return table.operation.foreign.meaning
 
 
-@pytest.mark.parametrize(("text", "file", "operation", "buffers", "size", "column", "figure"), TAKEN)
+@pytest.mark.parametrize(("text", "file", "operation", "buffers", "size", "column", "figure"), EXPECTED_VALUES)
 def test_values_are_those_of_the_text(
     text: str, file: str, operation: str, buffers: str, size: int, column: str, figure: float
 ) -> None:

@@ -42,7 +42,7 @@ Start testing with 7 trials for each message size
 Completed with        max bandwidth   67.112 Gbps        1.520 usecs latency
 """
 TEXTS = [FILE_3, FILE_5, TERMINAL_3, TERMINAL_5]
-TAKEN = [
+EXPECTED_VALUES = [
     # text, version, size, column, figure, nanoseconds of the value
     (FILE_3, "3.x", 65536, "Mbps", 7812.5, 64000),
     (FILE_3, "3.x", 1, "seconds", 0.00000158, 1580),
@@ -60,7 +60,7 @@ def _find_meaning(table: Table) -> Meaning:
     return table.operation.foreign.meaning
 
 
-@pytest.mark.parametrize(("text", "version", "size", "column", "figure", "time_ns"), TAKEN)
+@pytest.mark.parametrize(("text", "version", "size", "column", "figure", "time_ns"), EXPECTED_VALUES)
 def test_values_are_those_of_the_text(
     text: str, version: str, size: int, column: str, figure: float, time_ns: float
 ) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FOLDER = tool_outputs.SAMPLES / "reprompi"
 FILES = tool_outputs.list_files("reprompi")
-TAKEN = [
+EXPECTED_VALUES = [
     # file, operation, size, row of that size, column, figure
     ("MPI_Allreduce.summary.txt", "reprompi-allreduce-median", 65536, 0, "max_sec", 0.020061912),
     ("MPI_Barrier.summary.txt", "reprompi-barrier-median", 0, 0, "mean_sec", 0.000000812),
@@ -58,7 +58,7 @@ def _find_meaning(table: Table) -> Meaning:
     return table.operation.foreign.meaning
 
 
-@pytest.mark.parametrize(("name", "operation", "size", "row", "column", "figure"), TAKEN)
+@pytest.mark.parametrize(("name", "operation", "size", "row", "column", "figure"), EXPECTED_VALUES)
 def test_values_are_those_of_the_file(
     name: str, operation: str, size: int, row: int, column: str, figure: float
 ) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FOLDER = tool_outputs.SAMPLES / "skampi"
 FILES = tool_outputs.list_files("skampi")
-TAKEN = [
+EXPECTED_VALUES = [
     # file, measurement, benchmark, ranks, size, column, figure
     ("skampi_pt2pt.txt", "Pingpong_Send_Recv", "Pingpong_Send_Recv", 2, 2048, "mean", 8.6),
     ("skampi_pt2pt.txt", "Pingpong_Send_Irecv", "Pingpong_Send_Irecv", 2, 16384, "standard error", 10.7),
@@ -41,7 +41,7 @@ def _find_tables(tables: list[Table], measurement: str) -> list[Table]:
     return [table for table in tables if table.facts["measurement"] == measurement]
 
 
-@pytest.mark.parametrize(("name", "measurement", "benchmark", "ranks", "size", "column", "figure"), TAKEN)
+@pytest.mark.parametrize(("name", "measurement", "benchmark", "ranks", "size", "column", "figure"), EXPECTED_VALUES)
 def test_values_are_those_of_the_file(
     name: str, measurement: str, benchmark: str, ranks: int, size: int, column: str, figure: float
 ) -> None:
@@ -55,7 +55,7 @@ def test_values_are_those_of_the_file(
 
 def test_a_value_of_every_file_with_results_is_tested() -> None:
     empty = {"io.txt", "skampi_onesided.txt", "procnames.txt"}
-    assert {name for name, *_ in TAKEN} | empty == {str(path.relative_to(FOLDER)) for path in FILES}
+    assert {name for name, *_ in EXPECTED_VALUES} | empty == {str(path.relative_to(FOLDER)) for path in FILES}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

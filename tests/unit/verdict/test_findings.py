@@ -65,12 +65,12 @@ def make_control(ratios: Iterable[float]) -> list[Comparison]:
 
 
 @pytest.fixture(scope="module")
-def quiet(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
+def quiet_view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     return verdicts.evaluate(tmp_path_factory.mktemp("quiet"), verdicts.make_constant({}), cases=verdicts.LINE)
 
 
-def test_a_library_that_differs_from_itself_is_reported(quiet: CampaignView) -> None:
-    entries = find_kind("control", verdicts.judge_again(quiet, control=make_control([1.1, 0.8, *[1.0] * 18])))
+def test_a_library_that_differs_from_itself_is_reported(quiet_view: CampaignView) -> None:
+    entries = find_kind("control", verdicts.judge_again(quiet_view, control=make_control([1.1, 0.8, *[1.0] * 18])))
     assert [render_texts(finding) for finding in entries] == [
         Finding(
             kind="control",
@@ -89,8 +89,8 @@ def test_a_library_that_differs_from_itself_is_reported(quiet: CampaignView) -> 
     ]
 
 
-def test_the_expected_number_of_false_alarms_is_no_finding(quiet: CampaignView) -> None:
-    assert find_kind("control", verdicts.judge_again(quiet, control=make_control([1.1, *[1.0] * 19]))) == []
+def test_the_expected_number_of_false_alarms_is_no_finding(quiet_view: CampaignView) -> None:
+    assert find_kind("control", verdicts.judge_again(quiet_view, control=make_control([1.1, *[1.0] * 19]))) == []
 
 
 # --- crossover --------------------------------------------------------------------------------------------------------
@@ -255,17 +255,17 @@ def test_a_candidate_that_never_ran_is_reported_once(tmp_path: Path) -> None:
     ]
 
 
-def test_a_silent_launch_did_not_start(quiet: CampaignView) -> None:
+def test_a_silent_launch_did_not_start(quiet_view: CampaignView) -> None:
     silent = msgspec.structs.replace(make_refusal(99, "no sign of life for 10 s"), status=LaunchStatus.HUNG, facts=None)
-    launches = [*quiet.launches, silent]
-    verdict = verdicts.judge_again(quiet, launches=launches)
+    launches = [*quiet_view.launches, silent]
+    verdict = verdicts.judge_again(quiet_view, launches=launches)
     (finding,) = find_kind("failures", verdict)
     assert render(finding.text) == "beta did not start in 1 of 7 launches: no sign of life for 10 s"
 
 
-def test_occasional_failures_to_start_are_reported(quiet: CampaignView) -> None:
-    launches = [*quiet.launches, make_refusal(99, "did not start: exit code 1")]
-    verdict = verdicts.judge_again(quiet, launches=launches)
+def test_occasional_failures_to_start_are_reported(quiet_view: CampaignView) -> None:
+    launches = [*quiet_view.launches, make_refusal(99, "did not start: exit code 1")]
+    verdict = verdicts.judge_again(quiet_view, launches=launches)
     (finding,) = find_kind("failures", verdict)
     assert render(finding.title) == "beta did not always start"
     assert render(finding.text) == "beta did not start in 1 of 7 launches: did not start: exit code 1"
@@ -275,14 +275,14 @@ def test_occasional_failures_to_start_are_reported(quiet: CampaignView) -> None:
 
 
 @pytest.mark.parametrize(("wide", "kinds"), [(1, []), (2, ["noise"])])
-def test_wide_intervals_are_noise_from_one_in_five_on(wide: int, kinds: list[str], quiet: CampaignView) -> None:
+def test_wide_intervals_are_noise_from_one_in_five_on(wide: int, kinds: list[str], quiet_view: CampaignView) -> None:
     noisy = [
         msgspec.structs.replace(summary, high_ns=summary.low_ns * (1.5 + place)) if place < wide else summary
         for place, summary in enumerate(
-            sorted(quiet.verdict.summaries, key=lambda summary_row: (summary_row.candidate, summary_row.case))
+            sorted(quiet_view.verdict.summaries, key=lambda summary_row: (summary_row.candidate, summary_row.case))
         )
     ]
-    verdict = verdicts.judge_again(quiet, summaries=noisy)
+    verdict = verdicts.judge_again(quiet_view, summaries=noisy)
     assert [finding.kind for finding in verdict.findings] == kinds
     if kinds:
         assert [render_texts(finding) for finding in verdict.findings] == [
@@ -349,10 +349,10 @@ def test_two_candidates_far_behind_together_are_no_outliers(tmp_path: Path) -> N
 # --- oversubscribed ---------------------------------------------------------------------------------------------------
 
 
-def test_more_ranks_than_cores_are_reported(quiet: CampaignView) -> None:
+def test_more_ranks_than_cores_are_reported(quiet_view: CampaignView) -> None:
     placement = Placement(name="socket", nodes=1, ranks_per_node=8, binding="none")
-    plan = msgspec.structs.replace(quiet.campaign.plan, placements=[placement])
-    assert [render_texts(finding) for finding in verdicts.judge_again(quiet, plan=plan).findings] == [
+    plan = msgspec.structs.replace(quiet_view.campaign.plan, placements=[placement])
+    assert [render_texts(finding) for finding in verdicts.judge_again(quiet_view, plan=plan).findings] == [
         Finding(
             kind="oversubscribed",
             title=Text("socket: more ranks than cores"),

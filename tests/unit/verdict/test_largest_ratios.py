@@ -27,7 +27,7 @@ CAMPAIGNS = 60
 
 
 @pytest.fixture(scope="module")
-def equals() -> list[CampaignView]:
+def equal_campaigns() -> list[CampaignView]:
     """Campaigns of two candidates with equal times everywhere."""
     return [
         campaign_views.make_view(campaign_views.find_equal_time, seed=seed, spread=0.04, cases=LINES, candidates=("alpha", "beta"))
@@ -39,21 +39,21 @@ def find_largest(view: CampaignView) -> str:
     return max((case.key for case in LINES), key=lambda key: view.ratio(key, "alpha", "beta"))
 
 
-def test_the_interval_of_the_largest_ratio_covers_the_truth(equals: list[CampaignView]) -> None:
+def test_the_interval_of_the_largest_ratio_covers_the_truth(equal_campaigns: list[CampaignView]) -> None:
     """The plain interval of the largest of 16 ratios misses it in a third of the campaigns, the corrected one in 5
     %.
     """
-    ratios = [view.comparisons[find_largest(view), "alpha", "beta"] for view in equals]
+    ratios = [view.comparisons[find_largest(view), "alpha", "beta"] for view in equal_campaigns]
     plain = sum(ratio.low <= 1 <= ratio.high for ratio in ratios)
-    decisions = [decide_selected(view, ratio, len(LINES)) for view, ratio in zip(equals, ratios, strict=True)]
+    decisions = [decide_selected(view, ratio, len(LINES)) for view, ratio in zip(equal_campaigns, ratios, strict=True)]
     assert plain <= 0.85 * CAMPAIGNS
     assert sum(decision.low <= 1 <= decision.high for decision in decisions) >= 0.93 * CAMPAIGNS
 
 
-def test_the_largest_estimate_is_little_increased_by_chance(equals: list[CampaignView]) -> None:
-    measured = [math.log(view.ratio(find_largest(view), "alpha", "beta")) for view in equals]
+def test_the_largest_estimate_is_little_increased_by_chance(equal_campaigns: list[CampaignView]) -> None:
+    measured = [math.log(view.ratio(find_largest(view), "alpha", "beta")) for view in equal_campaigns]
     drawn = []
-    for view in equals:
+    for view in equal_campaigns:
         extremes = Extremes(view)
         worst = extremes.find_largest([case.key for case in LINES], "alpha", "beta", len(LINES))
         drawn.append(extremes.log(worst, "alpha", "beta"))

@@ -34,7 +34,7 @@ def find_time_ns(candidate: str, first: int, second: int) -> float:
 
 
 @pytest.fixture(scope="module")
-def evaluated(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
+def evaluation(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     """Return both sockets of one host, on which two cores share an L2 that makes no difference."""
     folder = tmp_path_factory.mktemp("results") / "machine"
     return evaluate(hierarchy.make_store(folder, find_time_ns, wanted=hierarchy.make_cases(ranks=8)))
@@ -44,8 +44,8 @@ def list_findings(evaluated: CampaignView) -> list[Finding]:
     return [finding for finding in evaluated.verdict.findings if finding.kind == "pairs"]
 
 
-def test_levels_and_exceptions_are_found(evaluated: CampaignView) -> None:
-    odd, levels = list_findings(evaluated)
+def test_levels_and_exceptions_are_found(evaluation: CampaignView) -> None:
+    odd, levels = list_findings(evaluation)
     assert render_texts(odd) == Finding(
         kind="pairs",
         title=Text("beta: unusual pairs of ranks in pingpong"),
@@ -86,8 +86,8 @@ def test_equal_pairs_are_only_a_note(tmp_path: Path) -> None:
     assert render(finding.text).endswith(" Times of single pairs form no groups beyond the scatter between launches.")
 
 
-def test_sentences_below_the_map_have_the_levels(evaluated: CampaignView) -> None:
-    alpha, beta = matrix_sentences(evaluated)
+def test_sentences_below_the_map_have_the_levels(evaluation: CampaignView) -> None:
+    alpha, beta = matrix_sentences(evaluation)
     assert alpha == (
         f"pingpong 8 B, alpha: Within one L2: 208 ns (8 pairs); {SOCKET}: 207 ns (0.99× ~, 16 pairs); across sockets: "
         "622 ns (2.98×, 32 pairs). The pairs fall into 2 groups: 24 at 207 ns and 32 at 622 ns; pairs that share the "
@@ -97,8 +97,8 @@ def test_sentences_below_the_map_have_the_levels(evaluated: CampaignView) -> Non
     assert beta.endswith(": 301 ns, 1.40× the time of other pairs of this kind.")
 
 
-def test_levels_have_a_table(evaluated: CampaignView) -> None:
-    *_, levels = matrix_tables(evaluated)
+def test_levels_have_a_table(evaluation: CampaignView) -> None:
+    *_, levels = matrix_tables(evaluation)
     assert levels.caption.startswith("pingpong 8 B: latency by what two ranks share, 16 ranks (2x8), start: none, ")
     assert [[render(cell.text) for cell in row] for row in levels.rows[:3]] == [
         ["alpha", "within one L2", "8", "208 ns", "1"],
@@ -108,15 +108,15 @@ def test_levels_have_a_table(evaluated: CampaignView) -> None:
     assert levels.rows[2][4].detail == "2.94× to 3.02×"
 
 
-def test_tables_are_in_the_order_of_the_machine(evaluated: CampaignView) -> None:
-    first, *_ = matrix_tables(evaluated)
+def test_tables_are_in_the_order_of_the_machine(evaluation: CampaignView) -> None:
+    first, *_ = matrix_tables(evaluation)
     assert first.columns == ["from", *(f"to {rank}" for rank in (0, 2, 4, 6, 1, 3, 5, 7))]
     assert [render(row[0].text) for row in first.rows] == ["0", "2", "4", "6", "1", "3", "5", "7"]
 
 
-def test_many_ranks_are_shown_by_a_digit_for_each_pair(evaluated: CampaignView, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_ranks_are_shown_by_a_digit_for_each_pair(evaluation: CampaignView, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "MOST_FIGURES", 4)
-    first, *_ = matrix_tables(evaluated)
+    first, *_ = matrix_tables(evaluation)
     assert first.caption.endswith(", 5 launches each, intervals of 93.8 % or more; 1.14× the time from digit to digit")
     assert first.columns == ["from", "a digit for each rank in this order, from 0 (202 ns) to 9 (632 ns)"]
     assert [[render(cell.text) for cell in row] for row in first.rows[:4]] == [
@@ -127,8 +127,8 @@ def test_many_ranks_are_shown_by_a_digit_for_each_pair(evaluated: CampaignView, 
     ]
 
 
-def test_csv_has_a_row_for_each_pair(evaluated: CampaignView) -> None:
-    frame = matrix_frame(evaluated)
+def test_csv_has_a_row_for_each_pair(evaluation: CampaignView) -> None:
+    frame = matrix_frame(evaluation)
     assert frame.height == 2 * 56
     row = frame.filter(pl.col("from") == 4, pl.col("to") == 6, candidate="beta").row(named=True)
     fields = {name: row[name] for name in ("from_place", "to_place", "share", "group", "groups", "launches", "unit")}

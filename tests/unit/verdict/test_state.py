@@ -55,12 +55,12 @@ def judge_launches(evaluated: CampaignView, change: Callable[[Launch], Launch]) 
 
 
 @pytest.fixture(scope="module")
-def quiet(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
+def quiet_view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     return evaluate_states(tmp_path_factory.mktemp("quiet"), lambda _candidate, block: (50.0 + block, 51.0 + block))
 
 
-def test_one_state_with_little_scatter_is_no_finding(quiet: CampaignView) -> None:
-    assert list_findings(quiet.verdict) == []
+def test_one_state_with_little_scatter_is_no_finding(quiet_view: CampaignView) -> None:
+    assert list_findings(quiet_view.verdict) == []
 
 
 def test_blocks_in_another_state_are_reported_and_compared(tmp_path: Path) -> None:
@@ -102,14 +102,14 @@ def test_a_candidate_that_always_had_a_better_machine_is_reported(tmp_path: Path
 # --- stolen time ------------------------------------------------------------------------------------------------------
 
 
-def test_stolen_time_is_reported_relative_to_the_used_cpus(quiet: CampaignView) -> None:
+def test_stolen_time_is_reported_relative_to_the_used_cpus(quiet_view: CampaignView) -> None:
     """A launch of the stand-in lasts 2.5 s on two CPUs: 0.1 s are 2 % of that."""
 
     def change(launch: Launch) -> Launch:
         return msgspec.structs.replace(launch, stolen_s={2: 0.1, 3: 0.11, 7: 0.5}.get(launch.number, 0.0))
 
-    worst = next(launch for launch in quiet.launches if launch.number == 7)
-    assert [render_texts(finding) for finding in judge_launches(quiet, change)] == [
+    worst = next(launch for launch in quiet_view.launches if launch.number == 7)
+    assert [render_texts(finding) for finding in judge_launches(quiet_view, change)] == [
         Finding(
             kind="state",
             title=Text("The hypervisor took CPU time"),
@@ -126,8 +126,8 @@ def test_stolen_time_is_reported_relative_to_the_used_cpus(quiet: CampaignView) 
     ]
 
 
-def test_a_launch_that_did_not_start_has_no_stolen_time(quiet: CampaignView) -> None:
-    assert judge_launches(quiet, lambda launch: msgspec.structs.replace(launch, ranks=[], duration_s=0.0, stolen_s=1.0)) == []
+def test_a_launch_that_did_not_start_has_no_stolen_time(quiet_view: CampaignView) -> None:
+    assert judge_launches(quiet_view, lambda launch: msgspec.structs.replace(launch, ranks=[], duration_s=0.0, stolen_s=1.0)) == []
 
 
 # --- unknown states -----------------------------------------------------------------------------------------------------
@@ -142,13 +142,13 @@ def test_a_launch_that_did_not_start_has_no_stolen_time(quiet: CampaignView) -> 
     ],
 )
 def test_unknown_states_are_reported_with_the_reason(
-    quiet: CampaignView, state: State | None, reason: str, why: str
+    quiet_view: CampaignView, state: State | None, reason: str, why: str
 ) -> None:
     def change(launch: Launch) -> Launch:
         known = launch.number > 4
         return launch if known else msgspec.structs.replace(launch, before=state, after=state, state_reason=reason)
 
-    assert [render_texts(finding) for finding in judge_launches(quiet, change)] == [
+    assert [render_texts(finding) for finding in judge_launches(quiet_view, change)] == [
         Finding(
             kind="state",
             title=Text("The state of the machine is not known for all launches"),
@@ -165,18 +165,18 @@ def test_unknown_states_are_reported_with_the_reason(
     ]
 
 
-def test_launches_of_an_older_rankbench_have_no_state(quiet: CampaignView) -> None:
+def test_launches_of_an_older_rankbench_have_no_state(quiet_view: CampaignView) -> None:
     def change(launch: Launch) -> Launch:
         record = msgspec.to_builtins(launch)
         older = {key: value for key, value in record.items() if key not in {"before", "after", "state_reason"}}
         return msgspec.convert(older, type(launch))
 
-    (finding,) = judge_launches(quiet, change)
+    (finding,) = judge_launches(quiet_view, change)
     assert render(finding.text).startswith(
         "For 12 of 12 launches the state of the machine is not known: it was not measured."
     )
 
 
-def test_a_single_cpu_has_no_exchange(quiet: CampaignView) -> None:
+def test_a_single_cpu_has_no_exchange(quiet_view: CampaignView) -> None:
     alone = State(cpus=[0])
-    assert judge_launches(quiet, lambda launch: msgspec.structs.replace(launch, before=alone, after=alone)) == []
+    assert judge_launches(quiet_view, lambda launch: msgspec.structs.replace(launch, before=alone, after=alone)) == []
