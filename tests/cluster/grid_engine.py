@@ -77,9 +77,7 @@ class Engine(NamedTuple):
         self.wait_for(len(hosts), r"^lab@.* 0/0/\d+ +[\d.]+ +lx-amd64 *$", "qstat", "-f")
 
     def offer_exclusive_use(self) -> None:
-        """Add the resource that sites name `exclusive`: a node assigned to a job that requests it takes no other
-        job.
-        """
+        """Add the resource that sites name `exclusive`: a node with a job that requests it takes no other job."""
         path = self.root / "complexes"
         path.write_text(self.execute("qconf", "-sc") + "exclusive excl BOOL EXCL YES YES 0 1000\n")
         self.execute("qconf", "-Mc", path)

@@ -231,7 +231,7 @@ def test_a_lab_of_an_ordinary_user_works(home: Path, reach: list[Library], tmp_p
     assert re.findall(r"rank \d on (\w+),", process.stdout) == ["n1", "n2"]
 
 
-# --- ends of a lab ------------------------------------------------------------------------------------------------------
+# --- ends of a lab ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("command", "code"), [("exit 0", 0), ("exit 7", 7), ("kill -9 $$", 137)])

@@ -131,9 +131,7 @@ def test_a_cancelled_job_continues_in_the_next_one(nodes: Lab, home: Path) -> No
 
 @pytest.mark.thorough
 def test_a_node_that_dies_in_mid_launch_costs_only_its_launch(nodes: Lab, home: Path) -> None:
-    """The launch is a row with the reason and its results so far; Slurm queues the job again, which measures the
-    rest.
-    """
+    """The launch is a row with the reason and its results so far; the job is queued again and measures the rest."""
     text = PLAN.replace('["1x2", "2x1"]', '["2x1"]').replace('["mpich", "openmpi", "intel-mpi"]', '["mpich"]')
     text = text.replace('"8,1K"', '"8:32K:x2"').replace("samples = 5", "samples = 1000000").replace("60s", "400ms")
     folder = nodes.folder / "dies"

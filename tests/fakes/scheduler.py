@@ -115,9 +115,7 @@ def refuse(code: int, text: str) -> NoReturn:
 
 
 def make_test_of_life(group: int) -> Callable[[Path], bool]:
-    """Return a function that tests whether a process belongs to a group and still runs: a script may outlive its
-    parent.
-    """
+    """Return a test whether a process belongs to a group and still runs: a script may outlive its parent."""
 
     def lives(stat: Path) -> bool:
         try:

@@ -18,9 +18,7 @@ def make_records(
     truth_ns: float | None = 0.0,
     sources: tuple[str, ...] = ("tsc",),
 ) -> list[dict[str, Any]]:
-    """Return the records of a study; the error of rank r is r - 1 ns larger than given, and that of each run 1 ns
-    larger.
-    """
+    """Return the records of a study; the error of rank r is r - 1 ns larger than given, and each run adds 1 ns."""
     return [
         make_launch(ranks),
         *(make_rank(rank) for rank in range(ranks)),

@@ -569,9 +569,7 @@ def find_undetected(
 def test_a_corrupted_byte_of_every_operation_in_every_form_is_detected(
     core: Core, flip: Path, place: str, tmp_path: Path
 ) -> None:
-    """Neighbours form a line, for which every library delivers correct data; data that are wrong anyway prove
-    nothing.
-    """
+    """Neighbours form a line, for which every library delivers correct data; wrong data would prove nothing."""
     row = {"dimensions": 1, "periodic": "no"}
     rows = {
         operation.name

@@ -178,7 +178,7 @@ blocks = 2
     assert f"loose: not-as-asked in 1 ({reason.removeprefix('not as asked: ')})" in " ".join(shown.stdout.split())
 
 
-# --- moved during a measurement ----------------------------------------------------------------------------------------
+# --- moved during a measurement ---------------------------------------------------------------------------------------
 
 
 def find_rank(cpus: str, binary: Path, job: Path) -> int:

@@ -22,9 +22,7 @@ def measure_calmest(core: Core, tmp_path: Path, options: dict[str, object], case
 
 @repeat
 def test_times_count_from_the_last_rank_to_arrive(core: Core, tmp_path: Path) -> None:
-    """Ranks arrive up to two milliseconds apart, longer than a barrier takes, and they begin as far apart as
-    requested.
-    """
+    """Ranks arrive up to two milliseconds apart, longer than a barrier takes, and begin as far apart as requested."""
     for arrival in ("staggered", "one-late"):
         calm = measure_calmest(core, tmp_path, {"arrival": arrival, "spread_us": 2000}, cases=6, samples=20)
         assert {record["spread_ns"] for record in calm} == {2 * MILLISECOND_NS}

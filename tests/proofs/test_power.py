@@ -219,9 +219,7 @@ def test_intervals_cover_the_next_campaign_s_ratio(long_campaign: Measured) -> N
 
 
 def estimate_scatter(of: Measured) -> float:
-    """Return the standard deviation of a log ratio of equal candidates, from the median deviation; median over
-    cases.
-    """
+    """Return the standard deviation of a log ratio of equal candidates, by the median deviation; median over cases."""
     logs = pair_logs(of.figures, BASE, of.twin).group_by("case").agg("log")["log"]
     return float(np.median([scipy.stats.median_abs_deviation(log.to_numpy(), scale="normal") for log in logs]))
 

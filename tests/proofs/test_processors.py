@@ -51,9 +51,7 @@ def parse_seconds(line: str) -> float:
 
 @repeat
 def test_a_computing_passive_target_delays_a_put_or_does_not(core: Core, tmp_path: Path) -> None:
-    """A put to memory in the same node takes either its own time, or as long as the target computes: nothing in
-    between.
-    """
+    """A put to memory in the same node takes its own time, or as long as the target computes: nothing in between."""
     arguments = [
         "--op",
         "put-passive",

@@ -34,9 +34,7 @@ def test_all_cpus_copy_at_least_half_as_much_as_one(probe: list[str]) -> None:
 
 
 def test_successive_probes_agree(probe: list[str]) -> None:
-    """Half of them within the square root of the ratio that counts as another state: probes scatter less than states
-    differ.
-    """
+    """Half of them within the square root of the ratio that is another state: probes scatter less than states."""
 
     def measure_distance() -> float:
         return states.measure_distance(

@@ -57,7 +57,7 @@ def check_truth(offsets_seen: Sequence[Offset], clocks: Sequence[Clock]) -> None
     }
 
 
-# --- networks -------------------------------------------------------------------------------------------------------------
+# --- networks ---------------------------------------------------------------------------------------------------------
 
 
 def test_offsets_by_shared_memory_are_within_bounds(core: Core, single: Lab) -> None:
@@ -99,7 +99,7 @@ def test_offsets_over_slow_links_are_within_bounds(core: Core, home: Path, tmp_p
     assert min(offset.bound_ns for offset in offsets_seen if offset.rank) >= sum(delay) / 2
 
 
-# --- clocks ---------------------------------------------------------------------------------------------------------------
+# --- clocks -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("core", ["mpich"], indirect=True)

@@ -1,6 +1,4 @@
-"""Network devices and their counters, core/sync/devices.c, on folders like those in the kernel's documentation of
-sysfs.
-"""
+"""Network devices and their counters, core/sync/devices.c, on folders like the kernel's documented sysfs."""
 
 from __future__ import annotations
 

@@ -24,9 +24,7 @@ def make_truth(name: str, case: Case) -> float:
 
 
 def draw_figures(seed: int, state: float) -> pl.DataFrame:
-    """Return ten launches that scatter by 2 %, in blocks that scatter by `state`; one launch of each candidate is
-    missing.
-    """
+    """Return ten launches that scatter by 2 %, in blocks that scatter by `state`; each candidate lacks one."""
     drawn = campaign_views.draw_figures(make_truth, Noise(seed, 0.02, state, 0), 10, campaign_views.ONE_LINE, NAMES)
     lost = ((pl.col("candidate") == "alpha") & (pl.col("block") == 1)) | (
         (pl.col("candidate") == "beta") & (pl.col("block") == 2)

@@ -106,6 +106,6 @@ def test_an_output_that_cannot_be_written_is_reported(run: Command, tmp_path: Pa
 
 def test_an_interrupted_study_is_an_error(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     output = study.encode_records(study.make_records())
-    monkeypatch.setattr(study, "text", lambda _: output[: len(output) // 2])
+    monkeypatch.setattr(study, "encode_records", lambda _: output[: len(output) // 2])
     code, _, err = run()
     assert (code, err) == (2, "rankbench: mpich-9.9: exit code 0 but no result: it printed nothing\n")

@@ -278,9 +278,7 @@ def plant_levels(monkeypatch: pytest.MonkeyPatch, shares: list[float], ratios: t
 
 
 def test_another_mix_of_near_and_far_visits_does_not_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same library has 20 % of its visits far in one campaign and 80 % in the other: figures are three times as
-    long.
-    """
+    """The same library has 20 % of its visits far in one campaign and 80 % in the other: figures are tripled."""
     make_night(tmp_path / "old")
     make_night(tmp_path / "new", day=2)
     plant_levels(monkeypatch, [0.2, 0.8])

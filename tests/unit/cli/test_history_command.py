@@ -79,9 +79,7 @@ def test_a_change_is_reported_with_simultaneous_changes_of_the_setup(nights: Pat
 
 
 def plant_changes(folder: Path, calls: list[Calls]) -> Path:
-    """Return nights from the fifth on which alpha's small calls are twice as slow, large ones a bit, barriers
-    faster.
-    """
+    """Return nights in which from the fifth on alpha's small calls are twice as slow, large ones a bit."""
     for day in range(1, 9):
         make_night(
             folder / f"night-{day}",

@@ -1,6 +1,4 @@
-"""Foreign programs in job scripts, on stand-in libraries and a stand-in scheduler: their launches, output and
-failures.
-"""
+"""Foreign programs in job scripts, on stand-in libraries and a stand-in scheduler: launches, output, failures."""
 
 from __future__ import annotations
 

@@ -25,9 +25,7 @@ LOCK = Path(__file__).with_name("reframe.lock")
 
 
 def make_truth(candidate: str, case: Case) -> Truth:
-    """Return the truth: beta takes half as long again and crashes in barriers; some samples are late, ranks end in
-    turn.
-    """
+    """Return the truth: beta takes half as long again and crashes in barriers; some samples are late."""
     crashed = candidate == "beta" and case.operation == "barrier"
     ends = (0.5, 1.0) if case.operation == "allreduce" else ()
     return Truth(

@@ -562,7 +562,7 @@ def test_every_recorded_file_has_rows_or_no_table(tool: str) -> None:
     assert count >= RECORDED[tool]
 
 
-# --- no incomplete import -----------------------------------------------------------------------------------------------
+# --- no incomplete import ---------------------------------------------------------------------------------------------
 
 
 def test_one_damaged_file_of_several_leaves_nothing(tmp_path: Path) -> None:

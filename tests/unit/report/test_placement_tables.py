@@ -72,8 +72,8 @@ def test_a_single_launch_has_no_spread(tmp_path: Path) -> None:
 
 
 def test_cases_without_results_have_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    turn = placement_campaigns.list_turns
-    monkeypatch.setattr(placement_campaigns, "turns_of", lambda *of: [turn_key for turn_key in turn(*of) if turn_key[1] == "alpha"])
+    list_turns = placement_campaigns.list_turns
+    monkeypatch.setattr(placement_campaigns, "list_turns", lambda *arguments: [key for key in list_turns(*arguments) if key[1] == "alpha"])
     captions = [table.caption for table in placement_tables(make_view(tmp_path))]
     assert [caption.partition(":")[0] for caption in captions] == ["pingpong, alpha", "bandwidth, alpha"]
 
@@ -83,14 +83,14 @@ def test_a_single_placement_has_no_table(tmp_path: Path) -> None:
 
 
 def test_a_failure_at_one_placement_is_reported_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole_result = placement_campaigns.make_result
+    make_usual_result = placement_campaigns.make_result
 
     def make_result(case: Case, typical_ns: float) -> CaseResult:
         if (case.placement, case.size_bytes) == ("nodes", 8):
             return CaseResult(case=case, status=CaseStatus.NOT_AS_ASKED, reason="ranks 0, 1 on one host")
-        return whole_result(case, typical_ns)
+        return make_usual_result(case, typical_ns)
 
-    monkeypatch.setattr(placement_campaigns, "result", make_result)
+    monkeypatch.setattr(placement_campaigns, "make_result", make_result)
     row = placement_tables(make_view(tmp_path))[0].rows[0]
     assert (row[3].text, row[3].detail) == ("–", "not as asked")
 

@@ -285,9 +285,7 @@ def make_part(**changes: Any) -> CaseResult:
 
 
 def test_a_job_visits_its_cases_in_passes(tmp_path: Path) -> None:
-    """Each pass has its share of samples and time; operations measured once per launch, and memory, are in one pass
-    only.
-    """
+    """Each pass has its share of samples and time; operations measured once, and memory, are in one pass only."""
     cases = [
         CASES[0],
         msgspec.structs.replace(CASES[1], options={"quantity": "memory"}),

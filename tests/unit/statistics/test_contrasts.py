@@ -79,7 +79,7 @@ def test_intervals_have_their_stated_coverage() -> None:
     assert share == pytest.approx(0.9, abs=0.02)
 
 
-# --- moderated scatter --------------------------------------------------------------------------------------------------
+# --- moderated scatter ------------------------------------------------------------------------------------------------
 
 
 def draw_scatters(true: np.ndarray, launches: int, seed: int = 3) -> np.ndarray:

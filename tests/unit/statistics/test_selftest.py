@@ -99,9 +99,7 @@ def test_only_starts_that_were_launched_have_a_trial() -> None:
 
 @pytest.mark.parametrize(("late", "keeps"), [(0, True), (4, True), (5, False)])
 def test_window_must_discard_few_rounds(late: int, keeps: bool) -> None:
-    """The share counts over all operations: of 100 samples 10 are of wait-null, without late ones, and 90 of
-    wait-up.
-    """
+    """The share is that of all operations: of 100 samples 10 are of wait-null, none of them late, 90 of wait-up."""
     results = [_make_result([20.0] * 10, "wait-null"), _make_result([4000.0] * 90, late=list(range(late)))]
     (trial,) = selftest.evaluate_trials([results], [WINDOW])
     assert trial.discarded == pytest.approx(late / 100)

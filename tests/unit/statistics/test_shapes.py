@@ -1,6 +1,4 @@
-"""Steps along the sizes: none on a smooth curve, whatever its start, bandwidth and sizes, and planted ones are
-found.
-"""
+"""Steps along the sizes: none on a smooth curve, whatever its start, bandwidth and sizes; planted ones are found."""
 
 from __future__ import annotations
 

@@ -17,9 +17,7 @@ BESIDE = {3 * block + place: NAMES for block in range(BLOCKS) for place in range
 
 
 def draw_figures(positions: dict[int, float], after: dict[str, float], lost: float = 0.0) -> pl.DataFrame:
-    """Return figures of launches in turns with these effects on their logs, besides those of launch, round and
-    noise.
-    """
+    """Return figures of launches in turns with these effects on their logs, and those of launch, round and noise."""
     draw = np.random.default_rng(5)
     rows = []
     for block in range(BLOCKS):

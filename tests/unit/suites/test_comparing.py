@@ -163,7 +163,7 @@ def test_a_figure_of_the_core_has_a_meaning(operation: Operation, start: str, me
     assert describe_core_value(operation, start) == meaning
 
 
-# --- differences --------------------------------------------------------------------------------------------------------
+# --- differences ------------------------------------------------------------------------------------------------------
 
 
 def test_a_benchmark_equals_itself() -> None:
@@ -275,7 +275,7 @@ def test_the_size_of_a_scattered_vector_is_reported() -> None:
     )
 
 
-# --- refusals -----------------------------------------------------------------------------------------------------------
+# --- refusals ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -345,7 +345,7 @@ def test_incomparable_benchmarks_have_no_factor() -> None:
     assert (comparable.factor, comparable.printed_factor) == (1.0, 1.0)
 
 
-# --- symmetry -----------------------------------------------------------------------------------------------------------
+# --- symmetry ---------------------------------------------------------------------------------------------------------
 
 STARTS = ["", "none", "barrier", "library-barrier", "window", "roundtime", "window-mpiperf"]
 BENCHMARKS = st.builds(

@@ -56,7 +56,7 @@ def are_equal(values: Sequence[float], other: Sequence[float]) -> bool:
     return all(a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(values, other, strict=True))
 
 
-# --- the samples ----------------------------------------------------------------------------------------------------
+# --- the samples ------------------------------------------------------------------------------------------------------
 
 
 def test_there_are_samples_of_seven_components() -> None:
@@ -227,7 +227,7 @@ def test_a_size_given_up_by_imb_has_a_reason_and_no_value() -> None:
     )
 
 
-# --- meanings -----------------------------------------------------------------------------------------------------------
+# --- meanings ---------------------------------------------------------------------------------------------------------
 
 
 def find_operation(name: str) -> Operation:
@@ -329,7 +329,7 @@ def test_a_bandwidth_counts_bytes_as_its_meaning_says(file: str, size_bytes: int
     )
 
 
-# --- versions and command lines -------------------------------------------------------------------------------------
+# --- versions and command lines ---------------------------------------------------------------------------------------
 
 TIMES = "  #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
 PAIR = "  #bytes #repetitions      t[usec]   Mbytes/sec\n"
@@ -445,7 +445,7 @@ def test_each_of_several_runs_has_its_own_head() -> None:
     ]
 
 
-# --- output without samples ---------------------------------------------------------------------------------------------
+# --- output without samples -------------------------------------------------------------------------------------------
 
 
 def find_row(table: Table) -> Row:
@@ -604,7 +604,7 @@ def test_other_texts_are_not_recognised() -> None:
     assert not imb.recognises([])
 
 
-# --- damaged texts --------------------------------------------------------------------------------------------------
+# --- damaged texts ----------------------------------------------------------------------------------------------------
 
 ROW = " 8 1000 0.1 0.3 0.2\n"
 

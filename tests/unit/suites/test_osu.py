@@ -31,7 +31,7 @@ def _find_name(path: Path) -> str:
     return str(path.relative_to(SAMPLES))
 
 
-# --- the samples ----------------------------------------------------------------------------------------------------
+# --- the samples ------------------------------------------------------------------------------------------------------
 
 
 def test_there_are_samples_of_most_programs() -> None:
@@ -200,7 +200,7 @@ def test_options_of_a_run_do_not_come_from_an_earlier_one() -> None:
     assert options == [created, allocated, created, created | {"dimensions": "4"}, created]
 
 
-# --- meanings -----------------------------------------------------------------------------------------------------------
+# --- meanings ---------------------------------------------------------------------------------------------------------
 
 
 def test_meanings_have_all_properties_that_matter_for_a_comparison() -> None:
@@ -239,7 +239,7 @@ def test_counterparts_are_set_if_the_call_is_the_same() -> None:
     assert not any(find_counterpart(name) for name in ("reduce_scatter", "neighbor_alltoall", "latency_mt", "bw_fan_in"))
 
 
-# --- output without samples ---------------------------------------------------------------------------------------------
+# --- output without samples -------------------------------------------------------------------------------------------
 
 HEAD = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n"
 VALIDATED = """\
@@ -405,7 +405,7 @@ def test_the_topology_of_neighbours_is_read_before_the_title() -> None:
     assert (table.options, table.facts) == ({"dimensions": "4"}, {"time took to create topology graph": "12.50 us."})
 
 
-# --- damaged files --------------------------------------------------------------------------------------------------
+# --- damaged files ----------------------------------------------------------------------------------------------------
 
 ONE_NUMBER = "Avg Latency(us) is {!r}; expected a number of 0 or more"
 

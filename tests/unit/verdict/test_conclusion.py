@@ -461,9 +461,7 @@ def test_a_candidate_fastest_at_every_size_has_no_crossover() -> None:
 
 
 def test_sentences_agree_with_single_cases() -> None:
-    """The candidate named for a range of sizes wins some case there, no other wins more; the recommended one wins
-    most.
-    """
+    """The candidate named for a range of sizes wins most cases there; the recommended one wins most of all."""
     cuts = 0
     for seed in range(30):
         view = draw_crossing(seed, scatter=0.15)
@@ -519,9 +517,7 @@ def test_a_candidate_that_loses_at_one_level_is_not_recommended() -> None:
 
 
 def test_means_are_weighted_by_cases_and_not_by_blocks() -> None:
-    """Half of the cases ended after five blocks: the mean is that of the cases' means, whatever other cases
-    measured.
-    """
+    """Half of the cases ended after five blocks: the mean is that of the cases' means, whatever others measured."""
     view = draw_crossing(1)
     keys = [case.key for case in view.case_of.values()]
     ended = view.judged_figures.filter((pl.col("block") <= 5) | pl.col("case").is_in(keys[::2]))

@@ -92,9 +92,7 @@ def test_a_crash_from_some_number_of_nodes_on_is_found(tmp_path: Path) -> None:
 
 
 def make_crashing(always: int, first_launch_on: Sequence[int]) -> Callable[[str, Case, int, int], CaseStatus | None]:
-    """Return the truth that beta's bcast always crashes from so many nodes on, and in the first launch at some
-    others.
-    """
+    """Return the truth that beta's bcast always crashes from so many nodes on, and sometimes at some others."""
     launches: Counter[int] = Counter()
 
     def crash(candidate: str, case: Case, nodes: int, _: int) -> CaseStatus | None:

@@ -144,7 +144,7 @@ def test_csv_has_a_row_for_each_pair(evaluation: CampaignView) -> None:
     assert row["times_as_its_like"] == pytest.approx(1.4, rel=0.05)
 
 
-# --- sentences ----------------------------------------------------------------------------------------------------------
+# --- sentences --------------------------------------------------------------------------------------------------------
 
 
 def make_map(folder: Path, *slow: tuple[int, int], launches: int = 5, moved: bool = False, ranks: int = 4) -> maps.Map:

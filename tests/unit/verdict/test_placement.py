@@ -68,9 +68,7 @@ def test_a_difference_that_the_machine_has_without_mpi_is_explained(tmp_path: Pa
 
 
 def test_a_few_more_cache_lines_explain_a_small_ratio(tmp_path: Path) -> None:
-    """With 1 µs of its own, a library takes 1.2 times as long with 200 ns more; a cache line takes three times as
-    long.
-    """
+    """A library takes 1 µs, or 1.2 times as long with 200 ns more; a cache line takes three times as long."""
     assert explain_ratio(tmp_path, make_slower(1.2, 1000)).startswith(f"{WITHOUT} 3.01× the time: the machine explains it (at ")
 
 

@@ -234,9 +234,7 @@ def test_an_allreduce_slower_than_its_parts_is_reported() -> None:
 
 
 def test_sizes_of_parts_are_scaled_by_the_ranks() -> None:
-    """With two ranks, a bcast of 1 KiB is a scatter and an allgather of 512 B, and a scatter is a bcast of twice its
-    size.
-    """
+    """With two ranks, a bcast of 1 KiB is a scatter and an allgather of 512 B, a scatter a bcast of twice its size."""
     cases = [*make_line("bcast", sizes=(1024,)), *make_line("scatter", sizes=(512,)), *make_line("allgather", sizes=(512, 1024))]
     view = make_view(lambda _candidate, case: 9.0 if case.operation == "bcast" else 1.0, cases, candidates=("alpha",))
     (finding,) = find_kind("guidelines", view)
@@ -466,9 +464,7 @@ WANTED = (
 
 
 def find_null_time(candidate: str, case: Case) -> float:
-    """Return times with beta 5 % and gamma 20 % slower; a composed operation is 3 % slower than its parts, as
-    allowed.
-    """
+    """Return times with beta 5 % and gamma 20 % slower; a composed operation is 3 % slower than its parts."""
     factor = {"alpha": 1.0, "beta": 1.05, "gamma": 1.2}[candidate]
     is_plain = case.operation == "allreduce" and case.form == "blocking"
     start = 1.3 if case.start == "barrier" else 1.0

@@ -130,7 +130,7 @@ def test_a_launch_that_did_not_start_has_no_stolen_time(quiet_view: CampaignView
     assert judge_launches(quiet_view, lambda launch: msgspec.structs.replace(launch, ranks=[], duration_s=0.0, stolen_s=1.0)) == []
 
 
-# --- unknown states -----------------------------------------------------------------------------------------------------
+# --- unknown states ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

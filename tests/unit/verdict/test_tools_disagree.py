@@ -1,6 +1,4 @@
-"""The finding on a tool that names another fastest candidate than the core does: planted times and their
-comparisons.
-"""
+"""The finding on a tool whose fastest candidate is not the core's: planted times and their comparisons."""
 
 from __future__ import annotations
 
