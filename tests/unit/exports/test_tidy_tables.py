@@ -59,7 +59,7 @@ def test_a_bandwidth_is_a_value_in_megabytes_per_second(plain: Measured, tmp_pat
     assert row["value_low"] < row["value"] < row["value_high"]
 
 
-def test_units_of_values(plain: Measured, every_kind: Measured) -> None:
+def test_values_have_units(plain: Measured, every_kind: Measured) -> None:
     units = {
         (value.case.split(".")[0], value.unit)
         for measured in (plain, every_kind)

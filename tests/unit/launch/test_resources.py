@@ -32,7 +32,7 @@ def test_free_resources_are_shared_memory_huge_pages_and_network_contexts(tmp_pa
     assert free == {"huge pages of 2048kB": 32, "network contexts of hfi1_0": 16}
 
 
-def test_a_machine_without_any_of_them_has_none(tmp_path: Path) -> None:
+def test_a_machine_without_these_resources_has_none(tmp_path: Path) -> None:
     assert read_free(tmp_path) == {}
 
 

@@ -42,7 +42,7 @@ def test_an_unknown_offset_has_no_error(tmp_path: Path) -> None:
     assert {(offset.error_ns, offset.excess_ns) for offset in content.offsets} == {(None, 0.0)}
 
 
-def test_an_error_beyond_its_bound_exceeds_it(tmp_path: Path) -> None:
+def test_an_error_beyond_its_bound_is_marked(tmp_path: Path) -> None:
     content = _read(tmp_path, fake.encode_records(fake.make_records(runs=1, ranks=2, error_ns=60.0, bound_ns=50.0)))
     assert [offset.excess_ns for offset in content.offsets] == [0.0, 10.0] * 3
 

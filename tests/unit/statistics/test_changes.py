@@ -72,7 +72,7 @@ def test_a_change_among_many_unchanged_series_is_found_at_its_place(count: int, 
     assert right >= 17
 
 
-def test_its_size_and_interval_are_reported() -> None:
+def test_size_and_interval_of_a_change_are_reported() -> None:
     logs = np.array([0.0, 0.01, -0.01, 0.0, 0.3, 0.31, 0.29, 0.3])
     (step,) = find_steps([make_series(logs)], THRESHOLD)[0]
     assert step.at == 4

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +10,7 @@ import polars as pl
 import pytest
 
 from rankbench.statistics import pairs
-from rankbench.statistics.pairs import Misfit, Table
+from rankbench.statistics.pairs import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,10 +138,6 @@ def test_a_level_that_hides_a_smaller_one_is_reported_as_divided() -> None:
     table = draw_times(lambda *pair: 100.0 if pair[0] // 2 == pair[1] // 2 else find_time_ns(*pair), 1)
     fit = pairs.check_fit(table, pairs.group_pairs(table, THRESHOLD), find_level)
     assert fit == pairs.Fit([], [2])
-
-
-def test_a_misfit_is_a_plain_value() -> None:
-    assert Misfit(1, [(0, 1)], math.e).pairs == [(0, 1)]
 
 
 # --- from figures -----------------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def campaign_store(tmp_path: Path) -> Store:
     return new
 
 
-def test_what_is_appended_is_read_back(campaign_store: Store) -> None:
+def test_appended_launches_are_read_back(campaign_store: Store) -> None:
     crashed = CaseResult(case=OTHER, status=CaseStatus.CRASHED, reason="signal 11")
     append_launch(campaign_store, 2, make_result(), crashed)
     again = store.open(campaign_store.folder)

@@ -74,7 +74,7 @@ def test_ranges_of_sizes_have_the_fastest_variant(ring: list[Comparison], tree: 
         ([EVEN] * 4, [UNCERTAIN] * 4, []),
     ],
 )
-def test_one_variant_for_all_sizes(
+def test_one_variant_may_serve_all_sizes(
     ring: list[Comparison], tree: list[Comparison], expected: list[tuple[int, int, str]]
 ) -> None:
     assert choose_ranges(make_search(ring, tree), ONE_FOR_ALL) == expected
