@@ -87,23 +87,23 @@ FAULTS = {
         f"{ENDED}: exit code 6 (SIGABRT)",
         "faulty crashed in some launches of 1 case (bcast), by SIGABRT.",
     ),
-    "a rank is instructed to end": Fault(
+    "a rank gets SIGTERM": Fault(
         {"FAULT": "terminate", **ONE},
         "crashed",
         f"{ENDED}: exit code 15 (SIGTERM)",
         "faulty crashed in some launches of 1 case (bcast), by SIGTERM.",
     ),
-    "a rank is killed, as for want of memory": Fault(
+    "a rank gets SIGKILL, as for lack of memory": Fault(
         {"FAULT": "kill", **ONE},
         "crashed",
         f"{ENDED}: exit code 9 (SIGKILL)",
         "faulty crashed in some launches of 1 case (bcast), by SIGKILL.",
     ),
-    "a rank leaves without a word": Fault(
+    "a rank exits silently": Fault(
         {"FAULT": "leave", **ONE}, "crashed", f"{ENDED}: exit code 0",
         "faulty crashed in some launches of 1 case (bcast).",
     ),
-    "a rank never comes back from a call": Fault(
+    "a call never returns": Fault(
         {"FAULT": "hang", **ONE}, "hung", "a call does not return (the case is warmed up)",
         "faulty made no progress in some launches of 1 case (bcast).", ("hung", "ok", "ok"),
     ),
@@ -118,7 +118,7 @@ FAULTS = {
         "rank 1 alone: bcast returned: Other MPI error (the case is warmed up)",
         "faulty returned an error in some launches of 1 case (bcast).",
     ),
-    "a call does nothing from its 41st time on": Fault(
+    "a call does nothing from the 41st on": Fault(
         {"FAULT": "withhold"},
         "wrong-data",
         "rank 1: NOTHING CAME",
@@ -132,7 +132,7 @@ FAULTS = {
         "faulty delivered wrong data in some launches of 1 case (bcast).",
         ("ok", "ok"),
     ),
-    "something else writes into the samples": Fault(
+    "garbage is written into the stream": Fault(
         {"FAULT": "garbage", **FIRST},
         "crashed",
         "its stream is damaged: {stream} line 9: not a record of a rankbench stream "
@@ -162,9 +162,9 @@ FAULTS = {
 
 SIMILAR = {
     "a rank aborts",
-    "a rank is killed, as for want of memory",
-    "a rank is instructed to end",
-    "a rank leaves without a word",
+    "a rank gets SIGKILL, as for lack of memory",
+    "a rank gets SIGTERM",
+    "a rank exits silently",
     "data are changed",
     "the clock is set back",
     "the clock is set forward",

@@ -59,18 +59,18 @@ SPELL = "a visit of n calls meets a spell of L calls, anywhere among N, with p =
 BUSY = "a rank without a CPU calls later than the one it should wait for, and shows nothing"
 RARE = "1-(1-1/k)^n, n >= 20 timed calls"
 
-REVIEW = [
+SUBTLE_FAULTS = [
     Fault(
-        "C1 data come with the next call",
+        "data come with the next call",
         "flip",
         "FLIP=MPI_Allreduce,MPI_Bcast,MPI_Recv FLIP_HOW=later",
         "allreduce bcast pingpong",
     ),
-    Fault("C1 put leaves after its flush", "flip", "FLIP=MPI_Put FLIP_HOW=postpone", "put", SMALL, least=0.5, why=BUSY),
-    Fault("C2 barrier waits for nobody", "hollow", "HOLLOW=barrier", "barrier", (0,), FORMS, least=0.5, why=BUSY),
-    Fault("C2 dup returns the old one", "hollow", "HOLLOW=dup", "comm_dup", (0,), ("blocking", "nonblocking")),
+    Fault("put leaves after its flush", "flip", "FLIP=MPI_Put FLIP_HOW=postpone", "put", SMALL, least=0.5, why=BUSY),
+    Fault("barrier does not wait", "hollow", "HOLLOW=barrier", "barrier", (0,), FORMS, least=0.5, why=BUSY),
+    Fault("dup returns its argument", "hollow", "HOLLOW=dup", "comm_dup", (0,), ("blocking", "nonblocking")),
     Fault(
-        "C2 ssend is send",
+        "ssend is send",
         "hollow",
         "HOLLOW=synchronous",
         "pingpong,mode=synchronous",
@@ -79,14 +79,14 @@ REVIEW = [
         least=0.5,
         why=BUSY,
     ),
-    Fault("H5 sums of 8 bits", "subtle", "SUBTLE=narrow:8", "allreduce"),
-    Fault("H5 sums of 11 bits", "subtle", "SUBTLE=narrow:11", "allreduce"),
-    Fault("H5 251 elements exchanged", "subtle", "SUBTLE=exchange:251", "allreduce", (LARGE,)),
-    Fault("H5 251 elements displaced", "subtle", "SUBTLE=displaced:251", "allreduce", (LARGE,)),
-    Fault("M1 byte written 70 B behind", "subtle", "SUBTLE=beyond:70", "allreduce bcast pingpong"),
-    Fault("M1 byte written 2000 B behind", "subtle", "SUBTLE=beyond:2000", "allreduce bcast pingpong"),
+    Fault("sums of 8 bits", "subtle", "SUBTLE=narrow:8", "allreduce"),
+    Fault("sums of 11 bits", "subtle", "SUBTLE=narrow:11", "allreduce"),
+    Fault("251 elements exchanged", "subtle", "SUBTLE=exchange:251", "allreduce", (LARGE,)),
+    Fault("251 elements displaced", "subtle", "SUBTLE=displaced:251", "allreduce", (LARGE,)),
+    Fault("byte written 70 B behind", "subtle", "SUBTLE=beyond:70", "allreduce bcast pingpong"),
+    Fault("byte written 2000 B behind", "subtle", "SUBTLE=beyond:2000", "allreduce bcast pingpong"),
     Fault(
-        "M1 byte written 5000 B behind",
+        "byte written 5000 B behind",
         "subtle",
         "SUBTLE=beyond:5000",
         "allreduce",
@@ -95,15 +95,15 @@ REVIEW = [
         0.0,
         why="beyond the guard: seen where it hits a buffer of the case, or what pads one",
     ),
-    Fault("M1 byte in a gap", "subtle", "SUBTLE=gap", "bcast,datatype=vector pingpong,datatype=vector", (KIB,)),
-    Fault("M2 every 10th last byte", "subtle", "SUBTLE=last:10", "allreduce bcast", least=0.87, why=RARE),
-    Fault("M2 every 30th last byte", "subtle", "SUBTLE=last:30", "allreduce bcast", least=0.49, why=RARE),
-    Fault("M2 every 100th last byte", "subtle", "SUBTLE=last:100", "allreduce bcast", least=0.18, why=RARE),
-    Fault("M2 every second call idle", "subtle", "SUBTLE=second", "allreduce bcast"),
-    Fault("M2 result remembered, not copied", "subtle", "SUBTLE=remembered", "allreduce"),
-    Fault("M3 wrong from another root", "subtle", "SUBTLE=root", "bcast"),
+    Fault("byte in a gap", "subtle", "SUBTLE=gap", "bcast,datatype=vector pingpong,datatype=vector", (KIB,)),
+    Fault("every 10th last byte", "subtle", "SUBTLE=last:10", "allreduce bcast", least=0.87, why=RARE),
+    Fault("every 30th last byte", "subtle", "SUBTLE=last:30", "allreduce bcast", least=0.49, why=RARE),
+    Fault("every 100th last byte", "subtle", "SUBTLE=last:100", "allreduce bcast", least=0.18, why=RARE),
+    Fault("every second call idle", "subtle", "SUBTLE=second", "allreduce bcast"),
+    Fault("result remembered, not copied", "subtle", "SUBTLE=remembered", "allreduce"),
+    Fault("wrong from another root", "subtle", "SUBTLE=root", "bcast"),
     Fault(
-        "M6 wrong source in a status",
+        "wrong source in a status",
         "subtle",
         "SUBTLE=status:source",
         "pingpong",
@@ -111,16 +111,16 @@ REVIEW = [
         (FORMS[0],),
     ),
     Fault(
-        "M6 wrong count in a status",
+        "wrong count in a status",
         "subtle",
         "SUBTLE=status:count",
         "pingpong",
         (8,),
         (FORMS[0],),
     ),
-    Fault("M6 wrong tag in a status", "subtle", "SUBTLE=status:tag", "pingpong", (8,)),
+    Fault("wrong tag in a status", "subtle", "SUBTLE=status:tag", "pingpong", (8,)),
     Fault(
-        "M6 wrong source from the 20th receive on",
+        "wrong source from the 20th receive on",
         "subtle",
         "SUBTLE=status:source SUBTLE_FROM=20",
         f"pingpong,samples=60,{UNHURRIED}",
@@ -128,7 +128,7 @@ REVIEW = [
     ),
     *(
         Fault(
-            f"M6 wrong {what} in the 20th to 40th receive",
+            f"wrong {what} in the 20th to 40th receive",
             "subtle",
             f"SUBTLE=status:{what} SUBTLE_FROM=20 SUBTLE_UNTIL=40",
             f"pingpong,samples=60,{UNHURRIED}",
@@ -140,7 +140,7 @@ REVIEW = [
     ),
     *(
         Fault(
-            f"M6 wrong {what} in calls 30 to 50 that complete receives",
+            f"wrong {what} in calls 30 to 50 that complete receives",
             "subtle",
             f"SUBTLE=status:{what} SUBTLE_FROM=30 SUBTLE_UNTIL=50",
             " ".join(f"{operation},samples=60,start=barrier,{UNHURRIED}" for operation in operations.split()),
@@ -157,7 +157,7 @@ REVIEW = [
         )
     ),
     Fault(
-        "M6 wrong tag in receives 2000 to 2020",
+        "wrong tag in receives 2000 to 2020",
         "subtle",
         "SUBTLE=status:tag SUBTLE_FROM=2000 SUBTLE_UNTIL=2020",
         f"bandwidth,samples=60,{UNHURRIED} exchange,samples=2000,start=barrier,{UNHURRIED}",
@@ -166,7 +166,7 @@ REVIEW = [
         visits=2,
     ),
     Fault(
-        "M6 wrong count in the 200th to 220th receive",
+        "wrong count in the 200th to 220th receive",
         "subtle",
         "SUBTLE=status:count SUBTLE_FROM=200 SUBTLE_UNTIL=220",
         f"pingpong,samples=300,{UNHURRIED} sendrecv,samples=300,start=barrier,{UNHURRIED}",
@@ -194,7 +194,7 @@ REVIEW = [
     ),
 ]
 
-OWN = [
+MISTAKES = [
     Fault("alltoall exchanges two blocks", "mistakes", "MISTAKE=blocks", "alltoall", forms=FORMS),
     Fault("allgather without the last rank", "mistakes", "MISTAKE=last-rank", "allgather", (LARGE,), FORMS),
     Fault(
@@ -251,7 +251,7 @@ OWN = [
         (0,),
         (FORMS[0],),
         *NEVER,
-        why="one origin: nobody comes between",
+        why="only one origin, so no other access comes between",
     ),
     Fault(
         "accumulate of two not atomic",
@@ -281,7 +281,7 @@ def preloads(core: Core, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     """Compile the preloaded libraries for the core's library."""
     folder = tmp_path_factory.mktemp("preloads")
     environment = {**os.environ, **core.library.environment}
-    names = sorted({fault.preload for fault in (*REVIEW, *OWN)})
+    names = sorted({fault.preload for fault in (*SUBTLE_FAULTS, *MISTAKES)})
     for name in names:
         options = [
             "-O2",
@@ -348,7 +348,7 @@ def format_row(fault: Fault, counted: Count) -> str:
     return f"{fault.name} | {fault.cases} | {forms} | {sizes} | {claim} | {text} | {fault.why}"
 
 
-@pytest.mark.parametrize("faults", [REVIEW, OWN], ids=["review", "own"])
+@pytest.mark.parametrize("faults", [SUBTLE_FAULTS, MISTAKES], ids=["subtle", "mistakes"])
 def test_a_visit_detects_the_claimed_faults(
     core: Core, preloads: dict[str, Path], faults: list[Fault], tmp_path: Path
 ) -> None:
