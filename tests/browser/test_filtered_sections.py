@@ -35,7 +35,7 @@ def show(browser: Chrome, tmp_path_factory: pytest.TempPathFactory) -> Show:
     """Return a function that opens the report on a campaign."""
 
     def open_report(store: Store) -> Chrome:
-        path = tmp_path_factory.mktemp("sifted") / "report.html"
+        path = tmp_path_factory.mktemp("filtered") / "report.html"
         write_html(path, evaluate(store))
         return open_page(browser, path.as_uri())
 
