@@ -33,7 +33,7 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")
 # pytest-xdist sets it in its processes, but tests of printed text expect no such setting.
 os.environ.pop("COLUMNS", None)
 
-WANTED = "the machine lacks "
+SKIP_REASON = "the machine lacks "
 
 
 @functools.cache
@@ -56,14 +56,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test whose needs the machine lacks. Checked late: system packages are installed beside the first tests."""
     needs = [need for mark in item.iter_markers("needs") for need in mark.args]
     if missing := ", ".join(filter(lacks, needs)):
-        pytest.skip(WANTED + missing)
+        pytest.skip(SKIP_REASON + missing)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print one line with the number of skipped tests and the reasons."""
     reasons: Counter[str] = Counter()
     for report in terminalreporter.stats.get("skipped", []):
-        _, wanted, missing = str(report.longrepr).partition(WANTED)
+        _, wanted, missing = str(report.longrepr).partition(SKIP_REASON)
         reasons.update([missing.rstrip("')")] if wanted else [])
     if reasons:
         summary = "; ".join(f"{count} for want of {missing}" for missing, count in sorted(reasons.items()))

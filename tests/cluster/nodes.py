@@ -29,7 +29,7 @@ exec "$0" "$(echo "$1" | cut -d, -f$((rank + 1)))" "${@:2}"
 """
 """Runs a rank's program with a clock ahead by its entry of a list."""
 
-ECHO = """
+ECHO_SCRIPT = """
 import socket, time
 link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 link.bind(("", 7))
@@ -37,7 +37,7 @@ print("ready", flush=True)
 while (question := link.recvfrom(64))[0] != b"end":
     link.sendto(question[0] + str(time.monotonic_ns()).encode(), question[1])
 """
-ASK = """
+PING_SCRIPT = """
 import socket, time
 link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 link.settimeout(2)
@@ -106,10 +106,10 @@ def compile_preload(name: str, folder: Path) -> Path:
 
 def measure_one_way_ns(nodes: Lab) -> tuple[int, int]:
     """Return the shortest times from n1 to n2 and back."""
-    echo = nodes.start([sys.executable, "-c", ECHO], "n2")
+    echo = nodes.start([sys.executable, "-c", ECHO_SCRIPT], "n2")
     assert echo.stdout
     assert echo.stdout.readline() == "ready\n"
-    ways = [tuple(map(int, line.split())) for line in nodes.on("n1", [sys.executable, "-c", ASK]).splitlines()]
+    ways = [tuple(map(int, line.split())) for line in nodes.on("n1", [sys.executable, "-c", PING_SCRIPT]).splitlines()]
     echo.communicate()
     assert len(ways) == 50
     return min(there for there, _ in ways), min(back for _, back in ways)

@@ -122,7 +122,7 @@ def test_a_node_that_fails_in_mid_campaign_costs_only_its_launch(home: Path, tmp
 """Bytes of a frame per payload byte of a stream."""
 
 
-KNOCK = "import socket; socket.socket().connect_ex(('head', 9))"
+CONNECT = "import socket; socket.socket().connect_ex(('head', 9))"
 
 
 @pytest.mark.parametrize("delay", [None, Delay(1_000, 1_000)], ids=["bridge", "delayed"])
@@ -137,7 +137,7 @@ def test_a_restarted_node_is_reachable_as_before(delay: Delay | None) -> None:
         assert min(measure_one_way_ns(nodes)) > 0
         assert nodes.run(["lab-node", "up", "n2"]).printed == "lab-node: n2 is up\n"
         for node in nodes.nodes:
-            nodes.on(node, [sys.executable, "-c", KNOCK])
+            nodes.on(node, [sys.executable, "-c", CONNECT])
             known = dict(re.findall(r"(\S+) dev eth0 lladdr (\S+)", nodes.on(node, ["ip", "neigh"])))
             assert known["10.77.0.1"] == "02:00:0a:4d:00:01"
 
@@ -207,7 +207,7 @@ def test_one_batch_job_runs_and_another_is_cancelled(pair: Lab, tmp_path: Path) 
 
 # --- without root -----------------------------------------------------------------------------------------------------
 
-EVERYTHING = """
+SCRIPT = """
 id -u
 ssh n2 hostname
 srun -N2 -l hostname | sort
@@ -223,7 +223,7 @@ def test_a_lab_of_an_ordinary_user_works(home: Path, reach: list[Library], tmp_p
     user = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "env", path)
     assert subprocess.run([*user, "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True, check=False).returncode
     options = ["--delay", "200us", "--rate", "100mbit", "--clocks", "5s", "--slurm"]
-    process = run_rankbench(tmp_path, home, "lab", *options, "--", "sh", "-c", EVERYTHING, program, before=user)
+    process = run_rankbench(tmp_path, home, "lab", *options, "--", "sh", "-c", SCRIPT, program, before=user)
     assert process.returncode == 0, process.stderr
     lines = process.stdout.splitlines()
     assert lines[:4] == ["0", "n2", "0: n1", "1: n2"]

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 CANDIDATES = ("alpha", "beta")
-AGAIN = " (again)"
+TWIN_SUFFIX = " (again)"
 LINES: tuple[tuple[str, Form], ...] = (
     ("pingpong", "blocking"),
     ("bandwidth", "nonblocking"),
@@ -171,7 +171,7 @@ class Draw:
     def draw_results(self, block: int, candidate: str, cases: Sequence[Case]) -> list[CaseResult]:
         """Return a candidate's cases of one block."""
         state = self.states[(block - 1) % len(self.states)]
-        return [self.draw_result(case, self.truth(candidate.removesuffix(AGAIN), case), state) for case in cases]
+        return [self.draw_result(case, self.truth(candidate.removesuffix(TWIN_SUFFIX), case), state) for case in cases]
 
     def draw_result(self, case: Case, truth: Truth, state: float) -> CaseResult:
         """Return one case of one launch."""
@@ -284,7 +284,7 @@ def make_launch(
         environment={},
         facts=LaunchFacts(
             ranks=2,
-            library_version=f"{candidate.removesuffix(AGAIN).title()} MPI 1.0",
+            library_version=f"{candidate.removesuffix(TWIN_SUFFIX).title()} MPI 1.0",
             mpi_version="4.1",
             core="0.2.0",
             source="clock_gettime",
@@ -334,7 +334,7 @@ def make_record(
     samples: int = 100,
 ) -> Campaign:
     """Return the record of a campaign: each candidate is a library of its own, the first has the twin."""
-    twin = [Candidate(name=candidates[0] + AGAIN, library=candidates[0], control_of=candidates[0])]
+    twin = [Candidate(name=candidates[0] + TWIN_SUFFIX, library=candidates[0], control_of=candidates[0])]
     return Campaign(
         format=store.FORMAT,
         name=name,

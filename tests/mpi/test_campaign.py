@@ -27,8 +27,8 @@ case_limit = "60s"
 [stop]
 blocks = BLOCKS
 """
-OF_EACH = PLAN.replace("CANDIDATES", '["mpich", "openmpi", "intel-mpi"]').replace("BLOCKS", "1")
-OF_ONE = PLAN.replace("CANDIDATES", '["mpich"]').replace("BLOCKS", "2")
+PLAN_OF_THREE = PLAN.replace("CANDIDATES", '["mpich", "openmpi", "intel-mpi"]').replace("BLOCKS", "1")
+PLAN_OF_ONE = PLAN.replace("CANDIDATES", '["mpich"]').replace("BLOCKS", "2")
 LAUNCHES = 2 * 2
 """Launches of one library and its control."""
 RANKBENCH = str(Path(sys.executable).with_name("rankbench"))
@@ -91,7 +91,7 @@ def find_twin(campaign: Campaign) -> str:
 
 
 def test_a_campaign_killed_at_a_random_moment_is_completed_without_loss(tmp_path: Path, home: Path) -> None:
-    (tmp_path / "plan.toml").write_text(OF_ONE)
+    (tmp_path / "plan.toml").write_text(PLAN_OF_ONE)
     launches = tmp_path / "results/plan/launches"
     process = start(tmp_path, home)
     wanted = random.randrange(1, LAUNCHES)
@@ -111,7 +111,7 @@ def test_a_campaign_killed_at_a_random_moment_is_completed_without_loss(tmp_path
 
 
 def test_each_library_is_measured_and_loaded_in_its_launch(tmp_path: Path, home: Path) -> None:
-    (tmp_path / "plan.toml").write_text(OF_EACH)
+    (tmp_path / "plan.toml").write_text(PLAN_OF_THREE)
     text = run_to_end(tmp_path, home)
     assert "note:" not in text
     results = store.open(tmp_path / "results/plan")

@@ -46,7 +46,7 @@ delivers the contents of the send buffers from when the request was made, and ne
 and its allgather do so from the second start on, allgather with a power of two of ranks.
 """
 
-BREAKS = {
+ENDLESS_CALLS = {
     "openmpi-5.0.11": {"pingpong-partitioned.persistent": {3}},
     "intel-mpi-2021.18.1": {"scatter.persistent": {3, 4}},
 }
@@ -60,7 +60,7 @@ CRASHES = {"openmpi-5.0.11": ("pingpong-partitioned",)}
 """
 PATIENCE_S = 100
 """Limit of a phase of a case: ranks that wait actively are slow if many processes share the CPUs."""
-ENDS = {0, 2, 3}
+END_CODES = {0, 2, 3}
 """Exit codes of a core that reached its end."""
 
 
@@ -92,7 +92,7 @@ class Core(NamedTuple):
     def measure(self, tmp_path: Path, ranks: int, *arguments: str, before: tuple[str, ...] = ()) -> list[dict[str, Any]]:
         """Launch the core and return the case records of its stream."""
         process, records = self.launch_core(tmp_path, ranks, *arguments, before=before)
-        assert process.exit_code in ENDS, (process.exit_code, records[-1:], process.printed[-2000:])
+        assert process.exit_code in END_CODES, (process.exit_code, records[-1:], process.printed[-2000:])
         return records
 
     def launch_core(
@@ -124,7 +124,7 @@ class Core(NamedTuple):
             path.write_text("\n".join(["rankbench-job 1", f"set patience={PATIENCE_S}", *lines, ""]))
             process, records = self.launch_core(tmp_path, ranks, "--job", str(path), *arguments, before=before)
             complete += records
-            if process.exit_code in ENDS:
+            if process.exit_code in END_CODES:
                 return complete
             rest = rest[len(records) :]
             assert rest[0]["operation"] in CRASHES.get(self.library.name, ()), (rest[0], process.printed[-2000:])
@@ -132,7 +132,7 @@ class Core(NamedTuple):
 
     def list_operations(self, form: str, ranks: int) -> list[Operation]:
         """Return the operations that have a form, except those that never end."""
-        breaks = self.list_known_faults(BREAKS, ranks)
+        breaks = self.list_known_faults(ENDLESS_CALLS, ranks)
         in_form = [operation for operation in self.description.operations if form in operation.forms]
         return [operation for operation in in_form if f"{operation.name}.{form}" not in breaks]
 

@@ -72,39 +72,39 @@ class Fault(NamedTuple):
     clock: str = "auto"
 
 
-ONE = {"FAULT_RANK": "1"}
-FIRST = {"FAULT_RANK": "0"}
+ON_RANK_1 = {"FAULT_RANK": "1"}
+ON_RANK_0 = {"FAULT_RANK": "0"}
 FAULTS = {
     "a rank crashes": Fault(
-        {"FAULT": "segv", **ONE},
+        {"FAULT": "segv", **ON_RANK_1},
         "crashed",
         f"{ENDED}: exit code 11 (SIGSEGV)",
         "faulty crashed in some launches of 1 case (bcast), by SIGSEGV.",
     ),
     "a rank aborts": Fault(
-        {"FAULT": "abort", **ONE},
+        {"FAULT": "abort", **ON_RANK_1},
         "crashed",
         f"{ENDED}: exit code 6 (SIGABRT)",
         "faulty crashed in some launches of 1 case (bcast), by SIGABRT.",
     ),
     "a rank gets SIGTERM": Fault(
-        {"FAULT": "terminate", **ONE},
+        {"FAULT": "terminate", **ON_RANK_1},
         "crashed",
         f"{ENDED}: exit code 15 (SIGTERM)",
         "faulty crashed in some launches of 1 case (bcast), by SIGTERM.",
     ),
     "a rank gets SIGKILL, as for lack of memory": Fault(
-        {"FAULT": "kill", **ONE},
+        {"FAULT": "kill", **ON_RANK_1},
         "crashed",
         f"{ENDED}: exit code 9 (SIGKILL)",
         "faulty crashed in some launches of 1 case (bcast), by SIGKILL.",
     ),
     "a rank exits silently": Fault(
-        {"FAULT": "leave", **ONE}, "crashed", f"{ENDED}: exit code 0",
+        {"FAULT": "leave", **ON_RANK_1}, "crashed", f"{ENDED}: exit code 0",
         "faulty crashed in some launches of 1 case (bcast).",
     ),
     "a call never returns": Fault(
-        {"FAULT": "hang", **ONE}, "hung", "a call does not return (the case is warmed up)",
+        {"FAULT": "hang", **ON_RANK_1}, "hung", "a call does not return (the case is warmed up)",
         "faulty made no progress in some launches of 1 case (bcast).", ("hung", "ok", "ok"),
     ),
     "a call returns an error": Fault(
@@ -113,7 +113,7 @@ FAULTS = {
         ("ok", "ok"),
     ),
     "a call returns an error on one rank, and the others wait for it": Fault(
-        {"FAULT": "refuse", **ONE},
+        {"FAULT": "refuse", **ON_RANK_1},
         "failed",
         "rank 1 alone: bcast returned: Other MPI error (the case is warmed up)",
         "faulty returned an error in some launches of 1 case (bcast).",
@@ -126,14 +126,14 @@ FAULTS = {
         ("ok", "ok"),
     ),
     "data are changed": Fault(
-        {"FAULT": "flip", **ONE},
+        {"FAULT": "flip", **ON_RANK_1},
         "wrong-data",
         "rank 1: 1 of 64 received bytes are wrong, the first at offset 63: BYTE, not BYTE",
         "faulty delivered wrong data in some launches of 1 case (bcast).",
         ("ok", "ok"),
     ),
     "garbage is written into the stream": Fault(
-        {"FAULT": "garbage", **FIRST},
+        {"FAULT": "garbage", **ON_RANK_0},
         "crashed",
         "its stream is damaged: {stream} line 9: not a record of a rankbench stream "
         "(JSON is malformed: invalid character (byte 4))",
@@ -265,7 +265,7 @@ def test_a_fault_has_its_row_and_its_line_and_costs_nothing_else(
 
 
 def test_exhausted_memory_refuses_only_the_cases_that_need_it(tmp_path: Path, home: Path, preload: Path) -> None:
-    over = run_with_fault(tmp_path, home, preload, {"FAULT": "eat", **ONE}, sizes="64,8M", seed=11)
+    over = run_with_fault(tmp_path, home, preload, {"FAULT": "eat", **ON_RANK_1}, sizes="64,8M", seed=11)
     large = [case.key for case in over.store.campaign.cases if case.size_bytes > 64]
     reason = re.compile(r"rank 1: the system gave no memory for the buffers \(\d+ bytes\)")
     assert sorted((*row, status) for *row, status, _ in over.odd) == sorted((1, key, "refused") for key in large)
@@ -277,7 +277,7 @@ def test_exhausted_memory_refuses_only_the_cases_that_need_it(tmp_path: Path, ho
 
 
 def test_a_full_disk_is_not_the_library_s_fault(tmp_path: Path, home: Path, preload: Path) -> None:
-    full = {"FAULT": "fill-disk", **FIRST}
+    full = {"FAULT": "fill-disk", **ON_RANK_0}
     stream = tmp_path / "results/work/stream.jsonl"
     # No object may hold the store, which is locked as long as one does.
     text = read_error(lambda: run_with_fault(tmp_path, home, preload, full))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mpi.test_core import Core
 
 CASE = {"operation": "pack", "bytes": 65536, "samples": 30, "limit_s": 3}
-INTO_FRESH = CASE | {"operation": "bcast"}
+FRESH_PAGES = CASE | {"operation": "bcast"}
 
 
 def find_minimum(record: dict[str, Any]) -> float:
@@ -33,4 +33,4 @@ def test_cold_buffers_are_slower_than_warm_ones(core: Core, tmp_path: Path) -> N
 
 def test_fresh_pages_cost_their_first_touch(core: Core, tmp_path: Path) -> None:
     """Pages of receive buffers; those of send buffers have been written to. 5 to 10 times is observed."""
-    check_median(lambda: measure_ratio(core, tmp_path, INTO_FRESH, pages="untouched"), 3, 100)
+    check_median(lambda: measure_ratio(core, tmp_path, FRESH_PAGES, pages="untouched"), 3, 100)

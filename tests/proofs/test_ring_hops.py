@@ -20,14 +20,14 @@ __all__ = ["core"]
 DELAYS_NS = (1_000_000, 6_000_000)
 """Processors sleep meanwhile; the 0.2 ms that some of them take to wake up are small compared with the difference."""
 LAUNCHES = 3
-GIVES_WAY = {"openmpi": ["OMPI_MCA_mpi_yield_when_idle=1"], "intel-mpi": ["I_MPI_WAIT_MODE=1"], "mpich": []}
+YIELD_SETTINGS = {"openmpi": ["OMPI_MCA_mpi_yield_when_idle=1"], "intel-mpi": ["I_MPI_WAIT_MODE=1"], "mpich": []}
 """Lets ranks yield to each other, since the nodes share two CPUs."""
 
 
 def measure_rounds(nodes: Lab, core: Core, ranks: int, *arguments: str) -> list[dict[str, Any]]:
     """Launch rings and return the cases' records."""
     stream = nodes.folder / "stream"
-    program = [*GIVES_WAY[core.library.family], str(core.binary), "--op", "ring", "--quiet", "--stream", str(stream)]
+    program = [*YIELD_SETTINGS[core.library.family], str(core.binary), "--op", "ring", "--quiet", "--stream", str(stream)]
     process = run_launch(nodes, core.library, ranks, ["env", *program, *arguments])
     assert process.exit_code == 0, process.printed
     records = [msgspec.json.decode(line) for line in stream.read_bytes().splitlines()]

@@ -58,7 +58,7 @@ UNITS = {"ops": "kit", "datatypes": "kit", "starts": "sync", "clocks": "sync"}
 """Folders of units, and the last room that they need."""
 
 INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
-ASIDE = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+COMMENTS_AND_STRINGS = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 """Comments and strings."""
 
 DEFINED = re.compile(
@@ -82,7 +82,7 @@ def list_wrong_includes(path: Path) -> list[str]:
 
 def list_names(header: Path) -> set[str]:
     """Return the names that a header provides: macros, types, constants, functions and variables."""
-    text = ASIDE.sub("", header.read_text())
+    text = COMMENTS_AND_STRINGS.sub("", header.read_text())
     names = set(re.findall(r"#define (\w+)|^(?:struct|enum) (\w+) \{|\btypedef .*?\b(\w+)[(;]", text, re.MULTILINE))
     words = {word for matches in names for word in matches if word and not word.startswith("RANKBENCH_")}
     for constants in re.findall(r"\benum(?: \w+)? \{([^}]*)\}", text):
@@ -103,7 +103,7 @@ def test_a_file_includes_only_its_room_and_rooms_to_the_left() -> None:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(CORE).as_posix())
 def test_a_file_uses_every_header_that_it_includes(path: Path) -> None:
-    words = set(re.findall(r"\w+", ASIDE.sub("", path.read_text())))
+    words = set(re.findall(r"\w+", COMMENTS_AND_STRINGS.sub("", path.read_text())))
     others = (header for header in list_headers(path) if header.stem != path.stem)
     assert [header.name for header in others if not list_names(header) & words] == []
 
@@ -114,7 +114,7 @@ def test_every_file_but_units_has_a_header_with_all_its_definitions() -> None:
         f"{path.name}: {name}"
         for path in CORE.rglob("*.c")
         if path.relative_to(CORE).parts[0] not in UNITS and path.name != "main.c"
-        for name in {*DEFINED.findall(ASIDE.sub("", path.read_text()))} - {"missing_call"}
+        for name in {*DEFINED.findall(COMMENTS_AND_STRINGS.sub("", path.read_text()))} - {"missing_call"}
         if not path.with_suffix(".h").exists() or name not in list_names(path.with_suffix(".h"))
     ]
     assert missed == []
@@ -122,7 +122,7 @@ def test_every_file_but_units_has_a_header_with_all_its_definitions() -> None:
 
 def test_files_of_the_core_have_no_cyclic_dependencies() -> None:
     """Each file can be read, and changed, with only the files below it."""
-    texts = {path: ASIDE.sub("", path.read_text()) for path in CORE.rglob("*.c")}
+    texts = {path: COMMENTS_AND_STRINGS.sub("", path.read_text()) for path in CORE.rglob("*.c")}
     places = {name: path for path, text in texts.items() for name in DEFINED.findall(text)}
     assert {"run_case", "measure", "make_world"} <= places.keys()
     needs = {

@@ -32,7 +32,7 @@ BASE = (
 )
 """Commands that need no extra on a login node; `import` needs one when it stores."""
 MODULES = [name for names in extras.LIBRARIES.values() for name in names]
-WITHOUT = f"import sys; sys.modules |= dict.fromkeys({MODULES}); "
+HIDE_EXTRAS = f"import sys; sys.modules |= dict.fromkeys({MODULES}); "
 """Python code after which no library of an extra can be imported."""
 PLAN = """
 question = "Which of two stand-ins?"
@@ -57,7 +57,7 @@ def test_extras_have_the_documented_libraries() -> None:
 
 def test_the_base_imports_no_library_of_an_extra() -> None:
     """Its dependencies bring all other imported packages."""
-    code = f"{WITHOUT}from rankbench import cli; [cli.application(name) for name in {BASE}]"
+    code = f"{HIDE_EXTRAS}from rankbench import cli; [cli.application(name) for name in {BASE}]"
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (process.returncode, process.stderr) == (0, "")
 
@@ -65,7 +65,7 @@ def test_the_base_imports_no_library_of_an_extra() -> None:
 @pytest.mark.parametrize("name", sorted({*cli.command_modules()} - {*BASE}))
 def test_an_error_names_the_extra_that_a_command_needs(name: str) -> None:
     process = subprocess.run(
-        [sys.executable, "-c", f"{WITHOUT}from rankbench.cli import main; main()", name], capture_output=True, text=True
+        [sys.executable, "-c", f"{HIDE_EXTRAS}from rankbench.cli import main; main()", name], capture_output=True, text=True
     )
     extra = "report" if name == "report" else "run"
     line = (
@@ -114,7 +114,7 @@ def test_a_job_is_submitted_without_polars_and_collected_with_polars(
 ) -> None:
     here = sites.make_site(tmp_path, "slurm", PLAN)
     with monkeypatch.context() as patched:
-        patched.setattr(sites, "MAIN", WITHOUT + sites.MAIN)
+        patched.setattr(sites, "MAIN", HIDE_EXTRAS + sites.MAIN)
         refused = here.submit("--wait")
         assert "--wait needs polars" in refused.printed
         assert not here.campaign.exists()

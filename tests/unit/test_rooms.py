@@ -62,9 +62,9 @@ def test_no_room_imports_a_room_to_its_right(path: Path) -> None:
     )
 
 
-SHOWING = {"plots", "report", "exports", "lab", "cli"}
+OUTPUT_ROOMS = {"plots", "report", "exports", "lab", "cli"}
 """Rooms that convert texts to strings."""
-RENDERING = {"render", "format_text", "as_data"}
+RENDERERS = {"render", "format_text", "as_data"}
 
 
 def _find_rendering(path: Path) -> set[str]:
@@ -72,7 +72,7 @@ def _find_rendering(path: Path) -> set[str]:
     names = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module == "rankbench.language":
-            names |= {alias.name for alias in node.names} & RENDERING
+            names |= {alias.name for alias in node.names} & RENDERERS
         if isinstance(node, ast.Import) and any(alias.name == "rankbench.language" for alias in node.names):
             names.add("import rankbench.language")
         if isinstance(node, ast.ImportFrom) and node.module == "rankbench":
@@ -82,7 +82,7 @@ def _find_rendering(path: Path) -> set[str]:
 
 @pytest.mark.parametrize(
     "path",
-    sorted(path for path in PACKAGE.rglob("*.py") if path.name != "language.py" and _find_room(path) not in SHOWING),
+    sorted(path for path in PACKAGE.rglob("*.py") if path.name != "language.py" and _find_room(path) not in OUTPUT_ROOMS),
     ids=lambda path: str(path.relative_to(PACKAGE)),
 )
 def test_only_rooms_of_output_render_texts(path: Path) -> None:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAIR = Placement(name="1x2", nodes=1, ranks_per_node=2, binding="core", cpus=[[0, 8], [1, 9]], ordinals=[0, 1])
-FILLED = msgspec.structs.replace(PAIR, cpus=[], ordinals=[])
-FREE = msgspec.structs.replace(FILLED, binding="none")
+FILLED_NODES = msgspec.structs.replace(PAIR, cpus=[], ordinals=[])
+UNBOUND = msgspec.structs.replace(FILLED_NODES, binding="none")
 THREADS = msgspec.structs.replace(PAIR, name="same-core", binding="thread", cpus=[[0], [8]])
 NODES = Placement(name="2x2", nodes=2, ranks_per_node=2, binding="core", cpus=[[0], [1]], hosts=["n1", "n2"])
 
@@ -52,13 +52,13 @@ def make_facts(*cpus: str, hosts: Sequence[str] = (), sockets: Sequence[int] = (
         (PAIR, ["0", ""], "rank 1 may run on CPUs , CPUs 1,9 were asked for"),
         (THREADS, ["0", "8"], ""),
         (THREADS, ["0", "0,8"], "rank 1 may run on CPUs 0,8, CPU 8 was asked for"),
-        (FILLED, ["0", "1"], ""),
-        (FILLED, ["0,8", "1,9"], ""),
-        (FILLED, ["0", "0-3"], "rank 1 may run on CPUs 0-3 and is not bound to one core"),
-        (FILLED, [""], "rank 0 may run on CPUs  and is not bound to one core"),
-        (FILLED, ["0,1", "2"], "rank 0 may run on CPUs 0,1 and is not bound to one core"),
-        (FILLED, ["0", "1", "8"], "ranks 0 and 2 are bound to the same core (CPUs 0 and 8)"),
-        (FREE, ["0-7", "0-7"], ""),
+        (FILLED_NODES, ["0", "1"], ""),
+        (FILLED_NODES, ["0,8", "1,9"], ""),
+        (FILLED_NODES, ["0", "0-3"], "rank 1 may run on CPUs 0-3 and is not bound to one core"),
+        (FILLED_NODES, [""], "rank 0 may run on CPUs  and is not bound to one core"),
+        (FILLED_NODES, ["0,1", "2"], "rank 0 may run on CPUs 0,1 and is not bound to one core"),
+        (FILLED_NODES, ["0", "1", "8"], "ranks 0 and 2 are bound to the same core (CPUs 0 and 8)"),
+        (UNBOUND, ["0-7", "0-7"], ""),
         (msgspec.structs.replace(PAIR, binding="none"), ["0-7", "0-7"], ""),
     ],
 )
@@ -102,13 +102,13 @@ def test_cores_of_other_hosts_are_counted_there(cpus: list[str], cores: list[int
         msgspec.structs.replace(rank, cpu=core, core=core, socket=0)
         for rank, core in zip(make_facts(*cpus, hosts=["elsewhere"] * 2), cores, strict=True)
     ]
-    assert pinning.check_placement(FILLED, ranks) == (reason and f"not as asked: {reason}")
+    assert pinning.check_placement(FILLED_NODES, ranks) == (reason and f"not as asked: {reason}")
 
 
 @pytest.mark.parametrize(("to", "moved"), [(64, False), (8, True)])
 def test_a_rank_of_another_host_keeps_to_its_own_cpus(to: int, *, moved: bool) -> None:
     ranks = make_facts("0,64", "1,65", hosts=["elsewhere"] * 2)
-    assert pinning.left_its_seat(FILLED, ranks, f"rank 0 from CPU 0 to CPU {to}") == moved
+    assert pinning.left_its_seat(FILLED_NODES, ranks, f"rank 0 from CPU 0 to CPU {to}") == moved
 
 
 def test_sockets_are_checked_before_cpus_and_hosts_before_both() -> None:
@@ -176,7 +176,7 @@ def test_a_launch_of_ranks_on_wrong_cpus_has_no_samples() -> None:
     ]
 
 
-@pytest.mark.parametrize("placement", [PAIR, FILLED])
+@pytest.mark.parametrize("placement", [PAIR, FILLED_NODES])
 def test_results_after_a_rank_left_its_core_are_dropped(placement: Placement) -> None:
     rows = make_results("", "rank 1 from CPU 1 to CPU 0", "")
     assert list(pinning.drop_moved(placement, make_facts("0", "1"), rows)) == [
@@ -187,7 +187,7 @@ def test_results_after_a_rank_left_its_core_are_dropped(placement: Placement) ->
     ]
 
 
-@pytest.mark.parametrize("placement", [PAIR, FILLED])
+@pytest.mark.parametrize("placement", [PAIR, FILLED_NODES])
 def test_a_rank_may_change_threads_within_its_core(placement: Placement) -> None:
     rows = make_results("rank 1 from CPU 1 to CPU 9")
     assert list(pinning.drop_moved(placement, make_facts("0", "1,9"), rows)) == rows
@@ -202,4 +202,4 @@ def test_a_rank_of_another_node_is_checked_against_that_node_s_cpus() -> None:
 
 def test_unbound_ranks_may_move() -> None:
     rows = make_results("rank 1 from CPU 1 to CPU 0")
-    assert list(pinning.drop_moved(FREE, make_facts("0-7", "0-7"), rows)) == rows
+    assert list(pinning.drop_moved(UNBOUND, make_facts("0-7", "0-7"), rows)) == rows

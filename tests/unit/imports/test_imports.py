@@ -485,7 +485,7 @@ def test_files_of_two_tools_are_one_campaign(tmp_path: Path) -> None:
         "osu",
     ]
     assert list_values(campaign_store, "imb-mpi1-pingpong.blocking.8.") == {"mpich": [840]}
-    assert list_values(campaign_store, "osu-latency.blocking.8.") == {"mpich": EIGHT}
+    assert list_values(campaign_store, "osu-latency.blocking.8.") == {"mpich": EIGHT_BYTES}
     assert campaign_store.campaign.imported[0].tools == ["Intel MPI Benchmarks 2021.11"]
     assert {(case.suite, case.placement, case.ranks) for case in campaign_store.campaign.cases} == {
         ("imb", "ranks-2", 2),
@@ -497,7 +497,7 @@ def test_files_of_two_tools_are_one_campaign(tmp_path: Path) -> None:
 
 
 DEFAULT = tool_outputs.SAMPLES / "osu-7.4" / "default"
-EIGHT = [
+EIGHT_BYTES = [
     1000 * float(line.split()[1])
     for number in range(3)
     for line in (DEFAULT / f"osu_latency.default.rep{number}.txt").read_text().splitlines()

@@ -6,7 +6,7 @@ import pytest
 
 from rankbench.lab import Delay, links
 
-EVEN = Delay(50_000, 50_000)
+SYMMETRIC = Delay(50_000, 50_000)
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ EVEN = Delay(50_000, 50_000)
                 "to_node": "tbf rate 1000000000bit burst 10000 latency 50ms",
             },
         ),
-        (0, EVEN, {"to_node": "netem delay 50us limit 100000"}),
+        (0, SYMMETRIC, {"to_node": "netem delay 50us limit 100000"}),
         (
             10**7,
             Delay(1_500, 1_500),
@@ -46,7 +46,7 @@ def test_the_switch_delays_each_direction_between_nodes_but_not_the_head() -> No
     [
         (0, None, False, "links as fast as the machine is; no delay added"),
         (2_500_000, None, False, "links 2.5 Mbit/s each way (tbf); no delay added"),
-        (64_000, EVEN, True, "links 64 kbit/s each way (tbf); delay 50.0 µs each way (netem)"),
+        (64_000, SYMMETRIC, True, "links 64 kbit/s each way (tbf); delay 50.0 µs each way (netem)"),
         (
             10**10,
             None,

@@ -11,8 +11,8 @@ from rankbench.cli.commands.lab import make_wanted
 from rankbench.lab import Cores, Delay, Wanted, making
 from rankbench.model import RankbenchError
 
-NOTHING = {"delay": "", "rate": "", "clocks": "", "cores": ""}
-EVEN = Delay(50_000, 50_000)
+NO_OPTIONS = {"delay": "", "rate": "", "clocks": "", "cores": ""}
+SYMMETRIC = Delay(50_000, 50_000)
 
 
 @pytest.fixture
@@ -34,12 +34,12 @@ def test_a_lab_has_nodes_hosts_and_programs(folder: Path) -> None:
 @pytest.mark.parametrize("netem", [True, False])
 def test_the_kernel_delays_if_it_can(netem: bool, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(making, "kernel_has", lambda _: netem)
-    text = making.prepare(folder, Wanted(nodes=2, delay=EVEN))
+    text = making.prepare(folder, Wanted(nodes=2, delay=SYMMETRIC))
     assert ("(netem)" in text, "by a switch" in text) == (netem, not netem)
     assert ((folder / "to_node").exists(), (folder / "switch").exists()) == (netem, not netem)
 
 
-@pytest.mark.parametrize("wanted", [Wanted(delay=EVEN, netem=False), Wanted(delay=Delay(1, 2))])
+@pytest.mark.parametrize("wanted", [Wanted(delay=SYMMETRIC, netem=False), Wanted(delay=Delay(1, 2))])
 def test_the_switch_delays_on_request_or_if_the_kernel_cannot(
     wanted: Wanted, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,7 +89,7 @@ def test_a_wrong_number_of_nodes_is_refused(nodes: int) -> None:
             "a lab needs bash, iproute2, mount, util-linux; on Debian: apt-get install bash iproute2 mount util-linux",
         ),
         (
-            Wanted(delay=EVEN),
+            Wanted(delay=SYMMETRIC),
             "a lab needs bash, gcc, iproute2, mount, util-linux; "
             "on Debian: apt-get install bash gcc iproute2 mount util-linux",
         ),
@@ -129,12 +129,12 @@ def test_a_program_that_does_not_compile_is_reported(tmp_path: Path, monkeypatch
 def test_every_option_is_read() -> None:
     texts = {"delay": "50us", "rate": "1gbit", "clocks": "2s", "cores": "2x4"}
     wanted = make_wanted(3, texts, [Path("/usr")], slurm=True)
-    assert wanted._replace(shared=()) == Wanted(3, EVEN, True, 10**9, (0, 2 * 10**9, 4 * 10**9), Cores(2, 4), ())
+    assert wanted._replace(shared=()) == Wanted(3, SYMMETRIC, True, 10**9, (0, 2 * 10**9, 4 * 10**9), Cores(2, 4), ())
     assert Path("/usr") in wanted.shared
 
 
 def test_defaults_add_nothing() -> None:
-    assert make_wanted(2, NOTHING, [], slurm=False)._replace(shared=()) == Wanted(2)
+    assert make_wanted(2, NO_OPTIONS, [], slurm=False)._replace(shared=()) == Wanted(2)
 
 
 @pytest.mark.parametrize(
@@ -146,4 +146,4 @@ def test_defaults_add_nothing() -> None:
 )
 def test_contradicting_options_are_refused(texts: dict[str, str], share: list[Path], message: str) -> None:
     with pytest.raises(RankbenchError, match=f"^{re.escape(message)}$"):
-        make_wanted(2, NOTHING | texts, share, slurm=False)
+        make_wanted(2, NO_OPTIONS | texts, share, slurm=False)

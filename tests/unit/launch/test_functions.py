@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rankbench.launch.script import FUNCTIONS
 
-HOLD = """
+HOLD_MEMORY = """
 import mmap, signal, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 with open(sys.argv[1], "w+b") as file:
@@ -27,7 +27,7 @@ def test_a_killed_launch_leaves_no_shared_memory(tmp_path: Path) -> None:
     other.write_bytes(b"not of this launch")
     launcher = tmp_path / "launcher"
     launcher.write_text(
-        f"#!/bin/bash\n{sys.executable} -c '{HOLD}' {shared} {tmp_path}/up &\ntrap 'echo TERM >>{tmp_path}/log' TERM\n"
+        f"#!/bin/bash\n{sys.executable} -c '{HOLD_MEMORY}' {shared} {tmp_path}/up &\ntrap 'echo TERM >>{tmp_path}/log' TERM\n"
         "wait; wait\n"
     )
     launcher.chmod(0o755)

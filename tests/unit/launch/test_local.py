@@ -308,7 +308,7 @@ def test_a_keeper_without_a_reader_prints_nothing(tmp_path: Path) -> None:
     assert errors.read_text() == ""
 
 
-HOLD = """
+HOLD_MEMORY = """
 import mmap, signal, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 for path in sys.argv[1:]:
@@ -326,10 +326,10 @@ def test_shared_memory_of_a_killed_step_is_removed_unless_others_use_it(tmp_path
         Path(f"/dev/shm/rankbench-test-{os.getpid()}-{name}") for name in ("own", "shared", "other")
     )
     other.write_bytes(b"not of this step")
-    with subprocess.Popen([sys.executable, "-c", HOLD, str(shared)], stdout=subprocess.PIPE) as holder:
+    with subprocess.Popen([sys.executable, "-c", HOLD_MEMORY, str(shared)], stdout=subprocess.PIPE) as holder:
         assert holder.stdout
         holder.stdout.readline()
-        script = f"{sys.executable} -c '{HOLD}' {private} {shared}"
+        script = f"{sys.executable} -c '{HOLD_MEMORY}' {private} {shared}"
         outcome = launch.run(make_step(tmp_path, script.replace("w+b", "a+b"), limit_s=1.5))
         exist = [path.exists() for path in (private, shared, other)]
         holder.kill()

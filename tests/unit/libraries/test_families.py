@@ -34,7 +34,7 @@ PAIR = Placement(name="p", nodes=1, ranks_per_node=2, binding="core", cpus=[[12]
 CORES = msgspec.structs.replace(PAIR, cpus=[[12, 36], [0, 24]])
 THREADS = msgspec.structs.replace(PAIR, binding="thread", cpus=[[24], [0]], ordinals=[1, 0])
 NODES = msgspec.structs.replace(PAIR, nodes=2, hosts=["n1", "n2"], remote_shell="/rsh")
-FREE = Placement(name="p", nodes=2, ranks_per_node=2, binding="none", hosts=["n1", "n2"])
+UNBOUND = Placement(name="p", nodes=2, ranks_per_node=2, binding="none", hosts=["n1", "n2"])
 
 
 HYDRA = ["-n", "4", "-bind-to"]
@@ -120,21 +120,21 @@ SETTINGS = {"UCX_TLS": "tcp", "coll_x": "1"}
 VARIABLES = {"UCX_TLS": "tcp", "OMPI_MCA_coll_x": "1"}
 OVER_NODES: list[tuple[str, str, Placement, list[str], dict[str, str]]] = [
     ("mpich", "5.0.2", NODES, [*HYDRA_NODES, *RANKS_4, "-bind-to", "user:12,0"], SETTINGS),
-    ("mpich", "5.0.2", FREE, ["-hosts", "n1,n2", "-ppn", "2", *RANKS_4, "-bind-to", "none"], SETTINGS),
+    ("mpich", "5.0.2", UNBOUND, ["-hosts", "n1,n2", "-ppn", "2", *RANKS_4, "-bind-to", "none"], SETTINGS),
     ("mvapich", "4.0", NODES, [*HYDRA_NODES, *RANKS_4, "-bind-to", "user:12,0"], SETTINGS),
     ("openmpi", "5.0.11", NODES,
      ["--prtemca", "plm_ssh_agent", "/rsh", "-H", "n1:2,n2:2", "-x", "UCX_TLS", *RANKS_4, "--bind-to", "core",
       "--map-by", "pe-list=6,0:ordered"], VARIABLES),
-    ("openmpi", "5.0.11", FREE,
+    ("openmpi", "5.0.11", UNBOUND,
      ["-H", "n1:2,n2:2", "-x", "UCX_TLS", *RANKS_4, "--bind-to", "none", "--map-by", ":OVERSUBSCRIBE"], VARIABLES),
     ("openmpi", "4.1.8", NODES,
      ["--mca", "plm_rsh_agent", "/rsh", "-H", "n1:2,n2:2", "-x", "UCX_TLS", *RANKS_4, "--rankfile", "rankfile.txt"],
      VARIABLES),
-    ("openmpi", "4.1.8", FREE,
+    ("openmpi", "4.1.8", UNBOUND,
      ["-H", "n1:2,n2:2", "-x", "UCX_TLS", *RANKS_4, "--bind-to", "none", "--oversubscribe"], VARIABLES),
     ("intel-mpi", "2021.18.1", NODES, [*INTEL_NODES, *RANKS_4],
      PINNED | {"I_MPI_PIN_PROCESSOR_LIST": "12,0"} | FOUND | SETTINGS),
-    ("intel-mpi", "2021.18.1", FREE, ["-hosts", "n1,n2", "-ppn", "2", *RANKS_4],
+    ("intel-mpi", "2021.18.1", UNBOUND, ["-hosts", "n1,n2", "-ppn", "2", *RANKS_4],
      {"I_MPI_PIN": "0"} | FOUND | SETTINGS),
 ]  # fmt: skip
 

@@ -24,7 +24,7 @@ OPEN_MPI = """\
 [vm:1] mca: bml: Using self btl for send to [[49639,1],0] on node vm
 [vm:1] mca: bml: Using sm btl for send to [[49639,1],1] on node vm
 """
-HAN_TOO = "[vm:2] coll:base:comm_select: selecting         han, priority  35, Enabled"
+HAN_SELECTED = "[vm:2] coll:base:comm_select: selecting         han, priority  35, Enabled"
 MPICH = """\
 ==== UCX netmod Capability ====
 MPIDI_UCX_CONTEXT_ID_BITS: 16
@@ -120,7 +120,7 @@ def test_components_and_devices_of_libraries_are_read(family: str, text: str, us
         (
             (
                 "tuned, priority  30, Enabled",
-                f"tuned, priority  30, Enabled\n{HAN_TOO}",
+                f"tuned, priority  30, Enabled\n{HAN_SELECTED}",
             ),
             ["parameters coll_tuned_* do not reach the calls that the component han serves first"],
         ),

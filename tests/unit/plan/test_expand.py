@@ -52,7 +52,7 @@ CHANGES: dict[str, dict[str, object]] = {
     },
 }
 """A description of some operations, independent of the core."""
-MORE: dict[str, tuple[str, dict[str, object]]] = {
+VARIANTS: dict[str, tuple[str, dict[str, object]]] = {
     "swap": ("allreduce", {"kind": "self-test", "in_pairs": True, "options": [], "datatypes": ["float"]}),
     "torus": ("alltoall", {"kind": "self-test", "ranks_least": 3, "options": [make_number_option("dimensions", 1, 3, 2)],
                            "messages": 0, "send": EACH, "receive": EACH, "root_send": EACH, "root_receive": EACH}),
@@ -74,7 +74,7 @@ def make_description() -> Description:
         operation.name: msgspec.structs.replace(operation, **CHANGES.get(operation.name, {}))
         for operation in description.operations
     }
-    more = [msgspec.structs.replace(named[like], name=name, **changes) for name, (like, changes) in MORE.items()]
+    more = [msgspec.structs.replace(named[like], name=name, **changes) for name, (like, changes) in VARIANTS.items()]
     operations = [*named.values(), *more]
     datatypes = {datatype.name: datatype for datatype in description.datatypes} | {
         "vector": Datatype(name="vector", help="", size_bytes=8)

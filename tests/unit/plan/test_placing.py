@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TOPOLOGIES = Path(__file__).parents[2] / "recorded" / "topologies"
 SMALLEST_PLAN = 'candidates = ["mpich"]\noperations = ["allreduce"]\n'
 HOSTS = 'hosts = ["n1", "n2", "n3"]\n'
-NOTHING: Mapping[str, object] = {}
+NO_OPTIONS: Mapping[str, object] = {}
 
 
 def load_machine(name: str, usable: Collection[int] = range(4096)) -> Machine:
@@ -41,7 +41,7 @@ NO_HOSTS = "none are named (hosts in the plan, or --hosts)"
 PAIR = fakes.make_machine()
 
 
-def read(text: str, machine: Machine = PAIR, over: Mapping[str, object] = NOTHING) -> Plan:
+def read(text: str, machine: Machine = PAIR, over: Mapping[str, object] = NO_OPTIONS) -> Plan:
     return parse_plan(SMALLEST_PLAN + text, "plan.toml", machine, over)
 
 

@@ -10,7 +10,7 @@ import pytest
 from rankbench.plots import palette as plots_palette
 
 BACKGROUNDS = ("#ffffff", "#15181c")
-APART = 12.0
+LEAST_DISTANCE = 12.0
 """Distance in CIE Lab (1976); two colours 2.3 apart can just be distinguished."""
 NORMAL = np.eye(3)
 PROTANOPIA = np.array(
@@ -42,7 +42,7 @@ def measure_distance(first: str, second: str, eyes: np.ndarray) -> float:
 @pytest.mark.parametrize("palette", [plots_palette.COLOURS, plots_palette.PLACE_COLOURS], ids=["candidates", "places"])
 def test_every_two_colours_are_distinguishable(palette: tuple[str, ...], eyes: np.ndarray) -> None:
     near = {pair: measure_distance(*pair, eyes) for pair in itertools.combinations(palette, 2)}
-    assert {pair: round(apart, 1) for pair, apart in near.items() if apart < APART} == {}
+    assert {pair: round(apart, 1) for pair, apart in near.items() if apart < LEAST_DISTANCE} == {}
 
 
 @pytest.mark.parametrize("eyes", [NORMAL, PROTANOPIA, DEUTERANOPIA], ids=["normal", "protanopia", "deuteranopia"])

@@ -120,7 +120,7 @@ KNOWN = "(allowed: IPM, mpiP, a table of lines such as `allreduce 8: 1000`)"
 EXPECTED = "expected a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20` or `barrier: 5`"
 
 
-LACKS = ": an mpiP report without {}; let mpiP write its full report"
+INCOMPLETE = ": an mpiP report without {}; let mpiP write its full report"
 NO_CALLS = IPM.replace("MPI_Bcast", "MPI_Wait").replace("MPI_Send", "MPI_Wait")
 
 
@@ -131,8 +131,8 @@ NO_CALLS = IPM.replace("MPI_Bcast", "MPI_Wait").replace("MPI_Send", "MPI_Wait")
         ("\0\1\2", f": not a known profile {KNOWN}"),
         ("allreduce 8: 1\nbcast: -3\n", f":2: found 'bcast: -3', {EXPECTED}"),
         ("allreduce 8: 1\nwhat is this\n", f":2: found 'what is this', {EXPECTED}"),
-        ("@ mpiP\n@ MPI Task Assignment : 0 a\n", LACKS.format("the section 'Aggregate Sent Message Size'")),
-        (MPIP.replace("@ MPI Task Assignment", "@"), LACKS.format("a line 'MPI Task Assignment'")),
+        ("@ mpiP\n@ MPI Task Assignment : 0 a\n", INCOMPLETE.format("the section 'Aggregate Sent Message Size'")),
+        (MPIP.replace("@ MPI Task Assignment", "@"), INCOMPLETE.format("a line 'MPI Task Assignment'")),
         (MPIP.replace("6.4e+04  99", "many     99"), ":16: found 'many', expected a mean size in bytes"),
         (NO_CALLS, ": IPM lists no call that moves data"),
     ],

@@ -48,7 +48,7 @@ def list_texts(table: Table) -> list[list[str]]:
 
 
 INSIDE = "inside a node (1x1, 1x4, 1x9), start: none"
-SHORT = "inside a node (1x16), start: none; more ranks than the 9 cores of a node: waiting is measured"
+OVERSUBSCRIBED = "inside a node (1x16), start: none; more ranks than the 9 cores of a node: waiting is measured"
 BETWEEN = "between nodes (2x2), start: none"
 
 
@@ -66,7 +66,7 @@ def test_each_question_has_a_table_and_oversubscription_is_in_the_headings(view:
         *(
             f"ring 4 B{what}: {where}"
             for what in (", grid by ring", ", grid by direction", " by edge rank and grid", " by direction and grid")
-            for where in (INSIDE, SHORT, BETWEEN)
+            for where in (INSIDE, OVERSUBSCRIBED, BETWEEN)
         ),
         "ring 4 B: what one more hop costs",
         "ring 4 B: shapes of the distributions, of the slowest ring of each round",
@@ -187,7 +187,7 @@ def test_the_terminal_shows_the_tables(
     monkeypatch.setattr(console, "width", 200)
     show(folder=campaign_store.folder, rings=True)
     text = capsys.readouterr().out
-    assert f"ring 4 B by direction and grid: {SHORT}" in text
+    assert f"ring 4 B by direction and grid: {OVERSUBSCRIBED}" in text
     assert "ring 4 B: what one more hop costs" in text
 
 

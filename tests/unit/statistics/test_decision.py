@@ -162,7 +162,7 @@ def test_without_looks_decisions_are_those_of_the_plain_formulas(threshold: floa
 
 
 ROOMS = ("statistics", "verdict")
-OTHER_USES = {
+ALLOWED_CALLS = {
     "statistics/moderation.py": "expresses a mixture of normal tails as Student's t; decides nothing",
 }
 
@@ -187,4 +187,4 @@ def test_no_other_module_makes_decisions() -> None:
         if (calls := list_calls(path))
     }
     assert users.pop("statistics/decision.py")
-    assert users.keys() == OTHER_USES.keys(), "call statistics.decision.decide, or its half_width"
+    assert users.keys() == ALLOWED_CALLS.keys(), "call statistics.decision.decide, or its half_width"

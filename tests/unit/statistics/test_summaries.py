@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankbench.model import Summary
 
 
-BESIDE = {"moved_bytes": 0, "moved_messages": 0, "pure_ns": 0.0, "compute_ns": 0.0, "growth_bytes": 0,
+OTHER_COLUMNS = {"moved_bytes": 0, "moved_messages": 0, "pure_ns": 0.0, "compute_ns": 0.0, "growth_bytes": 0,
           "printed_bytes": 0, "fallback": ""}  # fmt: skip
 """Other columns of a case of the usual quantity."""
 
@@ -25,7 +25,7 @@ BESIDE = {"moved_bytes": 0, "moved_messages": 0, "pure_ns": 0.0, "compute_ns": 0
 def make_cases(*rows: dict[str, object]) -> pl.DataFrame:
     """Return rows of the store's cases: successful and without remarks, unless a row says otherwise."""
     usual = {"status": "ok", "reason": "", "cause": "", "late": 0, "overrun": 0, "sync_bound_ns": 0.0, "moved": ""}
-    usual |= {"cost_ns": 5.0, **BESIDE}
+    usual |= {"cost_ns": 5.0, **OTHER_COLUMNS}
     return pl.DataFrame([{"case": "c", "candidate": "a", "launch": 1, **usual, **row} for row in rows])
 
 

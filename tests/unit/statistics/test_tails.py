@@ -30,7 +30,7 @@ def draw_with_body(random: np.random.Generator, count: int, alpha: float) -> np.
     return np.where(random.random(count) < 0.2, draw_pareto(random, count, alpha), body)
 
 
-OTHERS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+OTHER_TAILS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "normal": lambda random, count: random.normal(500, 50, count),
     "exponential": lambda random, count: 500 + random.exponential(100, count),
     "gamma": lambda random, count: 500 * random.gamma(2, 1, count),
@@ -77,7 +77,7 @@ def test_a_pareto_tail_above_a_body_fits(alpha: float) -> None:
 )
 def test_other_tails_are_not_called_pareto(shape: str, most: int) -> None:
     random = np.random.default_rng(3)
-    results = [tails.fit_tail(OTHERS[shape](random, 3000), draws=20) for _ in range(TRIES)]
+    results = [tails.fit_tail(OTHER_TAILS[shape](random, 3000), draws=20) for _ in range(TRIES)]
     assert sum(tail is not None and tail.fits for tail in results) <= most
 
 

@@ -13,7 +13,7 @@ from rankbench.statistics.turns import estimate_effects
 
 NAMES = ["a", "b", "c"]
 CASES, VISITS, BLOCKS = 6, 5, 12
-BESIDE = {3 * block + place: NAMES for block in range(BLOCKS) for place in range(len(NAMES))}
+CONCURRENT_LAUNCHES = {3 * block + place: NAMES for block in range(BLOCKS) for place in range(len(NAMES))}
 
 
 def draw_figures(positions: dict[int, float], after: dict[str, float], lost: float = 0.0) -> pl.DataFrame:
@@ -47,7 +47,7 @@ def draw_figures(positions: dict[int, float], after: dict[str, float], lost: flo
 def test_planted_effects_are_estimated(lost: float) -> None:
     effects = {
         turn_effect.level: turn_effect
-        for turn_effect in estimate_effects(draw_figures({0: 0.06}, {"b": 0.09}, lost), BESIDE)
+        for turn_effect in estimate_effects(draw_figures({0: 0.06}, {"b": 0.09}, lost), CONCURRENT_LAUNCHES)
     }
     truth = {"1": 0.04, "2": -0.02, "3": -0.02, "a": -0.03, "b": 0.06, "c": -0.03}
     assert effects.keys() == truth.keys()
@@ -56,7 +56,7 @@ def test_planted_effects_are_estimated(lost: float) -> None:
 
 
 def test_without_effects_none_exceeds_the_threshold() -> None:
-    effects = estimate_effects(draw_figures({}, {}), BESIDE)
+    effects = estimate_effects(draw_figures({}, {}), CONCURRENT_LAUNCHES)
     assert len(effects) == 6
     assert not any(effect.exceeds(0.0) for effect in effects)
     assert all(effect.half < 0.02 for effect in effects)
@@ -64,5 +64,5 @@ def test_without_effects_none_exceeds_the_threshold() -> None:
 
 def test_unknown_positions_have_no_effect() -> None:
     assert estimate_effects(draw_figures({}, {}), {}) == []
-    assert estimate_effects(draw_figures({}, {}).drop("visit_after"), BESIDE) == []
-    assert estimate_effects(draw_figures({}, {}).filter(pl.col("block") < 4), BESIDE) == []
+    assert estimate_effects(draw_figures({}, {}).drop("visit_after"), CONCURRENT_LAUNCHES) == []
+    assert estimate_effects(draw_figures({}, {}).filter(pl.col("block") < 4), CONCURRENT_LAUNCHES) == []

@@ -37,7 +37,7 @@ BOTH_WAYS = read_core_operation("bandwidth-bidirectional", metric="bandwidth")
 RATE = read_core_operation("message-rate", metric="rate")
 INIT = read_core_operation("init", start="none", once=True, forms=["blocking"])
 FOREIGN_BENCHMARKS = [*imb.OPERATIONS, *mpbench.OPERATIONS, *osu.OPERATIONS, *skampi.OPERATIONS]
-OWN = [ALLREDUCE, BCAST, REDUCE_SCATTER, PINGPONG, SEND_GAP, BANDWIDTH, BOTH_WAYS, RATE, INIT]
+CORE_OPERATIONS = [ALLREDUCE, BCAST, REDUCE_SCATTER, PINGPONG, SEND_GAP, BANDWIDTH, BOTH_WAYS, RATE, INIT]
 
 
 def find_benchmark(name: str) -> Operation:
@@ -361,7 +361,7 @@ BENCHMARKS = st.builds(
     megabyte=st.sampled_from([0, 10**6, 1 << 20]),
     data=st.sampled_from(["checked", "not checked"]),
 )
-operations = st.one_of(st.sampled_from(OWN), st.sampled_from(FOREIGN_BENCHMARKS), BENCHMARKS)
+operations = st.one_of(st.sampled_from(CORE_OPERATIONS), st.sampled_from(FOREIGN_BENCHMARKS), BENCHMARKS)
 
 
 @given(operations, operations, st.sampled_from(STARTS))

@@ -29,7 +29,7 @@ EXPECTED_VALUES = [
     ("default/allreduce.default.txt", "allreduce", 48, 67707.984375, 1024),
     ("default/latency.default.txt", "latency", 16777216, 2402.827393, 1000),
 ]
-NAME_IT = (
+RENAME_ADVICE = (
     "two columns, as MPBench prints them, and the file's name does not name the benchmark; name it after the "
     "benchmark, such as latency.txt (allowed: latency, roundtrip, bandwidth, bibandwidth, broadcast, reduce, "
     "allreduce, alltoall)"
@@ -90,7 +90,7 @@ def test_the_file_name_is_the_benchmark(file: str, benchmark: str) -> None:
 def test_a_file_name_without_a_benchmark_is_refused(file: str) -> None:
     with pytest.raises(RankbenchError) as caught:
         mpbench.find_kind(file)
-    assert str(caught.value) == f"{file}: {NAME_IT}"
+    assert str(caught.value) == f"{file}: {RENAME_ADVICE}"
 
 
 def test_tables_have_their_meaning() -> None:

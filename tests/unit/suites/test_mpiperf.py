@@ -43,7 +43,7 @@ ROW = "  2       1           40      33      17      0.33           0.01       0
 REST = "          0.00           0.32           0.33           0.01      \n"
 HEADINGS = "Procs Count TRuns CRuns FRuns Mean RSE StdErr Min Max Err CI LB CI UB RelErr"
 END = "# Elapsed time: 0.022399 sec.\n"
-OF_EACH = """# Characteristics of measurements:
+PROCESS_REPORT = """# Characteristics of measurements:
 #   Procs - total number of processes
 # ------------------------------------------------------------------
 # Benchmark: Bcast 
@@ -134,9 +134,9 @@ def test_runs_without_synchronisation_are_another_benchmark() -> None:
 
 @pytest.mark.parametrize(("mean", "scale"), [("0.000001", 1e9), ("1.25", 1e3)])
 def test_a_report_of_each_process_has_a_table_for_each(mean: str, scale: float) -> None:
-    assert mpiperf.recognises(tool_outputs.number_lines(OF_EACH))
+    assert mpiperf.recognises(tool_outputs.number_lines(PROCESS_REPORT))
     rows = "".join(f"  2  16  {rank}  30  {mean}  0.01  0  0  0  0  0\n" for rank in range(2))
-    tables = tool_outputs.read_tables(mpiperf, (OF_EACH + rows) * 2)
+    tables = tool_outputs.read_tables(mpiperf, (PROCESS_REPORT + rows) * 2)
     assert [table.options for table in tables] == [{"rank": "0"}, {"rank": "1"}] * 2
     assert [(table.scale, table.operation.name, table.datatype) for table in tables] == [
         (scale, "mpiperf-bcast-process", "byte")

@@ -82,7 +82,7 @@ EXPECTED_VALUES = [
     (OLD, "broadcast_perf.out", "nccl_tests-broadcast", "separate", 16, "error", 5e-07),
     (EACH_CALL, "f", "nccl_tests-new_thing_perf", "in-place", 1024, "i_p99", 12.5),
 ]
-NAME_IT = (
+RENAME_ADVICE = (
     "neither the output nor the file's name names the collective; name the file after the program, such as "
     "all_reduce_perf.txt (allowed: all_reduce_perf, all_gather_perf, reduce_scatter_perf, broadcast_perf, reduce_perf, "
     "alltoall_perf, alltoallv_perf, gather_perf, scatter_perf, sendrecv_perf, hypercube_perf)"
@@ -156,7 +156,7 @@ def test_several_tests_may_follow_each_other() -> None:
 
 @pytest.mark.parametrize("file", ["out.txt", "all_reduce_broadcast.txt"])
 def test_a_file_name_without_a_benchmark_is_refused(file: str) -> None:
-    assert tool_outputs.read_refusal(nccl_tests, ALL_GATHER, file) == f"{file}:10: {NAME_IT}"
+    assert tool_outputs.read_refusal(nccl_tests, ALL_GATHER, file) == f"{file}:10: {RENAME_ADVICE}"
 
 
 @pytest.mark.parametrize(

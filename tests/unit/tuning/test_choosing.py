@@ -17,9 +17,9 @@ from rankbench.tuning.choosing import Abilities, Point, SearchResult
 SIZES = [8, 64, 512, 4096]
 RING, TREE = (Variant(name=name, settings={"A": name}, algorithm=name) for name in ("ring", "tree"))
 TASK = Task("mpich", ["bcast"], SIZES, {"socket": 2}, 0.03, {"bcast": [RING, TREE]})
-SPLIT = Abilities({"bcast": {"ring", "tree"}}, has_own_choice=True)
-ONE_FOR_ALL = Abilities({}, has_own_choice=True)
-COVER = Abilities({"bcast": {"ring", "tree"}}, has_own_choice=False)
+BY_SIZE = Abilities({"bcast": {"ring", "tree"}}, has_own_choice=True)
+NOT_BY_SIZE = Abilities({}, has_own_choice=True)
+WITHOUT_DEFAULT = Abilities({"bcast": {"ring", "tree"}}, has_own_choice=False)
 
 
 def make_ratio(value: float, *, sure: bool = True) -> Comparison:
@@ -62,7 +62,7 @@ UNCERTAIN = make_ratio(0.8, sure=False)
     ],
 )  # fmt: skip
 def test_ranges_of_sizes_have_the_fastest_variant(ring: list[Comparison], tree: list[Comparison], expected: list[tuple[int, int, str]]) -> None:
-    assert choose_ranges(make_search(ring, tree), SPLIT) == expected
+    assert choose_ranges(make_search(ring, tree), BY_SIZE) == expected
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_ranges_of_sizes_have_the_fastest_variant(ring: list[Comparison], tree: 
 def test_one_variant_may_serve_all_sizes(
     ring: list[Comparison], tree: list[Comparison], expected: list[tuple[int, int, str]]
 ) -> None:
-    assert choose_ranges(make_search(ring, tree), ONE_FOR_ALL) == expected
+    assert choose_ranges(make_search(ring, tree), NOT_BY_SIZE) == expected
 
 
 @pytest.mark.parametrize(
@@ -92,10 +92,10 @@ def test_one_variant_may_serve_all_sizes(
 def test_without_a_default_of_the_library_every_size_has_a_variant_that_is_not_slower(
     ring: list[Comparison], tree: list[Comparison], expected: list[tuple[int, int, str]]
 ) -> None:
-    assert choose_ranges(make_search(ring, tree), COVER) == expected
+    assert choose_ranges(make_search(ring, tree), WITHOUT_DEFAULT) == expected
 
 
-@pytest.mark.parametrize("abilities", [SPLIT, ONE_FOR_ALL, COVER])
+@pytest.mark.parametrize("abilities", [BY_SIZE, NOT_BY_SIZE, WITHOUT_DEFAULT])
 def test_variants_with_wrong_data_are_never_chosen(abilities: Abilities) -> None:
     assert choose_ranges(make_search([FAST] * 4, [SLOW] * 4, {"ring": ["bcast"]}), abilities) == []
 
@@ -110,7 +110,7 @@ def test_a_rule_applies_to_the_ranks_of_its_placement() -> None:
     task = TASK._replace(placements={"sockets:4": 4, "socket": 2})
     search = make_search([FAST] * 4, [SLOW] * 4)
     ratios = search.ratios | {point._replace(placement="sockets:4"): SLOW for point in search.ratios}
-    (rule,) = choosing.choose_rules(task, SearchResult(ratios, {}), SPLIT)
+    (rule,) = choosing.choose_rules(task, SearchResult(ratios, {}), BY_SIZE)
     assert (rule.ranks, rule.variant, rule.all_sizes) == (2, RING, True)
 
 
@@ -125,11 +125,11 @@ def test_parameters_are_searched_for_leading_variants_only() -> None:
 
 def test_the_slowest_variant_tests_whether_a_file_has_effect() -> None:
     search = make_search([FAST] * 4, [SLOW, SLOW, make_ratio(5.0), SLOW])
-    point, variant = choosing.find_slow_point(TASK, search, SPLIT) or pytest.fail("nothing is slow")
+    point, variant = choosing.find_slow_point(TASK, search, BY_SIZE) or pytest.fail("nothing is slow")
     assert (point.size_bytes, variant) == (512, TREE)
     rule = choosing.make_slow_rule(TASK, point, variant)
     assert (rule.first_bytes, rule.last_bytes, rule.ranks, rule.all_sizes) == (512, 512, 2, False)
-    assert choosing.find_slow_point(TASK, make_search([FAST] * 4, [EVEN] * 4), SPLIT) is None
+    assert choosing.find_slow_point(TASK, make_search([FAST] * 4, [EVEN] * 4), BY_SIZE) is None
 
 
 def make_proof(size_bytes: int, ranks: int = 2) -> proving.Proof:
@@ -139,7 +139,7 @@ def make_proof(size_bytes: int, ranks: int = 2) -> proving.Proof:
     return proving.Proof(None, [(case, SLOW)], 0.03)
 
 
-RULES = choosing.choose_rules(TASK, make_search([FAST, FAST, EVEN, SLOW], [SLOW, SLOW, EVEN, FAST]), SPLIT)
+RULES = choosing.choose_rules(TASK, make_search([FAST, FAST, EVEN, SLOW], [SLOW, SLOW, EVEN, FAST]), BY_SIZE)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_the_nodes_of_a_tuning_are_those_of_all_its_plans() -> None:
 
 
 def test_a_range_ends_before_the_next_one() -> None:
-    rules = choosing.choose_rules(TASK, make_search([FAST] * 3 + [SLOW], [SLOW, SLOW, make_ratio(0.79), FAST]), SPLIT)
+    rules = choosing.choose_rules(TASK, make_search([FAST] * 3 + [SLOW], [SLOW, SLOW, make_ratio(0.79), FAST]), BY_SIZE)
     assert [tuning_steps.format_end(rule, rules) for rule in rules] == ["< 4 KiB", "4 KiB"]
 
 

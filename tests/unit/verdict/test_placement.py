@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 NEAR, FAR = placement_campaigns.SOCKETS
 LARGE = (8, 1 << 20, 64 << 20)
 STEPS = tuple(2**power for power in range(3, 20))
-WITHOUT = "Without MPI, handing over a cache line between these CPUs takes"
-NOT_THE_WAY = "the distance between the CPUs is not the reason. The reason is not known."
+EXCHANGE = "Without MPI, handing over a cache line between these CPUs takes"
+NOT_THE_DISTANCE = "the distance between the CPUs is not the reason. The reason is not known."
 NOT_THE_MACHINE = "the machine is not the reason. The reason is not known."
-THE_LIBRARY = "What the library does differently there is not known."
+UNKNOWN_DIFFERENCE = "What the library does differently there is not known."
 NOT_FASTER = "same-l3 is not faster than two-sockets: without MPI, handing over a cache line between these CPUs takes"
 
 
@@ -51,7 +51,7 @@ def test_a_difference_that_the_machine_has_without_mpi_is_explained(tmp_path: Pa
             text=(
                 Text(
                     "two-sockets against same-l3: 3.00× the time at 8 B (2.99× to 3.02×) and 3.00× the time at 1 KiB "
-                    f"(2.99× to 3.01×). {WITHOUT} 3.01× the time: the machine explains it "
+                    f"(2.99× to 3.01×). {EXCHANGE} 3.01× the time: the machine explains it "
                     "(at same-l3 the CPUs share an L3 cache, at two-sockets they do not)."
                 )
             ),
@@ -69,21 +69,21 @@ def test_a_difference_that_the_machine_has_without_mpi_is_explained(tmp_path: Pa
 
 def test_a_few_more_cache_lines_explain_a_small_ratio(tmp_path: Path) -> None:
     """A library takes 1 µs, or 1.2 times as long with 200 ns more; a cache line takes three times as long."""
-    assert explain_ratio(tmp_path, make_slower(1.2, 1000)).startswith(f"{WITHOUT} 3.01× the time: the machine explains it (at ")
+    assert explain_ratio(tmp_path, make_slower(1.2, 1000)).startswith(f"{EXCHANGE} 3.01× the time: the machine explains it (at ")
 
 
 @pytest.mark.parametrize(
     ("factor", "between", "sentence"),
     [
-        (2.0, placement_campaigns.find_equal_exchange, f"1.00× the time, which is no difference: {NOT_THE_WAY}"),
+        (2.0, placement_campaigns.find_equal_exchange, f"1.00× the time, which is no difference: {NOT_THE_DISTANCE}"),
         (0.5, placement_campaigns.find_exchange_ns, f"3.01× the time, which is the opposite: {NOT_THE_MACHINE}"),
-        (20.0, placement_campaigns.find_exchange_ns, f"3.01× the time, which does not explain the difference. {THE_LIBRARY}"),
+        (20.0, placement_campaigns.find_exchange_ns, f"3.01× the time, which does not explain the difference. {UNKNOWN_DIFFERENCE}"),
     ],
 )
 def test_a_difference_beyond_the_machine_s_is_not_explained(
     tmp_path: Path, factor: float, between: Callable[[int, int], float], sentence: str
 ) -> None:
-    assert explain_ratio(tmp_path, make_slower(factor), between=between) == f"{WITHOUT} {sentence}"
+    assert explain_ratio(tmp_path, make_slower(factor), between=between) == f"{EXCHANGE} {sentence}"
 
 
 def test_an_unmeasured_exchange_explains_nothing(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_an_uncertain_exchange_explains_nothing(tmp_path: Path) -> None:
         return msgspec.structs.replace(launch, before=state, after=state)
 
     sentence = explain_ratio(tmp_path, make_slower(1.5), change=change)
-    assert sentence == f"{WITHOUT} 1.59× the time, which is too uncertain to show whether the machine is the reason."
+    assert sentence == f"{EXCHANGE} 1.59× the time, which is too uncertain to show whether the machine is the reason."
 
 
 # --- large messages ---------------------------------------------------------------------------------------------------

@@ -457,8 +457,8 @@ NULL = [
     *make_line(form="persistent", sizes=SIZES[::2]),
     *make_line("barrier"),
 ]
-LAST = {seed: draw_last_ranks(NULL, lambda _name: 0.25, seed=seed, launches=3) for seed in range(4)}
-WANTED = (
+LAST_RANKS = {seed: draw_last_ranks(NULL, lambda _name: 0.25, seed=seed, launches=3) for seed in range(4)}
+KINDS = (
     "crossover", "jumps", "slower_for_less", "guidelines", "unstable", "no_effect", "last_rank", "misleading_starts",
 )  # fmt: skip
 
@@ -478,18 +478,18 @@ def test_findings_are_hardly_ever_invented(spread: float, tails: int) -> None:
     invented: Counter[str] = Counter()
     for seed in range(50):
         campaign_view = campaign_views.make_view(
-            find_null_time, seed=seed, cases=NULL, spread=spread, tails=tails, last_ranks=LAST[seed % 4], settings=THREE
+            find_null_time, seed=seed, cases=NULL, spread=spread, tails=tails, last_ranks=LAST_RANKS[seed % 4], settings=THREE_SETTINGS
         )
-        invented.update(kind for kind in WANTED if find_kind(kind, campaign_view))
+        invented.update(kind for kind in KINDS if find_kind(kind, campaign_view))
     assert max(invented.values(), default=0) <= 1, invented
 
 
-THREE = {"alpha": {}, "beta": {"eager": "1"}, "gamma": {"eager": "2"}}
+THREE_SETTINGS = {"alpha": {}, "beta": {"eager": "1"}, "gamma": {"eager": "2"}}
 
 
 def test_a_case_that_always_fails_for_a_candidate_is_in_no_finding() -> None:
     def choose_time_ns(candidate: str, case: Case) -> float:
         return math.nan if candidate == "beta" and case.size_bytes > 1024 else campaigns.compute_base_ns(case)
 
-    campaign_view = campaign_views.make_view(choose_time_ns, cases=NULL, last_ranks=LAST[0])
-    assert [finding for kind in WANTED for finding in find_kind(kind, campaign_view) if kind != "guidelines"] == []
+    campaign_view = campaign_views.make_view(choose_time_ns, cases=NULL, last_ranks=LAST_RANKS[0])
+    assert [finding for kind in KINDS for finding in find_kind(kind, campaign_view) if kind != "guidelines"] == []

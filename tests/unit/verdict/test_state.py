@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankbench.model import Launch, Verdict
     from rankbench.verdict.view import CampaignView
 
-HANDING = "Without MPI, handing over a cache line from one CPU to another"
+EXCHANGE = "Without MPI, handing over a cache line from one CPU to another"
 COMPARED = (
     "Candidates are compared within blocks: a change that affects all of them cancels out, a change that affects "
     "only one does not."
@@ -69,7 +69,7 @@ def test_blocks_in_another_state_are_reported_and_compared(tmp_path: Path) -> No
         Finding(
             kind="state",
             title=Text("The state of the machine changed"),
-            text=Text(f"{HANDING} took 50.0 ns in 8 launches and 210 ns in 4 launches. {COMPARED}"),
+            text=Text(f"{EXCHANGE} took 50.0 ns in 8 launches and 210 ns in 4 launches. {COMPARED}"),
             advice=Text(ADVICE),
             cases=[],
             severity="note",
@@ -84,7 +84,7 @@ def test_a_change_during_a_launch_is_reported_and_the_launch_counts(tmp_path: Pa
 
     verdict = evaluate_states(tmp_path, choose_exchange_ns).verdict
     assert [(render(finding.text), finding.severity) for finding in list_findings(verdict)] == [
-        (f"{HANDING} took 50.0 ns in 11 launches and changed during 1 launch. {COMPARED}", "note")
+        (f"{EXCHANGE} took 50.0 ns in 11 launches and changed during 1 launch. {COMPARED}", "note")
     ]
     assert {(comparison.blocks, comparison.different) for comparison in verdict.comparisons} == {(6, True)}
 
