@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 CANDIDATES = ("alpha", "beta", "gamma", "delta")
 PLACEMENTS = ("socket", "spread", "nodes")
-WORTH = 1.03
+LEAST_RATIO = 1.03
 
 
 def list_lines(count: int) -> list[tuple[str, Form]]:
@@ -169,7 +169,7 @@ class Large:
             for first in range(len(self.candidates)):
                 for second in range(first + 1, len(self.candidates)):
                     ratio = float(times[second] / times[first])
-                    different = not 1 / WORTH <= ratio <= WORTH
+                    different = not 1 / LEAST_RATIO <= ratio <= LEAST_RATIO
                     yield Comparison(
                         case=case.key,
                         base=self.candidates[first],
@@ -189,7 +189,7 @@ class Large:
             order = np.argsort(times)
             ranking = [self.candidates[number] for number in order]
             ratios = times[order] / times[order[0]]
-            winners = [name for name, ratio in zip(ranking, ratios, strict=True) if ratio <= WORTH]
+            winners = [name for name, ratio in zip(ranking, ratios, strict=True) if ratio <= LEAST_RATIO]
             margin = float(ratios[len(winners)]) if len(winners) < len(ranking) else 1.0
             outcome: Outcome = "faster" if len(winners) == 1 else "undecided"
             yield CaseVerdict(case=case, ranking=ranking, winners=winners, outcome=outcome, margin=margin)

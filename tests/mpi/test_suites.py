@@ -28,7 +28,7 @@ samples = 10
 [stop]
 blocks = 3
 """
-BUILT = """
+PLAN_WITH_TARBALL = """
 candidates = ["mpich", "openmpi"]
 operations = ["allreduce"]
 suite = "osu"
@@ -123,7 +123,7 @@ def test_a_tarball_is_built_for_each_library(home: Path, tmp_path: Path) -> None
     with tarfile.open(source, "w:gz") as archive:
         archive.add(tmp_path / "configure", "osu/configure")
         archive.add(FAKES / "osu_allreduce.c", "osu/osu_allreduce.c")
-    results = run_plan(tmp_path, home, BUILT.format(source=source))
+    results = run_plan(tmp_path, home, PLAN_WITH_TARBALL.format(source=source))
     rows = results.cases().select("candidate", "size_bytes", "status", "reason").unique()
     why = "the program has not this size; it measured 8, 16, 32, 64, 128, 256, 512, 1024 B"
     assert sorted(rows.rows()) == sorted(

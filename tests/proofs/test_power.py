@@ -42,8 +42,8 @@ CLAIMED = {3: 0.5, 5: 0.8, 10: 0.95, 20: 1.0}
 """Share of the campaigns in which a call that is so many percent slower is found."""
 FALSE = 0.05
 """Share of campaigns that may call equal candidates different."""
-WORTH = 0.2
-"""Number of launches without turns that give the certainty of one launch in turns."""
+LAUNCH_RATIO = 0.2
+"""Number of launches in turns relative to launches without turns, for the same certainty."""
 THRESHOLD = 0.01
 BASE = "plain"
 PLAN = """
@@ -230,7 +230,7 @@ def test_a_launch_in_turns_is_worth_several(long_campaign: Measured, campaign_al
     needed = (together / single) ** 2
     text = f"pairs scatter by {together:.1%} in turn, by {single:.1%} alone: {needed:.2g} of the launches"
     print(text)
-    assert needed <= WORTH, text
+    assert needed <= LAUNCH_RATIO, text
 
 
 def list_usual_winners(alone: Store, runs: int) -> list[tuple[bool, bool]]:

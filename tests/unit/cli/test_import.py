@@ -30,7 +30,7 @@ NOTE = (
     "note: These results were imported: rankbench did not measure them, and knows only what the files say about the "
     "runs."
 )
-APART = (
+NO_TURNS = (
     "note: Not all libraries took turns: changes of the machine between their files count as differences between "
     "the libraries."
 )
@@ -129,7 +129,7 @@ def test_plain_files_can_have_a_label(command: Command, place: Path) -> None:
     first, second = write_file("a.txt", LATENCY, place), write_file("b.txt", LATENCY, place)
     assert command(f"MPICH={first}", f"Open MPI={second}") == [
         NOTE,
-        APART,
+        NO_TURNS,
         "2 files: 2 runs of 1 benchmark with 2 libraries, 2 cases",
         "next: rankbench report results/imported",
     ]

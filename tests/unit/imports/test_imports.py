@@ -29,7 +29,7 @@ STUDY = tool_outputs.SAMPLES / "study"
 LABELS = ["MPICH", "OpenMPI", "IntelMPI"]
 LATENCY = imports.format_latencies((0, 1.5), (8, 2.5))
 NOTE = "These results were imported: rankbench did not measure them, and knows only what the files say about the runs."
-APART = (
+NO_TURNS = (
     "Not all libraries took turns: changes of the machine between their files count as differences between the "
     "libraries."
 )
@@ -392,7 +392,7 @@ def test_a_plain_file_belongs_to_the_library_named_by_its_folder(tmp_path: Path)
 def test_a_plain_file_belongs_to_the_named_library(tmp_path: Path) -> None:
     campaign_store = imports.import_campaign(tmp_path, {"A": [LATENCY], "B": [LATENCY]})
     assert [candidate.name for candidate in campaign_store.campaign.candidates] == ["A", "B"]
-    assert campaign_store.campaign.notes == [NOTE, APART]
+    assert campaign_store.campaign.notes == [NOTE, NO_TURNS]
 
 
 def test_files_of_the_same_benchmark_are_blocks(tmp_path: Path) -> None:
