@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Library
 
-__all__ = ["Delay", "Done", "Lab", "start_nodes", "list_users", "run_launch", "measure_one_way_ns", "compile_preload"]
+__all__ = ["Delay", "Done", "Lab", "start_nodes", "list_processes", "run_launch", "measure_one_way_ns", "compile_preload"]
 
 REPOSITORY = Path(__file__).parents[2]
 FAKES = REPOSITORY / "tests" / "fakes"
@@ -115,7 +115,7 @@ def measure_one_way_ns(nodes: Lab) -> tuple[int, int]:
     return min(there for there, _ in ways), min(back for _, back in ways)
 
 
-def list_users(spaces: set[str], folder: Path) -> list[str]:
+def list_processes(spaces: set[str], folder: Path) -> list[str]:
     """Return the processes in one of these namespaces, or with the lab's folder in their command line."""
     texts = []
     for process in Path("/proc").glob("[0-9]*"):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from fakes import mark_thorough
 
-from cluster.nodes import Delay, list_users, measure_one_way_ns
+from cluster.nodes import Delay, list_processes, measure_one_way_ns
 from rankbench import build, lab, libraries, store
 from rankbench.cli.commands.lab import ran
 from rankbench.lab import Cores, Wanted
@@ -281,7 +281,7 @@ def test_a_killed_lab_leaves_nothing(how: signal.Signals, home: Path, tmp_path: 
     assert process.stdout
     *spaces, folder, up = (process.stdout.readline().strip() for _ in range(4))
     assert up == "up"
-    assert len(list_users(set(spaces), Path(folder))) > 5
+    assert len(list_processes(set(spaces), Path(folder))) > 5
     process.send_signal(how)
     process.communicate()
     assert process.returncode == (143 if how == signal.SIGTERM else -how)
@@ -292,10 +292,10 @@ def test_a_killed_lab_leaves_nothing(how: signal.Signals, home: Path, tmp_path: 
 def wait_until_gone(spaces: set[str], folder: Path) -> None:
     """Give the system some time, then assert that nothing remains."""
     for _ in range(200):
-        if not list_users(spaces, folder) and not folder.exists():
+        if not list_processes(spaces, folder) and not folder.exists():
             return
         time.sleep(0.1)
-    assert (list_users(spaces, folder), folder.exists()) == ([], False)
+    assert (list_processes(spaces, folder), folder.exists()) == ([], False)
 
 
 def test_a_lab_killed_while_it_starts_leaves_nothing(home: Path, tmp_path: Path) -> None:
@@ -318,7 +318,7 @@ def test_a_lab_that_ends_leaves_nothing(home: Path, tmp_path: Path) -> None:
     process = run_rankbench(tmp_path, home, "lab", "--slurm", "--", "sh", "-c", script)
     assert process.returncode == 0, process.stderr
     space, folder = process.stdout.split()
-    assert list_users({space}, Path(folder)) == []
+    assert list_processes({space}, Path(folder)) == []
     assert find_leftovers() == before
 
 

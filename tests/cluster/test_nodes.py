@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cluster.nodes import start_nodes, compile_preload, list_users, run_launch
+from cluster.nodes import start_nodes, compile_preload, list_processes, run_launch
 from rankbench import lab
 from rankbench.lab import Wanted, making
 from rankbench.lab.making import CLOCKS, compile_program
@@ -177,17 +177,17 @@ def test_nodes_leave_no_process_and_no_namespace(ends: str, how: signal.Signals 
     spaces = {holder.stdout.readline().strip() for _ in range(4)}
     assert len(spaces) == 4
     if how:
-        assert list_users(spaces, folder)
+        assert list_processes(spaces, folder)
         holder.send_signal(how)
     _, sentence = holder.communicate()
     assert (holder.returncode, "Error" in sentence) == (
         (-how, False) if how else {"leaves": (0, False), "fails": (1, True)}[ends]
     )
     tries = 100 if how == signal.SIGKILL else 1
-    while list_users(spaces, folder) and tries > 1:
+    while list_processes(spaces, folder) and tries > 1:
         tries -= 1
         time.sleep(0.1)
-    assert list_users(spaces, folder) == []
+    assert list_processes(spaces, folder) == []
     assert not spaces & set(re.findall(r"\w+:\[\d+\]", Path("/proc/self/mountinfo").read_text()))
 
 

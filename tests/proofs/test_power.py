@@ -225,7 +225,7 @@ def estimate_scatter(of: Measured) -> float:
 
 
 def test_a_launch_in_turns_is_worth_several(long_campaign: Measured, campaign_alone: Store) -> None:
-    """A precision that takes n launches in turns takes n times the squared ratio of scatters without them."""
+    """A precision that takes n launches alone takes n times the squared ratio of scatters in turns."""
     together, single = estimate_scatter(long_campaign), estimate_scatter(read_figures(campaign_alone))
     needed = (together / single) ** 2
     text = f"pairs scatter by {together:.1%} in turn, by {single:.1%} alone: {needed:.2g} of the launches"
