@@ -538,18 +538,18 @@ def read_excess(record: dict[str, Any]) -> int:
 
 
 def find_undetected(
-    core: Core, flip: Path, tmp_path: Path, spoilt: list[Corruption], place: str
+    core: Core, flip: Path, tmp_path: Path, corruptions: list[Corruption], place: str
 ) -> list[tuple[str, str, str]]:
     """Corrupt a byte of every result of the calls, and return the cases that do not report their own calls.
     / The n-th call increases the byte by n, so that the wrong byte identifies the call.
     """
-    calls = sorted({call for mistake in spoilt for call in mistake.calls})
+    calls = sorted({call for corruption in corruptions for call in corruption.calls})
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={','.join(calls)}", f"FLIP_AT={place}")
-    records = core.run_job(tmp_path, 2, [mistake.case for mistake in spoilt], "--probe", before=before)
-    assert len(records) == len(spoilt)
+    records = core.run_job(tmp_path, 2, [corruption.case for corruption in corruptions], "--probe", before=before)
+    assert len(records) == len(corruptions)
 
-    def is_detected(mistake: Corruption, record: dict[str, Any]) -> bool:
-        numbers = [calls.index(call) + 1 for call in mistake.calls]
+    def is_detected(corruption: Corruption, record: dict[str, Any]) -> bool:
+        numbers = [calls.index(call) + 1 for call in corruption.calls]
         sums = {
             sum(combination)
             for count in range(len(numbers))
@@ -557,11 +557,11 @@ def find_undetected(
         }
         return read_excess(record) in sums or core.lacks(record) or bool(name_faults(record) & core.list_wrong(2))
 
-    pairs = zip(spoilt, records, strict=True)
+    pairs = zip(corruptions, records, strict=True)
     return [
         (name_case(record), record["status"], record["reason"])
-        for spoilt, record in pairs
-        if not is_detected(spoilt, record)
+        for corruption, record in pairs
+        if not is_detected(corruption, record)
     ]
 
 
@@ -576,14 +576,14 @@ def test_a_corrupted_byte_of_every_operation_in_every_form_is_detected(
         for operation in core.description.operations
         if "periodic" in {option.name for option in operation.options}
     }
-    spoilt = [
+    corruptions = [
         Corruption(case | {"datatype": "int"} | (row if operation.name in rows else {}), find_calls(operation, form))
         for form in FORMS
         for operation in core.list_operations(form, 2)
         for case in make_cases([operation], form, [1024])
         if is_delivering(operation) and (operation.name in rows or f"{operation.name}.{form}" not in core.list_wrong(2))
     ]
-    assert find_undetected(core, flip, tmp_path, spoilt, place) == []
+    assert find_undetected(core, flip, tmp_path, corruptions, place) == []
 
 
 @ONE_LIBRARY
@@ -595,7 +595,7 @@ def test_truncated_late_and_exchanged_data_are_detected(core: Core, flip: Path, 
         for operation in core.description.operations
         if "periodic" in {option.name for option in operation.options}
     }
-    spoilt = [
+    corruptions = [
         Corruption(
             {"operation": operation.name, "bytes": 1024, "datatype": "int"} | (row if operation.name in rows else {}),
             calls,
@@ -604,7 +604,7 @@ def test_truncated_late_and_exchanged_data_are_detected(core: Core, flip: Path, 
         if is_delivering(operation) and operation.sized and operation.name != "pingpong-packed"  # It would be corrupted twice.
         for calls in [find_calls(operation, operation.form)[-1:]]
     ]
-    assert find_undetected_changes(core, flip, tmp_path, spoilt, how) == []
+    assert find_undetected_changes(core, flip, tmp_path, corruptions, how) == []
 
 
 CORRUPTED_TWICE = {"pingpong-packed", "pack", "unpack"}
@@ -622,7 +622,7 @@ CALLS_AGAIN = {
 @ONE_LIBRARY
 def test_data_that_arrive_with_the_next_call_only_are_detected(core: Core, flip: Path, tmp_path: Path) -> None:
     """Data put into the memory of another rank are not delivered by that rank's own calls."""
-    spoilt = [
+    corruptions = [
         Corruption(case | {"datatype": "int"}, find_calls(operation, form)[-1:])
         for form in FORMS
         for operation in core.list_operations(form, 2)
@@ -630,8 +630,8 @@ def test_data_that_arrive_with_the_next_call_only_are_detected(core: Core, flip:
         if is_delivering(operation) and operation.name not in CORRUPTED_TWICE and "MPI_Put" not in find_calls(operation, form)
         if (operation.kind != "one-sided" or "get" in operation.name) and f"{operation.name}.{form}" not in CALLS_AGAIN
     ]
-    assert len(spoilt) > 150
-    assert find_undetected_changes(core, flip, tmp_path, spoilt, "later") == []
+    assert len(corruptions) > 150
+    assert find_undetected_changes(core, flip, tmp_path, corruptions, "later") == []
 
 
 PASSIVE = ("flush", "flush_local", "lock", "lock_all")
@@ -765,23 +765,23 @@ def test_each_operation_is_checked_or_has_a_reason(core: Core) -> None:
 @ONE_LIBRARY
 def test_a_message_in_place_of_another_is_detected(core: Core, flip: Path, tmp_path: Path) -> None:
     """For windows, whose messages are sent from one buffer."""
-    spoilt = [
+    corruptions = [
         Corruption({"operation": operation.name, "form": form, "bytes": 64}, (call,))
         for operation in core.description.operations
         if "window" in {option.name for option in operation.options} and operation.kind == "point-to-point"
         for form, call in (("blocking", "MPI_Recv"), ("nonblocking", "MPI_Irecv"))
         if form in operation.forms
     ]
-    assert len(spoilt) > 5
-    assert find_undetected_changes(core, flip, tmp_path, spoilt, "exchange") == []
+    assert len(corruptions) > 5
+    assert find_undetected_changes(core, flip, tmp_path, corruptions, "exchange") == []
 
 
-def find_undetected_changes(core: Core, flip: Path, tmp_path: Path, spoilt: list[Corruption], how: str) -> list[tuple[str, str, str]]:
+def find_undetected_changes(core: Core, flip: Path, tmp_path: Path, corruptions: list[Corruption], how: str) -> list[tuple[str, str, str]]:
     """Return the cases whose results are corrupted in another way and whose data are not reported as wrong."""
-    calls = sorted({call for mistake in spoilt for call in mistake.calls})
+    calls = sorted({call for corruption in corruptions for call in corruption.calls})
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={','.join(calls)}", f"FLIP_HOW={how}")
-    records = core.run_job(tmp_path, 2, [mistake.case for mistake in spoilt], "--probe", before=before)
-    assert len(records) == len(spoilt)
+    records = core.run_job(tmp_path, 2, [corruption.case for corruption in corruptions], "--probe", before=before)
+    assert len(records) == len(corruptions)
     others = [record for record in records if record["status"] != "wrong-data" and not core.lacks(record)]
     return [(name_case(other), other["status"], other["reason"]) for other in others]
 
@@ -790,7 +790,7 @@ def find_undetected_changes(core: Core, flip: Path, tmp_path: Path, spoilt: list
 def test_a_corrupted_byte_is_detected_with_every_option(core: Core, flip: Path, tmp_path: Path) -> None:
     """Options that change the calls that deliver data, or the time of delivery."""
     names = {"epoch", "allocation", "receive", "counts", "graph"}
-    spoilt = [
+    corruptions = [
         Corruption(
             {"operation": operation.name, "bytes": 1024, "datatype": "int", option.name: value},
             ("MPI_Mrecv",) if value == "matched-probe" else find_calls(operation, operation.form),
@@ -800,7 +800,7 @@ def test_a_corrupted_byte_is_detected_with_every_option(core: Core, flip: Path, 
         for value in option.values
         if option.name in names and f"{operation.name}.{operation.form}" not in core.list_wrong(2)
     ]
-    missed = find_undetected(core, flip, tmp_path, spoilt, "last")
+    missed = find_undetected(core, flip, tmp_path, corruptions, "last")
     assert [entry for entry in missed if entry[1] != "refused"] == []
     assert {reason for _, status, reason in missed if status == "refused"} <= REFUSED
 

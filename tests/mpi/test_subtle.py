@@ -113,19 +113,19 @@ RECEIVES = [
 
 
 @ONE_LIBRARY
-@pytest.mark.parametrize(("what", "operation", "form"), RECEIVES)
+@pytest.mark.parametrize(("field", "operation", "form"), RECEIVES)
 def test_a_temporarily_wrong_status_in_timed_calls_is_detected(
-    core: Core, subtle: Path, what: str, operation: str, form: str, tmp_path: Path
+    core: Core, subtle: Path, field: str, operation: str, form: str, tmp_path: Path
 ) -> None:
     """In 21 receives of thousands, correct before and after. Without the error the same library passes."""
     if f"{operation}.{form}" in core.list_wrong(2):
         pytest.skip(f"a status of {operation} is always wrong in {core.library.name}")
     case = {"operation": operation, "form": form, "bytes": 8, "start": "none", "samples": 1000, "limit_s": 60}
     spell = ("SUBTLE_FROM=1000", "SUBTLE_UNTIL=1020")
-    ((*_, status, reason),) = measure_statuses(core, subtle, tmp_path, f"status:{what}", [case], environment=spell)
-    assert (status, f"the status of a receive says {what} " in reason) == ("wrong-data", True)
+    ((*_, status, reason),) = measure_statuses(core, subtle, tmp_path, f"status:{field}", [case], environment=spell)
+    assert (status, f"the status of a receive says {field} " in reason) == ("wrong-data", True)
     never = ("SUBTLE_FROM=1000000000",)
-    ((*_, status, reason),) = measure_statuses(core, subtle, tmp_path, f"status:{what}", [case], environment=never)
+    ((*_, status, reason),) = measure_statuses(core, subtle, tmp_path, f"status:{field}", [case], environment=never)
     assert (status, reason) == ("ok", "")
 
 
@@ -141,7 +141,7 @@ PLAIN = [
     *((f"before:{count}", ["allreduce", "bcast", "pingpong"], {}) for count in (1, 70, 2000)),
     ("gap", ["bcast", "pingpong"], {"datatype": "vector"}),
     ("root", ["bcast"], {}),
-    *((f"status:{what}", ["pingpong"], {}) for what in ("source", "tag", "count")),
+    *((f"status:{field}", ["pingpong"], {}) for field in ("source", "tag", "count")),
 ]
 
 

@@ -93,7 +93,7 @@ SUBTLE_FAULTS = [
         (8,),
         (FORMS[0],),
         0.0,
-        why="beyond the guard: seen where it hits a buffer of the case, or what pads one",
+        why="beyond the guard: detected where the byte belongs to a buffer of the case or to its padding",
     ),
     Fault("byte in a gap", "subtle", "SUBTLE=gap", "bcast,datatype=vector pingpong,datatype=vector", (KIB,)),
     Fault("every 10th last byte", "subtle", "SUBTLE=last:10", "allreduce bcast", least=0.87, why=RARE),
@@ -128,28 +128,28 @@ SUBTLE_FAULTS = [
     ),
     *(
         Fault(
-            f"wrong {what} in the 20th to 40th receive",
+            f"wrong {field} in the 20th to 40th receive",
             "subtle",
-            f"SUBTLE=status:{what} SUBTLE_FROM=20 SUBTLE_UNTIL=40",
+            f"SUBTLE=status:{field} SUBTLE_FROM=20 SUBTLE_UNTIL=40",
             f"pingpong,samples=60,{UNHURRIED}",
             (8,),
             (form,),
             alone=True,
         )
-        for what, form in (("source", "blocking"), ("tag", "nonblocking"), ("count", "persistent"))
+        for field, form in (("source", "blocking"), ("tag", "nonblocking"), ("count", "persistent"))
     ),
     *(
         Fault(
-            f"wrong {what} in calls 30 to 50 that complete receives",
+            f"wrong {field} in calls 30 to 50 that complete receives",
             "subtle",
-            f"SUBTLE=status:{what} SUBTLE_FROM=30 SUBTLE_UNTIL=50",
+            f"SUBTLE=status:{field} SUBTLE_FROM=30 SUBTLE_UNTIL=50",
             " ".join(f"{operation},samples=60,start=barrier,{UNHURRIED}" for operation in operations.split()),
             (8,),
             (form,),
             alone=True,
             visits=2,
         )
-        for what, form, operations in (
+        for field, form, operations in (
             ("source", "blocking", "ring random-pairs,direction=both sendrecv-replace"),
             ("source", "nonblocking", f"{WINDOWS} pingping exchange halo ring random-pairs,direction=both"),
             ("tag", "nonblocking", "bandwidth exchange ring"),

@@ -78,9 +78,9 @@ def test_reports_and_figures_need_the_chart_library(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     for words in (["report"], ["history", ".", "--figures", "svg"]):
         assert cli.call(words) == 2
-        what = "`rankbench report`" if words == ["report"] else "--figures"
+        feature = "`rankbench report`" if words == ["report"] else "--figures"
         assert capsys.readouterr().err == (
-            f"rankbench: {what} needs vl-convert, which is not installed; install it by: {extras.command('report')}\n"
+            f"rankbench: {feature} needs vl-convert, which is not installed; install it by: {extras.command('report')}\n"
         )
 
 

@@ -496,20 +496,20 @@ def test_an_extended_campaign_measures_the_cases_that_the_last_look_left_out(tmp
     assert [rows[block] for block in sorted(rows) if block > max(before)] == [3 * cases] * 2
 
 
-@pytest.mark.parametrize("what", ["wrapper", "launcher"])
-def test_programs_named_only_by_the_campaign_record_are_not_run(tmp_path: Path, libraries: dict[str, Path], what: str) -> None:
+@pytest.mark.parametrize("program", ["wrapper", "launcher"])
+def test_programs_named_only_by_the_campaign_record_are_not_run(tmp_path: Path, libraries: dict[str, Path], program: str) -> None:
     run(tmp_path)
     evil = tmp_path / "evil"
     evil.write_text(f"#!/bin/sh\ntouch {tmp_path}/PWNED\n")
     evil.chmod(0o755)
     record = tmp_path / "results/campaign.json"
-    program = {"wrapper": "mpicc", "launcher": "mpiexec"}[what]
-    record.write_text(record.read_text().replace(f'"{libraries["9.2"]}/bin/{program}"', f'"{evil}"'))
+    name = {"wrapper": "mpicc", "launcher": "mpiexec"}[program]
+    record.write_text(record.read_text().replace(f'"{libraries["9.2"]}/bin/{name}"', f'"{evil}"'))
     with pytest.raises(RankbenchError) as error:
         run(tmp_path)
     assert str(error.value) == (
-        f"{tmp_path / 'results'}: mpich-9.2 is recorded with {what} {evil}, found here with "
-        f"{libraries['9.2']}/bin/{program}; give the --prefix or --modules of then, or begin another campaign: "
+        f"{tmp_path / 'results'}: mpich-9.2 is recorded with {program} {evil}, found here with "
+        f"{libraries['9.2']}/bin/{name}; give the --prefix or --modules of then, or begin another campaign: "
         "--name NAME"
     )
     assert not (tmp_path / "PWNED").exists()
@@ -570,11 +570,11 @@ def test_a_campaign_cannot_continue_on_another_machine(tmp_path: Path) -> None:
         (msgspec.structs.replace(make_machine(), cpu="Abacus"), f"cpu {make_machine().cpu}, here Abacus"),
         (msgspec.structs.replace(make_machine(), cores=64), f"cores {make_machine().cores}, here 64"),
     ]
-    for other, what in others:
+    for other, difference in others:
         with pytest.raises(RankbenchError) as error:
             prepare(tmp_path, here=other)
         assert str(error.value) == (
-            f"{tmp_path / 'results'}: began on another machine ({what}); "
+            f"{tmp_path / 'results'}: began on another machine ({difference}); "
             "go on there, or begin another campaign here: --name NAME"
         )
 

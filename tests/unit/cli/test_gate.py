@@ -244,10 +244,10 @@ def test_campaigns_without_common_cases_are_refused(tmp_path: Path) -> None:
     make_night(tmp_path / "old", candidates=("alpha",), cases=CASES[:1])
     make_night(tmp_path / "cases", candidates=("alpha",), cases=CASES[1:])
     make_night(tmp_path / "names", candidates=("beta",), cases=CASES[:1])
-    for name, what in (("cases", "case"), ("names", "candidate")):
+    for name, kind in (("cases", "case"), ("names", "candidate")):
         with pytest.raises(RankbenchError) as error:
             gate(tmp_path / name, "--against", tmp_path / "old")
-        assert str(error.value) == f"{name} has no {what} in common with old; nothing to gate"
+        assert str(error.value) == f"{name} has no {kind} in common with old; nothing to gate"
 
 
 # --- near and far -----------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def load_machine(name: str, usable: Collection[int] = range(4096)) -> Machine:
 
 
 def make_machine(cpus: list[Cpu]) -> Machine:
-    counts = {what: len({getattr(cpu, what) for cpu in cpus}) for what in ("socket", "core")}
+    counts = {part: len({getattr(cpu, part) for cpu in cpus}) for part in ("socket", "core")}
     return msgspec.structs.replace(fakes.make_machine(), cpus=cpus, sockets=counts["socket"], cores=counts["core"])
 
 

@@ -64,8 +64,8 @@ def test_reordered_ranks_are_reported(tmp_path: Path) -> None:
 def test_each_question_has_a_table_and_oversubscription_is_in_the_headings(view: CampaignView) -> None:
     assert list(make_tables(view)) == [
         *(
-            f"ring 4 B{what}: {where}"
-            for what in (", grid by ring", ", grid by direction", " by edge rank and grid", " by direction and grid")
+            f"ring 4 B{grouping}: {where}"
+            for grouping in (", grid by ring", ", grid by direction", " by edge rank and grid", " by direction and grid")
             for where in (INSIDE, OVERSUBSCRIBED, BETWEEN)
         ),
         "ring 4 B: what one more hop costs",
@@ -75,7 +75,7 @@ def test_each_question_has_a_table_and_oversubscription_is_in_the_headings(view:
 
 def test_grids_are_columns_with_min_median_and_mean_of_each_ring(view: CampaignView) -> None:
     table, rows = make_tables(view)[f"ring 4 B, grid by ring: {INSIDE}"], view.rings
-    heads = [f"{grid} {what}" for grid in ("1x1", "2x2", "3x3") for what in ("min", "median", "mean")]
+    heads = [f"{grid} {figure}" for grid in ("1x1", "2x2", "3x3") for figure in ("min", "median", "mean")]
     assert table.columns == ["direction", "ring", "candidate", *heads]
     assert [row[:3] for row in list_texts(table)] == [
         [way, str(ring), name] for way in ("right", "down") for ring in range(3) for name in ("alpha", "beta")
