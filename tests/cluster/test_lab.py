@@ -272,8 +272,8 @@ exec sleep 1000
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=lambda how: how.name)
-def test_a_killed_lab_leaves_nothing(how: signal.Signals, home: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL], ids=lambda ending: ending.name)
+def test_a_killed_lab_leaves_nothing(ending: signal.Signals, home: Path, tmp_path: Path) -> None:
     before = find_leftovers()
     command = [RANKBENCH, "lab", "--slurm", "--delay", "1ms", "--clocks", "random", "--", "sh", "-c", REPORT_SCRIPT]
     environment = {**os.environ, "RANKBENCH_HOME": str(home)}
@@ -282,9 +282,9 @@ def test_a_killed_lab_leaves_nothing(how: signal.Signals, home: Path, tmp_path: 
     *spaces, folder, up = (process.stdout.readline().strip() for _ in range(4))
     assert up == "up"
     assert len(list_processes(set(spaces), Path(folder))) > 5
-    process.send_signal(how)
+    process.send_signal(ending)
     process.communicate()
-    assert process.returncode == (143 if how == signal.SIGTERM else -how)
+    assert process.returncode == (143 if ending == signal.SIGTERM else -ending)
     wait_until_gone(set(spaces), Path(folder))
     assert find_leftovers() == before
 

@@ -162,13 +162,13 @@ with start_nodes(Path(sys.argv[2]), (0, 1000), delay=Delay(1000, 1000)) as pair:
 
 
 @pytest.mark.parametrize(
-    ("ends", "how"), [("leaves", None), ("fails", None), ("waits", signal.SIGINT), ("waits", signal.SIGKILL)]
+    ("command", "ending"), [("leaves", None), ("fails", None), ("waits", signal.SIGINT), ("waits", signal.SIGKILL)]
 )
-def test_nodes_leave_no_process_and_no_namespace(ends: str, how: signal.Signals | None, tmp_path: Path) -> None:
+def test_nodes_leave_no_process_and_no_namespace(command: str, ending: signal.Signals | None, tmp_path: Path) -> None:
     """No process, no namespace, and so no link. Nodes of a killed process end by themselves."""
     folder = tmp_path / "nodes"
     holder = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(TESTS), str(folder), ends],
+        [sys.executable, "-c", HOLDER, str(TESTS), str(folder), command],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -176,14 +176,14 @@ def test_nodes_leave_no_process_and_no_namespace(ends: str, how: signal.Signals 
     assert holder.stdout
     spaces = {holder.stdout.readline().strip() for _ in range(4)}
     assert len(spaces) == 4
-    if how:
+    if ending:
         assert list_processes(spaces, folder)
-        holder.send_signal(how)
+        holder.send_signal(ending)
     _, sentence = holder.communicate()
     assert (holder.returncode, "Error" in sentence) == (
-        (-how, False) if how else {"leaves": (0, False), "fails": (1, True)}[ends]
+        (-ending, False) if ending else {"leaves": (0, False), "fails": (1, True)}[command]
     )
-    tries = 100 if how == signal.SIGKILL else 1
+    tries = 100 if ending == signal.SIGKILL else 1
     while list_processes(spaces, folder) and tries > 1:
         tries -= 1
         time.sleep(0.1)

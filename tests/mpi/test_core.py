@@ -587,8 +587,8 @@ def test_a_corrupted_byte_of_every_operation_in_every_form_is_detected(
 
 
 @ONE_LIBRARY
-@pytest.mark.parametrize("how", ["truncate", "swap", "double", "delay"])
-def test_truncated_late_and_exchanged_data_are_detected(core: Core, flip: Path, how: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", ["truncate", "swap", "double", "delay"])
+def test_truncated_late_and_exchanged_data_are_detected(core: Core, flip: Path, error: str, tmp_path: Path) -> None:
     row = {"dimensions": 1, "periodic": "no"}
     rows = {
         operation.name
@@ -604,7 +604,7 @@ def test_truncated_late_and_exchanged_data_are_detected(core: Core, flip: Path, 
         if is_delivering(operation) and operation.sized and operation.name != "pingpong-packed"  # It would be corrupted twice.
         for calls in [find_calls(operation, operation.form)[-1:]]
     ]
-    assert find_undetected_changes(core, flip, tmp_path, corruptions, how) == []
+    assert find_undetected_changes(core, flip, tmp_path, corruptions, error) == []
 
 
 CORRUPTED_TWICE = {"pingpong-packed", "pack", "unpack"}
@@ -776,10 +776,10 @@ def test_a_message_in_place_of_another_is_detected(core: Core, flip: Path, tmp_p
     assert find_undetected_changes(core, flip, tmp_path, corruptions, "exchange") == []
 
 
-def find_undetected_changes(core: Core, flip: Path, tmp_path: Path, corruptions: list[Corruption], how: str) -> list[tuple[str, str, str]]:
+def find_undetected_changes(core: Core, flip: Path, tmp_path: Path, corruptions: list[Corruption], error: str) -> list[tuple[str, str, str]]:
     """Return the cases whose results are corrupted in another way and whose data are not reported as wrong."""
     calls = sorted({call for corruption in corruptions for call in corruption.calls})
-    before = ("env", f"LD_PRELOAD={flip}", f"FLIP={','.join(calls)}", f"FLIP_HOW={how}")
+    before = ("env", f"LD_PRELOAD={flip}", f"FLIP={','.join(calls)}", f"FLIP_HOW={error}")
     records = core.run_job(tmp_path, 2, [corruption.case for corruption in corruptions], "--probe", before=before)
     assert len(records) == len(corruptions)
     others = [record for record in records if record["status"] != "wrong-data" and not core.lacks(record)]

@@ -296,11 +296,11 @@ def test_a_library_is_tuned_and_the_result_proven(tmp_path: Path, home: Path) ->
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("how", "reported"), [("slow", ""), ("wrong", "WRONG DATA: ch4-off-ring of allreduce")])
-def test_a_bad_algorithm_is_never_chosen(how: str, reported: str, algorithm: Path, tmp_path: Path, home: Path) -> None:
+@pytest.mark.parametrize(("defect", "reported"), [("slow", ""), ("wrong", "WRONG DATA: ch4-off-ring of allreduce")])
+def test_a_bad_algorithm_is_never_chosen(defect: str, reported: str, algorithm: Path, tmp_path: Path, home: Path) -> None:
     """It is measured, and neither a variable, nor a file, nor a rule of a proof selects it."""
     options = ("--operations", "allreduce", "--sizes", "8,64K", "--blocks", "3", "--results", str(tmp_path))
-    environment = {"LD_PRELOAD": str(algorithm), "ALGORITHM": RING_NUMBER, "ALGORITHM_HOW": how}
+    environment = {"LD_PRELOAD": str(algorithm), "ALGORITHM": RING_NUMBER, "ALGORITHM_HOW": defect}
     process = run_rankbench("tune", "mpich==5.0.2", *options, home=home, environment=environment)
     assert process.returncode == 0, process.stderr
     assert reported in process.stdout
@@ -308,7 +308,7 @@ def test_a_bad_algorithm_is_never_chosen(how: str, reported: str, algorithm: Pat
     rows = (
         store.open(folder / "screening").cases().filter(pl.col("case").str.contains("settings=allreduce-ch4-off-ring"))
     )
-    assert {"slow": "ok", "wrong": "wrong-data"}[how] in rows["status"].to_list()
+    assert {"slow": "ok", "wrong": "wrong-data"}[defect] in rows["status"].to_list()
     written = [path for pattern in ("settings.sh", "files-*/*") for path in folder.glob(pattern)]
     ring = re.compile("ALLREDUCE_INTRA_ALGORITHM=ring|Allreduce_intra_ring")
     assert not [path for path in written if ring.search(path.read_text())]

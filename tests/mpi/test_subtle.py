@@ -36,14 +36,14 @@ def measure_statuses(
     core: Core,
     subtle: Path,
     tmp_path: Path,
-    how: str,
+    error: str,
     cases: Iterable[Mapping[str, object]],
     *,
     probe: bool = False,
     environment: tuple[str, ...] = (),
 ) -> list[tuple[str, object, str, str]]:
     """Return operation, bytes, status and reason of cases with a library that is wrong in one way."""
-    before = ("env", f"LD_PRELOAD={subtle}", f"SUBTLE={how}", *environment)
+    before = ("env", f"LD_PRELOAD={subtle}", f"SUBTLE={error}", *environment)
     records: list[dict[str, Any]] = core.run_job(tmp_path, 2, cases, *(["--probe"] if probe else []), before=before)
     return [(record["operation"], record["bytes"], record["status"], record["reason"]) for record in records]
 
@@ -63,14 +63,14 @@ REPEATED = [
 
 @ONE_LIBRARY
 @pytest.mark.parametrize("operation", ["allreduce", "bcast"])
-@pytest.mark.parametrize(("how", "sizes"), REPEATED, ids=[how for how, _ in REPEATED])
+@pytest.mark.parametrize(("error", "sizes"), REPEATED, ids=[error for error, _ in REPEATED])
 def test_occasional_errors_in_timed_calls_are_detected(
-    core: Core, subtle: Path, operation: str, how: str, sizes: tuple[int, ...], tmp_path: Path
+    core: Core, subtle: Path, operation: str, error: str, sizes: tuple[int, ...], tmp_path: Path
 ) -> None:
     """Each round is compared with correct data. Only operations that deliver data can repeat old data."""
-    operation = "allreduce" if how == "remembered" else operation
+    operation = "allreduce" if error == "remembered" else operation
     cases = [{"operation": operation, "bytes": size, "start": "barrier"} | VISIT for size in sizes]
-    assert find_undetected(measure_statuses(core, subtle, tmp_path, how, cases)) == []
+    assert find_undetected(measure_statuses(core, subtle, tmp_path, error, cases)) == []
 
 
 @ONE_LIBRARY
@@ -146,16 +146,16 @@ PLAIN = [
 
 
 @ONE_LIBRARY
-@pytest.mark.parametrize(("how", "operations", "settings"), PLAIN, ids=[how for how, *_ in PLAIN])
+@pytest.mark.parametrize(("error", "operations", "settings"), PLAIN, ids=[error for error, *_ in PLAIN])
 def test_errors_in_every_call_are_detected_before_timing(
-    core: Core, subtle: Path, how: str, operations: list[str], settings: dict[str, object], tmp_path: Path
+    core: Core, subtle: Path, error: str, operations: list[str], settings: dict[str, object], tmp_path: Path
 ) -> None:
     cases = [
         {"operation": operation, "bytes": size} | settings
         for operation in operations
         for size in (SIZES if "bytes" not in settings else [settings["bytes"]])
     ]
-    assert find_undetected(measure_statuses(core, subtle, tmp_path, how, cases, probe=True)) == []
+    assert find_undetected(measure_statuses(core, subtle, tmp_path, error, cases, probe=True)) == []
 
 
 @ONE_LIBRARY

@@ -176,14 +176,14 @@ def test_launches_that_did_not_end_together_in_a_job_run_one_after_the_other(tmp
     assert {launch.together for launch in here.open_results().launches()} == {1}
 
 
-@pytest.mark.parametrize("how", ["cancelled", "killed"])
-def test_launches_that_ended_before_their_job_was_killed_are_judged(tmp_path: Path, how: str) -> None:
+@pytest.mark.parametrize("ending", ["cancelled", "killed"])
+def test_launches_that_ended_before_their_job_was_killed_are_judged(tmp_path: Path, ending: str) -> None:
     """A launch that cannot start beside others ends before the job is killed. It has no row and is repeated alone."""
     here = make_site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["2x1"]'), dead_in_turns=True)
     behave(tmp_path / "9.1", pause_s=1.0)
     here.submit()
     here.wait_for("launches/001-mpich_9_2*/1/ending")
-    if how == "killed":
+    if ending == "killed":
         os.killpg(int((tmp_path / "scheduler/jobs/101.pid").read_text()), signal.SIGKILL)
         subprocess.run(["pkill", "-KILL", "-f", f"{here.campaign}/job"], check=True)  # Also the launched processes.
         time.sleep(0.05)  # As long as any scheduler takes to notice.

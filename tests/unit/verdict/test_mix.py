@@ -66,7 +66,7 @@ def test_a_mix_is_the_sum_of_its_calls(view: CampaignView) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "how", "factor"),
+    ("size", "basis", "factor"),
     [
         (1024, "measured", 1.0),
         (8192, "between 1 KiB and 64 KiB", 2**0.5),
@@ -75,11 +75,11 @@ def test_a_mix_is_the_sum_of_its_calls(view: CampaignView) -> None:
     ],
 )
 def test_unmeasured_sizes_are_interpolated(
-    view: CampaignView, size: int, how: str, factor: float
+    view: CampaignView, size: int, basis: str, factor: float
 ) -> None:
     placed = sum_mix(view, make_call(size))
     times = {standing.candidate: standing.time_ns for standing in placed.standings}
-    assert render(placed.parts[0].how) == how
+    assert render(placed.parts[0].how) == basis
     assert times["beta"] / times["alpha"] == pytest.approx(factor)
 
 
