@@ -31,7 +31,7 @@ USUAL: dict[str, Any] = {
     "prints_bytes": 0,  # text that each launch except checks prints between two lines
     "linger": False,  # it leaves a process behind that ignores SIGTERM
     "options": {},  # options in its description, by operation
-    "cpus": [],  # CPUs on which its ranks report that they may run, such as ["0-1", "1"]; otherwise those of the binding
+    "cpus": [],  # CPUs on which its ranks report that they run, such as ["0-1", "1"]; otherwise those of the binding
     "hosts": [],  # nodes of its ranks in their reports; otherwise those of its launcher
     "moved": {},  # rank that left its CPU during a case: {"allreduce.8": "rank 1 from CPU 1 to CPU 0"}
     "exchange_ns": 50.0,  # time between its two CPUs in the state of the machine; 0: it cannot print a state

@@ -601,7 +601,8 @@ def test_truncated_late_and_exchanged_data_are_detected(core: Core, flip: Path, 
             calls,
         )
         for operation in core.description.operations
-        if is_delivering(operation) and operation.sized and operation.name != "pingpong-packed"  # It would be corrupted twice.
+        # pingpong-packed would be corrupted twice.
+        if is_delivering(operation) and operation.sized and operation.name != "pingpong-packed"
         for calls in [find_calls(operation, operation.form)[-1:]]
     ]
     assert find_undetected_changes(core, flip, tmp_path, corruptions, error) == []

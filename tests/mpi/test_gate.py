@@ -35,6 +35,6 @@ def test_both_libraries_are_measured_again_in_one_campaign(home: Path, tmp_path:
         assert process.returncode in {0, 1}, process.stderr
         assert "2 checks" in process.stdout
         results = store.open(tmp_path / "new-against-old")
-        assert len(results.launches()) == launches  # Launches of both and of the control; the second time there are none.
+        assert len(results.launches()) == launches  # Of both libraries and the control; none the second time.
     families = [candidate.library.rpartition("-")[0] for candidate in results.campaign.candidates]
     assert families == ["openmpi", "mpich", "openmpi"]

@@ -80,7 +80,8 @@ def test_reports_and_figures_need_the_chart_library(monkeypatch: pytest.MonkeyPa
         assert cli.call(words) == 2
         feature = "`rankbench report`" if words == ["report"] else "--figures"
         assert capsys.readouterr().err == (
-            f"rankbench: {feature} needs vl-convert, which is not installed; install it by: {extras.command('report')}\n"
+            f"rankbench: {feature} needs vl-convert, which is not installed; "
+            f"install it by: {extras.command('report')}\n"
         )
 
 

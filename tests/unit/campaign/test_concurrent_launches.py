@@ -177,7 +177,8 @@ def kill_a_keeper(folder: Path, mark: Path, *, times: int) -> threading.Thread:
             if number == times - 1:
                 behave(mark)
             os.kill(outer, signal.SIGCONT)
-            while group & list_running().keys():  # They are passed to a keeper, which must not be killed because of them.
+            # They are passed to a keeper, which must not be killed because of them.
+            while group & list_running().keys():
                 time.sleep(0.02)
 
     thread = threading.Thread(target=kill, daemon=True)

@@ -546,7 +546,8 @@ def test_an_unreadable_output_is_a_crash(end_launch: LaunchEnding) -> None:
     assert ending.status == LaunchStatus.CRASHED
     line = next(number for number, text in enumerate(bad.splitlines(), 1) if "nan" in text)
     assert ending.reason == (
-        f"its output cannot be read: {end_launch.output}:{line}: Avg Latency(us) is 'nan'; expected a number of 0 or more"
+        f"its output cannot be read: {end_launch.output}:{line}: Avg Latency(us) is 'nan'; "
+        "expected a number of 0 or more"
     )
     assert find_broken_size(ending) == 8
 

@@ -27,8 +27,8 @@ def test_a_killed_launch_leaves_no_shared_memory(tmp_path: Path) -> None:
     other.write_bytes(b"not of this launch")
     launcher = tmp_path / "launcher"
     launcher.write_text(
-        f"#!/bin/bash\n{sys.executable} -c '{HOLD_MEMORY}' {shared} {tmp_path}/up &\ntrap 'echo TERM >>{tmp_path}/log' TERM\n"
-        "wait; wait\n"
+        f"#!/bin/bash\n{sys.executable} -c '{HOLD_MEMORY}' {shared} {tmp_path}/up &\n"
+        f"trap 'echo TERM >>{tmp_path}/log' TERM\nwait; wait\n"
     )
     launcher.chmod(0o755)
     script = f"""

@@ -644,7 +644,8 @@ def test_an_option_of_a_misspelt_operation_is_refused_in_one_line() -> None:
 
 def test_an_option_that_the_operation_lacks_is_refused_in_one_line() -> None:
     assert read_error("alltoall.window = 3") == (
-        f"plan.toml: options.alltoall.window: alltoall has no such option; those that have it: {list_operations_with('window')}"
+        "plan.toml: options.alltoall.window: alltoall has no such option; "
+        f"those that have it: {list_operations_with('window')}"
     )
 
 
