@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fakes import placement_campaigns, scales, torus
-from fakes.chromium import await_drawing, scroll_into_view, open_page, read_log, wait_until
+from fakes.chromium import await_drawing, open_page, read_log, scroll_into_view, wait_until
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
@@ -158,7 +158,10 @@ def test_rings_follow_placement(show: Show, tmp_path: Path) -> None:
     names = list_texts(page, "#rings summary")
     assert any("what one more hop costs" in name for name in names)
     scroll_to_tables(page, "rings")
-    wait_until(page, lambda: len(list_texts(page, "#rings details[open] table")) == len(list_texts(page, "#rings details[open]")))
+    wait_until(
+        page,
+        lambda: len(list_texts(page, "#rings details[open] table")) == len(list_texts(page, "#rings details[open]")),
+    )
     before = len(list_row_names(page, "rings"))
     choose(page, "placement", "1x4")
     wait_until(page, lambda: 0 < len(list_row_names(page, "rings")) < before)

@@ -100,7 +100,9 @@ def test_findings_and_groups_are_shown_if_one_of_their_cases_passes(page: Chrome
     nodes = [finding for finding in findings if ".nodes." in finding.cases[0]]
     wait_until(page, lambda: len(find_visible(page, ".findings > li")) == len(nodes))
     groups = [
-        group for group in CAMPAIGN.make_groups() if len(group.lines) > 1 and any(".nodes." in line for line in group.lines)
+        group
+        for group in CAMPAIGN.make_groups()
+        if len(group.lines) > 1 and any(".nodes." in line for line in group.lines)
     ]
     assert len(find_visible(page, ".group")) == len(groups) > 0
     members = {str(element.get_attribute("data-member")) for element in find_visible(page, "[data-member]")}

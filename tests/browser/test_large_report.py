@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes.chromium import await_drawing, scroll_into_view, open_page, read_log, wait_until
+from fakes.chromium import await_drawing, open_page, read_log, scroll_into_view, wait_until
 from fakes.large import Large
 from selenium.webdriver.common.by import By
 

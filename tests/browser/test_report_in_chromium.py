@@ -9,8 +9,17 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import evaluations, kinds, scales, mark_thorough
-from fakes.chromium import await_drawing, click, set_colours, draw_everything, set_width, open_page, read_log, wait_until
+from fakes import evaluations, kinds, mark_thorough, scales
+from fakes.chromium import (
+    await_drawing,
+    click,
+    draw_everything,
+    open_page,
+    read_log,
+    set_colours,
+    set_width,
+    wait_until,
+)
 from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
@@ -94,9 +103,7 @@ def test_the_page_opens_without_errors_and_requests(page: Chrome) -> None:
 def test_every_chart_is_drawn_and_has_a_label_for_screen_readers(page: Chrome) -> None:
     draw_everything(page)
     figures = [
-        element
-        for element in page.find_elements(By.CSS_SELECTOR, "figure[data-plot]")
-        if element.is_displayed()
+        element for element in page.find_elements(By.CSS_SELECTOR, "figure[data-plot]") if element.is_displayed()
     ]
     assert len(figures) == 1 + 5 + 5 + 2
     for each in figures:
@@ -170,7 +177,9 @@ def test_the_theme_follows_the_system_and_the_switch(page: Chrome) -> None:
 
 @pytest.mark.parametrize("width", [320, mark_thorough(390), mark_thorough(768)])
 @pytest.mark.parametrize("fixture", ["page", "page_of_kinds"])
-def test_a_narrow_screen_needs_no_horizontal_scrolling(request: pytest.FixtureRequest, fixture: str, width: int) -> None:
+def test_a_narrow_screen_needs_no_horizontal_scrolling(
+    request: pytest.FixtureRequest, fixture: str, width: int
+) -> None:
     page: Chrome = request.getfixturevalue(fixture)
     page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", set_width(width))
     page.refresh()
@@ -207,7 +216,9 @@ def test_a_click_between_two_ranks_shows_their_pair(page_of_kinds: Chrome) -> No
     page = page_of_kinds
     await_drawing(page, page.find_element(By.CSS_SELECTOR, "#pairs figure"))
     click(page, page.find_element(By.CSS_SELECTOR, "#pairs [aria-label*='from 3 to 0']"))
-    wait_until(page, lambda: read_caption(page, "distribution").startswith("pingpong 8 B, from=3, to=0: all 240 samples"))
+    wait_until(
+        page, lambda: read_caption(page, "distribution").startswith("pingpong 8 B, from=3, to=0: all 240 samples")
+    )
     assert read_caption(page, "bars") == "pingpong 8 B, from=3, to=0: latency (half a round trip)"
     assert read_log(page, "browser") == []
 
@@ -216,7 +227,9 @@ def test_a_click_between_two_ranks_shows_their_pair(page_of_kinds: Chrome) -> No
 def test_options_can_be_chosen_by_name(page_of_kinds: Chrome) -> None:
     page = page_of_kinds
     Select(page.find_element(By.ID, "pick-line")).select_by_visible_text("put, allocation=create, epoch=fence")
-    wait_until(page, lambda: read_caption(page, "distribution").startswith("put 8 B, allocation=create, epoch=fence: all "))
+    wait_until(
+        page, lambda: read_caption(page, "distribution").startswith("put 8 B, allocation=create, epoch=fence: all ")
+    )
     assert read_caption(page, "ratios") == "put, allocation=create, epoch=fence: time relative to alpha"
     Select(page.find_element(By.ID, "pick-line")).select_by_visible_text("allreduce, quantity=memory")
     wait_until(page, lambda: read_caption(page, "ratios") == "allreduce, quantity=memory: memory relative to alpha")

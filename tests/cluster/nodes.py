@@ -17,7 +17,16 @@ if TYPE_CHECKING:
 
     from rankbench.model import Library
 
-__all__ = ["Delay", "Done", "Lab", "start_nodes", "list_processes", "run_launch", "measure_one_way_ns", "compile_preload"]
+__all__ = [
+    "Delay",
+    "Done",
+    "Lab",
+    "compile_preload",
+    "list_processes",
+    "measure_one_way_ns",
+    "run_launch",
+    "start_nodes",
+]
 
 REPOSITORY = Path(__file__).parents[2]
 FAKES = REPOSITORY / "tests" / "fakes"

@@ -60,7 +60,9 @@ def submit(engine: Engine, home: Path, folder: Path, *options: str, text: str = 
     """Submit the plan of a campaign. All files are in the folder that all nodes share."""
     plan = folder.with_suffix(".toml")
     plan.write_text(text)
-    return run_rankbench(engine, home, "submit", plan, "--results", folder.parent, "--scheduler", "grid-engine", *options)
+    return run_rankbench(
+        engine, home, "submit", plan, "--results", folder.parent, "--scheduler", "grid-engine", *options
+    )
 
 
 def list_hosts(results: Store) -> set[tuple[str, str, tuple[str, ...]]]:

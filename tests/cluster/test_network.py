@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from fakes.devices import INFINIBAND, write_sysfs
 
-from cluster.nodes import start_nodes, run_launch
+from cluster.nodes import run_launch, start_nodes
 from rankbench.model import NodeNetwork, Usage
 from rankbench.verdict import networks
 
@@ -66,7 +66,9 @@ def test_a_launch_counts_its_traffic_from_begin_to_end(core: Core, pair: Lab) ->
 
 def test_tcp_despite_an_idle_infiniband_device_is_found(core: Core, pair: Lab) -> None:
     """The interfaces are those of the nodes; the device is a folder with constant counters."""
-    root = write_sysfs(pair.folder / "root", {name: files for name, files in INFINIBAND.items() if "infiniband" in name})
+    root = write_sysfs(
+        pair.folder / "root", {name: files for name, files in INFINIBAND.items() if "infiniband" in name}
+    )
     if not (root / "sys/class/net").is_symlink():
         (root / "sys/class/net").symlink_to("/sys/class/net")
     nodes = launch_networks(pair, core, 2, ["--check", "--sysfs", str(root / "sys")])

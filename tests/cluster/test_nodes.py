@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cluster.nodes import start_nodes, compile_preload, list_processes, run_launch
+from cluster.nodes import compile_preload, list_processes, run_launch, start_nodes
 from rankbench import lab
 from rankbench.lab import Wanted, making
 from rankbench.lab.making import CLOCKS, compile_program

@@ -15,7 +15,10 @@ def make_level(base: Comparison, name: str, share: float, *, enough: bool = True
 
 def combine_levels(near: Comparison, far: Comparison, blocks: int = 0) -> Comparison:
     """Return a comparison of two levels, each of which has the blocks of its own comparison."""
-    levels = [make_level(near, "near", 0.5, enough=near.blocks >= 3), make_level(far, "far", 0.5, enough=far.blocks >= 3)]
+    levels = [
+        make_level(near, "near", 0.5, enough=near.blocks >= 3),
+        make_level(far, "far", 0.5, enough=far.blocks >= 3),
+    ]
     judged = [level for level in levels if level.enough]
     return msgspec.structs.replace(
         near,

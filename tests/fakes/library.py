@@ -98,4 +98,6 @@ def behave(prefix: Path, **behaviour: object) -> None:
     settings = core.read_behaviour(str(prefix))
     if settings["exchange_ns"] and not settings["state_s"]:
         (answers / "--state").write_text(core.make_state(settings["exchange_ns"]))
-    (answers / "--describe").write_text(core.render_description(settings["options"]) if settings["options"] else DESCRIPTION)
+    (answers / "--describe").write_text(
+        core.render_description(settings["options"]) if settings["options"] else DESCRIPTION
+    )

@@ -88,7 +88,9 @@ def make_store(
     random = np.random.default_rng(7)
     for number, (block, name, place) in enumerate(list_turns(launches, candidates, names), start=1):
         cases = [case for case in campaign.cases if case.placement == place]
-        results = [make_result(case, time_ns(name, place, case.size_bytes) * random.lognormal(0, spread)) for case in cases]
+        results = [
+            make_result(case, time_ns(name, place, case.size_bytes) * random.lognormal(0, spread)) for case in cases
+        ]
         around = make_state(between, random.lognormal(0, spread)) if between else None
         campaign_store.append(change(make_launch(number, block, name, place, around)), results)
     return campaign_store

@@ -93,7 +93,9 @@ def make_store(
     for block, name, place in itertools.product(range(1, launches + 1), candidates, campaign.plan.placements):
         cases = [case for case in campaign.cases if case.placement == place.name]
         results = [make_result(case, place, outcome(name, case, place), random.lognormal(0, spread)) for case in cases]
-        campaign_store.append(campaigns.make_launch(next(numbers), block, 0, name, place.name, results[-1].status), results)
+        campaign_store.append(
+            campaigns.make_launch(next(numbers), block, 0, name, place.name, results[-1].status), results
+        )
     return campaign_store
 
 

@@ -92,7 +92,9 @@ def read_state(kind: str, folder: Path, number: str) -> str:
     pid, ended = int((folder / "jobs" / f"{number}.pid").read_text()), folder / "jobs" / f"{number}.ended"
     if ended.exists():
         return (well if ended.read_text().strip() == "0" else otherwise).format(number)
-    return (running if any(map(make_test_of_life(pid), Path("/proc").glob("[0-9]*/stat"))) else otherwise).format(number)
+    return (running if any(map(make_test_of_life(pid), Path("/proc").glob("[0-9]*/stat"))) else otherwise).format(
+        number
+    )
 
 
 def is_running(kind: str, folder: Path, number: str) -> bool:

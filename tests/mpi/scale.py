@@ -103,7 +103,9 @@ def measure_collection(core: build.Build, folder: Path, ranks: int) -> tuple[flo
         options = ("--op", "wait-null", "--start", "none", "--samples", str(samples), "--limit", "1000")
         ends.append(
             next(
-                read_cost(record) for record in read_records(simulate(core, folder, ranks, *options)) if record["record"] == "end"
+                read_cost(record)
+                for record in read_records(simulate(core, folder, ranks, *options))
+                if record["record"] == "end"
             )
         )
     less, more = ends

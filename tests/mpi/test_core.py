@@ -89,7 +89,9 @@ class Core(NamedTuple):
             assert not outcome.hung, output.read_text()
             return Run(outcome.exit_code or 0, output.read_text())
 
-    def measure(self, tmp_path: Path, ranks: int, *arguments: str, before: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    def measure(
+        self, tmp_path: Path, ranks: int, *arguments: str, before: tuple[str, ...] = ()
+    ) -> list[dict[str, Any]]:
         """Launch the core and return the case records of its stream."""
         process, records = self.launch_core(tmp_path, ranks, *arguments, before=before)
         assert process.exit_code in END_CODES, (process.exit_code, records[-1:], process.printed[-2000:])
@@ -161,7 +163,9 @@ ONE_LIBRARY = pytest.mark.parametrize("core", ["mpich", *map(mark_thorough, WHEE
 
 @pytest.fixture(scope="module", params=WHEELS)
 def core(request: pytest.FixtureRequest, home: Path, reach: list[Library]) -> Core:
-    return _build_core(libraries.choose(request.param, [library for library in reach if library.source == "pypi"]), home)
+    return _build_core(
+        libraries.choose(request.param, [library for library in reach if library.source == "pypi"]), home
+    )
 
 
 def list_valid(record: dict[str, Any], of: str) -> list[float]:
@@ -628,7 +632,9 @@ def test_data_that_arrive_with_the_next_call_only_are_detected(core: Core, flip:
         for form in FORMS
         for operation in core.list_operations(form, 2)
         for case in make_cases([operation], form, [64, 1024, 1 << 16])
-        if is_delivering(operation) and operation.name not in CORRUPTED_TWICE and "MPI_Put" not in find_calls(operation, form)
+        if is_delivering(operation)
+        and operation.name not in CORRUPTED_TWICE
+        and "MPI_Put" not in find_calls(operation, form)
         if (operation.kind != "one-sided" or "get" in operation.name) and f"{operation.name}.{form}" not in CALLS_AGAIN
     ]
     assert len(corruptions) > 150
@@ -642,9 +648,7 @@ UPDATES = (*PUTS, "MPI_Fetch_and_op", "MPI_Compare_and_swap")
 
 
 @pytest.mark.parametrize("clocks", ["shared", "separate"])
-def test_late_changes_of_other_ranks_memory_are_detected(
-    core: Core, flip: Path, clocks: str, tmp_path: Path
-) -> None:
+def test_late_changes_of_other_ranks_memory_are_detected(core: Core, flip: Path, clocks: str, tmp_path: Path) -> None:
     """They leave at the origin's next MPI call: every operation, form and epoch in which targets call nothing.
     / With `separate` ranks compare times by their clocks only, as between hosts. A rank that loses its CPU does not
     detect a fault, so undetected faults are tried again.
@@ -777,7 +781,9 @@ def test_a_message_in_place_of_another_is_detected(core: Core, flip: Path, tmp_p
     assert find_undetected_changes(core, flip, tmp_path, corruptions, "exchange") == []
 
 
-def find_undetected_changes(core: Core, flip: Path, tmp_path: Path, corruptions: list[Corruption], error: str) -> list[tuple[str, str, str]]:
+def find_undetected_changes(
+    core: Core, flip: Path, tmp_path: Path, corruptions: list[Corruption], error: str
+) -> list[tuple[str, str, str]]:
     """Return the cases whose results are corrupted in another way and whose data are not reported as wrong."""
     calls = sorted({call for corruption in corruptions for call in corruption.calls})
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={','.join(calls)}", f"FLIP_HOW={error}")
@@ -810,7 +816,9 @@ def test_a_corrupted_byte_is_detected_with_every_option(core: Core, flip: Path, 
 @pytest.mark.parametrize(
     "case", ["allreduce.blocking", "gatherv.nonblocking", "bcast.persistent", "pingpong.blocking", "put.blocking"]
 )
-def test_a_byte_corrupted_in_timed_calls_is_detected_afterwards(core: Core, flip: Path, case: str, tmp_path: Path) -> None:
+def test_a_byte_corrupted_in_timed_calls_is_detected_afterwards(
+    core: Core, flip: Path, case: str, tmp_path: Path
+) -> None:
     name, form = case.split(".")
     (operation,) = [operation for operation in core.description.operations if operation.name == name]
     (call,) = find_calls(operation, form)
@@ -867,7 +875,9 @@ def test_a_library_that_does_nothing_for_a_while_is_detected(core: Core, tmp_pat
 
 def test_a_call_missing_in_the_library_is_reported(home: Path, reach: list[Library], tmp_path: Path) -> None:
     """Debian 12's Open MPI 4.1 has no persistent collectives."""
-    old = _build_core(libraries.choose("openmpi", [library for library in reach if library.version.startswith("4.1")]), home)
+    old = _build_core(
+        libraries.choose("openmpi", [library for library in reach if library.version.startswith("4.1")]), home
+    )
     assert "MPI_Allreduce_init" in old.core_build.receipt.missing
     (record,) = old.measure(tmp_path, 2, "--op", "allreduce", "--form", "persistent", "--sizes", "8")
     assert (record["status"], record["reason"]) == ("lacking", "MPI_Allreduce_init is not in this library")

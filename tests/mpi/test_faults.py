@@ -199,7 +199,9 @@ class Result(NamedTuple):
         return [finding for finding in evaluation.evaluate(self.store).verdict.findings if finding.kind == "failures"]
 
 
-def run_with_fault(place: Path, home: Path, preload: Path, fault: dict[str, str], text: str = PLAN, **changes: object) -> Result:
+def run_with_fault(
+    place: Path, home: Path, preload: Path, fault: dict[str, str], text: str = PLAN, **changes: object
+) -> Result:
     """Run a campaign whose candidate has a fault."""
     settings = "".join(f'{name} = "{value}"\n' for name, value in fault.items())
     words = {
@@ -316,7 +318,9 @@ def test_a_call_that_writes_into_its_send_buffer_delivers_wrong_data(tmp_path: P
 def test_output_in_timed_calls_is_stored_and_reported(tmp_path: Path, home: Path, preload: Path) -> None:
     """A line of 90 bytes in each call of one rank; other cases and launches print nothing in timed calls."""
     printing = {"FAULT": "print", "FAULT_RANK": "1"}
-    over = run_with_fault(tmp_path, home, preload, printing, text=PLAN.replace('"MPI_Bcast"', '"MPI_Allreduce"'), after=0)
+    over = run_with_fault(
+        tmp_path, home, preload, printing, text=PLAN.replace('"MPI_Bcast"', '"MPI_Allreduce"'), after=0
+    )
     assert over.odd == []
     rows = over.store.cases().select("block", "operation", "size_bytes", "printed_bytes", "taken")
     (loud,) = (row for row in rows.iter_rows() if row[3])
@@ -382,9 +386,7 @@ def test_a_full_disk_ends_a_campaign_in_one_line_and_it_continues_with_free_spac
     assert rows == Counter((block, case.key) for block in range(1, 7) for case in results.campaign.cases)
 
 
-def test_a_hung_mpi_finalize_loses_no_record(
-    preload: Path, reach: list[Library], home: Path, tmp_path: Path
-) -> None:
+def test_a_hung_mpi_finalize_loses_no_record(preload: Path, reach: list[Library], home: Path, tmp_path: Path) -> None:
     """The launch is killed long before its limit, and its stream is complete."""
     library = libraries.choose("mpich==5.0.2", reach)
     job, stream = tmp_path / "job.txt", tmp_path / "stream"

@@ -120,7 +120,9 @@ def test_a_missing_compiler_is_reported_in_one_line(home: Path, reach: list[Libr
 
 
 @pytest.mark.parametrize("family", WHEELS)
-def test_the_core_describes_itself_and_its_receipt_lists_missing_calls(family: str, home: Path, reach: list[Library]) -> None:
+def test_the_core_describes_itself_and_its_receipt_lists_missing_calls(
+    family: str, home: Path, reach: list[Library]
+) -> None:
     core = build.build(choose_wheel(family, reach), home)
     assert {"pingpong", "allreduce"} <= {operation.name for operation in build.describe(core).operations}
     missing = core.receipt.missing

@@ -168,7 +168,9 @@ blocks = 2
     process = run_rankbench("run", str(tmp_path / "plan.toml"), "--results", str(tmp_path / "results"), home=home)
     assert process.returncode == 0, process.stderr
     everywhere = format_ranges(os.sched_getaffinity(0))
-    reason = f"not as asked: rank 0 may run on CPUs {everywhere}, CPU {list_cpus(choose_pair('there'))[0]} was asked for"
+    reason = (
+        f"not as asked: rank 0 may run on CPUs {everywhere}, CPU {list_cpus(choose_pair('there'))[0]} was asked for"
+    )
     assert f"note: loose refused on 1x2: {reason}" in process.stdout
     rows = store.open(tmp_path / "results/plan").cases().select("candidate", "status", "reason", "taken")
     reasons = {(name, status): reason for name, status, reason, _ in rows.iter_rows()}

@@ -44,7 +44,8 @@ def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_pa
     case = {"operation": operation, "bytes": 64, "samples": 5, "limit_s": 20}
     records = core.run_job(tmp_path, 4, [case | variant for variant in variants])
     assert [
-        (record["status"], record["ranks"], record["grid"], record["hops"], list_edge_ranks(record)) for record in records
+        (record["status"], record["ranks"], record["grid"], record["hops"], list_edge_ranks(record))
+        for record in records
     ] == [
         ("ok", 4, [2, 2], 2, [0, 2]),
         ("ok", 4, [2, 2], 2, [0, 1]),

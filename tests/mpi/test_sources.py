@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes import spack, mark_thorough
+from fakes import mark_thorough, spack
 
 from mpi.conftest import REPOSITORY, run_rankbench
 from rankbench import build, libraries, store
@@ -178,7 +178,9 @@ def test_an_external_package_of_spack_is_the_library_of_the_distribution(
 
 @pytest.mark.parametrize("family", ["mpich", "openmpi", "intel-mpi"])
 @pytest.mark.thorough
-def test_different_compilers_make_different_binaries(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
+def test_different_compilers_make_different_binaries(
+    family: str, home: Path, reach: list[Library], tmp_path: Path
+) -> None:
     base = choose_wheel(family, reach)
     compiled = [
         libraries.resolve_library(CandidateSpec(library=base.name, compiler=compiler), reach)

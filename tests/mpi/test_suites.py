@@ -87,7 +87,9 @@ def test_a_library_that_a_program_cannot_load_is_refused(campaign_store: store.S
 def test_each_figure_is_that_of_the_program_s_output(campaign_store: store.Store) -> None:
     """The log of a launch has the output; a sample is the time in its column, in nanoseconds."""
     (case,) = [
-        case for case in campaign_store.campaign.cases if (case.operation, case.size_bytes) == ("imb-mpi1-allreduce", 1000)
+        case
+        for case in campaign_store.campaign.cases
+        if (case.operation, case.size_bytes) == ("imb-mpi1-allreduce", 1000)
     ]
     samples = campaign_store.samples().filter(case=case.key).collect()
     assert samples.height == 3 * 3

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def measure_calmest(core: Core, tmp_path: Path, options: dict[str, object], cases: int, samples: int) -> list[dict[str, Any]]:
+def measure_calmest(
+    core: Core, tmp_path: Path, options: dict[str, object], cases: int, samples: int
+) -> list[dict[str, Any]]:
     """Measure one barrier many times; return the third of the cases with the fewest late rounds."""
     case = {"operation": "barrier", "samples": samples, "limit_s": 2} | options
     records = core.run_job(tmp_path, 2, [case] * cases)
@@ -26,7 +28,9 @@ def test_times_count_from_the_last_rank_to_arrive(core: Core, tmp_path: Path) ->
     for arrival in ("staggered", "one-late"):
         calm = measure_calmest(core, tmp_path, {"arrival": arrival, "spread_us": 2000}, cases=6, samples=20)
         assert {record["spread_ns"] for record in calm} == {2 * MILLISECOND_NS}
-        away_ns = sorted(abs(skew_ns - 2 * MILLISECOND_NS) for record in calm for skew_ns in list_valid(record, "skew_ns"))
+        away_ns = sorted(
+            abs(skew_ns - 2 * MILLISECOND_NS) for record in calm for skew_ns in list_valid(record, "skew_ns")
+        )
         assert away_ns[len(away_ns) // 10] < 0.05 * MILLISECOND_NS
         assert min(min(list_valid(record, "time_ns")) for record in calm) < 0.5 * MILLISECOND_NS
 

@@ -319,7 +319,9 @@ def count_visits(core: Core, preload: Path, fault: Fault, tmp_path: Path) -> Cou
     cases = [case for case in make_cases(fault) if f"{case['operation']}.{case['form']}" not in wrong]
     visits = cases * fault.visits
     jobs = [[visit] for visit in visits] if fault.alone else [visits]
-    records = list(itertools.chain.from_iterable(core.run_job(tmp_path, fault.ranks, job, before=before) for job in jobs))
+    records = list(
+        itertools.chain.from_iterable(core.run_job(tmp_path, fault.ranks, job, before=before) for job in jobs)
+    )
     others = {
         f"{record['status']}: {record['reason']}" for record in records if record["status"] not in {"ok", "wrong-data"}
     }

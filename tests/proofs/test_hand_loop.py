@@ -59,7 +59,9 @@ def test_the_core_measures_the_times_of_a_hand_written_loop(
     core, stream = build.build(library, home).binary, tmp_path / "stream"
 
     def measure_by_hand() -> float:
-        return average_fastest_quarter([float(line) for line in _run_launch(library, [str(hand)], tmp_path / "h").split()])
+        return average_fastest_quarter(
+            [float(line) for line in _run_launch(library, [str(hand)], tmp_path / "h").split()]
+        )
 
     def measure_by_core() -> float:
         arguments = ["--op", "pingpong", "--sizes", "8", "--samples", "20000", "--clock", "clock_gettime"]

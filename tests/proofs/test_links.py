@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster.nodes import Delay, start_nodes, measure_one_way_ns
+from cluster.nodes import Delay, measure_one_way_ns, start_nodes
 
 from proofs.judging import repeat
 from rankbench import lab

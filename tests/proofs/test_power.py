@@ -155,9 +155,15 @@ def check_share(count: int, of: int, claimed: float, text: str) -> None:
 def test_a_slower_call_is_found(long_campaign: Measured, percent: int) -> None:
     curve = []
     for share in (0.25, 0.5, 1.0):
-        by_campaign = [compare_with(long_campaign, blocks, name_slower(percent)) for blocks in divide_blocks(long_campaign, share)]
+        by_campaign = [
+            compare_with(long_campaign, blocks, name_slower(percent)) for blocks in divide_blocks(long_campaign, share)
+        ]
         slowed = [
-            [comparison for comparison in comparisons if is_slowed(comparison) and comparison.other == name_slower(percent)]
+            [
+                comparison
+                for comparison in comparisons
+                if is_slowed(comparison) and comparison.other == name_slower(percent)
+            ]
             for comparisons in by_campaign
         ]
         cases = [
@@ -186,12 +192,18 @@ def test_other_calls_are_not_reported_as_slower(long_campaign: Measured, percent
         for comparison in comparisons
         if comparison.different and not is_slowed(comparison)
     ]
-    check_share(sum(clean), CAMPAIGNS, 1 - FALSE, f"campaigns call nothing else different ({', '.join(called) or 'none'})")
+    check_share(
+        sum(clean), CAMPAIGNS, 1 - FALSE, f"campaigns call nothing else different ({', '.join(called) or 'none'})"
+    )
 
 
 def test_equal_candidates_are_not_reported_as_different(long_campaign: Measured) -> None:
     by_campaign = [
-        [comparison for comparison in compare_with(long_campaign, blocks, name_slower(10)) if comparison.other == long_campaign.twin]
+        [
+            comparison
+            for comparison in compare_with(long_campaign, blocks, name_slower(10))
+            if comparison.other == long_campaign.twin
+        ]
         for blocks in divide_blocks(long_campaign)
     ]
     clean = [not any(comparison.different for comparison in comparisons) for comparisons in by_campaign]
@@ -206,7 +218,10 @@ def test_intervals_cover_the_next_campaign_s_ratio(long_campaign: Measured) -> N
     """The difference of two campaigns' ratios lies within the interval of differences in 95 % of the cases."""
     inside = []
     for name in (long_campaign.twin, *map(name_slower, CLAIMED)):
-        by_campaign = [statistics.compare(long_campaign.select(blocks), [(BASE, name)], THRESHOLD) for blocks in divide_blocks(long_campaign)]
+        by_campaign = [
+            statistics.compare(long_campaign.select(blocks), [(BASE, name)], THRESHOLD)
+            for blocks in divide_blocks(long_campaign)
+        ]
         for before, after in pairwise(by_campaign):
             for comparison, after_ in zip(before, after, strict=True):
                 half = scipy.stats.t.isf(0.025, comparison.degrees + after_.degrees) * math.hypot(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 from cluster.conftest import core
-from cluster.nodes import Delay, start_nodes, run_launch
+from cluster.nodes import Delay, run_launch, start_nodes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,15 @@ YIELD_SETTINGS = {"openmpi": ["OMPI_MCA_mpi_yield_when_idle=1"], "intel-mpi": ["
 def measure_rounds(nodes: Lab, core: Core, ranks: int, *arguments: str) -> list[dict[str, Any]]:
     """Launch rings and return the cases' records."""
     stream = nodes.folder / "stream"
-    program = [*YIELD_SETTINGS[core.library.family], str(core.binary), "--op", "ring", "--quiet", "--stream", str(stream)]
+    program = [
+        *YIELD_SETTINGS[core.library.family],
+        str(core.binary),
+        "--op",
+        "ring",
+        "--quiet",
+        "--stream",
+        str(stream),
+    ]
     process = run_launch(nodes, core.library, ranks, ["env", *program, *arguments])
     assert process.exit_code == 0, process.printed
     records = [msgspec.json.decode(line) for line in stream.read_bytes().splitlines()]
@@ -42,7 +50,9 @@ def test_a_longer_delay_of_a_link_adds_to_every_hop(core: Core, home: Path, tmp_
     costs = []
     arguments = ["--sizes", "4", "--samples", "30", "--limit", "30", "--with", f"grid={ranks}"]
     for delay_ns in DELAYS_NS:
-        with start_nodes(tmp_path / str(delay_ns), (0,) * ranks, delay=Delay(delay_ns, delay_ns), shared=[home]) as nodes:
+        with start_nodes(
+            tmp_path / str(delay_ns), (0,) * ranks, delay=Delay(delay_ns, delay_ns), shared=[home]
+        ) as nodes:
             records = [record for _ in range(LAUNCHES) for record in measure_rounds(nodes, core, ranks, *arguments)]
         for record in records:
             assert (record["status"], record["hops"], record["grid"]) == ("ok", ranks, [ranks])

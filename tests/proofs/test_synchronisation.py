@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from cluster.conftest import core
-from cluster.nodes import Delay, start_nodes, compile_preload
+from cluster.nodes import Delay, compile_preload, start_nodes
 from cluster.study import METHODS, ROUNDING_NS, STAGES, Clock, Offset, make_clocks, run_study
 
 if TYPE_CHECKING:
@@ -78,7 +78,9 @@ def test_offsets_by_tcp_are_within_bounds(core: Core, pair: Lab) -> None:
 
 @pytest.mark.parametrize("core", ["mpich"], indirect=True)
 @pytest.mark.parametrize("ranks", [3, 4])
-def test_offsets_by_tcp_between_several_nodes_are_within_bounds(core: Core, home: Path, tmp_path: Path, ranks: int) -> None:
+def test_offsets_by_tcp_between_several_nodes_are_within_bounds(
+    core: Core, home: Path, tmp_path: Path, ranks: int
+) -> None:
     clocks = make_clocks(ranks)
     with start_nodes(tmp_path / "nodes", (0,) * ranks, shared=[home]) as nodes:
         check_offsets(run_study(nodes, core, clocks, STUDY), clocks)
@@ -90,7 +92,9 @@ def test_offsets_by_tcp_between_several_nodes_are_within_bounds(core: Core, home
     [(2, Delay(200_000, 200_000)), (2, Delay(700_000, 100_000)), (4, Delay(100_000, 700_000))],
     ids=str,
 )
-def test_offsets_over_slow_links_are_within_bounds(core: Core, home: Path, tmp_path: Path, ranks: int, delay: Delay) -> None:
+def test_offsets_over_slow_links_are_within_bounds(
+    core: Core, home: Path, tmp_path: Path, ranks: int, delay: Delay
+) -> None:
     """The unobservable part is in the bound: at least half of both ways together."""
     clocks = make_clocks(ranks)
     with start_nodes(tmp_path / "nodes", (0,) * ranks, delay=delay, shared=[home]) as nodes:

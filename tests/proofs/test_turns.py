@@ -90,7 +90,9 @@ def gather(stores: list[Store]) -> Blocks:
 
 
 @pytest.fixture(scope="module")
-def alternating_blocks(home: Path, reach: list[Library], tmp_path_factory: pytest.TempPathFactory) -> tuple[Blocks, Blocks]:
+def alternating_blocks(
+    home: Path, reach: list[Library], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Blocks, Blocks]:
     """Return alternating blocks in turns and alone, as many as wanted or allowed by the budget."""
     folder, names = tmp_path_factory.mktemp("turns"), [library.name for library in reach if library.source == "pypi"]
     stores_by_kind: tuple[list[Store], list[Store]] = ([], [])
@@ -147,7 +149,11 @@ def trim(logs: np.ndarray, tail: float) -> tuple[float, float]:
 
 def test_ratios_in_turns_are_those_of_launches_alone(alternating_blocks: tuple[Blocks, Blocks]) -> None:
     all_quotients, most = compute_quotients(*alternating_blocks), math.log1p(WITHIN)
-    print(f"{alternating_blocks[0].number} blocks of each kind, quotient of ratios in turns and alone:", *all_quotients, sep="\n")
+    print(
+        f"{alternating_blocks[0].number} blocks of each kind, quotient of ratios in turns and alone:",
+        *all_quotients,
+        sep="\n",
+    )
     beyond = [quotient for quotient in all_quotients if abs(quotient.log) - quotient.half > most]
     assert not beyond, f"surely differ by more than {WITHIN:.0%}: {'; '.join(map(str, beyond))}"
     wide = [quotient for quotient in all_quotients if abs(quotient.log) + quotient.half > most]

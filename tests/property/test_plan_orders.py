@@ -36,7 +36,9 @@ def test_an_order_is_reproducible(candidates: list[str], seed: int, block: int) 
 
 @given(st.integers(1, 40), seeds, blocks)
 def test_a_block_has_every_case_once(count: int, seed: int, block: int) -> None:
-    assert sorted(plan.draw_case_order(seed, block, make_cases(count)), key=lambda case: case.size_bytes) == make_cases(count)
+    assert sorted(plan.draw_case_order(seed, block, make_cases(count)), key=lambda case: case.size_bytes) == make_cases(
+        count
+    )
 
 
 GROUPS: list[dict[str, str]] = [{}, {"threads": "2"}, {"quantity": "memory"}, {"quantity": "overlap"}]
@@ -47,7 +49,8 @@ def test_launch_groups_are_contiguous_and_memory_is_in_plan_order(
     options: list[dict[str, str]], seed: int, block: int
 ) -> None:
     wanted = [
-        msgspec.structs.replace(case, options=option) for case, option in zip(make_cases(len(options)), options, strict=True)
+        msgspec.structs.replace(case, options=option)
+        for case, option in zip(make_cases(len(options)), options, strict=True)
     ]
     order = plan.draw_case_order(seed, block, wanted)
     assert sorted(order, key=lambda case: case.size_bytes) == wanted

@@ -152,7 +152,9 @@ def test_appended_launches_are_read_back(appended: list[tuple[Launch, list[CaseR
             new.append(launch, results)
         again = store.open(new.folder)
         assert again.launches() == [launch for launch, _ in numbered]
-        assert again.cases().rows() == [make_case_row(launch, result) for launch, results in numbered for result in results]
+        assert again.cases().rows() == [
+            make_case_row(launch, result) for launch, results in numbered for result in results
+        ]
         for samples, by_rank in ((again.samples(), False), (again.rank_samples(), True)):
             assert samples.collect().rows() == [
                 row for launch, results in numbered for row in make_sample_rows(launch, results, by_rank=by_rank)

@@ -106,7 +106,9 @@ def test_mutated_samples_are_read_or_refused_in_one_line(folder: Path, name: str
 
 @pytest.mark.parametrize("name", BY_TOOL)
 @given(data=st.data())
-def test_a_sample_truncated_at_any_byte_is_read_or_refused_in_one_line(folder: Path, name: str, data: st.DataObject) -> None:
+def test_a_sample_truncated_at_any_byte_is_read_or_refused_in_one_line(
+    folder: Path, name: str, data: st.DataObject
+) -> None:
     raw = data.draw(st.sampled_from(BY_TOOL[name]))
     cut = raw[: data.draw(st.integers(0, len(raw)))]
     _check_file(cut + data.draw(st.sampled_from([b"", b"\n"])), folder)

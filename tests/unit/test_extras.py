@@ -65,7 +65,9 @@ def test_the_base_imports_no_library_of_an_extra() -> None:
 @pytest.mark.parametrize("name", sorted({*cli.command_modules()} - {*BASE}))
 def test_an_error_names_the_extra_that_a_command_needs(name: str) -> None:
     process = subprocess.run(
-        [sys.executable, "-c", f"{HIDE_EXTRAS}from rankbench.cli import main; main()", name], capture_output=True, text=True
+        [sys.executable, "-c", f"{HIDE_EXTRAS}from rankbench.cli import main; main()", name],
+        capture_output=True,
+        text=True,
     )
     extra = "report" if name == "report" else "run"
     line = (
@@ -74,7 +76,9 @@ def test_an_error_names_the_extra_that_a_command_needs(name: str) -> None:
     assert (process.returncode, process.stdout, process.stderr) == (2, "", line)
 
 
-def test_reports_and_figures_need_the_chart_library(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_reports_and_figures_need_the_chart_library(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     for words in (["report"], ["history", ".", "--figures", "svg"]):
         assert cli.call(words) == 2

@@ -82,7 +82,9 @@ def _find_rendering(path: Path) -> set[str]:
 
 @pytest.mark.parametrize(
     "path",
-    sorted(path for path in PACKAGE.rglob("*.py") if path.name != "language.py" and _find_room(path) not in OUTPUT_ROOMS),
+    sorted(
+        path for path in PACKAGE.rglob("*.py") if path.name != "language.py" and _find_room(path) not in OUTPUT_ROOMS
+    ),
     ids=lambda path: str(path.relative_to(PACKAGE)),
 )
 def test_only_rooms_of_output_render_texts(path: Path) -> None:

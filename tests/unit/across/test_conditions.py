@@ -7,7 +7,7 @@ import math
 import msgspec
 import pytest
 from fakes import campaigns
-from fakes.campaigns import make_record, make_launch, make_library, make_state
+from fakes.campaigns import make_launch, make_library, make_record, make_state
 
 from rankbench.across import conditions
 from rankbench.across.conditions import Probes, compare_probes, match_candidates

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-from fakes import campaigns, campaign_views
+from fakes import campaign_views, campaigns
 from fakes.campaigns import Truth
 
 from rankbench import evaluation, report

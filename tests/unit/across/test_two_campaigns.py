@@ -58,7 +58,10 @@ def test_differences_of_a_library_beyond_its_version_are_reported(tmp_path: Path
 
 
 def test_a_case_that_failed_has_no_ratio(tmp_path: Path) -> None:
-    old, new = make_night(tmp_path / "old"), make_night(tmp_path / "new", make_slower("beta", "barrier", CaseStatus.CRASHED))
+    old, new = (
+        make_night(tmp_path / "old"),
+        make_night(tmp_path / "new", make_slower("beta", "barrier", CaseStatus.CRASHED)),
+    )
     assert [(render(change_of_case.title), change_of_case.new) for change_of_case in hold(old, new).comparison.changes][
         -1
     ] == ("barrier", "alpha-1.0")
@@ -87,7 +90,12 @@ def make_change(ratio: float, **changes: object) -> Change:
 
 
 def test_memory_is_distinguished_from_times() -> None:
-    changes = [make_change(2.0), make_change(0.5, title="barrier"), make_change(4.0, memory=True), make_change(1.0, different=False)]
+    changes = [
+        make_change(2.0),
+        make_change(0.5, title="barrier"),
+        make_change(4.0, memory=True),
+        make_change(1.0, different=False),
+    ]
     assert [render(sentence) for sentence in list_sentences(changes, 0.05)] == [
         "1 of 3 figures is slower now, 1 faster; for 1, no change above 5 % can be shown.",
         "a takes 1.00× its earlier time: geometric mean over 3 cases.",

@@ -257,7 +257,9 @@ def test_the_compiler_may_be_on_the_library_s_own_path(
     assert build.build(inside, tmp_path / "home", core).receipt.linked.startswith("rarecc ")
 
 
-def test_the_binary_of_another_library_is_built_in_that_library_s_environment(library: Library, core: Path, tmp_path: Path) -> None:
+def test_the_binary_of_another_library_is_built_in_that_library_s_environment(
+    library: Library, core: Path, tmp_path: Path
+) -> None:
     wrapper = Path(library.wrapper)
     wrapper.write_text(
         wrapper.read_text("utf-8").replace("#!/bin/sh", '#!/bin/sh\n[ "$SET" = other ] || exit 9'), "utf-8"

@@ -163,7 +163,9 @@ def test_a_hung_case_is_a_row_and_other_cases_are_measured(tmp_path: Path, libra
 
 
 @pytest.mark.thorough
-def test_a_case_that_crashed_in_two_blocks_is_skipped_in_later_blocks(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_case_that_crashed_in_two_blocks_is_skipped_in_later_blocks(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
     prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = 3"))
     behave(libraries["9.2"], crash=["allreduce.8"])
     campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
@@ -270,9 +272,7 @@ def test_ranks_on_wrong_cpus_from_the_start_are_rows_and_other_candidates_contin
 
 
 @pytest.mark.thorough
-def test_cases_measured_after_a_rank_left_its_core_have_no_samples(
-    tmp_path: Path, libraries: dict[str, Path]
-) -> None:
+def test_cases_measured_after_a_rank_left_its_core_have_no_samples(tmp_path: Path, libraries: dict[str, Path]) -> None:
     prepared = prepare(tmp_path)
     moved = "rank 1 from CPU 1 to CPU 0"
     behave(libraries["9.2"], moved={"bcast.64": moved})
@@ -307,7 +307,9 @@ def test_the_twin_copies_the_first_candidate_that_works(tmp_path: Path, librarie
     assert [(twin.name, twin.control_of) for twin in twins] == [("mpich-9.2 (again)", "mpich-9.2")]
 
 
-def test_a_campaign_without_a_working_candidate_is_refused_in_one_line(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_campaign_without_a_working_candidate_is_refused_in_one_line(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
     for prefix in libraries.values():
         behave(prefix, dead=True)
     with pytest.raises(RankbenchError) as error:
@@ -395,7 +397,9 @@ PLAN_WITH_LOOKS = PLAN.replace("blocks = 2", "blocks = { min = 1, max = 3 }")
 def test_blocks_after_a_look_measure_open_cases(tmp_path: Path) -> None:
     """Only for candidates for which the case is open; the control's twin runs wherever its original does."""
     prepared = prepare(tmp_path, PLAN_WITH_LOOKS)
-    choices = iter([leave_open(prepared.store, 1, "mpich-9.1", "mpich-9.2"), leave_open(prepared.store, 2, "mpich-9.1")])
+    choices = iter(
+        [leave_open(prepared.store, 1, "mpich-9.1", "mpich-9.2"), leave_open(prepared.store, 2, "mpich-9.1")]
+    )
     campaign.run(prepared, lambda _: next(choices), Progress(prepared.store.campaign))
     case = prepared.store.campaign.cases[0].key
     rows = prepared.store.cases().filter(pl.col("block") > 1).select("block", "candidate", "case").iter_rows()
@@ -455,7 +459,9 @@ ANALYSIS_CHANGES = [
 
 @pytest.mark.usefixtures("libraries")
 @pytest.mark.parametrize(("old", "new", "keys"), ANALYSIS_CHANGES)
-def test_a_plan_that_measures_the_same_replaces_the_stored_plan(tmp_path: Path, old: str, new: str, keys: list[str]) -> None:
+def test_a_plan_that_measures_the_same_replaces_the_stored_plan(
+    tmp_path: Path, old: str, new: str, keys: list[str]
+) -> None:
     run(tmp_path).unlock()
     before = {path: path.read_bytes() for path in (tmp_path / "results").glob("*/*.*")}
     text = PLAN.replace(old, new)
@@ -485,7 +491,9 @@ def test_a_plan_whose_baseline_is_not_a_candidate_is_refused(tmp_path: Path) -> 
 @pytest.mark.usefixtures("libraries")
 def test_an_extended_campaign_measures_the_cases_that_the_last_look_left_out(tmp_path: Path) -> None:
     prepared = prepare(tmp_path, PLAN_WITH_LOOKS)
-    campaign.run(prepared, lambda store: leave_open(store, 1, "mpich-9.1", "mpich-9.2"), Progress(prepared.store.campaign))
+    campaign.run(
+        prepared, lambda store: leave_open(store, 1, "mpich-9.1", "mpich-9.2"), Progress(prepared.store.campaign)
+    )
     prepared.store.unlock()
     before = Counter(prepared.store.cases()["block"])
     prepared = prepare(tmp_path, PLAN_WITH_LOOKS, more=2)
@@ -497,7 +505,9 @@ def test_an_extended_campaign_measures_the_cases_that_the_last_look_left_out(tmp
 
 
 @pytest.mark.parametrize("program", ["wrapper", "launcher"])
-def test_programs_named_only_by_the_campaign_record_are_not_run(tmp_path: Path, libraries: dict[str, Path], program: str) -> None:
+def test_programs_named_only_by_the_campaign_record_are_not_run(
+    tmp_path: Path, libraries: dict[str, Path], program: str
+) -> None:
     run(tmp_path)
     evil = tmp_path / "evil"
     evil.write_text(f"#!/bin/sh\ntouch {tmp_path}/PWNED\n")
@@ -550,7 +560,9 @@ def test_a_run_refused_by_the_lock_changes_nothing(tmp_path: Path) -> None:
     assert (lines, [path.name for path in (tmp_path / "results").iterdir()]) == ([], ["lock"])
 
 
-def test_a_library_changed_since_the_last_run_is_refused_in_one_line(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_library_changed_since_the_last_run_is_refused_in_one_line(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
     run(tmp_path)
     wrapper = libraries["9.2"] / "bin/mpicc"
     wrapper.write_text(wrapper.read_text().replace("fake cc 1.0", "fake cc 2.0"))
@@ -602,7 +614,9 @@ def test_a_failed_check_of_a_continued_campaign_is_reported_once(tmp_path: Path,
 
 
 @pytest.mark.thorough
-def test_a_failed_check_of_a_continued_campaign_is_reported_immediately(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_failed_check_of_a_continued_campaign_is_reported_immediately(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
     run(tmp_path)
     behave(libraries["9.2"], dead=True)
     lines: list[str] = []

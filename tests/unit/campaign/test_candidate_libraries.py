@@ -42,7 +42,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def find_in_plan(tmp_path: Path, text: str, *names: str) -> tuple[list[Candidate], dict[str, Library]]:
     file = tmp_path / "plan.toml"
     file.write_text(f'operations = ["allreduce"]\n{text}\n', "utf-8")
-    wanted = Wanted(plan.load_plan(file, make_machine()), tmp_path, make_machine(), tmp_path, [tmp_path / "a"], modules=names)
+    wanted = Wanted(
+        plan.load_plan(file, make_machine()), tmp_path, make_machine(), tmp_path, [tmp_path / "a"], modules=names
+    )
     return find_candidates(wanted)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from fakes.library import behave
-from unit.campaign.test_blocks import PLAN, assert_sound, continue_measuring, libraries, prepare, run, list_statuses
+from unit.campaign.test_blocks import PLAN, assert_sound, continue_measuring, libraries, list_statuses, prepare, run
 
 from rankbench import campaign, evaluation, plan
 from rankbench.campaign import Progress

@@ -99,7 +99,9 @@ def test_an_unreadable_stream_is_reported(library: Library, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("family", "version"), [("mpich", "9.8"), ("openmpi", "9.9")])
-def test_a_launch_that_loads_another_library_is_detected(family: str, version: str, library: Library, tmp_path: Path) -> None:
+def test_a_launch_that_loads_another_library_is_detected(
+    family: str, version: str, library: Library, tmp_path: Path
+) -> None:
     core = build.build(library, tmp_path / "home")
     other = msgspec.structs.replace(library, family=family, version=version)
     placement = msgspec.structs.replace(PAIR, binding="none")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import fakes
 import msgspec
 import pytest
-from fakes import campaigns, imports, shared_libraries, modules, tool_outputs
+from fakes import campaigns, imports, modules, shared_libraries, tool_outputs
 
 from rankbench import libraries
 from rankbench.campaign import foreign
@@ -310,7 +310,9 @@ def test_a_changed_tarball_of_the_same_name_is_built_again(tmp_path: Path, libra
     assert find_program(library, tmp_path / "home", source).path != first.path
 
 
-def test_a_failed_build_is_reported_and_repeated_in_the_next_run(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
+def test_a_failed_build_is_reported_and_repeated_in_the_next_run(
+    tmp_path: Path, library: Library, source: SuiteSpec
+) -> None:
     (tmp_path / "hidden" / "refuse").touch()
     message = read_refusal(library, tmp_path / "home", source)
     start = f"{source.source} for mpich-4.3.2: configure failed; see {tmp_path}/home/suites/osu-7.4-"
@@ -576,7 +578,8 @@ def test_two_tables_are_refused_as_two_singletons(end_launch: LaunchEnding) -> N
 def test_the_table_of_another_benchmark_is_refused(end_launch: LaunchEnding) -> None:
     text = imports.format_osu(imports.BANDWIDTH, (8, 1.0))
     assert (
-        end_launch(text).reason == "printed 0 tables where one of 2 ranks was asked for; is the launcher another library's?"
+        end_launch(text).reason
+        == "printed 0 tables where one of 2 ranks was asked for; is the launcher another library's?"
     )
 
 

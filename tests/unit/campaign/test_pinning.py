@@ -62,7 +62,9 @@ def make_facts(*cpus: str, hosts: Sequence[str] = (), sockets: Sequence[int] = (
         (msgspec.structs.replace(PAIR, binding="none"), ["0-7", "0-7"], ""),
     ],
 )
-def test_reported_cpus_are_compared_with_those_of_the_placement(placement: Placement, cpus: list[str], reason: str) -> None:
+def test_reported_cpus_are_compared_with_those_of_the_placement(
+    placement: Placement, cpus: list[str], reason: str
+) -> None:
     crowd = msgspec.structs.replace(placement, ranks_per_node=len(cpus))
     assert pinning.check_placement(crowd, make_facts(*cpus)) == (reason and f"not as asked: {reason}")
 

@@ -44,7 +44,9 @@ def test_an_interruption_is_not_time_between_launches() -> None:
 
 def test_elapsed_time_includes_the_time_between_launches_but_no_interruption() -> None:
     starts_s = [0, 11, 22, 33 + 86400]
-    assert total_duration_s([make_launch(block, at_s, 10) for block, at_s in enumerate(starts_s, 1)]) == pytest.approx(43)
+    assert total_duration_s([make_launch(block, at_s, 10) for block, at_s in enumerate(starts_s, 1)]) == pytest.approx(
+        43
+    )
     assert total_duration_s([make_launch(2, 12, 5), make_launch(1, 0, 5), make_launch(1, 0, 5)]) == pytest.approx(17)
     assert total_duration_s([]) == 0
 

@@ -54,7 +54,9 @@ def test_each_measured_call_has_a_recommendation(campaign_store: Store, capsys: 
     assert "extrapolated" not in out
 
 
-def test_calls_of_a_profile_that_are_not_counted_are_listed(campaign_store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_calls_of_a_profile_that_are_not_counted_are_listed(
+    campaign_store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     profile = tmp_path / "ipm.xml"
     profile.write_text(
         '<ipm_job_profile>\n<task mpi_rank="0">\n<hent call="MPI_Allreduce" bytes="8" count="10" >1</hent>\n'

@@ -30,7 +30,13 @@ def campaign_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
     cases = campaigns.make_cases(sizes=(8, 1024, 8192, 65536))
     return make_campaign(
-        tmp_path_factory.mktemp("results") / "plan", make_truth, 6, candidates=NAMES, cases=cases, control=True, samples=10
+        tmp_path_factory.mktemp("results") / "plan",
+        make_truth,
+        6,
+        candidates=NAMES,
+        cases=cases,
+        control=True,
+        samples=10,
     )
 
 

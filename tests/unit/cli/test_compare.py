@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes.campaigns import CANDIDATES, Truth, make_record, make_campaign
+from fakes.campaigns import CANDIDATES, Truth, make_campaign, make_record
 
 from rankbench.cli.commands.compare import compare, pair
 from rankbench.cli.display import console
@@ -43,7 +43,9 @@ def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
-def test_the_first_two_candidates_are_compared_by_default(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_two_candidates_are_compared_by_default(
+    campaign_store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     compare(str(campaign_store.folder))
     assert read_lines(capsys) == (GOLDEN / "compare.txt").read_text().splitlines()
 

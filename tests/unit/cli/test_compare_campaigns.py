@@ -134,16 +134,16 @@ def test_a_change_that_the_raw_probes_show_too_is_marked(tmp_path: Path, capsys:
     assert not any(line.startswith("Slowed down") for line in lines)
 
 
-def test_a_slower_machine_does_not_explain_a_faster_case(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_slower_machine_does_not_explain_a_faster_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make_night(tmp_path / "old")
     make_night(tmp_path / "new", make_slower("beta", "barrier", 0.9), exchange_ns=56)
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     assert "Sped up most: barrier of beta (0.90×: 0.90–0.90×)." in read_lines(capsys)
 
 
-def test_candidates_and_cases_without_a_counterpart_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_candidates_and_cases_without_a_counterpart_are_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     make_night(tmp_path / "old", candidates=("alpha", "beta"))
     make_night(tmp_path / "new", candidates=("alpha", "gamma"), cases=CASES[:2])
     compare(str(tmp_path / "old"), str(tmp_path / "new"))

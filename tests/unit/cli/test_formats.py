@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from fakes.campaigns import make_cases, make_campaign, make_slower_beta
+from fakes.campaigns import make_campaign, make_cases, make_slower_beta
 
 from rankbench.cli.commands.advise import advise
 from rankbench.cli.commands.gate import gate
@@ -59,7 +59,9 @@ def test_gate_prints_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert (document["counts"]["passed"], document["counts"]["failed"], document["against"]) == (2, 0, "beta")
 
 
-def test_get_without_a_name_lists_the_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_get_without_a_name_lists_the_libraries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path))
     get()
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [

@@ -253,7 +253,9 @@ def test_campaigns_without_common_cases_are_refused(tmp_path: Path) -> None:
 # --- near and far -----------------------------------------------------------------------------------------------------
 
 
-def plant_levels(monkeypatch: pytest.MonkeyPatch, shares: list[float], ratios: tuple[float, float] = (1.0, 1.0)) -> None:
+def plant_levels(
+    monkeypatch: pytest.MonkeyPatch, shares: list[float], ratios: tuple[float, float] = (1.0, 1.0)
+) -> None:
     """Give campaigns, in the order of their evaluation, visits of which these shares of ten are far.
     / Far visits take three times as long. In the last campaign `barrier` of beta has these ratios, near and far.
     """

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def no_other_library_in_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def make_search(home: Path, prefixes: Sequence[Path] = (), named: Sequence[str] = ()) -> libraries.Search:
-        return libraries.Search(home=home, prefixes=tuple(prefixes), modules=tuple(named), system=(), shells=list_shells())
+        return libraries.Search(
+            home=home, prefixes=tuple(prefixes), modules=tuple(named), system=(), shells=list_shells()
+        )
 
     def list_shells() -> tuple[Path, ...]:
         return (tmp_path / "modules/init/bash",) if (tmp_path / "modules").exists() else ()

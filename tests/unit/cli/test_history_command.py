@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes.nights import CASES, Fate, make_night, rewrite, make_slower
+from fakes.nights import CASES, Fate, make_night, make_slower, rewrite
 
 from rankbench import store
 from rankbench.across import trend
@@ -66,7 +66,9 @@ def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
-def test_a_change_is_reported_with_simultaneous_changes_of_the_setup(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_change_is_reported_with_simultaneous_changes_of_the_setup(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     history([nights])
     assert read_lines(capsys) == [
         *HEADING,
@@ -140,7 +142,9 @@ def repeat_night(nights: Path) -> Path:
     return make_night(place, day=9, cases=BARRIER, control=False, launches=3).folder
 
 
-def test_a_changed_case_is_drawn_with_the_change_marked(nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_changed_case_is_drawn_with_the_change_marked(
+    nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     history([nights], figures="svg,html", output=tmp_path / "drawn")
     assert read_lines(capsys)[-1] == f"wrote 2 files to {tmp_path / 'drawn'}"
     name = "history-barrier.blocking.0.byte.socket.window"

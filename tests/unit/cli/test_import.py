@@ -191,7 +191,9 @@ def test_text_of_no_benchmark_is_refused(refuse_import: Refused, place: Path) ->
 
 def test_a_damaged_line_is_reported_and_nothing_is_written(refuse_import: Refused, place: Path) -> None:
     good, bad = write_file("good.txt", LATENCY, place), write_file("bad.txt", LATENCY.replace("2.50", "-2.50"), place)
-    assert refuse_import(good, bad) == "rankbench: bad.txt:5: Avg Latency(us) is '-2.50'; expected a number of 0 or more"
+    assert (
+        refuse_import(good, bad) == "rankbench: bad.txt:5: Avg Latency(us) is '-2.50'; expected a number of 0 or more"
+    )
 
 
 def test_an_existing_campaign_is_not_changed(refuse_import: Refused, command: Command, place: Path) -> None:

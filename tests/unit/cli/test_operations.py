@@ -184,9 +184,7 @@ def test_a_library_that_always_crashes_is_given_up(run: Command, prefix: Path, m
 
 
 @pytest.mark.thorough
-def test_a_library_that_fails_is_reported_and_the_others_are_probed(
-    run: Command, prefix: Path, tmp_path: Path
-) -> None:
+def test_a_library_that_fails_is_reported_and_the_others_are_probed(run: Command, prefix: Path, tmp_path: Path) -> None:
     dead = make(tmp_path / "dead", "9.0", dead=True)
     _, out, err = run("gather", also=(dead,))
     assert out.splitlines()[-3:] == [

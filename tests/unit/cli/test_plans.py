@@ -82,7 +82,9 @@ def test_blocks_are_a_number_or_a_range() -> None:
 
 
 def test_a_time_limit_ends_a_campaign_before_its_blocks() -> None:
-    planned, _ = make_plan(["mpich"], "", Measured(operations="bcast", time="1h", blocks="7"), NO_OPTIONS, make_machine())
+    planned, _ = make_plan(
+        ["mpich"], "", Measured(operations="bcast", time="1h", blocks="7"), NO_OPTIONS, make_machine()
+    )
     assert (planned.stop.until, planned.stop.blocks_min, planned.stop.blocks_max) == ("time 1h", 1, 7)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import fakes
 import msgspec
 import pytest
-from fakes import reconciliation, campaigns
+from fakes import campaigns, reconciliation
 from fakes.reconciliation import CORE, OSU, Planted, make_case
 
 from rankbench import cli, plan
@@ -93,7 +93,9 @@ def test_an_unknown_tool_is_refused(text: str, message: str) -> None:
     assert str(error.value) == message
 
 
-def test_a_machine_without_benchmarks_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_machine_without_benchmarks_is_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("sys.argv", ["rankbench", "reconcile", "mpich", "--operations", "ring"])
     with pytest.raises(SystemExit) as ended:
         cli.main()
@@ -167,7 +169,9 @@ def test_bandwidths_are_reported_as_bandwidths(tmp_path: Path, capsys: pytest.Ca
     assert lines[2].startswith("1000 B 952.4 MB/s 476.2 MB/s 2.000 (")
 
 
-def test_benchmarks_that_cannot_be_compared_are_reported_with_an_alternative(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_benchmarks_that_cannot_be_compared_are_reported_with_an_alternative(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Calls of a broadcast that follow each other overlap; the core can make them so, too."""
     theirs = OSU["osu-bcast"]
     assert theirs.foreign

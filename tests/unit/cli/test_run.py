@@ -102,9 +102,7 @@ def assert_sound(results: Store, blocks: int) -> None:
 
 def has_end(texts: list[str]) -> bool:
     """Return whether exactly one line gives the reason for the end."""
-    end = re.compile(
-        r"plan: done in \d+:\d\d \(3 blocks, 9 launches; the plan's 3 blocks are done\)"
-    )
+    end = re.compile(r"plan: done in \d+:\d\d \(3 blocks, 9 launches; the plan's 3 blocks are done\)")
     return sum(bool(end.fullmatch(line)) for line in texts) == 1
 
 
@@ -228,7 +226,9 @@ def test_the_version_is_printed(program: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal_ends_the_launch_and_prints_the_command_that_continues(place: Path, number: signal.Signals, code: int) -> None:
+def test_a_signal_ends_the_launch_and_prints_the_command_that_continues(
+    place: Path, number: signal.Signals, code: int
+) -> None:
     behave(place / "9.2", pause_s=0.2)
     process = start(place)
     wait_for_launches(process, place, 2)

@@ -148,7 +148,9 @@ def test_a_misspelt_operation_is_refused(place: Path, library: Path, refuse_run:
     )
 
 
-def test_a_size_beyond_the_memory_is_refused(place: Path, library: Path, refuse_run: Refusal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_size_beyond_the_memory_is_refused(
+    place: Path, library: Path, refuse_run: Refusal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(launch, "machine", lambda: make_machine(memory_bytes=1 << 30))
     file = write_plan(place, PLAN.replace("sizes = 8", 'sizes = "8,1G"'))
     assert refuse_run(file, "--prefix", "library") == (

@@ -201,7 +201,9 @@ def test_the_newest_campaign_is_shown_by_default(
         ),
     ],
 )
-def test_unknown_operations_sizes_and_placements_are_refused_in_one_line(campaign_store: Store, filters: dict[str, list[str]], text: str) -> None:
+def test_unknown_operations_sizes_and_placements_are_refused_in_one_line(
+    campaign_store: Store, filters: dict[str, list[str]], text: str
+) -> None:
     with pytest.raises(RankbenchError) as error:
         show(folder=campaign_store.folder, operation=filters.get("operation"), form=filters.get("form"))
     assert str(error.value) == text
@@ -233,7 +235,9 @@ def test_a_stored_campaign_can_be_evaluated_with_another_estimator(
     )
 
 
-def test_a_larger_threshold_makes_more_cases_equivalent(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_larger_threshold_makes_more_cases_equivalent(
+    campaign_store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Gamma takes 0.8 of the others' time for large messages: 1 / 1.25."""
     rows = {}
     for threshold in ("", "30%"):

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import scheduler, sites, mark_thorough
+from fakes import mark_thorough, scheduler, sites
 from fakes.library import behave
 from fakes.sites import PREFIXES, list_rows
 
@@ -463,9 +463,7 @@ def test_an_existing_lock_folder_holds_unless_its_process_is_gone(tmp_path: Path
     assert (refusal in log.read_text(), folder.exists()) == (not works, not works)
 
 
-def test_wait_does_not_wait_for_a_scheduler_that_never_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wait_does_not_wait_for_a_scheduler_that_never_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = make_site(tmp_path, "slurm", pause_s=0.05)
     assert here.submit().exit_code == 0
     (tmp_path / "scheduler/gone").touch()

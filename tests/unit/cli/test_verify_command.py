@@ -84,7 +84,9 @@ def test_every_form_is_called_and_missing_ones_are_named(run: Command) -> None:
     assert "scan right right lacking" in lines
     assert "pingpong-partitioned lacking" in lines
     texts = {line.split()[0].rstrip(",") for line in lines[6:] if line.endswith(("right", "lacking"))}
-    assert texts >= {operation.name for operation in fakes.read_description().operations if operation.kind != "self-test"}
+    assert texts >= {
+        operation.name for operation in fakes.read_description().operations if operation.kind != "self-test"
+    }
 
 
 @pytest.mark.thorough

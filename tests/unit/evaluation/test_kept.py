@@ -83,7 +83,9 @@ def test_other_options_are_computed(
 
 
 @pytest.mark.parametrize("kind", ["samples/000001.parquet", "cases/000002.parquet", "launches/000003.json"])
-def test_a_changed_file_of_the_store_is_computed_again(campaign_store: Store, computed_views: list[CampaignView], kind: str) -> None:
+def test_a_changed_file_of_the_store_is_computed_again(
+    campaign_store: Store, computed_views: list[CampaignView], kind: str
+) -> None:
     evaluate(campaign_store)
     path = campaign_store.folder / kind
     if path.suffix == ".json":
@@ -94,7 +96,9 @@ def test_a_changed_file_of_the_store_is_computed_again(campaign_store: Store, co
     assert len(computed_views) == 2
 
 
-def test_a_damaged_cache_file_is_computed_again(campaign_store: Store, folder: Path, computed_views: list[CampaignView]) -> None:
+def test_a_damaged_cache_file_is_computed_again(
+    campaign_store: Store, folder: Path, computed_views: list[CampaignView]
+) -> None:
     evaluate(campaign_store)
     (path,) = (folder / kept.KIND).iterdir()
     content = path.read_bytes()
@@ -105,7 +109,9 @@ def test_a_damaged_cache_file_is_computed_again(campaign_store: Store, folder: P
         assert len(computed_views) == number
 
 
-def test_a_changed_program_has_other_names_of_evaluations(campaign_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_program_has_other_names_of_evaluations(
+    campaign_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = kept.name_evaluation(campaign_store, campaign_store.campaign)
     assert before == kept.name_evaluation(campaign_store, campaign_store.campaign)
     monkeypatch.setattr(kept, "code_state", lambda: ["another"])

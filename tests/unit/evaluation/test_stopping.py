@@ -92,7 +92,9 @@ HOPELESS = msgspec.structs.replace(make_comparison(1.0, 1.06, different=False), 
 
 
 def test_decided_stops_when_all_pairs_differ_or_are_equivalent() -> None:
-    answer = decide(make_plan("decided"), make_view(DIFFERENT, msgspec.structs.replace(EQUIVALENT, case="d")), FIRST_LOOK)
+    answer = decide(
+        make_plan("decided"), make_view(DIFFERENT, msgspec.structs.replace(EQUIVALENT, case="d")), FIRST_LOOK
+    )
     assert (answer.stop, render(answer.reason)) == (True, "2 of 2 cases are decided")
     assert answer.look == Look(block=5, decided=["c", "d"], given_up=[], open={}, until=0, winners={})
 

@@ -94,7 +94,9 @@ def test_reframe_lists_the_test(reframe: Path, first_campaign: Measured, tmp_pat
 
 @pytest.mark.thorough
 def test_an_unchanged_campaign_passes(reframe: Path, first_campaign: Measured, tmp_path: Path) -> None:
-    result = run_reframe(reframe, first_campaign, make_measured(tmp_path / "again", 1.01), tmp_path, "--run", "--performance-report")
+    result = run_reframe(
+        reframe, first_campaign, make_measured(tmp_path / "again", 1.01), tmp_path, "--run", "--performance-report"
+    )
     assert result.code == 0, result.output
     assert (
         "Ran 1/1 test case(s) from 1 check(s) (0 failure(s), 0 expected failure(s), 0 skipped, 0 aborted)"
@@ -120,12 +122,16 @@ def test_a_slower_candidate_fails(reframe: Path, first_campaign: Measured, tmp_p
 
 @pytest.mark.thorough
 def test_the_tolerance_can_be_set(reframe: Path, first_campaign: Measured, tmp_path: Path) -> None:
-    result = run_reframe(reframe, first_campaign, make_measured(tmp_path / "again", 1.2), tmp_path, "--run", "-S", "slack=0.25")
+    result = run_reframe(
+        reframe, first_campaign, make_measured(tmp_path / "again", 1.2), tmp_path, "--run", "-S", "slack=0.25"
+    )
     assert result.code == 0, result.output
 
 
 @pytest.mark.thorough
-def test_a_faster_candidate_fails_only_in_a_two_sided_test(reframe: Path, first_campaign: Measured, tmp_path: Path) -> None:
+def test_a_faster_candidate_fails_only_in_a_two_sided_test(
+    reframe: Path, first_campaign: Measured, tmp_path: Path
+) -> None:
     again = make_measured(tmp_path / "again", 0.8)
     (tmp_path / "usual").mkdir()
     usual = run_reframe(reframe, first_campaign, again, tmp_path / "usual", "--run")
@@ -138,7 +144,9 @@ def test_a_faster_candidate_fails_only_in_a_two_sided_test(reframe: Path, first_
 
 @pytest.mark.thorough
 def test_a_case_that_fails_in_the_new_campaign_fails(reframe: Path, first_campaign: Measured, tmp_path: Path) -> None:
-    result = run_reframe(reframe, first_campaign, make_measured(tmp_path / "again", status=CaseStatus.CRASHED), tmp_path, "--run")
+    result = run_reframe(
+        reframe, first_campaign, make_measured(tmp_path / "again", status=CaseStatus.CRASHED), tmp_path, "--run"
+    )
     assert result.code == 1
     assert "no value of barrier.blocking.0.byte.socket.window beta" in result.output
 

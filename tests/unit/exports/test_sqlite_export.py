@@ -94,7 +94,9 @@ def test_samples_are_those_of_the_store(database: sqlite3.Connection, plain: Mea
     assert rows.sort(order).equals(wanted.cast(dict(rows.schema)).sort(order))  # type: ignore[arg-type]
 
 
-def test_the_size_of_portions_makes_no_difference(plain: Measured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_portions_makes_no_difference(
+    plain: Measured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (path,) = sqlite.write(plain, tmp_path / "whole.sqlite")
     monkeypatch.setattr(sqlite, "PORTION", 7)
     (parts,) = sqlite.write(plain, tmp_path / "parts.sqlite")

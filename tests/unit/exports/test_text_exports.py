@@ -54,7 +54,11 @@ def count_outcomes(plain: Measured, **changes: object) -> tuple[str, str, str]:
 
 def test_failed_and_skipped_cases_are_distinguished(plain: Measured) -> None:
     assert count_outcomes(plain) == ("passed", "", "")
-    assert count_outcomes(plain, launches=0, failures={CaseStatus.LACKING: 6}) == ("skipped", "lacking in 6 of 6 launches", "")
+    assert count_outcomes(plain, launches=0, failures={CaseStatus.LACKING: 6}) == (
+        "skipped",
+        "lacking in 6 of 6 launches",
+        "",
+    )
     doubted = "clocks differ by too much"
     assert count_outcomes(plain, launches=0, uncertain=6, doubt=doubted) == ("skipped", doubted, "")
     flaky = count_outcomes(plain, launches=5, failures={CaseStatus.HUNG: 1})

@@ -214,7 +214,8 @@ def test_a_run_that_ended_early_has_rows_for_missing_cases(study: Store) -> None
         ("IntelMPI", 3, "ok", ""),
     ]
     launch_rows = [
-        (launch.candidate, launch.block, launch.status, launch.reason) for launch in list_launches(study, "osu-latency_mt")
+        (launch.candidate, launch.block, launch.status, launch.reason)
+        for launch in list_launches(study, "osu-latency_mt")
     ]
     assert [launch_row for launch_row in launch_rows if launch_row[2] != LaunchStatus.OK] == [
         ("IntelMPI", 1, LaunchStatus.CRASHED, "printed nothing after 2 B"),
@@ -307,7 +308,10 @@ def test_names_in_a_file_are_used_by_default(tmp_path: Path) -> None:
 
 def test_names_of_the_user_replace_those_in_the_file(tmp_path: Path) -> None:
     path = write_file(tmp_path, "a.out", imports.format_turns([{"A": LATENCY, "B": LATENCY}]))
-    assert [candidate.name for candidate in import_paths(tmp_path, path, labels=["C", "D"]).campaign.candidates] == ["C", "D"]
+    assert [candidate.name for candidate in import_paths(tmp_path, path, labels=["C", "D"]).campaign.candidates] == [
+        "C",
+        "D",
+    ]
 
 
 def test_another_number_of_labels_than_libraries_is_refused(tmp_path: Path) -> None:
@@ -327,7 +331,10 @@ def test_labels_in_another_order_than_in_the_file_are_refused(tmp_path: Path) ->
 def test_a_file_without_library_names_needs_labels(tmp_path: Path) -> None:
     path = write_file(tmp_path, "a.out", f"{LATENCY}---\n{LATENCY}done\n")
     assert read_refused(tmp_path, path) == (f"{path}:1: does not name the library; name them all: --labels A,B")
-    assert [candidate.name for candidate in import_paths(tmp_path, path, labels=["A", "B"]).campaign.candidates] == ["A", "B"]
+    assert [candidate.name for candidate in import_paths(tmp_path, path, labels=["A", "B"]).campaign.candidates] == [
+        "A",
+        "B",
+    ]
 
 
 def test_one_label_for_libraries_in_turns_is_refused(tmp_path: Path) -> None:
@@ -362,7 +369,9 @@ def test_a_run_that_printed_only_an_error_is_a_crash(tmp_path: Path) -> None:
 def test_a_run_of_two_benchmarks_of_which_one_is_missing_lacks_only_that_one(tmp_path: Path) -> None:
     barrier = imports.format_osu(imports.BARRIER) + "             0.85\n"
     complete, cut = LATENCY + barrier, imports.format_latencies((0, 1.5)) + barrier
-    campaign_store = import_paths(tmp_path, write_file(tmp_path, "a.out", imports.format_turns([{"A": complete, "B": cut}])))
+    campaign_store = import_paths(
+        tmp_path, write_file(tmp_path, "a.out", imports.format_turns([{"A": complete, "B": cut}]))
+    )
     assert [status for *_, status, _ in list_rows(campaign_store, "osu-barrier")] == ["ok", "ok"]
     assert [status for *_, status, _ in list_rows(campaign_store, "osu-latency.blocking.8.")] == ["ok", "not-run"]
     assert campaign_store.cases().height == 6
@@ -397,7 +406,8 @@ def test_a_plain_file_belongs_to_the_named_library(tmp_path: Path) -> None:
 
 def test_files_of_the_same_benchmark_are_blocks(tmp_path: Path) -> None:
     campaign_store = imports.import_campaign(
-        tmp_path, {name: [imports.format_latencies((8, 1 + shift), (16, 2)) for shift in shifts] for name, shifts in SHIFTS}
+        tmp_path,
+        {name: [imports.format_latencies((8, 1 + shift), (16, 2)) for shift in shifts] for name, shifts in SHIFTS},
     )
     assert list_values(campaign_store, "osu-latency.blocking.8.") == {"A": [1000, 1500, 1250], "B": [1750, 2000]}
     assert [(launch.candidate, launch.block) for launch in campaign_store.launches()] == [
@@ -414,7 +424,9 @@ SHIFTS = (("A", (0.0, 0.5, 0.25)), ("B", (0.75, 1.0)))
 
 
 def test_two_benchmarks_in_one_file_are_in_one_block(tmp_path: Path) -> None:
-    campaign_store = imports.import_campaign(tmp_path, {"A": [LATENCY + imports.format_osu(imports.BANDWIDTH, (8, 4.0))]})
+    campaign_store = imports.import_campaign(
+        tmp_path, {"A": [LATENCY + imports.format_osu(imports.BANDWIDTH, (8, 4.0))]}
+    )
     assert [(launch.block, launch.position) for launch in campaign_store.launches()] == [(1, 0), (1, 0)]
     assert list_values(campaign_store, "osu-bw.nonblocking.8.") == {"A": [2000]}
 
@@ -509,7 +521,8 @@ def test_options_common_to_all_runs_are_defaults_and_others_belong_to_the_case(t
     head = "# OSU MPI_Put Latency Test v5.3\n# Window creation: MPI_Win_allocate\n# Synchronization: {}\n"
     head += "# Size          Latency (us)\n"
     texts = [
-        imports.format_osu(head.format(synchronisation), (8, 1.5)) for synchronisation in ("MPI_Win_flush", "MPI_Win_fence")
+        imports.format_osu(head.format(synchronisation), (8, 1.5))
+        for synchronisation in ("MPI_Win_flush", "MPI_Win_fence")
     ]
     campaign_store = imports.import_campaign(tmp_path, {"A": texts})
     (operation,) = campaign_store.campaign.operations
@@ -588,7 +601,11 @@ def test_files_without_results_are_refused(tmp_path: Path) -> None:
 
 def test_files_without_results_are_reported_in_one_line(tmp_path: Path) -> None:
     """A folder of outputs has files that a job never wrote, and files of other programs."""
-    paths = [write_file(tmp_path, "a.txt", LATENCY), write_file(tmp_path, "b.txt", ""), write_file(tmp_path, "c.txt", "Hello\n")]
+    paths = [
+        write_file(tmp_path, "a.txt", LATENCY),
+        write_file(tmp_path, "b.txt", ""),
+        write_file(tmp_path, "c.txt", "Hello\n"),
+    ]
     campaign_store = import_paths(tmp_path, *paths)
     assert [record.remarks for record in campaign_store.campaign.imported][:2] == [[], ["has no results: empty"]]
     assert campaign_store.campaign.notes[1:3] == [
@@ -683,11 +700,15 @@ def test_a_damaged_row_and_an_absurd_value_are_errors(tmp_path: Path, *, in_turn
 
 def test_a_digit_in_noise_is_reported(tmp_path: Path) -> None:
     text = imports.format_latencies((8, 1.5)) + "?? 16  1.7\n" + "32  1.60\n"
-    assert any("'?? 16  1.7'" in note for note in import_paths(tmp_path, write_file(tmp_path, "a.txt", text)).campaign.notes)
+    assert any(
+        "'?? 16  1.7'" in note for note in import_paths(tmp_path, write_file(tmp_path, "a.txt", text)).campaign.notes
+    )
 
 
 def test_an_unknown_synchronisation_of_reprompi_is_not_reported(tmp_path: Path) -> None:
-    sample = next(path for path in sorted((tool_outputs.SAMPLES / "reprompi").rglob("*")) if "#@procsync=" in read_text(path))
+    sample = next(
+        path for path in sorted((tool_outputs.SAMPLES / "reprompi").rglob("*")) if "#@procsync=" in read_text(path)
+    )
     text = re.sub(r"(?m)^#@procsync=.*$", "#@procsync=quantum", read_text(sample))
     campaign_store = import_paths(tmp_path, write_file(tmp_path, "a.txt", text))
     assert {case.start for case in campaign_store.campaign.cases} == {"not-reported"}

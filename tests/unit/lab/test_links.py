@@ -70,5 +70,7 @@ def test_the_switch_delays_each_direction_between_nodes_but_not_the_head() -> No
         ),
     ],
 )
-def test_links_are_described_with_rate_and_delay(rate_bit_s: int, delay: Delay | None, by_kernel: bool, text: str) -> None:
+def test_links_are_described_with_rate_and_delay(
+    rate_bit_s: int, delay: Delay | None, by_kernel: bool, text: str
+) -> None:
     assert links.describe_links(rate_bit_s, delay, by_kernel=by_kernel) == text

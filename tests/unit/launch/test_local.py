@@ -146,7 +146,9 @@ def test_the_keeper_works_without_pidfd(tmp_path: Path) -> None:
 
 
 def test_a_step_without_a_sign_of_life_is_hung_and_killed(tmp_path: Path) -> None:
-    outcome = launch.run(make_step(tmp_path, "trap '' TERM; sleep 1000 & setsid sleep 1000 & wait; sleep 1000", limit_s=0.2))
+    outcome = launch.run(
+        make_step(tmp_path, "trap '' TERM; sleep 1000 & setsid sleep 1000 & wait; sleep 1000", limit_s=0.2)
+    )
     assert (outcome.exit_code, outcome.hung) == (None, True)
     assert list_processes(tmp_path) == []
 

@@ -120,9 +120,7 @@ def test_sys_is_read_without_lstopo(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert topology.cpus() == usual
 
 
-def test_the_description_of_another_machine_is_ignored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_description_of_another_machine_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = topology.cpus()
     monkeypatch.setenv("HWLOC_SYNTHETIC", "pack:4 core:8 pu:1")
     assert topology.cpus() == usual

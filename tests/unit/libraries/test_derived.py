@@ -112,7 +112,9 @@ def test_the_binary_of_another_library_loads_the_candidate_s_library(tmp_path: P
     )
 
 
-def test_a_library_found_only_on_the_user_s_search_path_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_found_only_on_the_user_s_search_path_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run, other = make(tmp_path / "a", "4.3.2"), make(tmp_path / "b", "3.4")
     bare = Path(run.wrapper)
     bare.write_text(bare.read_text("utf-8").replace("-rpath,", "-rpath-link,"), "utf-8")

@@ -54,7 +54,11 @@ def test_open_mpi_has_the_algorithms_of_its_component() -> None:
 
 
 def test_open_mpi_s_file_ends_each_range_with_a_default_rule() -> None:
-    rules = [make_rule("allreduce", 8, 4095, "3"), make_rule("allreduce", 4096, 65536, "4"), make_rule("alltoall", 64, 64, "2")]
+    rules = [
+        make_rule("allreduce", 8, 4095, "3"),
+        make_rule("allreduce", 4096, 65536, "4"),
+        make_rule("alltoall", 64, 64, "2"),
+    ]
     handover = tuners.list_tuners()["openmpi"].make_handover(rules, NOTHING_KNOWN)
     assert handover.settings == {
         "coll_tuned_use_dynamic_rules": "1",

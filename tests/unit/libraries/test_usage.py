@@ -126,7 +126,9 @@ def test_components_and_devices_of_libraries_are_read(family: str, text: str, us
         ),
     ],
 )
-def test_ignored_parameters_of_a_component_of_lower_priority_are_found(change: tuple[str, str], ignored: list[str]) -> None:
+def test_ignored_parameters_of_a_component_of_lower_priority_are_found(
+    change: tuple[str, str], ignored: list[str]
+) -> None:
     """The component with the highest priority is named last."""
     family = families.list_families()["openmpi"]
     text = OPEN_MPI.replace(*change) if change[0] else OPEN_MPI

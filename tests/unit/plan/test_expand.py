@@ -27,7 +27,10 @@ def make_number_option(name: str, least: int, most: int, usual: int) -> Option:
 
 WINDOW = make_number_option("window", 1, 4096, 64)
 QUANTITY = make_choice_option("quantity", "time", "overlap", "memory")
-ARRIVAL = [make_choice_option("arrival", "together", "staggered", "random"), make_number_option("spread_us", 1, 1000, 100)]
+ARRIVAL = [
+    make_choice_option("arrival", "together", "staggered", "random"),
+    make_number_option("spread_us", 1, 1000, 100),
+]
 OVERLAP = [QUANTITY, make_number_option("tests", 0, 1000, 0), make_number_option("compute_us", 0, 1000, 0)]
 ENDS = [make_number_option("from", 0, 1000, 0), make_number_option("to", 0, 1000, 1)]
 EACH, NOTHING = Amount(base=1, each=0, per_message=True), Amount(base=0, each=0)
@@ -125,7 +128,9 @@ def test_all_names_every_operation() -> None:
 
 
 def test_a_form_can_follow_the_name() -> None:
-    assert list_keys('operations = ["allreduce.persistent"]\nsizes = 8') == ["allreduce.persistent.8.float.socket.window"]
+    assert list_keys('operations = ["allreduce.persistent"]\nsizes = 8') == [
+        "allreduce.persistent.8.float.socket.window"
+    ]
 
 
 def test_forms_apply_to_all_operations_that_have_them() -> None:
@@ -297,7 +302,9 @@ def test_an_operation_timed_by_one_rank_has_no_start() -> None:
     assert notes == ["pingpong: one rank alone times it, so it is measured with start none, not barrier, window"]
 
 
-def list_memories(operation: str, text: str, sizes: str = "8", placement: str = "1x2") -> tuple[list[Memory], list[str]]:
+def list_memories(
+    operation: str, text: str, sizes: str = "8", placement: str = "1x2"
+) -> tuple[list[Memory], list[str]]:
     """Return the states of memory in which an operation is measured, and the notes."""
     cases, notes = expand(
         f'operations = ["{operation}"]\nsizes = "{sizes}"\nplacements = ["{placement}"]\n[memory]\n{text}'

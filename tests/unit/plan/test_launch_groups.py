@@ -31,14 +31,18 @@ def count_meetings(names: list[str], most: int, blocks: int, seed: int) -> Count
 
 @pytest.mark.parametrize(("count", "most", "blocks"), [(3, 2, 3), (4, 2, 3), (3, 2, 30), (4, 2, 30)])
 @pytest.mark.parametrize("seed", range(5))
-def test_every_two_candidates_are_launched_together_equally_often(count: int, most: int, blocks: int, seed: int) -> None:
+def test_every_two_candidates_are_launched_together_equally_often(
+    count: int, most: int, blocks: int, seed: int
+) -> None:
     assert len(set(count_meetings(NAMES[:count], most, blocks, seed).values())) == 1
 
 
 @pytest.mark.parametrize(("count", "most"), [(5, 2), (5, 3), (6, 2), (6, 3), (7, 3), (7, 2)])
 @pytest.mark.parametrize("blocks", [5, 20, 60])
 @pytest.mark.parametrize("seed", range(3))
-def test_every_two_candidates_are_launched_together_about_equally_often(count: int, most: int, blocks: int, seed: int) -> None:
+def test_every_two_candidates_are_launched_together_about_equally_often(
+    count: int, most: int, blocks: int, seed: int
+) -> None:
     """With numbers of blocks or candidates for which equal numbers are impossible."""
     counts = count_meetings(NAMES[:count], most, blocks, seed).values()
     assert max(counts) - min(counts) <= 3

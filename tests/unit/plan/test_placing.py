@@ -280,7 +280,9 @@ def test_a_table_for_a_scheduler_has_the_nodes_of_the_job() -> None:
 
 
 def test_one_plan_for_a_scheduler_covers_one_node_and_several() -> None:
-    planned = parse_plan(SMALLEST_PLAN + 'placements = ["socket", "nodes"]\n[job]\nnodes = 2', "plan.toml", PAIR, job={})
+    planned = parse_plan(
+        SMALLEST_PLAN + 'placements = ["socket", "nodes"]\n[job]\nnodes = 2', "plan.toml", PAIR, job={}
+    )
     assert [
         (placement.name, placement.nodes, placement.ranks_per_node, placement.hosts) for placement in planned.placements
     ] == [
@@ -330,7 +332,9 @@ LEFT_OUT = [
 
 
 @pytest.mark.parametrize(("text", "machine", "reason"), LEFT_OUT)
-def test_placements_that_do_not_fit_the_machine_are_left_out_with_a_note(text: str, machine: Machine, reason: str) -> None:
+def test_placements_that_do_not_fit_the_machine_are_left_out_with_a_note(
+    text: str, machine: Machine, reason: str
+) -> None:
     planned = read(f'placements = [{text}, "1x1"]', machine)
     assert [placement.name for placement in planned.placements] == ["1x1"]
     assert planned.notes == [f"{reason}; left out"]

@@ -158,7 +158,9 @@ def test_core_and_tool_can_be_measured_in_one_plan() -> None:
 
 
 def test_a_benchmark_without_sizes_is_one_case() -> None:
-    assert list_keys('operations = ["imb-mpi1-barrier"]\nsizes = "8,64"') == ["imb-mpi1-barrier.blocking.0.byte.socket.none"]
+    assert list_keys('operations = ["imb-mpi1-barrier"]\nsizes = "8,64"') == [
+        "imb-mpi1-barrier.blocking.0.byte.socket.none"
+    ]
 
 
 def test_an_overlap_benchmark_has_quantity_overlap() -> None:

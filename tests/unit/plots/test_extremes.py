@@ -126,7 +126,9 @@ def test_figures_of_the_core_have_mean_and_extremes_of_launches(tmp_path: Path) 
     part = list_lines(store)["allreduce"]
     figures = evaluate(store).figures.filter(pl.col("case") == part.cases[0].key, pl.col("candidate") == "alpha")
     (point,) = (
-        row for row in draw_chart(part).datasets["points"] if row["key"] == part.cases[0].key and row["candidate"] == "alpha"
+        row
+        for row in draw_chart(part).datasets["points"]
+        if row["key"] == part.cases[0].key and row["candidate"] == "alpha"
     )
     times = figures["figure_ns"].to_list()
     assert (point["low"], point["value"], point["high"]) == pytest.approx(

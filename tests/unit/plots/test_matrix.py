@@ -115,7 +115,9 @@ def test_a_latency_measured_one_way_stands_for_both(tmp_path: Path) -> None:
         for case in hierarchy.make_cases(("pingpong", "bandwidth"), 4)
         if hierarchy.find_ends(case) < hierarchy.find_ends(case)[::-1]
     ]
-    drawn = draw_charts(evaluate(hierarchy.make_store(tmp_path / "made", wanted=one_way, candidates=("alpha",))), matrix)
+    drawn = draw_charts(
+        evaluate(hierarchy.make_store(tmp_path / "made", wanted=one_way, candidates=("alpha",))), matrix
+    )
     latency, bandwidth = ({(cell["x"], cell["pair"]) for cell in chart.datasets["cells"]} for chart in drawn.values())
     assert (len(latency), len(bandwidth)) == (12, 6)
     assert {pair for _, pair in latency} == {pair for _, pair in bandwidth}
@@ -186,4 +188,6 @@ def test_ratios_and_distributions_of_memory_are_in_bytes(view: CampaignView) -> 
         "allreduce.blocking.8.float.1x4.window.quantity=memory",
     )
     assert draw_charts(view, ratios)[line].title == "allreduce, quantity=memory: memory relative to alpha"
-    assert draw_charts(view, distribution)[case].datasets["typical"][0]["value"] == pytest.approx(1.51 * 2**20, rel=0.01)
+    assert draw_charts(view, distribution)[case].datasets["typical"][0]["value"] == pytest.approx(
+        1.51 * 2**20, rel=0.01
+    )

@@ -48,4 +48,6 @@ def test_every_two_colours_are_distinguishable(palette: tuple[str, ...], eyes: n
 @pytest.mark.parametrize("eyes", [NORMAL, PROTANOPIA, DEUTERANOPIA], ids=["normal", "protanopia", "deuteranopia"])
 @pytest.mark.parametrize("paper", BACKGROUNDS)
 def test_every_colour_is_visible_on_both_backgrounds(paper: str, eyes: np.ndarray) -> None:
-    assert all(measure_distance(colour, paper, eyes) > 25 for colour in (*plots_palette.COLOURS, *plots_palette.PLACE_COLOURS))
+    assert all(
+        measure_distance(colour, paper, eyes) > 25 for colour in (*plots_palette.COLOURS, *plots_palette.PLACE_COLOURS)
+    )

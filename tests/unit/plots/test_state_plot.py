@@ -52,14 +52,19 @@ def test_a_launch_is_a_bar_from_before_to_after_and_a_point_between() -> None:
 
 def test_a_launch_that_is_not_compared_is_drawn_hollow() -> None:
     changed = [
-        row["changed"] for row in list_rows(make_launch(1, campaigns.make_state(50), campaigns.make_state(210)), make_launch(2, None, None))
+        row["changed"]
+        for row in list_rows(
+            make_launch(1, campaigns.make_state(50), campaigns.make_state(210)), make_launch(2, None, None)
+        )
     ]
     assert changed == [True]
 
 
 def test_the_twin_is_drawn_with_its_original() -> None:
     twin = make_launch(1, campaigns.make_state(50), None, "alpha (again)")
-    assert [(row["candidate"], row["before"], row["after"]) for row in list_rows(twin)] == [("alpha", "50.0 ns", "50.0 ns")]
+    assert [(row["candidate"], row["before"], row["after"]) for row in list_rows(twin)] == [
+        ("alpha", "50.0 ns", "50.0 ns")
+    ]
 
 
 def test_without_known_states_there_is_no_plot() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from fakes import evaluations, large, tool_outputs, scales
+from fakes import evaluations, large, scales, tool_outputs
 
 from rankbench import imports, plots, units
 from rankbench.evaluation import evaluate

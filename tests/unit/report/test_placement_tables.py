@@ -73,7 +73,11 @@ def test_a_single_launch_has_no_spread(tmp_path: Path) -> None:
 
 def test_cases_without_results_have_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     list_turns = placement_campaigns.list_turns
-    monkeypatch.setattr(placement_campaigns, "list_turns", lambda *arguments: [key for key in list_turns(*arguments) if key[1] == "alpha"])
+    monkeypatch.setattr(
+        placement_campaigns,
+        "list_turns",
+        lambda *arguments: [key for key in list_turns(*arguments) if key[1] == "alpha"],
+    )
     captions = [table.caption for table in placement_tables(make_view(tmp_path))]
     assert [caption.partition(":")[0] for caption in captions] == ["pingpong, alpha", "bandwidth, alpha"]
 

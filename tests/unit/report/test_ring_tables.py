@@ -65,7 +65,12 @@ def test_each_question_has_a_table_and_oversubscription_is_in_the_headings(view:
     assert list(make_tables(view)) == [
         *(
             f"ring 4 B{grouping}: {where}"
-            for grouping in (", grid by ring", ", grid by direction", " by edge rank and grid", " by direction and grid")
+            for grouping in (
+                ", grid by ring",
+                ", grid by direction",
+                " by edge rank and grid",
+                " by direction and grid",
+            )
             for where in (INSIDE, OVERSUBSCRIBED, BETWEEN)
         ),
         "ring 4 B: what one more hop costs",
@@ -89,7 +94,9 @@ def test_grids_are_columns_with_min_median_and_mean_of_each_ring(view: CampaignV
 
 def test_grids_are_columns_with_min_median_and_mean_of_each_direction(view: CampaignView) -> None:
     table = make_tables(view)[f"ring 4 B, grid by direction: {INSIDE}"]
-    assert [row[:2] for row in list_texts(table)] == [[way, name] for way in ("right", "down") for name in ("alpha", "beta")]
+    assert [row[:2] for row in list_texts(table)] == [
+        [way, name] for way in ("right", "down") for name in ("alpha", "beta")
+    ]
     every = view.ring_directions.filter(candidate="alpha", placement="1x4", direction="down").row(0, named=True)
     assert list_texts(table)[2][5:8] == [format_time(every[name]) for name in ("min_ns", "typical_ns", "mean_ns")]
 

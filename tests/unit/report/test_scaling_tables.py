@@ -46,7 +46,9 @@ def make_outcome(candidate: str, case: Case, place: Placement) -> float | CaseSt
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("results") / "made"
-    scales.make_store(path, make_outcome, nodes=NODES, operations=("barrier", "alltoall"), sizes=(8, 64, 512), cores=1, spread=0)
+    scales.make_store(
+        path, make_outcome, nodes=NODES, operations=("barrier", "alltoall"), sizes=(8, 64, 512), cores=1, spread=0
+    )
     return path
 
 
@@ -277,7 +279,9 @@ def test_each_candidate_has_a_panel_over_all_ranks(view: CampaignView) -> None:
 
 
 def test_ranks_of_one_node_are_one_line(tmp_path: Path) -> None:
-    campaign_store = scales.make_store(tmp_path / "made", make_outcome, nodes=(1,), ranks=(1, 2, 4), launches=1, cores=2)
+    campaign_store = scales.make_store(
+        tmp_path / "made", make_outcome, nodes=(1,), ranks=(1, 2, 4), launches=1, cores=2
+    )
     view = next(campaign_view for _, campaign_view in evaluate(campaign_store).parts("scale"))
     chart = scaling_ranks.chart(view)
     assert chart is not None

@@ -380,15 +380,17 @@ def test_a_launch_that_ends_in_a_later_pass_names_its_case(tmp_path: Path) -> No
     ("parts", "status", "valid"),
     [
         ([make_part(), make_part(status=CaseStatus.REFUSED, cause=LATE_START, series=[])], CaseStatus.OK, 1),
-        ([make_part(status=CaseStatus.REFUSED, cause=LATE_START, series=[]), make_part(), make_part()], CaseStatus.OK, 2),
+        (
+            [make_part(status=CaseStatus.REFUSED, cause=LATE_START, series=[]), make_part(), make_part()],
+            CaseStatus.OK,
+            2,
+        ),
         ([make_part(status=CaseStatus.REFUSED, cause=LATE_START, valid=0, series=[])] * 2, CaseStatus.REFUSED, 0),
         ([make_part(), make_part(status=CaseStatus.FAILED, reason="MPI_Bcast: error", valid=0)], CaseStatus.FAILED, 0),
     ],
     ids=["one too late", "the first too late", "all too late", "another failure"],
 )
-def test_a_pass_with_late_starts_only_is_left_out(
-    parts: list[CaseResult], status: CaseStatus, valid: int
-) -> None:
+def test_a_pass_with_late_starts_only_is_left_out(parts: list[CaseResult], status: CaseStatus, valid: int) -> None:
     result = samples.together(parts)
     assert (result.status, result.valid) == (status, valid)
 

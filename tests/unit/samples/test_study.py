@@ -58,7 +58,9 @@ def test_a_study_truncated_at_any_byte_gives_its_complete_lines(tmp_path: Path) 
 
 
 def test_a_line_of_another_stream_is_damage(tmp_path: Path) -> None:
-    content = _read(tmp_path, fake.encode_records([*fake.make_records(ranks=2, runs=1)[:3], {"record": "begin", "case": 0}]))
+    content = _read(
+        tmp_path, fake.encode_records([*fake.make_records(ranks=2, runs=1)[:3], {"record": "begin", "case": 0}])
+    )
     assert len(content.stream.ranks) == 2
     assert content.stream.damage == (
         f"{tmp_path / 'stream'} line 4: not a record of a rankbench stream (Invalid value 'begin' - at `$.record`)"

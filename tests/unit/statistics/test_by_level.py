@@ -37,7 +37,9 @@ def test_intervals_of_levels_and_of_both_cover_the_truth() -> None:
     for seed in range(8):
         near, far = np.zeros((2, cases)), random.normal(0, 0.3 / math.sqrt(2), (2, cases))
         share = np.array([1.0] * 4 + [0.0] * 12)
-        for comparison in compare(fake.draw_figures(near, far, share, seed=seed), PAIR, 0.03, levels=fake.list_levels(cases)):
+        for comparison in compare(
+            fake.draw_figures(near, far, share, seed=seed), PAIR, 0.03, levels=fake.list_levels(cases)
+        ):
             reaction = far[1, int(comparison.case[5:])] - far[0, int(comparison.case[5:])]
             truths = {"near": 0.0, "far": reaction, "": reaction / 4}
             inside[""].append(comparison.low <= math.exp(truths[""]) <= comparison.high)

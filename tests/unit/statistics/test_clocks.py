@@ -59,9 +59,7 @@ def test_without_truth_there_are_bounds_and_no_errors(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("truth_ns", "shared"), [(0.0, True), (1e9, False), (None, None)])
-def test_shared_clocks_are_known_from_the_truth(
-    tmp_path: Path, truth_ns: float | None, shared: bool | None
-) -> None:
+def test_shared_clocks_are_known_from_the_truth(tmp_path: Path, truth_ns: float | None, shared: bool | None) -> None:
     assert clocks.read_one_clock(_make_study(tmp_path, truth_ns=truth_ns).offsets, "tsc") is shared
 
 

@@ -104,7 +104,9 @@ def test_intervals_of_correlated_blocks_cover_the_truth(r: float, least: float) 
     """Without the widening 88 % of the intervals cover it at r = 0.3, and 73 % at 0.6."""
     covered = []
     for seed in range(20):
-        comparisons = statistics.compare(make_figures(draw_series(r, 24, 24, seed, level=0.0) * 0.02), [("a", "b")], 0.03)
+        comparisons = statistics.compare(
+            make_figures(draw_series(r, 24, 24, seed, level=0.0) * 0.02), [("a", "b")], 0.03
+        )
         covered += [comparison.low <= 1 <= comparison.high for comparison in comparisons]
     assert np.mean(covered) >= least
 

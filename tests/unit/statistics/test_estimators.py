@@ -51,7 +51,9 @@ def estimate_time(times_ns: list[float], estimator: str, discarded: int = 0) -> 
 @pytest.mark.parametrize("estimator", ["median", "min", "mean", "trimmed-mean", "p1", "p50", "p99"])
 def test_discarded_samples_count_for_no_estimator(estimator: str) -> None:
     counting = [100.0, 210.0, 320.0, 430.0]
-    assert estimate_time([1.0, 99999.0, *counting], estimator, discarded=2) == pytest.approx(estimate_time(counting, estimator))
+    assert estimate_time([1.0, 99999.0, *counting], estimator, discarded=2) == pytest.approx(
+        estimate_time(counting, estimator)
+    )
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 30, 101])

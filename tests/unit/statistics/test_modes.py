@@ -54,7 +54,9 @@ UNIMODAL: dict[str, Callable[[Random, int], Values]] = {
     "rounded-steps": lambda random, count: np.round(np.floor(8.5 * random.lognormal(0, 0.15, count)) * 15.4),
     "heavy-with-steps": lambda random, count: np.floor(13 * (1 + 0.1 * random.pareto(2, count))) * 10,
     "remembers": lambda random, count: 500 * np.exp(0.1 * draw_autoregressive(random, count, 0.9)),
-    "remembers-with-steps": lambda random, count: np.floor(25 * np.exp(0.1 * draw_autoregressive(random, count, 0.7))) * 20,
+    "remembers-with-steps": lambda random, count: (
+        np.floor(25 * np.exp(0.1 * draw_autoregressive(random, count, 0.7))) * 20
+    ),
 }
 
 

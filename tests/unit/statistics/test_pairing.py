@@ -44,7 +44,9 @@ def test_visits_are_paired_by_their_number() -> None:
 
 
 def test_launches_with_a_single_visit_are_compared_by_their_figures() -> None:
-    assert list_logs(make_launch("a", 1, 100.0, {0: 90.0}), make_launch("b", 1, 120.0, {0: 180.0})) == [pytest.approx(math.log(1.2))]
+    assert list_logs(make_launch("a", 1, 100.0, {0: 90.0}), make_launch("b", 1, 120.0, {0: 180.0})) == [
+        pytest.approx(math.log(1.2))
+    ]
 
 
 def test_figures_below_the_clock_s_step_are_left_out() -> None:

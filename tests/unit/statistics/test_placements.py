@@ -31,7 +31,9 @@ def make_machine() -> Machine:
 
 def test_a_case_is_compared_at_every_two_placements(tmp_path: Path) -> None:
     factors = {"same-l2": 1.0, "same-l3": 1.3, "two-sockets": 3.0}
-    store = placement_campaigns.make_store(tmp_path / "made", lambda _name, place, _size: 200 * factors[place], names=tuple(factors))
+    store = placement_campaigns.make_store(
+        tmp_path / "made", lambda _name, place, _size: 200 * factors[place], names=tuple(factors)
+    )
     effects = placements.placement_effects(statistics.launch_figures(store.samples()), store.campaign)
     values = {(effect.ratio.base, effect.ratio.other): effect.ratio.ratio for effect in effects if ".8." in effect.line}
     assert values == {
@@ -93,7 +95,9 @@ def test_unmeasured_pairs_of_cpus_are_represented_by_similar_ones() -> None:
     """On a machine of many CPUs a ring of pairs is measured, and some far pairs."""
     around = placement_campaigns.make_state(placement_campaigns.find_exchange_ns, 1.0)
     ring = [pair for pair in around.exchange if pair.cpus in {(2, 3), (5, 6), (1, 6)}]
-    launch = placement_campaigns.make_launch(1, 1, "alpha", "two-sockets", msgspec.structs.replace(around, exchange=ring))
+    launch = placement_campaigns.make_launch(
+        1, 1, "alpha", "two-sockets", msgspec.structs.replace(around, exchange=ring)
+    )
     assert placements.exchange_ns(launch, [0, 1], make_machine()) == pytest.approx(150.0)
     near = placement_campaigns.make_launch(1, 1, "alpha", "same-l2", msgspec.structs.replace(around, exchange=ring))
     assert placements.exchange_ns(near, [0, 1], make_machine()) == pytest.approx(50.0)
@@ -102,15 +106,31 @@ def test_unmeasured_pairs_of_cpus_are_represented_by_similar_ones() -> None:
 
 @pytest.mark.parametrize(
     ("placement", "around"),
-    [("nodes", placement_campaigns.make_state(placement_campaigns.find_exchange_ns, 1.0)), ("same-l2", None), ("same-l2", State(cpus=[0, 1]))],
+    [
+        ("nodes", placement_campaigns.make_state(placement_campaigns.find_exchange_ns, 1.0)),
+        ("same-l2", None),
+        ("same-l2", State(cpus=[0, 1])),
+    ],
 )
 def test_an_unmeasured_exchange_is_unknown(placement: str, around: State | None) -> None:
-    assert math.isnan(placements.exchange_ns(placement_campaigns.make_launch(1, 1, "alpha", placement, around), [0, 1], make_machine()))
+    assert math.isnan(
+        placements.exchange_ns(
+            placement_campaigns.make_launch(1, 1, "alpha", placement, around), [0, 1], make_machine()
+        )
+    )
 
 
 def test_shared_caches_of_ranks_are_reported_if_launches_agree() -> None:
-    near, far, nodes = (placement_campaigns.make_launch(1, 1, "alpha", place, None) for place in ("same-l2", "two-sockets", "nodes"))
-    assert placements.find_shared_kinds([near, near], [0, 1], make_machine()) == {"host", "socket", "NUMA node", "L3", "L2"}
+    near, far, nodes = (
+        placement_campaigns.make_launch(1, 1, "alpha", place, None) for place in ("same-l2", "two-sockets", "nodes")
+    )
+    assert placements.find_shared_kinds([near, near], [0, 1], make_machine()) == {
+        "host",
+        "socket",
+        "NUMA node",
+        "L3",
+        "L2",
+    }
     assert placements.find_shared_kinds([far], [0, 1], make_machine()) == {"host"}
     assert placements.find_shared_kinds([nodes], [0, 1], make_machine()) == set()
     assert placements.find_shared_kinds([near, far], [0, 1], make_machine()) is None
@@ -119,7 +139,9 @@ def test_shared_caches_of_ranks_are_reported_if_launches_agree() -> None:
 
 
 def test_copying_counts_read_and_written_bytes() -> None:
-    launch = placement_campaigns.make_launch(1, 1, "alpha", "same-l2", placement_campaigns.make_state(placement_campaigns.find_exchange_ns, 1.0))
+    launch = placement_campaigns.make_launch(
+        1, 1, "alpha", "same-l2", placement_campaigns.make_state(placement_campaigns.find_exchange_ns, 1.0)
+    )
     assert placements.measure_copying([launch]) == pytest.approx(5e9)
     assert math.isnan(placements.measure_copying([placement_campaigns.make_launch(1, 1, "alpha", "same-l2", None)]))
 

@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 LINE = "allreduce.blocking.8.float..window"
 
 
-def make_record(nodes: tuple[int, ...], ranks: tuple[int, ...], operation: str = "allreduce", cores: int = 4) -> Campaign:
-    return scales.make_record("made", ("alpha", "beta"), (operation,), (8,), scales.make_placements(nodes, ranks), cores)
+def make_record(
+    nodes: tuple[int, ...], ranks: tuple[int, ...], operation: str = "allreduce", cores: int = 4
+) -> Campaign:
+    return scales.make_record(
+        "made", ("alpha", "beta"), (operation,), (8,), scales.make_placements(nodes, ranks), cores
+    )
 
 
 def make_figures(times: dict[tuple[str, int], float], blocks: int = 4) -> pl.DataFrame:
@@ -54,7 +58,12 @@ def test_cases_at_several_numbers_of_ranks_scale() -> None:
 
 def test_rings_and_named_placements_do_not_scale(tmp_path: Path) -> None:
     assert scaling.find_scaled(torus.make_store(tmp_path / "made", launches=1).campaign) == {}
-    assert scaling.find_scaled(placement_campaigns.make_record("made", (8,), ("pingpong",), placement_campaigns.SOCKETS, ("alpha",))) == {}
+    assert (
+        scaling.find_scaled(
+            placement_campaigns.make_record("made", (8,), ("pingpong",), placement_campaigns.SOCKETS, ("alpha",))
+        )
+        == {}
+    )
 
 
 def test_only_campaigns_over_nodes_have_a_scale_over_nodes() -> None:

@@ -39,9 +39,7 @@ def test_figures_become_a_row_per_launch_and_a_column_per_size() -> None:
 
 @pytest.mark.parametrize("sizes", [SIZES, SIZES[::3], [8, 64, 1 << 20], [24, 100, 5000, 70000]])
 @pytest.mark.parametrize(("start_ns", "bytes_per_ns"), [(0, 1), (500, 4), (1e6, 4), (1, 0.001)])
-def test_a_constant_and_a_linear_part_leave_no_residual(
-    sizes: list[int], start_ns: float, bytes_per_ns: float
-) -> None:
+def test_a_constant_and_a_linear_part_leave_no_residual(sizes: list[int], start_ns: float, bytes_per_ns: float) -> None:
     logs = np.log(start_ns + np.array([sizes]) / bytes_per_ns)
     assert max(excess.max() for excess in compute_excesses(sizes, logs)) <= 1e-9
 
@@ -96,7 +94,9 @@ def test_noise_alone_rarely_makes_a_step(spread: float, launches: int) -> None:
     shapes = [make_smooth(start_ns, bytes_per_ns) for start_ns in (0, 500, 5000) for bytes_per_ns in (1, 4, 50)]
     invented = 0
     for seed in range(100):
-        noise_curves = [draw_curve(times, spread, launches, 100 * seed + line, line) for line, times in enumerate(shapes)]
+        noise_curves = [
+            draw_curve(times, spread, launches, 100 * seed + line, line) for line, times in enumerate(shapes)
+        ]
         invented += bool(find_steps(noise_curves, 0.03))
     assert invented <= 2
 

@@ -63,7 +63,8 @@ def compute_rmse(truths: Values, logs: Values) -> float:
 
 
 @pytest.mark.parametrize(
-    ("draw", "gain"), [(draw_equal, 0.6), (draw_smooth, 0.08), (draw_sparse, 0.12), (draw_unlike, 0.02), (draw_switch, 0.0)]
+    ("draw", "gain"),
+    [(draw_equal, 0.6), (draw_smooth, 0.08), (draw_sparse, 0.12), (draw_unlike, 0.02), (draw_switch, 0.0)],
 )
 def test_estimates_are_closer_to_the_truth(draw: Draw, gain: float) -> None:
     """By two thirds for a level line, by a tenth for a smooth one, hardly for unrelated sizes."""

@@ -90,7 +90,9 @@ def test_few_comparisons_of_few_blocks_use_student_s_test_on_logarithms() -> Non
         (1.0, 0.2, False, False),
     ],
 )
-def test_comparisons_are_different_equivalent_or_undecided(ratio: float, spread: float, different: bool, alike: bool) -> None:
+def test_comparisons_are_different_equivalent_or_undecided(
+    ratio: float, spread: float, different: bool, alike: bool
+) -> None:
     noise = np.array([-1.0, 1.0, -0.5, 0.5, 0.1, -0.1])
     times = {"a": [100.0] * 6, "b": list(100 * ratio * np.exp(spread * noise))}
     (comparison,) = statistics.compare(_make_medians(times), [("a", "b")], threshold=0.03)

@@ -75,7 +75,9 @@ def test_slow_rounds_among_discarded_ones_are_reported(slow: int, skew_ns: float
 def test_a_summary_has_the_real_places_of_misplaced_ranks() -> None:
     reason = "ranks 0 and 1 are on one socket, sockets asks for two"
     elsewhere: dict[str, object] = {"status": "not-as-asked", "reason": f"not as asked: {reason}"}
-    result = make_summary(make_launch([100.0]), rows=make_cases({}, {"status": "crashed", "reason": "SIGSEGV"}, elsewhere))
+    result = make_summary(
+        make_launch([100.0]), rows=make_cases({}, {"status": "crashed", "reason": "SIGSEGV"}, elsewhere)
+    )
     assert (result.launches, result.failures, result.elsewhere) == (1, {"crashed": 1, "not-as-asked": 1}, reason)
 
 
@@ -115,7 +117,9 @@ def test_launches_with_uncertain_starts_are_left_out_if_there_are_others() -> No
 
 
 def test_with_uncertain_starts_only_figures_are_reported_and_not_judged() -> None:
-    result = make_summary(*(make_launch([29_300.0] * 3, number, bound_ns=40_000.0, error_ns=12_000.0) for number in (1, 2)))
+    result = make_summary(
+        *(make_launch([29_300.0] * 3, number, bound_ns=40_000.0, error_ns=12_000.0) for number in (1, 2))
+    )
     assert (result.launches, result.uncertain, result.typical_ns) == (0, 2, 29_300.0)
     assert render(result.doubt) == (
         "start uncertain by 41% of its time: clocks likely agree within 12.0 µs, certainly within 40.0 µs; a call "

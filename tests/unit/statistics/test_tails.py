@@ -140,9 +140,7 @@ TIMES = np.array([1.0, 2.0, 3.0])
         ),
     ],
 )
-def test_the_standard_deviation_is_undefined_without_a_variance(
-    tail: tails.Tail | None, spread: tails.Spread
-) -> None:
+def test_the_standard_deviation_is_undefined_without_a_variance(tail: tails.Tail | None, spread: tails.Spread) -> None:
     deviation = tails.standard_deviation(TIMES, tail)
     assert (deviation.value_ns, render(deviation.reason)) == (spread.value_ns, render(spread.reason))
 

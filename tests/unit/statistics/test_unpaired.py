@@ -23,7 +23,9 @@ NEW_FIGURES = [131.0, 129.0, 140.0, 135.0]
 
 
 def test_the_test_is_welch_s_on_logarithms() -> None:
-    (comparison,) = compare_unpaired(make_figures({("x", "a"): OLD_FIGURES}), make_figures({("x", "b"): NEW_FIGURES}), [("a", "b")], 0.0, 0.95)
+    (comparison,) = compare_unpaired(
+        make_figures({("x", "a"): OLD_FIGURES}), make_figures({("x", "b"): NEW_FIGURES}), [("a", "b")], 0.0, 0.95
+    )
     expected = stats.ttest_ind(np.log(NEW_FIGURES), np.log(OLD_FIGURES), equal_var=False)
     interval = expected.confidence_interval(0.95)
     assert (comparison.case, comparison.base, comparison.other, comparison.launches) == ("x", "a", "b", (5, 4))
@@ -36,7 +38,9 @@ def test_the_test_is_welch_s_on_logarithms() -> None:
 
 def test_p_values_are_adjusted_over_all_cases_and_candidates() -> None:
     then = make_figures({(case, name): OLD_FIGURES for case in "xyz" for name in "ab"})
-    now = make_figures({(case, name): NEW_FIGURES if (case, name) == ("x", "a") else OLD_FIGURES for case in "xyz" for name in "ab"})
+    now = make_figures(
+        {(case, name): NEW_FIGURES if (case, name) == ("x", "a") else OLD_FIGURES for case in "xyz" for name in "ab"}
+    )
     comparisons = compare_unpaired(then, now, [("a", "a"), ("b", "b")], 0.03)
     assert [(comparison.case, comparison.base) for comparison in comparisons if comparison.different] == [("x", "a")]
     assert len(comparisons) == 6
@@ -45,13 +49,17 @@ def test_p_values_are_adjusted_over_all_cases_and_candidates() -> None:
 
 @pytest.mark.parametrize(("then", "now"), [(OLD_FIGURES[:2], NEW_FIGURES), (OLD_FIGURES, NEW_FIGURES[:2])])
 def test_two_launches_on_either_side_never_decide(then: list[float], now: list[float]) -> None:
-    (comparison,) = compare_unpaired(make_figures({("x", "a"): then}), make_figures({("x", "a"): now}), [("a", "a")], 0.03)
+    (comparison,) = compare_unpaired(
+        make_figures({("x", "a"): then}), make_figures({("x", "a"): now}), [("a", "a")], 0.03
+    )
     assert not comparison.different
     assert math.isfinite(comparison.high)
 
 
 def test_a_single_launch_has_no_interval() -> None:
-    (comparison,) = compare_unpaired(make_figures({("x", "a"): [100.0]}), make_figures({("x", "a"): NEW_FIGURES}), [("a", "a")], 0.03)
+    (comparison,) = compare_unpaired(
+        make_figures({("x", "a"): [100.0]}), make_figures({("x", "a"): NEW_FIGURES}), [("a", "a")], 0.03
+    )
     assert (comparison.p_value, comparison.low, comparison.high, comparison.different) == (1.0, 0.0, math.inf, False)
     assert comparison.ratio == pytest.approx(stats.gmean(NEW_FIGURES) / 100)
 
@@ -68,7 +76,9 @@ def test_equal_figures_of_a_coarse_clock_are_not_certain() -> None:
 @pytest.mark.parametrize(("threshold", "different"), [(0.03, True), (0.3, False), (0.5, False)])
 def test_the_threshold_is_tested_instead_of_the_estimate(threshold: float, different: bool) -> None:
     """The ratio is 1.32, and certainly above 1, but not certainly above 1.30."""
-    (comparison,) = compare_unpaired(make_figures({("x", "a"): OLD_FIGURES}), make_figures({("x", "b"): NEW_FIGURES}), [("a", "b")], threshold)
+    (comparison,) = compare_unpaired(
+        make_figures({("x", "a"): OLD_FIGURES}), make_figures({("x", "b"): NEW_FIGURES}), [("a", "b")], threshold
+    )
     assert comparison.ratio > 1.3
     assert comparison.low < 1.3
     assert comparison.different == different
@@ -77,7 +87,9 @@ def test_the_threshold_is_tested_instead_of_the_estimate(threshold: float, diffe
 
 def test_figures_below_the_clock_s_step_and_other_candidates_are_left_out() -> None:
     then = make_figures({("x", "a"): [0.0, *OLD_FIGURES], ("x", "c"): OLD_FIGURES, ("y", "a"): OLD_FIGURES})
-    (comparison,) = compare_unpaired(then, make_figures({("x", "a"): NEW_FIGURES, ("z", "a"): NEW_FIGURES}), [("a", "a")], 0.03)
+    (comparison,) = compare_unpaired(
+        then, make_figures({("x", "a"): NEW_FIGURES, ("z", "a"): NEW_FIGURES}), [("a", "a")], 0.03
+    )
     assert comparison.launches == (5, 4)
     assert compare_unpaired(then, make_figures({("x", "b"): NEW_FIGURES}), [("a", "a")], 0.03) == []
 

@@ -110,7 +110,9 @@ def test_polars_and_duckdb_agree_with_rankbench(campaign_store: Store) -> None:
     with_duckdb = duckdb.execute(list_code_blocks("sql")[0]).fetchall()
     assert_frame_equal(pl.DataFrame(with_duckdb, with_polars.schema, orient="row"), with_polars)
     summaries = {
-        (summary.case, summary.candidate): summary for summary in evaluate(campaign_store).verdict.summaries if summary.launches
+        (summary.case, summary.candidate): summary
+        for summary in evaluate(campaign_store).verdict.summaries
+        if summary.launches
     }
     assert len(summaries) == 26
     assert {(case, candidate): launches for case, candidate, _, launches in with_duckdb} == {

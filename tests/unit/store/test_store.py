@@ -132,7 +132,9 @@ def test_cases_and_samples_have_the_state_of_memory(campaign_store: Store) -> No
 def test_cases_and_samples_have_options_and_their_results(campaign_store: Store) -> None:
     overlap = msgspec.structs.replace(CASE, options={"quantity": "overlap", "tests": "8"})
     append_launch(
-        campaign_store, 2, make_result(case=overlap, ranks=1, moved_bytes=16, moved_messages=2, pure_ns=5.5, compute_ns=6.0)
+        campaign_store,
+        2,
+        make_result(case=overlap, ranks=1, moved_bytes=16, moved_messages=2, pure_ns=5.5, compute_ns=6.0),
     )
     append_launch(campaign_store, 3, make_result(growth_bytes=-4096, spread_ns=2000.0))
     assert campaign_store.cases().select("case", "options", "ranks", "active_ranks").rows() == [

@@ -234,9 +234,9 @@ def test_bytes_counted_twice_are_halved() -> None:
 
 
 def test_counting_of_bytes_does_not_matter_for_times() -> None:
-    assert compare_benchmarks(make_foreign("a", counted=4.0, megabyte=10**6), make_foreign("b", megabyte=1 << 20)) == Comparable(
-        []
-    )
+    assert compare_benchmarks(
+        make_foreign("a", counted=4.0, megabyte=10**6), make_foreign("b", megabyte=1 << 20)
+    ) == Comparable([])
 
 
 def test_printed_megabytes_are_converted() -> None:

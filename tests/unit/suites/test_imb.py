@@ -403,7 +403,9 @@ def test_the_size_of_a_megabyte_depends_on_the_version(head: str, version: str, 
     row = "  #bytes #repetitions   Mbytes/sec      Msg/sec\n  64 1000 100.00 1562500\n"
     (table,) = read_text(make_output("Uniband", row).replace("Intel(R) MPI Benchmarks 2021.11", head))
     assert (table.version, table.scale, find_meaning(table).megabyte) == (version, megabyte, megabyte)
-    assert ("2^20" in find_meaning(table).text) == (megabyte == 1 << 20) == table.operation.name.endswith("-before-2017")
+    assert (
+        ("2^20" in find_meaning(table).text) == (megabyte == 1 << 20) == table.operation.name.endswith("-before-2017")
+    )
 
 
 @pytest.mark.parametrize(
@@ -510,7 +512,9 @@ def test_an_integer_overflow_is_reported() -> None:
     ],
 )
 def test_memory_of_an_accelerator_is_reported(part: str, name: str, sentence: str, memory: str) -> None:
-    text = make_output(name, TIMES + ROW, part=part, text=sentence).replace(" part\n", " part (GPU), Technical preview\n")
+    text = make_output(name, TIMES + ROW, part=part, text=sentence).replace(
+        " part\n", " part (GPU), Technical preview\n"
+    )
     (table,) = read_text(text)
     assert (table.options, table.operation) == (
         {"memory": memory},
@@ -566,7 +570,9 @@ def test_a_grid_is_reported() -> None:
 
 
 def test_a_repeated_size_is_in_a_second_table() -> None:
-    tables = read_text(make_output("Allreduce", TIMES + " 8 1000 0.1 0.3 0.2\n 8 1000 0.1 0.3 0.4\n 16 1000 0.1 0.3 0.2\n"))
+    tables = read_text(
+        make_output("Allreduce", TIMES + " 8 1000 0.1 0.3 0.2\n 8 1000 0.1 0.3 0.4\n 16 1000 0.1 0.3 0.2\n")
+    )
     assert [[(row.size_bytes, row.numbers[3]) for row in table.rows] for table in tables] == [
         [(8, 0.2), (16, 0.2)],
         [(8, 0.4)],
@@ -600,7 +606,9 @@ def test_without_a_head_a_name_unique_to_one_component_is_known() -> None:
 
 
 def test_other_texts_are_not_recognised() -> None:
-    assert not imb.recognises(list(number_lines("# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n4   0.30\n")))
+    assert not imb.recognises(
+        list(number_lines("# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n4   0.30\n"))
+    )
     assert not imb.recognises([])
 
 

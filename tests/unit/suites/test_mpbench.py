@@ -60,7 +60,9 @@ def test_every_row_of_every_file_is_read(path: Path) -> None:
 
 
 def test_a_repeated_size_is_in_another_table() -> None:
-    first, second, third = tool_outputs.read_sample(mpbench, tool_outputs.SAMPLES / "mpbench" / "default" / "latency.default.txt")
+    first, second, third = tool_outputs.read_sample(
+        mpbench, tool_outputs.SAMPLES / "mpbench" / "default" / "latency.default.txt"
+    )
     assert [row.numbers[0] for row in second.rows] == [0.691441, 0.687749]
     assert [(row.line, row.size_bytes, row.numbers) for row in third.rows] == [(3, 4, (0.695113,))]
     assert (first.line, len(first.rows)) == (1, 64)

@@ -177,7 +177,9 @@ def test_computations_are_those_of_the_head(iterations: str, compute: str) -> No
 
 
 def test_an_unknown_benchmark_is_read_by_its_headings() -> None:
-    (table,) = tool_outputs.read_tables(mpiperf, HEAD.replace("Benchmark: Allreduce", "Benchmark: Usertest") + ROW + REST + END)
+    (table,) = tool_outputs.read_tables(
+        mpiperf, HEAD.replace("Benchmark: Allreduce", "Benchmark: Usertest") + ROW + REST + END
+    )
     assert (table.operation.name, table.datatype, table.rows[0].size_bytes) == ("mpiperf-usertest", "", 1)
     assert table.operation.foreign
     assert table.operation.foreign.counterpart == ""

@@ -145,7 +145,9 @@ def test_a_failed_check_of_the_data_is_reported(after: str, wrong: str) -> None:
     (third,) = tool_outputs.read_tables(
         netpipe, f"  0:       1 bytes 100000 times -->      4.82 Mbps in       1.58 usec{after}\n"
     )
-    (fifth,) = tool_outputs.read_tables(netpipe, f"  1:       1  B     25000 times -->    5.263 Mbps  in    1.520 usecs{after}\n")
+    (fifth,) = tool_outputs.read_tables(
+        netpipe, f"  1:       1  B     25000 times -->    5.263 Mbps  in    1.520 usecs{after}\n"
+    )
     assert third.rows[0].wrong == fifth.rows[0].wrong == wrong
 
 

@@ -107,9 +107,7 @@ BY_HAND = [
 
 
 @pytest.mark.parametrize(("file", "name", "size", "column", "value", "scale"), BY_HAND)
-def test_values_are_those_of_the_file(
-    file: str, name: str, size: int, column: str, value: float, scale: float
-) -> None:
+def test_values_are_those_of_the_file(file: str, name: str, size: int, column: str, value: float, scale: float) -> None:
     (table,) = _read_file(SAMPLES / file)
     (row,) = [row for row in table.rows if row.size_bytes == size]
     assert (table.operation.name, table.scale) == (name, scale)
@@ -236,7 +234,9 @@ def test_counterparts_are_set_if_the_call_is_the_same() -> None:
         "message-rate",
     ]
     assert [find_counterpart(name) for name in ("allreduce", "iallreduce", "allreduce_persistent")] == ["allreduce"] * 3
-    assert not any(find_counterpart(name) for name in ("reduce_scatter", "neighbor_alltoall", "latency_mt", "bw_fan_in"))
+    assert not any(
+        find_counterpart(name) for name in ("reduce_scatter", "neighbor_alltoall", "latency_mt", "bw_fan_in")
+    )
 
 
 # --- output without samples -------------------------------------------------------------------------------------------

@@ -101,7 +101,9 @@ def test_hosts_are_reported_for_each_rank() -> None:
 
 
 def test_blanks_around_marks_are_ignored() -> None:
-    spaced = imports.format_turns([{"A": LATENCY, "B": LATENCY}]).replace("---", " --- \n\n").replace("done", "\n\n done ")
+    spaced = (
+        imports.format_turns([{"A": LATENCY, "B": LATENCY}]).replace("---", " --- \n\n").replace("done", "\n\n done ")
+    )
     assert [(run.label, list_values(run), run.cut) for run in read_output(spaced).runs] == [
         ("A", [1.5, 2.5], False),
         ("B", [1.5, 2.5], False),
@@ -193,12 +195,17 @@ def remove_places(table: Table) -> tuple[object, ...]:
 def test_output_in_turns_is_read_as_single_output(path: Path) -> None:
     text = path.read_text()
     tool = reading.find_tool(tool_outputs.number_lines(text)[:HEAD_LINES])
-    alone = [remove_places(table) for table in tool.read(Text("f", iter(tool_outputs.number_lines(text))))] if tool else []
+    alone = (
+        [remove_places(table) for table in tool.read(Text("f", iter(tool_outputs.number_lines(text))))] if tool else []
+    )
     result = read_output(imports.format_turns([{"A": text, "B": text}]))
     assert [[remove_places(table) for table in run.tables] for run in result.runs] == [alone, alone]
 
 
-SAMPLES = [imports.format_turns([{"A": LATENCY, "B": BARRIER}] * 2), imports.format_turns([{"A": "", "B": "x y\n"}], end="")]
+SAMPLES = [
+    imports.format_turns([{"A": LATENCY, "B": BARRIER}] * 2),
+    imports.format_turns([{"A": "", "B": "x y\n"}], end=""),
+]
 
 
 @given(tool_outputs.draw_damage(SAMPLES))

@@ -101,13 +101,19 @@ def test_columns_of_a_summary_have_roles() -> None:
 )
 def test_synchronisation_and_clock_are_reported(name: str, over_ranks: str, start: str) -> None:
     (table,) = tool_outputs.read_sample(reprompi, FOLDER / name)
-    assert (_find_meaning(table).over_ranks, _find_meaning(table).start, table.operation.start) == (over_ranks, start, start)
+    assert (_find_meaning(table).over_ranks, _find_meaning(table).start, table.operation.start) == (
+        over_ranks,
+        start,
+        start,
+    )
 
 
 def test_a_benchmark_without_sizes_is_one_of_all_its_counts() -> None:
     (raw,) = tool_outputs.read_sample(reprompi, FOLDER / "MPI_Barrier.raw.txt")
     assert {row.size_bytes for row in raw.rows} == {0}
-    assert [len(table.rows) for table in tool_outputs.read_sample(reprompi, FOLDER / "MPI_Barrier.summary.txt")] == [1] * 15
+    assert [len(table.rows) for table in tool_outputs.read_sample(reprompi, FOLDER / "MPI_Barrier.summary.txt")] == [
+        1
+    ] * 15
 
 
 def test_a_summary_without_valid_calls_has_no_value() -> None:
@@ -270,7 +276,9 @@ def test_reprompi_is_recognised_by_its_head(text: str, whether: bool) -> None:
     assert reprompi.recognises(tool_outputs.number_lines(text)) is whether
 
 
-@given(tool_outputs.draw_damage([path.read_text() for path in FILES if "sync_" not in path.name or "HCA3" in path.name]))
+@given(
+    tool_outputs.draw_damage([path.read_text() for path in FILES if "sync_" not in path.name or "HCA3" in path.name])
+)
 def test_damaged_texts_are_read_or_refused(text: str) -> None:
     reprompi.recognises(tool_outputs.number_lines(text))
     tool_outputs.assert_read_or_refused(reprompi, text)

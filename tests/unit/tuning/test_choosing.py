@@ -31,7 +31,9 @@ def make_ratio(value: float, *, sure: bool = True) -> Comparison:
     )  # fmt: skip
 
 
-def make_search(ring: list[Comparison], tree: list[Comparison], wrong: dict[str, list[str]] | None = None) -> SearchResult:
+def make_search(
+    ring: list[Comparison], tree: list[Comparison], wrong: dict[str, list[str]] | None = None
+) -> SearchResult:
     ratios = {Point("socket", "bcast", size, "ring"): value for size, value in zip(SIZES, ring, strict=True)}
     ratios |= {Point("socket", "bcast", size, "tree"): value for size, value in zip(SIZES, tree, strict=True)}
     return SearchResult(ratios, wrong or {})
@@ -61,7 +63,9 @@ UNCERTAIN = make_ratio(0.8, sure=False)
         ),
     ],
 )  # fmt: skip
-def test_ranges_of_sizes_have_the_fastest_variant(ring: list[Comparison], tree: list[Comparison], expected: list[tuple[int, int, str]]) -> None:
+def test_ranges_of_sizes_have_the_fastest_variant(
+    ring: list[Comparison], tree: list[Comparison], expected: list[tuple[int, int, str]]
+) -> None:
     assert choose_ranges(make_search(ring, tree), BY_SIZE) == expected
 
 
@@ -120,7 +124,9 @@ def test_variants_without_a_chance_are_dropped_after_screening() -> None:
 
 def test_parameters_are_searched_for_leading_variants_only() -> None:
     assert choosing.select_front(TASK, make_search([FAST] * 4, [make_ratio(0.9)] * 4)) == {"bcast": [RING]}
-    assert choosing.select_front(TASK, make_search([FAST] * 4, [make_ratio(0.9)] * 3 + [make_ratio(0.79)])) == {"bcast": [TREE, RING]}
+    assert choosing.select_front(TASK, make_search([FAST] * 4, [make_ratio(0.9)] * 3 + [make_ratio(0.79)])) == {
+        "bcast": [TREE, RING]
+    }
 
 
 def test_the_slowest_variant_tests_whether_a_file_has_effect() -> None:
@@ -146,8 +152,18 @@ RULES = choosing.choose_rules(TASK, make_search([FAST, FAST, EVEN, SLOW], [SLOW,
     ("proof", "single", "expected", "sentence"),
     [
         (make_proof(24), True, ["tree"], "bcast 24 B on 2 ranks; its rule is left out"),
-        (make_proof(24), False, [], "bcast 24 B on 2 ranks; rules of this library cannot be left out one by one, so all"),
-        (make_proof(512), True, [], "bcast 512 B on 2 ranks; no rule is for this case, so all rules of bcast are left out"),
+        (
+            make_proof(24),
+            False,
+            [],
+            "bcast 24 B on 2 ranks; rules of this library cannot be left out one by one, so all",
+        ),
+        (
+            make_proof(512),
+            True,
+            [],
+            "bcast 512 B on 2 ranks; no rule is for this case, so all rules of bcast are left out",
+        ),
         (make_proof(24, ranks=4), True, [], "bcast 24 B on 4 ranks; no rule is for this case, so all rules of bcast"),
     ],
 )

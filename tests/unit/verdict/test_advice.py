@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 import typer
-from fakes import campaigns, campaign_views
+from fakes import campaign_views, campaigns
 
 from rankbench import units
 from rankbench.cli import application

@@ -64,7 +64,9 @@ def test_without_a_baseline_all_pairs_are_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("baseline", "open_"), [("alpha", ["c"]), ("", [])])
-def test_other_comparisons_matter_only_if_the_baseline_is_beaten(tmp_path: Path, baseline: str, open_: list[str]) -> None:
+def test_other_comparisons_matter_only_if_the_baseline_is_beaten(
+    tmp_path: Path, baseline: str, open_: list[str]
+) -> None:
     known = {"case": "c", "base": "alpha", "blocks": 6, "p_value": 0.001, "p_adjusted": 0.001, "degrees": 9.0}
     faster = msgspec.convert(
         known | {"other": "beta", "ratio": 0.5, "low": 0.49, "high": 0.51, "error": 0.01, "different": True},

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import polars as pl
 import pytest
-from fakes import campaigns, campaign_views, scales, verdicts
+from fakes import campaign_views, campaigns, scales, verdicts
 
 from rankbench import evaluation, quantities
 from rankbench.language import render
@@ -142,9 +142,8 @@ def test_single_and_joint_wins_are_counted_separately(tmp_path: Path) -> None:
         level = {8: ("alpha",), 1024: ("alpha", "beta"), 65536: ("alpha", "beta", "gamma")}[case.size_bytes]
         return 1.0 if name in level else 2.0
 
-    assert (
-        "Fastest in single cases: alpha 1, beta 0, gamma 0, equivalent 2 (of 3 cases)."
-        in render_claims(verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict)
+    assert "Fastest in single cases: alpha 1, beta 0, gamma 0, equivalent 2 (of 3 cases)." in render_claims(
+        verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict
     )
 
 
@@ -506,7 +505,9 @@ def draw_two_levels(far: float) -> CampaignView:
 
 
 def test_each_level_has_its_ratio_if_they_differ() -> None:
-    near, far = (render(claim.text) for claim in conclude(draw_two_levels(1.0)) if render(claim.text).startswith("Cores "))
+    near, far = (
+        render(claim.text) for claim in conclude(draw_two_levels(1.0)) if render(claim.text).startswith("Cores ")
+    )
     assert re.fullmatch(r"Cores near \(67% of visits\): beta 1\.[23]\d× \([^,]*\)\.", near)
     assert re.fullmatch(r"Cores far \(33% of visits\): beta \d\.\d\d× \(.*, (equivalent|not disting).*\)\.", far)
     assert not any(render(claim.text).startswith("Cores ") for claim in conclude(draw_two_levels(1.3)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 import pytest
-from fakes import campaigns, campaign_views, tool_outputs
+from fakes import campaign_views, campaigns, tool_outputs
 from fakes.words import render_texts
 
 from rankbench import imports

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 import pytest
-from fakes import campaigns, campaign_views
+from fakes import campaign_views, campaigns
 from fakes.words import render_texts
 
 from rankbench.language import Text, render
@@ -56,11 +56,15 @@ def list_operations(groups: Sequence[Group]) -> list[set[str]]:
     return [{line.split(".")[0] for line in group.lines} for group in groups]
 
 
-def group_two(first_line: Callable[[str, Case], float], other: Callable[[str, Case], float], **others: object) -> list[Group]:
+def group_two(
+    first_line: Callable[[str, Case], float], other: Callable[[str, Case], float], **others: object
+) -> list[Group]:
     """Return the groups of two lines, allreduce and bcast, with these factors."""
 
     def choose_factor(candidate: str, case: Case) -> float:
-        return campaigns.compute_base_ns(case) * (first_line if case.operation == "allreduce" else other)(candidate, case)
+        return campaigns.compute_base_ns(case) * (first_line if case.operation == "allreduce" else other)(
+            candidate, case
+        )
 
     changes = {"spread": 0.02, "cases": make_lines(("allreduce", "bcast")), "candidates": ("alpha", "beta"), **others}
     return find_groups(campaign_views.make_view(choose_factor, **changes))  # type: ignore[arg-type]
@@ -121,7 +125,9 @@ def test_noise_alone_divides_hardly_any_lines(spread: float, kind: str) -> None:
 
 
 def test_equal_evidence_gives_equal_groups() -> None:
-    first, second = (find_groups(campaign_views.make_view(time_ns, cases=make_lines(list(KIND)), spread=0.05)) for _ in range(2))
+    first, second = (
+        find_groups(campaign_views.make_view(time_ns, cases=make_lines(list(KIND)), spread=0.05)) for _ in range(2)
+    )
     assert first == second
 
 
@@ -130,7 +136,9 @@ def test_lines_with_other_sizes_are_similar_if_they_agree_where_they_overlap() -
         return campaigns.compute_base_ns(case) * find_factor("crossing", candidate, case.size_bytes)
 
     cases = [*make_lines(("allreduce",)), *make_lines(("bcast",), SIZES[1::2])]
-    assert list_operations(find_groups(campaign_views.make_view(choose_crossing_time, cases=cases))) == [{"allreduce", "bcast"}]
+    assert list_operations(find_groups(campaign_views.make_view(choose_crossing_time, cases=cases))) == [
+        {"allreduce", "bcast"}
+    ]
     few = [*make_lines(("allreduce",)), *make_lines(("bcast",), SIZES[:4])]
     assert len(find_groups(campaign_views.make_view(choose_crossing_time, cases=few))) == 2
 
@@ -208,7 +216,9 @@ def test_patterns_are_described_in_words(words: str, front: dict[int, str]) -> N
         return 500 * (1.0 if front[case.size_bytes] in ("", candidate[0]) else 1.5)
 
     cases = make_lines(("allreduce",), tuple(front))
-    (group,) = find_groups(campaign_views.make_view(make_truth, cases=cases, candidates=("alpha", "beta"), spread=0, state=0))
+    (group,) = find_groups(
+        campaign_views.make_view(make_truth, cases=cases, candidates=("alpha", "beta"), spread=0, state=0)
+    )
     assert render(group.text).startswith(f"{words}.")
 
 

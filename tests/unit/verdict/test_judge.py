@@ -89,7 +89,9 @@ def test_a_single_candidate_wins_without_a_margin() -> None:
 
 
 def test_without_figures_no_candidate_wins_and_reasons_are_kept() -> None:
-    verdict = judge_case(CASE, [make_summary("a", None, crashed=2, hung=1), make_summary("b", None, lacking=3)], Comparisons([]))
+    verdict = judge_case(
+        CASE, [make_summary("a", None, crashed=2, hung=1), make_summary("b", None, lacking=3)], Comparisons([])
+    )
     assert (verdict.ranking, verdict.winners, verdict.margin) == ([], [], 1.0)
     assert {name: render(why) for name, why in verdict.failures.items()} == {
         "a": "crashed in 2, hung in 1",
@@ -153,7 +155,9 @@ def test_a_case_that_fails_occasionally_keeps_its_figures(tmp_path: Path) -> Non
 # --- levels of the reference ------------------------------------------------------------------------------------------
 
 
-def make_pair(ratio: float, *, base: str = "a", other: str = "b", blocks: int = 6, equivalent: bool = False) -> Comparison:
+def make_pair(
+    ratio: float, *, base: str = "a", other: str = "b", blocks: int = 6, equivalent: bool = False
+) -> Comparison:
     """Return a comparison that is certainly different unless the ratio is 1."""
     compared = make_comparison(base, other, ratio, different=ratio != 1 and blocks >= 3)
     return msgspec.structs.replace(compared, blocks=blocks, alike=equivalent)
@@ -180,7 +184,9 @@ def make_pair(ratio: float, *, base: str = "a", other: str = "b", blocks: int = 
 def test_the_outcome_combines_both_levels(
     near: Comparison, far: Comparison, outcome: str, winners: list[str], by_level: dict[str, list[str]]
 ) -> None:
-    verdict = judge_case(CASE, [make_summary("a", 100), make_summary("b", 110)], Comparisons([combine_levels(near, far)]))
+    verdict = judge_case(
+        CASE, [make_summary("a", 100), make_summary("b", 110)], Comparisons([combine_levels(near, far)])
+    )
     assert (verdict.outcome, verdict.winners, verdict.winners_by_level) == (outcome, winners, by_level)
     assert verdict.decided == (outcome in {"faster", "equivalent"})
 
@@ -201,7 +207,9 @@ def test_the_outcome_combines_both_levels(
 def test_a_level_is_decided_independently_of_the_other(
     near: Comparison, far: Comparison, decided_at: list[str], answered: bool, differs: bool
 ) -> None:
-    verdict = judge_case(CASE, [make_summary("a", 100), make_summary("b", 110)], Comparisons([combine_levels(near, far)]))
+    verdict = judge_case(
+        CASE, [make_summary("a", 100), make_summary("b", 110)], Comparisons([combine_levels(near, far)])
+    )
     assert (verdict.decided_at, verdict.answered, verdict.differs) == (decided_at, answered, differs)
 
 
@@ -218,10 +226,16 @@ def test_a_candidate_beaten_by_different_others_at_each_level_is_no_winner() -> 
         combine_levels(make_pair(1.2, other="c"), make_pair(1, other="c")),
         combine_levels(make_pair(1, base="b", other="c"), make_pair(1.2, base="b", other="c")),
     ]
-    verdict = judge_case(CASE, [make_summary("a", 100), make_summary("b", 100), make_summary("c", 110)], Comparisons(pairs))
+    verdict = judge_case(
+        CASE, [make_summary("a", 100), make_summary("b", 100), make_summary("c", 110)], Comparisons(pairs)
+    )
     assert (verdict.winners, verdict.outcome) == (["a", "b"], "undecided")
 
 
 def test_without_figures_there_is_no_outcome() -> None:
-    verdict = judge_case(CASE, [make_summary("a", None), make_summary("b", None)], Comparisons([combine_levels(make_pair(1.2), make_pair(0.8))]))
+    verdict = judge_case(
+        CASE,
+        [make_summary("a", None), make_summary("b", None)],
+        Comparisons([combine_levels(make_pair(1.2), make_pair(0.8))]),
+    )
     assert (verdict.winners, verdict.outcome) == ([], "undecided")

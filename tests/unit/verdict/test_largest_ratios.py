@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from fakes import campaigns, campaign_views
+from fakes import campaign_views, campaigns
 
 from rankbench.evaluation import evaluate
 from rankbench.language import render
@@ -30,7 +30,9 @@ CAMPAIGNS = 60
 def equal_campaigns() -> list[CampaignView]:
     """Campaigns of two candidates with equal times everywhere."""
     return [
-        campaign_views.make_view(campaign_views.find_equal_time, seed=seed, spread=0.04, cases=LINES, candidates=("alpha", "beta"))
+        campaign_views.make_view(
+            campaign_views.find_equal_time, seed=seed, spread=0.04, cases=LINES, candidates=("alpha", "beta")
+        )
         for seed in range(CAMPAIGNS)
     ]
 
@@ -86,7 +88,9 @@ def test_a_certain_ratio_precedes_a_larger_uncertain_one(tmp_path: Path, spread:
             return campaigns.Truth(factor=1 if candidate == "alpha" else 1.5, noise=0)
         return campaigns.Truth(factor=3, spread=spread)
 
-    stored = campaigns.make_campaign(tmp_path / "c", make_truth, 5, candidates=("alpha", "beta"), cases=LINES, samples=10)
+    stored = campaigns.make_campaign(
+        tmp_path / "c", make_truth, 5, candidates=("alpha", "beta"), cases=LINES, samples=10
+    )
     view = evaluate(stored)
     comparison = view.comparisons[noisy, "alpha", "beta"]
     assert comparison.different

@@ -126,7 +126,9 @@ def test_occasional_failures_are_reported_as_such(tmp_path: Path) -> None:
 def test_the_quoted_line_is_the_signal_and_not_an_error_of_the_launcher(tmp_path: Path) -> None:
     hydra = "[proxy:0@n1] HYD_pmcd_pmip_control_cmd_cb (proxy/pmip_cb.c:480): assert (!closed) failed"
     log = f"{hydra}\nsome error\nKILLED BY SIGNAL: 11 (Segmentation fault)"
-    (finding,) = find_limits(tmp_path, NODES, make_crashing(8, []), lambda launch: msgspec.structs.replace(launch, log=log))
+    (finding,) = find_limits(
+        tmp_path, NODES, make_crashing(8, []), lambda launch: msgspec.structs.replace(launch, log=log)
+    )
     assert render(finding.text).endswith("says: KILLED BY SIGNAL: 11 (Segmentation fault)")
 
 

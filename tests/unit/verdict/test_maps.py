@@ -114,7 +114,9 @@ def test_tables_are_in_the_order_of_the_machine(evaluation: CampaignView) -> Non
     assert [render(row[0].text) for row in first.rows] == ["0", "2", "4", "6", "1", "3", "5", "7"]
 
 
-def test_many_ranks_are_shown_by_a_digit_for_each_pair(evaluation: CampaignView, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_ranks_are_shown_by_a_digit_for_each_pair(
+    evaluation: CampaignView, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(report, "MOST_FIGURES", 4)
     first, *_ = matrix_tables(evaluation)
     assert first.caption.endswith(", 5 launches each, intervals of 93.8 % or more; 1.14× the time from digit to digit")

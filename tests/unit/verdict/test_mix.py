@@ -74,9 +74,7 @@ def test_a_mix_is_the_sum_of_its_calls(view: CampaignView) -> None:
         (4, "as 8 B", 0.5),
     ],
 )
-def test_unmeasured_sizes_are_interpolated(
-    view: CampaignView, size: int, basis: str, factor: float
-) -> None:
+def test_unmeasured_sizes_are_interpolated(view: CampaignView, size: int, basis: str, factor: float) -> None:
     placed = sum_mix(view, make_call(size))
     times = {standing.candidate: standing.time_ns for standing in placed.standings}
     assert render(placed.parts[0].how) == basis

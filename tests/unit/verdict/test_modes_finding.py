@@ -101,9 +101,7 @@ def make_mode(launches: int, pattern: Pattern, share: float = 0.03) -> Repeated:
         ),
     ],
 )
-def test_the_advice_depends_on_the_order_of_slow_calls(
-    view: CampaignView, pattern: Pattern, advice: str
-) -> None:
+def test_the_advice_depends_on_the_order_of_slow_calls(view: CampaignView, pattern: Pattern, advice: str) -> None:
     (finding,) = modes.find(add_modes(view, make_mode(6, pattern)))
     assert render(finding.advice) == f"A mean hides this: compare percentiles. {advice}"
     assert finding.cases == [case.key for case in CASES]

@@ -75,8 +75,18 @@ def replace_usage(view: CampaignView, *reports: Usage) -> CampaignView:
         # IP over InfiniBand: both devices count.
         (make_usage(ETH0, make_device("mlx5_0", "RoCE", -1)), ""),
         (make_usage(ETH0, make_device("mlx5_0", "RoCE", -1), transports="inter-node rc_mlx5/mlx5_0:1"), ""),
-        (make_usage(ETH0, make_device("mlx5_0", "RoCE", -1), transports="intra-node sysv/memory; inter-node tcp/eth0"), "mlx5_0"),
-        (make_usage(make_device("hsn0", "Ethernet", ALL), make_device("cxi0", "Slingshot", ALL), provider="tcp;ofi_rxm"), "cxi0"),
+        (
+            make_usage(
+                ETH0, make_device("mlx5_0", "RoCE", -1), transports="intra-node sysv/memory; inter-node tcp/eth0"
+            ),
+            "mlx5_0",
+        ),
+        (
+            make_usage(
+                make_device("hsn0", "Ethernet", ALL), make_device("cxi0", "Slingshot", ALL), provider="tcp;ofi_rxm"
+            ),
+            "cxi0",
+        ),
         (make_usage(make_device("hsn0", "Ethernet", ALL), make_device("cxi0", "Slingshot", ALL), provider="cxi"), ""),
         # Within a node nothing is sent.
         (Usage(candidate="alpha", placement="socket", uses={"transports": "tcp"}), ""),

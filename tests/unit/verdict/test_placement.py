@@ -61,7 +61,11 @@ def test_a_difference_that_the_machine_has_without_mpi_is_explained(tmp_path: Pa
                     "not known."
                 )
             ),
-            cases=[placement_campaigns.make_case("pingpong", size, place).key for size in placement_campaigns.SMALL for place in placement_campaigns.SOCKETS],
+            cases=[
+                placement_campaigns.make_case("pingpong", size, place).key
+                for size in placement_campaigns.SMALL
+                for place in placement_campaigns.SOCKETS
+            ],
             severity="note",
         )
     ]
@@ -69,7 +73,9 @@ def test_a_difference_that_the_machine_has_without_mpi_is_explained(tmp_path: Pa
 
 def test_a_few_more_cache_lines_explain_a_small_ratio(tmp_path: Path) -> None:
     """A library takes 1 µs, or 1.2 times as long with 200 ns more; a cache line takes three times as long."""
-    assert explain_ratio(tmp_path, make_slower(1.2, 1000)).startswith(f"{EXCHANGE} 3.01× the time: the machine explains it (at ")
+    assert explain_ratio(tmp_path, make_slower(1.2, 1000)).startswith(
+        f"{EXCHANGE} 3.01× the time: the machine explains it (at "
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,7 +83,11 @@ def test_a_few_more_cache_lines_explain_a_small_ratio(tmp_path: Path) -> None:
     [
         (2.0, placement_campaigns.find_equal_exchange, f"1.00× the time, which is no difference: {NOT_THE_DISTANCE}"),
         (0.5, placement_campaigns.find_exchange_ns, f"3.01× the time, which is the opposite: {NOT_THE_MACHINE}"),
-        (20.0, placement_campaigns.find_exchange_ns, f"3.01× the time, which does not explain the difference. {UNKNOWN_DIFFERENCE}"),
+        (
+            20.0,
+            placement_campaigns.find_exchange_ns,
+            f"3.01× the time, which does not explain the difference. {UNKNOWN_DIFFERENCE}",
+        ),
     ],
 )
 def test_a_difference_beyond_the_machine_s_is_not_explained(
@@ -97,7 +107,10 @@ def test_an_unmeasured_exchange_explains_nothing(tmp_path: Path) -> None:
 
 
 def test_equal_times_are_explained_if_the_machine_has_no_difference(tmp_path: Path) -> None:
-    assert explain_ratio(tmp_path, make_slower(1.0), between=placement_campaigns.find_equal_exchange) == f"{NOT_FASTER} the same time at both (1.00×)."
+    assert (
+        explain_ratio(tmp_path, make_slower(1.0), between=placement_campaigns.find_equal_exchange)
+        == f"{NOT_FASTER} the same time at both (1.00×)."
+    )
 
 
 def test_a_difference_of_the_machine_may_be_small_against_the_call(tmp_path: Path) -> None:
@@ -120,7 +133,9 @@ def test_an_uncertain_ratio_is_not_explained(tmp_path: Path, others: dict[str, o
 def test_an_uncertain_exchange_explains_nothing(tmp_path: Path) -> None:
     def change(launch: Launch) -> Launch:
         """The two CPUs are near in one launch and far in the next."""
-        state = placement_campaigns.make_state(lambda _one, _two: 50.0, 4.0 if launch.block % 3 == 0 and launch.placement == FAR else 1.0)
+        state = placement_campaigns.make_state(
+            lambda _one, _two: 50.0, 4.0 if launch.block % 3 == 0 and launch.placement == FAR else 1.0
+        )
         return msgspec.structs.replace(launch, before=state, after=state)
 
     sentence = explain_ratio(tmp_path, make_slower(1.5), change=change)
@@ -133,7 +148,9 @@ def test_an_uncertain_exchange_explains_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("operation", ["pingpong", "bandwidth"])
 def test_equal_bandwidth_of_a_copying_core_is_explained_by_copying(tmp_path: Path, operation: str) -> None:
     messages = 64 if operation == "bandwidth" else 1
-    sentence = explain_ratio(tmp_path, lambda *case: 200 + messages * case[2] / 4.8, sizes=LARGE, operations=[operation])
+    sentence = explain_ratio(
+        tmp_path, lambda *case: 200 + messages * case[2] / 4.8, sizes=LARGE, operations=[operation]
+    )
     assert sentence.endswith(
         " At 64 MiB the two are equally fast, at 4,817 MB/s. Without MPI, a core copies 5,000 MB/s while all others "
         "copy too. No cache holds such messages, so copying is probably the limit, wherever the other core is."
@@ -146,7 +163,8 @@ def test_equal_bandwidth_far_above_that_of_a_core_is_not_explained(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("known", "sentence"), [(placement_campaigns.CACHE_BYTES, "the last-level cache of 32 MiB"), (0, "a cache of unknown size")]
+    ("known", "sentence"),
+    [(placement_campaigns.CACHE_BYTES, "the last-level cache of 32 MiB"), (0, "a cache of unknown size")],
 )
 def test_sizes_that_fit_a_cache_do_not_show_copying(tmp_path: Path, known: int, sentence: str) -> None:
     def change(launch: Launch) -> Launch:
@@ -180,7 +198,12 @@ def make_switching(*at_bytes: tuple[str, int]) -> Callable[[str, str, int], floa
 
 
 def test_switches_of_protocol_at_different_sizes_are_reported(tmp_path: Path) -> None:
-    sentence = explain_ratio(tmp_path, make_switching((NEAR, 1 << 16), (FAR, 1 << 13)), sizes=STEPS, between=placement_campaigns.find_equal_exchange)
+    sentence = explain_ratio(
+        tmp_path,
+        make_switching((NEAR, 1 << 16), (FAR, 1 << 13)),
+        sizes=STEPS,
+        between=placement_campaigns.find_equal_exchange,
+    )
     assert (
         " Along the sizes, same-l3 jumps from 64 KiB to 128 KiB (4.94×) and two-sockets jumps from 8 KiB to 16 KiB "
         "(4.50×): the library probably switches its protocol at different sizes, which explains the ratios in "
@@ -189,7 +212,9 @@ def test_switches_of_protocol_at_different_sizes_are_reported(tmp_path: Path) ->
 
 
 def test_a_jump_at_one_placement_may_be_protocol_or_cache(tmp_path: Path) -> None:
-    sentence = explain_ratio(tmp_path, make_switching((FAR, 1 << 13)), sizes=STEPS, between=placement_campaigns.find_equal_exchange)
+    sentence = explain_ratio(
+        tmp_path, make_switching((FAR, 1 << 13)), sizes=STEPS, between=placement_campaigns.find_equal_exchange
+    )
     assert sentence.endswith(
         " Along the sizes, two-sockets jumps from 8 KiB to 16 KiB (4.50×), the other does not: probably a switch of "
         "protocol, or a full cache."
@@ -197,7 +222,12 @@ def test_a_jump_at_one_placement_may_be_protocol_or_cache(tmp_path: Path) -> Non
 
 
 def test_equal_jumps_at_both_placements_are_not_reported(tmp_path: Path) -> None:
-    sentence = explain_ratio(tmp_path, make_switching((NEAR, 1 << 13), (FAR, 1 << 13)), sizes=STEPS, between=placement_campaigns.find_equal_exchange)
+    sentence = explain_ratio(
+        tmp_path,
+        make_switching((NEAR, 1 << 13), (FAR, 1 << 13)),
+        sizes=STEPS,
+        between=placement_campaigns.find_equal_exchange,
+    )
     assert "Along the sizes" not in sentence
 
 
@@ -230,7 +260,9 @@ def test_ranks_on_different_cpus_between_launches_are_reported(tmp_path: Path) -
 
 
 def test_each_candidate_and_operation_has_a_finding(tmp_path: Path) -> None:
-    finding = list_findings(tmp_path, make_slower(3.0), operations=["pingpong", "bandwidth"], candidates=["alpha", "beta"])
+    finding = list_findings(
+        tmp_path, make_slower(3.0), operations=["pingpong", "bandwidth"], candidates=["alpha", "beta"]
+    )
     assert [render(finding.title) for finding in finding] == [
         "alpha: effect of the placement on pingpong",
         "beta: effect of the placement on pingpong",

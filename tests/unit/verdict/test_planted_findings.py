@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import polars as pl
 import pytest
-from fakes import campaigns, campaign_views
+from fakes import campaign_views, campaigns
 from fakes.words import render_texts
 
 from rankbench import units
@@ -81,12 +81,18 @@ def test_a_crossover_is_reported_with_both_sides() -> None:
 def test_changing_winners_among_equal_candidates_are_no_crossover() -> None:
     """Two candidates are equal and a third is slower: which of the two leads changes by chance."""
     time_ns = make_times(lambda candidate, _case: 1.4 if candidate == "gamma" else 1.0)
-    invented = sum(bool(find_kind("crossover", campaign_views.make_view(time_ns, seed=seed, cases=make_line()))) for seed in range(25))
+    invented = sum(
+        bool(find_kind("crossover", campaign_views.make_view(time_ns, seed=seed, cases=make_line())))
+        for seed in range(25)
+    )
     assert invented == 0
 
 
 def test_a_planted_crossover_is_found_despite_noise() -> None:
-    views = [campaign_views.make_view(make_times(find_crossing_factor), seed=seed, spread=0.05, cases=make_line()) for seed in range(15)]
+    views = [
+        campaign_views.make_view(make_times(find_crossing_factor), seed=seed, spread=0.05, cases=make_line())
+        for seed in range(15)
+    ]
     texts = [render(finding.text) for view in views for finding in find_kind("crossover", view)]
     assert len(texts) == 15
     assert all("The fastest changes between 1 KiB and 16 KiB: " in text for text in texts)
@@ -163,11 +169,17 @@ def test_a_single_slow_size_is_a_jump_that_returns() -> None:
         ("other", "5.0.11", {}, ""),
     ],
 )
-def test_a_known_limit_of_the_library_at_this_size_is_named(family: str, version: str, settings: dict[str, str], sentence: str) -> None:
+def test_a_known_limit_of_the_library_at_this_size_is_named(
+    family: str, version: str, settings: dict[str, str], sentence: str
+) -> None:
     base = campaigns.make_library("alpha")
     libraries = [msgspec.structs.replace(base, family=family, version=version)]
     view = make_view(
-        make_jumping("alpha"), make_line("pingpong"), candidates=("alpha",), settings={"alpha": settings}, libraries=libraries
+        make_jumping("alpha"),
+        make_line("pingpong"),
+        candidates=("alpha",),
+        settings={"alpha": settings},
+        libraries=libraries,
     )
     (finding,) = find_kind("jumps", view)
     assert render(finding.text).endswith(f"Probably a switch of protocol or algorithm{sentence}.")
@@ -180,7 +192,9 @@ def test_smaller_messages_that_take_longer_are_reported_with_the_worst_pair() ->
     def choose_factor(candidate: str, case: Case) -> float:
         return 8.0 if candidate == "beta" and case.size_bytes == 1024 else 1.0
 
-    assert [render_texts(finding) for finding in find_kind("slower_for_less", make_view(choose_factor, make_line()))] == [
+    assert [
+        render_texts(finding) for finding in find_kind("slower_for_less", make_view(choose_factor, make_line()))
+    ] == [
         Finding(
             kind="slower_for_less",
             title=Text("allreduce: smaller messages take longer than larger ones"),
@@ -211,7 +225,9 @@ def make_composition(breach: float = 1.0) -> campaign_views.TimeOf:
 
 
 def test_an_allreduce_slower_than_its_parts_is_reported() -> None:
-    campaign_view = campaign_views.make_view(make_composition(1.5), cases=PARTS, spread=0, state=0, candidates=("alpha",))
+    campaign_view = campaign_views.make_view(
+        make_composition(1.5), cases=PARTS, spread=0, state=0, candidates=("alpha",)
+    )
     sizes = [size for size in SIZES if size >= SWITCH]
     operations = (("allreduce", "float"), ("reduce", "float"), ("bcast", "byte"))
     assert [render_texts(finding) for finding in find_kind("guidelines", campaign_view)] == [
@@ -235,7 +251,11 @@ def test_an_allreduce_slower_than_its_parts_is_reported() -> None:
 
 def test_sizes_of_parts_are_scaled_by_the_ranks() -> None:
     """With two ranks, a bcast of 1 KiB is a scatter and an allgather of 512 B, a scatter a bcast of twice its size."""
-    cases = [*make_line("bcast", sizes=(1024,)), *make_line("scatter", sizes=(512,)), *make_line("allgather", sizes=(512, 1024))]
+    cases = [
+        *make_line("bcast", sizes=(1024,)),
+        *make_line("scatter", sizes=(512,)),
+        *make_line("allgather", sizes=(512, 1024)),
+    ]
     view = make_view(lambda _candidate, case: 9.0 if case.operation == "bcast" else 1.0, cases, candidates=("alpha",))
     (finding,) = find_kind("guidelines", view)
     assert finding.cases == [case.key for case in cases[:3]]
@@ -250,7 +270,11 @@ def test_a_case_without_its_parts_is_left_out() -> None:
 
 
 def test_persistent_and_nonblocking_calls_are_compared_with_blocking_ones() -> None:
-    cases = [*make_line(sizes=(8,)), *make_line(form="persistent", sizes=(8,)), *make_line(form="nonblocking", sizes=(8,))]
+    cases = [
+        *make_line(sizes=(8,)),
+        *make_line(form="persistent", sizes=(8,)),
+        *make_line(form="nonblocking", sizes=(8,)),
+    ]
     factors = {"blocking": 1.0, "persistent": 1.2, "nonblocking": 1.2}
     (finding,) = find_kind(
         "guidelines", make_view(lambda _candidate, case: factors[case.form], cases, candidates=("alpha",))
@@ -290,7 +314,9 @@ def find_spread(candidate: str, _case: Case) -> float:
 
 
 def test_launches_that_scatter_far_more_than_all_others_are_reported() -> None:
-    campaign_view = campaign_views.make_view(campaign_views.find_equal_time, cases=make_line(), spread=find_spread, state=0.02, launches=10)
+    campaign_view = campaign_views.make_view(
+        campaign_views.find_equal_time, cases=make_line(), spread=find_spread, state=0.02, launches=10
+    )
     (finding,) = find_kind("unstable", campaign_view)
     assert render(finding.title) == "beta: launches vary more than those of others"
     assert render(finding.text).startswith(
@@ -300,12 +326,17 @@ def test_launches_that_scatter_far_more_than_all_others_are_reported() -> None:
 
 
 def test_scatter_of_all_launches_is_not_one_candidate_s() -> None:
-    views = [campaign_views.make_view(campaign_views.find_equal_time, cases=make_line(), seed=seed, spread=0.2, tails=2) for seed in range(15)]
+    views = [
+        campaign_views.make_view(campaign_views.find_equal_time, cases=make_line(), seed=seed, spread=0.2, tails=2)
+        for seed in range(15)
+    ]
     assert [find_kind("unstable", view) for view in views] == [[]] * 15
 
 
 def test_cases_missing_in_a_launch_are_left_out_of_its_scatter() -> None:
-    campaign_view = campaign_views.make_view(campaign_views.find_equal_time, cases=make_line(), spread=find_spread, state=0.02, launches=10)
+    campaign_view = campaign_views.make_view(
+        campaign_views.find_equal_time, cases=make_line(), spread=find_spread, state=0.02, launches=10
+    )
     lone = (pl.col("case") == make_key(SMALL)) & (pl.col("block") > 1)
     lacking = (pl.col("case") == make_key(SWITCH)) & (pl.col("block") == 2)
     figures = campaign_view.judged_figures.filter(~(lone | lacking))
@@ -347,9 +378,16 @@ def test_settings_with_an_effect_in_one_case_or_with_uncertain_effect_are_not_re
     def slow_down_one_case(candidate: str, case: Case) -> float:
         return 1.04 if candidate == "beta" and case.size_bytes == SMALL else 1.0
 
-    assert find_kind("no_effect", make_view(slow_down_one_case, make_line(), candidates=("alpha", "beta"), settings=SETTINGS)) == []
+    assert (
+        find_kind(
+            "no_effect", make_view(slow_down_one_case, make_line(), candidates=("alpha", "beta"), settings=SETTINGS)
+        )
+        == []
+    )
     assert find_kind("no_effect", make_view(slow_down_one_case, make_line(), candidates=("alpha", "beta"))) == []
-    noisy = campaign_views.make_view(campaign_views.find_equal_time, candidates=("alpha", "beta"), settings=SETTINGS, spread=0.1)
+    noisy = campaign_views.make_view(
+        campaign_views.find_equal_time, candidates=("alpha", "beta"), settings=SETTINGS, spread=0.1
+    )
     assert find_kind("no_effect", noisy) == []
 
 
@@ -425,7 +463,9 @@ SYMMETRIC = [*make_line(sizes=(8, 1024)), *make_line("alltoall", sizes=(8, 1024)
 
 def test_a_rank_that_is_last_with_all_candidates_is_probably_slowed_by_its_cpu() -> None:
     table = draw_last_ranks(SYMMETRIC, lambda _name: 0.9)
-    (finding,) = find_kind("last_rank", campaign_views.make_view(campaign_views.find_equal_time, cases=SYMMETRIC, last_ranks=table))
+    (finding,) = find_kind(
+        "last_rank", campaign_views.make_view(campaign_views.find_equal_time, cases=SYMMETRIC, last_ranks=table)
+    )
     assert render(finding.title) == "Rank 2 ends last"
     assert render(finding.text).startswith("Rank 2 ends last in ")
     assert render(finding.text).endswith(
@@ -436,7 +476,9 @@ def test_a_rank_that_is_last_with_all_candidates_is_probably_slowed_by_its_cpu()
 
 def test_a_rank_that_is_last_with_one_candidate_is_probably_slowed_by_its_algorithm() -> None:
     table = draw_last_ranks(SYMMETRIC, lambda name: 0.9 if name == "beta" else 0.25)
-    (finding,) = find_kind("last_rank", campaign_views.make_view(campaign_views.find_equal_time, cases=SYMMETRIC, last_ranks=table))
+    (finding,) = find_kind(
+        "last_rank", campaign_views.make_view(campaign_views.find_equal_time, cases=SYMMETRIC, last_ranks=table)
+    )
     assert "of the samples of 5 of 5 cases of beta, launch after launch." in render(finding.text)
     assert finding.severity == "note"
 
@@ -445,7 +487,10 @@ def test_a_rank_that_is_last_with_one_candidate_is_probably_slowed_by_its_algori
 def test_operations_that_always_end_at_one_rank_are_not_reported(operations: Sequence[str]) -> None:
     cases = [case for name in operations for case in make_line(name, sizes=(8, 1024))]
     table = draw_last_ranks(cases, lambda _name: 0.95)
-    assert find_kind("last_rank", campaign_views.make_view(campaign_views.find_equal_time, cases=cases, last_ranks=table)) == []
+    assert (
+        find_kind("last_rank", campaign_views.make_view(campaign_views.find_equal_time, cases=cases, last_ranks=table))
+        == []
+    )
 
 
 # --- nothing planted --------------------------------------------------------------------------------------------------
@@ -468,7 +513,9 @@ def find_null_time(candidate: str, case: Case) -> float:
     factor = {"alpha": 1.0, "beta": 1.05, "gamma": 1.2}[candidate]
     is_plain = case.operation == "allreduce" and case.form == "blocking"
     start = 1.3 if case.start == "barrier" else 1.0
-    return factor * start * (2 * 1.03 if is_plain or case.form == "persistent" else 1.0) * campaigns.compute_base_ns(case)
+    return (
+        factor * start * (2 * 1.03 if is_plain or case.form == "persistent" else 1.0) * campaigns.compute_base_ns(case)
+    )
 
 
 @pytest.mark.parametrize(("spread", "tails"), [(0.02, 0), (0.1, 3)])
@@ -478,7 +525,13 @@ def test_findings_are_hardly_ever_invented(spread: float, tails: int) -> None:
     invented: Counter[str] = Counter()
     for seed in range(50):
         campaign_view = campaign_views.make_view(
-            find_null_time, seed=seed, cases=NULL, spread=spread, tails=tails, last_ranks=LAST_RANKS[seed % 4], settings=THREE_SETTINGS
+            find_null_time,
+            seed=seed,
+            cases=NULL,
+            spread=spread,
+            tails=tails,
+            last_ranks=LAST_RANKS[seed % 4],
+            settings=THREE_SETTINGS,
         )
         invented.update(kind for kind in KINDS if find_kind(kind, campaign_view))
     assert max(invented.values(), default=0) <= 1, invented

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes.reconciliation import BLOCKS, CORE, OSU, SKEWED, Planted, plant_allreduce, make_store, make_case, make_record
+from fakes.reconciliation import BLOCKS, CORE, OSU, SKEWED, Planted, make_case, make_record, make_store, plant_allreduce
 
 from rankbench.model import Memory
 from rankbench.verdict import reconciling
@@ -113,7 +113,11 @@ def test_few_blocks_have_no_interval(tmp_path: Path) -> None:
 
 
 def test_a_case_without_a_partner_is_left_out(tmp_path: Path) -> None:
-    planted = [*plant_allreduce(), Planted(make_case(OSU["osu-allreduce"], 64), [1000.0]), Planted(make_case(OSU["osu-init"], 0), [1e6])]
+    planted = [
+        *plant_allreduce(),
+        Planted(make_case(OSU["osu-allreduce"], 64), [1000.0]),
+        Planted(make_case(OSU["osu-init"], 0), [1e6]),
+    ]
     assert len(reconciling.reconcile(make_store(tmp_path, planted))) == 1
 
 

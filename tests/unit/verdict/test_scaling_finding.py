@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import scales, mark_thorough
+from fakes import mark_thorough, scales
 from fakes.words import render_texts
 
 from rankbench import evaluation
@@ -105,7 +105,9 @@ def test_time_that_grows_unlike_the_others_is_reported(tmp_path: Path) -> None:
         steep = candidate == "beta" and place.nodes >= 8
         return (3000 if steep else 1000) * (1 + 0.5 * place.nodes)
 
-    (finding,) = list_findings(tmp_path, choose_time_ns, nodes=NODES, ranks=(1,), candidates=("alpha", "beta", "gamma"), spread=0)
+    (finding,) = list_findings(
+        tmp_path, choose_time_ns, nodes=NODES, ranks=(1,), candidates=("alpha", "beta", "gamma"), spread=0
+    )
     assert render_texts(finding) == Finding(
         kind="scaling",
         title=Text("beta slows down with more nodes in allreduce, unlike most others"),

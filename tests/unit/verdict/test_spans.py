@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes import campaigns, campaign_views, scales
+from fakes import campaign_views, campaigns, scales
 from fakes.campaigns import Truth
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -70,7 +70,9 @@ WINNERS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True)
 @given(st.lists(st.tuples(WINNERS, st.booleans()), min_size=1, max_size=9))
 @settings(max_examples=200, deadline=None)
 def test_spans_of_any_sequence_of_winners_agree_with_the_cases(sequence: list[tuple[list[str], bool]]) -> None:
-    verdicts = [make_verdict(case, *won, decided=decided) for case, (won, decided) in zip(CASES, sequence, strict=False)]
+    verdicts = [
+        make_verdict(case, *won, decided=decided) for case, (won, decided) in zip(CASES, sequence, strict=False)
+    ]
     runs = find_runs([(case_verdict.case.size_bytes, case_verdict) for case_verdict in verdicts])
     check_spans([run.record for run in runs], verdicts)
     covered = [number for run in runs for number, _ in run.cases]
@@ -138,7 +140,9 @@ def make_over_sizes(folder: Path) -> Store:
     """Return a noisy campaign of several lines in which the fastest changes with the size."""
 
     def find_time_ns(candidate: str, case: Case) -> Truth:
-        return Truth(factor=campaign_views.find_smooth_time(candidate, case) / campaigns.compute_base_ns(case), spread=0.03)
+        return Truth(
+            factor=campaign_views.find_smooth_time(candidate, case) / campaigns.compute_base_ns(case), spread=0.03
+        )
 
     return campaigns.make_campaign(folder, find_time_ns, 6, candidates=NAMES, cases=CASES, samples=10)
 

@@ -74,7 +74,9 @@ def test_the_finding_names_cases_and_amount(tmp_path: Path) -> None:
 
 def test_the_conclusion_names_the_uncertainty(tmp_path: Path) -> None:
     claims = [
-        claim for claim in judge_changed(tmp_path, make_uncertain("beta")).conclusion if "synchronisation" in render(claim.text)
+        claim
+        for claim in judge_changed(tmp_path, make_uncertain("beta")).conclusion
+        if "synchronisation" in render(claim.text)
     ]
     assert [(render(claim.text), claim.cases) for claim in claims] == [
         (

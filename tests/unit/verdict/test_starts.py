@@ -62,7 +62,10 @@ def test_a_single_start_has_no_effects(tmp_path: Path) -> None:
 
 
 def test_the_twin_is_left_out(tmp_path: Path) -> None:
-    assert {start_effect.candidate for start_effect in evaluate_starts(tmp_path, "none").start_effects} == {"alpha", "beta"}
+    assert {start_effect.candidate for start_effect in evaluate_starts(tmp_path, "none").start_effects} == {
+        "alpha",
+        "beta",
+    }
 
 
 def test_an_uncertain_launch_is_left_out(tmp_path: Path) -> None:

@@ -30,7 +30,9 @@ ADVICE = (
 )
 
 
-def evaluate_states(folder: Path, exchange_ns: Callable[[str, int], tuple[float, float]], launches: int = 6) -> CampaignView:
+def evaluate_states(
+    folder: Path, exchange_ns: Callable[[str, int], tuple[float, float]], launches: int = 6
+) -> CampaignView:
     """Evaluate a campaign of two candidates with these states of the machine; beta takes twice as long."""
     store = campaigns.make_campaign(
         folder / "made",
@@ -90,7 +92,9 @@ def test_a_change_during_a_launch_is_reported_and_the_launch_counts(tmp_path: Pa
 
 
 def test_a_candidate_that_always_had_a_better_machine_is_reported(tmp_path: Path) -> None:
-    verdict = evaluate_states(tmp_path, lambda candidate, _: (50.0, 50.0) if candidate == "beta" else (210.0, 210.0)).verdict
+    verdict = evaluate_states(
+        tmp_path, lambda candidate, _: (50.0, 50.0) if candidate == "beta" else (210.0, 210.0)
+    ).verdict
     favoured, unlike = list_findings(verdict)
     assert (favoured.severity, unlike.severity) == ("warning", "note")
     assert render(favoured.text) == (
@@ -127,7 +131,12 @@ def test_stolen_time_is_reported_relative_to_the_used_cpus(quiet_view: CampaignV
 
 
 def test_a_launch_that_did_not_start_has_no_stolen_time(quiet_view: CampaignView) -> None:
-    assert judge_launches(quiet_view, lambda launch: msgspec.structs.replace(launch, ranks=[], duration_s=0.0, stolen_s=1.0)) == []
+    assert (
+        judge_launches(
+            quiet_view, lambda launch: msgspec.structs.replace(launch, ranks=[], duration_s=0.0, stolen_s=1.0)
+        )
+        == []
+    )
 
 
 # --- unknown states ---------------------------------------------------------------------------------------------------

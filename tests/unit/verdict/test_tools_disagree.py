@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes import reconciliation, campaign_views
+from fakes import campaign_views, reconciliation
 from fakes.reconciliation import CORE, OSU, make_case
 from fakes.words import render_texts
 
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 PAIRS = {"allreduce": "osu-allreduce", "bcast": "osu-bcast"}
 SIZES = (8, 1024)
 CASES = [
-    make_case(by[name], size) for core, tool in PAIRS.items() for by, name in ((CORE, core), (OSU, tool)) for size in SIZES
+    make_case(by[name], size)
+    for core, tool in PAIRS.items()
+    for by, name in ((CORE, core), (OSU, tool))
+    for size in SIZES
 ]
 AGREE = {"alpha": 1.0, "beta": 1.4}
 
@@ -80,7 +83,9 @@ def test_a_tool_that_names_the_other_candidate_is_reported() -> None:
     ],
     ids=["as the core", "equal", "more so"],
 )
-def test_a_tool_that_names_the_same_or_no_candidate_is_not_reported(times: Mapping[tuple[str, int], Mapping[str, float]]) -> None:
+def test_a_tool_that_names_the_same_or_no_candidate_is_not_reported(
+    times: Mapping[tuple[str, int], Mapping[str, float]],
+) -> None:
     assert list(tools_disagree.find(make_view(times))) == []
 
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def test_a_candidate_that_slows_its_successor_is_reported(after: float, expected: int, tmp_path: Path) -> None:
     view = verdicts.evaluate(tmp_path, lambda _name, _case: 1.0, launches=5, cases=verdicts.LINE)
     launches = [
-        msgspec.structs.replace(view.launches[0], number=number, beside=names) for number, names in CONCURRENT_LAUNCHES.items()
+        msgspec.structs.replace(view.launches[0], number=number, beside=names)
+        for number, names in CONCURRENT_LAUNCHES.items()
     ]
     counted = draw_figures({}, {"b": after}).with_columns(uncertain=False, few=False)
     findings = list(turns.find(dataclasses.replace(view, launches=launches, figures=counted)))
