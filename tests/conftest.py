@@ -1,6 +1,5 @@
-"""Its presence lets every test import `fakes`; and what holds for all: no example has a time limit, no store a disk.
-
-What tests need that the machine lacks is reported once, in the end.
+"""Makes `fakes` importable in every test. No example has a time limit, and no store waits for the disk.
+/ What tests need and the machine lacks is reported once, at the end.
 """
 
 from __future__ import annotations
@@ -20,21 +19,21 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Examples may take as long as the machine likes: one that was held up for a moment is no failure. They never change.
+# Examples have no time limit: a short stall of the machine is no failure. They are the same in each run.
 UNHURRIED = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("some", UNHURRIED, max_examples=30)
 settings.register_profile("thorough", UNHURRIED, max_examples=100)
 # A shell that puts a suite into the background lets it ignore Ctrl-C, and programs under test would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# Programs under test are started by the hundred, and are not to be compiled anew by each, as they are for no user.
+# Tests start the program hundreds of times; as for users, each start reads compiled modules.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
-# Processes of tests stand beside each other, and their tables are small.
+# Test processes run side by side, and their tables are small.
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
-# pytest-xdist sets it in its processes, where tests that read what is printed expect none.
+# pytest-xdist sets it in its processes, but tests of printed text expect no such setting.
 os.environ.pop("COLUMNS", None)
 
-WANTED = "the machine lacks "
+SKIP_REASON = "the machine lacks "
 
 
 @functools.cache
@@ -49,22 +48,22 @@ def lacks(need: str) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Try fewer examples where what is thorough is left out."""
+    """Try fewer examples unless thorough tests run."""
     settings.load_profile("some" if config.option.markexpr else "thorough")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Leave out what cannot run here. That is seen late: the system's packages are installed beside the first tests."""
+    """Skip a test whose needs the machine lacks. Checked late: system packages are installed beside the first tests."""
     needs = [need for mark in item.iter_markers("needs") for need in mark.args]
     if missing := ", ".join(filter(lacks, needs)):
-        pytest.skip(WANTED + missing)
+        pytest.skip(SKIP_REASON + missing)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say in one line how many tests could not run, and why."""
+    """Print one line with the number of skipped tests and the reasons."""
     reasons: Counter[str] = Counter()
     for report in terminalreporter.stats.get("skipped", []):
-        _, wanted, missing = str(report.longrepr).partition(WANTED)
+        _, wanted, missing = str(report.longrepr).partition(SKIP_REASON)
         reasons.update([missing.rstrip("')")] if wanted else [])
     if reasons:
         summary = "; ".join(f"{count} for want of {missing}" for missing, count in sorted(reasons.items()))
@@ -72,8 +71,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _files_need_not_outlive_the_machine() -> Iterator[None]:
-    """Stores are written by the thousand, and whether a disk has them after a power failure no test could see."""
+def _no_fsync() -> Iterator[None]:
+    """Skip fsync: stores are written thousands of times, and no test simulates a power failure."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _handle: None)
         yield

@@ -1,4 +1,4 @@
-"""The browser of all tests in this folder: Debian's Chromium, driven by its own chromedriver."""
+"""The browser of all tests in this folder: Debian's Chromium with its own chromedriver."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""The report as a reader meets it: opened from disk in a real browser, clicked, switched, narrowed, printed.
-
-The browser is Debian's Chromium, driven by its own chromedriver; nothing is downloaded.
+"""The report in a real browser: opened from disk, clicked, switched, narrowed, printed.
+/ The browser is Debian's Chromium with its own chromedriver; nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -10,8 +9,17 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import evaluations, kinds, scales, thorough
-from fakes.chromium import await_drawing, click, colours, draw_everything, metrics, open_page, read_log, until
+from fakes import evaluations, kinds, mark_thorough, scales
+from fakes.chromium import (
+    await_drawing,
+    click,
+    draw_everything,
+    open_page,
+    read_log,
+    set_colours,
+    set_width,
+    wait_until,
+)
 from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
@@ -33,20 +41,20 @@ ALLREDUCE = "allreduce.blocking.8.float.socket.window"
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     path: Path = tmp_path_factory.mktemp("page") / "report.html"
-    write_html(path, evaluations.evaluation())
+    write_html(path, evaluations.make_evaluation())
     return path.as_uri()
 
 
 @pytest.fixture(scope="module")
 def kinds_address(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("kinds")
-    write_html(folder / "report.html", evaluate(kinds.make(folder / "made")))
+    write_html(folder / "report.html", evaluate(kinds.make_store(folder / "made")))
     return (folder / "report.html").as_uri()
 
 
 @pytest.fixture
 def page(browser: Chrome, address: str) -> Chrome:
-    """Return the browser with the report opened anew and all charts drawn."""
+    """Return the browser with the report reopened and all charts drawn."""
     return open_page(browser, address)
 
 
@@ -56,33 +64,33 @@ def page_of_kinds(browser: Chrome, kinds_address: str) -> Chrome:
     return open_page(browser, kinds_address)
 
 
-def figure(page: Chrome, plot: str) -> WebElement:
-    """Return a figure of the part that shows one case, drawn."""
+def find_figure(page: Chrome, plot: str) -> WebElement:
+    """Return a figure, drawn, of the section that shows one case."""
     return await_drawing(page, page.find_element(By.CSS_SELECTOR, f"#case figure[data-plot={plot}]"))
 
 
-def caption(page: Chrome, plot: str) -> str:
-    return figure(page, plot).find_element(By.TAG_NAME, "figcaption").text.split("\n")[0]
+def read_caption(page: Chrome, plot: str) -> str:
+    return find_figure(page, plot).find_element(By.TAG_NAME, "figcaption").text.split("\n")[0]
 
 
-def drawing(page: Chrome, plot: str) -> str:
-    return figure(page, plot).find_element(By.CSS_SELECTOR, "svg").get_attribute("outerHTML") or ""
+def find_drawing(page: Chrome, plot: str) -> str:
+    return find_figure(page, plot).find_element(By.CSS_SELECTOR, "svg").get_attribute("outerHTML") or ""
 
 
-def cell(page: Chrome, label: str) -> WebElement:
+def find_cell(page: Chrome, label: str) -> WebElement:
     return page.find_element(By.CSS_SELECTOR, f"#map [aria-label='{label}']")
 
 
-def ink(page: Chrome) -> tuple[str, str]:
-    """Return the colours of the page's ground and of an axis label in a chart."""
+def read_colours(page: Chrome) -> tuple[str, str]:
+    """Return the colours of the page's background and of an axis label in a chart."""
     script = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]"
-    figure(page, "distribution")
+    find_figure(page, "distribution")
     ground: str = page.execute_script(script, "body", "backgroundColor")
     label: str = page.execute_script(script, "#case .role-axis-label text", "fill")
     return ground, label
 
 
-def test_it_opens_without_a_complaint_and_without_a_request(page: Chrome) -> None:
+def test_the_page_opens_without_errors_and_requests(page: Chrome) -> None:
     assert read_log(page, "browser") == []
     assert page.execute_script("return performance.getEntriesByType('resource').length") == 0
     messages = [json.loads(entry["message"])["message"] for entry in read_log(page, "performance")]
@@ -92,12 +100,10 @@ def test_it_opens_without_a_complaint_and_without_a_request(page: Chrome) -> Non
     assert [url for url in urls if not url.startswith("data:")] == [page.current_url]
 
 
-def test_every_chart_is_drawn_and_named_for_those_who_cannot_see_it(page: Chrome) -> None:
+def test_every_chart_is_drawn_and_has_a_label_for_screen_readers(page: Chrome) -> None:
     draw_everything(page)
     figures = [
-        find_element
-        for find_element in page.find_elements(By.CSS_SELECTOR, "figure[data-plot]")
-        if find_element.is_displayed()
+        element for element in page.find_elements(By.CSS_SELECTOR, "figure[data-plot]") if element.is_displayed()
     ]
     assert len(figures) == 1 + 5 + 5 + 2
     for each in figures:
@@ -109,83 +115,85 @@ def test_every_chart_is_drawn_and_named_for_those_who_cannot_see_it(page: Chrome
         )
 
 
-def test_the_verdict_is_what_a_reader_sees_first(page: Chrome) -> None:
+def test_the_verdict_is_visible_first(page: Chrome) -> None:
     text = page.find_element(By.TAG_NAME, "main").text
     assert text.startswith(evaluations.QUESTION)
     assert text.index("Take alpha: it is fastest with small messages.") < 300
     assert page.find_element(By.CSS_SELECTOR, ".conclusion li").location["y"] < 500
 
 
-def test_a_click_on_a_cell_of_the_map_shows_that_case(page: Chrome) -> None:
-    click(page, cell(page, "allreduce 8 B: alpha 2.00×"))
-    until(page, lambda: page.current_url.endswith(f"#case={ALLREDUCE}") and figure_in_view(page))
-    until(page, lambda: caption(page, "distribution").startswith("allreduce 8 B: all 392 samples"))
-    assert caption(page, "curves") == "allreduce: time per call"
+def test_a_click_on_a_cell_of_the_map_shows_its_case(page: Chrome) -> None:
+    click(page, find_cell(page, "allreduce 8 B: alpha 2.00×"))
+    wait_until(page, lambda: page.current_url.endswith(f"#case={ALLREDUCE}") and is_figure_in_view(page))
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("allreduce 8 B: all 392 samples"))
+    assert read_caption(page, "curves") == "allreduce: time per call"
     assert Select(page.find_element(By.ID, "pick-size")).first_selected_option.text == "8 B"
 
 
-def figure_in_view(page: Chrome) -> bool:
+def is_figure_in_view(page: Chrome) -> bool:
     top = page.execute_script("return document.getElementById('case').getBoundingClientRect().top")
     return 0 <= float(top) < 150
 
 
 def test_choosing_another_case_changes_its_charts(page: Chrome) -> None:
-    before = drawing(page, "distribution")
+    before = find_drawing(page, "distribution")
     Select(page.find_element(By.ID, "pick-size")).select_by_visible_text("64 KiB")
-    until(page, lambda: caption(page, "distribution").startswith("pingpong 64 KiB"))
-    until(page, lambda: drawing(page, "distribution") != before)
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("pingpong 64 KiB"))
+    wait_until(page, lambda: find_drawing(page, "distribution") != before)
     Select(page.find_element(By.ID, "pick-line")).select_by_visible_text("allreduce nonblocking")
-    until(page, lambda: caption(page, "distribution").startswith("allreduce nonblocking 64 KiB"))
-    assert caption(page, "curves") == "allreduce nonblocking: time per call"
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("allreduce nonblocking 64 KiB"))
+    assert read_caption(page, "curves") == "allreduce nonblocking: time per call"
     assert read_log(page, "browser") == []
 
 
 @pytest.mark.thorough
-def test_an_operation_without_sizes_can_be_chosen_too(page: Chrome) -> None:
+def test_an_operation_without_sizes_can_be_chosen(page: Chrome) -> None:
     Select(page.find_element(By.ID, "pick-line")).select_by_visible_text("barrier")
-    until(page, lambda: caption(page, "distribution").startswith("barrier"))
-    assert caption(page, "ratios") == "barrier: time relative to alpha"
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("barrier"))
+    assert read_caption(page, "ratios") == "barrier: time relative to alpha"
 
 
-def test_evidence_leads_to_its_case_and_back_again_by_keyboard(page: Chrome) -> None:
+def test_links_to_evidence_and_back_work_by_keyboard(page: Chrome) -> None:
     page.find_element(By.LINK_TEXT, "bandwidth 8 B").send_keys(Keys.ENTER)
-    until(page, lambda: caption(page, "distribution").startswith("bandwidth 8 B"))
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("bandwidth 8 B"))
     page.find_element(By.LINK_TEXT, "pingpong 64 KiB").send_keys(Keys.ENTER)
-    until(page, lambda: caption(page, "distribution").startswith("pingpong 64 KiB"))
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("pingpong 64 KiB"))
     page.back()
-    until(page, lambda: caption(page, "distribution").startswith("bandwidth 8 B"))
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("bandwidth 8 B"))
 
 
 def test_the_theme_follows_the_system_and_the_switch(page: Chrome) -> None:
-    light = ink(page)
-    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": colours("dark")})
-    dark = ink(page)
+    light = read_colours(page)
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": set_colours("dark")})
+    dark = read_colours(page)
     assert dark[0] != light[0]
     assert dark[1] != light[1]
     switch = page.find_element(By.ID, "theme")
-    until(page, lambda: switch.text == "Light theme")
+    wait_until(page, lambda: switch.text == "Light theme")
     switch.click()
-    assert ink(page) == light
+    assert read_colours(page) == light
     assert switch.text == "Dark theme"
 
 
-@pytest.mark.parametrize("width", [320, thorough(390), thorough(768)])
+@pytest.mark.parametrize("width", [320, mark_thorough(390), mark_thorough(768)])
 @pytest.mark.parametrize("fixture", ["page", "page_of_kinds"])
-def test_a_narrow_screen_needs_no_scrolling_sideways(request: pytest.FixtureRequest, fixture: str, width: int) -> None:
+def test_a_narrow_screen_needs_no_horizontal_scrolling(
+    request: pytest.FixtureRequest, fixture: str, width: int
+) -> None:
     page: Chrome = request.getfixturevalue(fixture)
-    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics(width))
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", set_width(width))
     page.refresh()
-    until(page, lambda: page.execute_script("return document.documentElement.dataset.ready === 'true'"))
+    wait_until(page, lambda: page.execute_script("return document.documentElement.dataset.ready === 'true'"))
     draw_everything(page)
     assert page.execute_script("const page = document.documentElement; return page.scrollWidth - page.clientWidth") == 0
 
 
-def test_paper_is_white_and_shows_what_was_folded(page: Chrome) -> None:
-    light = ink(page)
+def test_a_printed_page_is_white_and_unfolded(page: Chrome) -> None:
+    light = read_colours(page)
     page.find_element(By.ID, "theme").click()
-    assert ink(page) != light
+    assert read_colours(page) != light
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    assert ink(page) == light
+    assert read_colours(page) == light
     assert not page.find_element(By.ID, "theme").is_displayed()
     page.execute_script("window.dispatchEvent(new Event('beforeprint'))")
     assert page.find_elements(By.CSS_SELECTOR, "details:not([open])") == []
@@ -196,20 +204,22 @@ def test_paper_is_white_and_shows_what_was_folded(page: Chrome) -> None:
 
 
 @pytest.mark.thorough
-def test_single_ranks_are_shown_for_what_all_ranks_measure(page: Chrome) -> None:
-    assert not figure(page, "ranks").is_displayed()
-    click(page, cell(page, "allreduce 8 B: alpha 2.00×"))
-    until(page, lambda: caption(page, "distribution").startswith("allreduce 8 B"))
-    until(page, lambda: figure(page, "ranks").is_displayed())
-    assert caption(page, "ranks") == "allreduce 8 B: from beginning to end of each rank"
+def test_single_ranks_are_shown_for_operations_timed_by_all_ranks(page: Chrome) -> None:
+    assert not find_figure(page, "ranks").is_displayed()
+    click(page, find_cell(page, "allreduce 8 B: alpha 2.00×"))
+    wait_until(page, lambda: read_caption(page, "distribution").startswith("allreduce 8 B"))
+    wait_until(page, lambda: find_figure(page, "ranks").is_displayed())
+    assert read_caption(page, "ranks") == "allreduce 8 B: from beginning to end of each rank"
 
 
-def test_a_click_between_two_ranks_shows_that_pair(page_of_kinds: Chrome) -> None:
+def test_a_click_between_two_ranks_shows_their_pair(page_of_kinds: Chrome) -> None:
     page = page_of_kinds
     await_drawing(page, page.find_element(By.CSS_SELECTOR, "#pairs figure"))
     click(page, page.find_element(By.CSS_SELECTOR, "#pairs [aria-label*='from 3 to 0']"))
-    until(page, lambda: caption(page, "distribution").startswith("pingpong 8 B, from=3, to=0: all 240 samples"))
-    assert caption(page, "bars") == "pingpong 8 B, from=3, to=0: latency (half a round trip)"
+    wait_until(
+        page, lambda: read_caption(page, "distribution").startswith("pingpong 8 B, from=3, to=0: all 240 samples")
+    )
+    assert read_caption(page, "bars") == "pingpong 8 B, from=3, to=0: latency (half a round trip)"
     assert read_log(page, "browser") == []
 
 
@@ -217,28 +227,30 @@ def test_a_click_between_two_ranks_shows_that_pair(page_of_kinds: Chrome) -> Non
 def test_options_can_be_chosen_by_name(page_of_kinds: Chrome) -> None:
     page = page_of_kinds
     Select(page.find_element(By.ID, "pick-line")).select_by_visible_text("put, allocation=create, epoch=fence")
-    until(page, lambda: caption(page, "distribution").startswith("put 8 B, allocation=create, epoch=fence: all "))
-    assert caption(page, "ratios") == "put, allocation=create, epoch=fence: time relative to alpha"
+    wait_until(
+        page, lambda: read_caption(page, "distribution").startswith("put 8 B, allocation=create, epoch=fence: all ")
+    )
+    assert read_caption(page, "ratios") == "put, allocation=create, epoch=fence: time relative to alpha"
     Select(page.find_element(By.ID, "pick-line")).select_by_visible_text("allreduce, quantity=memory")
-    until(page, lambda: caption(page, "ratios") == "allreduce, quantity=memory: memory relative to alpha")
+    wait_until(page, lambda: read_caption(page, "ratios") == "allreduce, quantity=memory: memory relative to alpha")
 
 
 def test_a_size_is_chosen_for_all_charts_of_scaling_of_an_operation(browser: Chrome, tmp_path: Path) -> None:
     operations, sizes = ("barrier", "alltoall"), (8, 64, 512)
-    store = scales.make(tmp_path / "made", lambda *_: 1000.0, operations=operations, sizes=sizes, launches=1)
+    store = scales.make_store(tmp_path / "made", lambda *_: 1000.0, operations=operations, sizes=sizes, launches=1)
     write_html(tmp_path / "report.html", evaluate(store))
     page = open_page(browser, (tmp_path / "report.html").as_uri())
     barrier, alltoall = page.find_elements(By.CSS_SELECTOR, "#scaling .scale")
     assert barrier.find_elements(By.TAG_NAME, "select") == []
 
-    def captions(scale: WebElement) -> list[str]:
+    def list_captions(scale: WebElement) -> list[str]:
         for element in scale.find_elements(By.CSS_SELECTOR, "figure:not([hidden])"):
             await_drawing(page, element)
         shown = scale.find_elements(By.CSS_SELECTOR, "figure:not([hidden]) figcaption")
         return [web_element.text.partition(":")[0] for web_element in shown]
 
-    assert (captions(barrier), captions(alltoall)) == (["barrier"] * 2, ["alltoall 64 B"] * 3)
+    assert (list_captions(barrier), list_captions(alltoall)) == (["barrier"] * 2, ["alltoall 64 B"] * 3)
     Select(alltoall.find_element(By.TAG_NAME, "select")).select_by_visible_text("512 B")
-    until(page, lambda: captions(alltoall) == ["alltoall 512 B"] * 3)
-    assert captions(barrier) == ["barrier"] * 2
+    wait_until(page, lambda: list_captions(alltoall) == ["alltoall 512 B"] * 3)
+    assert list_captions(barrier) == ["barrier"] * 2
     assert read_log(page, "browser") == []

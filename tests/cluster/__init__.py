@@ -1,1 +1,1 @@
-"""Tests on emulated nodes. A package, so that its conftest has a name of its own."""
+"""Tests on emulated nodes. A package, so that its conftest has a unique module name."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rankbench.lab import CommandResult, Lab
 
 PROGRAMS, DEFAULTS = Path("/usr/lib/gridengine"), Path("/usr/share/gridengine")
-"""Where Debian has the parts that are not on the path, and the configurations to begin with."""
+"""Debian's folder of programs that are not on PATH, and of initial configurations."""
 CELL = {"SGE_CELL": "default", "SGE_QMASTER_PORT": "6444", "SGE_EXECD_PORT": "6445"}
 BOOTSTRAP = """admin_user none
 default_domain none
@@ -36,13 +36,13 @@ CONFIGURATION = {
     "load_report_time": "00:00:01",
     "max_unheard": "00:00:10",
 }
-"""Jobs are root's; a node that is silent for so long is given up."""
+"""Jobs run as root; a node that is silent for this long is given up."""
 SCHEDULING = {"schedule_interval": "0:0:1", "flush_submit_sec": "1", "flush_finish_sec": "1"}
 PARALLEL = {"allocation_rule": "$round_robin"}
 QUEUE = {"qname": "lab", "load_thresholds": "NONE", "pe_list": "mpi", "notify": "00:00:20"}
-"""A job is killed so long after it was reported it."""
+"""A job is killed this long after its warning."""
 TRIES = 300
-"""A daemon that has not started by then does not."""
+"""A daemon that has not started by then will not start."""
 
 
 class Engine(NamedTuple):
@@ -52,16 +52,16 @@ class Engine(NamedTuple):
 
     @property
     def root(self) -> Path:
-        """Return the folder that holds all of it."""
+        """Return the folder of all files."""
         return self.nodes.folder / "sge"
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return what its commands need set."""
+        """Return the variables that its commands need."""
         return {**CELL, "SGE_ROOT": str(self.root)}
 
     def start(self, slots: int) -> None:
-        """Start it, with so many slots on each node, a queue `lab` and a parallel environment `mpi`."""
+        """Start the engine with this number of slots on each node, a queue `lab` and a parallel environment `mpi`."""
         self.write_cell()
         self.execute("sge_qmaster")
         self.wait_for(1, "^head$", "qconf", "-sh")
@@ -77,7 +77,7 @@ class Engine(NamedTuple):
         self.wait_for(len(hosts), r"^lab@.* 0/0/\d+ +[\d.]+ +lx-amd64 *$", "qstat", "-f")
 
     def offer_exclusive_use(self) -> None:
-        """Have the resource that sites name `exclusive`: a node that a job has asked for it takes no other."""
+        """Add the resource that sites name `exclusive`: a node with a job that requests it takes no other job."""
         path = self.root / "complexes"
         path.write_text(self.execute("qconf", "-sc") + "exclusive excl BOOL EXCL YES YES 0 1000\n")
         self.execute("qconf", "-Mc", path)
@@ -85,11 +85,11 @@ class Engine(NamedTuple):
             self.execute("qconf", "-mattr", "exechost", "complex_values", "exclusive=true", node)
 
     def start_daemon(self, node: str) -> None:
-        """Start what runs jobs on a node."""
+        """Start the daemon that runs jobs on a node."""
         self.nodes.on(node, ["env", *(f"{name}={value}" for name, value in self.environment.items()), "sge_execd"])
 
     def write_cell(self) -> None:
-        """Write what the master starts from."""
+        """Write the files from which the master starts."""
         common, spool = self.root / CELL["SGE_CELL"] / "common", self.root / "spool"
         for folder in (common, spool, self.root / "nodes", *(self.root / name for name in ("bin", "lib", "utilbin"))):
             folder.mkdir(parents=True)
@@ -109,19 +109,19 @@ class Engine(NamedTuple):
         self.execute(PROGRAMS / "spooldefaults", "managers", "root")
 
     def configure(self, option: str, text: str, values: Mapping[str, str]) -> None:
-        """Hand a configuration over, in which some words have other values."""
+        """Submit a configuration in which some words have other values."""
         path = self.root / option.strip("-")
         path.write_text(change_values(text, values))
         self.execute("qconf", option, path)
 
     def execute(self, *command: str | Path) -> str:
-        """Run one of its commands on the head, which must end well, and return what it prints."""
+        """Run a command on the head, which must succeed, and return its output."""
         process = self.run(*command)
         assert process.exit_code == 0, f"{command}: {process.printed}"
         return process.printed
 
     def wait_for(self, times: int, line: str, *command: str) -> None:
-        """Wait until a command prints lines of a pattern, so many of them."""
+        """Wait until a command prints so many lines of a pattern."""
         printed = ""
         for _ in range(TRIES):
             printed = self.run(*command).printed
@@ -131,7 +131,7 @@ class Engine(NamedTuple):
         raise AssertionError(f"{command}: {printed}")
 
     def run(self, *command: str | Path) -> CommandResult:
-        """Run one of its commands on the head."""
+        """Run a command on the head."""
         return self.nodes.run(command, self.environment | {"LD_LIBRARY_PATH": str(PROGRAMS)})
 
 

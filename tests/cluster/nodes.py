@@ -1,4 +1,4 @@
-"""What the tests need of a lab besides what it offers: links by the switch alone, launches, clocks of single ranks."""
+"""Additions to a lab for tests: links by the switch alone, launches, clocks of single ranks."""
 
 from __future__ import annotations
 
@@ -17,19 +17,28 @@ if TYPE_CHECKING:
 
     from rankbench.model import Library
 
-__all__ = ["CommandResult", "Delay", "Lab", "cluster", "in_use", "launch", "one_way_ns", "preload"]
+__all__ = [
+    "CommandResult",
+    "Delay",
+    "Lab",
+    "compile_preload",
+    "list_processes",
+    "measure_one_way_ns",
+    "run_launch",
+    "start_nodes",
+]
 
 REPOSITORY = Path(__file__).parents[2]
 FAKES = REPOSITORY / "tests" / "fakes"
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-"""Inside a user namespace everybody is root."""
+"""Inside a user namespace every user is root."""
 OWN_CLOCK = """
 rank=${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-$PMIX_RANK}}
 exec "$0" "$(echo "$1" | cut -d, -f$((rank + 1)))" "${@:2}"
 """
-"""Runs a rank's program ahead by its entry of a list."""
+"""Runs a rank's program with a clock ahead by its entry of a list."""
 
-ECHO = """
+ECHO_SCRIPT = """
 import socket, time
 link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 link.bind(("", 7))
@@ -37,7 +46,7 @@ print("ready", flush=True)
 while (question := link.recvfrom(64))[0] != b"end":
     link.sendto(question[0] + str(time.monotonic_ns()).encode(), question[1])
 """
-ASK = """
+PING_SCRIPT = """
 import socket, time
 link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 link.settimeout(2)
@@ -59,10 +68,10 @@ for number in range(1000):
 for _ in range(3):
     link.sendto(b"end", ("n2", 7))
 """
-"""Prints how long each datagram was on its way there and back, on nodes whose clocks are one. Some may be lost."""
+"""Prints the time of each datagram in each direction, on nodes with a common clock. Some may be lost."""
 
 
-def cluster(
+def start_nodes(
     folder: Path,
     offsets_ns: Sequence[int],
     *,
@@ -70,18 +79,17 @@ def cluster(
     shared: Sequence[Path] = (),
     limit_s: float = lab.HUNG_S,
 ) -> AbstractContextManager[Lab]:
-    """Bring up a node for each clock offset. Delays are the switch's, whatever the kernel has."""
+    """Start a node for each clock offset. Delays are the switch's, whatever the kernel supports."""
     ahead_ns, folders = tuple(offsets_ns), (REPOSITORY, *shared)
     request = LabRequest(nodes=len(ahead_ns), delay=delay, netem=False, offsets_ns=ahead_ns, shared=folders)
     return lab.up(request, folder, limit_s=limit_s)
 
 
-def launch(
+def run_launch(
     nodes: Lab, library: Library, ranks: int, program: Sequence[str | Path], *, clocks_ns: Sequence[int] = ()
 ) -> CommandResult:
-    """Launch ranks, as many on each node, those of a node one after the other.
-
-    With `clocks_ns` each rank has a clock of its own, that much ahead of the machine's, whatever its node's is.
+    """Launch ranks, the same number on each node, those of a node successively.
+    / With `clocks_ns` each rank has its own clock, ahead of the machine's, whatever its node's clock is.
     """
     placement = Placement(
         name="lab",
@@ -97,7 +105,7 @@ def launch(
     return nodes.run(line.arguments, {**line.environment, **ROOT})
 
 
-def preload(name: str, folder: Path) -> Path:
+def compile_preload(name: str, folder: Path) -> Path:
     """Return a library for LD_PRELOAD, compiled."""
     path = folder / f"{name}.so"
     options = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
@@ -105,19 +113,19 @@ def preload(name: str, folder: Path) -> Path:
     return path
 
 
-def one_way_ns(nodes: Lab) -> tuple[int, int]:
-    """Return the shortest ways from n1 to n2 and back."""
-    echo = nodes.start([sys.executable, "-c", ECHO], "n2")
+def measure_one_way_ns(nodes: Lab) -> tuple[int, int]:
+    """Return the shortest times from n1 to n2 and back."""
+    echo = nodes.start([sys.executable, "-c", ECHO_SCRIPT], "n2")
     assert echo.stdout
     assert echo.stdout.readline() == "ready\n"
-    ways = [tuple(map(int, line.split())) for line in nodes.on("n1", [sys.executable, "-c", ASK]).splitlines()]
+    ways = [tuple(map(int, line.split())) for line in nodes.on("n1", [sys.executable, "-c", PING_SCRIPT]).splitlines()]
     echo.communicate()
     assert len(ways) == 50
     return min(there for there, _ in ways), min(back for _, back in ways)
 
 
-def in_use(spaces: set[str], folder: Path) -> list[str]:
-    """Return the processes that are in one of these namespaces, or have the lab's folder in their command line."""
+def list_processes(spaces: set[str], folder: Path) -> list[str]:
+    """Return the processes in one of these namespaces, or with the lab's folder in their command line."""
     texts = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

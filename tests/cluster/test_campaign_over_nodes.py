@@ -1,4 +1,4 @@
-"""A campaign over several nodes by the command line: ranks are where they were asked for, or there is no number."""
+"""A campaign over several nodes from the command line: ranks run where requested, or there are no figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cluster.nodes import cluster
+from cluster.nodes import start_nodes
 from rankbench import store
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ RANKBENCH = Path(sys.executable).with_name("rankbench")
 
 @pytest.fixture(scope="module")
 def pair(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    with cluster(tmp_path_factory.mktemp("pair") / "nodes", (0, 0), shared=[home], limit_s=600) as nodes:
+    with start_nodes(tmp_path_factory.mktemp("pair") / "nodes", (0, 0), shared=[home], limit_s=600) as nodes:
         yield nodes
 
 
-def run(nodes: Lab, home: Path, name: str, text: str, remote_shell: Path) -> CommandResult:
-    """Run a plan from the head; everything lies in the folder that all nodes see."""
+def run_plan(nodes: Lab, home: Path, name: str, text: str, remote_shell: Path) -> CommandResult:
+    """Run a plan from the head; all files are in the folder that all nodes share."""
     plan = nodes.folder / f"{name}.toml"
     plan.write_text(text)
     over = ["--hosts", ",".join(nodes.nodes), "--remote-shell", str(remote_shell)]
@@ -49,8 +49,8 @@ def run(nodes: Lab, home: Path, name: str, text: str, remote_shell: Path) -> Com
 
 
 @pytest.mark.thorough
-def test_rings_within_and_between_nodes(pair: Lab, home: Path) -> None:
-    process = run(pair, home, "rings", PLAN, pair.remote_shell)
+def test_rings_are_measured_within_and_between_nodes(pair: Lab, home: Path) -> None:
+    process = run_plan(pair, home, "rings", PLAN, pair.remote_shell)
     assert process.exit_code == 0, process.printed
     results = store.open(pair.folder / "rings")
     assert {
@@ -70,15 +70,15 @@ def test_rings_within_and_between_nodes(pair: Lab, home: Path) -> None:
     }
 
 
-def test_ranks_that_are_all_on_one_node_are_no_value(pair: Lab, home: Path) -> None:
-    """A remote shell that goes to the first node, whichever it is asked for."""
+def test_ranks_that_are_all_on_one_node_give_no_values(pair: Lab, home: Path) -> None:
+    """With a remote shell that always connects to the first node."""
     shell = pair.folder / "astray.sh"
     shell.write_text(
         f'#!/bin/sh\nwhile [ "${{1#-}}" != "$1" ]; do shift; done\nshift\nexec "{pair.remote_shell}" n1 "$@"\n'
     )
     shell.chmod(0o755)
     text = PLAN.replace('"mpich", "openmpi", "intel-mpi"', '"mpich"').replace('"1x2", "2x1", "2x2"', '"2x1"')
-    process = run(pair, home, "astray", text, shell)
+    process = run_plan(pair, home, "astray", text, shell)
     assert process.exit_code == 2
     assert process.printed.splitlines()[-1] == (
         "rankbench: no candidate works here; mpich-5.0.2 on 2x1: not as asked: ranks 0 and 1 are on host n1, "

@@ -1,4 +1,4 @@
-"""Campaigns made by jobs of a real Grid Engine on emulated nodes: from `submit` to the end, and ended on the way."""
+"""Campaigns by jobs of a real Grid Engine on emulated nodes: from `submit` to the end, and deleted before."""
 
 from __future__ import annotations
 
@@ -51,20 +51,22 @@ def engine(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Eng
         yield engine
 
 
-def rankbench(engine: Engine, home: Path, *words: str | Path) -> CommandResult:
+def run_rankbench(engine: Engine, home: Path, *words: str | Path) -> CommandResult:
     """Run a command of rankbench on the head."""
     return engine.nodes.run([RANKBENCH, *words], engine.environment | {"RANKBENCH_HOME": str(home), "COLUMNS": "1000"})
 
 
 def submit(engine: Engine, home: Path, folder: Path, *options: str, text: str = PLAN) -> CommandResult:
-    """Submit the plan of a campaign. Everything lies in the folder that all nodes see."""
+    """Submit the plan of a campaign. All files are in the folder that all nodes share."""
     plan = folder.with_suffix(".toml")
     plan.write_text(text)
-    return rankbench(engine, home, "submit", plan, "--results", folder.parent, "--scheduler", "grid-engine", *options)
+    return run_rankbench(
+        engine, home, "submit", plan, "--results", folder.parent, "--scheduler", "grid-engine", *options
+    )
 
 
-def hosts(results: Store) -> set[tuple[str, str, tuple[str, ...]]]:
-    """Return where the ranks of each library's launches were, by placement, the job's nodes counted from 1."""
+def list_hosts(results: Store) -> set[tuple[str, str, tuple[str, ...]]]:
+    """Return the hosts of each library's launches, by placement; the job's nodes are counted from 1."""
     nodes = {
         launch.folder: (results.folder / launch.folder / "nodes").read_text().split() for launch in results.launches()
     }
@@ -80,13 +82,13 @@ def hosts(results: Store) -> set[tuple[str, str, tuple[str, ...]]]:
 
 
 def find_leftovers(engine: Engine, node: str) -> str:
-    """Return the files of processes of cores that run on a node."""
+    """Return the files of running processes of cores on a node."""
     return engine.nodes.on(node, ["sh", "-c", "grep -ls '[r]ankbench-core' /proc/[0-9]*/cmdline || true"])
 
 
 @pytest.mark.thorough
-def test_from_submit_to_a_finished_campaign(engine: Engine, home: Path) -> None:
-    """Each library within a node and over two, whose network is used; refused where a job cannot have nodes alone."""
+def test_a_submitted_campaign_runs_to_its_end(engine: Engine, home: Path) -> None:
+    """Each library on one node and on two, whose network is used; refused if a job cannot have exclusive nodes."""
     folder = engine.nodes.folder / "my campaigns" / "2 nodes"
     folder.parent.mkdir()
     refused = submit(engine, home, folder)
@@ -104,7 +106,7 @@ def test_from_submit_to_a_finished_campaign(engine: Engine, home: Path) -> None:
     assert {launch.status.value for launch in results.launches()} == {"ok"}
     assert set(results.cases()["status"]) == {"ok"}
     places = (("1x2", ("node 1", "node 1")), ("2x1", ("node 1", "node 2")))
-    assert hosts(results) == {(library, *where) for library in LIBRARIES for where in places}
+    assert list_hosts(results) == {(library, *where) for library in LIBRARIES for where in places}
     (number,) = {launch.job for launch in results.launches()}
     assert f"job {number} of Grid Engine on 2 nodes" in process.printed.splitlines()
     crossed = sum(
@@ -114,8 +116,8 @@ def test_from_submit_to_a_finished_campaign(engine: Engine, home: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_a_job_that_is_deleted_goes_on_in_the_next(engine: Engine, home: Path) -> None:
-    """It hears of its end before that, and leaves nothing on the nodes."""
+def test_a_deleted_job_continues_in_the_next_one(engine: Engine, home: Path) -> None:
+    """The job is warned before it is killed, and leaves nothing on the nodes."""
     text = PLAN.replace("blocks = 1", "blocks = 3").replace('["mpich", "openmpi"]', '["mpich"]')
     folder = engine.nodes.folder / "deleted"
     assert submit(engine, home, folder, "--no-exclusive", text=text).exit_code == 0
@@ -123,7 +125,7 @@ def test_a_job_that_is_deleted_goes_on_in_the_next(engine: Engine, home: Path) -
         time.sleep(0.05)
     (number,) = re.findall(r"(?m)^ *(\d+) .* deleted ", engine.execute("qstat"))
     engine.execute("qdel", number)
-    followed = rankbench(engine, home, "status", folder, "--wait")
+    followed = run_rankbench(engine, home, "status", folder, "--wait")
     assert (followed.exit_code, followed.printed.splitlines()[-2:]) == (
         1,
         [

@@ -1,4 +1,4 @@
-"""The command `lab`, real: campaigns between nodes, rates and delays, power failures, Slurm, and nothing left."""
+"""The real command `lab`: campaigns between nodes, rates and delays, power failures, Slurm, and no leftovers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 
-from cluster.nodes import Delay, in_use, one_way_ns
+from cluster.nodes import Delay, list_processes, measure_one_way_ns
 from rankbench import build, lab, libraries, store
 from rankbench.cli.commands.lab import ran
 from rankbench.lab import Cores, LabRequest
@@ -42,7 +42,7 @@ control = false
 """
 
 
-def rankbench(
+def run_rankbench(
     folder: Path, home: Path, *arguments: str | Path, before: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in a folder as a user does."""
@@ -62,16 +62,16 @@ RUN_AND_COUNT = """
 $RANKBENCH run plan.toml || exit
 for node in "$@"; do echo "$node $(cat /sys/class/net/v-$node/statistics/rx_bytes)"; done >counters
 """
-"""Runs a plan as one does without a lab, and shows what crossed the head's end of each node's link."""
+"""Runs a plan as without a lab, and prints the traffic at the head's end of each node's link."""
 
 
-@pytest.mark.parametrize("count", [2, thorough(4)])
-def test_a_campaign_between_nodes_crosses_their_links(count: int, home: Path, tmp_path: Path) -> None:
-    """Half of what a ping-pong moves is sent by each of its two nodes."""
+@pytest.mark.parametrize("count", [2, mark_thorough(4)])
+def test_a_campaign_between_nodes_uses_their_links(count: int, home: Path, tmp_path: Path) -> None:
+    """Each of the two nodes sends half of the data of a ping-pong."""
     nodes = [f"n{number}" for number in range(1, count + 1)]
     (tmp_path / "plan.toml").write_text(PLAN + f'placements = ["{count}x1"]\n')
     script = ["--", "sh", "-c", RUN_AND_COUNT, "sh", *nodes]
-    process = rankbench(tmp_path, home, "lab", "--nodes", str(count), *script)
+    process = run_rankbench(tmp_path, home, "lab", "--nodes", str(count), *script)
     assert process.returncode == 0, process.stdout + process.stderr
     assert process.stderr == f"lab: head, {', '.join(nodes)}; links as fast as the machine is; no delay added\n"
     results = store.open(tmp_path / "results" / "plan")
@@ -98,12 +98,12 @@ wait $!
 
 
 @pytest.mark.thorough
-def test_a_node_that_fails_in_the_middle_costs_a_launch_and_no_more(home: Path, tmp_path: Path) -> None:
-    """The other node hears nothing more of it, and waits; the campaign goes on when the time limit has passed."""
+def test_a_node_that_fails_in_mid_campaign_costs_only_its_launch(home: Path, tmp_path: Path) -> None:
+    """The other node hears nothing from it and waits; the campaign continues after the time limit."""
     text = PLAN.replace('["mpich", "openmpi", "intel-mpi"]', '["mpich"]').replace(f"= {MESSAGE_BYTES}", '= "1:1M:x2"')
     text = text.replace('"1s"', '"0.3s"').replace(f"samples = {SAMPLES}", "samples = 20000")
     (tmp_path / "plan.toml").write_text(text + 'placements = ["2x1"]\nlaunch_limit = "13s"\n')
-    process = rankbench(tmp_path, home, "lab", "--", "bash", "-c", FAILING_POWER)
+    process = run_rankbench(tmp_path, home, "lab", "--", "bash", "-c", FAILING_POWER)
     assert process.returncode == 1, process.stdout + process.stderr
     assert "ssh: n2 is down\n" in process.stderr
     assert "ssh: 255\nn2\n" in process.stdout
@@ -118,26 +118,26 @@ def test_a_node_that_fails_in_the_middle_costs_a_launch_and_no_more(home: Path, 
 
 # --- links ------------------------------------------------------------------------------------------------------------
 
-"""Prints when it had how many bytes."""
-"""Bytes of a frame for each byte of a stream that it carries."""
+"""Prints when it had received how many bytes."""
+"""Bytes of a frame per payload byte of a stream."""
 
 
-KNOCK = "import socket; socket.socket().connect_ex(('head', 9))"
+CONNECT = "import socket; socket.socket().connect_ex(('head', 9))"
 
 
 @pytest.mark.parametrize("delay", [None, Delay(1_000, 1_000)], ids=["bridge", "delayed"])
-def test_a_node_that_comes_up_again_is_reached_as_before(delay: Delay | None) -> None:
+def test_a_restarted_node_is_reachable_as_before(delay: Delay | None) -> None:
     with lab.up(LabRequest(nodes=3, delay=delay)) as nodes:
-        before = one_way_ns(nodes)
+        before = measure_one_way_ns(nodes)
         nodes.down("n2")
         assert nodes.run(["ssh", "n2", "hostname"]).printed == "ssh: n2 is down\n"
         assert nodes.run(["lab-node", "down", "n2"]).printed == "lab-node: n2 is down\n"
         nodes.up("n2")
         assert min(before) > 0
-        assert min(one_way_ns(nodes)) > 0
+        assert min(measure_one_way_ns(nodes)) > 0
         assert nodes.run(["lab-node", "up", "n2"]).printed == "lab-node: n2 is up\n"
         for node in nodes.nodes:
-            nodes.on(node, [sys.executable, "-c", KNOCK])
+            nodes.on(node, [sys.executable, "-c", CONNECT])
             known = dict(re.findall(r"(\S+) dev eth0 lladdr (\S+)", nodes.on(node, ["ip", "neigh"])))
             assert known["10.77.0.1"] == "02:00:0a:4d:00:01"
 
@@ -147,7 +147,7 @@ def test_a_node_that_comes_up_again_is_reached_as_before(delay: Delay | None) ->
 
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Lab]:
-    """Two nodes of a Slurm which believes them to be larger than they are."""
+    """Two nodes of a Slurm that believes them to be larger than they are."""
     with lab.up(LabRequest(nodes=2, slurm=Cores(2, 4))) as nodes:
         yield nodes
 
@@ -164,22 +164,22 @@ def pair() -> Iterator[Lab]:
         ("lab-node down n9", "lab-node: n9: no such node (allowed: n1 n2)"),
     ],
 )
-def test_what_cannot_be_is_reported_in_a_line(command: str, says: str, pair: Lab) -> None:
+def test_impossible_commands_are_refused_in_one_line(command: str, says: str, pair: Lab) -> None:
     assert pair.run(command.split()) == (255, f"{says}\n")
 
 
 @pytest.mark.parametrize("options", ["", "-x", "-o StrictHostKeyChecking=no -p 22 -q", "-l somebody"])
-def test_ssh_takes_the_options_of_ssh(options: str, pair: Lab) -> None:
+def test_ssh_accepts_the_options_of_ssh(options: str, pair: Lab) -> None:
     assert pair.run(["sh", "-c", f"ssh {options} n2 'hostname; exit 3'"]) == (3, "n2\n")
 
 
-def test_slurm_believes_what_it_is_reported_the_nodes(pair: Lab) -> None:
+def test_slurm_reports_the_configured_nodes(pair: Lab) -> None:
     answer = pair.run(["sinfo", "-h", "-N", "-o", "%N %X %Y %c %t"])
     assert answer.printed == "n1 2 4 8 idle\nn2 2 4 8 idle\n"
 
 
 PMI = {"mpich": "pmi2", "openmpi": "pmix", "intel-mpi": "pmi2"}
-"""By what each family meets srun."""
+"""The PMI library that each family uses with srun."""
 
 
 def test_srun_starts_one_world_over_nodes(core: Core, pair: Lab) -> None:
@@ -194,20 +194,20 @@ def test_srun_starts_one_world_over_nodes(core: Core, pair: Lab) -> None:
     assert pair.bytes_sent("n1") - before >= MESSAGE_BYTES
 
 
-def test_a_batch_job_runs_and_another_is_cancelled(pair: Lab, tmp_path: Path) -> None:
+def test_one_batch_job_runs_and_another_is_cancelled(pair: Lab, tmp_path: Path) -> None:
     path = pair.folder / "report"
     assert pair.run(["sbatch", "-W", "-N2", "-o", path, "--wrap", "srun hostname"]).exit_code == 0
     assert sorted(path.read_text().split()) == ["n1", "n2"]
     job = pair.run(["sbatch", "--parsable", "-o", path, "--wrap", "sleep 1000"]).printed.strip()
     assert pair.run(["scancel", job]).exit_code == 0
-    while "JobState=CANCELLED" not in (told_of := pair.run(["scontrol", "show", "job", job]).printed):
-        assert re.search("JobState=(PENDING|RUNNING|COMPLETING)", told_of), told_of
+    while "JobState=CANCELLED" not in (report := pair.run(["scontrol", "show", "job", job]).printed):
+        assert re.search("JobState=(PENDING|RUNNING|COMPLETING)", report), report
         time.sleep(0.1)
 
 
 # --- without root -----------------------------------------------------------------------------------------------------
 
-EVERYTHING = """
+SCRIPT = """
 id -u
 ssh n2 hostname
 srun -N2 -l hostname | sort
@@ -215,15 +215,15 @@ mpiexec -hosts n1,n2 -n 2 "$0" --check
 """
 
 
-def test_a_lab_of_an_ordinary_user(home: Path, reach: list[Library], tmp_path: Path) -> None:
-    """In a user namespace where this user is no root, and has none of root's rights."""
+def test_a_lab_of_an_ordinary_user_works(home: Path, reach: list[Library], tmp_path: Path) -> None:
+    """In a user namespace in which this user is not root and has no capabilities."""
     library = libraries.choose("mpich", [library for library in reach if library.source == "pypi"])
     program = build.build(library, home).binary
     path = f"PATH={library.prefix}/bin:{os.environ['PATH']}"
     user = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "env", path)
     assert subprocess.run([*user, "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True, check=False).returncode
     options = ["--delay", "200us", "--rate", "100mbit", "--clocks", "5s", "--slurm"]
-    process = rankbench(tmp_path, home, "lab", *options, "--", "sh", "-c", EVERYTHING, program, before=user)
+    process = run_rankbench(tmp_path, home, "lab", *options, "--", "sh", "-c", SCRIPT, program, before=user)
     assert process.returncode == 0, process.stderr
     lines = process.stdout.splitlines()
     assert lines[:4] == ["0", "n2", "0: n1", "1: n2"]
@@ -231,17 +231,17 @@ def test_a_lab_of_an_ordinary_user(home: Path, reach: list[Library], tmp_path: P
     assert re.findall(r"rank \d on (\w+),", process.stdout) == ["n1", "n2"]
 
 
-# --- how it ends ------------------------------------------------------------------------------------------------------
+# --- ends of a lab ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("command", "code"), [("exit 0", 0), ("exit 7", 7), ("kill -9 $$", 137)])
-def test_the_exit_code_is_the_commands(command: str, code: int, pair: Lab) -> None:
-    """A shell's, for one that a signal ended."""
+def test_the_exit_code_is_that_of_the_command(command: str, code: int, pair: Lab) -> None:
+    """As in a shell if a signal ended the command."""
     assert ran(pair, ["sh", "-c", command]) == code
 
 
-def test_a_shell_says_where_it_is(home: Path, tmp_path: Path) -> None:
-    """Its prompt goes to standard error, as there is no terminal."""
+def test_a_shell_in_the_lab_has_its_prompt_and_variables(home: Path, tmp_path: Path) -> None:
+    """The prompt goes to standard error, since there is no terminal."""
     process = subprocess.run(
         [RANKBENCH, "lab", "--nodes", "1"],
         cwd=tmp_path,
@@ -256,7 +256,7 @@ def test_a_shell_says_where_it_is(home: Path, tmp_path: Path) -> None:
 
 
 def find_leftovers() -> set[str]:
-    """Return what a lab might leave on the machine: links, folders, mounts, files of Slurm."""
+    """Return possible leftovers of labs on the machine: links, folders, mounts, files of Slurm."""
     links = {path.name for path in Path("/sys/class/net").iterdir()}
     places = [Path("/tmp"), Path("/dev/shm"), Path("/run"), Path("/etc/slurm"), Path("/var/log"), Path("/var/spool")]
     files = {str(path) for place in places if place.exists() for path in place.iterdir()}
@@ -272,8 +272,8 @@ exec sleep 1000
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=lambda how: how.name)
-def test_nothing_is_left_of_a_lab_that_is_killed(how: signal.Signals, home: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL], ids=lambda ending: ending.name)
+def test_a_killed_lab_leaves_nothing(ending: signal.Signals, home: Path, tmp_path: Path) -> None:
     before = find_leftovers()
     command = [RANKBENCH, "lab", "--slurm", "--delay", "1ms", "--clocks", "random", "--", "sh", "-c", REPORT_SCRIPT]
     environment = {**os.environ, "RANKBENCH_HOME": str(home)}
@@ -281,24 +281,24 @@ def test_nothing_is_left_of_a_lab_that_is_killed(how: signal.Signals, home: Path
     assert process.stdout
     *spaces, folder, up = (process.stdout.readline().strip() for _ in range(4))
     assert up == "up"
-    assert len(in_use(set(spaces), Path(folder))) > 5
-    process.send_signal(how)
+    assert len(list_processes(set(spaces), Path(folder))) > 5
+    process.send_signal(ending)
     process.communicate()
-    assert process.returncode == (143 if how == signal.SIGTERM else -how)
+    assert process.returncode == (143 if ending == signal.SIGTERM else -ending)
     wait_until_gone(set(spaces), Path(folder))
     assert find_leftovers() == before
 
 
 def wait_until_gone(spaces: set[str], folder: Path) -> None:
-    """Give the system some time; what is left after it is reported."""
+    """Give the system some time, then assert that nothing remains."""
     for _ in range(200):
-        if not in_use(spaces, folder) and not folder.exists():
+        if not list_processes(spaces, folder) and not folder.exists():
             return
         time.sleep(0.1)
-    assert (in_use(spaces, folder), folder.exists()) == ([], False)
+    assert (list_processes(spaces, folder), folder.exists()) == ([], False)
 
 
-def test_nothing_is_left_of_a_lab_that_is_killed_while_it_comes_up(home: Path, tmp_path: Path) -> None:
+def test_a_lab_killed_while_it_starts_leaves_nothing(home: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "RANKBENCH_HOME": str(home), "TMPDIR": str(tmp_path)}
     command = [RANKBENCH, "lab", "--nodes", "20", "--", "true"]
     process = subprocess.Popen(command, cwd="/", env=environment, stderr=subprocess.PIPE)
@@ -312,17 +312,17 @@ def test_nothing_is_left_of_a_lab_that_is_killed_while_it_comes_up(home: Path, t
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_left_of_a_lab_that_ends(home: Path, tmp_path: Path) -> None:
+def test_a_lab_that_ends_leaves_nothing(home: Path, tmp_path: Path) -> None:
     before = find_leftovers()
     script = 'readlink /proc/self/ns/net; dirname "$SLURM_CONF"; sbatch -o /dev/null --wrap "sleep 1000" >&2'
-    process = rankbench(tmp_path, home, "lab", "--slurm", "--", "sh", "-c", script)
+    process = run_rankbench(tmp_path, home, "lab", "--slurm", "--", "sh", "-c", script)
     assert process.returncode == 0, process.stderr
     space, folder = process.stdout.split()
-    assert in_use({space}, Path(folder)) == []
+    assert list_processes({space}, Path(folder)) == []
     assert find_leftovers() == before
 
 
-def test_a_lab_that_does_not_come_up_says_why_and_leaves_nothing(home: Path, tmp_path: Path) -> None:
+def test_a_lab_that_does_not_start_reports_the_reason_and_leaves_nothing(home: Path, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     munged = tmp_path / "munged"
     munged.write_text(
@@ -330,7 +330,7 @@ def test_a_lab_that_does_not_come_up_says_why_and_leaves_nothing(home: Path, tmp
     )
     munged.chmod(0o755)
     with_it = ("env", f"PATH={tmp_path}:{os.environ['PATH']}", f"TMPDIR={tmp_path}/folder")
-    process = rankbench(tmp_path, home, "lab", "--slurm", "--", "true", before=with_it)
+    process = run_rankbench(tmp_path, home, "lab", "--slurm", "--", "true", before=with_it)
     assert (process.returncode, process.stdout, process.stderr) == (
         2,
         "",

@@ -1,4 +1,4 @@
-"""What really passes through the interfaces of nodes, also beside a faster device that libraries leave idle."""
+"""Traffic through the interfaces of nodes, also if libraries leave a faster device idle."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes.devices import INFINIBAND, record
+from fakes.devices import INFINIBAND, write_sysfs
 
-from cluster.nodes import cluster, launch
+from cluster.nodes import run_launch, start_nodes
 from rankbench.model import NodeNetwork, Usage
 from rankbench.verdict import networks
 
@@ -26,22 +26,22 @@ PROBE_BYTES = 4 << 20
 
 @pytest.fixture(scope="module")
 def pair(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    with cluster(tmp_path_factory.mktemp("pair") / "nodes", (0, 0), shared=[home]) as nodes:
+    with start_nodes(tmp_path_factory.mktemp("pair") / "nodes", (0, 0), shared=[home]) as nodes:
         yield nodes
 
 
 def launch_networks(nodes: Lab, core: Core, ranks: int, options: Sequence[str]) -> list[NodeNetwork]:
-    """Launch the core, and return what it counted on each node."""
+    """Launch the core, and return the counters of each node."""
     path = nodes.folder / "stream"
-    process = launch(nodes, core.library, ranks, [str(core.binary), *options, "--stream", str(path)])
+    process = run_launch(nodes, core.library, ranks, [str(core.binary), *options, "--stream", str(path)])
     assert process.exit_code == 0, process.printed
     records = map(msgspec.json.decode, path.read_bytes().splitlines())
     nodes_read = [record for record in records if record.pop("record") == "node"]
     return msgspec.convert(nodes_read, list[NodeNetwork])
 
 
-def test_a_check_counts_what_its_nodes_sent_each_other(core: Core, pair: Lab) -> None:
-    """A few percent more pass than data: headers, acknowledgements and the launcher."""
+def test_a_check_counts_the_traffic_between_its_nodes(core: Core, pair: Lab) -> None:
+    """A few percent more than the data: headers, acknowledgements and the launcher."""
     counted = launch_networks(pair, core, 4, ["--check"])
     assert [(node.host, node.probe_bytes) for node in counted] == [("n1", PROBE_BYTES), ("n2", PROBE_BYTES)]
     for node in counted:
@@ -52,8 +52,8 @@ def test_a_check_counts_what_its_nodes_sent_each_other(core: Core, pair: Lab) ->
         assert passed["lo"].sent_bytes < 0.1 * PROBE_BYTES
 
 
-def test_a_launch_counts_from_its_beginning_to_its_end(core: Core, pair: Lab) -> None:
-    """Of the interface's own counters, which others read before and after, it counts a part."""
+def test_a_launch_counts_its_traffic_from_begin_to_end(core: Core, pair: Lab) -> None:
+    """It is a part of the interface's own counters, read before and after."""
     before = [pair.bytes_sent(node) for node in pair.nodes]
     options = ["--op", "bandwidth", "--sizes", "65536", "--samples", "5", "--limit", "30", "--quiet"]
     counted = launch_networks(pair, core, 2, options)
@@ -64,9 +64,11 @@ def test_a_launch_counts_from_its_beginning_to_its_end(core: Core, pair: Lab) ->
     assert all(0 < count <= most for count, most in zip(counts, outside, strict=True))
 
 
-def test_tcp_beside_an_idle_infiniband_device_is_found(core: Core, pair: Lab) -> None:
-    """The interfaces are the nodes' own; the device is a folder whose counters do not move."""
-    root = record(pair.folder / "root", {name: files for name, files in INFINIBAND.items() if "infiniband" in name})
+def test_tcp_despite_an_idle_infiniband_device_is_found(core: Core, pair: Lab) -> None:
+    """The interfaces are those of the nodes; the device is a folder with constant counters."""
+    root = write_sysfs(
+        pair.folder / "root", {name: files for name, files in INFINIBAND.items() if "infiniband" in name}
+    )
     if not (root / "sys/class/net").is_symlink():
         (root / "sys/class/net").symlink_to("/sys/class/net")
     nodes = launch_networks(pair, core, 2, ["--check", "--sysfs", str(root / "sys")])

@@ -1,4 +1,4 @@
-"""What clock tests rest on: nodes are apart, clocks differ by what was set, links delay, and nothing is left behind."""
+"""The basis of clock tests: nodes are separate, clocks differ as set, links delay, and nothing is left."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cluster.nodes import Delay, cluster, in_use, launch, one_way_ns, preload
+from cluster.nodes import compile_preload, list_processes, run_launch, start_nodes
 from rankbench import lab
 from rankbench.lab import LabRequest, setup
 from rankbench.lab.setup import CLOCKS, compile_program
@@ -34,7 +34,7 @@ MESSAGE_BYTES = 65536
 
 @pytest.fixture(scope="module")
 def trio(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    with cluster(tmp_path_factory.mktemp("trio") / "nodes", OFFSETS_NS, shared=[home]) as nodes:
+    with start_nodes(tmp_path_factory.mktemp("trio") / "nodes", OFFSETS_NS, shared=[home]) as nodes:
         yield nodes
 
 
@@ -47,11 +47,11 @@ def reading():
     return after - before, monotonic - (before + after) // 2
 print(*min(reading() for _ in range(10000)))
 """
-"""How far CLOCK_MONOTONIC is ahead of CLOCK_REALTIME, which time namespaces leave alone, and how sure that is (ns)."""
+"""How far CLOCK_MONOTONIC is ahead of CLOCK_REALTIME, which time namespaces do not change, and the uncertainty (ns)."""
 
 
-def test_clocks_differ_by_what_was_set(trio: Lab) -> None:
-    """CLOCK_REALTIME is slewed together with CLOCK_MONOTONIC, so their difference holds still."""
+def test_clocks_differ_as_set(trio: Lab) -> None:
+    """CLOCK_REALTIME is slewed together with CLOCK_MONOTONIC, so their difference is constant."""
     readings = [trio.on(node, [sys.executable, "-c", AHEAD]).split() for node in trio.nodes]
     (first_unsure_ns, first_ns), *others = ((int(unsure), int(ahead)) for unsure, ahead in readings)
     for offset_ns, (unsure_ns, ahead_ns) in zip(OFFSETS_NS[1:], others, strict=True):
@@ -87,11 +87,11 @@ def timeofday_ns():
     return now.s * 10**9 + now.us * 1000
 READERS = {"monotonic": (1, time.monotonic_ns), "realtime": (0, time.time_ns), "gettimeofday": (0, timeofday_ns)}
 for _ in range(3):
-    for name, (clock, told_ns) in READERS.items():
-        print(name, true_ns(4), true_ns(clock), told_ns(), true_ns(clock), true_ns(4))
+    for name, (clock, reading_ns) in READERS.items():
+        print(name, true_ns(4), true_ns(clock), reading_ns(), true_ns(clock), true_ns(4))
     select.select([], [], [], 0.1)
 """
-"""Prints what a clock shows between two true readings of it, and these between two of CLOCK_MONOTONIC_RAW."""
+"""Prints the reading of a clock between two true readings of it, and these between two of CLOCK_MONOTONIC_RAW."""
 
 
 @pytest.mark.parametrize(("rank", "ppm", "shift_ns"), [(0, 0, 0), (1, 50, 1_000_000_007), (2, -20_000, -5), (3, 0, 0)])
@@ -100,7 +100,7 @@ def test_a_rank_drifts_as_stated(rank: int, ppm: float, shift_ns: int, tmp_path:
     drift = {"DRIFT_PPM": "0,50,-20000", "DRIFT_SHIFT_NS": "0,1000000007,-5", "DRIFT_ORIGIN_NS": str(origin_ns)}
     process = subprocess.run(
         [sys.executable, "-c", DRIFTING],
-        env={**os.environ, "LD_PRELOAD": str(preload("drift", tmp_path)), "PMI_RANK": str(rank), **drift},
+        env={**os.environ, "LD_PRELOAD": str(compile_preload("drift", tmp_path)), "PMI_RANK": str(rank), **drift},
         capture_output=True,
         text=True,
         check=True,
@@ -108,28 +108,19 @@ def test_a_rank_drifts_as_stated(rank: int, ppm: float, shift_ns: int, tmp_path:
     lines = [line.split() for line in process.stdout.splitlines()]
     assert [line[0] for line in lines] == ["monotonic", "realtime", "gettimeofday"] * 3
     for clock, *readings in lines:
-        first_ns, before_ns, told_ns, after_ns, last_ns = map(int, readings)
+        first_ns, before_ns, reading_ns, after_ns, last_ns = map(int, readings)
         ahead_ns = sorted(shift_ns + (raw_ns - origin_ns) * ppm / 1e6 for raw_ns in (first_ns, last_ns))
         coarse_ns = 1000 if clock == "gettimeofday" else 1
-        assert before_ns + ahead_ns[0] - coarse_ns <= told_ns <= after_ns + ahead_ns[1] + 1
-
-
-# --- links ------------------------------------------------------------------------------------------------------------
-
-
-def way_ns(folder: Path, delay: Delay | None) -> tuple[int, int]:
-    """Return the shortest ways from n1 to n2 and back, on nodes whose clocks are one."""
-    with cluster(folder, (0, 0), delay=delay) as pair:
-        return one_way_ns(pair)
+        assert before_ns + ahead_ns[0] - coarse_ns <= reading_ns <= after_ns + ahead_ns[1] + 1
 
 
 # --- real libraries ---------------------------------------------------------------------------------------------------
 
 
 def test_two_nodes_form_one_world_by_tcp(core: Core, trio: Lab) -> None:
-    """Each rank sends 64 KiB; starting up alone takes a quarter of that."""
+    """Each rank sends 64 KiB; the start alone takes a quarter of that."""
     before = [trio.bytes_sent(node) for node in trio.nodes]
-    process = launch(trio, core.library, 3, [str(core.binary), "--check"])
+    process = run_launch(trio, core.library, 3, [str(core.binary), "--check"])
     sent = [trio.bytes_sent(node) - count for node, count in zip(trio.nodes, before, strict=True)]
     assert process.exit_code == 0, process.printed
     assert "one world of 3 ranks, data right\n" in process.printed
@@ -137,14 +128,14 @@ def test_two_nodes_form_one_world_by_tcp(core: Core, trio: Lab) -> None:
     assert min(sent) >= MESSAGE_BYTES
 
 
-def test_clocks_of_their_own_leave_ranks_their_shared_memory(core: Core, home: Path, tmp_path: Path) -> None:
-    """Many times more is sent than passes through the node's loopback network."""
+def test_ranks_with_separate_clocks_use_shared_memory(core: Core, home: Path, tmp_path: Path) -> None:
+    """They send many times more than passes through the node's loopback network."""
     stream = tmp_path / "nodes" / "stream"
     texts = ["--clock", "clock_gettime", "--quiet", "--stream", str(stream)]
     options = ["--op", "bandwidth", "--sizes", str(MESSAGE_BYTES), "--samples", "20", "--limit", "30", *texts]
-    with cluster(tmp_path / "nodes", (0,), shared=[home]) as single:
+    with start_nodes(tmp_path / "nodes", (0,), shared=[home]) as single:
         before = single.bytes_sent("n1", "lo")
-        process = launch(single, core.library, 2, [str(core.binary), *options], clocks_ns=(0, 7_000_000_000))
+        process = run_launch(single, core.library, 2, [str(core.binary), *options], clocks_ns=(0, 7_000_000_000))
         passed = single.bytes_sent("n1", "lo") - before
     assert process.exit_code == 0, process.printed
     text = stream.read_text()
@@ -153,14 +144,14 @@ def test_clocks_of_their_own_leave_ranks_their_shared_memory(core: Core, home: P
     assert passed < 20 * 64 * MESSAGE_BYTES / 10
 
 
-# --- nothing is left --------------------------------------------------------------------------------------------------
+# --- leftovers --------------------------------------------------------------------------------------------------------
 
 HOLDER = """
 import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from cluster.nodes import cluster, Delay
-with cluster(Path(sys.argv[2]), (0, 1000), delay=Delay(1000, 1000)) as pair:
+from cluster.nodes import Delay, start_nodes
+with start_nodes(Path(sys.argv[2]), (0, 1000), delay=Delay(1000, 1000)) as pair:
     pair.start(["sleep", "1000"], "n2")
     print(pair.on("n2", ["readlink", *(f"/proc/1/ns/{space}" for space in ("net", "pid", "time", "mnt"))]), flush=True)
     if sys.argv[3] == "fails":
@@ -171,13 +162,13 @@ with cluster(Path(sys.argv[2]), (0, 1000), delay=Delay(1000, 1000)) as pair:
 
 
 @pytest.mark.parametrize(
-    ("ends", "how"), [("leaves", None), ("fails", None), ("waits", signal.SIGINT), ("waits", signal.SIGKILL)]
+    ("command", "ending"), [("leaves", None), ("fails", None), ("waits", signal.SIGINT), ("waits", signal.SIGKILL)]
 )
-def test_nothing_is_left(ends: str, how: signal.Signals | None, tmp_path: Path) -> None:
-    """No process, no namespace, and so no link. Nodes whose holder was killed end by themselves."""
+def test_nodes_leave_no_process_and_no_namespace(command: str, ending: signal.Signals | None, tmp_path: Path) -> None:
+    """No process, no namespace, and so no link. Nodes of a killed process end by themselves."""
     folder = tmp_path / "nodes"
     holder = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(TESTS), str(folder), ends],
+        [sys.executable, "-c", HOLDER, str(TESTS), str(folder), command],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -185,22 +176,22 @@ def test_nothing_is_left(ends: str, how: signal.Signals | None, tmp_path: Path) 
     assert holder.stdout
     spaces = {holder.stdout.readline().strip() for _ in range(4)}
     assert len(spaces) == 4
-    if how:
-        assert in_use(spaces, folder)
-        holder.send_signal(how)
+    if ending:
+        assert list_processes(spaces, folder)
+        holder.send_signal(ending)
     _, sentence = holder.communicate()
     assert (holder.returncode, "Error" in sentence) == (
-        (-how, False) if how else {"leaves": (0, False), "fails": (1, True)}[ends]
+        (-ending, False) if ending else {"leaves": (0, False), "fails": (1, True)}[command]
     )
-    tries = 100 if how == signal.SIGKILL else 1
-    while in_use(spaces, folder) and tries > 1:
+    tries = 100 if ending == signal.SIGKILL else 1
+    while list_processes(spaces, folder) and tries > 1:
         tries -= 1
         time.sleep(0.1)
-    assert in_use(spaces, folder) == []
+    assert list_processes(spaces, folder) == []
     assert not spaces & set(re.findall(r"\w+:\[\d+\]", Path("/proc/self/mountinfo").read_text()))
 
 
-def test_what_is_missing_is_named(tmp_path: Path) -> None:
+def test_a_missing_right_is_named(tmp_path: Path) -> None:
     """In a user namespace that allows no network namespace."""
     script = 'echo 0 >/proc/sys/user/max_net_namespaces; exec "$@"'
     holder = [sys.executable, "-c", HOLDER, str(TESTS), str(tmp_path / "nodes"), "leaves"]

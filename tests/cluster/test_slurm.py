@@ -1,4 +1,4 @@
-"""Campaigns made by jobs of a real Slurm on emulated nodes: from `submit` to the end, cancelled, a node lost."""
+"""Campaigns by jobs of a real Slurm on emulated nodes: from `submit` to the end, cancelled, and with a lost node."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 
 from rankbench import lab, store
 from rankbench.lab import Cores, LabRequest
@@ -47,40 +47,40 @@ def nodes(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]
         yield running
 
 
-def rankbench(nodes: Lab, home: Path, *words: str | Path) -> CommandResult:
+def run_rankbench(nodes: Lab, home: Path, *words: str | Path) -> CommandResult:
     """Run a command of rankbench on the head."""
     return nodes.run([RANKBENCH, *words], {"RANKBENCH_HOME": str(home), "COLUMNS": "1000"})
 
 
 def submit(nodes: Lab, home: Path, name: str, text: str, *options: str) -> CommandResult:
-    """Submit a plan. Everything lies in the folder that all nodes see."""
+    """Submit a plan. All files are in the folder that all nodes share."""
     plan = nodes.folder / f"{name}.toml"
     plan.write_text(text)
-    return rankbench(nodes, home, "submit", plan, "--results", nodes.folder, *options)
+    return run_rankbench(nodes, home, "submit", plan, "--results", nodes.folder, *options)
 
 
-def hosts(results: Store) -> set[tuple[str, str, tuple[str, ...]]]:
-    """Return where the ranks of each library's launches were, by placement."""
+def list_hosts(results: Store) -> set[tuple[str, str, tuple[str, ...]]]:
+    """Return the hosts of each library's launches, by placement."""
     return {
         (launch.candidate.partition("-")[0], launch.placement, tuple(rank.host for rank in launch.ranks))
         for launch in results.launches()
     }
 
 
-@pytest.mark.parametrize("launcher", [thorough("mpiexec"), "srun"])
-def test_from_submit_to_a_finished_campaign(nodes: Lab, home: Path, launcher: str) -> None:
-    """Each library by its own launcher and by Slurm's, within a node and over two, whose network is seen to be used."""
+@pytest.mark.parametrize("launcher", [mark_thorough("mpiexec"), "srun"])
+def test_a_submitted_campaign_runs_to_its_end(nodes: Lab, home: Path, launcher: str) -> None:
+    """Each library by its own launcher and by Slurm's, on one node and on two, whose network must be used."""
     sent = nodes.bytes_sent("n2")
     process = submit(nodes, home, launcher, PLAN, "--launcher", launcher, "--wait")
     assert process.exit_code == 0, process.printed
     results = store.open(nodes.folder / launcher)
     assert {launch.status.value for launch in results.launches()} == {"ok"}
-    # Slurm can fail to start a step beside others on a busy machine; it is then made alone, and the log says why.
+    # On a busy machine Slurm can fail to start a step beside others; it is then run alone, and the log has the reason.
     assert 3 in {launch.together for launch in results.launches()}, (
         nodes.folder / launcher / "job/output.log"
     ).read_text()
     assert set(results.cases()["status"]) == {"ok"}
-    assert hosts(results) == {
+    assert list_hosts(results) == {
         (library, *where) for library in LIBRARIES for where in (("1x2", ("n1", "n1")), ("2x1", ("n1", "n2")))
     }
     numbers = {launch.job for launch in results.launches()}
@@ -96,7 +96,7 @@ def test_from_submit_to_a_finished_campaign(nodes: Lab, home: Path, launcher: st
 
 @pytest.mark.parametrize(("memory", "got"), [(None, "2G"), ("300M", "600M"), ("site", "256M")])
 def test_a_job_has_the_memory_of_its_nodes(nodes: Lab, home: Path, memory: str | None, got: str) -> None:
-    """As the scheduler itself counts it: of two nodes of 1 GiB, which by default give 64 MiB for each CPU."""
+    """As counted by the scheduler: two nodes of 1 GiB, by default with 64 MiB for each CPU."""
     name = f"memory-{memory}"
     assert submit(nodes, home, name, PLAN, *(["--memory", memory] if memory else []), "--write-only").exit_code == 0
     script = nodes.folder / name / "job/job.sh"
@@ -110,14 +110,14 @@ def test_a_job_has_the_memory_of_its_nodes(nodes: Lab, home: Path, memory: str |
 
 
 @pytest.mark.thorough
-def test_a_job_that_is_cancelled_goes_on_in_the_next(nodes: Lab, home: Path) -> None:
+def test_a_cancelled_job_continues_in_the_next_one(nodes: Lab, home: Path) -> None:
     folder = nodes.folder / "cancelled"
     assert submit(nodes, home, "cancelled", PLAN).exit_code == 0
     while len(list(folder.glob("job/launches/*/done"))) < 2:
         time.sleep(0.05)
     (number,) = nodes.run(["squeue", "--noheader", "--format=%i"]).printed.split()
     assert nodes.run(["scancel", number]).exit_code == 0
-    followed = rankbench(nodes, home, "status", folder, "--wait")
+    followed = run_rankbench(nodes, home, "status", folder, "--wait")
     assert followed.exit_code == 1
     before = {launch.number: launch.started for launch in store.open(folder).launches()}
     assert 2 <= len(before) < 6
@@ -130,8 +130,8 @@ def test_a_job_that_is_cancelled_goes_on_in_the_next(nodes: Lab, home: Path) -> 
 
 
 @pytest.mark.thorough
-def test_a_node_that_dies_in_mid_launch(nodes: Lab, home: Path) -> None:
-    """The launch is a row that says so, with what it had measured; Slurm queues the job again, which does the rest."""
+def test_a_node_that_dies_in_mid_launch_costs_only_its_launch(nodes: Lab, home: Path) -> None:
+    """The launch is a row with the reason and its results so far; the job is queued again and measures the rest."""
     text = PLAN.replace('["1x2", "2x1"]', '["2x1"]').replace('["mpich", "openmpi", "intel-mpi"]', '["mpich"]')
     text = text.replace('"8,1K"', '"8:32K:x2"').replace("samples = 5", "samples = 1000000").replace("60s", "400ms")
     folder = nodes.folder / "dies"
@@ -143,18 +143,18 @@ def test_a_node_that_dies_in_mid_launch(nodes: Lab, home: Path) -> None:
     (number,) = nodes.run(["squeue", "--noheader", "--format=%i"]).printed.split()
     while "JobState=PENDING Reason=BeginTime" not in nodes.run(["scontrol", "show", "job", number]).printed:
         time.sleep(0.5)
-    assert rankbench(nodes, home, "status", folder).printed.splitlines()[-2] == (
+    assert run_rankbench(nodes, home, "status", folder).printed.splitlines()[-2] == (
         f"job {number} of Slurm: PENDING (BeginTime)"
     )
     nodes.up("n2")
-    assert nodes.run(["srun", "--nodes=2", "hostname"]).exit_code == 0  # Both serve again.
+    assert nodes.run(["srun", "--nodes=2", "hostname"]).exit_code == 0  # Both nodes work again.
     nodes.run(["scontrol", "update", f"JobId={number}", "StartTime=now"])
-    process = rankbench(nodes, home, "status", folder, "--wait")
+    process = run_rankbench(nodes, home, "status", folder, "--wait")
     assert process.exit_code == 0, process.printed
     results = store.open(folder)
     died, after = results.launches()
     assert "no answer from n2" in died.reason
-    # On a node that has just come back Slurm may miss the end of a step, for which the launcher then waits.
+    # On a node that has just returned Slurm may miss the end of a step, for which the launcher then waits.
     assert (died.status, after.status in {"ok", "hung"}) == ("crashed", True), after.reason
     of_first, of_second = (set(results.cases().filter(launch=number)["case"]) for number in (1, 2))
     assert not of_first & of_second

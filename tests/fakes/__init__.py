@@ -1,4 +1,4 @@
-"""Stand-ins for what costs time or is not here. With them the whole pipe runs in seconds and without MPI."""
+"""Stand-ins for what is slow or not available. With them a whole campaign runs in seconds and without MPI."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
 
 
-def thorough(*values: object) -> ParameterSet:
-    """Return values of a parametrized test with which only `make test-all` runs it."""
+def mark_thorough(*values: object) -> ParameterSet:
+    """Return values of a parametrized test that only `make test-all` uses."""
     return pytest.param(*values, marks=pytest.mark.thorough)
 
 
-def description() -> Description:
-    """Return what the core says of itself."""
+def read_description() -> Description:
+    """Return the core's recorded description."""
     return msgspec.json.decode((Path(__file__).parent / "description.json").read_bytes(), type=Description)
 
 
-def machine(cores: int = 2, sockets: int = 1, memory_bytes: int = 8 << 30) -> Machine:
-    """Return a machine whose sockets have equal shares of its cores, each of one hardware thread, and an L3 each."""
+def make_machine(cores: int = 2, sockets: int = 1, memory_bytes: int = 8 << 30) -> Machine:
+    """Return a machine whose sockets have equal shares of its cores, each with one hardware thread, and an L3 each."""
     each = cores // sockets
     numbers = range(each * sockets)
     return Machine(

@@ -1,6 +1,5 @@
-"""A stand-in for a benchmark of OSU: a real program, linked to a stand-in library, that prints latencies of its sizes.
-
-Beside the prefix of the library that it loads, the file `bench` says how long they are, and where it crashes or hangs.
+"""A stand-in for an OSU benchmark: a real program, linked to a stand-in library, that prints latencies of its sizes.
+/ The file `bench` in the prefix of the loaded library sets the latencies, and where the program crashes or hangs.
 """
 
 from __future__ import annotations
@@ -8,7 +7,7 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING
 
-from fakes import imports, linked
+from fakes import imports, shared_libraries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,8 +50,8 @@ exec {prefix}/bin/core-mpicc "$@"
 
 
 def link(prefix: Path, **settings: object) -> None:
-    """Give a library of `library.make` a libmpi, to which programs can be linked, and say how the benchmark behaves."""
-    linked.make_library(prefix, "libmpi.so.12")
+    """Give a library of `library.make` a libmpi, to which programs can be linked, and set the benchmark's behaviour."""
+    shared_libraries.make_library(prefix, "libmpi.so.12")
     path = prefix / "bin" / "mpicc"
     path.rename(path.with_name("core-mpicc"))
     path.write_text(WRAPPER.format(prefix=prefix), "utf-8")
@@ -61,11 +60,11 @@ def link(prefix: Path, **settings: object) -> None:
 
 
 def behave(prefix: Path, **settings: object) -> None:
-    """Report the benchmark how to behave from now on: `time` in µs, sizes to `crash` or `hang` at, exit `code`."""
+    """Set the benchmark's behaviour: `time` in µs, sizes to `crash` or `hang` at, exit `code`."""
     (prefix / "bench").write_text("".join(f"{name}={value}\n" for name, value in settings.items()), "utf-8")
 
 
-def make(folder: Path, prefix: Path, name: str = "osu_latency") -> Path:
+def make_program(folder: Path, prefix: Path, name: str = "osu_latency") -> Path:
     """Return the program, linked to a library."""
     path, source = folder / name, folder / "program.c"
     folder.mkdir(exist_ok=True)

@@ -1,10 +1,7 @@
-"""A maker of real stores with drawn samples of known truth: no MPI, no core, hundreds of launches in a second.
-
-What is true is reported by a function from candidate and case to `Truth`. The values are drawn as
-
-    time x state (block, all candidates alike) x flip and spread (launch) x hump and noise (sample)
-
-so that `time` is the true median over launches where there is no state, flip or hump.
+"""Real stores with drawn samples of known truth: no MPI, no core, hundreds of launches in a second.
+/ A function from candidate and case to `Truth` gives the truth. Times are drawn as
+/     time x state (block, all candidates alike) x flip and spread (launch) x hump and noise (sample)
+/ so that `time` is the true median over launches without state, flip or hump.
 """
 
 from __future__ import annotations
@@ -51,7 +48,7 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 CANDIDATES = ("alpha", "beta")
-AGAIN = " (again)"
+TWIN_SUFFIX = " (again)"
 LINES: tuple[tuple[str, Form], ...] = (
     ("pingpong", "blocking"),
     ("bandwidth", "nonblocking"),
@@ -61,8 +58,8 @@ LINES: tuple[tuple[str, Form], ...] = (
 )
 SIZES = (8, 65536)
 QUIET_NS = 50.0
-"""The exchange time of a machine at rest."""
-DEADLY = {CaseStatus.CRASHED: LaunchStatus.CRASHED, CaseStatus.HUNG: LaunchStatus.HUNG}
+"""The exchange time of an idle machine."""
+LAUNCH_STATUSES = {CaseStatus.CRASHED: LaunchStatus.CRASHED, CaseStatus.HUNG: LaunchStatus.HUNG}
 REASONS = {
     CaseStatus.LACKING: "MPI_Iallreduce is not in this library",
     CaseStatus.WRONG_DATA: "rank 1: byte 3 is 7, expected 9",
@@ -78,52 +75,52 @@ CAUSES: dict[CaseStatus, str] = {}
 
 @dataclass(frozen=True)
 class Truth:
-    """What is true of one candidate in one case. Spreads are standard deviations of the logarithm."""
+    """The truth about one candidate in one case. Spreads are standard deviations of the logarithm."""
 
     factor: float = 1.0
-    """Its time over that of `base_ns`."""
+    """Its time relative to that of `compute_base_ns`."""
     noise: float = 0.02
-    """From sample to sample."""
+    """Scatter between samples."""
     spread: float = 0.01
-    """From launch to launch."""
+    """Scatter between launches."""
     flip_share: float = 0.0
-    """Share of launches that are in another state..."""
+    """Share of launches in another state..."""
     flip_factor: float = 1.0
-    """...and what that does to all their samples."""
+    """...and the factor of that state on all their samples."""
     hump_share: float = 0.0
     """Share of samples in a second hump..."""
     hump_factor: float = 1.0
-    """...and its time over the first hump's."""
+    """...and its time relative to the first hump's."""
     late_share: float = 0.0
     """Share of samples that started late; they take ten times as long."""
     bound_ns: float = 0.0
     error_ns: float = 0.0
-    """How far ranks' clocks may differ, in all samples."""
+    """Bound and likely error of ranks' clocks, in all samples."""
     rank_ends: tuple[float, ...] = ()
-    """Shares of the time after which single ranks end, where their samples are kept; the last one's is 1."""
+    """Shares of the time after which single ranks end, if their samples are stored; the last one's is 1."""
     status: CaseStatus = CaseStatus.OK
-    """How the case ends, in `status_share` of the launches; it is well in the others."""
+    """How the case ends in `status_share` of the launches; it succeeds in the others."""
     status_share: float = 1.0
 
 
-def base_ns(case: Case) -> float:
+def compute_base_ns(case: Case) -> float:
     """Return the time of a case at factor 1: 500 ns and 4 B/ns."""
     return 500 + case.size_bytes / 4
 
 
-def alike(candidate: str, case: Case) -> Truth:
-    """Say that nothing differs."""
+def make_equal_truth(candidate: str, case: Case) -> Truth:
+    """Return a truth without differences."""
     return Truth()
 
 
-def slower_beta(factor: float) -> Callable[[str, Case], Truth]:
-    """Return the truth that beta takes this often alpha's time in every case."""
+def make_slower_beta(factor: float) -> Callable[[str, Case], Truth]:
+    """Return a truth in which beta's times have a factor relative to alpha's."""
     return lambda candidate, _case: Truth(factor=factor if candidate.startswith("beta") else 1.0)
 
 
 def make_campaign(
     folder: Path,
-    truth: Callable[[str, Case], Truth] = alike,
+    truth: Callable[[str, Case], Truth] = make_equal_truth,
     launches: int = 5,
     seed: int = 1,
     *,
@@ -135,26 +132,25 @@ def make_campaign(
     states: Sequence[float] = (1.0,),
     exchange_ns: Callable[[str, int], tuple[float, float]] = lambda _candidate, _block: (QUIET_NS, QUIET_NS),
 ) -> Store:
-    """Write a campaign of as many launches per candidate as wanted, one each block; return its store.
-
-    An A/A twin has the truth of its original. `states` are factors on all times of a block, one per block, then again.
-    `exchange_ns` shows what was measured of the machine before and after a candidate's launch of a block.
+    """Write a campaign with so many launches per candidate, one in each block; return its store.
+    / An A/A twin has the truth of its original. `states` are factors on all times of a block, one per block, repeated.
+    `exchange_ns` gives the probes of the machine before and after a candidate's launch of a block.
     """
-    wanted = list(cases) if cases is not None else [case for place in placements for case in cases_of(place)]
-    record = campaign(folder.name, wanted, candidates, placements, control=control, seed=seed, samples=samples)
+    wanted = list(cases) if cases is not None else [case for place in placements for case in make_cases(place)]
+    record = make_record(folder.name, wanted, candidates, placements, control=control, seed=seed, samples=samples)
     campaign_store = store.create(folder, record)
-    draw = Draw(truth, np.random.default_rng(seed), states, samples)
+    draws = Draw(truth, np.random.default_rng(seed), states, samples)
     numbers = itertools.count(1)
-    for block, position, name, place in turns(record, launches):
+    for block, position, name, place in list_turns(record, launches):
         turn = [case for case in plan.draw_case_order(seed, block, wanted) if case.placement == place]
-        for part in launches_of(draw.results(block, name, turn)):
-            launched = launch(next(numbers), block, position, name, place, part[-1].status)
-            before, after = map(state, exchange_ns(name, block))
+        for part in divide_into_launches(draws.draw_results(block, name, turn)):
+            launched = make_launch(next(numbers), block, position, name, place, part[-1].status)
+            before, after = map(make_state, exchange_ns(name, block))
             campaign_store.append(msgspec.structs.replace(launched, before=before, after=after), part)
     return campaign_store
 
 
-def turns(record: Campaign, blocks: int) -> Iterator[tuple[int, int, str, str]]:
+def list_turns(record: Campaign, blocks: int) -> Iterator[tuple[int, int, str, str]]:
     """Yield block, position, candidate and placement in the order in which rankbench would launch them."""
     names = [candidate.name for candidate in record.candidates]
     for block in range(1, blocks + 1):
@@ -165,26 +161,26 @@ def turns(record: Campaign, blocks: int) -> Iterator[tuple[int, int, str, str]]:
 
 @dataclass
 class Draw:
-    """The dice of a campaign."""
+    """The random draws of a campaign."""
 
     truth: Callable[[str, Case], Truth]
     random: np.random.Generator
     states: Sequence[float]
     samples: int
 
-    def results(self, block: int, candidate: str, cases: Sequence[Case]) -> list[CaseResult]:
+    def draw_results(self, block: int, candidate: str, cases: Sequence[Case]) -> list[CaseResult]:
         """Return a candidate's cases of one block."""
         state = self.states[(block - 1) % len(self.states)]
-        return [self.result(case, self.truth(candidate.removesuffix(AGAIN), case), state) for case in cases]
+        return [self.draw_result(case, self.truth(candidate.removesuffix(TWIN_SUFFIX), case), state) for case in cases]
 
-    def result(self, case: Case, truth: Truth, state: float) -> CaseResult:
+    def draw_result(self, case: Case, truth: Truth, state: float) -> CaseResult:
         """Return one case of one launch."""
         if truth.status != CaseStatus.OK and self.random.random() < truth.status_share:
             return CaseResult(
                 case=case, status=truth.status, reason=REASONS[truth.status], cause=CAUSES.get(truth.status, "")
             )
         late = np.flatnonzero(self.random.random(self.samples) < truth.late_share)
-        column = self.series(case, truth, state, late)
+        column = self.draw_series(case, truth, state, late)
         messages = 64 if case.operation == "bandwidth" else 1
         return CaseResult(
             case=case,
@@ -196,13 +192,13 @@ class Draw:
             stopped="samples",
             moved_bytes=messages * case.size_bytes,
             moved_messages=messages,
-            series=[column, *single_ranks(column, truth)],
+            series=[column, *split_ranks(column, truth)],
         )
 
-    def series(self, case: Case, truth: Truth, state: float, late: np.ndarray) -> Series:
+    def draw_series(self, case: Case, truth: Truth, state: float, late: np.ndarray) -> Series:
         """Return the samples, in tenths of a nanosecond as the core writes them."""
         flip = truth.flip_factor if self.random.random() < truth.flip_share else 1.0
-        typical = base_ns(case) * truth.factor * state * flip * self.random.lognormal(0, truth.spread)
+        typical = compute_base_ns(case) * truth.factor * state * flip * self.random.lognormal(0, truth.spread)
         hump = np.where(self.random.random(self.samples) < truth.hump_share, truth.hump_factor, 1.0)
         time_ns = typical * hump * self.random.lognormal(0, truth.noise, self.samples)
         time_ns[late] *= 10
@@ -219,42 +215,42 @@ class Draw:
         )
 
 
-def single_ranks(column: Series, truth: Truth) -> Iterator[Series]:
-    """Yield what single ranks saw of the samples: each began as late as its number says, in nanoseconds."""
+def split_ranks(column: Series, truth: Truth) -> Iterator[Series]:
+    """Yield the samples of single ranks: each begins as late as its number says, in nanoseconds."""
     for rank, share in enumerate(truth.rank_ends):
         ends = [round(share * time_ns, 1) for time_ns in column.time_ns]
         skew_ns = [float(rank)] * len(ends)
         yield Series(rank=rank, time_ns=ends, last_rank=[], late=column.late, overrun=column.overrun, skew_ns=skew_ns)
 
 
-def launches_of(results: Sequence[CaseResult]) -> Iterator[list[CaseResult]]:
-    """Divide a turn's results into launches: each crash and each hang ends one, and so does each launch group."""
+def divide_into_launches(results: Sequence[CaseResult]) -> Iterator[list[CaseResult]]:
+    """Divide a turn's results into launches: each crash, each hang and each launch group ends one."""
     part: list[CaseResult] = []
     for result in results:
         if part and part[-1].case.launch_group != result.case.launch_group:
             yield part
             part = []
         part.append(result)
-        if result.status in DEADLY:
+        if result.status in LAUNCH_STATUSES:
             yield part
             part = []
     if part:
         yield part
 
 
-def cases_of(
+def make_cases(
     placement: str = "socket", lines: Sequence[tuple[str, Form]] = LINES, sizes: Sequence[int] = SIZES
 ) -> list[Case]:
-    """Return cases of operations in forms, each in every size where it takes one."""
-    operations = {operation.name: operation for operation in fakes.description().operations}
+    """Return cases of operations in forms, each in every size if it takes a size."""
+    operations = {operation.name: operation for operation in fakes.read_description().operations}
     return [
-        case_of(operations[name], form, size, placement)
+        make_case(operations[name], form, size, placement)
         for name, form in lines
         for size in (sizes if operations[name].sized else (0,))
     ]
 
 
-def case_of(operation: Operation, form: Form, size_bytes: int, placement: str) -> Case:
+def make_case(operation: Operation, form: Form, size_bytes: int, placement: str) -> Case:
     """Return a case of two ranks."""
     return Case(
         operation=operation.name,
@@ -267,11 +263,11 @@ def case_of(operation: Operation, form: Form, size_bytes: int, placement: str) -
     )
 
 
-def launch(
+def make_launch(
     number: int, block: int, position: int, candidate: str, placement: str, last: CaseStatus = CaseStatus.OK
 ) -> Launch:
     """Return the record of a launch that ended as its last case did."""
-    status = DEADLY.get(last, LaunchStatus.OK)
+    status = LAUNCH_STATUSES.get(last, LaunchStatus.OK)
     crashed = status == LaunchStatus.CRASHED
     return Launch(
         number=number,
@@ -288,7 +284,7 @@ def launch(
         environment={},
         facts=LaunchFacts(
             ranks=2,
-            library_version=f"{candidate.removesuffix(AGAIN).title()} MPI 1.0",
+            library_version=f"{candidate.removesuffix(TWIN_SUFFIX).title()} MPI 1.0",
             mpi_version="4.1",
             core="0.2.0",
             source="clock_gettime",
@@ -308,13 +304,13 @@ def launch(
         ],
         load_before=0.1,
         stolen_s=0,
-        before=state(),
-        after=state(),
+        before=make_state(),
+        after=make_state(),
         log="Segmentation fault in rank 1" if crashed else "",
     )
 
 
-def state(exchange_ns: float = QUIET_NS) -> State:
+def make_state(exchange_ns: float = QUIET_NS) -> State:
     """Return the state of a machine of two CPUs."""
     return State(
         cpus=[0, 1],
@@ -327,7 +323,7 @@ def state(exchange_ns: float = QUIET_NS) -> State:
     )
 
 
-def campaign(
+def make_record(
     name: str = "fake",
     cases: Sequence[Case] = (),
     candidates: Sequence[str] = CANDIDATES,
@@ -338,30 +334,30 @@ def campaign(
     samples: int = 100,
 ) -> Campaign:
     """Return the record of a campaign: each candidate is a library of its own, the first has the twin."""
-    twin = [Candidate(name=candidates[0] + AGAIN, library=candidates[0], control_of=candidates[0])]
+    twin = [Candidate(name=candidates[0] + TWIN_SUFFIX, library=candidates[0], control_of=candidates[0])]
     return Campaign(
         format=store.FORMAT,
         name=name,
         created="2026-11-21T00:00:00+00:00",
         rankbench="0.1.0",
-        plan=plan_of(candidates, placements, control=control, seed=seed, samples=samples),
+        plan=make_plan(candidates, placements, control=control, seed=seed, samples=samples),
         seed=seed,
-        machine=fakes.machine(),
-        libraries=[library(candidate) for candidate in candidates],
-        receipts=[receipt(candidate) for candidate in candidates],
+        machine=fakes.make_machine(),
+        libraries=[make_library(candidate) for candidate in candidates],
+        receipts=[make_receipt(candidate) for candidate in candidates],
         candidates=[
             *(Candidate(name=candidate, library=candidate) for candidate in candidates),
             *(twin if control else ()),
         ],
         cases=list(cases),
-        operations=fakes.description().operations,
+        operations=fakes.read_description().operations,
         notes=[],
-        starts=fakes.description().starts,
+        starts=fakes.read_description().starts,
     )
 
 
-def plan_of(candidates: Sequence[str], placements: Sequence[str], *, control: bool, seed: int, samples: int) -> Plan:
-    """Return a plan as it might have been read."""
+def make_plan(candidates: Sequence[str], placements: Sequence[str], *, control: bool, seed: int, samples: int) -> Plan:
+    """Return a plan as if it had been read."""
     return Plan(
         question="Is alpha faster than beta?",
         candidates=[CandidateSpec(library=candidate) for candidate in candidates],
@@ -381,7 +377,7 @@ def plan_of(candidates: Sequence[str], placements: Sequence[str], *, control: bo
     )
 
 
-def library(name: str) -> Library:
+def make_library(name: str) -> Library:
     """Return a library from PyPI."""
     return Library(
         name=name,
@@ -394,8 +390,8 @@ def library(name: str) -> Library:
     )
 
 
-def receipt(name: str) -> Receipt:
-    """Return the receipt of a build with it."""
+def make_receipt(name: str) -> Receipt:
+    """Return the receipt of a build with a library."""
     return Receipt(
         library=name,
         wrapper=f"/opt/{name}/bin/mpicc",

@@ -1,4 +1,4 @@
-"""What tests do in a browser, as a reader does it: open, look, click, and wait for what comes of it."""
+"""Actions of a reader in a browser: open, look, click, and wait for the effect."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 def open_page(browser: Chrome, address: str) -> Chrome:
     """Open a report and wait until everything in it can be shown."""
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": colours("light")})
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics(1280))
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": set_colours("light")})
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", set_width(1280))
     browser.get("about:blank")
     for kind in ("browser", "performance"):
         read_log(browser, kind)
     browser.get(address)
-    until(browser, lambda: browser.execute_script("return document.documentElement.dataset.ready === 'true'"))
+    wait_until(browser, lambda: browser.execute_script("return document.documentElement.dataset.ready === 'true'"))
     return browser
 
 
@@ -30,42 +30,42 @@ def read_log(browser: Chrome, kind: str) -> list[dict[str, Any]]:
     return list(read(kind))
 
 
-def colours(scheme: str) -> list[dict[str, str]]:
+def set_colours(scheme: str) -> list[dict[str, str]]:
     return [{"name": "prefers-color-scheme", "value": scheme}]
 
 
-def metrics(width: int) -> dict[str, Any]:
+def set_width(width: int) -> dict[str, Any]:
     return {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
 
 
-def until(browser: Chrome, condition: Any) -> None:
+def wait_until(browser: Chrome, condition: Any) -> None:
     WebDriverWait(browser, 120, 0.05).until(lambda _: condition())
 
 
-def into_view(page: Chrome, element: WebElement) -> None:
+def scroll_into_view(page: Chrome, element: WebElement) -> None:
     """Scroll to an element."""
     page.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
 
 
 def click(page: Chrome, element: WebElement) -> None:
-    """Click where an element is, whatever lies on top of it there, as a reader does."""
-    into_view(page, element)
+    """Click where an element is, whatever covers it there, as a reader does."""
+    scroll_into_view(page, element)
     ActionChains(page).click(element).perform()
 
 
 def await_drawing(page: Chrome, figure: WebElement) -> WebElement:
     """Scroll to a figure and wait until it is drawn."""
-    into_view(page, figure)
+    scroll_into_view(page, figure)
     script = "const {key, drawn} = arguments[0].dataset; return key === drawn"
-    until(page, lambda: page.execute_script(script, figure))
+    wait_until(page, lambda: page.execute_script(script, figure))
     return figure
 
 
 def draw_everything(page: Chrome) -> None:
-    """Have everything drawn that would stand on paper."""
+    """Draw everything that would be printed."""
     page.execute_script("window.dispatchEvent(new Event('beforeprint'))")
     script = (
         "return [...document.querySelectorAll('figure[data-plot]:not([hidden])')]"
         ".every(({dataset}) => dataset.drawn === dataset.key)"
     )
-    until(page, lambda: page.execute_script(script))
+    wait_until(page, lambda: page.execute_script(script))

@@ -1,8 +1,6 @@
-"""A stand-in for the core: the same arguments, job and stream, with times drawn from a model whose truth is known.
-
-It is started once for all ranks, and needs the standard library only, and little of it: tests start it
-thousands of times. Beside its `mpicc`'s prefix lies `behaviour`, by which a test shows it what to do: the text of a
-dictionary, read at every start.
+"""A stand-in for the core: the same arguments, job and stream, with times drawn from a model with known truth.
+/ It is started once for all ranks, and needs only little of the standard library: tests start it thousands of times. A
+test sets its behaviour in the file `behaviour` in its `mpicc`'s prefix: the text of a dictionary, read at every start.
 """
 
 from __future__ import annotations
@@ -12,65 +10,65 @@ import os
 import sys
 import time
 
-TYPE_CHECKING = False  # As type checkers know it; typing would be a tenth of the start.
+TYPE_CHECKING = False  # For type checkers; importing typing would take a tenth of the start.
 if TYPE_CHECKING:
     from typing import Any
 
 USUAL: dict[str, Any] = {
-    "factor": 1.0,  # all times of this library are this often the model's
-    "times_ns": {},  # times of cases such as wait-up.window that are not as they should be
-    "study": "",  # what it streams of a study of the clocks
-    "noise": 0.01,  # relative standard deviation from launch to launch, and from sample to sample
-    "pause_s": 0.0,  # how long one case takes
+    "factor": 1.0,  # factor of this library on all times
+    "times_ns": {},  # wrong times of cases such as wait-up.window
+    "study": "",  # records of its study of the clocks
+    "noise": 0.01,  # relative standard deviation between launches, and between samples
+    "pause_s": 0.0,  # duration of one case
     "crash": [],  # cases such as allreduce.8 in which it ends by SIGSEGV
-    "survives": 0,  # how many passes over such a case it lives through before
+    "survives": 0,  # passes over such a case that it survives before
     "hang": [],
-    "hangs_from": 0,  # the first of its launches that hangs in its first case, as all later ones do; 0: none
-    "wrong": [],  # delivers wrong data; of a datatype or an option too, such as bcast.vector and put.epoch=fence
-    "lacking": {},  # calls it does not have, by operation and form: {"scan.persistent": "MPI_Scan_init"}
-    "torn": [],  # is killed while it writes the line of this case
-    "dead": False,  # ends before it says anything
-    "prints_bytes": 0,  # what each launch prints between two lines, checks excepted
-    "linger": False,  # leaves a process behind that ignores SIGTERM
-    "options": {},  # what it says can be chosen of operations, by their names
-    "cpus": [],  # where its ranks say that they may run, such as ["0-1", "1"]; else where they were bound
-    "hosts": [],  # the nodes on which its ranks say that they are; else those that its launcher was reported
-    "moved": {},  # which rank left its CPU during a case: {"allreduce.8": "rank 1 from CPU 1 to CPU 0"}
-    "exchange_ns": 50.0,  # between its two CPUs, as it shows the state of the machine; 0: it cannot show a state
-    "state_s": 0.0,  # how long it takes to show it
-    "waited_s": 0.0,  # that its ranks waited for their turns
-    "dies_with": "-",  # do not start where this variable is set
-    "dead_in_turns": False,  # do not start where other launches run meanwhile
-    "killed_in_turns": False,  # its launcher is killed before it says anything where other launches run meanwhile
-    "busy_s": 0.0,  # CPU time that they used meanwhile
+    "hangs_from": 0,  # number of the first launch that hangs in its first case, as all later ones do; 0: none
+    "wrong": [],  # operations that deliver wrong data, with a datatype or an option too: bcast.vector, put.epoch=fence
+    "lacking": {},  # missing calls, by operation and form: {"scan.persistent": "MPI_Scan_init"}
+    "torn": [],  # it is killed while it writes the line of this case
+    "dead": False,  # it ends before it prints anything
+    "prints_bytes": 0,  # text that each launch except checks prints between two lines
+    "linger": False,  # it leaves a process behind that ignores SIGTERM
+    "options": {},  # options in its description, by operation
+    "cpus": [],  # CPUs on which its ranks report that they run, such as ["0-1", "1"]; otherwise those of the binding
+    "hosts": [],  # nodes of its ranks in their reports; otherwise those of its launcher
+    "moved": {},  # rank that left its CPU during a case: {"allreduce.8": "rank 1 from CPU 1 to CPU 0"}
+    "exchange_ns": 50.0,  # time between its two CPUs in the state of the machine; 0: it cannot print a state
+    "state_s": 0.0,  # time to print the state
+    "waited_s": 0.0,  # time that its ranks waited for their turns
+    "dies_with": "-",  # it does not start if this variable is set
+    "dead_in_turns": False,  # it does not start while other launches run
+    "killed_in_turns": False,  # its launcher is killed before any output while other launches run
+    "busy_s": 0.0,  # CPU time that its ranks used while waiting
 }
 
 
 KEYS = ("operation", "form", "bytes", "datatype", "start", "cache", "buffers", "pages", "alignment", "root", "samples",
         "tries", "rse", "interval", "least", "fill_s", "limit_s", "clock", "sync", "ranks", "calls",
         "patience")  # fmt: skip
-"""Of a job, all but those that choose an operation's options."""
+"""Keys of a job, except those that choose an operation's options."""
 
 
-def truth_ns(operation: str, size_bytes: int) -> float:
+def compute_truth_ns(operation: str, size_bytes: int) -> float:
     """Return the model's time of a case at factor 1."""
     return 200.0 + 37.0 * len(operation) + size_bytes / 8
 
 
-def behaviour(prefix: str) -> dict[str, Any]:
-    """Return what the test wants."""
+def read_behaviour(prefix: str) -> dict[str, Any]:
+    """Return the behaviour set by the test."""
     path = f"{prefix}/behaviour"
-    return USUAL | (eval(text_of(path)) if os.path.exists(path) else {})
+    return USUAL | (eval(read_text(path)) if os.path.exists(path) else {})
 
 
-def text_of(path: str) -> str:
+def read_text(path: str) -> str:
     """Return what is in a file."""
     with open(path) as file:
         return file.read()
 
 
 def encode(value: Any) -> str:
-    """Return a value as JSON without spaces, as the core writes it. To import json would take half of the start."""
+    """Return a value as JSON without spaces, as the core writes it. Importing json would take half of the start."""
     if isinstance(value, dict):
         return "{" + ",".join(f"{encode(key)}:{encode(each)}" for key, each in value.items()) + "}"
     if isinstance(value, list | tuple):
@@ -82,19 +80,19 @@ def encode(value: Any) -> str:
     return repr(value)
 
 
-def gauss(deviation: float) -> float:
-    """Return a number from a normal distribution around one (Box and Muller, 1958)."""
+def draw_gauss(deviation: float) -> float:
+    """Return a number from a normal distribution around 1 (Box and Muller, 1958)."""
     turn, length = (int.from_bytes(os.urandom(6), "big") / (1 << 48) for _ in range(2))
     return 1.0 + deviation * math.cos(math.tau * turn) * math.sqrt(-2 * math.log(1 - length))
 
 
-def arguments(words: list[str]) -> dict[str, str]:
+def parse_arguments(words: list[str]) -> dict[str, str]:
     """Return options with their values; switches have none."""
     options = [index for index, word in enumerate(words) if word.startswith("--")]
     return {words[i]: words[i + 1] if i + 1 < len(words) and i + 1 not in options else "" for i in options}
 
 
-def row(launches: int, number: int) -> list[int]:
+def make_row(launches: int, number: int) -> list[int]:
     """Return the order of so many launches in a row of their Williams square, by their places."""
     steps = [(i + 1) // 2 if i % 2 else -(i // 2) for i in range(launches)]
     if number % (launches * (1 + launches % 2)) >= launches:
@@ -102,29 +100,29 @@ def row(launches: int, number: int) -> list[int]:
     return [(step + number) % launches for step in steps]
 
 
-def slot(turns: str, begun: int) -> dict[str, int]:
-    """Return the place of a turn among those of its round, and who measured before, once a launch has begun so many."""
+def find_slot(turns: str, begun: int) -> dict[str, int]:
+    """Return the place of a turn in its round, and its predecessor, after a launch has begun so many turns."""
     if not turns:
         return {}
     place, launches, cases = map(int, turns.partition(":")[0].split("/"))
 
-    def order(number: int) -> list[int]:
-        return row(launches, number // cases + number % cases)
+    def make_order(number: int) -> list[int]:
+        return make_row(launches, number // cases + number % cases)
 
-    position = order(begun).index(place)
-    after = order(begun)[position - 1] if position else order(max(0, begun - 1))[-1]
+    position = make_order(begun).index(place)
+    after = make_order(begun)[position - 1] if position else make_order(max(0, begun - 1))[-1]
     return {"position": position, "after": after}
 
 
-def jobs(path: str) -> list[dict[str, str]]:
-    """Return the cases of a job file, each with what the job sets for all of them."""
-    head, *lines = text_of(path).splitlines()
+def read_jobs(path: str) -> list[dict[str, str]]:
+    """Return the cases of a job file, each with the settings of the job."""
+    head, *lines = read_text(path).splitlines()
     assert head == "rankbench-job 1", head
-    for_all = [tokens(line) for line in lines if line.startswith("set ")]
-    return [dict(*for_all) | tokens(line) for line in lines if line.startswith("case ")]
+    for_all = [parse_tokens(line) for line in lines if line.startswith("set ")]
+    return [dict(*for_all) | parse_tokens(line) for line in lines if line.startswith("case ")]
 
 
-def tokens(line: str) -> dict[str, str]:
+def parse_tokens(line: str) -> dict[str, str]:
     """Return the values of a line by key."""
     return dict(token.split("=") for token in line.split()[1:])
 
@@ -138,23 +136,23 @@ class Stream:
 
     def write(self, **record: Any) -> None:
         """Write one record."""
-        self.text(encode(record) + "\n")
+        self.write_text_part(encode(record) + "\n")
 
-    def text(self, text: str) -> None:
+    def write_text_part(self, text: str) -> None:
         """Write text as it is."""
         self.file.write(text)
         self.file.flush()
 
 
-def seats(ranks: int) -> list[str]:
-    """Return the CPUs of each rank as its launcher was instructed to bind it, else one after the other."""
+def list_cpus(ranks: int) -> list[str]:
+    """Return the CPUs of each rank as bound by its launcher, otherwise one after the other."""
     kind, _, listed = os.environ.get("FAKE_BINDING", "").partition(":")
     of_a_node = [cpus.replace("+", ",") for cpus in listed.split(",")] if kind == "user" else map(str, range(ranks))
     return (list(of_a_node) * ranks)[:ranks]
 
 
 def introduce(stream: Stream, prefix: str, version: str, ranks: int, settings: dict[str, Any]) -> None:
-    """Write what the core says before its first case."""
+    """Write the records before the first case."""
     hosts = settings["hosts"] or os.environ.get("FAKE_HOSTS", "fake").split(",")
     tsc = {"name": "tsc", "usable": True, "reason": "invariant", "resolution_ns": 1, "cost_ns": 20.0}
     wtime = {"name": "MPI_Wtime", "usable": False, "reason": "it steps"}
@@ -162,14 +160,14 @@ def introduce(stream: Stream, prefix: str, version: str, ranks: int, settings: d
                  mpi_version="4.1", core="0.2.0", source="tsc", source_reason="finest step",
                  resolution_ns=1, cost_ns=20.0, synchronisation="tree", last_level_cache_bytes=1 << 25,
                  sources=[tsc, wtime])  # fmt: skip
-    for rank, allowed in enumerate(settings["cpus"] or seats(ranks)):
+    for rank, allowed in enumerate(settings["cpus"] or list_cpus(ranks)):
         host = hosts[rank * len(hosts) // ranks]
         stream.write(record="rank", rank=rank, host=host, cpu=rank, cpus=allowed, clock=f"boot-{host}",
                      libmpi=f"{prefix}/lib/libmpi.so.12", core=rank, socket=0, numa=0)  # fmt: skip
 
 
 def count_bytes(stream: Stream, settings: dict[str, Any]) -> None:
-    """Write what passed through the interface of each node while a check sent 1000 bytes from node to node."""
+    """Write the traffic of the interface of each node while a check sent 1000 bytes between nodes."""
     hosts = settings["hosts"] or os.environ.get("FAKE_HOSTS", "fake").split(",")
     probe = 1000 if len(hosts) > 1 else 0
     device = {"name": "eth0", "kind": "Ethernet", "state": "active", "rate": "", "driver": "x"}
@@ -178,24 +176,24 @@ def count_bytes(stream: Stream, settings: dict[str, Any]) -> None:
         stream.write(record="node", host=host, probe_bytes=probe, devices=devices)
 
 
-def times(case: dict[str, str], settings: dict[str, Any]) -> list[float]:
-    """Return the samples of a case: the model's truth, this launch's luck and each sample's own."""
+def draw_times(case: dict[str, str], settings: dict[str, Any]) -> list[float]:
+    """Return the samples of a case: the model's truth, with the scatter of this launch and of each sample."""
     operation, ranks = case["operation"], int(os.environ["FAKE_RANKS"])
     known = {"empty": 20.0, "wait-null": 25.0, "wait-up": 1000.0 * ranks + 30.0}
-    usual = known.get(operation, truth_ns(operation, int(case["bytes"])) * settings["factor"])
+    usual = known.get(operation, compute_truth_ns(operation, int(case["bytes"])) * settings["factor"])
     typical = settings["times_ns"].get(f"{operation}.{case['start']}", usual)
-    lucky = typical * gauss(settings["noise"])
-    return [lucky * max(0.1, gauss(settings["noise"])) for _ in range(int(case["samples"]))]
+    lucky = typical * draw_gauss(settings["noise"])
+    return [lucky * max(0.1, draw_gauss(settings["noise"])) for _ in range(int(case["samples"]))]
 
 
 def run_case(stream: Stream, index: int, case: dict[str, str], settings: dict[str, Any]) -> bool:
-    """Run one case; return whether its data were right."""
+    """Run one case; return whether its data were correct."""
     name = f"{case['operation']}.{case['bytes']}"
-    stream.write(record="begin", case=index, hop_ns=0.0, **slot(settings["turns"], index))
+    stream.write(record="begin", case=index, hop_ns=0.0, **find_slot(settings["turns"], index))
     time.sleep(settings["pause_s"])
     stream.begun[name] = stream.begun.get(name, 0) + 1
     if name in settings["crash"] and stream.begun[name] > settings["survives"]:
-        end_by("SIGSEGV")
+        end_by_signal("SIGSEGV")
     if name in settings["hang"] or settings["hangs"]:
         time.sleep(1000)
     options = {key: case[key] for key in case if key not in KEYS}
@@ -204,7 +202,7 @@ def run_case(stream: Stream, index: int, case: dict[str, str], settings: dict[st
     call = settings["lacking"].get(f"{case['operation']}.{case['form']}", "")
     status = "lacking" if call else "wrong-data" if wrong else "ok"
     reason = f"{call} is not in this library" if call else "byte 3 is 7, expected 9" if wrong else ""
-    samples = times(case, settings) if status == "ok" and not settings["probes"] else []
+    samples = draw_times(case, settings) if status == "ok" and not settings["probes"] else []
     ranks = int(os.environ["FAKE_RANKS"])
     over_ranks = {"rank": -1, "time_ns": samples, "last_rank": [0] * len(samples), "late": [0], "overrun": [],
                   "skew_ns": [30] * len(samples), "bound_ns": [], "error_ns": []}  # fmt: skip
@@ -227,54 +225,54 @@ def run_case(stream: Stream, index: int, case: dict[str, str], settings: dict[st
         "grid": [], "order": [], "hops": 0, "series": [over_ranks, *views] if samples else [],
     }) + "\n"  # fmt: skip
     if name in settings["torn"]:
-        stream.text(line[: len(line) // 2])
-        end_by("SIGKILL")
-    stream.text(line)
+        stream.write_text_part(line[: len(line) // 2])
+        end_by_signal("SIGKILL")
+    stream.write_text_part(line)
     return not wrong
 
 
 def count_launch(prefix: str) -> int:
-    """Return how many launches of this library have measured, this one included."""
+    """Return how many launches of this library have measured, including this one."""
     with open(f"{prefix}/launches", "a") as file:
         file.write("x")
         return file.tell()
 
 
-def tell_state(exchange_ns: float) -> int:
+def print_state(exchange_ns: float) -> int:
     """Print the state of a machine of two CPUs."""
     if not exchange_ns:
         print("fake core: set to know no state", file=sys.stderr)
         return 2
-    print(state(exchange_ns))
+    print(make_state(exchange_ns))
     return 0
 
 
-def state(exchange_ns: float) -> str:
-    """Return what the core reports a machine of two CPUs."""
+def make_state(exchange_ns: float) -> str:
+    """Return the state of a machine of two CPUs in the core's format."""
     pair = {"cpus": [0, 1], "median_ns": exchange_ns, "min_ns": 0.8 * exchange_ns}
     return encode({"cpus": [0, 1], "exchange": [pair], "copy_bytes_per_s": 2e10, "frequency_hz": [2e9, None],
                        "stolen_s": 0.5, "load": 0.1, "running": 0})  # fmt: skip
 
 
-def description(options: dict[str, list[dict[str, Any]]]) -> str:
-    """Return what the core says of itself, with what can be chosen of some operations."""
+def render_description(options: dict[str, list[dict[str, Any]]]) -> str:
+    """Return the core's description, with options of some operations."""
     import json
 
-    parsed = json.loads(text_of(f"{os.path.dirname(__file__)}/description.json"))
+    parsed = json.loads(read_text(f"{os.path.dirname(__file__)}/description.json"))
     for operation in parsed["operations"]:
         operation |= {"options": options[operation["name"]]} if operation["name"] in options else {}
     return json.dumps(parsed)
 
 
-def end_by(name: str) -> None:
-    """End by a signal. It is imported where it is needed, since that takes a tenth of the start."""
+def end_by_signal(name: str) -> None:
+    """End by a signal. Its module is imported here, since that takes a tenth of the start."""
     import signal
 
     os.kill(os.getpid(), getattr(signal, name))
 
 
-def leave_a_process_behind() -> None:
-    """Fork a process into a session of its own that ignores SIGTERM."""
+def leave_process() -> None:
+    """Fork a process that ignores SIGTERM into a session of its own."""
     import signal
 
     if os.fork() == 0:
@@ -286,28 +284,28 @@ def leave_a_process_behind() -> None:
 
 def main(prefix: str, version: str, words: list[str]) -> int:
     """Do what the real core does."""
-    options = arguments(words)
-    settings = behaviour(prefix) | {"probes": "--probe" in options, "turns": options.get("--turns", "")}
+    options = parse_arguments(words)
+    settings = read_behaviour(prefix) | {"probes": "--probe" in options, "turns": options.get("--turns", "")}
     if "--describe" in options:
-        print(description(settings["options"]))
+        print(render_description(settings["options"]))
         return 0
     if "--state" in options:
         time.sleep(settings["state_s"])
-        return tell_state(settings["exchange_ns"])
+        return print_state(settings["exchange_ns"])
     if settings["dead"] or settings["dies_with"] in os.environ or (settings["dead_in_turns"] and "--turns" in options):
         print("fake core: set to be dead", file=sys.stderr)
         return 1
     if settings["killed_in_turns"] and "--turns" in options:
-        end_by("SIGKILL")
+        end_by_signal("SIGKILL")
     if settings["linger"]:
-        leave_a_process_behind()
+        leave_process()
     ranks = int(os.environ["FAKE_RANKS"])
     stream = Stream(options.get("--stream", "/dev/null"))
     if "--clocks" in options:
-        stream.text(settings["study"])
+        stream.write_text_part(settings["study"])
         return 0
     introduce(stream, prefix, version, ranks, settings)
-    cases = jobs(options["--job"]) if "--job" in options else []
+    cases = read_jobs(options["--job"]) if "--job" in options else []
     late = settings["hangs_from"]
     settings["hangs"] = bool(cases and late and count_launch(prefix) >= late)
     if cases and settings["prints_bytes"]:

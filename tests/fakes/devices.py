@@ -1,4 +1,4 @@
-"""Network devices of machines that nobody here has: folders of sysfs as the kernel's documentation describes them."""
+"""Network devices that are not available: folders of sysfs as in the kernel's documentation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Tree: TypeAlias = "Mapping[str, Mapping[str, str]]"
-"""By folder below /sys, the files in it and their only lines."""
+"""By folder below /sys, its files with one line each."""
 
 LOOPBACK = {
     "devices/virtual/net/lo": {
@@ -90,11 +90,11 @@ SLINGSHOT = {
     },
 }
 DRIVERS = {"a0": "ixgbe", "a1": "mlx5_core", "a2": "mlx4_core", "a3": "hfi1", "a4": "efa", "a5": "cxi_ss1"}
-"""Of the PCI devices."""
+"""Drivers of the PCI devices."""
 
 
-def record(root: Path, *trees: Tree) -> Path:
-    """Write folders of sysfs with the links that the kernel has: of classes to devices, and of these to drivers."""
+def write_sysfs(root: Path, *trees: Tree) -> Path:
+    """Write folders of sysfs with the kernel's links: from classes to devices, and from devices to drivers."""
     sysfs = root / "sys"
     for folder, files in (entry for tree in trees for entry in tree.items()):
         place = sysfs / folder
@@ -103,15 +103,15 @@ def record(root: Path, *trees: Tree) -> Path:
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             (place / name).write_text(f"{line}\n")
         if place.parent.name in {"net", "infiniband", "cxi"}:
-            link(sysfs / "class" / place.parent.name / place.name, place)
+            make_link(sysfs / "class" / place.parent.name / place.name, place)
             device = place.parent.parent
             if device.name in DRIVERS:
-                link(place / "device", device)
-                link(device / "driver", sysfs / "bus/pci/drivers" / DRIVERS[device.name])
+                make_link(place / "device", device)
+                make_link(device / "driver", sysfs / "bus/pci/drivers" / DRIVERS[device.name])
     return root
 
 
-def link(path: Path, target: Path) -> None:
+def make_link(path: Path, target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.is_symlink():

@@ -1,6 +1,5 @@
 """A small evaluated campaign of known content, made without measuring or computing: two candidates and an A/A twin.
-
-`alpha` takes half the time of `beta` in 8-byte messages, the two are alike at 64 KiB, and `beta` crashes in the
+/ `alpha` takes half the time of `beta` in 8-byte messages, the two are equal at 64 KiB, and `beta` crashes in the
 nonblocking allreduce of that size.
 """
 
@@ -33,40 +32,39 @@ CRASHED = "allreduce.nonblocking.65536.float.socket.window"
 QUESTION = "Is alpha <faster> than beta?"
 
 
-def evaluation(
+def make_evaluation(
     placements: tuple[str, ...] = ("socket",), starts: tuple[str, ...] = (), *, pairs: bool = False
 ) -> CampaignView:
     """Return the campaign with its launches, verdict and samples.
-
-    With other starts of the blocking allreduce; with a ping-pong also from rank 1 to rank 0.
+    / Optionally with other starts of the blocking allreduce, and with a ping-pong from rank 1 to rank 0.
     """
-    cases = [case for placement in placements for case in campaigns.cases_of(placement)]
+    cases = [case for placement in placements for case in campaigns.make_cases(placement)]
     allreduces = [case for case in cases if (case.operation, case.form) == ("allreduce", "blocking")]
     cases += [msgspec.structs.replace(case, start=start) for start in starts for case in allreduces]
     cases += [msgspec.structs.replace(cases[0], options={"from": "1", "to": "0"})] if pairs else []
-    record = campaigns.campaign("fake", cases, placements=placements, seed=7, samples=SAMPLES)
+    record = campaigns.make_record("fake", cases, placements=placements, seed=7, samples=SAMPLES)
     record = msgspec.structs.replace(record, plan=msgspec.structs.replace(record.plan, question=QUESTION))
-    launches = [launch(number, placements[0]) for number in range(BLOCKS * len(CANDIDATES))]
-    counted = samples(cases)
+    launches = [make_launch(number, placements[0]) for number in range(BLOCKS * len(CANDIDATES))]
+    counted = make_samples(cases)
     return CampaignView(
         campaign=record,
         launches=launches,
-        verdict=verdict(cases),
+        verdict=make_verdict(cases),
         samples=counted,
-        rank_samples=rank_samples(counted),
+        rank_samples=make_rank_samples(counted),
         launch_values=statistics.compute_launch_values(counted),
     )
 
 
-def launch(number: int, placement: str) -> Launch:
-    """Return a launch; those of beta crashed and left a log that could break a careless page."""
+def make_launch(number: int, placement: str) -> Launch:
+    """Return a launch; those of beta crashed and left a log that could break a page without escaping."""
     candidate = CANDIDATES[number % 3]
     last = CaseStatus.CRASHED if candidate == "beta" else CaseStatus.OK
-    record = campaigns.launch(number, number // 3, number % 3, candidate, placement, last)
+    record = campaigns.make_launch(number, number // 3, number % 3, candidate, placement, last)
     return msgspec.structs.replace(record, log="Segmentation fault </script> in rank 1" if candidate == "beta" else "")
 
 
-def typical_ns(case: Case, candidate: str) -> float:
+def find_typical_ns(case: Case, candidate: str) -> float:
     """Return the true time of a case."""
     base = (500 + case.size_bytes / 4) * (0.4 if case.start == "none" and case.operation == "allreduce" else 1)
     return base * 2 if candidate == "beta" and case.size_bytes < 1024 else base
@@ -77,7 +75,7 @@ def has_values(case: Case, candidate: str) -> bool:
     return not (case.key == CRASHED and candidate == "beta")
 
 
-def samples(cases: list[Case]) -> pl.LazyFrame:
+def make_samples(cases: list[Case]) -> pl.LazyFrame:
     """Return samples in a saw-tooth above 0.9 of the true time; the first of each launch started late."""
     rows = [
         (
@@ -85,7 +83,7 @@ def samples(cases: list[Case]) -> pl.LazyFrame:
             number // 3,
             case.key,
             CANDIDATES[number % 3],
-            typical_ns(case, CANDIDATES[number % 3]) * (0.9 + index / 250),
+            find_typical_ns(case, CANDIDATES[number % 3]) * (0.9 + index / 250),
             index == 0,
         )
         for case in cases
@@ -109,8 +107,8 @@ def samples(cases: list[Case]) -> pl.LazyFrame:
     )
 
 
-def rank_samples(samples: pl.LazyFrame) -> pl.LazyFrame:
-    """Return what two ranks saw: rank 0 needs the whole time, rank 1 begins 5 ns late and ends at half of it."""
+def make_rank_samples(samples: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the samples of two ranks: rank 0 needs the whole time, rank 1 begins 5 ns late and ends at half of it."""
     over_all = samples.filter(pl.col("series") == ALL_RANKS)
     parts = ((0, 1.0, 0.0), (1, 0.5, 5.0))
     return pl.concat(
@@ -118,9 +116,9 @@ def rank_samples(samples: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def summary(case: Case, candidate: str) -> Summary:
+def make_summary(case: Case, candidate: str) -> Summary:
     """Return a summary around the true time."""
-    true = typical_ns(case, candidate)
+    true = find_typical_ns(case, candidate)
     return Summary(
         case=case.key,
         candidate=candidate,
@@ -149,9 +147,9 @@ def summary(case: Case, candidate: str) -> Summary:
     )
 
 
-def comparison(case: Case, other: str) -> Comparison:
+def make_comparison(case: Case, other: str) -> Comparison:
     """Return the comparison of a candidate with alpha."""
-    ratio = typical_ns(case, other) / typical_ns(case, "alpha")
+    ratio = find_typical_ns(case, other) / find_typical_ns(case, "alpha")
     return Comparison(
         case=case.key,
         base="alpha",
@@ -166,10 +164,10 @@ def comparison(case: Case, other: str) -> Comparison:
     )
 
 
-def case_verdict(case: Case) -> CaseVerdict:
-    """Return who is fastest in a case."""
+def make_case_verdict(case: Case) -> CaseVerdict:
+    """Return the verdict of a case."""
     ranking = [name for name in CANDIDATES[:2] if has_values(case, name)]
-    tied = len({typical_ns(case, name) for name in ranking}) == 1
+    tied = len({find_typical_ns(case, name) for name in ranking}) == 1
     return CaseVerdict(
         case=case,
         ranking=ranking,
@@ -180,18 +178,18 @@ def case_verdict(case: Case) -> CaseVerdict:
     )
 
 
-def verdict(cases: list[Case]) -> Verdict:
+def make_verdict(cases: list[Case]) -> Verdict:
     """Return the verdict over all cases; one A/A comparison is a false alarm."""
-    control = [comparison(case, "alpha (again)") for case in cases]
+    control = [make_comparison(case, "alpha (again)") for case in cases]
     alarm = msgspec.structs.replace(control[0], different=True)
     return Verdict(
         conclusion=[
             Claim(text=Text("Take alpha: it is fastest with small messages."), cases=[cases[0].key, cases[2].key]),
             Claim(text=Text("With 64 KiB the two are not distinguishable."), cases=[cases[1].key]),
         ],
-        cases=[case_verdict(case) for case in cases],
-        summaries=[summary(case, name) for case in cases for name in CANDIDATES if has_values(case, name)],
-        comparisons=[comparison(case, "beta") for case in cases if has_values(case, "beta")],
+        cases=[make_case_verdict(case) for case in cases],
+        summaries=[make_summary(case, name) for case in cases for name in CANDIDATES if has_values(case, name)],
+        comparisons=[make_comparison(case, "beta") for case in cases if has_values(case, "beta")],
         control=[alarm, *control[1:]],
         findings=[
             Finding(

@@ -1,8 +1,6 @@
 """Campaigns on a machine of known hierarchy: 2 hosts of 2 sockets of 4 cores, of which two share an L2.
-
-Ranks go round the sockets, so that their order is not the machine's. What a pair of ranks takes is reported by a
-function;
-`by_level` is true to the hierarchy, but for nothing that the shared L2 would bring.
+/ Ranks alternate between sockets, so that their order is not the machine's. A function gives the time between two
+ranks; `find_time_by_level` follows the hierarchy, but the shared L2 makes no difference.
 """
 
 from __future__ import annotations
@@ -36,33 +34,33 @@ SOCKET_NS, SOCKETS_NS, HOSTS_NS = 200.0, 600.0, 5000.0
 SAMPLES = 5
 MESSAGES = 64
 OPERATIONS = [
-    kinds.operation(name, "point-to-point", kinds.number("from", 0, 4095), kinds.number("to", 1, 4095), metric=metric,
+    kinds.make_operation(name, "point-to-point", kinds.make_number_option("from", 0, 4095), kinds.make_number_option("to", 1, 4095), metric=metric,
                     start="none", between_two=True, ranks_exactly=2, messages=messages)
     for name, metric, messages in (("pingpong", "latency", 1), ("bandwidth", "bandwidth", MESSAGES))
 ]  # fmt: skip
 
 
-def seat(rank: int) -> tuple[str, int]:
-    """Return host and CPU of a rank: round the sockets of the first host, then round those of the second."""
+def find_seat(rank: int) -> tuple[str, int]:
+    """Return host and CPU of a rank: alternating between the sockets of the first host, then those of the second."""
     host, place = divmod(rank, PER_HOST)
     core, socket = divmod(place, SOCKETS)
     return HOSTS[host], socket * CORES + core
 
 
-def by_level(_candidate: str, first: int, second: int) -> float:
-    """Return the true time between two ranks, by where they are."""
-    (host, cpu), (other_host, other) = seat(first), seat(second)
+def find_time_by_level(_candidate: str, first: int, second: int) -> float:
+    """Return the true time between two ranks, by their places."""
+    (host, cpu), (other_host, other) = find_seat(first), find_seat(second)
     if host != other_host:
         return HOSTS_NS
     return SOCKET_NS if cpu // CORES == other // CORES else SOCKETS_NS
 
 
-def equal_times(_candidate: str, _first: int, _second: int) -> float:
+def find_equal_time(_candidate: str, _first: int, _second: int) -> float:
     """Return the same time for all pairs."""
     return SOCKET_NS
 
 
-def case(operation: str, size_bytes: int, first: int, second: int) -> Case:
+def make_case(operation: str, size_bytes: int, first: int, second: int) -> Case:
     """Return the case between two ranks."""
     options = {name: str(rank) for name, rank, usual in (("from", first, 0), ("to", second, 1)) if rank != usual}
     return Case(
@@ -77,17 +75,17 @@ def case(operation: str, size_bytes: int, first: int, second: int) -> Case:
     )
 
 
-def cases(operations: tuple[str, ...] = ("pingpong",), ranks: int = RANKS, size_bytes: int = 8) -> list[Case]:
+def make_cases(operations: tuple[str, ...] = ("pingpong",), ranks: int = RANKS, size_bytes: int = 8) -> list[Case]:
     """Return the cases between all pairs of the first ranks, in both directions."""
     every = [(first, second) for first in range(ranks) for second in range(ranks) if first != second]
-    return [case(operation, size_bytes, *pair) for operation in operations for pair in every]
+    return [make_case(operation, size_bytes, *pair) for operation in operations for pair in every]
 
 
-def facts(moved: dict[int, int], ranks: int) -> list[RankFact]:
-    """Return where ranks ran; `moved` has other CPUs of some."""
+def make_facts(moved: dict[int, int], ranks: int) -> list[RankFact]:
+    """Return the places of ranks; `moved` has other CPUs for some."""
     rank_facts = []
     for rank in range(ranks):
-        host, cpu = seat(rank)
+        host, cpu = find_seat(rank)
         cpu_facts = CPUS[moved.get(rank, cpu)]
         rank_facts.append(
             RankFact(
@@ -105,21 +103,21 @@ def facts(moved: dict[int, int], ranks: int) -> list[RankFact]:
     return rank_facts
 
 
-def record(name: str, wanted: list[Case], candidates: tuple[str, ...]) -> Campaign:
+def make_record(name: str, wanted: list[Case], candidates: tuple[str, ...]) -> Campaign:
     """Return the record of the campaign."""
-    campaign = campaigns.campaign(name, wanted, candidates, (PLACEMENT,), control=False)
+    campaign = campaigns.make_record(name, wanted, candidates, (PLACEMENT,), control=False)
     placement = msgspec.structs.replace(campaign.plan.placements[0], nodes=len(HOSTS), ranks_per_node=PER_HOST)
     return msgspec.structs.replace(
         campaign,
         operations=OPERATIONS,
         plan=msgspec.structs.replace(campaign.plan, placements=[placement], question="Which ranks are near?"),
-        machine=msgspec.structs.replace(fakes.machine(2 * PER_HOST, SOCKETS), cpus=CPUS, host=HOSTS[0]),
+        machine=msgspec.structs.replace(fakes.make_machine(2 * PER_HOST, SOCKETS), cpus=CPUS, host=HOSTS[0]),
     )
 
 
-def make(
+def make_store(
     folder: Path,
-    time_ns: Callable[[str, int, int], float] = by_level,
+    time_ns: Callable[[str, int, int], float] = find_time_by_level,
     *,
     candidates: tuple[str, ...] = campaigns.CANDIDATES,
     wanted: list[Case] | None = None,
@@ -128,26 +126,26 @@ def make(
     seed: int = 1,
     moved: Callable[[int], dict[int, int]] = lambda _launch: {},
 ) -> Store:
-    """Write the campaign into a store; `moved` shows which ranks of a launch are on other CPUs than usual."""
-    chosen = cases() if wanted is None else wanted
-    campaign_store = store.create(folder, record(folder.name, chosen, candidates))
+    """Write the campaign into a store; `moved` gives the ranks of a launch on other CPUs than usual."""
+    chosen = make_cases() if wanted is None else wanted
+    campaign_store = store.create(folder, make_record(folder.name, chosen, candidates))
     random = np.random.default_rng(seed)
-    ranks = 1 + max(max(ends(case)) for case in chosen)
+    ranks = 1 + max(max(find_ends(case)) for case in chosen)
     turns = [(block, name) for block in range(1, launches + 1) for name in candidates]
     for launch, (block, name) in enumerate(turns, start=1):
         state = random.lognormal(0, 0.1)
-        results = [result(case, time_ns(name, *ends(case)) * state, spread, random) for case in chosen]
-        launched = campaigns.launch(launch, block, 0, name, PLACEMENT)
-        campaign_store.append(msgspec.structs.replace(launched, ranks=facts(moved(launch), ranks)), results)
+        results = [make_result(case, time_ns(name, *find_ends(case)) * state, spread, random) for case in chosen]
+        launched = campaigns.make_launch(launch, block, 0, name, PLACEMENT)
+        campaign_store.append(msgspec.structs.replace(launched, ranks=make_facts(moved(launch), ranks)), results)
     return campaign_store
 
 
-def ends(case: Case) -> tuple[int, int]:
-    """Return the ranks between which a case is."""
+def find_ends(case: Case) -> tuple[int, int]:
+    """Return the two ranks of a case."""
     return int(case.options.get("from", "0")), int(case.options.get("to", "1"))
 
 
-def result(case: Case, true_ns: float, spread: float, random: np.random.Generator) -> CaseResult:
+def make_result(case: Case, true_ns: float, spread: float, random: np.random.Generator) -> CaseResult:
     """Return a case of one launch: a message of no more than a few bytes, or a window of messages at 10 B/ns."""
     messages = MESSAGES if case.operation == "bandwidth" else 1
     typical = (true_ns + messages * case.size_bytes / 10) * random.lognormal(0, spread)

@@ -1,4 +1,4 @@
-"""Files as benchmarks print them, of known values, and campaigns that are imported from them."""
+"""Output of benchmarks with known results, and campaigns imported from it."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ OVERLAP = (
 )
 
 
-def osu(head: str, *rows: Sequence[float]) -> str:
-    """Return the output of a program of OSU: its head, and a row for each size, which is a whole number."""
+def format_osu(head: str, *rows: Sequence[float]) -> str:
+    """Return the output of an OSU program: its head, and a row for each size."""
     return head + "".join(f"{row[0]:<10.0f}{''.join(f'{value:18.2f}' for value in row[1:])}\n" for row in rows)
 
 
-def latencies(*rows: Sequence[float]) -> str:
-    """Return what osu_latency prints: size and microseconds of each row."""
-    return osu(LATENCY, *rows)
+def format_latencies(*rows: Sequence[float]) -> str:
+    """Return the output of osu_latency: size and microseconds of each row."""
+    return format_osu(LATENCY, *rows)
 
 
-def in_turns(rounds: Sequence[Mapping[str, str]], hosts: Sequence[str] = ("n1", "n1"), end: str = "done\n") -> str:
-    """Return the output of a script that runs one library after the other, round after round, by their names."""
+def format_turns(rounds: Sequence[Mapping[str, str]], hosts: Sequence[str] = ("n1", "n1"), end: str = "done\n") -> str:
+    """Return the output of a script that runs one library after the other in each round, with their names."""
     names = "".join(f"{host}\n" for host in hosts)
     each = ["---\n".join(f"{label}:\n{names}{text}" for label, text in round_texts.items()) for round_texts in rounds]
     return "Test:\n\n" + "===\n".join(each) + end
 
 
-def campaign(folder: Path, outputs: Mapping[str, Sequence[str]], **wish: int) -> Store:
-    """Import what each library's runs printed, a file each, into a campaign `made` below the folder."""
+def import_campaign(folder: Path, outputs: Mapping[str, Sequence[str]], **wish: int) -> Store:
+    """Import the output of each library's runs, a file each, into a campaign `made` below the folder."""
     folder.mkdir(exist_ok=True)
     sources = []
     for label, texts in outputs.items():

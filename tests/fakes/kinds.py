@@ -1,7 +1,6 @@
 """A campaign of every kind of case: options, datatypes, message rates, overlap, memory, all pairs of ranks.
-
-`alpha` takes what `campaigns.base_ns` shows, `beta` twice that, except that it needs less memory; between ranks 0 and 3
-both take ten times as long.
+/ `alpha` takes the times of `campaigns.compute_base_ns`, `beta` twice these, but it needs less memory; between ranks 0
+and 3 both take ten times as long.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ LAUNCHES, SAMPLES = 6, 20
 GROWTH_BYTES = 96 << 10
 
 
-def operation(name: str, kind: str, *options: Option, **others: object) -> Operation:
-    """Return an operation of one message a rank."""
+def make_operation(name: str, kind: str, *options: Option, **others: object) -> Operation:
+    """Return an operation with one message per rank."""
     usual: dict[str, object] = {
         "help": f"what {name} does",
         "standard": "MPI-4.1 12.3.1",
@@ -47,28 +46,28 @@ def operation(name: str, kind: str, *options: Option, **others: object) -> Opera
     return msgspec.convert({"name": name, "kind": kind, "options": list(options), **usual, **others}, Operation)
 
 
-def number(name: str, usual: int, most: int) -> Option:
+def make_number_option(name: str, usual: int, most: int) -> Option:
     """Return an option that is a number."""
     return Option(name=name, help=f"which {name}", usual=str(usual), least=0, most=most)
 
 
-def choice(name: str, *values: str) -> Option:
+def make_choice_option(name: str, *values: str) -> Option:
     """Return an option of values, the first of which is usual."""
     return Option(name=name, help=f"how the {name} is", usual=values[0], values=list(values))
 
 
-QUANTITY = choice("quantity", "time", "overlap", "memory")
+QUANTITY = make_choice_option("quantity", "time", "overlap", "memory")
 OPERATIONS = [
-    operation("put", "one-sided", choice("allocation", "allocate", "create"), choice("epoch", "flush", "fence")),
-    operation("message-rate", "point-to-point", number("window", 64, 4096), metric="rate", messages=0, in_pairs=True),
-    operation("allreduce", "collective", QUANTITY, forms=["blocking", "nonblocking", "persistent"], datatype="float"),
-    operation("pingpong", "point-to-point", number("from", 0, 3), number("to", 1, 3), metric="latency", start="none",
+    make_operation("put", "one-sided", make_choice_option("allocation", "allocate", "create"), make_choice_option("epoch", "flush", "fence")),
+    make_operation("message-rate", "point-to-point", make_number_option("window", 64, 4096), metric="rate", messages=0, in_pairs=True),
+    make_operation("allreduce", "collective", QUANTITY, forms=["blocking", "nonblocking", "persistent"], datatype="float"),
+    make_operation("pingpong", "point-to-point", make_number_option("from", 0, 3), make_number_option("to", 1, 3), metric="latency", start="none",
               between_two=True, ranks_exactly=2),
 ]  # fmt: skip
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
 
-def case(name: str, size_bytes: int, form: str = "blocking", datatype: str = "", **options: str) -> Case:
+def make_case(name: str, size_bytes: int, form: str = "blocking", datatype: str = "", **options: str) -> Case:
     """Return a case of four ranks."""
     chosen = BY_NAME[name]
     return Case(
@@ -85,15 +84,15 @@ def case(name: str, size_bytes: int, form: str = "blocking", datatype: str = "",
 
 SIZES = (8, 65536)
 PUTS = [
-    *(case("put", size) for size in SIZES),
-    *(case("put", size, allocation="create", epoch="fence") for size in SIZES),
-    *(case("put", size, datatype="vector") for size in SIZES),
+    *(make_case("put", size) for size in SIZES),
+    *(make_case("put", size, allocation="create", epoch="fence") for size in SIZES),
+    *(make_case("put", size, datatype="vector") for size in SIZES),
 ]
-RATES = [case("message-rate", 8), case("message-rate", 8, window="1")]
-OVERLAPS = [case("allreduce", size, "nonblocking", quantity="overlap") for size in SIZES]
-MEMORY = [case("allreduce", size, quantity="memory") for size in SIZES]
+RATES = [make_case("message-rate", 8), make_case("message-rate", 8, window="1")]
+OVERLAPS = [make_case("allreduce", size, "nonblocking", quantity="overlap") for size in SIZES]
+MEMORY = [make_case("allreduce", size, quantity="memory") for size in SIZES]
 PAIRS = [
-    case("pingpong", 8, **({"from_": str(first)} if first else {}), **({"to": str(second)} if second != 1 else {}))
+    make_case("pingpong", 8, **({"from_": str(first)} if first else {}), **({"to": str(second)} if second != 1 else {}))
     for first in range(RANKS)
     for second in range(RANKS)
     if first != second
@@ -101,18 +100,18 @@ PAIRS = [
 CASES = [*PUTS, *RATES, *OVERLAPS, *MEMORY, *PAIRS]
 
 
-def time_ns(case: Case, candidate: str) -> float:
+def find_time_ns(case: Case, candidate: str) -> float:
     """Return the true time of a case, or the bytes of memory."""
     if case.quantity == "memory":
         return (1 << 20) * (1.0 if candidate.startswith("beta") else 1.5)
     far = {case.options.get("from", "0"), case.options.get("to", "1")} == {"0", "3"}
     slow = 10 if far and case.operation == "pingpong" else 1
-    return campaigns.base_ns(case) * slow * (2 if candidate.startswith("beta") else 1)
+    return campaigns.compute_base_ns(case) * slow * (2 if candidate.startswith("beta") else 1)
 
 
-def result(case: Case, candidate: str, block: int) -> CaseResult:
-    """Return a case of one launch, without any scatter but that of blocks."""
-    value = time_ns(case, candidate) * (1 + block / 1000)
+def make_result(case: Case, candidate: str, block: int) -> CaseResult:
+    """Return a case of one launch, without any scatter but that between blocks."""
+    value = find_time_ns(case, candidate) * (1 + block / 1000)
     times = [value] * (1 if case.quantity == "memory" else SAMPLES)
     overlap = case.quantity == "overlap"
     messages = int(case.options.get("window", "64")) * RANKS // 2 if case.operation == "message-rate" else RANKS
@@ -133,26 +132,26 @@ def result(case: Case, candidate: str, block: int) -> CaseResult:
     )
 
 
-def record(name: str, cases: list[Case]) -> Campaign:
+def make_record(name: str, cases: list[Case]) -> Campaign:
     """Return the record of the campaign."""
-    campaign = campaigns.campaign(name, cases, placements=(PLACEMENT,), control=False)
+    campaign = campaigns.make_record(name, cases, placements=(PLACEMENT,), control=False)
     placement = msgspec.structs.replace(campaign.plan.placements[0], ranks_per_node=RANKS)
     return msgspec.structs.replace(
         campaign,
         operations=OPERATIONS,
         plan=msgspec.structs.replace(campaign.plan, placements=[placement]),
-        machine=fakes.machine(RANKS),
+        machine=fakes.make_machine(RANKS),
     )
 
 
-def make(folder: Path, cases: list[Case] = CASES) -> Store:
+def make_store(folder: Path, cases: list[Case] = CASES) -> Store:
     """Write the campaign into a store."""
-    campaign = record(folder.name, cases)
+    campaign = make_record(folder.name, cases)
     campaign_store = store.create(folder, campaign)
     groups = list(dict.fromkeys(case.launch_group for case in cases))
     blocks = range(1, LAUNCHES + 1)
     turns = [(block, name, group) for block in blocks for name in campaigns.CANDIDATES for group in groups]
     for launch, (block, name, group) in enumerate(turns, start=1):
-        results = [result(case, name, block) for case in cases if case.launch_group == group]
-        campaign_store.append(campaigns.launch(launch, block, 0, name, PLACEMENT), results)
+        results = [make_result(case, name, block) for case in cases if case.launch_group == group]
+        campaign_store.append(campaigns.make_launch(launch, block, 0, name, PLACEMENT), results)
     return campaign_store

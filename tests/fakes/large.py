@@ -1,7 +1,7 @@
 """A large evaluated campaign of known truth, made without measuring: lines x sizes x candidates x placements.
-
-Times follow a line per operation; who is fastest changes with the size, and the last candidate is slow in every third
-line. Samples are drawn in one sweep, summaries and comparisons are what is true, so that a hundred lines take seconds.
+/ Times follow a line per operation; the fastest candidate changes with the size, and the last candidate is slow in
+every third line. Samples are drawn at once, and summaries and comparisons are the truth, so that a hundred lines take
+seconds.
 """
 
 from __future__ import annotations
@@ -41,31 +41,31 @@ if TYPE_CHECKING:
 
 CANDIDATES = ("alpha", "beta", "gamma", "delta")
 PLACEMENTS = ("socket", "spread", "nodes")
-WORTH = 1.03
+LEAST_RATIO = 1.03
 
 
-def all_lines(count: int) -> list[tuple[str, Form]]:
-    """Return so many operations in one form each, all of which take a size and measure for all ranks."""
+def list_lines(count: int) -> list[tuple[str, Form]]:
+    """Return so many operations in one form each, which all take a size and measure all ranks."""
     known = [
         operation
-        for operation in fakes.description().operations
+        for operation in fakes.read_description().operations
         if operation.sized and not operation.rings and not operation.once
     ]
     lines = [(operation.name, form) for operation in known for form in operation.forms]
     return lines[:count]
 
 
-def cases_of(lines: int, sizes: int, placements: tuple[str, ...], ranks: int = 16) -> list[Case]:
+def make_cases(lines: int, sizes: int, placements: tuple[str, ...], ranks: int = 16) -> list[Case]:
     """Return the cases, placement by placement; sizes are powers of two from 8 B on."""
     bytes_ = [8 << number for number in range(sizes)]
-    cases = (case for place in placements for case in campaigns.cases_of(place, all_lines(lines), bytes_))
-    single = (campaigns.cases_of(place, [("barrier", "blocking")])[0] for place in placements)
+    cases = (case for place in placements for case in campaigns.make_cases(place, list_lines(lines), bytes_))
+    single = (campaigns.make_cases(place, [("barrier", "blocking")])[0] for place in placements)
     return [msgspec.structs.replace(case, ranks=ranks) for case in (*cases, *single)]
 
 
 @dataclass
 class Large:
-    """The campaign before it is reported."""
+    """The campaign before its evaluation."""
 
     lines: int = 100
     sizes: int = 24
@@ -77,7 +77,7 @@ class Large:
     @cached_property
     def cases(self) -> list[Case]:
         """All cases."""
-        return cases_of(self.lines, self.sizes, self.placements)
+        return make_cases(self.lines, self.sizes, self.placements)
 
     @cached_property
     def true_ns(self) -> np.ndarray:
@@ -125,7 +125,7 @@ class Large:
             visit_after=pl.lit(-1, pl.Int8),
         )
 
-    def launches(self) -> list[Launch]:
+    def make_launches(self) -> list[Launch]:
         """Return the launches: a block has one of each candidate at each placement."""
         turns = (
             (block, position, candidate, placement)
@@ -133,10 +133,10 @@ class Large:
             for placement in self.placements
             for position, candidate in enumerate(self.candidates)
         )
-        return [campaigns.launch(number, *turn) for number, turn in enumerate(turns, 1)]
+        return [campaigns.make_launch(number, *turn) for number, turn in enumerate(turns, 1)]
 
-    def summaries(self) -> Iterator[Summary]:
-        """Yield what is true of each candidate in each case."""
+    def make_summaries(self) -> Iterator[Summary]:
+        """Yield the true summary of each candidate in each case."""
         for case, times in zip(self.cases, self.true_ns, strict=True):
             for name, true in zip(self.candidates, map(float, times), strict=True):
                 yield Summary(
@@ -163,13 +163,13 @@ class Large:
                     moved_messages=1,
                 )
 
-    def comparisons(self) -> Iterator[Comparison]:
-        """Yield the comparison of each two candidates in each case."""
+    def make_comparisons(self) -> Iterator[Comparison]:
+        """Yield the comparison of every two candidates in each case."""
         for case, times in zip(self.cases, self.true_ns, strict=True):
             for first in range(len(self.candidates)):
                 for second in range(first + 1, len(self.candidates)):
                     ratio = float(times[second] / times[first])
-                    different = not 1 / WORTH <= ratio <= WORTH
+                    different = not 1 / LEAST_RATIO <= ratio <= LEAST_RATIO
                     yield Comparison(
                         case=case.key,
                         base=self.candidates[first],
@@ -183,18 +183,18 @@ class Large:
                         different=different,
                     )
 
-    def verdicts(self) -> Iterator[CaseVerdict]:
-        """Yield who is fastest in each case."""
+    def make_verdicts(self) -> Iterator[CaseVerdict]:
+        """Yield the verdict of each case."""
         for case, times in zip(self.cases, self.true_ns, strict=True):
             order = np.argsort(times)
             ranking = [self.candidates[number] for number in order]
             ratios = times[order] / times[order[0]]
-            winners = [name for name, ratio in zip(ranking, ratios, strict=True) if ratio <= WORTH]
+            winners = [name for name, ratio in zip(ranking, ratios, strict=True) if ratio <= LEAST_RATIO]
             margin = float(ratios[len(winners)]) if len(winners) < len(ranking) else 1.0
             outcome: Outcome = "faster" if len(winners) == 1 else "undecided"
             yield CaseVerdict(case=case, ranking=ranking, winners=winners, outcome=outcome, margin=margin)
 
-    def findings(self) -> list[Finding]:
+    def make_findings(self) -> list[Finding]:
         """Return one finding for every fifth line, of its middle case."""
         return [
             Finding(
@@ -209,7 +209,7 @@ class Large:
             if case.size_bytes
         ]
 
-    def groups(self) -> list[Group]:
+    def make_groups(self) -> list[Group]:
         """Return the lines in groups of seven, and the last ones alone."""
         lines: dict[str, list[str]] = {}
         for case in self.cases:
@@ -227,10 +227,10 @@ class Large:
             for part in parts
         ]
 
-    def evaluation(self) -> CampaignView:
-        """Return everything as if it had been measured."""
+    def make_evaluation(self) -> CampaignView:
+        """Return the evaluated campaign as if it had been measured."""
         samples = self.draw().lazy()
-        record = campaigns.campaign("large", self.cases, self.candidates, self.placements, control=False)
+        record = campaigns.make_record("large", self.cases, self.candidates, self.placements, control=False)
         planned = msgspec.structs.replace(record.plan, question="Which library for this cluster?")
         keys = [case.key for case in self.cases]
         verdict = Verdict(
@@ -238,19 +238,19 @@ class Large:
                 Claim(text=Text("Take alpha: it is fastest with small messages."), cases=keys),
                 Claim(text=Text("With large messages the others catch up."), cases=keys[-5:]),
             ],
-            cases=list(self.verdicts()),
-            summaries=list(self.summaries()),
-            comparisons=list(self.comparisons()),
+            cases=list(self.make_verdicts()),
+            summaries=list(self.make_summaries()),
+            comparisons=list(self.make_comparisons()),
             control=[],
-            findings=self.findings(),
+            findings=self.make_findings(),
             blocks=self.blocks,
-            groups=self.groups(),
+            groups=self.make_groups(),
         )
         launch_values = statistics.compute_launch_values(samples)
         record = msgspec.structs.replace(record, plan=planned)
         return CampaignView(
             campaign=record,
-            launches=self.launches(),
+            launches=self.make_launches(),
             verdict=verdict,
             samples=samples,
             rank_samples=samples.clear(),

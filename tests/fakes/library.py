@@ -1,6 +1,5 @@
-"""A maker of stand-in MPI libraries: prefixes that are found, built and launched as real ones are.
-
-What their `mpicc` compiles is the stand-in core.
+"""Stand-in MPI libraries: prefixes that are found, built and launched like real ones.
+/ Their `mpicc` compiles to the stand-in core.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from rankbench.build import missing
 
 HERE = Path(__file__).parent
 REPOSITORY = Path(__file__).parents[2]
-DESCRIPTION = core.description({})
+DESCRIPTION = core.render_description({})
 
 MPICC = """#!/bin/sh
 case " $* " in
@@ -39,7 +38,7 @@ sys.path.insert(0, "{core}")
 import core
 sys.exit(core.main(sys.argv[1], sys.argv[2], sys.argv[3:]))' "{prefix}" {version} "$@"
 """
-"""The core is imported, so that it is compiled once."""
+"""The core is imported, so that Python compiles it once."""
 MPIEXEC = """#!/bin/sh
 while [ $# -gt 0 ]; do
   case "$1" in
@@ -61,7 +60,7 @@ exec "$@"
 
 
 def make(prefix: Path, version: str, **behaviour: object) -> Path:
-    """Make a library that names itself MPICH of some version; `fakes.core.USUAL` shows how it can behave."""
+    """Make a library that reports itself as MPICH of a version; `fakes.core.USUAL` lists its behaviour."""
     scripts = {
         "bin/mpicc": MPICC,
         "bin/mpiexec": MPIEXEC,
@@ -74,30 +73,31 @@ def make(prefix: Path, version: str, **behaviour: object) -> Path:
         path.write_text(text.format(prefix=prefix, version=version, python=sys.executable, core=HERE))
         path.chmod(0o755)
     (prefix / "include").mkdir()
-    (prefix / "include/mpi.h").write_text(header())
+    (prefix / "include/mpi.h").write_text(render_header())
     behave(prefix, **behaviour)
     return prefix
 
 
 @functools.cache
-def header() -> str:
+def render_header() -> str:
     """Return a header that declares every call of the core."""
     calls = missing.find_used(path.read_text() for path in (REPOSITORY / "core").rglob("*.c"))
     return "".join(f"int {call}(void);\n" for call in sorted(calls))
 
 
 def behave(prefix: Path, **behaviour: object) -> None:
-    """Report a library how to behave from its next start on.
-
-    What its core says whatever it is asked for is written down: to start Python for it takes longer than a launch.
+    """Set a library's behaviour from its next start on.
+    / Constant answers of its core are written to files: starting Python takes longer than a launch.
     """
-    path = prefix / "behaviour.part"  # A core that starts just now reads the one or the other.
+    path = prefix / "behaviour.part"  # A core that starts now reads the old or the new file.
     path.write_text(repr(behaviour))
     path.replace(prefix / "behaviour")
     answers = prefix / "answers"
     shutil.rmtree(answers, ignore_errors=True)
     answers.mkdir()
-    settings = core.behaviour(str(prefix))
+    settings = core.read_behaviour(str(prefix))
     if settings["exchange_ns"] and not settings["state_s"]:
-        (answers / "--state").write_text(core.state(settings["exchange_ns"]))
-    (answers / "--describe").write_text(core.description(settings["options"]) if settings["options"] else DESCRIPTION)
+        (answers / "--state").write_text(core.make_state(settings["exchange_ns"]))
+    (answers / "--describe").write_text(
+        core.render_description(settings["options"]) if settings["options"] else DESCRIPTION
+    )

@@ -31,7 +31,7 @@ module() {
 
 
 def use(monkeypatch: pytest.MonkeyPatch, home: Path, files: Mapping[str, str]) -> None:
-    """Put a module system and modulefiles below a folder, and lead the user of this process to them."""
+    """Put a module system and modulefiles below a folder, and make them available to this process."""
     for name, text in {"init/bash": INIT, **{f"files/{name}": text for name, text in files.items()}}.items():
         path = home / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Campaigns of one plan, made one after the other: what is true of each, and what its record says, is chosen."""
+"""Successive campaigns of one plan, with chosen truth and records."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from rankbench.model import Campaign, Case, Launch
     from rankbench.store import Store
 
-CASES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("barrier", "blocking")])
+CASES = campaigns.make_cases(lines=[("allreduce", "blocking"), ("barrier", "blocking")])
 """Two sizes of one operation and one case of another."""
 Fate = float | CaseStatus
-_drawn: dict[str, dict[Path, bytes]] = {}
-"""The files of campaigns by what they were drawn from."""
+_CAMPAIGNS: dict[str, dict[Path, bytes]] = {}
+"""Files of drawn campaigns by their parameters."""
 
 
-def night(
+def make_night(
     folder: Path,
     factor: Callable[[str, Case], Fate] = lambda _candidate, _case: 1.0,
     *,
@@ -42,16 +42,16 @@ def night(
     plan: Mapping[str, Any] | None = None,
     **changes: Any,
 ) -> Store:
-    """Make a campaign in which `alpha` is of a version, which its name ends in; factors are asked for by family."""
+    """Make a campaign in which `alpha` has a version, with which its name ends; factors are looked up by family."""
     named = [f"{name}-{version}" if name == "alpha" else name for name in candidates]
 
-    def truth(name: str, case: Case) -> Truth:
+    def make_truth(name: str, case: Case) -> Truth:
         fate = factor(name.partition("-")[0], case)
         if isinstance(fate, CaseStatus):
             return Truth(noise=0, spread=scatter, status=fate)
         return Truth(noise=0, spread=scatter, factor=fate)
 
-    campaign_store = draw_once(folder, truth, launches, day, named, cases, exchange_ns, control=control)
+    campaign_store = draw_once(folder, make_truth, launches, day, named, cases, exchange_ns, control=control)
     record = msgspec.structs.replace(
         campaign_store.campaign,
         created=f"2026-03-{day:02}T01:00:00+00:00",
@@ -67,7 +67,7 @@ def night(
     rewrite(campaign_store.folder, msgspec.structs.replace(record, **changes))
     if copy != 1.0:
         for launch in campaign_store.launches():
-            slow_copying(campaign_store.folder, launch, copy)
+            slow_down_copying(campaign_store.folder, launch, copy)
     return store.open(folder)
 
 
@@ -82,10 +82,10 @@ def draw_once(
     *,
     control: bool,
 ) -> Store:
-    """Make a campaign. Drawing is expensive: one of the same name, seed, cases and truths is copied."""
+    """Make a campaign. Drawing is expensive: a campaign with the same name, seed, cases and truths is copied."""
     truths = [(name, case, truth(name, case)) for name in candidates for case in cases]
     key = repr((folder.name, truths, launches, seed, exchange_ns, control))
-    if key not in _drawn:
+    if key not in _CAMPAIGNS:
         drawn = campaigns.make_campaign(
             folder,
             truth,
@@ -97,21 +97,21 @@ def draw_once(
             control=control,
             exchange_ns=lambda _candidate, _block: (exchange_ns, exchange_ns),
         )
-        _drawn[key] = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
+        _CAMPAIGNS[key] = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
         return drawn
-    for path, content in _drawn[key].items():
+    for path, content in _CAMPAIGNS[key].items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
     return store.open(folder)
 
 
 def rewrite(folder: Path, record: Campaign) -> None:
-    """Let a campaign's record say something else."""
+    """Replace a campaign's record."""
     (folder / "campaign.json").write_bytes(msgspec.json.encode(record))
 
 
-def slow_copying(folder: Path, launch: Launch, factor: float) -> None:
-    """Let a launch have met a machine on which copying took so much longer."""
+def slow_down_copying(folder: Path, launch: Launch, factor: float) -> None:
+    """Give a launch a machine on which copying took so much longer."""
     states = {
         name: msgspec.structs.replace(state, copy_bytes_per_s=(state.copy_bytes_per_s or 0) / factor)
         for name, state in (("before", launch.before), ("after", launch.after))
@@ -121,8 +121,8 @@ def slow_copying(folder: Path, launch: Launch, factor: float) -> None:
     path.write_bytes(msgspec.json.encode(msgspec.structs.replace(launch, **states)))
 
 
-def slower(family: str, operation: str, factor: Fate, *, below: int = 1 << 40) -> Callable[[str, Case], Fate]:
-    """Return the truth that one candidate takes so much longer in one operation's cases below a size, or ends so."""
+def make_slower(family: str, operation: str, factor: Fate, *, below: int = 1 << 40) -> Callable[[str, Case], Fate]:
+    """Return the truth that a candidate takes longer in an operation's cases below a size, or ends with a status."""
     return lambda name, case: (
         factor if name == family and case.operation == operation and case.size_bytes < below else 1.0
     )

@@ -1,4 +1,4 @@
-"""Reading a report's page as its own script does."""
+"""Reading the data of a report's page as its script does."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import re
 from typing import Any
 
 
-def part(page: str, name: str) -> Any:
-    """Return what is packed in a page under a name."""
+def read_part(page: str, name: str) -> Any:
+    """Return the data packed in a page under a name."""
     match = re.search(rf'<script type="text/plain" id="part-{name}">(.*?)</script>', page, re.S)
     assert match is not None
     return json.loads(gzip.decompress(base64.b64decode(match[1])))
 
 
-def book(page: str) -> dict[str, Any]:
-    """Return what a page knows of all cases before it draws anything."""
+def read_book(page: str) -> dict[str, Any]:
+    """Return the data of all cases that a page has before it draws."""
     match = re.search(r'<script type="application/json" id="book">(.*?)</script>', page, re.S)
     assert match is not None
     read: dict[str, Any] = json.loads(match[1])
     return read
 
 
-def captions(page: str, kind: str) -> list[str]:
+def list_captions(page: str, kind: str) -> list[str]:
     """Return the captions of the tables of one kind."""
-    return [table[0] for table in part(page, "tables")[kind]]
+    return [table[0] for table in read_part(page, "tables")[kind]]

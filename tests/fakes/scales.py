@@ -1,4 +1,4 @@
-"""Campaigns at many numbers of nodes and of ranks on each: a function shows what a candidate takes, or how it ends."""
+"""Campaigns at many numbers of nodes and ranks per node: a function gives a candidate's time, or how it ends."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ STUDY = tuple(
 SAMPLES = 5
 
 
-def placements(nodes: Sequence[int], ranks: Sequence[int]) -> list[Placement]:
-    """Return every number of nodes with every number of ranks."""
+def make_placements(nodes: Sequence[int], ranks: Sequence[int]) -> list[Placement]:
+    """Return every number of nodes with every number of ranks per node."""
     return [
         Placement(name=f"{node}x{rank}", nodes=node, ranks_per_node=rank, binding="core")
         for node, rank in itertools.product(nodes, ranks)
     ]
 
 
-def case(operation: str, size_bytes: int, placement: Placement) -> Case:
-    """Return a case of all ranks of a placement."""
+def make_case(operation: str, size_bytes: int, placement: Placement) -> Case:
+    """Return the case of all ranks of a placement."""
     chosen = next(
-        operation_facts for operation_facts in fakes.description().operations if operation_facts.name == operation
+        operation_facts for operation_facts in fakes.read_description().operations if operation_facts.name == operation
     )
     return Case(
         operation=operation,
@@ -55,7 +55,7 @@ def case(operation: str, size_bytes: int, placement: Placement) -> Case:
     )
 
 
-def record(
+def make_record(
     name: str,
     candidates: Sequence[str],
     operations: Sequence[str],
@@ -64,15 +64,15 @@ def record(
     cores: int,
 ) -> Campaign:
     """Return the record of the campaign."""
-    cases = [case(operation, size, place) for place in places for operation in operations for size in sizes]
-    campaign = campaigns.campaign(name, list(dict.fromkeys(cases)), candidates, control=False)
+    cases = [make_case(operation, size, place) for place in places for operation in operations for size in sizes]
+    campaign = campaigns.make_record(name, list(dict.fromkeys(cases)), candidates, control=False)
     plan = msgspec.structs.replace(
         campaign.plan, placements=places, operations=list(operations), sizes_bytes=list(sizes)
     )
-    return msgspec.structs.replace(campaign, plan=plan, machine=fakes.machine(cores))
+    return msgspec.structs.replace(campaign, plan=plan, machine=fakes.make_machine(cores))
 
 
-def make(
+def make_store(
     folder: Path,
     outcome: OutcomeOf,
     *,
@@ -87,17 +87,19 @@ def make(
     seed: int = 1,
 ) -> Store:
     """Write the campaign into a store; `spread` is that of launches, as the standard deviation of a logarithm."""
-    campaign = record(folder.name, candidates, operations, sizes, placements(nodes, ranks), cores)
+    campaign = make_record(folder.name, candidates, operations, sizes, make_placements(nodes, ranks), cores)
     campaign_store = store.create(folder, campaign)
     random, numbers = np.random.default_rng(seed), itertools.count(1)
     for block, name, place in itertools.product(range(1, launches + 1), candidates, campaign.plan.placements):
         cases = [case for case in campaign.cases if case.placement == place.name]
-        results = [result(case, place, outcome(name, case, place), random.lognormal(0, spread)) for case in cases]
-        campaign_store.append(campaigns.launch(next(numbers), block, 0, name, place.name, results[-1].status), results)
+        results = [make_result(case, place, outcome(name, case, place), random.lognormal(0, spread)) for case in cases]
+        campaign_store.append(
+            campaigns.make_launch(next(numbers), block, 0, name, place.name, results[-1].status), results
+        )
     return campaign_store
 
 
-def result(case: Case, place: Placement, outcome: float | CaseStatus, factor: float) -> CaseResult:
+def make_result(case: Case, place: Placement, outcome: float | CaseStatus, factor: float) -> CaseResult:
     """Return a case of one launch: a few samples almost alike, or how it ended."""
     if isinstance(outcome, CaseStatus):
         return CaseResult(case=case, status=outcome, reason=campaigns.REASONS[outcome])

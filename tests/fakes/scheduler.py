@@ -1,7 +1,6 @@
-"""A stand-in for the commands of every scheduler: jobs run here at once, on nodes that have names only.
-
-`install` puts the commands of one scheduler into a folder for PATH. Each calls this file, by its path, with the kind of
-scheduler, the folder that holds its jobs, and its own name and arguments. It needs the standard library only.
+"""A stand-in for the commands of every scheduler: jobs run here immediately, on nodes that are only names.
+/ `install` puts the commands of one scheduler into a folder for PATH. Each calls this file, by its path, with the kind
+of scheduler, the folder of its jobs, and its own name and arguments. It needs only the standard library.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ COMMANDS = {
     "ssh": (),
 }
 NODES = ("a1", "a2", "a3", "a4")
-STATES = {  # running, ended well, ended otherwise
+STATES = {  # running, ended successfully, ended otherwise
     "slurm": ("JobId={} JobState=RUNNING Reason=None", "JobId={} JobState=COMPLETED Reason=None",
               "JobId={} JobState=NODE_FAIL Reason=NodeDown"),
     "pbs": ("Job Id: {}\n    job_state = R\n", "Job Id: {}\n    job_state = F\n    Exit_status = 0\n",
@@ -45,27 +44,27 @@ def install(kind: str, folder: Path) -> dict[str, str]:
     return {"PATH": f"{folder}:{os.environ['PATH']}"}
 
 
-def spread(path: Path, tasks: int) -> str:
-    """Write a file of nodes in which each stands once for each of its tasks."""
+def write_node_file(path: Path, tasks: int) -> str:
+    """Write a file of nodes in which each occurs once for each of its tasks."""
     path.write_text("".join(f"{node}\n" for node in NODES for _ in range(tasks)))
     return str(path)
 
 
-def environment(kind: str, folder: Path, number: str) -> dict[str, str]:
-    """Return what a scheduler sets within a job."""
+def make_environment(kind: str, folder: Path, number: str) -> dict[str, str]:
+    """Return the variables that a scheduler sets in a job."""
     nodes = folder / "jobs" / f"{number}.nodes"
     return {
         "slurm": {"SLURM_JOB_ID": number, "SLURM_JOB_NODELIST": "a[1-4]"},
-        "pbs": {"PBS_JOBID": number, "PBS_NODEFILE": spread(nodes, 2)},
-        "lsf": {"LSB_JOBID": number, "LSB_DJOB_HOSTFILE": spread(nodes, 2)},
+        "pbs": {"PBS_JOBID": number, "PBS_NODEFILE": write_node_file(nodes, 2)},
+        "lsf": {"LSB_JOBID": number, "LSB_DJOB_HOSTFILE": write_node_file(nodes, 2)},
         "flux": {"FLUX_JOB_ID": number},
-        "grid-engine": {"JOB_ID": number, "PE_HOSTFILE": spread(nodes, 1)},
+        "grid-engine": {"JOB_ID": number, "PE_HOSTFILE": write_node_file(nodes, 1)},
     }[kind]
 
 
 def submit(kind: str, folder: Path, script: str) -> str:
-    """Run a script in the background; return the job's number, or end as a scheduler does that does not want it."""
-    import re  # Who asks for a job's state, often, waits for neither.
+    """Run a script in the background; return the job's number, or end as a scheduler does that rejects it."""
+    import re  # The frequent requests for a job's state need neither module.
     import subprocess
 
     if (folder / "refuses").exists():
@@ -77,7 +76,7 @@ def submit(kind: str, folder: Path, script: str) -> str:
     with Path(log[1]).open("ab") as output:
         process = subprocess.Popen(
             ["bash", "-c", command],
-            env=os.environ | environment(kind, folder, number),
+            env=os.environ | make_environment(kind, folder, number),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
@@ -87,23 +86,25 @@ def submit(kind: str, folder: Path, script: str) -> str:
     return number
 
 
-def state(kind: str, folder: Path, number: str) -> str:
-    """Return what a scheduler says of a job."""
+def read_state(kind: str, folder: Path, number: str) -> str:
+    """Return the scheduler's output on the state of a job."""
     running, well, otherwise = STATES[kind]
     pid, ended = int((folder / "jobs" / f"{number}.pid").read_text()), folder / "jobs" / f"{number}.ended"
     if ended.exists():
         return (well if ended.read_text().strip() == "0" else otherwise).format(number)
-    return (running if any(map(lives_in(pid), Path("/proc").glob("[0-9]*/stat"))) else otherwise).format(number)
+    return (running if any(map(make_test_of_life(pid), Path("/proc").glob("[0-9]*/stat"))) else otherwise).format(
+        number
+    )
 
 
-def runs(kind: str, folder: Path, number: str) -> bool:
-    """Return whether a job goes on."""
-    return state(kind, folder, number) == STATES[kind][0].format(number)
+def is_running(kind: str, folder: Path, number: str) -> bool:
+    """Return whether a job still runs."""
+    return read_state(kind, folder, number) == STATES[kind][0].format(number)
 
 
 def refuse_ended(folder: Path, number: str) -> None:
-    """Answer as qstat does of a job that is over: by default a server does not even know it any more."""
-    if "job_state = F" in state("pbs", folder, number):
+    """Answer as qstat does for an ended job: by default a server no longer knows it."""
+    if "job_state = F" in read_state("pbs", folder, number):
         if (folder / "no-history").exists():
             refuse(153, f"qstat: Unknown Job Id {number}.server")
         refuse(35, f"qstat: {number}.server Job has finished, use -x or -H to obtain historical job information")
@@ -115,8 +116,8 @@ def refuse(code: int, text: str) -> NoReturn:
     sys.exit(code)
 
 
-def lives_in(group: int) -> Callable[[Path], bool]:
-    """Return what reports a process whether it is of a group and goes on: a script may outlive who started it."""
+def make_test_of_life(group: int) -> Callable[[Path], bool]:
+    """Return a test whether a process belongs to a group and still runs: a script may outlive its parent."""
 
     def lives(stat: Path) -> bool:
         try:
@@ -129,12 +130,12 @@ def lives_in(group: int) -> Callable[[Path], bool]:
 
 
 def cancel(folder: Path, number: str) -> None:
-    """End a job as a scheduler does: all of it is reported at once."""
+    """End a job as a scheduler does: all its processes get a signal at once."""
     os.killpg(int((folder / "jobs" / f"{number}.pid").read_text()), signal.SIGTERM)
 
 
 def main(kind: str, place: str, name: str, *words: str) -> str:
-    """Return what a command prints."""
+    """Run a command and return its output."""
     folder = Path(place)
     if (folder / "gone").exists():
         sys.exit(f"{name}: error: cannot connect to the server")
@@ -164,8 +165,8 @@ def main(kind: str, place: str, name: str, *words: str) -> str:
     elif kind == "pbs" and (folder / "no-history").exists():
         refuse(34, "qstat: PBS is not configured to maintain job history")
     if words[-1] == "*":
-        return "\n".join(state(kind, folder, path.stem) for path in (folder / "jobs").glob("*.pid"))
-    return state(kind, folder, number)
+        return "\n".join(read_state(kind, folder, path.stem) for path in (folder / "jobs").glob("*.pid"))
+    return read_state(kind, folder, number)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
-"""Runs the check of a library, then a launch of a case, and prints what each used of /dev/shm: recorded and held.
-
-Held is what the ranks have mapped, file by file, unlinked ones too. Nobody else may use this /dev/shm: run it in a
-mount namespace with one of its own. Only root may follow the mappings of a process to their files.
+"""Runs the check of a library, then a launch of a case, and prints the use of /dev/shm of each: recorded and held.
+/ Held are the files that ranks have mapped, including unlinked ones. No other process may use this /dev/shm: run it in
+a mount namespace of its own. Only root may follow the mappings of a process to their files.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ CASE = [
     "200",
 ]
 BLOCK = 512
-"""Bytes of what `st_blocks` counts."""
+"""Unit of `st_blocks` in bytes."""
 
 
 def find_ranks() -> Iterator[Path]:
@@ -63,8 +62,8 @@ def measure_held() -> int:
     return sum(files.values())
 
 
-class Holding:
-    """Keeps the most that ranks held at once."""
+class Monitor:
+    """Measures the most that ranks held at once."""
 
     def __init__(self) -> None:
         self.most = 0
@@ -72,12 +71,12 @@ class Holding:
         self._thread = threading.Thread(target=self._look, daemon=True)
 
     def __enter__(self) -> Self:
-        """Begin to look."""
+        """Begin to measure."""
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Look no more."""
+        """Stop measuring."""
         self._end.set()
         self._thread.join()
 
@@ -91,7 +90,7 @@ def compare(name: str, folder: Path) -> dict[str, int]:
     home = Path(os.environ["RANKBENCH_HOME"])
     library = libraries.choose(name, libraries.find(libraries.make_search(home)))
     core = build.build(library, home)
-    with Holding() as check:
+    with Monitor() as check:
         ((alone, recorded),) = preflight.check_alone_if_scarce(
             [doctor.Trial(library, core, HERE, folder / "check", {}, SIZE_BYTES)]
         )
@@ -99,7 +98,7 @@ def compare(name: str, folder: Path) -> dict[str, int]:
         sys.exit(alone.reason)
     family, output = libraries.find_family(library), folder / "output"
     line = family.make_launch_line(library, HERE, {}, [str(core.binary), *CASE])
-    with Holding() as measuring, launch.Monitor(preflight.LOOK_S) as monitor:
+    with Monitor() as measuring, launch.Monitor(preflight.LOOK_S) as monitor:
         outcome = launch.run(Step(command=line, output=output, watch=output, limit_s=120))
     if outcome.exit_code != 0:
         sys.exit(output.read_text())

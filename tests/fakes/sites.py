@@ -1,4 +1,4 @@
-"""Sites to submit campaigns at: a folder with a plan, two stand-in libraries and a stand-in scheduler."""
+"""Sites for submitting campaigns: a folder with a plan, two stand-in libraries and a stand-in scheduler."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 MAIN = "from rankbench.cli import job_status, main; job_status.POLL_S = (0.1,); main()"
-"""Asks after jobs more often than one should ask a scheduler."""
+"""Queries jobs more often than a real scheduler should be queried."""
 PREFIXES = ["--prefix", "9.1", "--prefix", "9.2", "--seed", "5"]
 NUMBER = {"slurm": "101", "pbs": "101.server", "lsf": "101", "flux": "f101", "grid-engine": "101"}
 
 
-class Done(NamedTuple):
-    """How a command ended and what it printed."""
+class Ending(NamedTuple):
+    """The exit code and output of a command."""
 
     exit_code: int
     printed: str
@@ -48,13 +48,13 @@ class Site(NamedTuple):
             encoding="utf-8",
         )
 
-    def run(self, command: str, *options: str) -> Done:
+    def run(self, command: str, *options: str) -> Ending:
         """Run a command of rankbench to its end."""
         process = self.start(command, *options)
         text, _ = process.communicate()
-        return Done(process.returncode, text)
+        return Ending(process.returncode, text)
 
-    def submit(self, *options: str) -> Done:
+    def submit(self, *options: str) -> Ending:
         """Submit the plan."""
         hosts = ["--hosts", ",".join(scheduler.NODES)] if self.kind == "ssh" else []
         return self.run("submit", "plan.toml", "--scheduler", self.kind, *PREFIXES, *hosts, *options)
@@ -65,17 +65,17 @@ class Site(NamedTuple):
         return self.place / "results/plan"
 
     def open_results(self) -> Store:
-        """Return what came of it."""
+        """Return the results."""
         return store.open(self.campaign)
 
     def wait_for(self, pattern: str, count: int = 1) -> None:
-        """Wait until the job has left so many files of a kind."""
+        """Wait until the job has written so many files of a pattern."""
         while len(list((self.campaign / "job").glob(pattern))) < count:
             time.sleep(0.01)
 
     def wait_for_end(self) -> str:
-        """Wait until the job has ended; return what `status` says then."""
-        while scheduler.runs(self.kind, self.place / "scheduler", "101"):  # To ask rankbench takes a second.
+        """Wait until the job has ended; return the last output of `status`."""
+        while scheduler.is_running(self.kind, self.place / "scheduler", "101"):  # Calling rankbench takes a second.
             time.sleep(0.01)
         while True:
             text = self.run("status").printed
@@ -84,15 +84,15 @@ class Site(NamedTuple):
             time.sleep(0.05)
 
 
-def make(place: Path, kind: str, plan: str, **behaviour: object) -> Site:
-    """Make a site whose second library is slower by half, or behaves as stated."""
+def make_site(place: Path, kind: str, plan: str, **behaviour: object) -> Site:
+    """Make a site whose second library is slower by half, or has the given behaviour."""
     (place / "plan.toml").write_text(plan)
     library.make(place / "9.1", "9.1")
     library.make(place / "9.2", "9.2", factor=1.5, **behaviour)
     return Site(place, kind, scheduler.install(kind, place / "scheduler"))
 
 
-def rows(results: Store) -> list[tuple[object, ...]]:
-    """Return what became of each case of each candidate in each block, in one order."""
+def list_rows(results: Store) -> list[tuple[object, ...]]:
+    """Return the result of each case of each candidate in each block, sorted."""
     table = results.cases().select("block", "candidate", "case", "status", "reason").rows()
     return sorted(((*row[:-1], re.sub(r"code -?\d+", "code N", row[-1])) for row in table), key=str)

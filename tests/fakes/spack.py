@@ -1,4 +1,4 @@
-"""A stand-in `spack` that answers `find` from recorded nodes, in the manner of Spack 0.23 and of 1.x."""
+"""A stand-in `spack` that answers `find` from recorded nodes, as Spack 0.23 and 1.x do."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ else:
 
 
 def make(folder: Path, recorded: Path, root: str = "", *, old: bool = False) -> Path:
-    """Put a `spack` into a folder that knows what was recorded; the prefixes it shows lie below the root."""
+    """Put a `spack` with recorded packages into a folder; their prefixes are below the root."""
     folder.mkdir(parents=True, exist_ok=True)
     command = folder / "spack"
     files = {"nodes": str(recorded / "find.json"), "places": str(recorded / "prefixes.txt")}

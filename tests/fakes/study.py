@@ -1,4 +1,4 @@
-"""A study of the clocks as the core streams it, of known truth: offsets that are wrong by what is asked for."""
+"""A study of the clocks in the core's format, with known truth: offsets with the given errors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 METHODS = ("linear", "ring", "tree")
 
 
-def lines(
+def make_records(
     *,
     ranks: int = 3,
     runs: int = 4,
@@ -18,20 +18,20 @@ def lines(
     truth_ns: float | None = 0.0,
     sources: tuple[str, ...] = ("tsc",),
 ) -> list[dict[str, Any]]:
-    """Return the records of a study; rank r is off by r - 1 ns more than asked for, and each run by one more."""
+    """Return the records of a study; the error of rank r is r - 1 ns larger than given, and each run adds 1 ns."""
     return [
-        launch(ranks),
-        *(rank_line(rank) for rank in range(ranks)),
-        *(clock(source, rank) for source in ("tsc", "MPI_Wtime") for rank in range(ranks)),
+        make_launch(ranks),
+        *(make_rank(rank) for rank in range(ranks)),
+        *(make_clock(source, rank) for source in ("tsc", "MPI_Wtime") for rank in range(ranks)),
         *(
             line
             for source in sources
             for method in METHODS
             for run in range(runs)
             for line in (
-                cost(source, method, run, ranks),
+                make_cost(source, method, run, ranks),
                 *(
-                    offset(source, method, run, rank, truth_ns, error_ns + rank - 1 + run, bound_ns, likely_ns)
+                    make_offset(source, method, run, rank, truth_ns, error_ns + rank - 1 + run, bound_ns, likely_ns)
                     for rank in range(ranks)
                 ),
             )
@@ -40,12 +40,12 @@ def lines(
     ]
 
 
-def text(records: list[dict[str, Any]]) -> str:
+def encode_records(records: list[dict[str, Any]]) -> str:
     """Return the stream of the records."""
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
-def launch(ranks: int) -> dict[str, Any]:
+def make_launch(ranks: int) -> dict[str, Any]:
     """Return the first line."""
     tsc = {"name": "tsc", "usable": True, "reason": "invariant", "resolution_ns": 1, "cost_ns": 11.2}
     return {"record": "launch", "format": 1, "ranks": ranks, "library_version": "MPICH Version: 9.9",
@@ -54,21 +54,21 @@ def launch(ranks: int) -> dict[str, Any]:
             "sources": [tsc]}  # fmt: skip
 
 
-def rank_line(rank: int) -> dict[str, Any]:
-    """Return where a rank runs."""
+def make_rank(rank: int) -> dict[str, Any]:
+    """Return the record of a rank's place."""
     return {"record": "rank", "rank": rank, "host": "n1", "cpu": rank, "cpus": str(rank), "clock": "one",
             "libmpi": "/lib/libmpi.so.12", "core": rank, "socket": 0, "numa": 0}  # fmt: skip
 
 
-def clock(source: str, rank: int) -> dict[str, Any]:
-    """Return a source as a rank sees it: rank 1 cannot use MPI_Wtime, rank 2 reads slowly."""
+def make_clock(source: str, rank: int) -> dict[str, Any]:
+    """Return a source as seen by a rank: rank 1 cannot use MPI_Wtime, rank 2 reads slowly."""
     usable = (source, rank) != ("MPI_Wtime", 1)
     reason = "invariant; 2300.0 MHz by CPUID" if source == "tsc" else "it steps" if not usable else ""
     return {"record": "clock", "source": source, "rank": rank, "usable": usable, "reason": reason,
             "resolution_ns": 1, "cost_ns": 11.2 + 10 * (rank == 2)}  # fmt: skip
 
 
-def offset(
+def make_offset(
     source: str,
     method: str,
     run: int,
@@ -78,9 +78,8 @@ def offset(
     bound_ns: float,
     likely_ns: float,
 ) -> dict[str, Any]:
-    """Return an offset, of rank 0 to itself all zeros.
-
-    Rank r drifts by r thousandths of a ppm in the middle of four runs, of which the tree is the surest.
+    """Return an offset, for rank 0 all zeros.
+    / Rank r drifts by r thousandths of a ppm in the middle of four runs; the tree is the most certain.
     """
     if not rank:
         truth_ns, error_ns, bound_ns, likely_ns = None if truth_ns is None else 0.0, 0.0, 0.0, 0.0
@@ -91,8 +90,8 @@ def offset(
             "drift_ppm": drift_ppm, "truth_ns": truth_ns}  # fmt: skip
 
 
-def cost(source: str, method: str, run: int, ranks: int) -> dict[str, Any]:
-    """Return what a synchronisation takes, by a simple count."""
+def make_cost(source: str, method: str, run: int, ranks: int) -> dict[str, Any]:
+    """Return the cost of a synchronisation, as a simple count."""
     return {"record": "synchronisation", "source": source, "synchronisation": method, "run": run,
             "duration_ns": 1000 + run, "rank_0_messages": 200 * (ranks - 1),
             "most_messages": 200 * (ranks - 1), "rank_0_bytes": 1600 * (ranks - 1),

@@ -1,4 +1,4 @@
-"""Verdicts of campaigns without any scatter, by the whole way from a store: their texts and values are exact."""
+"""Verdicts of campaigns without scatter, evaluated from a store: their texts and values are exact."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from rankbench.model import Campaign, Case, CaseVerdict, Comparison, Launch, Summary
 
 CANDIDATES = ("alpha", "beta", "gamma")
-LINE = campaigns.cases_of(lines=[("allreduce", "blocking")], sizes=(8, 1024, 65536))
-"""One operation in three sizes."""
+LINE = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=(8, 1024, 65536))
+"""One operation at three sizes."""
 
 
 def evaluate(
@@ -34,22 +34,22 @@ def evaluate(
     launches: int = 6,
     control: bool = False,
 ) -> CampaignView:
-    """Evaluate a campaign in which a candidate takes a case's time times its factor, or ends it otherwise."""
+    """Evaluate a campaign in which a candidate takes a case's time times its factor, or ends with a status."""
 
-    def truth(candidate: str, case: Case) -> Truth:
+    def make_truth(candidate: str, case: Case) -> Truth:
         outcome = factor(candidate, case)
         if isinstance(outcome, CaseStatus):
             return Truth(noise=0, spread=0, status=outcome)
         return Truth(noise=0, spread=0, factor=outcome)
 
     store = campaigns.make_campaign(
-        folder / "made", truth, launches, candidates=candidates, cases=cases, control=control, samples=10
+        folder / "made", make_truth, launches, candidates=candidates, cases=cases, control=control, samples=10
     )
     return evaluation.evaluate(store)
 
 
-def constant(factors: Mapping[str, float]) -> Callable[[str, Case], float]:
-    """Return candidates' factors that hold in every case."""
+def make_constant(factors: Mapping[str, float]) -> Callable[[str, Case], float]:
+    """Return factors of candidates that are the same in every case."""
     return lambda candidate, _case: factors.get(candidate, 1.0)
 
 
@@ -62,7 +62,7 @@ def judge_again(
     launches: Sequence[Launch] | None = None,
     **changes: object,
 ) -> Verdict:
-    """Judge a view's summaries, or others, without its values, with changes to the campaign's record."""
+    """Judge a view's summaries, or others, without its values, and with changes to the campaign's record."""
     record = msgspec.structs.replace(view.campaign, **changes)
     launches = view.launches if launches is None else list(launches)
     summaries = view.summaries if summaries is None else summaries
@@ -71,19 +71,19 @@ def judge_again(
     return judge(CampaignView(campaign=record, launches=launches, verdict=verdict))
 
 
-def with_changes(view: CampaignView, **changes: object) -> CampaignView:
+def change_verdict(view: CampaignView, **changes: object) -> CampaignView:
     """Return a view with changes to its verdict's cases, summaries or comparisons."""
     return dataclasses.replace(view, verdict=msgspec.structs.replace(view.verdict, **changes))
 
 
-def view_of(
+def make_view(
     campaign: Campaign,
     cases: Sequence[CaseVerdict] = (),
     summaries: Sequence[Summary] = (),
     comparisons: Sequence[Comparison] = (),
     launches: Sequence[Launch] = (),
 ) -> CampaignView:
-    """Return the view of a campaign of which no more is known than this."""
+    """Return the view of a campaign with these results only."""
     verdict = Verdict(
         conclusion=[],
         cases=list(cases),

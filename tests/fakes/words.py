@@ -1,4 +1,4 @@
-"""What was judged, in words: texts are compared as readers see them."""
+"""Rendered texts: tests compare texts as readers see them."""
 
 from __future__ import annotations
 

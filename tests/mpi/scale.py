@@ -1,4 +1,4 @@
-"""What the core's own talk costs as ranks become more: real ranks, and ranks that SimGrid simulates."""
+"""Communication and memory of the core with more ranks: real ranks, and ranks simulated by SimGrid."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ PLATFORM = """<?xml version='1.0'?>
 </platform>
 """
 SIMULATION = ("--cfg=smpi/simulate-computation:no", "--cfg=smpi/wtime:1e-6", "--log=root.thresh:error")
-"""Only messages take time, and a microsecond each reading of a clock: simulated ranks wait by reading one."""
+"""Only messages take time, and each reading of a clock takes a microsecond: simulated ranks wait by reading a clock."""
 
 
 class Cost(NamedTuple):
-    """Messages and bytes sent and received by one rank, at rank 0 and where they are most."""
+    """Messages and bytes sent and received by one rank: by rank 0, and by the rank with most of them."""
 
     rank_0_messages: int
     most_messages: int
@@ -32,17 +32,17 @@ class Cost(NamedTuple):
     most_bytes: int
 
 
-def records(path: Path) -> Iterator[dict[str, Any]]:
+def read_records(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the records of a stream."""
     return map(json.loads, path.read_text().splitlines())
 
 
-def cost(record: dict[str, Any]) -> Cost:
-    """Return the cost that a record shows."""
+def read_cost(record: dict[str, Any]) -> Cost:
+    """Return the cost in a record."""
     return Cost(*(record[name] for name in Cost._fields))
 
 
-def simulator(home: Path) -> build.Build:
+def build_simulator(home: Path) -> build.Build:
     """Return the unchanged core, built for SimGrid's MPI."""
     library = Library(
         name="simgrid",
@@ -81,21 +81,21 @@ def launch_real(library: Library, home: Path, folder: Path, ranks: int, *argumen
 STUDY = ("--clocks", "--separate-clocks", "--runs", "1", "--wait", "0.01", "--sync")
 
 
-def synchronisation(stream: Path) -> Cost:
-    """Return what one synchronisation cost."""
-    return next(cost(record) for record in records(stream) if record["record"] == "synchronisation")
+def read_synchronisation_cost(stream: Path) -> Cost:
+    """Return the cost of one synchronisation."""
+    return next(read_cost(record) for record in read_records(stream) if record["record"] == "synchronisation")
 
 
-def memory_bytes(stream: Path) -> tuple[int, int]:
-    """Return the memory of rank 0's process, and the most that a rank's had."""
-    end = next(record for record in records(stream) if record["record"] == "end")
+def read_memory_bytes(stream: Path) -> tuple[int, int]:
+    """Return the memory of rank 0's process, and the largest of any rank."""
+    end = next(record for record in read_records(stream) if record["record"] == "end")
     return end["rank_0_memory_bytes"], end["most_memory_bytes"]
 
 
-def collection(core: build.Build, folder: Path, ranks: int) -> tuple[float, float]:
-    """Return messages per stage of 128 samples, and bytes per sample, that rank 0 sends and receives to collect them.
-
-    Two runs differ in nothing but their number of samples, since simulated time has no noise.
+def measure_collection(core: build.Build, folder: Path, ranks: int) -> tuple[float, float]:
+    """Return messages per stage of 128 samples, and bytes per sample, that rank 0 sends and receives to collect
+    samples.
+    / Two runs differ only in their number of samples, since simulated time has no noise.
     """
     few, many = 128, 256
     ends = []
@@ -103,7 +103,9 @@ def collection(core: build.Build, folder: Path, ranks: int) -> tuple[float, floa
         options = ("--op", "wait-null", "--start", "none", "--samples", str(samples), "--limit", "1000")
         ends.append(
             next(
-                cost(record) for record in records(simulate(core, folder, ranks, *options)) if record["record"] == "end"
+                read_cost(record)
+                for record in read_records(simulate(core, folder, ranks, *options))
+                if record["record"] == "end"
             )
         )
     less, more = ends

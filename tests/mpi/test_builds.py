@@ -1,4 +1,4 @@
-"""The core is built with each library's own wrapper: first of all tests, since the others use what was built."""
+"""The core is built with each library's own wrapper. These tests come first: the others use the builds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mpi.conftest import WHEELS
-from mpi.test_libraries import PAIR, wheel
+from mpi.test_libraries import PAIR, choose_wheel
 from rankbench import build
 from rankbench.campaign import doctor
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("family", WHEELS)
-def test_binary_is_linked_to_its_own_library(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
-    library = wheel(family, reach)
+def test_the_binary_is_linked_to_its_own_library(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
+    library = choose_wheel(family, reach)
     check = doctor.check(library, build.build(library, home), PAIR, tmp_path)
     assert {Path(rank.libmpi).is_relative_to(library.prefix) for rank in check.ranks} == {True}
     assert library.abi.startswith("libmpi.so.")

@@ -1,4 +1,4 @@
-"""A small campaign over the three real libraries, killed without warning and taken up again."""
+"""A small campaign over the three real libraries, killed without warning and continued."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ case_limit = "60s"
 [stop]
 blocks = BLOCKS
 """
-OF_EACH = PLAN.replace("CANDIDATES", '["mpich", "openmpi", "intel-mpi"]').replace("BLOCKS", "1")
-OF_ONE = PLAN.replace("CANDIDATES", '["mpich"]').replace("BLOCKS", "2")
+PLAN_OF_THREE = PLAN.replace("CANDIDATES", '["mpich", "openmpi", "intel-mpi"]').replace("BLOCKS", "1")
+PLAN_OF_ONE = PLAN.replace("CANDIDATES", '["mpich"]').replace("BLOCKS", "2")
 LAUNCHES = 2 * 2
-"""Of one library and its control."""
+"""Launches of one library and its control."""
 RANKBENCH = str(Path(sys.executable).with_name("rankbench"))
 
 
@@ -47,15 +47,15 @@ def start(place: Path, home: Path) -> subprocess.Popen[str]:
     )
 
 
-def finish(place: Path, home: Path) -> str:
-    """Run the campaign to its end and return what was printed."""
+def run_to_end(place: Path, home: Path) -> str:
+    """Run the campaign to its end and return the printed text."""
     process = start(place, home)
     text, _ = process.communicate()
     assert process.returncode == 0, text
     return text
 
 
-def running(place: Path) -> list[str]:
+def list_running(place: Path) -> list[str]:
     """Return the commands of the campaign's processes that still run."""
     commands = []
     for folder in Path("/proc").glob("[0-9]*"):
@@ -70,7 +70,7 @@ def running(place: Path) -> list[str]:
 
 
 def assert_sound(place: Path, blocks: int) -> None:
-    """Assert that each candidate has each case once a block, with as many samples as its row says."""
+    """Assert that each candidate has each case once per block, with as many samples as its row says."""
     results = store.open(place / "results/plan")
     rows = Counter(results.cases().select("block", "candidate", "case").iter_rows())
     names = [candidate.name for candidate in results.campaign.candidates]
@@ -86,12 +86,12 @@ def assert_sound(place: Path, blocks: int) -> None:
     assert {key: stored[key] for key in counts} == counts
 
 
-def twin(campaign: Campaign) -> str:
+def find_twin(campaign: Campaign) -> str:
     return next(candidate.control_of for candidate in campaign.candidates if candidate.control_of)
 
 
-def test_a_campaign_killed_at_a_random_moment_is_finished_without_loss(tmp_path: Path, home: Path) -> None:
-    (tmp_path / "plan.toml").write_text(OF_ONE)
+def test_a_campaign_killed_at_a_random_moment_is_completed_without_loss(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "plan.toml").write_text(PLAN_OF_ONE)
     launches = tmp_path / "results/plan/launches"
     process = start(tmp_path, home)
     wanted = random.randrange(1, LAUNCHES)
@@ -102,17 +102,17 @@ def test_a_campaign_killed_at_a_random_moment_is_finished_without_loss(tmp_path:
     before = {path: path.read_bytes() for path in launches.glob("*.json")}
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-    while running(tmp_path):
+    while list_running(tmp_path):
         time.sleep(0.05)
-    finish(tmp_path, home)
+    run_to_end(tmp_path, home)
     assert {path: path.read_bytes() for path in before} == before
     assert_sound(tmp_path, 2)
-    assert running(tmp_path) == []
+    assert list_running(tmp_path) == []
 
 
-def test_each_library_is_measured_and_found_inside_its_launch(tmp_path: Path, home: Path) -> None:
-    (tmp_path / "plan.toml").write_text(OF_EACH)
-    text = finish(tmp_path, home)
+def test_each_library_is_measured_and_loaded_in_its_launch(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "plan.toml").write_text(PLAN_OF_THREE)
+    text = run_to_end(tmp_path, home)
     assert "note:" not in text
     results = store.open(tmp_path / "results/plan")
     assert_sound(tmp_path, 1)
@@ -122,4 +122,4 @@ def test_each_library_is_measured_and_found_inside_its_launch(tmp_path: Path, ho
     for name, version in inside.items():
         assert words[name.partition("-")[0]] in version
     assert {launch.facts.ranks for launch in results.launches() if launch.facts} == {2}
-    assert twin(results.campaign).startswith("mpich-")
+    assert find_twin(results.campaign).startswith("mpich-")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import fakes
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 
 from mpi.conftest import WHEELS
 from rankbench import build, launch, libraries
@@ -40,30 +40,32 @@ WRONG = {
         "ring-neighbor.blocking.graph=cartesian": {2, 3, 4},
     },
 }
-"""What libraries deliver wrong, which the core must say, and on how many ranks.
+"""Known wrong results of libraries, which the core must report, and the numbers of ranks.
+/ If the ranks before and behind are the same, the library exchanges the blocks from both. Intel's persistent gather
+delivers the contents of the send buffers from when the request was made, and never the root's own block; its scatter
+and its allgather do so from the second start on, allgather with a power of two of ranks.
+"""
 
-Where the ranks before and behind are one and the same, both exchange the blocks from before and from behind. Intel's
-persistent gather delivers what was in the send buffers when the request was made, and never the root's own block; its
-scatter and its allgather do so from the second start on, allgather where the ranks are a power of two."""
-
-BREAKS = {
+ENDLESS_CALLS = {
     "openmpi-5.0.11": {"pingpong-partitioned.persistent": {3}},
     "intel-mpi-2021.18.1": {"scatter.persistent": {3, 4}},
 }
-"""What never ends, and on how many ranks: Open MPI's partitioned communication unless all of MPI_COMM_WORLD make such
-requests, and Intel's persistent scatter at its second start."""
+"""Calls that never end, and the numbers of ranks: Open MPI's partitioned communication unless all of MPI_COMM_WORLD
+make such requests, and Intel's persistent scatter at its second start.
+"""
 
 CRASHES = {"openmpi-5.0.11": ("pingpong-partitioned",)}
-"""In what libraries end by a signal now and then: here in one launch of twenty, in the library's own progress
-(`mca_pml_ob1_recv_req_start`), while the ranks wait for each other."""
+"""Calls in which a library sometimes crashes: in one launch of twenty, in the library's own progress
+(`mca_pml_ob1_recv_req_start`), while ranks wait for each other.
+"""
 PATIENCE_S = 100
-"""How long a phase of a case may take: where many processes share the CPUs, ranks that wait actively are slow."""
-ENDS = {0, 2, 3}
-"""Exit codes of a core that has come to its end."""
+"""Limit of a phase of a case: ranks that wait actively are slow if many processes share the CPUs."""
+END_CODES = {0, 2, 3}
+"""Exit codes of a core that reached its end."""
 
 
 class Run(NamedTuple):
-    """How a launch ended and all that it printed."""
+    """How a launch ended, and everything that it printed."""
 
     exit_code: int
     printed: str
@@ -77,7 +79,7 @@ class Core(NamedTuple):
     description: Description
 
     def run(self, ranks: int, *arguments: str, before: tuple[str, ...] = (), watch: Path | None = None) -> Run:
-        """Launch it as the library's family does; it hangs if what it writes does not grow for two minutes."""
+        """Launch the core as the library's family does; it is hung if its output does not grow for two minutes."""
         placement = Placement(name="here", nodes=1, ranks_per_node=ranks, binding="none")
         program = [*before, str(self.core_build.binary), *arguments]
         line = libraries.find_family(self.library).make_launch_line(self.library, placement, {}, program)
@@ -87,22 +89,24 @@ class Core(NamedTuple):
             assert not outcome.hung, output.read_text()
             return Run(outcome.exit_code or 0, output.read_text())
 
-    def stream(self, tmp_path: Path, ranks: int, *arguments: str, before: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-        """Launch it and return the case records of its stream."""
+    def measure(
+        self, tmp_path: Path, ranks: int, *arguments: str, before: tuple[str, ...] = ()
+    ) -> list[dict[str, Any]]:
+        """Launch the core and return the case records of its stream."""
         process, records = self.launch_core(tmp_path, ranks, *arguments, before=before)
-        assert process.exit_code in ENDS, (process.exit_code, records[-1:], process.printed[-2000:])
+        assert process.exit_code in END_CODES, (process.exit_code, records[-1:], process.printed[-2000:])
         return records
 
     def launch_core(
         self, tmp_path: Path, ranks: int, *arguments: str, before: tuple[str, ...] = ()
     ) -> tuple[Run, list[dict[str, Any]]]:
-        """Launch it and return how it ended and the case records of its stream."""
+        """Launch the core and return how it ended and the case records of its stream."""
         path = tmp_path / "stream"
         process = self.run(ranks, "--quiet", "--stream", str(path), *arguments, before=before, watch=path)
         records = [json.loads(line) for line in path.read_text().splitlines()]
         return process, [record for record in records if record["record"] == "case"]
 
-    def job(
+    def run_job(
         self,
         tmp_path: Path,
         ranks: int,
@@ -110,9 +114,9 @@ class Core(NamedTuple):
         *arguments: str,
         before: tuple[str, ...] = (),
     ) -> list[dict[str, Any]]:
-        """Launch it with a job of such cases and return their records, which come in the same order.
-
-        Where it dies in a case in which the library is known to crash at times, the rest is launched again.
+        """Launch the core with a job of these cases and return their records, in the same order.
+        / After a crash in a case in which the library is known to crash sometimes, the remaining cases are launched
+        again.
         """
         path = tmp_path / "job"
         rest = list(cases)
@@ -122,24 +126,24 @@ class Core(NamedTuple):
             path.write_text("\n".join(["rankbench-job 1", f"set patience={PATIENCE_S}", *lines, ""]))
             process, records = self.launch_core(tmp_path, ranks, "--job", str(path), *arguments, before=before)
             complete += records
-            if process.exit_code in ENDS:
+            if process.exit_code in END_CODES:
                 return complete
             rest = rest[len(records) :]
             assert rest[0]["operation"] in CRASHES.get(self.library.name, ()), (rest[0], process.printed[-2000:])
         pytest.fail(f"it crashed nine times, the last time in {rest[0]}: {process.printed[-2000:]}")
 
-    def operations(self, form: str, ranks: int) -> list[Operation]:
-        """Return the operations that have a form, without those that would never end."""
-        breaks = self.list_known_faults(BREAKS, ranks)
+    def list_operations(self, form: str, ranks: int) -> list[Operation]:
+        """Return the operations that have a form, except those that never end."""
+        breaks = self.list_known_faults(ENDLESS_CALLS, ranks)
         in_form = [operation for operation in self.description.operations if form in operation.forms]
         return [operation for operation in in_form if f"{operation.name}.{form}" not in breaks]
 
-    def wrong(self, ranks: int) -> set[str]:
-        """Return what the library is known to deliver wrong on so many ranks."""
+    def list_wrong(self, ranks: int) -> set[str]:
+        """Return the known wrong results of the library on so many ranks."""
         return self.list_known_faults(WRONG, ranks)
 
     def list_known_faults(self, faults: dict[str, dict[str, set[int]]], ranks: int) -> set[str]:
-        """Return which of known faults the library has on so many ranks."""
+        """Return the known faults of the library on so many ranks."""
         return {case for case, where in faults.get(self.library.name, {}).items() if ranks in where}
 
     def lacks(self, record: dict[str, Any]) -> bool:
@@ -148,39 +152,41 @@ class Core(NamedTuple):
         return record["status"] == "lacking" and record["reason"] in reasons
 
 
-def _core(library: Library, home: Path) -> Core:
+def _build_core(library: Library, home: Path) -> Core:
     binary = build.build(library, home)
     return Core(library, binary, build.describe(binary))
 
 
-ONE_LIBRARY = pytest.mark.parametrize("core", ["mpich", *map(thorough, WHEELS[1:])], indirect=True)
-"""Of what is the core's own, whatever the library."""
+ONE_LIBRARY = pytest.mark.parametrize("core", ["mpich", *map(mark_thorough, WHEELS[1:])], indirect=True)
+"""For tests of the core's own behaviour, which does not depend on the library."""
 
 
 @pytest.fixture(scope="module", params=WHEELS)
 def core(request: pytest.FixtureRequest, home: Path, reach: list[Library]) -> Core:
-    return _core(libraries.choose(request.param, [library for library in reach if library.source == "pypi"]), home)
+    return _build_core(
+        libraries.choose(request.param, [library for library in reach if library.source == "pypi"]), home
+    )
 
 
-def in_time(record: dict[str, Any], of: str) -> list[float]:
-    """Return what the samples have that began in time."""
+def list_valid(record: dict[str, Any], of: str) -> list[float]:
+    """Return the values of samples that began in time."""
     (series,) = record["series"]
     late = set(series["late"])
     return [value for index, value in enumerate(series[of]) if index not in late]
 
 
-def case_of(record: dict[str, Any]) -> str:
+def name_case(record: dict[str, Any]) -> str:
     """Return operation and form as one word."""
     return f"{record['operation']}.{record['form']}"
 
 
-def faults_of(record: dict[str, Any]) -> set[str]:
-    """Return the names that a fault of a case could have: its own, and with each of its options."""
-    name = case_of(record)
+def name_faults(record: dict[str, Any]) -> set[str]:
+    """Return the names that a fault of a case can have: the case's own name, and with each of its options."""
+    name = name_case(record)
     return {name, *(f"{name}.{option}={value}" for option, value in record["options"].items())}
 
 
-def cases_of(operations: Iterable[Operation], form: str, sizes: Sequence[int]) -> list[dict[str, object]]:
+def make_cases(operations: Iterable[Operation], form: str, sizes: Sequence[int]) -> list[dict[str, object]]:
     """Return a case of each operation and size; some have no size."""
     return [
         {"operation": operation.name, "form": form, "bytes": size}
@@ -190,19 +196,19 @@ def cases_of(operations: Iterable[Operation], form: str, sizes: Sequence[int]) -
 
 
 def find_unexpected(core: Core, records: list[dict[str, Any]], ranks: int) -> list[tuple[str, str, str]]:
-    """Return the cases that should have succeeded and did not."""
-    wrong = core.wrong(ranks)
+    """Return the cases that failed unexpectedly."""
+    wrong = core.list_wrong(ranks)
     bad = [record for record in records if record["status"] != "ok" and not core.lacks(record)]
     return [
-        (case_of(record), record["status"], record["reason"])
+        (name_case(record), record["status"], record["reason"])
         for record in bad
-        if not (record["status"] == "wrong-data" and faults_of(record) & wrong)
+        if not (record["status"] == "wrong-data" and name_faults(record) & wrong)
     ]
 
 
 @ONE_LIBRARY
-def test_a_launch_that_is_stopped_for_a_while_is_not_stuck(core: Core, tmp_path: Path) -> None:
-    """As a suspended job is: the pause is longer than the patience with a call."""
+def test_a_launch_stopped_for_a_while_is_not_stuck(core: Core, tmp_path: Path) -> None:
+    """A suspended job is stopped: here for longer than the limit of a call."""
     (tmp_path / "job").write_text(
         "rankbench-job 1\nset patience=8\ncase operation=allreduce bytes=1048576 samples=1000000 limit_s=3\n"
     )
@@ -227,49 +233,49 @@ def test_a_launch_that_is_stopped_for_a_while_is_not_stuck(core: Core, tmp_path:
     assert (process.exit_code, [record["status"] for record in records]) == (0, ["ok"]), process.printed
 
 
-@pytest.mark.parametrize("ranks", [2, 3, thorough(4)])
-def test_every_operation_in_every_form_delivers_right_data(core: Core, ranks: int, tmp_path: Path) -> None:
-    """Nothing is timed, since four ranks are more than two cores: it is the data that count."""
-    cases = [case for form in FORMS for case in cases_of(core.operations(form, ranks), form, SIZES)]
-    records = core.job(tmp_path, ranks, cases, "--probe")
+@pytest.mark.parametrize("ranks", [2, 3, mark_thorough(4)])
+def test_every_operation_in_every_form_delivers_correct_data(core: Core, ranks: int, tmp_path: Path) -> None:
+    """Nothing is timed, since four ranks are more than two cores; only the data count."""
+    cases = [case for form in FORMS for case in make_cases(core.list_operations(form, ranks), form, SIZES)]
+    records = core.run_job(tmp_path, ranks, cases, "--probe")
     assert [(record["operation"], record["bytes"]) for record in records] == [
         (case["operation"], case["bytes"]) for case in cases
     ]
     assert find_unexpected(core, records, ranks) == []
-    wrong = {case_of(record) for record in records if record["status"] == "wrong-data"}
-    assert wrong == {case for case in core.wrong(ranks) if case.rpartition(".")[2] in FORMS}
+    wrong = {name_case(record) for record in records if record["status"] == "wrong-data"}
+    assert wrong == {case for case in core.list_wrong(ranks) if case.rpartition(".")[2] in FORMS}
 
 
-def test_a_hop_between_ranks_is_reported_with_each_case(core: Core, tmp_path: Path) -> None:
-    """It is known unless a rank had no CPU, as on a busy machine; ranks that share CPUs do not even try."""
+def test_the_time_of_a_hop_is_reported_with_each_case(core: Core, tmp_path: Path) -> None:
+    """It is known unless a rank had no CPU, as on a busy machine; ranks that share CPUs do not measure it."""
     case = {"operation": "allreduce", "bytes": 8, "start": "none", "samples": 2, "limit_s": 60}
     known = False
     for _ in range(20):
-        core.job(tmp_path, 2, [case] * 8)
-        hops = hops_of(tmp_path / "stream")
+        core.run_job(tmp_path, 2, [case] * 8)
+        hops = read_hops(tmp_path / "stream")
         assert len(hops) == 9
         assert all(hop == 0 or 1 < hop < 1e6 for hop in hops)
         known = known or any(hops)
         if known:
             break
     assert known
-    core.job(tmp_path, 2 * len(os.sched_getaffinity(0)), [case], "--probe")
-    assert hops_of(tmp_path / "stream") == [0, 0]
+    core.run_job(tmp_path, 2 * len(os.sched_getaffinity(0)), [case], "--probe")
+    assert read_hops(tmp_path / "stream") == [0, 0]
 
 
-def hops_of(stream: Path) -> list[float]:
-    """Return what a hop took before each case and after the last."""
+def read_hops(stream: Path) -> list[float]:
+    """Return the time of a hop before each case and after the last."""
     records = map(json.loads, stream.read_text().splitlines())
     return [record["hop_ns"] for record in records if record["record"] in {"begin", "end"}]
 
 
 @ONE_LIBRARY
-def test_a_case_does_not_end_between_new_data_and_the_call_that_brings_them(core: Core, tmp_path: Path) -> None:
-    """What ends a case by time ends it while data are renewed as well, and then they would be looked for in vain."""
+def test_a_case_does_not_end_between_new_data_and_the_call_that_delivers_them(core: Core, tmp_path: Path) -> None:
+    """A time limit may end a case while data are renewed; the new data would then never arrive."""
     limits = [{"fill_s": step / 2000, "limit_s": 60} for step in range(1, 13)]
     limits += [{"samples": 100_000, "limit_s": step / 200} for step in range(1, 13)]
     cases = [{"operation": "allgather", "bytes": 1 << 18, "samples": 20} | limit for limit in limits]
-    records = core.job(tmp_path, 2, cases)
+    records = core.run_job(tmp_path, 2, cases)
     # On a busy machine no call may begin in time before a short limit.
     assert {record["status"] for record in records if record["cause"] != LATE_START} == {"ok"}
 
@@ -277,7 +283,7 @@ def test_a_case_does_not_end_between_new_data_and_the_call_that_brings_them(core
 @ONE_LIBRARY
 def test_a_short_call_fills_its_time_with_up_to_five_times_the_samples(core: Core, tmp_path: Path) -> None:
     case = {"operation": "empty", "samples": 20, "limit_s": 60}
-    plain, filled, briefly = core.job(tmp_path, 2, [case, case | {"fill_s": 50}, case | {"fill_s": 1e-9}])
+    plain, filled, briefly = core.run_job(tmp_path, 2, [case, case | {"fill_s": 50}, case | {"fill_s": 1e-9}])
     assert [record["valid"] for record in (plain, filled)] == [20, 100]
     assert 20 <= briefly["valid"] < 100
     assert {record["stopped"] for record in (plain, filled, briefly)} == {"samples"}
@@ -286,8 +292,8 @@ def test_a_short_call_fills_its_time_with_up_to_five_times_the_samples(core: Cor
 @ONE_LIBRARY
 def test_every_operation_in_every_form_is_timed(core: Core, tmp_path: Path) -> None:
     short = {"start": "none", "samples": 2, "limit_s": 60}
-    cases = [{**case, **short} for form in FORMS for case in cases_of(core.operations(form, 2), form, [1024])]
-    records = core.job(tmp_path, 2, cases)
+    cases = [{**case, **short} for form in FORMS for case in make_cases(core.list_operations(form, 2), form, [1024])]
+    records = core.run_job(tmp_path, 2, cases)
     assert find_unexpected(core, records, 2) == []
     for record in records:
         if record["status"] == "ok":
@@ -295,8 +301,8 @@ def test_every_operation_in_every_form_is_timed(core: Core, tmp_path: Path) -> N
             assert len(record["series"][0]["time_ns"]) == record["taken"]
 
 
-def option_cases(operation: Operation) -> Iterable[dict[str, object]]:
-    """Return a case for every value of every option but the usual; of numbers for the smallest that is not usual."""
+def make_option_cases(operation: Operation) -> Iterable[dict[str, object]]:
+    """Return a case for every unusual value of every option; of numbers, for the smallest unusual one."""
     case = {"operation": operation.name, "bytes": 64 if operation.sized else 0}
     for option in operation.options:
         numbers = (str(number) for number in range(option.least, option.most + 1))
@@ -322,44 +328,44 @@ REFUSED = {
 
 
 @ONE_LIBRARY
-def test_every_value_of_every_option_is_taken_or_refused_with_a_reason(core: Core, tmp_path: Path) -> None:
-    cases = [case for operation in core.description.operations for case in option_cases(operation)]
-    records = core.job(tmp_path, 2, cases, "--probe", "--threads")
+def test_every_value_of_every_option_is_accepted_or_refused_with_a_reason(core: Core, tmp_path: Path) -> None:
+    cases = [case for operation in core.description.operations for case in make_option_cases(operation)]
+    records = core.run_job(tmp_path, 2, cases, "--probe", "--threads")
     assert len(records) == len(cases)
     assert {reason for _, status, reason in find_unexpected(core, records, 2) if status == "refused"} == REFUSED
     assert [entry for entry in find_unexpected(core, records, 2) if entry[1] != "refused"] == []
 
 
 @ONE_LIBRARY
-def test_every_operation_moves_every_datatype_that_it_names(core: Core, tmp_path: Path) -> None:
+def test_every_operation_moves_each_of_its_datatypes(core: Core, tmp_path: Path) -> None:
     cases = [
         {"operation": operation.name, "bytes": 6400, "datatype": datatype}
         for operation in core.description.operations
         for datatype in operation.datatypes
         if operation.sized
     ]
-    records = core.job(tmp_path, 2, cases, "--probe")
+    records = core.run_job(tmp_path, 2, cases, "--probe")
     reason = "the elements of the message cannot be divided equally among the partitions"
     refused = ("pingpong-partitioned.persistent", "refused", reason)
     assert [entry for entry in find_unexpected(core, records, 2) if entry != refused] == []
 
 
-def test_the_stand_in_core_describes_itself_as_the_real_one(core: Core) -> None:
+def test_the_stand_in_core_has_the_description_of_the_real_one(core: Core) -> None:
     """After a change of the core: `rankbench-core --describe > tests/fakes/description.json`."""
-    assert core.description == fakes.description()
+    assert core.description == fakes.read_description()
 
 
 @ONE_LIBRARY
-def test_one_kernel_one_clock(core: Core, tmp_path: Path) -> None:
-    """Nothing is compared; every sample's start is bounded by what was measured of it."""
-    (record,) = core.stream(tmp_path, 2, "--op", "allreduce", "--sizes", "8", "--samples", "10")
+def test_ranks_under_one_kernel_share_one_clock(core: Core, tmp_path: Path) -> None:
+    """No clocks are compared, and no sample has a bound."""
+    (record,) = core.measure(tmp_path, 2, "--op", "allreduce", "--sizes", "8", "--samples", "10")
     assert (record["sync_bound_ns"], record["synchronisations"]) == (0, 0)
     assert (record["series"][0]["bound_ns"], record["series"][0]["error_ns"]) == ([], [])
 
 
-def test_ranks_can_be_synchronised_as_if_they_had_clocks_of_their_own(core: Core, tmp_path: Path) -> None:
+def test_ranks_with_one_clock_can_be_synchronised_on_request(core: Core, tmp_path: Path) -> None:
     selection = ["--op", "allreduce", "--sizes", "8", "--samples", "20", "--limit", "100", "--separate-clocks"]
-    (record,) = core.stream(tmp_path, 2, *selection)
+    (record,) = core.measure(tmp_path, 2, *selection)
     assert record["synchronisations"] >= 2
     series = record["series"][0]
     assert len(series["bound_ns"]) == len(series["error_ns"]) == record["taken"]
@@ -369,16 +375,16 @@ def test_ranks_can_be_synchronised_as_if_they_had_clocks_of_their_own(core: Core
 
 @ONE_LIBRARY
 @pytest.mark.parametrize(("ranks", "start"), [(2, "window"), (3, "barrier")])
-def test_the_samples_of_every_rank_add_up_to_those_of_all(core: Core, ranks: int, start: str, tmp_path: Path) -> None:
+def test_samples_of_all_ranks_are_those_of_the_slowest_rank(core: Core, ranks: int, start: str, tmp_path: Path) -> None:
     selection = ["--op", "wait-up,pingpong", "--sizes", "8", "--samples", "50", "--limit", "100", "--ranks"]
-    up, pingpong = core.stream(tmp_path, ranks, *selection, "--start", start)
+    up, pingpong = core.measure(tmp_path, ranks, *selection, "--start", start)
     together, *single = up["series"]
     assert [series["rank"] for series in up["series"]] == [-1, *range(ranks)]
     assert together["time_ns"] == [max(times) for times in zip(*(series["time_ns"] for series in single), strict=True)]
     bad = set(together["late"])
     for index, last_rank in enumerate(together["last_rank"]):
         assert single[last_rank]["time_ns"][index] == together["time_ns"][index]
-    # What each began in time, but not in the same window, is late for all.
+    # Samples in time on each rank, but not in the same window, are late for all.
     assert set.union(*(set(series["late"]) for series in single)) <= bad
     assert [series["rank"] for series in pingpong["series"]] == [0]
 
@@ -386,16 +392,16 @@ def test_the_samples_of_every_rank_add_up_to_those_of_all(core: Core, ranks: int
 @ONE_LIBRARY
 def test_the_first_two_calls_of_a_case_are_timed_before_all_others(core: Core, tmp_path: Path) -> None:
     selection = ["--op", "bcast,pingpong", "--sizes", "8", "--samples", "20", "--limit", "60"]
-    bcast, pingpong = core.stream(tmp_path, 2, *selection)
+    bcast, pingpong = core.measure(tmp_path, 2, *selection)
     assert all(record[name] > 0 for record in (bcast, pingpong) for name in ("first_ns", "second_ns"))
-    (absent,) = core.stream(tmp_path, 1, "--op", "pingpong", "--sizes", "8")
+    (absent,) = core.measure(tmp_path, 1, "--op", "pingpong", "--sizes", "8")
     assert (absent["status"], absent["first_ns"], absent["second_ns"]) == ("refused", 0, 0)
 
 
 @ONE_LIBRARY
-def test_short_calls_are_timed_several_to_a_reading_unless_each_is_wanted(core: Core, tmp_path: Path) -> None:
+def test_short_calls_are_timed_in_groups_unless_each_call_is_requested(core: Core, tmp_path: Path) -> None:
     selection = ["--op", "reduce_local,empty,allreduce", "--sizes", "8", "--samples", "20", "--limit", "60"]
-    local, empty, allreduce = core.stream(tmp_path, 2, *selection)
+    local, empty, allreduce = core.measure(tmp_path, 2, *selection)
     assert local["calls"] > 1
     assert (empty["calls"], allreduce["calls"]) == (1, 1)
     assert allreduce["first_window_ns"] > 0 < allreduce["last_window_ns"]
@@ -403,25 +409,25 @@ def test_short_calls_are_timed_several_to_a_reading_unless_each_is_wanted(core: 
     assert local["estimate_ns"] > 0 < allreduce["estimate_ns"]
     assert local["tolerance_ns"] == 0 < allreduce["tolerance_ns"]
     assert local["cost_ns"] < empty["cost_ns"]
-    assert [record["calls"] for record in core.stream(tmp_path, 2, *selection, "--each")] == [1, 1, 1]
+    assert [record["calls"] for record in core.measure(tmp_path, 2, *selection, "--each")] == [1, 1, 1]
 
 
 MEMORY = [
     ["--cache", "cold"],
     ["--pages", "untouched"],
     ["--pages", "huge", "--alignment", "65536"],
-    thorough(["--alignment", "64"]),
-    thorough(["--buffers", "in-place"]),
-    thorough(["--root", "1"]),
-    thorough(["--root", "-1"]),
+    mark_thorough(["--alignment", "64"]),
+    mark_thorough(["--buffers", "in-place"]),
+    mark_thorough(["--root", "1"]),
+    mark_thorough(["--root", "-1"]),
     ["--root", "-1", "--buffers", "in-place", "--cache", "cold"],
 ]
 
 
 @ONE_LIBRARY
 @pytest.mark.parametrize("selection", MEMORY, ids=" ".join)
-def test_data_are_right_wherever_buffers_lie(core: Core, selection: list[str], tmp_path: Path) -> None:
-    """What makes no sense for an operation is refused, and nothing else is."""
+def test_data_are_correct_with_all_states_of_memory(core: Core, selection: list[str], tmp_path: Path) -> None:
+    """Only states that make no sense for an operation are refused."""
 
     def refuses(operation: Operation) -> bool:
         keeps = operation.keeps_buffers or operation.form == "persistent"
@@ -432,10 +438,10 @@ def test_data_are_right_wherever_buffers_lie(core: Core, selection: list[str], t
         )
 
     refused = {operation.name for operation in core.description.operations if refuses(operation)}
-    # Cold buffers are many, whatever their size: of each size the caches' worth is filled and looked at.
+    # There are many cold buffers, whatever their size: as much as the caches hold is filled and checked at each size.
     sizes = "0,64K" if "cold" in selection else "0,992,64K"
     short = ["--start", "none", "--sizes", sizes, "--datatype", "int", "--samples", "5", "--limit", "60"]
-    records = core.stream(tmp_path, 2, "--op", "collective,point-to-point,local", *short, *selection)
+    records = core.measure(tmp_path, 2, "--op", "collective,point-to-point,local", *short, *selection)
     assert {record["operation"] for record in records if record["status"] == "refused"} == refused & {
         record["operation"] for record in records
     }
@@ -446,17 +452,17 @@ def test_data_are_right_wherever_buffers_lie(core: Core, selection: list[str], t
 @ONE_LIBRARY
 def test_a_persistent_request_keeps_its_buffers_and_its_root(core: Core, tmp_path: Path) -> None:
     form = ["--form", "persistent", "--sizes", "8", "--samples", "20", "--start", "barrier", "--limit", "60"]
-    (cold,) = core.stream(tmp_path, 2, "--op", "bcast", *form, "--cache", "cold")
+    (cold,) = core.measure(tmp_path, 2, "--op", "bcast", *form, "--cache", "cold")
     assert cold["reason"] == "a persistent request keeps its buffers from call to call"
-    (rotating,) = core.stream(tmp_path, 2, "--op", "bcast", *form, "--root", "-1")
+    (rotating,) = core.measure(tmp_path, 2, "--op", "bcast", *form, "--root", "-1")
     assert rotating["reason"] == "a persistent request keeps its root from call to call"
-    (in_place,) = core.stream(tmp_path, 2, "--op", "allreduce", *form, "--buffers", "in-place")
+    (in_place,) = core.measure(tmp_path, 2, "--op", "allreduce", *form, "--buffers", "in-place")
     assert in_place["status"] == "ok"
 
 
 @ONE_LIBRARY
-@pytest.mark.parametrize("alignment", [4, thorough(64), 4096])
-def test_buffers_are_aligned_to_what_was_asked_for_and_not_better(core: Core, alignment: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("alignment", [4, mark_thorough(64), 4096])
+def test_buffers_have_exactly_the_requested_alignment(core: Core, alignment: int, tmp_path: Path) -> None:
     library = tmp_path / "places.so"
     command = [core.library.wrapper, "-shared", "-fPIC", "-o", str(library), str(FLIP.with_name("places.c"))]
     subprocess.run(command, check=True, env={**os.environ, **core.library.environment})
@@ -467,7 +473,7 @@ def test_buffers_are_aligned_to_what_was_asked_for_and_not_better(core: Core, al
 
 
 @ONE_LIBRARY
-def test_the_talk_of_the_core_is_counted(core: Core, tmp_path: Path) -> None:
+def test_messages_and_memory_of_the_core_are_counted(core: Core, tmp_path: Path) -> None:
     path = tmp_path / "stream"
     core.run(3, "--op", "barrier", "--samples", "20", "--quiet", "--stream", str(path))
     end = json.loads(path.read_text().splitlines()[-1])
@@ -493,11 +499,11 @@ CALLS = {
     "ring-neighbor.nonblocking": ("MPI_Ineighbor_alltoallv",),
     "ring-neighbor.persistent": ("MPI_Neighbor_alltoallv_init",),
 }
-"""The calls by which operations get what is checked, where no rule says so."""
+"""Calls by which operations get the checked data, where no rule gives them."""
 
 
-def calls_of(operation: Operation, form: str) -> tuple[str, ...]:
-    """Return the calls by which an operation gets what is checked; most are named as the operation is."""
+def find_calls(operation: Operation, form: str) -> tuple[str, ...]:
+    """Return the calls by which an operation gets the checked data; most have the operation's name."""
     name = "recv" if operation.kind == "point-to-point" else operation.name.partition("-")[0]
     forms = {
         "blocking": f"MPI_{name.capitalize()}",
@@ -507,15 +513,15 @@ def calls_of(operation: Operation, form: str) -> tuple[str, ...]:
     return CALLS.get(f"{operation.name}.{form}", (forms[form] + ("_c" if operation.large else ""),))
 
 
-def delivers(operation: Operation) -> bool:
-    """Report whether there are data to be checked; of what processes make, something else is."""
+def is_delivering(operation: Operation) -> bool:
+    """Report whether data are delivered that can be checked; for operations on processes other results are checked."""
     return operation.kind != "process" and any(
         amount.base or amount.each for amount in (operation.receive, operation.root_receive)
     )
 
 
-class Spoilt(NamedTuple):
-    """A case and the calls by which its results are spoilt."""
+class Corruption(NamedTuple):
+    """A case, and the calls whose results are corrupted."""
 
     case: dict[str, object]
     calls: tuple[str, ...]
@@ -530,108 +536,109 @@ def flip(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def read_excess(record: dict[str, Any]) -> int:
-    """Return by how much the first wrong byte of a case is larger than it should be."""
+    """Return by how much the first wrong byte of a case is too large."""
     match = re.fullmatch(r"rank \d+: .*: 0x(..), not 0x(..)", record["reason"])
     return (int(match[1], 16) - int(match[2], 16)) % 256 if match and record["status"] == "wrong-data" else 0
 
 
-def find_unnoticed(
-    core: Core, flip: Path, tmp_path: Path, spoilt: list[Spoilt], place: str
+def find_undetected(
+    core: Core, flip: Path, tmp_path: Path, corruptions: list[Corruption], place: str
 ) -> list[tuple[str, str, str]]:
-    """Spoil a byte of every result of the calls, and return the cases that do not say so of their own calls.
-
-    The n-th call raises the byte by n, so that the wrong byte says which it was.
+    """Corrupt a byte of every result of the calls, and return the cases that do not report their own calls.
+    / The n-th call increases the byte by n, so that the wrong byte identifies the call.
     """
-    calls = sorted({call for mistake in spoilt for call in mistake.calls})
+    calls = sorted({call for corruption in corruptions for call in corruption.calls})
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={','.join(calls)}", f"FLIP_AT={place}")
-    records = core.job(tmp_path, 2, [mistake.case for mistake in spoilt], "--probe", before=before)
-    assert len(records) == len(spoilt)
+    records = core.run_job(tmp_path, 2, [corruption.case for corruption in corruptions], "--probe", before=before)
+    assert len(records) == len(corruptions)
 
-    def is_detected(mistake: Spoilt, record: dict[str, Any]) -> bool:
-        numbers = [calls.index(call) + 1 for call in mistake.calls]
+    def is_detected(corruption: Corruption, record: dict[str, Any]) -> bool:
+        numbers = [calls.index(call) + 1 for call in corruption.calls]
         sums = {
             sum(combination)
             for count in range(len(numbers))
             for combination in itertools.combinations(numbers, count + 1)
         }
-        return read_excess(record) in sums or core.lacks(record) or bool(faults_of(record) & core.wrong(2))
+        return read_excess(record) in sums or core.lacks(record) or bool(name_faults(record) & core.list_wrong(2))
 
-    pairs = zip(spoilt, records, strict=True)
+    pairs = zip(corruptions, records, strict=True)
     return [
-        (case_of(record), record["status"], record["reason"])
-        for spoilt, record in pairs
-        if not is_detected(spoilt, record)
+        (name_case(record), record["status"], record["reason"])
+        for corruption, record in pairs
+        if not is_detected(corruption, record)
     ]
 
 
-@pytest.mark.parametrize("place", [thorough("first"), thorough("middle"), "last"])
-def test_a_spoilt_byte_of_every_operation_in_every_form_is_caught(
+@pytest.mark.parametrize("place", [mark_thorough("first"), mark_thorough("middle"), "last"])
+def test_a_corrupted_byte_of_every_operation_in_every_form_is_detected(
     core: Core, flip: Path, place: str, tmp_path: Path
 ) -> None:
-    """Neighbours stand in a row, where every library delivers right data; what is wrong anyway cannot be
-    distinguished."""
+    """Neighbours form a line, for which every library delivers correct data; wrong data would prove nothing."""
     row = {"dimensions": 1, "periodic": "no"}
     rows = {
         operation.name
         for operation in core.description.operations
         if "periodic" in {option.name for option in operation.options}
     }
-    spoilt = [
-        Spoilt(case | {"datatype": "int"} | (row if operation.name in rows else {}), calls_of(operation, form))
+    corruptions = [
+        Corruption(case | {"datatype": "int"} | (row if operation.name in rows else {}), find_calls(operation, form))
         for form in FORMS
-        for operation in core.operations(form, 2)
-        for case in cases_of([operation], form, [1024])
-        if delivers(operation) and (operation.name in rows or f"{operation.name}.{form}" not in core.wrong(2))
+        for operation in core.list_operations(form, 2)
+        for case in make_cases([operation], form, [1024])
+        if is_delivering(operation) and (operation.name in rows or f"{operation.name}.{form}" not in core.list_wrong(2))
     ]
-    assert find_unnoticed(core, flip, tmp_path, spoilt, place) == []
+    assert find_undetected(core, flip, tmp_path, corruptions, place) == []
 
 
 @ONE_LIBRARY
-@pytest.mark.parametrize("how", ["truncate", "swap", "double", "delay"])
-def test_data_that_are_cut_late_or_in_disorder_are_caught(core: Core, flip: Path, how: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", ["truncate", "swap", "double", "delay"])
+def test_truncated_late_and_exchanged_data_are_detected(core: Core, flip: Path, error: str, tmp_path: Path) -> None:
     row = {"dimensions": 1, "periodic": "no"}
     rows = {
         operation.name
         for operation in core.description.operations
         if "periodic" in {option.name for option in operation.options}
     }
-    spoilt = [
-        Spoilt(
+    corruptions = [
+        Corruption(
             {"operation": operation.name, "bytes": 1024, "datatype": "int"} | (row if operation.name in rows else {}),
             calls,
         )
         for operation in core.description.operations
-        if delivers(operation) and operation.sized and operation.name != "pingpong-packed"  # It would be spoilt twice.
-        for calls in [calls_of(operation, operation.form)[-1:]]
+        # pingpong-packed would be corrupted twice.
+        if is_delivering(operation) and operation.sized and operation.name != "pingpong-packed"
+        for calls in [find_calls(operation, operation.form)[-1:]]
     ]
-    assert find_passed(core, flip, tmp_path, spoilt, how) == []
+    assert find_undetected_changes(core, flip, tmp_path, corruptions, error) == []
 
 
-SPOILT_TWICE = {"pingpong-packed", "pack", "unpack"}
-"""What packs and unpacks: the data pass through two calls."""
+CORRUPTED_TWICE = {"pingpong-packed", "pack", "unpack"}
+"""Packing and unpacking: the data pass through two calls."""
 WINDOWS = ("bandwidth", "message-rate", "fan-in", "fan-out")
 GETS = ("get", "get-bandwidth", "get-bidirectional", "get-pairs", "get-exchange", "get-one-to-all", "get-all-to-all")
-GO_ON = {
+CALLS_AGAIN = {
     *(f"{name}.{form}" for name in WINDOWS for form in FORMS),
     *(f"{name}.nonblocking" for name in (*GETS, "get_accumulate")),
     *(f"{name}.blocking" for name in ("exchange", "halo", "pingping", "send-gap")),
 }
-"""What calls MPI once more after the call that delivers: to wait for sends, to flush, or to say that all arrived."""
+"""Operations that call MPI again after the call that delivers: to wait for sends, to flush, or to report arrival."""
 
 
 @ONE_LIBRARY
-def test_data_that_come_with_the_next_call_only_are_caught(core: Core, flip: Path, tmp_path: Path) -> None:
-    """What is put into the memory of another rank is not delivered by that rank's own calls."""
-    spoilt = [
-        Spoilt(case | {"datatype": "int"}, calls_of(operation, form)[-1:])
+def test_data_that_arrive_with_the_next_call_only_are_detected(core: Core, flip: Path, tmp_path: Path) -> None:
+    """Data put into the memory of another rank are not delivered by that rank's own calls."""
+    corruptions = [
+        Corruption(case | {"datatype": "int"}, find_calls(operation, form)[-1:])
         for form in FORMS
-        for operation in core.operations(form, 2)
-        for case in cases_of([operation], form, [64, 1024, 1 << 16])
-        if delivers(operation) and operation.name not in SPOILT_TWICE and "MPI_Put" not in calls_of(operation, form)
-        if (operation.kind != "one-sided" or "get" in operation.name) and f"{operation.name}.{form}" not in GO_ON
+        for operation in core.list_operations(form, 2)
+        for case in make_cases([operation], form, [64, 1024, 1 << 16])
+        if is_delivering(operation)
+        and operation.name not in CORRUPTED_TWICE
+        and "MPI_Put" not in find_calls(operation, form)
+        if (operation.kind != "one-sided" or "get" in operation.name) and f"{operation.name}.{form}" not in CALLS_AGAIN
     ]
-    assert len(spoilt) > 150
-    assert find_passed(core, flip, tmp_path, spoilt, "later") == []
+    assert len(corruptions) > 150
+    assert find_undetected_changes(core, flip, tmp_path, corruptions, "later") == []
 
 
 PASSIVE = ("flush", "flush_local", "lock", "lock_all")
@@ -641,28 +648,25 @@ UPDATES = (*PUTS, "MPI_Fetch_and_op", "MPI_Compare_and_swap")
 
 
 @pytest.mark.parametrize("clocks", ["shared", "separate"])
-def test_changes_of_other_ranks_memory_that_are_late_are_caught(
-    core: Core, flip: Path, clocks: str, tmp_path: Path
-) -> None:
+def test_late_changes_of_other_ranks_memory_are_detected(core: Core, flip: Path, clocks: str, tmp_path: Path) -> None:
     """They leave at the origin's next MPI call: every operation, form and epoch in which targets call nothing.
-
-    `separate`: ranks know each other's moments by their clocks only, as between hosts. A rank that loses its CPU shows
-    nothing, so that what was not caught is tried again.
+    / With `separate` ranks compare times by their clocks only, as between hosts. A rank that loses its CPU does not
+    detect a fault, so undetected faults are tried again.
     """
     sizes, options = ([64, 1 << 14], ()) if clocks == "shared" else ([64], ("--separate-clocks",))
     cases = [
         case | {"datatype": "int", "epoch": epoch}
         for form in FORMS
-        for operation in core.operations(form, 2)
+        for operation in core.list_operations(form, 2)
         if operation.kind == "one-sided" and not operation.name.startswith(("get-", "ring")) and operation.name != "get"
-        for case in cases_of([operation], form, sizes)
+        for case in make_cases([operation], form, sizes)
         for epoch in PASSIVE
     ]
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={','.join(UPDATES)}", "FLIP_HOW=postpone")
     late = re.compile(r"rank \d: another rank's call returned before its data were there")
     for attempt in range(TRIES):
-        records = core.job(tmp_path, 2, cases, "--probe", *options, before=before)
-        assert attempt or len({case_of(record) for record in records}) >= 18
+        records = core.run_job(tmp_path, 2, cases, "--probe", *options, before=before)
+        assert attempt or len({name_case(record) for record in records}) >= 18
         caught = [record["status"] != "ok" for record in records]
         assert [
             record["reason"] for record in records if record["status"] != "ok" and not late.fullmatch(record["reason"])
@@ -675,36 +679,36 @@ def test_changes_of_other_ranks_memory_that_are_late_are_caught(
 
 @ONE_LIBRARY
 @pytest.mark.parametrize("call", ["MPI_Put", "MPI_Accumulate"])
-def test_changes_of_other_ranks_memory_that_are_late_while_calls_are_timed_are_caught(
+def test_changes_of_other_ranks_memory_that_are_late_for_some_timed_calls_are_detected(
     core: Core, flip: Path, call: str, tmp_path: Path
 ) -> None:
-    """From the 300th call on and not in the end."""
+    """From the 300th call on and not at the end."""
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={call}", "FLIP_HOW=postpone", "FLIP_AFTER=300", "FLIP_UNTIL=5000")
     selection = {"operation": call[4:].lower(), "bytes": 64, "datatype": "int", "samples": 6000, "limit_s": 60}
-    (record,) = core.job(tmp_path, 2, [selection], "--each", before=before)
+    (record,) = core.run_job(tmp_path, 2, [selection], "--each", before=before)
     assert (record["status"], record["taken"]) == ("wrong-data", 6000)
     assert record["reason"].endswith("another rank's call returned before its data were there")
 
 
 @ONE_LIBRARY
 @pytest.mark.parametrize("call", ["MPI_Allreduce", "MPI_Bcast", "MPI_Recv"])
-def test_data_that_come_late_while_calls_are_timed_are_caught(
+def test_data_that_are_late_for_some_timed_calls_are_detected(
     core: Core, flip: Path, call: str, tmp_path: Path
 ) -> None:
-    """From the 300th call on and not in the end: what is due there is delivered in time again."""
+    """From the 300th call on and not at the end, where data arrive in time again."""
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={call}", "FLIP_HOW=later", "FLIP_AFTER=300", "FLIP_UNTIL=1500")
     operation = "pingpong" if call == "MPI_Recv" else call.removeprefix("MPI_").lower()
     selection = {"operation": operation, "bytes": 64, "start": "barrier", "samples": 3000, "limit_s": 60}
-    (record,) = core.job(tmp_path, 2, [selection], before=before)
+    (record,) = core.run_job(tmp_path, 2, [selection], before=before)
     assert record["status"] == "wrong-data"
-    # Either by a look after the call, or since it did not bring again what calls before it brought.
+    # Either by a check after the call, or because the call did not deliver the data of earlier calls again.
     late, missing = "the call returned before its data were there", "the call did not bring its data again"
     assert re.fullmatch(rf"rank \d: ({late}|{missing}|6[34] of 64 received bytes are wrong.*)", record["reason"])
     assert record["taken"] == 3000
 
 
 @pytest.fixture(scope="module")
-def hollow(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def hollow_library(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
     library = tmp_path_factory.mktemp("hollow") / "hollow.so"
     command = [core.library.wrapper, "-shared", "-fPIC", "-o", str(library), str(FLIP.with_name("hollow.c"))]
     subprocess.run(command, check=True, env={**os.environ, **core.library.environment})
@@ -730,32 +734,32 @@ HOLLOW: dict[str, tuple[list[dict[str, object]], str]] = {
         r"rank \d: a synchronous send ended before rank \d began to receive",
     ),
 }
-"""Calls that bring no data, and what is said of them where they do nothing."""
+"""Calls without data, and the message if they do nothing."""
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("call", HOLLOW)
-def test_calls_without_data_that_do_nothing_are_caught(
-    core: Core, hollow: Path, call: str, ranks: int, tmp_path: Path
+def test_calls_without_data_that_do_nothing_are_detected(
+    core: Core, hollow_library: Path, call: str, ranks: int, tmp_path: Path
 ) -> None:
-    """Each is tried several times: a rank without a CPU calls after the one that is late, and shows nothing then."""
+    """Each is tried several times: a rank without a CPU calls after the late one, and detects nothing then."""
     cases, reason = HOLLOW[call]
-    before = ("env", f"LD_PRELOAD={hollow}", f"HOLLOW={call}")
+    before = ("env", f"LD_PRELOAD={hollow_library}", f"HOLLOW={call}")
     remaining = cases
     for _ in range(TRIES):
-        records = core.job(tmp_path, ranks, remaining, "--probe", before=before)
+        records = core.run_job(tmp_path, ranks, remaining, "--probe", before=before)
         wrong = [record for record in records if record["status"] != "ok"]
         assert [record["reason"] for record in wrong if not re.fullmatch(reason, record["reason"])] == []
         remaining = [case for case, record in zip(remaining, records, strict=True) if record["status"] == "ok"]
         if not remaining:
             break
     assert remaining == []
-    right = core.job(tmp_path, ranks, cases, "--probe", before=("env", f"LD_PRELOAD={hollow}"))
+    right = core.run_job(tmp_path, ranks, cases, "--probe", before=("env", f"LD_PRELOAD={hollow_library}"))
     assert [record["status"] for record in right] == ["ok"] * len(cases)
 
 
 @ONE_LIBRARY
-def test_an_operation_is_checked_or_says_why_not(core: Core) -> None:
+def test_each_operation_is_checked_or_has_a_reason(core: Core) -> None:
     odd = [
         operation.name for operation in core.description.operations if operation.checked == bool(operation.unchecked)
     ]
@@ -764,44 +768,46 @@ def test_an_operation_is_checked_or_says_why_not(core: Core) -> None:
 
 
 @ONE_LIBRARY
-def test_a_message_in_the_place_of_another_is_caught(core: Core, flip: Path, tmp_path: Path) -> None:
-    """Of a window, whose messages leave from one buffer."""
-    spoilt = [
-        Spoilt({"operation": operation.name, "form": form, "bytes": 64}, (call,))
+def test_a_message_in_place_of_another_is_detected(core: Core, flip: Path, tmp_path: Path) -> None:
+    """For windows, whose messages are sent from one buffer."""
+    corruptions = [
+        Corruption({"operation": operation.name, "form": form, "bytes": 64}, (call,))
         for operation in core.description.operations
         if "window" in {option.name for option in operation.options} and operation.kind == "point-to-point"
         for form, call in (("blocking", "MPI_Recv"), ("nonblocking", "MPI_Irecv"))
         if form in operation.forms
     ]
-    assert len(spoilt) > 5
-    assert find_passed(core, flip, tmp_path, spoilt, "exchange") == []
+    assert len(corruptions) > 5
+    assert find_undetected_changes(core, flip, tmp_path, corruptions, "exchange") == []
 
 
-def find_passed(core: Core, flip: Path, tmp_path: Path, spoilt: list[Spoilt], how: str) -> list[tuple[str, str, str]]:
-    """Return the cases whose results are spoilt in another way than by a byte, and whose data are not called wrong."""
-    calls = sorted({call for mistake in spoilt for call in mistake.calls})
-    before = ("env", f"LD_PRELOAD={flip}", f"FLIP={','.join(calls)}", f"FLIP_HOW={how}")
-    records = core.job(tmp_path, 2, [mistake.case for mistake in spoilt], "--probe", before=before)
-    assert len(records) == len(spoilt)
+def find_undetected_changes(
+    core: Core, flip: Path, tmp_path: Path, corruptions: list[Corruption], error: str
+) -> list[tuple[str, str, str]]:
+    """Return the cases whose results are corrupted in another way and whose data are not reported as wrong."""
+    calls = sorted({call for corruption in corruptions for call in corruption.calls})
+    before = ("env", f"LD_PRELOAD={flip}", f"FLIP={','.join(calls)}", f"FLIP_HOW={error}")
+    records = core.run_job(tmp_path, 2, [corruption.case for corruption in corruptions], "--probe", before=before)
+    assert len(records) == len(corruptions)
     others = [record for record in records if record["status"] != "wrong-data" and not core.lacks(record)]
-    return [(case_of(other), other["status"], other["reason"]) for other in others]
+    return [(name_case(other), other["status"], other["reason"]) for other in others]
 
 
 @ONE_LIBRARY
-def test_a_spoilt_byte_is_caught_whatever_is_chosen(core: Core, flip: Path, tmp_path: Path) -> None:
-    """Choices that change by which calls data come, or when they are there."""
+def test_a_corrupted_byte_is_detected_with_every_option(core: Core, flip: Path, tmp_path: Path) -> None:
+    """Options that change the calls that deliver data, or the time of delivery."""
     names = {"epoch", "allocation", "receive", "counts", "graph"}
-    spoilt = [
-        Spoilt(
+    corruptions = [
+        Corruption(
             {"operation": operation.name, "bytes": 1024, "datatype": "int", option.name: value},
-            ("MPI_Mrecv",) if value == "matched-probe" else calls_of(operation, operation.form),
+            ("MPI_Mrecv",) if value == "matched-probe" else find_calls(operation, operation.form),
         )
         for operation in core.description.operations
         for option in operation.options
         for value in option.values
-        if option.name in names and f"{operation.name}.{operation.form}" not in core.wrong(2)
+        if option.name in names and f"{operation.name}.{operation.form}" not in core.list_wrong(2)
     ]
-    missed = find_unnoticed(core, flip, tmp_path, spoilt, "last")
+    missed = find_undetected(core, flip, tmp_path, corruptions, "last")
     assert [entry for entry in missed if entry[1] != "refused"] == []
     assert {reason for _, status, reason in missed if status == "refused"} <= REFUSED
 
@@ -810,34 +816,36 @@ def test_a_spoilt_byte_is_caught_whatever_is_chosen(core: Core, flip: Path, tmp_
 @pytest.mark.parametrize(
     "case", ["allreduce.blocking", "gatherv.nonblocking", "bcast.persistent", "pingpong.blocking", "put.blocking"]
 )
-def test_a_byte_spoilt_while_timing_is_caught_after_it(core: Core, flip: Path, case: str, tmp_path: Path) -> None:
+def test_a_byte_corrupted_in_timed_calls_is_detected_afterwards(
+    core: Core, flip: Path, case: str, tmp_path: Path
+) -> None:
     name, form = case.split(".")
     (operation,) = [operation for operation in core.description.operations if operation.name == name]
-    (call,) = calls_of(operation, form)
+    (call,) = find_calls(operation, form)
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={call}", "FLIP_AFTER=20")
     selection = {"operation": name, "form": form, "bytes": 1000, "start": "barrier", "samples": 100, "limit_s": 20}
-    (record,) = core.job(tmp_path, 2, [selection], before=before)
+    (record,) = core.run_job(tmp_path, 2, [selection], before=before)
     assert read_excess(record) == 1
     assert record["taken"] > 0
 
 
 @ONE_LIBRARY
 @pytest.mark.parametrize("operation", ["allreduce", "bcast"])
-def test_a_fault_that_begins_between_visits_of_a_case_is_caught(
+def test_a_fault_that_begins_between_visits_of_a_case_is_detected(
     core: Core, flip: Path, operation: str, tmp_path: Path
 ) -> None:
-    """A case that was measured before in the launch is rehearsed once; it is checked no less afterwards."""
+    """A case measured before in the launch is warmed up once; it is checked as thoroughly afterwards."""
     call = f"MPI_{operation.capitalize()}"
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={call}", "FLIP_AFTER=9000")
     selection = {"operation": operation, "bytes": 1000, "start": "barrier", "samples": 3000, "limit_s": 20}
-    statuses = [record["status"] for record in core.job(tmp_path, 2, [selection] * 6, before=before)]
+    statuses = [record["status"] for record in core.run_job(tmp_path, 2, [selection] * 6, before=before)]
     assert {statuses[0], statuses[-1]} == {"ok", "wrong-data"}
     assert statuses == sorted(statuses)
 
 
 @ONE_LIBRARY
-def test_the_end_of_a_stream_says_where_the_time_went(core: Core, tmp_path: Path) -> None:
-    """The parts are all of the time: those of visits are most of what passed between the first and the last of them."""
+def test_the_end_of_a_stream_has_the_parts_of_the_time(core: Core, tmp_path: Path) -> None:
+    """The parts are all of the time: those of visits are most of the time between the first and the last of them."""
     stream = tmp_path / "stream"
     selection = ["--op", "bcast", "--sizes", "8,64K", "--samples", "3000"]
     began_s = time.monotonic()
@@ -850,14 +858,14 @@ def test_the_end_of_a_stream_says_where_the_time_went(core: Core, tmp_path: Path
 
 
 @ONE_LIBRARY
-def test_a_library_that_does_nothing_for_a_while_is_caught(core: Core, tmp_path: Path) -> None:
-    """It does its work in the beginning and again in the end: data are renewed and looked at between stages, too."""
+def test_a_library_that_does_nothing_for_a_while_is_detected(core: Core, tmp_path: Path) -> None:
+    """It works at the beginning and at the end: data are also renewed and checked between stages."""
     fault = tmp_path / "fault.so"
     command = [core.library.wrapper, "-shared", "-fPIC", "-o", str(fault), str(FLIP.with_name("fault.c")), "-ldl"]
     subprocess.run(command, check=True, env={**os.environ, **core.library.environment})
     when = ("FAULT=withhold", "FAULT_CALL=MPI_Bcast", "FAULT_BYTES=64", "FAULT_AFTER=300", "FAULT_UNTIL=1500")
     selection = {"operation": "bcast", "bytes": 64, "start": "barrier", "samples": 3000, "limit_s": 60}
-    (record,) = core.job(tmp_path, 2, [selection], before=("env", f"LD_PRELOAD={fault}", *when))
+    (record,) = core.run_job(tmp_path, 2, [selection], before=("env", f"LD_PRELOAD={fault}", *when))
     assert (record["status"], record["taken"]) == ("wrong-data", 3000)
     missing = "the call did not bring its data again"
     assert re.match(
@@ -865,16 +873,18 @@ def test_a_library_that_does_nothing_for_a_while_is_caught(core: Core, tmp_path:
     )
 
 
-def test_a_call_that_the_library_lacks_is_reported(home: Path, reach: list[Library], tmp_path: Path) -> None:
+def test_a_call_missing_in_the_library_is_reported(home: Path, reach: list[Library], tmp_path: Path) -> None:
     """Debian 12's Open MPI 4.1 has no persistent collectives."""
-    old = _core(libraries.choose("openmpi", [library for library in reach if library.version.startswith("4.1")]), home)
+    old = _build_core(
+        libraries.choose("openmpi", [library for library in reach if library.version.startswith("4.1")]), home
+    )
     assert "MPI_Allreduce_init" in old.core_build.receipt.missing
-    (record,) = old.stream(tmp_path, 2, "--op", "allreduce", "--form", "persistent", "--sizes", "8")
+    (record,) = old.measure(tmp_path, 2, "--op", "allreduce", "--form", "persistent", "--sizes", "8")
     assert (record["status"], record["reason"]) == ("lacking", "MPI_Allreduce_init is not in this library")
 
 
 @ONE_LIBRARY
-def test_the_table_is_for_people(core: Core) -> None:
+def test_the_table_is_readable(core: Core) -> None:
     process = core.run(
         2, "--op", "pingpong,bandwidth,message-rate", "--start", "none", "--sizes", "8,1K", "--samples", "50"
     )
@@ -945,20 +955,20 @@ def test_the_table_is_for_people(core: Core) -> None:
         (["--op", "bcast", "--stream", "/nowhere/s"], "--stream /nowhere/s: No such file or directory"),
     ],
 )
-def test_arguments_that_make_no_sense_get_one_line(core: Core, arguments: list[str], line: str) -> None:
-    """By one library, since the core reads them in the same way under all."""
+def test_wrong_arguments_are_refused_in_one_line(core: Core, arguments: list[str], line: str) -> None:
+    """With one library, since the core reads them in the same way with all."""
     assert_refused(core, arguments, line)
 
 
 @pytest.mark.parametrize("arguments", [["--fast"], ["--stream", "/nowhere/s"]], ids=" ".join)
 def test_every_library_ends_after_one_line(core: Core, arguments: list[str]) -> None:
-    """One is found while arguments are read, the other by rank 0 alone after that."""
+    """One error is found while arguments are read, the other by rank 0 alone later."""
     texts = {"--fast": "option '--fast' is not known", "--stream": "--stream /nowhere/s: No such file or directory"}
     assert_refused(core, ["--op", "bcast", *arguments], texts[arguments[0]])
 
 
 def assert_refused(core: Core, arguments: list[str], line: str) -> None:
-    """Assert that two ranks say one line together, and that their launch fails."""
+    """Assert that two ranks print one line together, and that their launch fails."""
     process = core.run(2, *arguments)
     texts = [splitline for splitline in process.printed.splitlines() if "rankbench-core:" in splitline]
     assert len(texts) == 1

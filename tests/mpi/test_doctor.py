@@ -1,4 +1,4 @@
-"""The check of candidates with real libraries that are put wrong: what is said, and what is to be changed."""
+"""The check of candidates with real libraries set up wrongly: its messages and remedies."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ exit 255
 """
 
 
-def check(library: Library, home: Path, folder: Path, placement: Placement = PAIR) -> Check:
+def check_library(library: Library, home: Path, folder: Path, placement: Placement = PAIR) -> Check:
     return doctor.check(library, build.build(library, home), placement, folder)
 
 
-def of(family: str, reach: list[Library]) -> Library:
+def choose_library(family: str, reach: list[Library]) -> Library:
     return libraries.choose(family, [library for library in reach if library.source == "pypi"])
 
 
@@ -40,7 +40,7 @@ def of(family: str, reach: list[Library]) -> Library:
 def test_more_ranks_than_cores_are_flagged(family: str, reach: list[Library], home: Path, tmp_path: Path) -> None:
     cores = launch.machine().cores
     crowd = msgspec.structs.replace(PAIR, ranks_per_node=2 * cores)
-    report = check(of(family, reach), home, tmp_path, crowd)
+    report = check_library(choose_library(family, reach), home, tmp_path, crowd)
     host = report.ranks[0].host
     assert (report.works, report.flags) == (
         True,
@@ -52,31 +52,31 @@ def test_more_ranks_than_cores_are_flagged(family: str, reach: list[Library], ho
 
 
 @pytest.mark.parametrize("family", WHEELS)
-def test_a_host_that_no_way_leads_to_is_named(family: str, reach: list[Library], home: Path, tmp_path: Path) -> None:
+def test_an_unreachable_host_is_named(family: str, reach: list[Library], home: Path, tmp_path: Path) -> None:
     shell = tmp_path / "shell"
     shell.write_text(SSH)
     shell.chmod(0o755)
     far = msgspec.structs.replace(
         PAIR, nodes=2, ranks_per_node=1, hosts=["192.0.2.1", "192.0.2.2"], remote_shell=str(shell)
     )
-    report = check(of(family, reach), home, tmp_path, far)
+    report = check_library(choose_library(family, reach), home, tmp_path, far)
     advice = "fix the network or the firewall, or use other hosts: --hosts"
     texts = [f": host 192.0.2.{number} cannot be reached; {advice}" for number in (1, 2)]
     assert not report.works
     assert report.reason[report.reason.index(":") :] in texts
 
 
-def test_a_library_under_the_launcher_of_another(reach: list[Library], home: Path, tmp_path: Path) -> None:
-    library, other = of("openmpi", reach), of("mpich", reach)
+def test_a_library_under_a_foreign_launcher_is_refused(reach: list[Library], home: Path, tmp_path: Path) -> None:
+    library, other = choose_library("openmpi", reach), choose_library("mpich", reach)
     swapped = msgspec.structs.replace(library, launcher=other.launcher)
-    assert check(swapped, home, tmp_path).reason == (
+    assert check_library(swapped, home, tmp_path).reason == (
         f"{other.launcher} started worlds of 1 instead of one world of 2 ranks: it belongs to another library; use the "
         "library's own mpiexec"
     )
 
 
-def test_root_is_reported_what_open_mpi_wants_of_it(reach: list[Library], home: Path, tmp_path: Path) -> None:
-    library = of("openmpi", reach)
+def test_the_requirements_of_open_mpi_on_root_are_explained(reach: list[Library], home: Path, tmp_path: Path) -> None:
+    library = choose_library("openmpi", reach)
     strict = {name: value for name, value in library.environment.items() if "ROOT" not in name}
     plain = msgspec.structs.replace(library, environment=strict)
     reason = (
@@ -87,7 +87,7 @@ def test_root_is_reported_what_open_mpi_wants_of_it(reach: list[Library], home: 
     assert check_result.reason == (reason if os.geteuid() == 0 else "")
 
 
-def test_the_command_tries_every_library(home: Path) -> None:
+def test_the_command_checks_every_library(home: Path) -> None:
     process = rankbench("doctor", *WHEELS, home=home)
     assert process.returncode == 0, process.stdout + process.stderr
     rows = [line.split()[:4] for line in process.stdout.splitlines() if line.startswith(WHEELS)]

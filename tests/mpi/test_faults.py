@@ -1,7 +1,6 @@
-"""Faults put into a real library's calls, one a campaign: each has its row and its line, and costs nothing else.
-
-`tests/fakes/fault.c` is preloaded into the ranks. The fault befalls the first launch only, in the third of four cases:
-what was measured before it is kept, what follows is measured by another launch, and the next block is whole.
+"""Faults injected into a real library's calls, one per campaign: each has its row and its line, and costs nothing else.
+/ `tests/fakes/fault.c` is preloaded into the ranks. The fault occurs in the first launch only, in the third of four
+cases: earlier cases keep their results, later ones are measured by another launch, and the next block is complete.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 from fakes.library import make
 
 from rankbench import build, campaign, evaluation, launch, libraries, plan, store
@@ -56,13 +55,13 @@ FAULT_AFTER = "{after}"
 FAULT_ONCE = "{once}"
 """
 PATIENCE_S = 6.0
-"""How long a launch may be silent where ranks wait for one that does nothing more."""
+"""How long a launch may be silent while ranks wait for one that does nothing."""
 BCAST = "bcast.blocking.64.byte.1x2."
 ENDED = "ended before its last case"
 
 
 class Fault(NamedTuple):
-    """A fault, how the case that it befalls ends, and what is said of it."""
+    """A fault, how its case ends, and the finding."""
 
     settings: dict[str, str]
     status: str
@@ -73,39 +72,39 @@ class Fault(NamedTuple):
     clock: str = "auto"
 
 
-ONE = {"FAULT_RANK": "1"}
-FIRST = {"FAULT_RANK": "0"}
+ON_RANK_1 = {"FAULT_RANK": "1"}
+ON_RANK_0 = {"FAULT_RANK": "0"}
 FAULTS = {
     "a rank crashes": Fault(
-        {"FAULT": "segv", **ONE},
+        {"FAULT": "segv", **ON_RANK_1},
         "crashed",
         f"{ENDED}: exit code 11 (SIGSEGV)",
         "faulty crashed in some launches of 1 case (bcast), by SIGSEGV.",
     ),
     "a rank aborts": Fault(
-        {"FAULT": "abort", **ONE},
+        {"FAULT": "abort", **ON_RANK_1},
         "crashed",
         f"{ENDED}: exit code 6 (SIGABRT)",
         "faulty crashed in some launches of 1 case (bcast), by SIGABRT.",
     ),
-    "a rank is instructed to end": Fault(
-        {"FAULT": "terminate", **ONE},
+    "a rank gets SIGTERM": Fault(
+        {"FAULT": "terminate", **ON_RANK_1},
         "crashed",
         f"{ENDED}: exit code 15 (SIGTERM)",
         "faulty crashed in some launches of 1 case (bcast), by SIGTERM.",
     ),
-    "a rank is killed, as for want of memory": Fault(
-        {"FAULT": "kill", **ONE},
+    "a rank gets SIGKILL, as for lack of memory": Fault(
+        {"FAULT": "kill", **ON_RANK_1},
         "crashed",
         f"{ENDED}: exit code 9 (SIGKILL)",
         "faulty crashed in some launches of 1 case (bcast), by SIGKILL.",
     ),
-    "a rank leaves without a word": Fault(
-        {"FAULT": "leave", **ONE}, "crashed", f"{ENDED}: exit code 0",
+    "a rank exits silently": Fault(
+        {"FAULT": "leave", **ON_RANK_1}, "crashed", f"{ENDED}: exit code 0",
         "faulty crashed in some launches of 1 case (bcast).",
     ),
-    "a rank never comes back from a call": Fault(
-        {"FAULT": "hang", **ONE}, "hung", "a call does not return (the case is warmed up)",
+    "a call never returns": Fault(
+        {"FAULT": "hang", **ON_RANK_1}, "hung", "a call does not return (the case is warmed up)",
         "faulty made no progress in some launches of 1 case (bcast).", ("hung", "ok", "ok"),
     ),
     "a call returns an error": Fault(
@@ -114,12 +113,12 @@ FAULTS = {
         ("ok", "ok"),
     ),
     "a call returns an error on one rank, and the others wait for it": Fault(
-        {"FAULT": "refuse", **ONE},
+        {"FAULT": "refuse", **ON_RANK_1},
         "failed",
         "rank 1 alone: bcast returned: Other MPI error (the case is warmed up)",
         "faulty returned an error in some launches of 1 case (bcast).",
     ),
-    "a call does nothing from its 41st time on": Fault(
+    "a call does nothing from the 41st on": Fault(
         {"FAULT": "withhold"},
         "wrong-data",
         "rank 1: NOTHING CAME",
@@ -127,14 +126,14 @@ FAULTS = {
         ("ok", "ok"),
     ),
     "data are changed": Fault(
-        {"FAULT": "flip", **ONE},
+        {"FAULT": "flip", **ON_RANK_1},
         "wrong-data",
         "rank 1: 1 of 64 received bytes are wrong, the first at offset 63: BYTE, not BYTE",
         "faulty delivered wrong data in some launches of 1 case (bcast).",
         ("ok", "ok"),
     ),
-    "something else writes into the samples": Fault(
-        {"FAULT": "garbage", **FIRST},
+    "garbage is written into the stream": Fault(
+        {"FAULT": "garbage", **ON_RANK_0},
         "crashed",
         "its stream is damaged: {stream} line 9: not a record of a rankbench stream "
         "(JSON is malformed: invalid character (byte 4))",
@@ -163,9 +162,9 @@ FAULTS = {
 
 SIMILAR = {
     "a rank aborts",
-    "a rank is killed, as for want of memory",
-    "a rank is instructed to end",
-    "a rank leaves without a word",
+    "a rank gets SIGKILL, as for lack of memory",
+    "a rank gets SIGTERM",
+    "a rank exits silently",
     "data are changed",
     "the clock is set back",
     "the clock is set forward",
@@ -174,7 +173,7 @@ SIMILAR = {
 
 @pytest.fixture(scope="session")
 def preload(reach: list[Library], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the library that puts faults into MPICH's calls."""
+    """Return the library that injects faults into MPICH's calls."""
     library = libraries.choose("mpich==5.0.2", reach)
     path = tmp_path_factory.mktemp("fault") / "fault.so"
     command = [library.wrapper, "-O2", "-shared", "-fPIC", "-o", str(path), str(FAULT), "-ldl"]
@@ -182,25 +181,27 @@ def preload(reach: list[Library], tmp_path_factory: pytest.TempPathFactory) -> P
     return path
 
 
-class Ran(NamedTuple):
-    """A campaign that is over, and its messages while it ran."""
+class Result(NamedTuple):
+    """A completed campaign, and its messages."""
 
     store: Store
     messages: list[str]
 
     @property
     def odd(self) -> list[tuple[int, str, str, str]]:
-        """Return block, case, status and reason of the rows that are not well."""
+        """Return block, case, status and reason of failed rows."""
         rows = self.store.cases().select("block", "case", "status", "reason").iter_rows()
         return [row for row in rows if row[2] != "ok"]
 
     @property
     def failures(self) -> list[Finding]:
-        """Return what the report says of failures."""
+        """Return the findings on failures."""
         return [finding for finding in evaluation.evaluate(self.store).verdict.findings if finding.kind == "failures"]
 
 
-def ran(place: Path, home: Path, preload: Path, fault: dict[str, str], text: str = PLAN, **changes: object) -> Ran:
+def run_with_fault(
+    place: Path, home: Path, preload: Path, fault: dict[str, str], text: str = PLAN, **changes: object
+) -> Result:
     """Run a campaign whose candidate has a fault."""
     settings = "".join(f'{name} = "{value}"\n' for name, value in fault.items())
     words = {
@@ -221,18 +222,18 @@ def ran(place: Path, home: Path, preload: Path, fault: dict[str, str], text: str
     prepared = campaign.prepare(CampaignRequest(planned, place / "results", machine, home), lambda _: None)
     watch = Progress(prepared.store.campaign)
     campaign.run(prepared, lambda _: Decision(stop=False, reason="more is wanted"), watch)
-    return Ran(prepared.store, watch.failures)
+    return Result(prepared.store, watch.failures)
 
 
-def without_values(reason: str) -> str:
-    """Return a reason without the values of bytes: how often data are renewed depends on how quick the calls are."""
-    # A call that does nothing leaves what was there: all of it marked by a renewal, or three bytes by a round.
+def remove_values(reason: str) -> str:
+    """Return a reason without the values of bytes: how often data are renewed depends on the speed of the calls."""
+    # A call that does nothing leaves old data: all of it marked by a renewal, or three bytes by a round.
     nothing = r"the call did not bring its data again|64 of 64 received bytes are wrong, the first at offset 0: .*"
     return re.sub(r"0x[0-9a-f]{2}", "BYTE", re.sub(nothing, "NOTHING CAME", reason))
 
 
-def one_line(act: Callable[[], object]) -> str:
-    """Return the one line in which it ends."""
+def read_error(act: Callable[[], object]) -> str:
+    """Return the one line of an error."""
     with pytest.raises(RankbenchError) as error:
         act()
     return str(error.value)
@@ -250,23 +251,23 @@ def assert_nothing_lost(results: Store) -> None:
     assert min(stored.values()) >= 1
 
 
-@pytest.mark.parametrize("name", [thorough(name) if name in SIMILAR else name for name in FAULTS])
+@pytest.mark.parametrize("name", [mark_thorough(name) if name in SIMILAR else name for name in FAULTS])
 def test_a_fault_has_its_row_and_its_line_and_costs_nothing_else(
     name: str, tmp_path: Path, home: Path, preload: Path
 ) -> None:
     fault = FAULTS[name]
-    over = ran(tmp_path, home, preload, fault.settings, start=fault.start, clock=fault.clock)
+    over = run_with_fault(tmp_path, home, preload, fault.settings, start=fault.start, clock=fault.clock)
     reason = fault.reason.format(stream=tmp_path / "results/work/stream.jsonl")
     case = BCAST + fault.start
-    assert [(*row, without_values(why)) for *row, why in over.odd] == [(1, case, fault.status, reason)]
-    assert [without_values(line) for line in over.messages] == [f"block 1, faulty: {case} {fault.status}: {reason}"]
+    assert [(*row, remove_values(why)) for *row, why in over.odd] == [(1, case, fault.status, reason)]
+    assert [remove_values(line) for line in over.messages] == [f"block 1, faulty: {case} {fault.status}: {reason}"]
     assert [render(failure.text) for failure in over.failures] == [fault.finding]
     assert tuple(launch.status for launch in over.store.launches()) == fault.launches
     assert_nothing_lost(over.store)
 
 
-def test_memory_that_is_used_up_refuses_the_cases_that_need_it(tmp_path: Path, home: Path, preload: Path) -> None:
-    over = ran(tmp_path, home, preload, {"FAULT": "eat", **ONE}, sizes="64,8M", seed=11)
+def test_exhausted_memory_refuses_only_the_cases_that_need_it(tmp_path: Path, home: Path, preload: Path) -> None:
+    over = run_with_fault(tmp_path, home, preload, {"FAULT": "eat", **ON_RANK_1}, sizes="64,8M", seed=11)
     large = [case.key for case in over.store.campaign.cases if case.size_bytes > 64]
     reason = re.compile(r"rank 1: the system gave no memory for the buffers \(\d+ bytes\)")
     assert sorted((*row, status) for *row, status, _ in over.odd) == sorted((1, key, "refused") for key in large)
@@ -277,27 +278,27 @@ def test_memory_that_is_used_up_refuses_the_cases_that_need_it(tmp_path: Path, h
     assert_nothing_lost(over.store)
 
 
-def test_samples_that_cannot_be_written_are_no_fault_of_the_library(tmp_path: Path, home: Path, preload: Path) -> None:
-    full = {"FAULT": "fill-disk", **FIRST}
+def test_a_full_disk_is_not_the_library_s_fault(tmp_path: Path, home: Path, preload: Path) -> None:
+    full = {"FAULT": "fill-disk", **ON_RANK_0}
     stream = tmp_path / "results/work/stream.jsonl"
-    # Nothing may hold on to the store, which is locked as long as somebody does.
-    text = one_line(lambda: ran(tmp_path, home, preload, full))
+    # No object may hold the store, which is locked as long as one does.
+    text = read_error(lambda: run_with_fault(tmp_path, home, preload, full))
     gc.collect()
     assert text == f"{stream}: cannot be written (No space left on device); what was stored before is safe"
-    over = ran(tmp_path, home, preload, full)
+    over = run_with_fault(tmp_path, home, preload, full)
     assert (over.odd, over.messages, over.failures) == ([], [], [])
     assert [launch.number for launch in over.store.launches()] == [1, 2]
     assert_nothing_lost(over.store)
 
 
 @pytest.mark.thorough
-def test_a_launch_that_never_answers_costs_its_block_only(tmp_path: Path, home: Path, preload: Path) -> None:
+def test_a_launch_that_never_answers_costs_only_its_block(tmp_path: Path, home: Path, preload: Path) -> None:
     silent = {"FAULT": "hang"}
     text = PLAN.replace(
         'FAULT_CALL = "MPI_Bcast"\nFAULT_BYTES = "64"\nFAULT_AFTER = "{after}"', 'FAULT_CALL = "MPI_Init"'
     )
     assert text != PLAN
-    over = ran(tmp_path, home, preload, silent, text=text)
+    over = run_with_fault(tmp_path, home, preload, silent, text=text)
     reason = f"the launch hung: no sign of life for {PATIENCE_S:g} s"
     assert sorted(over.odd) == sorted((1, case.key, "not-run", reason) for case in over.store.campaign.cases)
     assert over.messages == [f"block 1, faulty: {reason.removeprefix('the ')}"]
@@ -307,17 +308,19 @@ def test_a_launch_that_never_answers_costs_its_block_only(tmp_path: Path, home: 
     assert_nothing_lost(over.store)
 
 
-def test_a_call_that_writes_into_what_it_sends_delivers_wrong_data(tmp_path: Path, home: Path, preload: Path) -> None:
+def test_a_call_that_writes_into_its_send_buffer_delivers_wrong_data(tmp_path: Path, home: Path, preload: Path) -> None:
     fault = {"FAULT": "scribble", "FAULT_RANK": "1"}
-    over = ran(tmp_path, home, preload, fault, text=PLAN.replace('"MPI_Bcast"', '"MPI_Allreduce"'), after=0)
+    over = run_with_fault(tmp_path, home, preload, fault, text=PLAN.replace('"MPI_Bcast"', '"MPI_Allreduce"'), after=0)
     reason = "rank 1: the send buffer, or what lies behind it, was written to"
     assert over.odd == [(1, "allreduce.blocking.64.float.1x2.barrier", "wrong-data", reason)]
 
 
-def test_printing_in_timed_calls_is_stored_and_reported(tmp_path: Path, home: Path, preload: Path) -> None:
+def test_output_in_timed_calls_is_stored_and_reported(tmp_path: Path, home: Path, preload: Path) -> None:
     """A line of 90 bytes in each call of one rank; other cases and launches print nothing in timed calls."""
     printing = {"FAULT": "print", "FAULT_RANK": "1"}
-    over = ran(tmp_path, home, preload, printing, text=PLAN.replace('"MPI_Bcast"', '"MPI_Allreduce"'), after=0)
+    over = run_with_fault(
+        tmp_path, home, preload, printing, text=PLAN.replace('"MPI_Bcast"', '"MPI_Allreduce"'), after=0
+    )
     assert over.odd == []
     rows = over.store.cases().select("block", "operation", "size_bytes", "printed_bytes", "taken")
     (loud,) = (row for row in rows.iter_rows() if row[3])
@@ -334,7 +337,7 @@ def test_printing_in_timed_calls_is_stored_and_reported(tmp_path: Path, home: Pa
     )
 
 
-# --- where results are kept -------------------------------------------------------------------------------------------
+# --- disk of the results ----------------------------------------------------------------------------------------------
 
 SMALL_PLAN = """
 candidates = ["mpich==9.1"]
@@ -360,7 +363,7 @@ cp -r results kept
 """
 
 
-def test_a_full_disk_ends_a_campaign_in_one_line_and_it_goes_on_when_there_is_room(tmp_path: Path) -> None:
+def test_a_full_disk_ends_a_campaign_in_one_line_and_it_continues_with_free_space(tmp_path: Path) -> None:
     make(tmp_path / "9.1", "9.1")
     (tmp_path / "plan.toml").write_text(SMALL_PLAN)
     namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
@@ -383,10 +386,8 @@ def test_a_full_disk_ends_a_campaign_in_one_line_and_it_goes_on_when_there_is_ro
     assert rows == Counter((block, case.key) for block in range(1, 7) for case in results.campaign.cases)
 
 
-def test_an_mpi_finalize_that_hangs_loses_no_record(
-    preload: Path, reach: list[Library], home: Path, tmp_path: Path
-) -> None:
-    """The launch is ended long before its limit, and its stream is whole."""
+def test_a_hung_mpi_finalize_loses_no_record(preload: Path, reach: list[Library], home: Path, tmp_path: Path) -> None:
+    """The launch is killed long before its limit, and its stream is complete."""
     library = libraries.choose("mpich==5.0.2", reach)
     job, stream = tmp_path / "job.txt", tmp_path / "stream"
     job.write_text("rankbench-job 1\ncase operation=bcast form=blocking bytes=8 samples=20 limit_s=1\n")

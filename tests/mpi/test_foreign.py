@@ -1,4 +1,4 @@
-"""Foreign programs as operations of a plan: IMB of Intel's wheel under two libraries, a tarball built for each."""
+"""Foreign programs as operations of a plan: IMB of Intel's wheel with two libraries, and a tarball built for each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ samples = 10
 [stop]
 blocks = 3
 """
-BUILT = """
+PLAN_WITH_TARBALL = """
 candidates = ["mpich", "openmpi"]
 operations = ["allreduce"]
 suite = "osu"
@@ -47,7 +47,7 @@ printf 'osu_allreduce: osu_allreduce.c\\n\\t%s -o $@ $<\\n' "$cc" > Makefile
 FAKES = Path(__file__).parents[1] / "fakes"
 
 
-def run(place: Path, home: Path, plan: str) -> store.Store:
+def run_plan(place: Path, home: Path, plan: str) -> store.Store:
     """Run a plan to its end."""
     (place / "plan.toml").write_text(plan)
     process = rankbench("run", str(place / "plan.toml"), "--results", str(place), home=home)
@@ -56,27 +56,27 @@ def run(place: Path, home: Path, plan: str) -> store.Store:
 
 
 @pytest.fixture(scope="module")
-def measured(home: Path, tmp_path_factory: pytest.TempPathFactory) -> store.Store:
+def campaign_store(home: Path, tmp_path_factory: pytest.TempPathFactory) -> store.Store:
     """Return a campaign of IMB and the core with three libraries, of which IMB can load two."""
-    return run(tmp_path_factory.mktemp("imb"), home, IMB)
+    return run_plan(tmp_path_factory.mktemp("imb"), home, IMB)
 
 
-def test_imb_is_launched_in_the_blocks_of_the_core(measured: store.Store) -> None:
-    rows = measured.cases()
+def test_imb_is_launched_in_the_blocks_of_the_core(campaign_store: store.Store) -> None:
+    rows = campaign_store.cases()
     status: dict[tuple[str, str], set[str]] = {}
     for candidate, operation, ended in rows.select("candidate", "operation", "status").rows():
         status.setdefault((candidate, operation), set()).add(ended)
     for candidate in ("mpich-5.0.2", "mpich-5.0.2 (again)", "intel-mpi-2021.18.1"):
         assert {name: statuses for (library, name), statuses in status.items() if library == candidate} == {
-            name: {"ok"} for name in {case.operation for case in measured.campaign.cases}
+            name: {"ok"} for name in {case.operation for case in campaign_store.campaign.cases}
         }
     assert {name for (library, name), texts in status.items() if library == "openmpi-5.0.11" and texts == {"ok"}} == {
         "pingpong", "allreduce"
     }  # fmt: skip
 
 
-def test_a_library_that_a_program_cannot_load_is_refused(measured: store.Store) -> None:
-    reasons = set(measured.cases().filter(candidate="openmpi-5.0.11", status="refused")["reason"])
+def test_a_library_that_a_program_cannot_load_is_refused(campaign_store: store.Store) -> None:
+    reasons = set(campaign_store.cases().filter(candidate="openmpi-5.0.11", status="refused")["reason"])
     assert reasons == {
         f"{name} cannot run with openmpi-5.0.11: it is linked to libmpi.so.12, and openmpi-5.0.11 has libmpi.so.40; "
         "build it for this library"
@@ -84,32 +84,34 @@ def test_a_library_that_a_program_cannot_load_is_refused(measured: store.Store) 
     }
 
 
-def test_each_value_is_what_the_program_printed(measured: store.Store) -> None:
-    """The log of a launch is what it printed; of times the sample is the column's, in nanoseconds."""
+def test_each_value_is_that_of_the_program_s_output(campaign_store: store.Store) -> None:
+    """The log of a launch has the output; a sample is the time in its column, in nanoseconds."""
     (case,) = [
-        case for case in measured.campaign.cases if (case.operation, case.size_bytes) == ("imb-mpi1-allreduce", 1000)
+        case
+        for case in campaign_store.campaign.cases
+        if (case.operation, case.size_bytes) == ("imb-mpi1-allreduce", 1000)
     ]
-    samples = measured.samples().filter(case=case.key).collect()
+    samples = campaign_store.samples().filter(case=case.key).collect()
     assert samples.height == 3 * 3
-    launches = {launch.number: launch for launch in measured.launches()}
+    launches = {launch.number: launch for launch in campaign_store.launches()}
     for row in samples.iter_rows(named=True):
         launch = launches[row["launch"]]
         (printed,) = re.findall(r"^ +1000 +10 +\S+ +\S+ +(\S+)", launch.log, re.MULTILINE)
         assert row["time_ns"] == pytest.approx(float(printed) * 1000)
         assert Path(launch.command[-1]).name == imb.SIZES or "IMB-MPI1" in " ".join(launch.command)
-    headings = [json.loads(text) for text in measured.cases().filter(case=case.key, status="ok")["printed"]]
+    headings = [json.loads(text) for text in campaign_store.cases().filter(case=case.key, status="ok")["printed"]]
     assert {tuple(fields) for fields in headings} == {("#repetitions", "t_min[usec]", "t_max[usec]", "t_avg[usec]")}
 
 
-def test_overlap_of_a_foreign_program_is_reported_as_the_cores_is(measured: store.Store) -> None:
-    rows = measured.cases().filter(operation="imb-nbc-iallreduce", status="ok")
+def test_overlap_of_a_foreign_program_is_reported_as_that_of_the_core(campaign_store: store.Store) -> None:
+    rows = campaign_store.cases().filter(operation="imb-nbc-iallreduce", status="ok")
     assert set(rows["options"]) == {"quantity=overlap"}
     assert (rows["pure_ns"] > 0).all()
     assert (rows["compute_ns"] > 0).all()
 
 
-def test_the_verdict_stands_beside_the_cores(measured: store.Store, home: Path) -> None:
-    shown = rankbench("show", str(measured.folder), home=home)
+def test_results_of_imb_are_shown_beside_those_of_the_core(campaign_store: store.Store, home: Path) -> None:
+    shown = rankbench("show", str(campaign_store.folder), home=home)
     assert shown.returncode == 0, shown.stderr
     titles = [line for line in shown.stdout.splitlines() if line.startswith(("imb-", "pingpong:", "allreduce:"))]
     assert [title.partition(":")[0] for title in titles if title.startswith(("imb-mpi1-p", "pingpong"))]
@@ -123,7 +125,7 @@ def test_a_tarball_is_built_for_each_library(home: Path, tmp_path: Path) -> None
     with tarfile.open(source, "w:gz") as archive:
         archive.add(tmp_path / "configure", "osu/configure")
         archive.add(FAKES / "osu_allreduce.c", "osu/osu_allreduce.c")
-    results = run(tmp_path, home, BUILT.format(source=source))
+    results = run_plan(tmp_path, home, PLAN_WITH_TARBALL.format(source=source))
     rows = results.cases().select("candidate", "size_bytes", "status", "reason").unique()
     why = "the program does not measure this size; it measured 8, 16, 32, 64, 128, 256, 512, 1024 B"
     assert sorted(rows.rows()) == sorted(
@@ -138,7 +140,7 @@ def test_a_tarball_is_built_for_each_library(home: Path, tmp_path: Path) -> None
     assert len(set(programs.values())) == 2
 
 
-def test_reconcile_divides_what_imb_says_by_what_the_core_says(home: Path, tmp_path: Path) -> None:
+def test_reconcile_divides_the_figures_of_imb_by_those_of_the_core(home: Path, tmp_path: Path) -> None:
     process = rankbench(
         "reconcile", "intel-mpi", "--operations", "pingpong,bcast", "--sizes", "8,1K", "--blocks", "4",
         "--samples", "30", "--results", str(tmp_path), home=home,
@@ -156,7 +158,7 @@ def test_reconcile_divides_what_imb_says_by_what_the_core_says(home: Path, tmp_p
     assert sorted(len(row) for row in rows) == [3, 3, 4, 4]
 
 
-def test_a_program_that_is_not_there(home: Path) -> None:
+def test_a_missing_program_is_refused(home: Path) -> None:
     reach = libraries.find(libraries.make_search(home))
     mpich = libraries.choose("mpich", reach)
     operation = foreign.find_tools()["osu"].OPERATIONS[0]

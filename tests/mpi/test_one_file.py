@@ -1,4 +1,4 @@
-"""A new operation is one file: laid into the core's folder, it is described, listed, planned and run."""
+"""A new operation is one file: copied into the core's folder, it is described, listed, planned and run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import fakes
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 
 from mpi.conftest import REPOSITORY
 from rankbench import build, launch, libraries, plan, samples
@@ -46,11 +46,11 @@ case_limit = "30s"
 PAIR = Placement(name="1x2", nodes=1, ranks_per_node=2, binding="none")
 
 
-@pytest.mark.parametrize("name", ["mpich", thorough("openmpi"), thorough("intel-mpi")])
+@pytest.mark.parametrize("name", ["mpich", mark_thorough("openmpi"), mark_thorough("intel-mpi")])
 def test_a_new_operation_is_one_file(
     name: str, reach: list[Library], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Nothing here asks how fast the code is, and to optimise it takes most of the time of a build.
+    # Speed does not matter here, and optimising takes most of the time of a build.
     monkeypatch.setattr(build, "FLAGS", [flag.replace("-O2", "-O0") for flag in build.FLAGS])
     core = tmp_path / "core"
     shutil.copytree(REPOSITORY / "core", core)
@@ -62,8 +62,8 @@ def test_a_new_operation_is_one_file(
     assert [operation.help for operation in description.operations if operation.name == "noop_example"] == [
         "asks the communicator what it is"
     ]
-    planned = plan.load_plan(tmp_path / "plan.toml", fakes.machine())
-    cases, _ = plan.expand_plan(planned, description, fakes.machine())
+    planned = plan.load_plan(tmp_path / "plan.toml", fakes.make_machine())
+    cases, _ = plan.expand_plan(planned, description, fakes.make_machine())
     job, stream = tmp_path / "job", tmp_path / "stream"
     samples.write_job(job, cases, planned)
     program = [str(core_build.binary), "--job", str(job), "--stream", str(stream), "--quiet"]

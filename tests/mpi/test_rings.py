@@ -1,4 +1,4 @@
-"""Rings under real libraries: who measures, who stays out, how the grid is described, and many rounds of them."""
+"""Rings with real libraries: measuring ranks, idle ranks, descriptions of the grid, and many rounds."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 
-from mpi.conftest import rankbench
+from mpi.conftest import run_rankbench
 from mpi.test_core import ONE_LIBRARY, core
 from rankbench import store
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 __all__ = ["core"]
 ROWS = ("ring", "ring-neighbor", "ring-put")
 ROUNDS = 300_000
-"""So many that their memory is more than what a library's own differs by from launch to launch: 4 MiB in Intel MPI."""
+"""Enough for their memory to exceed a library's own variation between launches: 4 MiB in Intel MPI."""
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
-def edges(record: dict[str, Any]) -> list[int]:
+def list_edge_ranks(record: dict[str, Any]) -> list[int]:
     """Return the ranks that have samples of their own."""
     return [series["rank"] for series in record["series"] if series["rank"] >= 0]
 
 
-@pytest.mark.parametrize("operation", [*ROWS[:2], *map(thorough, ROWS[2:])])
+@pytest.mark.parametrize("operation", [*ROWS[:2], *map(mark_thorough, ROWS[2:])])
 def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_path: Path) -> None:
-    """Four ranks as 2x2 and as a line, and a third of them asleep beside a grid of two."""
+    """Four ranks as 2x2 and as a line, and with two of them idle beside a grid of two."""
     variants = (
         {"direction": "right"},
         {"direction": "down"},
@@ -42,9 +42,10 @@ def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_pa
         {"grid": "2"},
     )
     case = {"operation": operation, "bytes": 64, "samples": 5, "limit_s": 20}
-    records = core.job(tmp_path, 4, [case | variant for variant in variants])
+    records = core.run_job(tmp_path, 4, [case | variant for variant in variants])
     assert [
-        (record["status"], record["ranks"], record["grid"], record["hops"], edges(record)) for record in records
+        (record["status"], record["ranks"], record["grid"], record["hops"], list_edge_ranks(record))
+        for record in records
     ] == [
         ("ok", 4, [2, 2], 2, [0, 2]),
         ("ok", 4, [2, 2], 2, [0, 1]),
@@ -55,29 +56,29 @@ def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_pa
     for record in records:
         slowest, *rings = record["series"]
         assert slowest["time_ns"] == [max(times) for times in zip(*(ring["time_ns"] for ring in rings), strict=True)]
-        assert set(slowest["last_rank"]) <= set(edges(record))
+        assert set(slowest["last_rank"]) <= set(list_edge_ranks(record))
 
 
 def test_a_displacement_makes_more_and_shorter_rings(core: Core, tmp_path: Path) -> None:
     case = {"operation": "ring", "bytes": 4, "samples": 3, "limit_s": 20, "grid": "4"}
-    records = core.job(tmp_path, 4, [case | {"displacement": count} for count in (2, 3, 4)])
-    assert [(record["status"], record["hops"], edges(record)) for record in records] == [
+    records = core.run_job(tmp_path, 4, [case | {"displacement": count} for count in (2, 3, 4)])
+    assert [(record["status"], record["hops"], list_edge_ranks(record)) for record in records] == [
         ("ok", 2, [0, 1]),
         ("ok", 4, [0]),
         ("ok", 1, [0, 1, 2, 3]),
     ]
 
 
-def test_what_the_library_makes_of_reorder_is_reported(core: Core, tmp_path: Path) -> None:
-    """Most give every rank its own place; if not, each rank has one."""
+def test_ranks_reordered_by_the_library_are_reported(core: Core, tmp_path: Path) -> None:
+    """Most libraries keep all ranks; otherwise each rank has one place."""
     case = {"operation": "ring", "bytes": 4, "samples": 3, "limit_s": 20, "reorder": "yes", "shift": "timed"}
-    (record,) = core.job(tmp_path, 4, [case])
+    (record,) = core.run_job(tmp_path, 4, [case])
     assert (record["status"], record["options"]) == ("ok", {"shift": "timed", "reorder": "yes"})
     assert record["order"] == [] or sorted(record["order"]) == [0, 1, 2, 3]
 
 
-def memory_bytes(stream: Path) -> int:
-    """Return the most memory that rank 0's process had."""
+def read_memory_bytes(stream: Path) -> int:
+    """Return the peak memory of rank 0's process."""
     return int(json.loads(stream.read_text().splitlines()[-1])["rank_0_memory_bytes"])
 
 
@@ -89,14 +90,14 @@ LINE = re.compile(
 
 @ONE_LIBRARY
 @pytest.mark.thorough
-def test_many_rounds_take_what_was_stated_beforehand(core: Core, home: Path, tmp_path: Path) -> None:
-    """Two rings of as many rounds; memory, the stream and the stored samples are no more than said, nor far less."""
+def test_many_rounds_need_the_estimated_memory_and_disk(core: Core, home: Path, tmp_path: Path) -> None:
+    """Two rings with as many rounds; memory, stream and stored samples are at most as estimated, and not far less."""
     file = tmp_path / "rings.toml"
     file.write_text(
         f'candidates = ["{core.library.family}"]\noperations = ["ring"]\nsizes = 4\nplacements = ["1x2"]\n'
         f'samples = {{ good = {ROUNDS}, passes = 1 }}\ncase_limit = "60s"\ncontrol = false\nstop = {{ blocks = 1 }}\n'
     )
-    process = rankbench("run", str(file), "--results", str(tmp_path), home=home)
+    process = run_rankbench("run", str(file), "--results", str(tmp_path), home=home)
     match = LINE.search(process.stdout)
     assert (process.returncode, bool(match)) == (0, True), process.stdout + process.stderr
     assert match
@@ -108,5 +109,5 @@ def test_many_rounds_take_what_was_stated_beforehand(core: Core, home: Path, tmp
     stream = results.folder / "work" / "stream.jsonl"
     samples = results.folder / "samples" / "000001.parquet"
     assert disk / 4 < stream.stat().st_size + samples.stat().st_size <= disk
-    core.stream(tmp_path, 2, "--op", "ring", "--sizes", "4", "--samples", "10")
-    assert memory / 4 < memory_bytes(stream) - memory_bytes(tmp_path / "stream") <= memory
+    core.measure(tmp_path, 2, "--op", "ring", "--sizes", "4", "--samples", "10")
+    assert memory / 4 < read_memory_bytes(stream) - read_memory_bytes(tmp_path / "stream") <= memory

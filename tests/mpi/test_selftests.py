@@ -1,4 +1,4 @@
-"""The self-test `verify` under real libraries: data that are wrong are found."""
+"""The self-test `verify` with real libraries: wrong data are found."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from rankbench.model import Library
 
 
-def wrong_calls(printed: str) -> set[str]:
-    """Return operation and form of the calls that `verify` says deliver wrong data."""
+def list_wrong_calls(printed: str) -> set[str]:
+    """Return operation and form of the calls that deliver wrong data according to `verify`."""
     calls = re.findall(r"^FAILED \S+: ([\w-]+) (\w+)[^:]*: wrong-data: ", printed, re.MULTILINE)
     return {".".join(call) for call in calls}
 
 
 @pytest.mark.thorough
 def test_a_flipped_byte_is_a_failure(home: Path, reach: list[Library], tmp_path: Path) -> None:
-    """MPICH, whose handles are numbers: a library in between loads into every program that is started."""
+    """With MPICH, whose handles are numbers: a library in between is loaded into every started program."""
     mpich = libraries.choose("mpich", [library for library in reach if library.source == "pypi"])
     between = tmp_path / "flip.so"
     subprocess.run([mpich.wrapper, "-shared", "-fPIC", "-w", "-o", str(between), str(FLIP)], check=True)
@@ -37,5 +37,5 @@ def test_a_flipped_byte_is_a_failure(home: Path, reach: list[Library], tmp_path:
         text=True,
         check=False,
     )
-    assert wrong_calls(process.stdout) == {"allreduce.blocking"}
+    assert list_wrong_calls(process.stdout) == {"allreduce.blocking"}
     assert process.returncode == 1

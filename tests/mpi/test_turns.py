@@ -1,4 +1,4 @@
-"""Launches of the core that measure in turn: the order of their cases, and launches that end or do not rest."""
+"""Launches of the core in turns: the order of their cases, and launches that end early or do not rest."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ __all__ = ["core"]
 
 CORE = Path(fakes.__file__).parents[2] / "core"
 SIZES = (8, 16, 32)
-"""Of the launches, by their places: what shows whose record it is."""
+"""Sizes of the launches, by their places: they identify the launch of a record."""
 
 
-def step(
+def make_step(
     core: Core, folder: Path, place: int, arguments: Sequence[str], settings: dict[str, str] | None = None
 ) -> Step:
-    """Return how a launch of two ranks is made."""
+    """Return a step that launches two ranks."""
     placement = Placement(name="here", nodes=1, ranks_per_node=2, binding="none")
     line = libraries.find_family(core.library).make_launch_line(
         core.library, placement, settings or {}, [str(core.core_build.binary), "--quiet", *arguments]
@@ -45,50 +45,49 @@ def step(
     return Step(command=line, output=output, watch=output, limit_s=120)
 
 
-def case(size: int, **other: object) -> str:
+def make_case(size: int, **other: object) -> str:
     fields = {"operation": "allreduce", "bytes": size, "start": "barrier", "samples": 5, "limit_s": 60} | other
     return " ".join(["case", *(f"{key}={value}" for key, value in fields.items())])
 
 
-def job(folder: Path, place: int, *cases: str) -> str:
+def write_job(folder: Path, place: int, *cases: str) -> str:
     path = folder / f"job{place}"
     path.write_text("\n".join(["rankbench-job 1", *cases, ""]))
     return str(path)
 
 
 PAGES = pytest.mark.parametrize("over_hosts", [False, True], ids=["launcher", "hosts"])
-"""Whose the page is: the launcher's, or the ranks' of each host."""
+"""The owner of the page: the launcher, or the ranks of each host."""
 
 
-def pages() -> list[Path]:
+def list_pages() -> list[Path]:
     return list(Path("/dev/shm").glob("rankbench-turns-*"))
 
 
 @PAGES
-def test_cases_are_measured_in_turn_and_a_launch_that_ends_is_passed_over(
+def test_cases_are_measured_in_turns_and_ended_launches_are_skipped(
     core: Core, tmp_path: Path, *, over_hosts: bool
 ) -> None:
-    """All write into one pipe, a line at a time, so that their order is seen.
-
-    One has fewer cases than the others: it passes the first turn, and has ended before their third.
+    """All launches write into one pipe, a line at a time, which shows their order.
+    / One launch has fewer cases than the others: it passes the first turn, and has ended before their third.
     """
-    cases = [[case(size)] * 3 for size in SIZES]
-    cases[1] = ["pass 1", case(SIZES[1])]
+    cases = [[make_case(size)] * 3 for size in SIZES]
+    cases[1] = ["pass 1", make_case(SIZES[1])]
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     lines: list[dict[str, Any]] = []
-    jobs = [job(tmp_path, place, *lines) for place, lines in enumerate(cases)]
+    jobs = [write_job(tmp_path, place, *lines) for place, lines in enumerate(cases)]
 
-    def read() -> None:
+    def read_pipe() -> None:
         with pipe.open() as stream:
             lines.extend(map(json.loads, stream))
 
-    keep = os.open(pipe, os.O_RDWR)  # So that the reader meets no end before all have written.
-    reader = threading.Thread(target=read)
+    keep = os.open(pipe, os.O_RDWR)  # So that the reader meets no end before all launches have written.
+    reader = threading.Thread(target=read_pipe)
     reader.start()
     with closing(launch.Turns(len(SIZES), 1, over_hosts=over_hosts)) as turns:
         steps = [
-            step(core, tmp_path, place, [*turns.arguments(place), "--stream", str(pipe), "--job", jobs[place]])
+            make_step(core, tmp_path, place, [*turns.arguments(place), "--stream", str(pipe), "--job", jobs[place]])
             for place in range(len(SIZES))
         ]
         outcomes = launch.run_together(steps, turns.end_launch)
@@ -104,20 +103,20 @@ def test_cases_are_measured_in_turn_and_a_launch_that_ends_is_passed_over(
     rests = [(line["waited_s"], line["busy_s"]) for line in lines if line["record"] == "end"]
     assert len(rests) == len(SIZES)
     assert all(waited_s > 0 for waited_s, _ in rests)
-    assert pages() == []
+    assert list_pages() == []
 
 
-def beside(core: Core, folder: Path, other: str, *, over_hosts: bool) -> tuple[Outcome, Outcome, list[str]]:
-    """Run a job of two cases beside another; return how both ended and the statuses of the first one's cases."""
+def run_beside(core: Core, folder: Path, other: str, *, over_hosts: bool) -> tuple[Outcome, Outcome, list[str]]:
+    """Run a job of two cases beside another; return how both ended and the statuses of the first job's cases."""
     with closing(launch.Turns(2, 2, over_hosts=over_hosts)) as turns:
         steps = [
-            step(
+            make_step(
                 core,
                 folder,
                 place,
                 [*turns.arguments(place), "--stream", str(folder / f"stream{place}"), "--job", file],
             )
-            for place, file in enumerate([job(folder, 0, case(8), case(16)), other])
+            for place, file in enumerate([write_job(folder, 0, make_case(8), make_case(16)), other])
         ]
         first, second = launch.run_together(steps, turns.end_launch)
     assert isinstance(first, Outcome)
@@ -127,8 +126,8 @@ def beside(core: Core, folder: Path, other: str, *, over_hosts: bool) -> tuple[O
 
 
 @pytest.fixture
-def keeps(core: Core, tmp_path: Path) -> Path:
-    """Return a library that keeps a message until its rank calls MPI again, to be preloaded."""
+def delaying_library(core: Core, tmp_path: Path) -> Path:
+    """Return a library to preload that keeps a message until its rank calls MPI again."""
     path = tmp_path / "keeps.so"
     source = Path(fakes.__file__).with_name("keeps.c")
     command = [core.library.wrapper, "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", str(path), str(source)]
@@ -137,23 +136,23 @@ def keeps(core: Core, tmp_path: Path) -> Path:
 
 
 @PAGES
-def test_a_library_that_keeps_a_message_until_its_next_call_holds_up_nobody(
-    core: Core, keeps: Path, tmp_path: Path, *, over_hosts: bool
+def test_a_library_that_delays_a_message_until_its_next_call_does_not_block_the_turns(
+    core: Core, delaying_library: Path, tmp_path: Path, *, over_hosts: bool
 ) -> None:
-    """What rank 1 keeps when it has ended its turn is what rank 0 waits for before it passes the turn on."""
+    """Rank 0 needs the message that rank 1 keeps after its turn before it can pass the turn on."""
     statuses = []
     with closing(launch.Turns(2, 2, over_hosts=over_hosts)) as turns:
         steps = []
-        for place, settings in enumerate([{"LD_PRELOAD": str(keeps)}, {}]):
+        for place, settings in enumerate([{"LD_PRELOAD": str(delaying_library)}, {}]):
             stream = tmp_path / f"stream{place}"
             arguments = [
                 *turns.arguments(place),
                 "--stream",
                 str(stream),
                 "--job",
-                job(tmp_path, place, case(8), case(16)),
+                write_job(tmp_path, place, make_case(8), make_case(16)),
             ]
-            started = step(core, tmp_path, place, arguments, settings)
+            started = make_step(core, tmp_path, place, arguments, settings)
             steps.append(msgspec.structs.replace(started, watch=stream, limit_s=20))
         outcomes = launch.run_together(steps, turns.end_launch)
     for place in range(2):
@@ -164,10 +163,10 @@ def test_a_library_that_keeps_a_message_until_its_next_call_holds_up_nobody(
 
 
 @ONE_LIBRARY
-def test_the_last_launch_that_is_left_has_its_next_turn_at_once(core: Core, tmp_path: Path) -> None:
-    """The turns of the others may fill the end of a round and the beginning of the next; none is waited for."""
+def test_the_last_remaining_launch_has_its_next_turn_immediately(core: Core, tmp_path: Path) -> None:
+    """The turns of ended launches at the end of a round and the beginning of the next take no time."""
     source, program = Path(fakes.__file__).with_name("settle.c"), tmp_path / "settle"
-    (tmp_path / "missing.h").touch()  # Which calls the library lacks: nothing here calls them.
+    (tmp_path / "missing.h").touch()  # Lists missing calls of the library: none is called here.
     command = [core.library.wrapper, "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{CORE}", f"-I{tmp_path}"]
     command += ["-o", str(program), str(source)]
     environment = {**os.environ, **core.library.environment}
@@ -178,22 +177,22 @@ def test_the_last_launch_that_is_left_has_its_next_turn_at_once(core: Core, tmp_
 
 @ONE_LIBRARY
 @pytest.mark.parametrize("over_hosts", [False, pytest.param(True, marks=pytest.mark.thorough)])
-def test_a_launch_that_does_not_start_holds_up_nobody(core: Core, tmp_path: Path, *, over_hosts: bool) -> None:
-    """Nobody can show the ranks of another host: there they wait for a minute, and then nobody may come any more."""
-    outcome, other, statuses = beside(core, tmp_path, str(tmp_path / "no such file"), over_hosts=over_hosts)
-    alone = over_hosts  # Where none of the others came, they may come later, and would disturb it.
+def test_a_launch_that_does_not_start_does_not_block_the_turns(core: Core, tmp_path: Path, *, over_hosts: bool) -> None:
+    """Ranks of another host cannot be observed: there the others wait for a minute, and later ranks are rejected."""
+    outcome, other, statuses = run_beside(core, tmp_path, str(tmp_path / "no such file"), over_hosts=over_hosts)
+    alone = over_hosts  # If none of the others arrived, they might arrive later and disturb a measurement.
     assert (outcome.exit_code, other.exit_code) == (2 if alone else 0, 2)
     assert statuses == ([] if alone else ["ok", "ok"])
-    assert pages() == []
+    assert list_pages() == []
 
 
 @ONE_LIBRARY
 @PAGES
-def test_a_launch_that_is_killed_in_its_turn_holds_up_nobody(core: Core, tmp_path: Path, *, over_hosts: bool) -> None:
-    """Its case would last for a minute. It has begun it when it is killed."""
+def test_a_launch_killed_in_its_turn_does_not_block_the_turns(core: Core, tmp_path: Path, *, over_hosts: bool) -> None:
+    """Its case would last a minute. It is killed after the case began."""
     stream = tmp_path / "stream1"
 
-    def kill() -> None:
+    def kill_launch() -> None:
         while not stream.exists() or '"record":"begin"' not in stream.read_text():
             time.sleep(0.05)
         for process in Path("/proc").glob("[0-9]*"):
@@ -201,27 +200,29 @@ def test_a_launch_that_is_killed_in_its_turn_holds_up_nobody(core: Core, tmp_pat
                 if str(stream) in (process / "cmdline").read_text():
                     os.kill(int(process.name), signal.SIGKILL)
 
-    killer = threading.Thread(target=kill)
+    killer = threading.Thread(target=kill_launch)
     killer.start()
-    long = job(tmp_path, 1, case(8, samples=100_000_000))
-    outcome, other, statuses = beside(core, tmp_path, long, over_hosts=over_hosts)
+    long = write_job(tmp_path, 1, make_case(8, samples=100_000_000))
+    outcome, other, statuses = run_beside(core, tmp_path, long, over_hosts=over_hosts)
     killer.join()
     assert (outcome.exit_code, statuses) == (0, ["ok", "ok"])
     assert other.exit_code != 0
     assert outcome.duration_s < 30
-    assert pages() == []
+    assert list_pages() == []
 
 
 @ONE_LIBRARY
-def test_who_waits_for_a_long_turn_of_another_shows_that_it_lives(core: Core, tmp_path: Path) -> None:
+def test_a_launch_that_waits_for_a_long_turn_shows_life(core: Core, tmp_path: Path) -> None:
     """In the launcher's page: its stream does not change meanwhile, for longer than its limit."""
-    jobs = [job(tmp_path, 0, case(8)), job(tmp_path, 1, case(8, samples=10_000_000, limit_s=6))]
+    jobs = [write_job(tmp_path, 0, make_case(8)), write_job(tmp_path, 1, make_case(8, samples=10_000_000, limit_s=6))]
     Path(jobs[0]).write_text(Path(jobs[0]).read_text().replace("1\n", "1\nset patience=4\n", 1))
     with closing(launch.Turns(2, 1)) as turns:
         steps = []
         for place, file in enumerate(jobs):
             stream = tmp_path / f"stream{place}"
-            started = step(core, tmp_path, place, [*turns.arguments(place), "--stream", str(stream), "--job", file])
+            started = make_step(
+                core, tmp_path, place, [*turns.arguments(place), "--stream", str(stream), "--job", file]
+            )
             steps.append(msgspec.structs.replace(started, watch=stream, limit_s=30, sign=turns.sign(place)))
         steps[0] = msgspec.structs.replace(steps[0], limit_s=4)
         waiting, long = launch.run_together(steps, turns.end_launch)
@@ -234,7 +235,7 @@ def test_who_waits_for_a_long_turn_of_another_shows_that_it_lives(core: Core, tm
 @ONE_LIBRARY
 def test_a_step_that_cannot_start_is_reported_beside_the_others(core: Core, tmp_path: Path) -> None:
     with closing(launch.Turns(2, 2)) as turns:
-        good = step(core, tmp_path, 0, [*turns.arguments(0), "--job", job(tmp_path, 0, case(8))])
+        good = make_step(core, tmp_path, 0, [*turns.arguments(0), "--job", write_job(tmp_path, 0, make_case(8))])
         line = good.command
         bad = Step(
             command=type(line)(arguments=["/nowhere/mpiexec"], environment={}),
@@ -261,6 +262,6 @@ def test_a_step_that_cannot_start_is_reported_beside_the_others(core: Core, tmp_
         ("0/2/1:/dev/null", "too short"),
     ],
 )
-def test_turns_that_make_no_sense_are_one_line(core: Core, text: str, answer: str) -> None:
+def test_wrong_turns_are_refused_in_one_line(core: Core, text: str, answer: str) -> None:
     process = core.run(1, "--quiet", "--op", "barrier", "--turns", text)
     assert (process.exit_code, process.printed) == (2, f"rankbench-core: --turns {text}: {answer}\n")

@@ -1,4 +1,4 @@
-"""A proof ends in one of three verdicts, which are listed at the end: holds, does not hold, cannot be decided here."""
+"""A proof has one of three verdicts, which are listed at the end: holds, does not hold, cannot be decided here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VERDICTS = {"passed": "holds", "failed": "does not hold", "skipped": UNDECIDED}
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A proof that cannot show has neither passed nor failed."""
+    """A proof that cannot decide has neither passed nor failed."""
     report = yield
     if call.excinfo and isinstance(call.excinfo.value, UndecidedError):
         report.outcome, report.longrepr = "skipped", (report.location[0], 0, str(call.excinfo.value))
@@ -32,7 +32,7 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, py
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """List the claims, each with its verdict and what it rests on."""
+    """List the claims, each with its verdict and its basis."""
     terminalreporter.section("claims")
     reports = [
         entry for stat in terminalreporter.stats.values() for entry in stat if isinstance(entry, pytest.TestReport)
@@ -46,7 +46,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def find_last_line(report: pytest.TestReport) -> str:
-    """Return what a proof printed last, or why it failed."""
+    """Return the last printed line of a proof, or the reason of its failure."""
     crash = getattr(report.longrepr, "reprcrash", None)
     lines = (crash.message if crash else report.capstdout).strip().splitlines()
     return str(lines[0 if crash else -1]) if lines else ""

@@ -1,9 +1,8 @@
-"""How a proof comes to its verdict: it repeats within its budget until it can show, or says why it cannot.
-
-A measured claim is never judged by one measurement. A value is measured until the interval of its median lies inside
-the claimed limits (holds) or outside (does not hold). What is either so or not is tried until it has been so three
-times (holds) or has failed three times more often than it has been so, on a quiet machine (does not hold): a machine
-at other work can only spoil a try, so that such a try counts for nothing.
+"""A proof repeats within its budget until it can decide, or says why it cannot.
+/ No measured claim is judged by one measurement. A value is measured until the interval of its median lies inside the
+claimed limits (holds) or outside (does not hold). A claim that is true or false in each attempt is tried until three
+attempts succeeded (holds) or three times more failed than succeeded on a quiet machine (does not hold): other work on
+the machine can only spoil an attempt, so failures on a busy machine do not count.
 """
 
 from __future__ import annotations
@@ -23,19 +22,18 @@ if TYPE_CHECKING:
 
 Arguments = ParamSpec("Arguments")
 BUDGET_S = float(os.environ.get("BUDGET") or 150)
-"""For each proof: `make prove BUDGET=30` asks for less, and hears more often that something is not known."""
+"""Per proof: `make prove BUDGET=30` sets less, and more claims remain undecided."""
 MIN_LAUNCHES = 8
-"""Fewer launches have no interval of 95 % that leaves out an outlier on each side."""
+"""Fewer launches have no 95 % interval that leaves out an outlier on each side."""
 
 
 class UndecidedError(Exception):
-    """The budget was spent before the claim was decided; says why."""
+    """The budget was spent before the claim was decided; the message says why."""
 
 
 def check_median(measure: Callable[[], float], low: float, high: float, budget_s: float = BUDGET_S) -> None:
     """Measure until the 95 % interval of the median lies inside these limits, or outside.
-
-    Raises AssertionError where it lies outside, CannotTellError where a limit lies inside when the budget is spent.
+    / Raises AssertionError if it lies outside, UndecidedError if it contains a limit when the budget is spent.
     """
     before, values = read_times(), [measure() for _ in range(MIN_LAUNCHES)]
     while True:
@@ -55,9 +53,9 @@ def check_median(measure: Callable[[], float], low: float, high: float, budget_s
 
 
 def check_repeatedly(attempt: Callable[[], None], budget_s: float = BUDGET_S, wanted: int = 3) -> None:
-    """Try until it has come true so often; an attempt raises AssertionError where all was not as claimed.
-
-    Raises AssertionError where quiet attempts failed three times as often, CannotTellError where the budget was spent.
+    """Repeat an attempt until it has succeeded so often; an attempt raises AssertionError if the claim is violated.
+    / Raises AssertionError if three times as many attempts failed on a quiet machine, UndecidedError if the budget is
+    spent.
     """
     began_s, so, failed, disturbed = time.monotonic(), 0, list[str](), list[float]()
     while so < wanted:
@@ -80,7 +78,7 @@ def check_repeatedly(attempt: Callable[[], None], budget_s: float = BUDGET_S, wa
 
 
 def run_attempt(attempt: Callable[[], None]) -> str:
-    """Return what an attempt found wrong, nothing if all was as claimed."""
+    """Return the violation found by an attempt, empty if there is none."""
     try:
         attempt()
     except AssertionError as error:
@@ -89,7 +87,7 @@ def run_attempt(attempt: Callable[[], None]) -> str:
 
 
 def repeat(proof: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """Judge what a proof asserts by several attempts."""
+    """Decorate a proof so that its assertions are judged by several attempts."""
 
     @functools.wraps(proof)
     def repeat_proof(*arguments: Arguments.args, **keywords: Arguments.kwargs) -> None:

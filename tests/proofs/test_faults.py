@@ -1,8 +1,7 @@
-"""Which faults of a library a campaign's visit detects: a table of faults, forms and sizes on three libraries.
-
-Each fault is a library preloaded into the core, and a few cases with the job lines of a campaign, five visits of each.
-A visit that detects the fault ends as wrong data. It must do so with a probability of `least` or more and of `most` or
-less: 1 and 1 is always, 0 and 0 is never, with the reason in `why`.
+"""Faults of a library that a campaign's visit detects: a table of faults, forms and sizes on three libraries.
+/ Each fault is a library preloaded into the core, and a few cases with the job lines of a campaign, five visits of
+each. A visit that detects the fault ends as wrong data. It must do so with a probability of `least` or more and of
+`most` or less: 1 and 1 is always, 0 and 0 is never, with the reason in `why`.
 """
 
 from __future__ import annotations
@@ -25,22 +24,22 @@ if TYPE_CHECKING:
 
 VISITS = 5
 VISIT = {"samples": 20, "fill_s": 0.003, "limit_s": 0.04}
-"""As the demo's plan gives them to each visit."""
+"""As in each visit of the demo's plan."""
 FAKES = Path(fakes.__file__).parent
 KIB = 1 << 10
 SMALL, LARGE = (8, KIB), 64 * KIB
 UNLIKELY = 1e-3
-"""A count this unlikely under what is claimed refutes it."""
+"""A count with a smaller probability under the claim refutes it."""
 
 
 class Fault(NamedTuple):
-    """What goes wrong, in which cases, and how often a visit detects it."""
+    """A fault, its cases, and how often a visit detects it."""
 
     name: str
     preload: str
     environment: str
     cases: str
-    """Operations, divided by blanks, with the settings that each case has."""
+    """Operations, separated by blanks, with the settings of each case."""
     sizes: tuple[int, ...] = (8, KIB, LARGE)
     forms: tuple[str, ...] = ("blocking",)
     least: float = 1.0
@@ -48,30 +47,30 @@ class Fault(NamedTuple):
     why: str = ""
     ranks: int = 2
     alone: bool = False
-    """Each visit in a launch of its own, since what goes wrong is counted from the launch's first call on."""
+    """Each visit in its own launch, since the fault counts calls from the start of the launch."""
     visits: int = VISITS
 
 
 UNHURRIED = "limit_s=60"
-"""On a busy machine a visit may otherwise end before what is to go wrong."""
+"""On a busy machine a visit may otherwise end before the fault occurs."""
 NEVER = (0.0, 0.0)
 WINDOWS = "bandwidth bandwidth-bidirectional message-rate fan-in"
 SPELL = "a visit of n calls meets a spell of L calls, anywhere among N, with p = min(1, (n+L-1)/N)"
 BUSY = "a rank without a CPU calls later than the one it should wait for, and shows nothing"
 RARE = "1-(1-1/k)^n, n >= 20 timed calls"
 
-REVIEW = [
+SUBTLE_FAULTS = [
     Fault(
-        "C1 data come with the next call",
+        "data come with the next call",
         "flip",
         "FLIP=MPI_Allreduce,MPI_Bcast,MPI_Recv FLIP_HOW=later",
         "allreduce bcast pingpong",
     ),
-    Fault("C1 put leaves after its flush", "flip", "FLIP=MPI_Put FLIP_HOW=postpone", "put", SMALL, least=0.5, why=BUSY),
-    Fault("C2 barrier waits for nobody", "hollow", "HOLLOW=barrier", "barrier", (0,), FORMS, least=0.5, why=BUSY),
-    Fault("C2 dup returns the old one", "hollow", "HOLLOW=dup", "comm_dup", (0,), ("blocking", "nonblocking")),
+    Fault("put leaves after its flush", "flip", "FLIP=MPI_Put FLIP_HOW=postpone", "put", SMALL, least=0.5, why=BUSY),
+    Fault("barrier does not wait", "hollow", "HOLLOW=barrier", "barrier", (0,), FORMS, least=0.5, why=BUSY),
+    Fault("dup returns its argument", "hollow", "HOLLOW=dup", "comm_dup", (0,), ("blocking", "nonblocking")),
     Fault(
-        "C2 ssend is send",
+        "ssend is send",
         "hollow",
         "HOLLOW=synchronous",
         "pingpong,mode=synchronous",
@@ -80,31 +79,31 @@ REVIEW = [
         least=0.5,
         why=BUSY,
     ),
-    Fault("H5 sums of 8 bits", "subtle", "SUBTLE=narrow:8", "allreduce"),
-    Fault("H5 sums of 11 bits", "subtle", "SUBTLE=narrow:11", "allreduce"),
-    Fault("H5 251 elements exchanged", "subtle", "SUBTLE=exchange:251", "allreduce", (LARGE,)),
-    Fault("H5 251 elements displaced", "subtle", "SUBTLE=displaced:251", "allreduce", (LARGE,)),
-    Fault("M1 byte written 70 B behind", "subtle", "SUBTLE=beyond:70", "allreduce bcast pingpong"),
-    Fault("M1 byte written 2000 B behind", "subtle", "SUBTLE=beyond:2000", "allreduce bcast pingpong"),
+    Fault("sums of 8 bits", "subtle", "SUBTLE=narrow:8", "allreduce"),
+    Fault("sums of 11 bits", "subtle", "SUBTLE=narrow:11", "allreduce"),
+    Fault("251 elements exchanged", "subtle", "SUBTLE=exchange:251", "allreduce", (LARGE,)),
+    Fault("251 elements displaced", "subtle", "SUBTLE=displaced:251", "allreduce", (LARGE,)),
+    Fault("byte written 70 B behind", "subtle", "SUBTLE=beyond:70", "allreduce bcast pingpong"),
+    Fault("byte written 2000 B behind", "subtle", "SUBTLE=beyond:2000", "allreduce bcast pingpong"),
     Fault(
-        "M1 byte written 5000 B behind",
+        "byte written 5000 B behind",
         "subtle",
         "SUBTLE=beyond:5000",
         "allreduce",
         (8,),
         (FORMS[0],),
         0.0,
-        why="beyond the guard: seen where it hits a buffer of the case, or what pads one",
+        why="beyond the guard: detected where the byte belongs to a buffer of the case or to its padding",
     ),
-    Fault("M1 byte in a gap", "subtle", "SUBTLE=gap", "bcast,datatype=vector pingpong,datatype=vector", (KIB,)),
-    Fault("M2 every 10th last byte", "subtle", "SUBTLE=last:10", "allreduce bcast", least=0.87, why=RARE),
-    Fault("M2 every 30th last byte", "subtle", "SUBTLE=last:30", "allreduce bcast", least=0.49, why=RARE),
-    Fault("M2 every 100th last byte", "subtle", "SUBTLE=last:100", "allreduce bcast", least=0.18, why=RARE),
-    Fault("M2 every second call idle", "subtle", "SUBTLE=second", "allreduce bcast"),
-    Fault("M2 result remembered, not copied", "subtle", "SUBTLE=remembered", "allreduce"),
-    Fault("M3 wrong from another root", "subtle", "SUBTLE=root", "bcast"),
+    Fault("byte in a gap", "subtle", "SUBTLE=gap", "bcast,datatype=vector pingpong,datatype=vector", (KIB,)),
+    Fault("every 10th last byte", "subtle", "SUBTLE=last:10", "allreduce bcast", least=0.87, why=RARE),
+    Fault("every 30th last byte", "subtle", "SUBTLE=last:30", "allreduce bcast", least=0.49, why=RARE),
+    Fault("every 100th last byte", "subtle", "SUBTLE=last:100", "allreduce bcast", least=0.18, why=RARE),
+    Fault("every second call idle", "subtle", "SUBTLE=second", "allreduce bcast"),
+    Fault("result remembered, not copied", "subtle", "SUBTLE=remembered", "allreduce"),
+    Fault("wrong from another root", "subtle", "SUBTLE=root", "bcast"),
     Fault(
-        "M6 wrong source in a status",
+        "wrong source in a status",
         "subtle",
         "SUBTLE=status:source",
         "pingpong",
@@ -112,16 +111,16 @@ REVIEW = [
         (FORMS[0],),
     ),
     Fault(
-        "M6 wrong count in a status",
+        "wrong count in a status",
         "subtle",
         "SUBTLE=status:count",
         "pingpong",
         (8,),
         (FORMS[0],),
     ),
-    Fault("M6 wrong tag in a status", "subtle", "SUBTLE=status:tag", "pingpong", (8,)),
+    Fault("wrong tag in a status", "subtle", "SUBTLE=status:tag", "pingpong", (8,)),
     Fault(
-        "M6 wrong source from the 20th receive on",
+        "wrong source from the 20th receive on",
         "subtle",
         "SUBTLE=status:source SUBTLE_FROM=20",
         f"pingpong,samples=60,{UNHURRIED}",
@@ -129,28 +128,28 @@ REVIEW = [
     ),
     *(
         Fault(
-            f"M6 wrong {what} in the 20th to 40th receive",
+            f"wrong {field} in the 20th to 40th receive",
             "subtle",
-            f"SUBTLE=status:{what} SUBTLE_FROM=20 SUBTLE_UNTIL=40",
+            f"SUBTLE=status:{field} SUBTLE_FROM=20 SUBTLE_UNTIL=40",
             f"pingpong,samples=60,{UNHURRIED}",
             (8,),
             (form,),
             alone=True,
         )
-        for what, form in (("source", "blocking"), ("tag", "nonblocking"), ("count", "persistent"))
+        for field, form in (("source", "blocking"), ("tag", "nonblocking"), ("count", "persistent"))
     ),
     *(
         Fault(
-            f"M6 wrong {what} in calls 30 to 50 that complete receives",
+            f"wrong {field} in calls 30 to 50 that complete receives",
             "subtle",
-            f"SUBTLE=status:{what} SUBTLE_FROM=30 SUBTLE_UNTIL=50",
+            f"SUBTLE=status:{field} SUBTLE_FROM=30 SUBTLE_UNTIL=50",
             " ".join(f"{operation},samples=60,start=barrier,{UNHURRIED}" for operation in operations.split()),
             (8,),
             (form,),
             alone=True,
             visits=2,
         )
-        for what, form, operations in (
+        for field, form, operations in (
             ("source", "blocking", "ring random-pairs,direction=both sendrecv-replace"),
             ("source", "nonblocking", f"{WINDOWS} pingping exchange halo ring random-pairs,direction=both"),
             ("tag", "nonblocking", "bandwidth exchange ring"),
@@ -158,7 +157,7 @@ REVIEW = [
         )
     ),
     Fault(
-        "M6 wrong tag in receives 2000 to 2020",
+        "wrong tag in receives 2000 to 2020",
         "subtle",
         "SUBTLE=status:tag SUBTLE_FROM=2000 SUBTLE_UNTIL=2020",
         f"bandwidth,samples=60,{UNHURRIED} exchange,samples=2000,start=barrier,{UNHURRIED}",
@@ -167,7 +166,7 @@ REVIEW = [
         visits=2,
     ),
     Fault(
-        "M6 wrong count in the 200th to 220th receive",
+        "wrong count in the 200th to 220th receive",
         "subtle",
         "SUBTLE=status:count SUBTLE_FROM=200 SUBTLE_UNTIL=220",
         f"pingpong,samples=300,{UNHURRIED} sendrecv,samples=300,start=barrier,{UNHURRIED}",
@@ -195,7 +194,7 @@ REVIEW = [
     ),
 ]
 
-OWN = [
+MISTAKES = [
     Fault("alltoall exchanges two blocks", "mistakes", "MISTAKE=blocks", "alltoall", forms=FORMS),
     Fault("allgather without the last rank", "mistakes", "MISTAKE=last-rank", "allgather", (LARGE,), FORMS),
     Fault(
@@ -252,7 +251,7 @@ OWN = [
         (0,),
         (FORMS[0],),
         *NEVER,
-        why="one origin: nobody comes between",
+        why="only one origin, so no other access comes between",
     ),
     Fault(
         "accumulate of two not atomic",
@@ -270,7 +269,7 @@ OWN = [
 
 
 class Count(NamedTuple):
-    """Of the visits of a fault: those that detected it, all that came to an end, and what else was said of others."""
+    """Visits of a fault: those that detected it, all that ended, and other results."""
 
     detected: int
     visits: int
@@ -279,10 +278,10 @@ class Count(NamedTuple):
 
 @pytest.fixture(scope="module")
 def preloads(core: Core, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Compile what is preloaded, for the core's library."""
+    """Compile the preloaded libraries for the core's library."""
     folder = tmp_path_factory.mktemp("preloads")
     environment = {**os.environ, **core.library.environment}
-    names = sorted({fault.preload for fault in (*REVIEW, *OWN)})
+    names = sorted({fault.preload for fault in (*SUBTLE_FAULTS, *MISTAKES)})
     for name in names:
         options = [
             "-O2",
@@ -299,7 +298,7 @@ def preloads(core: Core, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     return {name: folder / f"{name}.so" for name in names}
 
 
-def cases_of(fault: Fault) -> list[dict[str, object]]:
+def make_cases(fault: Fault) -> list[dict[str, object]]:
     """Return a case for each operation, form and size."""
     cases: list[dict[str, object]] = []
     for word in fault.cases.split():
@@ -313,14 +312,16 @@ def cases_of(fault: Fault) -> list[dict[str, object]]:
     return cases
 
 
-def count(core: Core, preload: Path, fault: Fault, tmp_path: Path) -> Count:
-    """Visit each case so often under the fault, and count."""
+def count_visits(core: Core, preload: Path, fault: Fault, tmp_path: Path) -> Count:
+    """Visit each case so often with the fault, and count."""
     before = ("env", f"LD_PRELOAD={preload}", *fault.environment.split())
-    wrong = core.wrong(fault.ranks)
-    cases = [case for case in cases_of(fault) if f"{case['operation']}.{case['form']}" not in wrong]
+    wrong = core.list_wrong(fault.ranks)
+    cases = [case for case in make_cases(fault) if f"{case['operation']}.{case['form']}" not in wrong]
     visits = cases * fault.visits
     jobs = [[visit] for visit in visits] if fault.alone else [visits]
-    records = list(itertools.chain.from_iterable(core.job(tmp_path, fault.ranks, job, before=before) for job in jobs))
+    records = list(
+        itertools.chain.from_iterable(core.run_job(tmp_path, fault.ranks, job, before=before) for job in jobs)
+    )
     others = {
         f"{record['status']}: {record['reason']}" for record in records if record["status"] not in {"ok", "wrong-data"}
     }
@@ -328,19 +329,19 @@ def count(core: Core, preload: Path, fault: Fault, tmp_path: Path) -> Count:
     return Count(statuses.count("wrong-data"), len(statuses), tuple(sorted(others)))
 
 
-def at_most(successes: int, trials: int, probability: float) -> float:
+def compute_probability(successes: int, trials: int, probability: float) -> float:
     """Return the probability of at most so many successes."""
     return sum(math.comb(trials, k) * probability**k * (1 - probability) ** (trials - k) for k in range(successes + 1))
 
 
-def contradicts(fault: Fault, counted: Count) -> bool:
-    """Report whether a count is too unlikely under what is claimed of the fault."""
-    few = at_most(counted.detected, counted.visits, fault.least)
-    many = at_most(counted.visits - counted.detected, counted.visits, 1 - fault.most)
+def is_contradicted(fault: Fault, counted: Count) -> bool:
+    """Report whether a count is too unlikely under the claim on the fault."""
+    few = compute_probability(counted.detected, counted.visits, fault.least)
+    many = compute_probability(counted.visits - counted.detected, counted.visits, 1 - fault.most)
     return min(few, many) < UNLIKELY
 
 
-def line_of(fault: Fault, counted: Count) -> str:
+def format_row(fault: Fault, counted: Count) -> str:
     """Return a row of the table."""
     sizes = " ".join(str(size) for size in fault.sizes)
     claim = {(1.0, 1.0): "always", (0.0, 0.0): "never"}.get((fault.least, fault.most), f"p >= {fault.least:g}")
@@ -349,24 +350,23 @@ def line_of(fault: Fault, counted: Count) -> str:
     return f"{fault.name} | {fault.cases} | {forms} | {sizes} | {claim} | {text} | {fault.why}"
 
 
-@pytest.mark.parametrize("faults", [REVIEW, OWN], ids=["review", "own"])
+@pytest.mark.parametrize("faults", [SUBTLE_FAULTS, MISTAKES], ids=["subtle", "mistakes"])
 def test_a_visit_detects_the_claimed_faults(
     core: Core, preloads: dict[str, Path], faults: list[Fault], tmp_path: Path
 ) -> None:
-    """One table a library; a row without a visit that came to an end is not known.
-
-    On a busy machine some visits are refused, since no round began in time; they do not count.
+    """One table per library; a row without a completed visit is unknown.
+    / On a busy machine some visits are refused, since no round began in time; they do not count.
     """
-    refuted, untold = [], []
+    refuted, undecided = [], []
     print(f"{core.library.name}: fault | operations | forms | bytes | claimed | detected | why")
     for fault in faults:
-        counted = count(core, preloads[fault.preload], fault, tmp_path)
-        print(line_of(fault, counted), *counted.others, sep=" | ", flush=True)
-        if contradicts(fault, counted):
-            refuted.append(line_of(fault, counted))
+        counted = count_visits(core, preloads[fault.preload], fault, tmp_path)
+        print(format_row(fault, counted), *counted.others, sep=" | ", flush=True)
+        if is_contradicted(fault, counted):
+            refuted.append(format_row(fault, counted))
         elif counted.visits == 0:
-            untold.append(f"{fault.name}: {', '.join(counted.others) or 'no visit'}")
+            undecided.append(f"{fault.name}: {', '.join(counted.others) or 'no visit'}")
     assert refuted == []
-    if untold:
-        raise UndecidedError("; ".join(untold))
+    if undecided:
+        raise UndecidedError("; ".join(undecided))
     print(f"{core.library.name}: {len(faults)} faults, each detected as claimed")

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 @repeat
 def test_more_hops_take_longer(core: Core, tmp_path: Path) -> None:
-    """The same two ranks: once round both of them against each round itself."""
+    """The same two ranks: one ring of both, and a ring of each rank alone."""
     case = {"operation": "ring", "bytes": 65536, "samples": 200, "limit_s": 20}
-    both, itself = core.job(tmp_path, 2, [case | {"grid": "2"}, case | {"grid": "2x1"}])
+    both, itself = core.run_job(tmp_path, 2, [case | {"grid": "2"}, case | {"grid": "2x1"}])
     assert (both["hops"], itself["hops"]) == (2, 1)
     assert min(both["series"][0]["time_ns"]) > min(itself["series"][0]["time_ns"])

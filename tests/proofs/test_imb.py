@@ -1,4 +1,4 @@
-"""Values of launches scatter as those of the Intel MPI benchmarks do, by the same library on the same cores."""
+"""Values of launches scatter like those of the Intel MPI benchmarks, with the same library on the same cores."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ LAUNCHES = 5
 
 @pytest.mark.parametrize("core", ["intel-mpi"], indirect=True)
 @pytest.mark.parametrize("operation", ["allreduce", "barrier"])
-def test_launches_scatter_as_those_of_imb(core: Core, operation: str, tmp_path: Path) -> None:
-    """The ratio of standard deviations of the logarithm, of a few launches of each in turn."""
+def test_launches_scatter_like_those_of_imb(core: Core, operation: str, tmp_path: Path) -> None:
+    """The ratio of standard deviations of the logarithm, of a few launches of each in turns."""
     tool = SourceFileLoader("compare_with_imb", str(TOOL)).load_module()
 
-    def ratio() -> float:
+    def measure_ratio() -> float:
         ours, theirs = [], []
         for _ in range(LAUNCHES):
             theirs.append(tool.imb_us(core.library, operation, tmp_path))
             ours.append(tool.rankbench_us(core.library, core.core_build.binary, operation, tmp_path)[0])
         return float(np.std(np.log(ours)) / np.std(np.log(theirs)))
 
-    check_median(ratio, 0.5, 2.0, budget_s=400)
+    check_median(measure_ratio, 0.5, 2.0, budget_s=400)

@@ -1,4 +1,4 @@
-"""The self-tests `clock` and `verify` under real libraries: what they promise holds, and what is wrong is found."""
+"""The self-tests `clock` and `verify` with real libraries: their promises hold, and errors are found."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from mpi.conftest import WHEELS, rankbench
+from mpi.conftest import WHEELS, run_rankbench
 
 from proofs.judging import check_repeatedly
 from rankbench import libraries
@@ -25,29 +25,29 @@ def library(request: pytest.FixtureRequest, reach: list[Library]) -> Library:
     return libraries.choose(request.param, [library for library in reach if library.source == "pypi"])
 
 
-def wrong_times(printed: str) -> list[str]:
-    """Return the lines on times that are wrong, not on how many rounds a busy machine made to be discarded."""
+def list_wrong_times(printed: str) -> list[str]:
+    """Return the lines on wrong times, but not on rounds discarded because of a busy machine."""
     failures = [line for line in printed.splitlines() if line.startswith(("FAILED", "cannot be verified here"))]
     return [line for line in failures if ": wrong-data: " not in line and "discarded" not in line]
 
 
-def test_known_times_are_measured_right_by_every_clock_and_start(library: Library, home: Path) -> None:
-    """Also the aim that ranks which wait up to n microseconds take n, within 1 % or 200 ns, on all cores."""
+def test_known_times_are_measured_correctly_by_every_clock_and_start(library: Library, home: Path) -> None:
+    """Including the aim that ranks which wait up to n microseconds take n, within 1 % or 200 ns, on all cores."""
 
-    def attempt() -> None:
-        process = rankbench("verify", library.name, home=home)
+    def verify_library() -> None:
+        process = run_rankbench("verify", library.name, home=home)
         for source in ("tsc", "clock_gettime", "MPI_Wtime", "gettimeofday"):
             assert re.search(rf"^{source} .*(window|cannot be used)", process.stdout, re.MULTILINE), source
-        wrong = wrong_times(process.stdout)
+        wrong = list_wrong_times(process.stdout)
         assert not wrong, "; ".join(wrong)
 
-    check_repeatedly(attempt)
+    check_repeatedly(verify_library)
 
 
-def test_synchronisation_is_as_right_as_it_says(library: Library, home: Path, tmp_path: Path) -> None:
+def test_synchronisation_is_as_accurate_as_stated(library: Library, home: Path, tmp_path: Path) -> None:
     path = tmp_path / "clock.json"
     arguments = ("--runs", "5", "--wait", "0.2", "--all-sources", "--format", "json", "--output", str(path))
-    process = rankbench("clock", library.name, *arguments, home=home)
+    process = run_rankbench("clock", library.name, *arguments, home=home)
     assert (process.returncode, process.stderr) == (0, ""), process.stdout
     (report,) = msgspec.json.decode(path.read_bytes())
     usable = {entry["name"] for entry in report["sources"] if entry["usable"]}

@@ -1,4 +1,4 @@
-"""Links of the lab keep the rate and the delay that they are given."""
+"""Links of the lab have the set rate and delay."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster.nodes import Delay, cluster, one_way_ns
+from cluster.nodes import Delay, measure_one_way_ns, start_nodes
 
 from proofs.judging import repeat
 from rankbench import lab
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from cluster.nodes import Lab
 
 
-def way_ns(folder: Path, delay: Delay | None) -> tuple[int, int]:
-    """Return the shortest ways from n1 to n2 and back, on nodes whose clocks are one."""
-    with cluster(folder, (0, 0), delay=delay) as pair:
-        return one_way_ns(pair)
+def measure_way_ns(folder: Path, delay: Delay | None) -> tuple[int, int]:
+    """Return the shortest times from n1 to n2 and back, on nodes with a common clock."""
+    with start_nodes(folder, (0, 0), delay=delay) as pair:
+        return measure_one_way_ns(pair)
 
 
-def test_a_link_delays_each_way_as_stated(tmp_path: Path) -> None:
+def test_a_link_delays_each_direction_as_stated(tmp_path: Path) -> None:
     delay = Delay(forward_ns=100_000, backward_ns=5_000_000)
-    there_ns, back_ns = way_ns(tmp_path / "asymmetric", delay)
+    there_ns, back_ns = measure_way_ns(tmp_path / "asymmetric", delay)
     assert there_ns >= delay.forward_ns
     assert back_ns >= delay.backward_ns
     assert back_ns - there_ns > (delay.backward_ns - delay.forward_ns) / 2
 
 
 def test_without_delay_a_link_is_faster(tmp_path: Path) -> None:
-    direct_ns = sum(way_ns(tmp_path / "bridge", None))
-    assert direct_ns < sum(way_ns(tmp_path / "switch", Delay(1_000_000, 1_000_000)))
+    direct_ns = sum(measure_way_ns(tmp_path / "bridge", None))
+    assert direct_ns < sum(measure_way_ns(tmp_path / "switch", Delay(1_000_000, 1_000_000)))
 
 
 SINK = """
@@ -60,7 +60,7 @@ FRAME_OVERHEAD = 1514 / 1448
 
 
 def measure_rate_bit_s(nodes: Lab, rate_bit_s: int) -> float:
-    """Return how fast a stream is from node to node, headers counted, which takes half a second at that rate."""
+    """Return the rate of a stream between nodes, headers included; it takes half a second at the set rate."""
     sent_bytes = rate_bit_s // 16
     sink = nodes.start([sys.executable, "-c", SINK], "n2")
     assert sink.stdout
@@ -70,13 +70,13 @@ def measure_rate_bit_s(nodes: Lab, rate_bit_s: int) -> float:
     text, _ = sink.communicate()
     assert nodes.bytes_sent("n1") - before > sent_bytes
     arrivals = [tuple(map(float, line.split())) for line in text.splitlines()]
-    return 8 * FRAME_OVERHEAD * bytes_per_s(arrivals, expected=rate_bit_s / 8 / FRAME_OVERHEAD)
+    return 8 * FRAME_OVERHEAD * estimate_rate(arrivals, expected=rate_bit_s / 8 / FRAME_OVERHEAD)
 
 
-def bytes_per_s(arrivals: list[tuple[float, ...]], expected: float) -> float:
-    """Return the rate between the first and the last fourth of arrivals: between those of them that were seen soonest.
-
-    A sink that is held up sees bytes late, and then many at once: from there on the stream would seem the faster.
+def estimate_rate(arrivals: list[tuple[float, ...]], expected: float) -> float:
+    """Return the rate between the first and the last quarter of arrivals, from the earliest of each relative to the
+    stream.
+    / A stalled sink sees bytes late and then many at once: from there on the stream would seem faster.
     """
     fourth = len(arrivals) // 4
     (began_s, before), (ended_s, after) = (
@@ -86,10 +86,9 @@ def bytes_per_s(arrivals: list[tuple[float, ...]], expected: float) -> float:
     return (after - before) / (ended_s - began_s)
 
 
-def fastest_bit_s(rate_bit_s: int, delay: Delay | None) -> float:
-    """Return how fast streams get, of a few, and of more where none has got near the rate.
-
-    What else the machine does only slows them: a bucket that is looked at too late has lost what flowed over.
+def measure_fastest(rate_bit_s: int, delay: Delay | None) -> float:
+    """Return the fastest rate of a few streams, and of more if none has come near the set rate.
+    / Other work of the machine only slows them: a bucket that is served too late has lost tokens.
     """
     with lab.up(LabRequest(nodes=2, rate_bit_s=rate_bit_s, delay=delay)) as nodes:
         fastest = max(measure_rate_bit_s(nodes, rate_bit_s) for _ in range(3))
@@ -102,25 +101,24 @@ def fastest_bit_s(rate_bit_s: int, delay: Delay | None) -> float:
 @pytest.mark.parametrize("delay", [None, Delay(300_000, 300_000)], ids=["at once", "delayed"])
 @repeat
 def test_a_link_keeps_its_rate(delay: Delay | None) -> None:
-    """With a delay too; and a fourth of it is a fourth.
-
-    A timer of the kernel may be 20 us late where the processor sleeps: little beside a frame's 1.2 ms at 10 Mbit/s.
+    """With a delay too, and at a quarter of the rate.
+    / A timer of the kernel may be 20 us late if the processor sleeps: little compared with a frame's 1.2 ms at 10
+    Mbit/s.
     """
-    slow, fast = (fastest_bit_s(rate, delay) for rate in (2_500_000, 10_000_000))
+    slow, fast = (measure_fastest(rate, delay) for rate in (2_500_000, 10_000_000))
     assert slow == pytest.approx(2_500_000, rel=0.05)
     assert fast / slow == pytest.approx(4, rel=0.05)
 
 
 @repeat
-def test_a_link_takes_as_much_longer_as_its_delay() -> None:
-    """By the kernel where it can, by the switch where not.
-
-    Both are so long that the processors sleep meanwhile: to wake up takes some of them 0.2 ms.
+def test_a_delay_adds_to_the_time_of_a_link() -> None:
+    """By the kernel if it can, otherwise by the switch.
+    / Both are so long that processors sleep meanwhile: some of them take 0.2 ms to wake up.
     """
     ways_ns = []
     for delay_ns in (5_000_000, 25_000_000):
         with lab.up(LabRequest(nodes=2, delay=Delay(delay_ns, delay_ns))) as nodes:
-            there_ns, back_ns = one_way_ns(nodes)
+            there_ns, back_ns = measure_one_way_ns(nodes)
         assert min(there_ns, back_ns) >= delay_ns
         ways_ns.append((there_ns + back_ns) / 2)
     assert ways_ns[1] - ways_ns[0] == pytest.approx(20_000_000, rel=0.05)

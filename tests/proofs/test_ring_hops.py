@@ -1,4 +1,4 @@
-"""Rings between nodes: what a hop costs follows the links, and every ring goes over the nodes that it should."""
+"""Rings between nodes: the cost of a hop follows the links, and every ring passes through the right nodes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 from cluster.conftest import core
-from cluster.nodes import Delay, cluster, launch
+from cluster.nodes import Delay, run_launch, start_nodes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,33 +18,42 @@ if TYPE_CHECKING:
 __all__ = ["core"]
 
 DELAYS_NS = (1_000_000, 6_000_000)
-"""Processors sleep meanwhile; 0.2 ms, which some of them take to wake up, is little beside the difference."""
+"""Processors sleep meanwhile; the 0.2 ms that some of them take to wake up are small compared with the difference."""
 LAUNCHES = 3
-GIVES_WAY = {"openmpi": ["OMPI_MCA_mpi_yield_when_idle=1"], "intel-mpi": ["I_MPI_WAIT_MODE=1"], "mpich": []}
-"""What lets ranks give way to each other, since the nodes share two CPUs."""
+YIELD_SETTINGS = {"openmpi": ["OMPI_MCA_mpi_yield_when_idle=1"], "intel-mpi": ["I_MPI_WAIT_MODE=1"], "mpich": []}
+"""Lets ranks yield to each other, since the nodes share two CPUs."""
 
 
-def rounds(nodes: Lab, core: Core, ranks: int, *arguments: str) -> list[dict[str, Any]]:
+def measure_rounds(nodes: Lab, core: Core, ranks: int, *arguments: str) -> list[dict[str, Any]]:
     """Launch rings and return the cases' records."""
     stream = nodes.folder / "stream"
-    program = [*GIVES_WAY[core.library.family], str(core.binary), "--op", "ring", "--quiet", "--stream", str(stream)]
-    process = launch(nodes, core.library, ranks, ["env", *program, *arguments])
+    program = [
+        *YIELD_SETTINGS[core.library.family],
+        str(core.binary),
+        "--op",
+        "ring",
+        "--quiet",
+        "--stream",
+        str(stream),
+    ]
+    process = run_launch(nodes, core.library, ranks, ["env", *program, *arguments])
     assert process.exit_code == 0, process.printed
     records = [msgspec.json.decode(line) for line in stream.read_bytes().splitlines()]
     return [record for record in records if record["record"] == "case"]
 
 
 @pytest.mark.parametrize("ranks", [2, 4])
-def test_a_link_that_takes_longer_costs_every_hop_as_much(core: Core, home: Path, tmp_path: Path, ranks: int) -> None:
-    """A ring of all nodes; 5 ms more on each link are 5 ms more a hop, within 5 %.
-
-    The shortest round of some launches counts: what else the machine does only adds to it.
+def test_a_longer_delay_of_a_link_adds_to_every_hop(core: Core, home: Path, tmp_path: Path, ranks: int) -> None:
+    """A ring of all nodes; 5 ms more on each link are 5 ms more per hop, within 5 %.
+    / The shortest round of some launches counts: other work of the machine only adds time.
     """
     costs = []
     arguments = ["--sizes", "4", "--samples", "30", "--limit", "30", "--with", f"grid={ranks}"]
     for delay_ns in DELAYS_NS:
-        with cluster(tmp_path / str(delay_ns), (0,) * ranks, delay=Delay(delay_ns, delay_ns), shared=[home]) as nodes:
-            records = [record for _ in range(LAUNCHES) for record in rounds(nodes, core, ranks, *arguments)]
+        with start_nodes(
+            tmp_path / str(delay_ns), (0,) * ranks, delay=Delay(delay_ns, delay_ns), shared=[home]
+        ) as nodes:
+            records = [record for _ in range(LAUNCHES) for record in measure_rounds(nodes, core, ranks, *arguments)]
         for record in records:
             assert (record["status"], record["hops"], record["grid"]) == ("ok", ranks, [ranks])
             over_rings, ring = record["series"]
@@ -54,19 +63,18 @@ def test_a_link_that_takes_longer_costs_every_hop_as_much(core: Core, home: Path
     assert after_ns - before_ns == pytest.approx(DELAYS_NS[1] - DELAYS_NS[0], rel=0.05)
 
 
-def test_rings_of_one_direction_lie_within_nodes_and_those_of_the_other_between(
+def test_rings_of_one_direction_are_within_nodes_and_those_of_the_other_between_nodes(
     core: Core, home: Path, tmp_path: Path
 ) -> None:
-    """Two nodes, two ranks on each, as a 2x2 grid: each row of it is a node, so that right stays within one.
-
-    What stays there takes microseconds, or as long as ranks wait for a CPU: shorter than the links at least once.
+    """Two nodes, two ranks on each, as a 2x2 grid: each row is a node, so that direction right stays within one.
+    / Rounds within a node take microseconds, or as long as ranks wait for a CPU: shorter than the links at least once.
     """
     delay_ns = 10_000_000
-    with cluster(tmp_path / "nodes", (0, 0), delay=Delay(delay_ns, delay_ns), shared=[home]) as nodes:
+    with start_nodes(tmp_path / "nodes", (0, 0), delay=Delay(delay_ns, delay_ns), shared=[home]) as nodes:
         by_direction = {}
         for direction in ("right", "left", "down", "up"):
             arguments = ["--sizes", "4", "--samples", "20", "--limit", "30", "--with", f"direction={direction}"]
-            (record,) = rounds(nodes, core, 4, *arguments)
+            (record,) = measure_rounds(nodes, core, 4, *arguments)
             assert (record["status"], record["grid"], record["hops"]) == ("ok", [2, 2], 2)
             by_direction[direction] = {series["rank"]: min(series["time_ns"]) / 2 for series in record["series"][1:]}
     assert {direction: set(rings) for direction, rings in by_direction.items()} == {

@@ -1,7 +1,6 @@
-"""The core reads and writes its own memory only, and does nothing that C leaves undefined, in any operation and form.
-
-The core is built for MPICH with AddressSanitizer and UndefinedBehaviorSanitizer. Leaks are not examined: a
-launch keeps its memory until it ends, and so does the library.
+"""The core accesses only its own memory and has no undefined behaviour, in any operation and form.
+/ The core is built for MPICH with AddressSanitizer and UndefinedBehaviorSanitizer. Leaks are not examined: a launch
+keeps its memory until it ends, and so does the library.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from mpi.test_core import FORMS, Core, cases_of
+from mpi.test_core import FORMS, Core, make_cases
 
 from rankbench import build, libraries
 
@@ -46,8 +45,8 @@ SHORT = {"start": "barrier", "samples": 3, "limit_s": 60}
 
 
 @pytest.fixture(scope="module")
-def sanitized(home: Path, reach: list[Library]) -> Iterator[Core]:
-    """Build the core with sanitizers; flags are part of a build's key, so that the usual build stays as it is."""
+def sanitized_core(home: Path, reach: list[Library]) -> Iterator[Core]:
+    """Build the core with sanitizers; flags are part of a build's key, so that the usual build is not changed."""
     library = libraries.choose("mpich", [library for library in reach if library.source == "pypi"])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "FLAGS", (*build.FLAGS, *SANITIZERS))
@@ -59,9 +58,9 @@ def sanitized(home: Path, reach: list[Library]) -> Iterator[Core]:
     "memory", [*MEMORY, *DERIVED], ids=lambda memory: ",".join(f"{key}={value}" for key, value in memory.items())
 )
 @pytest.mark.parametrize("form", FORMS)
-def test_sanitizers_report_nothing(sanitized: Core, form: str, memory: dict[str, object], tmp_path: Path) -> None:
+def test_sanitizers_report_nothing(sanitized_core: Core, form: str, memory: dict[str, object], tmp_path: Path) -> None:
     """Cases that are invalid for an operation are refused. The data that a library delivers are tested elsewhere."""
-    operations = sanitized.operations(form, RANKS)
+    operations = sanitized_core.list_operations(form, RANKS)
     if "datatype" in memory:
         operations = [
             operation
@@ -73,11 +72,11 @@ def test_sanitizers_report_nothing(sanitized: Core, form: str, memory: dict[str,
     if not operations:
         return
     sizes = SIZES if "datatype" not in memory else (0,)
-    cases = [case | SHORT | memory for case in cases_of(operations, form, sizes)]
+    cases = [case | SHORT | memory for case in make_cases(operations, form, sizes)]
     lines = [" ".join(["case", *(f"{key}={value}" for key, value in case.items())]) for case in cases]
     job = tmp_path / "job"
     job.write_text("\n".join(["rankbench-job 1", *lines, ""]))
-    run, records = sanitized.launch_core(tmp_path, RANKS, "--job", str(job), before=ENVIRONMENT)
+    run, records = sanitized_core.launch_core(tmp_path, RANKS, "--job", str(job), before=ENVIRONMENT)
     reports = sorted(set(REPORT.findall(run.printed)))
     assert reports == [], run.printed[-4000:]
     assert len(records) == len(cases), run.printed[-4000:]

@@ -1,4 +1,4 @@
-"""What the core's own talk and memory cost rank 0 grows with the logarithm of the number of ranks, or stays flat."""
+"""The core's own messages and memory on rank 0 grow with the logarithm of the number of ranks, or are constant."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 REAL, SIMULATED = (4, 16, 64), (16, 64)
 EXCHANGES_VARY = 3.0
-"""A comparison of two clocks ends when it no longer improves, sometimes after a few hundred messages more."""
+"""A comparison of two clocks ends when it no longer improves, sometimes after a few hundred more messages."""
 
 
 @pytest.fixture(scope="module")
@@ -28,18 +28,18 @@ def openmpi(reach: list[Library]) -> Library:
 
 @pytest.fixture(scope="module")
 def simulator(tmp_path_factory: pytest.TempPathFactory) -> build.Build:
-    return scale.simulator(tmp_path_factory.mktemp("simulator"))
+    return scale.build_simulator(tmp_path_factory.mktemp("simulator"))
 
 
 @repeat
-def test_the_tree_synchronises_64_real_ranks_at_a_cost_of_their_logarithm(
+def test_the_tree_synchronises_64_real_ranks_at_a_logarithmic_cost(
     openmpi: Library, home: Path, tmp_path: Path
 ) -> None:
     """From 4 to 64 ranks their number grows 16 times, its logarithm 3 times."""
     costs, memory = {}, {}
     for ranks in REAL:
         stream = scale.launch_real(openmpi, home, tmp_path, ranks, *scale.STUDY, "tree")
-        costs[ranks], memory[ranks] = scale.synchronisation(stream), scale.memory_bytes(stream)
+        costs[ranks], memory[ranks] = scale.read_synchronisation_cost(stream), scale.read_memory_bytes(stream)
     for least, most in ((4, 64), (16, 64)):
         assert costs[most].most_messages < EXCHANGES_VARY * log2(most) / log2(least) * costs[least].most_messages
         assert costs[most].most_bytes < EXCHANGES_VARY * log2(most) / log2(least) * costs[least].most_bytes
@@ -48,13 +48,13 @@ def test_the_tree_synchronises_64_real_ranks_at_a_cost_of_their_logarithm(
 
 
 @pytest.mark.parametrize(("method", "growth"), [("tree", log2), ("ring", lambda _: 1.0), ("linear", lambda p: p - 1.0)])
-def test_simulated_ranks_cost_what_the_method_says(
+def test_simulated_ranks_cost_as_much_as_documented(
     simulator: build.Build, tmp_path: Path, method: str, growth: object
 ) -> None:
-    """In the simulation an exchange takes the same time whenever it is made, so that costs are nearly exact."""
+    """In the simulation an exchange always takes the same time, so that costs are nearly exact."""
     assert callable(growth)
     costs = {
-        ranks: scale.synchronisation(scale.simulate(simulator, tmp_path, ranks, *scale.STUDY, method))
+        ranks: scale.read_synchronisation_cost(scale.simulate(simulator, tmp_path, ranks, *scale.STUDY, method))
         for ranks in SIMULATED
     }
     few, many = SIMULATED
@@ -63,9 +63,9 @@ def test_simulated_ranks_cost_what_the_method_says(
     assert costs[many].most_bytes / costs[few].most_bytes == pytest.approx(expected, rel=0.25)
 
 
-def test_samples_reach_rank_0_up_a_tree(simulator: build.Build, tmp_path: Path) -> None:
-    """Rank 0 gets one set of samples from each of its log2 p children, and instructs each of them what to do next."""
+def test_samples_are_merged_up_a_tree(simulator: build.Build, tmp_path: Path) -> None:
+    """Rank 0 gets one set of samples from each of its log2 p children, and sends each its next instruction."""
     for ranks in SIMULATED:
-        messages, bytes_per_sample = scale.collection(simulator, tmp_path, ranks)
+        messages, bytes_per_sample = scale.measure_collection(simulator, tmp_path, ranks)
         assert messages == 3 * log2(ranks)
         assert bytes_per_sample / log2(ranks) == pytest.approx(58, abs=3)

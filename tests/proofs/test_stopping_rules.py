@@ -1,4 +1,4 @@
-"""Each start gives the samples that were asked for, and a case ends by the rule that comes first."""
+"""Each start gives the requested number of samples, and a case ends by the rule that applies first."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ if TYPE_CHECKING:
     from mpi.test_core import Core
 
 
-@pytest.mark.parametrize("start", [start.name for start in fakes.description().starts])
+@pytest.mark.parametrize("start", [start.name for start in fakes.read_description().starts])
 @repeat
-def test_every_start_gives_the_samples_that_were_asked_for(core: Core, start: str, tmp_path: Path) -> None:
-    """Only the rules of MPIPerf have stages of a fixed length, so that there may be a few samples more.
-
-    A machine of two processors that has only the time of one gives few rounds a second that begin at agreed times.
+def test_every_start_gives_the_requested_samples(core: Core, start: str, tmp_path: Path) -> None:
+    """Only MPIPerf's rules have stages of a fixed length, so there may be a few more samples.
+    / Two processors with the time of only one give few rounds per second that begin at agreed times.
     """
     arguments = ["--op", "allreduce,pingpong", "--sizes", "8", "--start", start, "--samples", "33", "--limit", "100"]
     scheduled = next(entry.scheduled for entry in core.description.starts if entry.name == start)
-    for record in core.stream(tmp_path, 2, *arguments):
+    for record in core.measure(tmp_path, 2, *arguments):
         (series,) = record["series"]
         discarded = record["late"] + (record["overrun"] if start == "window-mpiperf" else 0)
         assert 33 <= record["valid"] < (41 if start == "window-mpiperf" else 34)
@@ -48,9 +47,9 @@ def test_every_start_gives_the_samples_that_were_asked_for(core: Core, start: st
     ],
 )
 @repeat
-def test_a_case_ends_by_the_rule_that_comes_first(core: Core, rule: list[str], stopped: str, tmp_path: Path) -> None:
+def test_a_case_ends_by_the_rule_that_applies_first(core: Core, rule: list[str], stopped: str, tmp_path: Path) -> None:
     limit = [] if "--limit" in rule else ["--limit", "60"]
-    (record,) = core.stream(tmp_path, 2, "--op", "wait-up", "--start", "none", *rule, *limit)
+    (record,) = core.measure(tmp_path, 2, "--op", "wait-up", "--start", "none", *rule, *limit)
     assert record["stopped"] == stopped
     assert record["valid"] >= 20
     assert record["taken"] == 70 or stopped != "tries"
@@ -60,7 +59,7 @@ def test_a_case_ends_by_the_rule_that_comes_first(core: Core, rule: list[str], s
 @repeat
 def test_the_relative_standard_error_that_ends_a_case_is_that_of_its_samples(core: Core, tmp_path: Path) -> None:
     arguments = ["--start", "window-mpiperf", "--samples", "1000", "--rse", "0.01", "--limit", "10"]
-    (record,) = core.stream(tmp_path, 2, "--op", "barrier", *arguments)
+    (record,) = core.measure(tmp_path, 2, "--op", "barrier", *arguments)
     (series,) = record["series"]
     bad = {*series["late"], *series["overrun"]}
     valid = [time_ns for index, time_ns in enumerate(series["time_ns"]) if index not in bad]
@@ -70,10 +69,10 @@ def test_the_relative_standard_error_that_ends_a_case_is_that_of_its_samples(cor
 
 
 @repeat
-def test_clocks_that_differ_are_synchronised(core: Core, tmp_path: Path) -> None:
-    """MPI_Wtime counts from elsewhere on each rank of some libraries; the windows must agree nevertheless."""
+def test_differing_clocks_are_synchronised(core: Core, tmp_path: Path) -> None:
+    """MPI_Wtime has a different origin on each rank of some libraries; the windows must agree nevertheless."""
     clock = ["--clock", "MPI_Wtime", "--samples", "30", "--limit", "100"]
-    (record,) = core.stream(tmp_path, 2, "--op", "allreduce", "--sizes", "8", *clock)
+    (record,) = core.measure(tmp_path, 2, "--op", "allreduce", "--sizes", "8", *clock)
     assert record["valid"] >= 30
     assert 0 < record["sync_bound_ns"] < 1e6
     (series,) = record["series"]

@@ -1,7 +1,6 @@
-"""Launches that measure in turn give the ratios that launches alone give, whoever comes before.
-
-Blocks in turns and blocks alone alternate, so that both meet the same machine; each block is a campaign of one block
-with a seed of its own. A machine at other work can widen intervals; it does not favour one of the two.
+"""Launches in turns give the ratios of launches alone, whatever launch precedes.
+Blocks in turns and blocks alone alternate, so that both have the same machine; each block is a campaign of one block
+with its own seed. Other work on the machine can widen intervals; it favours neither kind.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy
-from mpi.conftest import rankbench
+from mpi.conftest import run_rankbench
 
 from proofs.judging import UndecidedError
 from rankbench import statistics, store
@@ -34,9 +33,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.timeout(4 * 3600)
 BUDGET_S = float(os.environ.get("BUDGET") or 1800)
 BLOCKS, FEWEST = 140, 6
-"""Of each kind, wanted and needed."""
+"""Blocks of each kind, wanted and needed."""
 WITHIN = 0.02
-"""What the quotient of ratios may differ from 1, of each case."""
+"""Allowed deviation of the quotient of ratios from 1, for each case."""
 CONFIDENCE = 0.95
 PLAN = """
 question = "Do turns favour anybody?"
@@ -55,7 +54,7 @@ library = "{name}"
 
 
 class Blocks(NamedTuple):
-    """What blocks of one kind came to."""
+    """The figures of blocks of one kind."""
 
     launch_values: pl.DataFrame
     beside: Mapping[int, list[str]]
@@ -65,19 +64,19 @@ class Blocks(NamedTuple):
         return self.launch_values["block"].n_unique()
 
 
-def block(home: Path, folder: Path, names: list[str], number: int, *, together: bool) -> Store:
+def run_block(home: Path, folder: Path, names: list[str], number: int, *, together: bool) -> Store:
     name = f"{'turns' if together else 'alone'}-{number}"
     plan = folder / f"{name}.toml"
     plan.write_text(
         PLAN.format(together=str(together).lower()) + "".join(CANDIDATE.format(name=library) for library in names)
     )
-    process = rankbench("run", str(plan), "--results", str(folder), "--seed", str(number), home=home)
+    process = run_rankbench("run", str(plan), "--results", str(folder), "--seed", str(number), home=home)
     assert process.returncode == 0, process.stdout[-3000:] + process.stderr[-3000:]
     return store.open(folder / name)
 
 
 def gather(stores: list[Store]) -> Blocks:
-    """Return the values of single blocks as those of one campaign, each launch with a number of its own."""
+    """Return the values of single blocks as those of one campaign, with unique numbers of launches."""
     frames: list[pl.DataFrame] = []
     beside: dict[int, list[str]] = {}
     first = 0
@@ -91,15 +90,17 @@ def gather(stores: list[Store]) -> Blocks:
 
 
 @pytest.fixture(scope="module")
-def both(home: Path, reach: list[Library], tmp_path_factory: pytest.TempPathFactory) -> tuple[Blocks, Blocks]:
-    """Return alternated blocks in turns and alone, as many as are wanted or the budget allows."""
+def alternating_blocks(
+    home: Path, reach: list[Library], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Blocks, Blocks]:
+    """Return alternating blocks in turns and alone, as many as wanted or allowed by the budget."""
     folder, names = tmp_path_factory.mktemp("turns"), [library.name for library in reach if library.source == "pypi"]
     stores_by_kind: tuple[list[Store], list[Store]] = ([], [])
     began_s = time.monotonic()
     for number in range(1, BLOCKS + 1):
         kinds = [(stores_by_kind[0], True), (stores_by_kind[1], False)]
         for stores, together in kinds if number % 2 else reversed(kinds):
-            stores.append(block(home, folder, names, number, together=together))
+            stores.append(run_block(home, folder, names, number, together=together))
         if time.monotonic() - began_s > BUDGET_S:
             break
     if len(stores_by_kind[0]) < FEWEST:
@@ -199,9 +200,13 @@ def trim(logs: np.ndarray) -> Trimmed:
     return Trimmed(float(scipy.stats.trim_mean(logs, cut / count)), max(error, 1e-6), count - 2 * cut - 1)
 
 
-def test_ratios_in_turns_are_those_alone(both: tuple[Blocks, Blocks]) -> None:
-    all_quotients, most = list_quotients(both), math.log1p(WITHIN)
-    print(f"{both[0].number} blocks of each kind, quotient of ratios in turns and alone:", *all_quotients, sep="\n")
+def test_ratios_in_turns_are_those_of_launches_alone(alternating_blocks: tuple[Blocks, Blocks]) -> None:
+    all_quotients, most = list_quotients(alternating_blocks), math.log1p(WITHIN)
+    print(
+        f"{alternating_blocks[0].number} blocks of each kind, quotient of ratios in turns and alone:",
+        *all_quotients,
+        sep="\n",
+    )
     beyond = [quotient for quotient in all_quotients if abs(quotient.log) - quotient.half > most]
     assert not beyond, f"surely differ by more than {WITHIN:.0%}: {'; '.join(map(str, beyond))}"
     wide = [quotient for quotient in all_quotients if abs(quotient.log) + quotient.half > most]
@@ -212,10 +217,10 @@ def test_ratios_in_turns_are_those_alone(both: tuple[Blocks, Blocks]) -> None:
         )
 
 
-def test_position_and_predecessor_do_not_matter(both: tuple[Blocks, Blocks]) -> None:
-    effects = estimate_effects(both[0].launch_values, both[0].beside)
+def test_position_and_predecessor_do_not_matter(alternating_blocks: tuple[Blocks, Blocks]) -> None:
+    effects = estimate_effects(alternating_blocks[0].launch_values, alternating_blocks[0].beside)
     texts = [f"{effect.kind} {effect.level}: {math.expm1(effect.log):+.2%} (± {effect.half:.2%})" for effect in effects]
-    print(f"effects over {both[0].number} blocks:", *texts, sep="\n")
+    print(f"effects over {alternating_blocks[0].number} blocks:", *texts, sep="\n")
     beyond = [text for effect, text in zip(effects, texts, strict=True) if effect.exceeds(WITHIN)]
     assert not beyond, f"surely above {WITHIN:.0%}: {'; '.join(beyond)}"
     if not effects or any(abs(effect.log) + effect.half > math.log1p(WITHIN) for effect in effects):

@@ -1,4 +1,4 @@
-"""Whatever a file holds, it is tables, or one message that names the file and the line: of every tool that is read."""
+"""Any file is read as tables, or refused with one message that names file and line: for every tool."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ PIECES = [
     b"\x00",
     b"|",
 ]
-MOST_LINES = 60
+MAX_LINES = 60
 
 
-def _samples(name: str) -> list[bytes]:
-    """Return the beginnings of a tool's files; one that has none is given every tool's."""
+def _read_samples(name: str) -> list[bytes]:
+    """Return the beginnings of a tool's files; a tool without files gets those of every tool."""
     paths = sorted(SAMPLES.glob(f"{name}*/**/*")) or sorted(SAMPLES.glob("*/*"))
     texts = [path.read_bytes() for path in paths if path.is_file()]
-    return sorted({b"".join(text.splitlines(keepends=True)[:MOST_LINES]) for text in texts if text.strip()})
+    return sorted({b"".join(text.splitlines(keepends=True)[:MAX_LINES]) for text in texts if text.strip()})
 
 
-BY_TOOL = {name: _samples(name) for name in TOOLS}
+BY_TOOL = {name: _read_samples(name) for name in TOOLS}
 EVERY = sorted({text for texts in BY_TOOL.values() for text in texts})
 
 
-def _is_read_or_refused(raw: bytes, folder: Path) -> None:
+def _check_file(raw: bytes, folder: Path) -> None:
     file = folder / "output.txt"
     file.write_bytes(raw)
     try:
@@ -68,10 +68,10 @@ def _is_read_or_refused(raw: bytes, folder: Path) -> None:
     else:
         assert tables
         for table in tables:
-            _makes_sense(table)
+            _check_table(table)
 
 
-def _makes_sense(table: Table) -> None:
+def _check_table(table: Table) -> None:
     assert table.rows
     assert "value" in table.roles
     assert set(table.roles.values()) <= set(range(len(table.columns)))
@@ -101,15 +101,17 @@ def test_mutated_samples_are_read_or_refused_in_one_line(folder: Path, name: str
         begin = data.draw(st.integers(0, len(line)))
         end = begin + data.draw(st.integers(0, 8))
         pieces[place] = line[:begin] + data.draw(st.sampled_from(PIECES)) + line[end:]
-    _is_read_or_refused(b"".join(pieces), folder)
+    _check_file(b"".join(pieces), folder)
 
 
 @pytest.mark.parametrize("name", BY_TOOL)
 @given(data=st.data())
-def test_a_sample_cut_at_any_byte_is_read_or_refused_in_one_line(folder: Path, name: str, data: st.DataObject) -> None:
+def test_a_sample_truncated_at_any_byte_is_read_or_refused_in_one_line(
+    folder: Path, name: str, data: st.DataObject
+) -> None:
     raw = data.draw(st.sampled_from(BY_TOOL[name]))
     cut = raw[: data.draw(st.integers(0, len(raw)))]
-    _is_read_or_refused(cut + data.draw(st.sampled_from([b"", b"\n"])), folder)
+    _check_file(cut + data.draw(st.sampled_from([b"", b"\n"])), folder)
 
 
 @given(data=st.data())
@@ -117,27 +119,27 @@ def test_lines_of_all_tools_in_any_order_are_read_or_refused_in_one_line(folder:
     texts = data.draw(st.lists(st.sampled_from(EVERY), min_size=1, max_size=3))
     pieces = [line for text in texts for line in text.splitlines(keepends=True)]
     chosen = data.draw(st.lists(st.integers(0, len(pieces) - 1), max_size=30))
-    _is_read_or_refused(b"".join(pieces[place] for place in chosen), folder)
+    _check_file(b"".join(pieces[place] for place in chosen), folder)
 
 
 @given(raw=st.binary(max_size=400))
 def test_any_bytes_are_read_or_refused_in_one_line(folder: Path, raw: bytes) -> None:
-    _is_read_or_refused(raw, folder)
+    _check_file(raw, folder)
 
 
 @given(raw=st.binary(max_size=60), before=st.booleans(), data=st.data())
-def test_any_bytes_beside_a_sample_are_read_or_refused_in_one_line(
+def test_any_bytes_next_to_a_sample_are_read_or_refused_in_one_line(
     folder: Path, raw: bytes, before: bool, data: st.DataObject
 ) -> None:
     sample = data.draw(st.sampled_from(EVERY))
-    _is_read_or_refused(raw + sample if before else sample + raw + b"\n", folder)
+    _check_file(raw + sample if before else sample + raw + b"\n", folder)
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS.keys())
-def test_lines_of_very_many_words_are_read_or_refused_in_one_line(tool: ModuleType, folder: Path) -> None:
+def test_lines_of_many_words_are_read_or_refused_in_one_line(tool: ModuleType, folder: Path) -> None:
     head = BY_TOOL[tool.__name__.rsplit(".", 1)[1]][0]
     for line in (b"1 " * 30_000, b"a " * 30_000, b"(" * 60_000, b"# " + b"a: " * 20_000, b"# Size  " + b"x " * 20_000):
-        _is_read_or_refused((head + line + b"\n") * 3, folder)
+        _check_file((head + line + b"\n") * 3, folder)
 
 
 PEAK = """
@@ -157,7 +159,7 @@ print(rows, peak() - before)
 
 
 @pytest.mark.thorough
-def test_a_million_lines_take_no_more_memory_than_a_few(tmp_path: Path) -> None:
+def test_a_million_lines_need_no_more_memory_than_a_few(tmp_path: Path) -> None:
     head = "\n# OSU MPI Allreduce Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n"
     table = head + "".join(f"{1 << power:<10d}{power + 0.25:18.2f}\n" for power in range(21))
     few, many = tmp_path / "few.txt", tmp_path / "many.txt"

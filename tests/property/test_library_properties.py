@@ -1,4 +1,4 @@
-"""What holds for all libraries: names, versions and the texts of strangers."""
+"""Properties of libraries: names, versions and recognition from any text."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SOURCES = some.sampled_from(["pypi", "system", "path", "prefix"])
 CPUS = some.sets(some.integers(0, 300), min_size=1)
 
 
-def library(name: str, source: str) -> Library:
+def make_library(name: str, source: str) -> Library:
     family, _, version = name.rpartition("-")
     return Library(name=name, family=family, version=version, source=source, prefix="", wrapper="", launcher="")
 
 
-@given(some.lists(some.builds(library, NAMES, SOURCES), max_size=12))
+@given(some.lists(some.builds(make_library, NAMES, SOURCES), max_size=12))
 def test_names_become_unique_and_nothing_else_changes(originals: list[Library]) -> None:
     named = list(libraries.name_uniquely(originals))
     assert len({entry.name for entry in named}) == len(originals)
@@ -30,19 +30,19 @@ def test_names_become_unique_and_nothing_else_changes(originals: list[Library]) 
 
 
 @given(some.lists(some.lists(some.integers(0, 999), min_size=1, max_size=4), min_size=1))
-def test_a_family_means_its_newest(versions: list[list[int]]) -> None:
-    originals = [library("mpich-" + ".".join(map(str, version)), "pypi") for version in versions]
+def test_a_family_stands_for_its_newest_version(versions: list[list[int]]) -> None:
+    originals = [make_library("mpich-" + ".".join(map(str, version)), "pypi") for version in versions]
     assert libraries.choose("mpich", originals).version == ".".join(map(str, max(versions)))
 
 
 @given(some.text())
-def test_any_text_can_be_asked_about(text: str) -> None:
+def test_any_text_can_be_tested_for_a_library(text: str) -> None:
     identity = libraries.recognise(text)
     assert identity is None or identity[1] in text
 
 
 @given(some.sets(some.from_regex(r"MPI_[A-Z][a-z]{2,9}", fullmatch=True)), some.text(alphabet=" \n;x{}=", max_size=20))
-def test_calls_are_found_among_other_text(calls: set[str], between: str) -> None:
+def test_calls_are_found_in_other_text(calls: set[str], between: str) -> None:
     assert missing.find_used([between.join(f" {call}(x) " for call in sorted(calls))]) == calls
 
 

@@ -1,4 +1,4 @@
-"""What must hold of intervals and comparisons whatever was measured."""
+"""Invariants of intervals and comparisons."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ times_ns = st.floats(10.0, 1e9, allow_nan=False)
 cases = st.lists(st.lists(st.tuples(times_ns, times_ns), min_size=1, max_size=12), min_size=1, max_size=4)
 
 
-def _compare(measured: list[Blocks], pair: tuple[str, str] = ("a", "b")) -> list[Comparison]:
+def _compare_blocks(measured: list[Blocks], pair: tuple[str, str] = ("a", "b")) -> list[Comparison]:
     rows = [
         {"case": f"c{case}", "candidate": name, "block": block, "launch": 2 * block + place, "figure_ns": time}
         for case, blocks in enumerate(measured)
@@ -34,7 +34,7 @@ def _compare(measured: list[Blocks], pair: tuple[str, str] = ("a", "b")) -> list
 
 
 @given(st.lists(times_ns, min_size=1, max_size=60))
-def test_the_interval_holds_the_median_and_is_the_narrowest_that_reaches_95_percent(values: list[float]) -> None:
+def test_the_interval_covers_the_median_and_is_the_narrowest_with_95_percent(values: list[float]) -> None:
     low, high, coverage = median_interval(np.array(values))
     count = len(values)
     reaching = [rank for rank in range((count + 1) // 2) if 1 - 2 * stats.binom.cdf(rank, count, 0.5) >= 0.95]
@@ -45,8 +45,8 @@ def test_the_interval_holds_the_median_and_is_the_narrowest_that_reaches_95_perc
 
 
 @given(cases)
-def test_exchanging_the_two_turns_the_ratio_and_leaves_the_verdict(measured: list[Blocks]) -> None:
-    for comparison, turned in zip(_compare(measured), _compare(measured, ("b", "a")), strict=True):
+def test_exchanging_candidates_inverts_the_ratio_and_keeps_the_verdict(measured: list[Blocks]) -> None:
+    for comparison, turned in zip(_compare_blocks(measured), _compare_blocks(measured, ("b", "a")), strict=True):
         assert turned.ratio == pytest.approx(1 / comparison.ratio)
         assert turned.p_adjusted == pytest.approx(comparison.p_adjusted, abs=1e-9)
         assert (turned.low, turned.high) == pytest.approx(
@@ -55,16 +55,16 @@ def test_exchanging_the_two_turns_the_ratio_and_leaves_the_verdict(measured: lis
 
 
 @given(cases, st.lists(st.floats(0.25, 4.0), min_size=12, max_size=12))
-def test_a_machine_that_slows_whole_blocks_changes_nothing(measured: list[Blocks], states: list[float]) -> None:
+def test_a_factor_on_entire_blocks_changes_nothing(measured: list[Blocks], states: list[float]) -> None:
     slowed = [[(a * by, b * by) for (a, b), by in zip(blocks, states, strict=False)] for blocks in measured]
-    for comparison, other in zip(_compare(measured), _compare(slowed), strict=True):
+    for comparison, other in zip(_compare_blocks(measured), _compare_blocks(slowed), strict=True):
         assert other.ratio == pytest.approx(comparison.ratio)
         assert other.p_value == pytest.approx(comparison.p_value, abs=1e-6)
 
 
 @given(cases)
-def test_nothing_is_called_different_on_less_than_it_takes(measured: list[Blocks]) -> None:
-    for comparison in _compare(measured):
+def test_different_requires_blocks_p_value_and_threshold(measured: list[Blocks]) -> None:
+    for comparison in _compare_blocks(measured):
         assert comparison.p_adjusted >= comparison.p_value or comparison.p_adjusted == pytest.approx(comparison.p_value)
         if comparison.different:
             assert comparison.blocks >= 3

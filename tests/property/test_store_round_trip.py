@@ -1,4 +1,4 @@
-"""Whatever is appended to a store is read back equal, and whatever lies in its place is reported in one line."""
+"""Anything appended to a store is read back equal, and a damaged record is reported in one line."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from rankbench.model import (
 
 MEMORIES = [Memory(), Memory(cache="cold", root=ROTATING)]
 OPTIONS = {"": {}, "epoch=fence, window=8": {"epoch": "fence", "window": "8"}}
-"""By the text that the store makes of them."""
+"""Options by the text that the store makes of them."""
 CASES = [
     msgspec.structs.replace(case, start=start, memory=memory, options=options)
-    for case in campaigns.cases_of()
+    for case in campaigns.make_cases()
     for start in ("window", "window-mpiperf")
     for memory in MEMORIES
     for options in OPTIONS.values()
@@ -44,14 +44,14 @@ SMALL = st.integers(-(2**31), 2**31 - 1)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 
-def some_visits(samples: int) -> st.SearchStrategy[list[Visit]]:
-    """Return visits that took so many samples, the first of them nothing but one."""
+def draw_visits(samples: int) -> st.SearchStrategy[list[Visit]]:
+    """Return visits with so many samples in total; the first visit may have none."""
     lengths = [0, min(1, samples), max(0, samples - 1)]
     return st.just([Visit(length, float(number), number, number - 1) for number, length in enumerate(lengths)])
 
 
 @st.composite
-def many_series(draw: st.DrawFn) -> Series:
+def draw_series(draw: st.DrawFn) -> Series:
     time_ns = draw(st.lists(FINITE, max_size=20))
     indexes = st.lists(st.integers(0, max(0, len(time_ns) - 1)), unique=True, max_size=len(time_ns))
     every = st.lists(SMALL, min_size=len(time_ns), max_size=len(time_ns))
@@ -66,7 +66,7 @@ def many_series(draw: st.DrawFn) -> Series:
         skew_ns=draw(spans | st.just([])),
         bound_ns=draw(spans | st.just([])),
         error_ns=draw(spans | st.just([])),
-        visits=draw(st.just([]) | some_visits(len(time_ns))),
+        visits=draw(st.just([]) | draw_visits(len(time_ns))),
     )
 
 
@@ -108,7 +108,7 @@ RESULTS = st.lists(
         spread_ns=FINITE,
         first_ns=FINITE,
         second_ns=FINITE,
-        series=st.lists(many_series(), max_size=3),
+        series=st.lists(draw_series(), max_size=3),
     ),
     max_size=4,
 )
@@ -144,23 +144,25 @@ LAUNCH = st.builds(
 
 @settings(max_examples=40)
 @given(appended=st.lists(st.tuples(LAUNCH, RESULTS), max_size=3))
-def test_whatever_is_appended_is_read_back(appended: list[tuple[Launch, list[CaseResult]]]) -> None:
+def test_appended_launches_are_read_back(appended: list[tuple[Launch, list[CaseResult]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        new = store.create(Path(folder) / "c", campaigns.campaign(cases=CASES))
+        new = store.create(Path(folder) / "c", campaigns.make_record(cases=CASES))
         numbered = [(msgspec.structs.replace(launch, number=i), rows) for i, (launch, rows) in enumerate(appended, 1)]
         for launch, results in numbered:
             new.append(launch, results)
         again = store.open(new.folder)
         assert again.launches() == [launch for launch, _ in numbered]
-        assert again.cases().rows() == [case_row(launch, result) for launch, results in numbered for result in results]
+        assert again.cases().rows() == [
+            make_case_row(launch, result) for launch, results in numbered for result in results
+        ]
         for samples, by_rank in ((again.samples(), False), (again.rank_samples(), True)):
             assert samples.collect().rows() == [
-                row for launch, results in numbered for row in sample_rows(launch, results, by_rank=by_rank)
+                row for launch, results in numbered for row in make_sample_rows(launch, results, by_rank=by_rank)
             ]
 
 
-def visit_of(series: Series, index: int) -> tuple[int, float, int, int]:
-    """Return which visit took a sample, what a hop took then, its position, and who measured before it."""
+def find_visit(series: Series, index: int) -> tuple[int, float, int, int]:
+    """Return the visit of a sample, the time of a hop then, its position, and its predecessor."""
     owners = [
         (number, visit.hop_ns, visit.position, visit.after)
         for number, visit in enumerate(series.visits)
@@ -169,10 +171,10 @@ def visit_of(series: Series, index: int) -> tuple[int, float, int, int]:
     return owners[index] if owners else (0, 0.0, -1, -1)
 
 
-def case_row(launch: Launch, result: CaseResult) -> tuple[object, ...]:
-    """Return the row of a case, spelt out without the store's help."""
+def make_case_row(launch: Launch, result: CaseResult) -> tuple[object, ...]:
+    """Return the row of a case, computed without the store."""
     return (
-        *head(launch, result),
+        *make_head(launch, result),
         *(
             result.status.value,
             result.reason,
@@ -192,37 +194,37 @@ def case_row(launch: Launch, result: CaseResult) -> tuple[object, ...]:
     )
 
 
-def sample_rows(launch: Launch, results: list[CaseResult], *, by_rank: bool) -> list[tuple[object, ...]]:
-    """Return the rows of a launch's samples, its cases' own or those of single ranks."""
+def make_sample_rows(launch: Launch, results: list[CaseResult], *, by_rank: bool) -> list[tuple[object, ...]]:
+    """Return the rows of a launch's samples, those of its cases or those of single ranks."""
     return [
         (
-            *(*head(launch, result), series.rank, index, *visit_of(series, index), time_ns),
+            *(*make_head(launch, result), series.rank, index, *find_visit(series, index), time_ns),
             *(series.last_rank[index] if series.last_rank else series.rank, index in series.late),
-            *(index in series.overrun, discarded(result, index), by_rank),
+            *(index in series.overrun, is_discarded(result, index), by_rank),
             *(series.skew_ns[index] if series.skew_ns else None, series.bound_ns[index] if series.bound_ns else 0),
             series.error_ns[index] if series.error_ns else 0,
         )
         for result in results
         for place, series in enumerate(result.series)
-        if by_rank == (place != own_place(result))
+        if by_rank == (place != find_own_series(result))
         for index, time_ns in enumerate(series.time_ns)
     ]
 
 
-def own_place(result: CaseResult) -> int:
-    """Return where the case's own series stands: over all ranks, or else the first."""
+def find_own_series(result: CaseResult) -> int:
+    """Return the index of the case's own series: over all ranks, or else the first."""
     ranks = [series.rank for series in result.series]
     return ranks.index(ALL_RANKS) if ALL_RANKS in ranks else 0
 
 
-def discarded(result: CaseResult, index: int) -> bool:
-    """Return whether a sample does not count, which is the same for all series."""
-    column = result.series[own_place(result)]
+def is_discarded(result: CaseResult, index: int) -> bool:
+    """Return whether a sample is discarded, which is the same for all series."""
+    column = result.series[find_own_series(result)]
     return index in column.late or (result.case.start == "window-mpiperf" and index in column.overrun)
 
 
-def head(launch: Launch, result: CaseResult) -> tuple[object, ...]:
-    """Return the columns that both tables begin with."""
+def make_head(launch: Launch, result: CaseResult) -> tuple[object, ...]:
+    """Return the first columns of both tables."""
     case = result.case
     return (
         *(launch.number, launch.block, launch.candidate, case.key, case.operation, case.form, case.size_bytes),
@@ -237,7 +239,7 @@ CONTENT = st.binary() | st.lists(PIECE).map(b"".join)
 
 
 @given(content=CONTENT)
-def test_any_bytes_in_the_place_of_the_record_are_reported_in_one_line(content: bytes) -> None:
+def test_any_bytes_instead_of_the_record_are_reported_in_one_line(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "campaign.json"
         path.write_bytes(content)

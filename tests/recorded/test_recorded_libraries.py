@@ -1,4 +1,4 @@
-"""What real libraries said of themselves elsewhere, and what their launchers said when they failed."""
+"""Recorded output of real libraries about themselves, and of their launchers when they failed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ FAILURES = {
 }
 
 
-def text(folder: Path, name: str) -> str:
+def read_text(folder: Path, name: str) -> str:
     file = folder / f"{name}.txt"
     return file.read_text("utf-8") if file.exists() else ""
 
@@ -55,13 +55,13 @@ def read_expected(folder: Path) -> tuple[str, str]:
     return record["family"], record["version"]
 
 
-def test_twelve_libraries_are_recorded() -> None:
+def test_every_recorded_library_is_tested() -> None:
     assert len(LIBRARIES) == 12
 
 
 @pytest.mark.parametrize("folder", LIBRARIES, ids=lambda folder: folder.name)
-def test_library_is_known_by_its_tools(folder: Path) -> None:
-    identity = inspection.judge(text(folder, "wrapper"), text(folder, "launcher"))
+def test_a_library_is_recognised_by_its_tools(folder: Path) -> None:
+    identity = inspection.judge(read_text(folder, "wrapper"), read_text(folder, "launcher"))
     assert identity
     assert (identity[0].name, identity[1]) == read_expected(folder)
 
@@ -69,16 +69,16 @@ def test_library_is_known_by_its_tools(folder: Path) -> None:
 @pytest.mark.parametrize(
     "file", sorted((HERE / "libraries").glob("*/[io]*.txt")), ids=lambda file: f"{file.parent.name}-{file.stem}"
 )
-def test_library_is_known_from_inside_and_by_its_other_tools(file: Path) -> None:
+def test_a_library_is_recognised_in_a_launch_and_by_its_other_tools(file: Path) -> None:
     identity = libraries.recognise(file.read_text("utf-8"))
     assert identity
     assert (identity[0].name, identity[1]) == read_expected(file.parent)
 
 
-def test_foreign_launcher_changes_nothing() -> None:
+def test_a_foreign_launcher_does_not_change_the_library() -> None:
     identity = inspection.judge(
-        text(HERE / "libraries" / "debian-mpich-4.0.2", "wrapper"),
-        text(HERE / "libraries" / "openmpi-4.1.8", "launcher"),
+        read_text(HERE / "libraries" / "debian-mpich-4.0.2", "wrapper"),
+        read_text(HERE / "libraries" / "openmpi-4.1.8", "launcher"),
     )
     assert identity
     assert (identity[0].name, identity[1]) == ("mpich", "4.0.2")
@@ -89,11 +89,11 @@ def test_every_recorded_failure_is_expected() -> None:
 
 
 @pytest.mark.parametrize(("name", "meaning"), FAILURES.items())
-def test_failure_is_explained(name: str, meaning: str) -> None:
+def test_a_failure_is_explained(name: str, meaning: str) -> None:
     family = next(family for family in families.list_families().values() if name.startswith(family.name))
     assert family.explain((HERE / "failures" / f"{name}.txt").read_text("utf-8")) == meaning
 
 
 @pytest.mark.parametrize("family", families.list_families().values(), ids=lambda family: family.name)
-def test_good_output_is_not_explained(family: libraries.Family) -> None:
+def test_successful_output_is_not_explained(family: libraries.Family) -> None:
     assert family.explain("one world of 2 ranks, data right\n") is None

@@ -1,4 +1,4 @@
-"""What Spack answers in each format of its specs is read as it must be, and leads to the right wrapper."""
+"""Spack's answers in each format of its specs are read, and give the right wrapper."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rankbench import libraries
 
 HERE = Path(__file__).parent / "spack"
 FORMATS = sorted(folder.name for folder in HERE.iterdir() if folder.is_dir())
-SAYINGS = {
+VERSION_OUTPUT = {
     "mpich": "mpicc for MPICH version {version}",
     "cray-mpich": "mpicc for MPICH version 3.4",
     "mvapich2": "mpicc for MVAPICH2 version {version}",
@@ -22,29 +22,29 @@ SAYINGS = {
 PLACES = {"intel-oneapi-mpi": "mpi/2021.16/bin/mpicc"}
 
 
-def stand_in(root: Path, prefix: str, package: str, version: str) -> None:
-    """Make the wrapper of a package in its prefix, which in /usr is one of several."""
+def make_wrapper(root: Path, prefix: str, package: str, version: str) -> None:
+    """Make the wrapper of a package in its prefix; in /usr it is one of several."""
     name = f"bin/mpicc.{package}" if prefix == "/usr" else PLACES.get(package, "bin/mpicc")
     wrapper = root / prefix.removeprefix("/") / name
     wrapper.parent.mkdir(parents=True, exist_ok=True)
-    text = SAYINGS[package].format(version=version)
+    text = VERSION_OUTPUT[package].format(version=version)
     wrapper.write_text(f'#!/bin/sh\n[ "$1" = -v ] && echo "{text}"\n', "utf-8")
     wrapper.chmod(0o755)
 
 
-def site(name: str, root: Path) -> libraries.Search:
-    """Return the search of a machine on which all is installed that was recorded, with whatever `mpicc` in /usr."""
+def make_search(name: str, root: Path) -> libraries.Search:
+    """Return the search of a machine with all recorded packages, and with an `mpicc` in /usr."""
     nodes = {node["hash"]: node for node in msgspec.json.decode((HERE / name / "find.json").read_bytes())}
     for line in (HERE / name / "prefixes.txt").read_text("utf-8").splitlines():
         digest, prefix = line.split()
-        stand_in(root, prefix, nodes[digest]["name"], nodes[digest]["version"])
+        make_wrapper(root, prefix, nodes[digest]["name"], nodes[digest]["version"])
     fake.make(root / "spack/bin", HERE / name, str(root), old=name == "4")
     return libraries.Search(home=root, system=(), spack_root=root / "spack")
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_packages_are_found_with_their_origin(name: str, tmp_path: Path) -> None:
-    installed = libraries.find(site(name, tmp_path))
+    installed = libraries.find(make_search(name, tmp_path))
     expected = msgspec.json.decode((HERE / name / "expected.json").read_bytes())
     described = [
         {"name": library.name, "wrapper": library.wrapper.removeprefix(str(tmp_path)), "origin": library.origin}

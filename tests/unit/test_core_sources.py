@@ -1,4 +1,4 @@
-"""What the core's sources must not contain. Each absence is promised in docs/develop/architecture.md."""
+"""Absences in the core's sources that docs/develop/architecture.md promises."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def test_the_core_knows_no_scheduler() -> None:
     assert not matches
 
 
-def test_the_core_talks_to_itself_without_the_collectives_under_test() -> None:
-    """But for the start that is there to show what the library's own barrier does."""
+def test_the_core_uses_no_collective_for_its_own_communication() -> None:
+    """Except for the start that measures the library's own barrier."""
     collectives = re.compile(r"MPI_(Barrier|Bcast|Reduce|Allreduce|Gather|Allgather|Alltoall|Scatter|Scan)\w*\(")
     matches = [
         f"{path.name}: {call}"
@@ -53,36 +53,36 @@ def test_there_is_one_timing_loop() -> None:
 
 
 ROOMS = ("base", "sync", "kit", "request", "timing", "verify", "output", "case", "study")
-"""A file includes those of its own room and of rooms to its left."""
+"""A file includes headers of its own room and of rooms to its left."""
 UNITS = {"ops": "kit", "datatypes": "kit", "starts": "sync", "clocks": "sync"}
 """Folders of units, and the last room that they need."""
 
 INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
-ASIDE = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+COMMENTS_AND_STRINGS = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 """Comments and strings."""
 
 DEFINED = re.compile(
     r"^(?!static|typedef|enum|#|REGISTER|struct \w+ \{)\w[\w *]*?\b(\w+)(?:\(.*\{| = .*|;|\[.*)$", re.MULTILINE
 )
-"""What a file defines for others: functions and variables at the beginning of a line, without `static`."""
+"""Definitions of a file for other files: functions and variables at the beginning of a line, without `static`."""
 
 
-def headers_of(path: Path) -> set[Path]:
-    """Return the headers that a file names, but for the one that is made for each library."""
+def list_headers(path: Path) -> set[Path]:
+    """Return the headers that a file includes, except the one generated for each library."""
     return {CORE / name for name in INCLUDE.findall(path.read_text()) if name != "missing.h"}
 
 
-def wrong_way(path: Path) -> list[str]:
-    """Return what a file of a room includes from a room to its right."""
+def list_wrong_includes(path: Path) -> list[str]:
+    """Return headers of rooms to the right that a file of a room includes."""
     room = path.relative_to(CORE).parts[0]
     last = ROOMS.index(UNITS.get(room, room))
-    rooms = {header: header.relative_to(CORE).parts[0] for header in headers_of(path)}
+    rooms = {header: header.relative_to(CORE).parts[0] for header in list_headers(path)}
     return [str(header) for header, of in rooms.items() if of != room and of not in ROOMS[: last + 1]]
 
 
-def names_of(header: Path) -> set[str]:
-    """Return what a header is for: its macros, types, constants, functions and variables."""
-    text = ASIDE.sub("", header.read_text())
+def list_names(header: Path) -> set[str]:
+    """Return the names that a header provides: macros, types, constants, functions and variables."""
+    text = COMMENTS_AND_STRINGS.sub("", header.read_text())
     names = set(re.findall(r"#define (\w+)|^(?:struct|enum) (\w+) \{|\btypedef .*?\b(\w+)[(;]", text, re.MULTILINE))
     words = {word for matches in names for word in matches if word and not word.startswith("RANKBENCH_")}
     for constants in re.findall(r"\benum(?: \w+)? \{([^}]*)\}", text):
@@ -94,57 +94,57 @@ def names_of(header: Path) -> set[str]:
 
 
 @pytest.mark.skipif(not (CORE / ROOMS[0]).is_dir(), reason="the core is one folder")
-def test_a_file_includes_its_room_and_those_to_the_left_only() -> None:
+def test_a_file_includes_only_its_room_and_rooms_to_the_left() -> None:
     homeless = {path.name for path in SOURCES if path.parent == CORE} - {"main.c"}
     assert homeless == set(), f"move them to a room: {', '.join(ROOMS)}"
-    wrong = {str(path): wrong_way(path) for path in SOURCES if path.parent != CORE}
+    wrong = {str(path): list_wrong_includes(path) for path in SOURCES if path.parent != CORE}
     assert {name: headers for name, headers in wrong.items() if headers} == {}
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(CORE).as_posix())
-def test_a_file_uses_all_that_it_includes(path: Path) -> None:
-    words = set(re.findall(r"\w+", ASIDE.sub("", path.read_text())))
-    others = (header for header in headers_of(path) if header.stem != path.stem)
-    assert [header.name for header in others if not names_of(header) & words] == []
+def test_a_file_uses_every_header_that_it_includes(path: Path) -> None:
+    words = set(re.findall(r"\w+", COMMENTS_AND_STRINGS.sub("", path.read_text())))
+    others = (header for header in list_headers(path) if header.stem != path.stem)
+    assert [header.name for header in others if not list_names(header) & words] == []
 
 
-def test_every_file_but_units_has_a_header_that_says_all_that_it_defines() -> None:
-    """`missing_call` alone is in the contract, since `missing.h` names it in every file."""
+def test_every_file_but_units_has_a_header_with_all_its_definitions() -> None:
+    """Only `missing_call` is in the contract, since `missing.h` uses it in every file."""
     missed = [
         f"{path.name}: {name}"
         for path in CORE.rglob("*.c")
         if path.relative_to(CORE).parts[0] not in UNITS and path.name != "main.c"
-        for name in {*DEFINED.findall(ASIDE.sub("", path.read_text()))} - {"missing_call"}
-        if not path.with_suffix(".h").exists() or name not in names_of(path.with_suffix(".h"))
+        for name in {*DEFINED.findall(COMMENTS_AND_STRINGS.sub("", path.read_text()))} - {"missing_call"}
+        if not path.with_suffix(".h").exists() or name not in list_names(path.with_suffix(".h"))
     ]
     assert missed == []
 
 
-def test_no_two_files_of_the_core_need_each_other() -> None:
-    """Not by way of others either: each can be read, and changed, with those below it alone."""
-    texts = {path: ASIDE.sub("", path.read_text()) for path in CORE.rglob("*.c")}
+def test_files_of_the_core_have_no_cyclic_dependencies() -> None:
+    """Each file can be read, and changed, with only the files below it."""
+    texts = {path: COMMENTS_AND_STRINGS.sub("", path.read_text()) for path in CORE.rglob("*.c")}
     places = {name: path for path, text in texts.items() for name in DEFINED.findall(text)}
     assert {"run_case", "measure", "make_world"} <= places.keys()
     needs = {
         path: {places[word] for word in re.findall(r"\w+", text) if places.get(word, path) != path}
         for path, text in texts.items()
     }
-    graphlib.TopologicalSorter(needs).prepare()  # Raises CycleError with the files of a circle.
+    graphlib.TopologicalSorter(needs).prepare()  # Raises CycleError with the files of a cycle.
 
 
-def test_no_two_headers_or_files_with_their_headers_include_each_other() -> None:
+def test_includes_have_no_cycles() -> None:
     """A file and its header count as one."""
     needs: dict[str, set[str]] = {}
     for path in SOURCES:
         name = str(path.with_suffix(""))
-        needs[name] = needs.get(name, set()) | {str(header.with_suffix("")) for header in headers_of(path)} - {name}
+        needs[name] = needs.get(name, set()) | {str(header.with_suffix("")) for header in list_headers(path)} - {name}
     graphlib.TopologicalSorter(needs).prepare()
 
 
 ALLOCATED = re.compile(r"\b([mc]alloc|realloc(array)?|posix_memalign|aligned_alloc|memalign|valloc|strn?dup)\(")
 
 
-def test_one_file_alone_allocates() -> None:
+def test_only_one_file_allocates() -> None:
     """Its callers get memory, or the launch ends with one line."""
     matches = [
         f"{path.name}: {line}" for path in SOURCES for line in path.read_text().splitlines() if ALLOCATED.search(line)
@@ -153,7 +153,7 @@ def test_one_file_alone_allocates() -> None:
 
 
 def find_unhandled(text: str) -> list[str]:
-    """Return what is given the memory that the system may refuse, where the lines after it do not look at it."""
+    """Return assignments of memory that the system may refuse if the following lines do not test it."""
     lines = text.splitlines()
     missed = []
     for number, line in enumerate(lines):
@@ -166,11 +166,11 @@ def find_unhandled(text: str) -> list[str]:
     return missed
 
 
-def test_memory_that_the_system_may_refuse_is_looked_at() -> None:
+def test_refused_memory_is_tested_for() -> None:
     missed = {path.name: find_unhandled(path.read_text()) for path in CORE.rglob("*.c") if path.name != "allocation.c"}
     assert {name: lines for name, lines in missed.items() if lines} == {}
 
 
 @pytest.mark.parametrize("line", ["int *a = ask_memory(4);\n*a = 1;", "a = mmap(NULL, 1, 0, 0, -1, 0);\nuse(*a);"])
-def test_memory_that_is_used_unseen_is_noticed(line: str) -> None:
+def test_an_untested_allocation_is_found(line: str) -> None:
     assert find_unhandled(line) == [line.splitlines()[0]]

@@ -1,4 +1,4 @@
-"""What `docs/reference/coverage.md` names is here, and no benchmark with recorded output is forgotten."""
+"""Entries of `docs/reference/coverage.md` exist, and every benchmark with recorded output has one."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ SUITES = {
     "reprompi": ("ReproMPI",),
     "skampi": ("SKaMPI",),
 }
-"""The page's chapters of each folder of recorded output."""
+"""The page's chapters for each folder of recorded output."""
 NO_SUITES = {"libraries", "study"}
-OPERATIONS = {operation.name: operation for operation in fakes.description().operations}
+OPERATIONS = {operation.name: operation for operation in fakes.read_description().operations}
 
 
 class Row(NamedTuple):
@@ -48,7 +48,7 @@ class Row(NamedTuple):
         return f"{self.part}.{self.name}" if self.part.startswith("IMB") else self.name
 
 
-def _rows() -> Iterator[Row]:
+def _read_rows() -> Iterator[Row]:
     suite = part = ""
     for line in PAGE.read_text().splitlines():
         if heading := re.fullmatch(r"(##|###) (.*)", line):
@@ -57,38 +57,38 @@ def _rows() -> Iterator[Row]:
             yield Row(suite, part, row[1], re.findall(r"`([^`]+)`", row[2]), row[3])
 
 
-ROWS = list(_rows())
+ROWS = list(_read_rows())
 
 
 def _allows(option: Option, value: str) -> bool:
     return value in option.values if option.values else value.isdigit() and option.least <= int(value) <= option.most
 
 
-def _option_fault(operation: Operation, setting: str) -> str:
+def _find_option_fault(operation: Operation, setting: str) -> str:
     name, _, value = setting.partition("=")
     known = any(option.name == name and _allows(option, value) for option in operation.options)
     return "" if known else f"{operation.name} has no {setting}"
 
 
-def _fault(case: str) -> str:
-    """Return what of a case is not in the core; empty: all of it is."""
+def _find_fault(case: str) -> str:
+    """Return the part of a case that the core lacks; empty if it has all."""
     name, form, *options = case.split()
     operation = OPERATIONS.get(name)
     if not operation:
         return f"there is no operation {name}"
     if form not in operation.forms:
         return f"{name} has no form {form}"
-    return next(filter(None, (_option_fault(operation, option) for option in options)), "")
+    return next(filter(None, (_find_option_fault(operation, option) for option in options)), "")
 
 
 def _list_recordings(folder: str) -> set[str]:
-    """Return the benchmarks of which a folder has output; but of IMB's names, what stands behind a dot is a mode."""
+    """Return the benchmarks with output in a folder; in IMB's file names the part after the first dot is a mode."""
     names = {path.stem for path in (SAMPLES / folder).glob("*.txt")}
     return names if folder == "imb" else {name.partition(".")[0] for name in names}
 
 
-def test_all_that_is_named_is_in_the_core() -> None:
-    faults = {row.full_name: [fault for case in row.here if (fault := _fault(case))] for row in ROWS}
+def test_every_listed_case_is_in_the_core() -> None:
+    faults = {row.full_name: [fault for case in row.here if (fault := _find_fault(case))] for row in ROWS}
     assert {name: fault for name, fault in faults.items() if fault} == {}
 
 
@@ -104,11 +104,11 @@ def test_all_that_is_named_is_in_the_core() -> None:
         ("halo nonblocking dimensions=3", ""),
     ],
 )
-def test_what_is_not_in_the_core_would_be_seen(case: str, fault: str) -> None:
-    assert _fault(case) == fault
+def test_a_case_missing_in_the_core_is_found(case: str, fault: str) -> None:
+    assert _find_fault(case) == fault
 
 
-def test_what_is_not_here_has_a_reason() -> None:
+def test_each_benchmark_without_a_counterpart_has_a_reason() -> None:
     assert [row.full_name for row in ROWS if not row.here and not row.differs] == []
 
 

@@ -1,4 +1,4 @@
-"""Network devices and their counters, core/sync/devices.c, on folders as the kernel's documentation describes sysfs."""
+"""Network devices and their counters, core/sync/devices.c, on folders like the kernel's documented sysfs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from fakes.devices import EFA, ETHERNET, INFINIBAND, LOOPBACK, OMNI_PATH, SLINGSHOT, TWO_PORTS, Tree, record
+from fakes.devices import EFA, ETHERNET, INFINIBAND, LOOPBACK, OMNI_PATH, SLINGSHOT, TWO_PORTS, Tree, write_sysfs
 
 CORE = Path(__file__).parents[2] / "core"
 MOST_DEVICES, DEVICE_BYTES = 32, 48
@@ -51,13 +51,13 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     return library
 
 
-def read(core: ctypes.CDLL, root: Path) -> Devices:
+def read_devices(core: ctypes.CDLL, root: Path) -> Devices:
     devices = Devices()
     core.read_devices(str(root / "sys").encode(), ctypes.byref(devices))
     return devices
 
 
-def rows(devices: Devices) -> list[Row]:
+def list_rows(devices: Devices) -> list[Row]:
     texts = ("name", "kind", "state", "rate", "driver")
     return [
         Row._make([*(getattr(device, text).decode() for text in texts), device.sent_bytes, device.received_bytes])
@@ -101,31 +101,31 @@ def rows(devices: Devices) -> list[Row]:
 def test_devices_are_read_with_kind_state_rate_driver_and_counters(
     core: ctypes.CDLL, tmp_path: Path, trees: list[Tree], expected: list[Row]
 ) -> None:
-    assert rows(read(core, record(tmp_path, *trees))) == expected
+    assert list_rows(read_devices(core, write_sysfs(tmp_path, *trees))) == expected
 
 
-def test_virtual_interfaces_come_last_and_only_while_they_are_up(core: ctypes.CDLL, tmp_path: Path) -> None:
+def test_virtual_interfaces_come_last_and_only_if_they_are_up(core: ctypes.CDLL, tmp_path: Path) -> None:
     state = {"type": "1", "operstate": "up", "statistics/tx_bytes": "1", "statistics/rx_bytes": "2"}
     pairs = {f"devices/virtual/net/a{number}": state for number in range(40)}
     down = {"devices/virtual/net/a0": {**state, "operstate": "down"}}
-    names = [row.name for row in rows(read(core, record(tmp_path, pairs, down, ETHERNET)))]
+    names = [row.name for row in list_rows(read_devices(core, write_sysfs(tmp_path, pairs, down, ETHERNET)))]
     assert names == ["eth0", *(f"a{number}" for number in range(1, MOST_DEVICES))]
 
 
 def test_this_machine_has_a_loopback(core: ctypes.CDLL) -> None:
-    assert [row.kind for row in rows(read(core, Path("/"))) if row.name == "lo"] == ["loopback"]
+    assert [row.kind for row in list_rows(read_devices(core, Path("/"))) if row.name == "lo"] == ["loopback"]
 
 
-def test_what_passed_is_the_difference_of_counters(core: ctypes.CDLL, tmp_path: Path) -> None:
-    """Not known of a device that is new or does not count, nor after a counter that began again."""
-    before = read(core, record(tmp_path / "before", ETHERNET, INFINIBAND, TWO_PORTS))
+def test_traffic_is_the_difference_of_counters(core: ctypes.CDLL, tmp_path: Path) -> None:
+    """It is unknown for a device that is new or does not count, and after a counter was reset."""
+    before = read_devices(core, write_sysfs(tmp_path / "before", ETHERNET, INFINIBAND, TWO_PORTS))
     later = {
         "devices/pci/a1/infiniband/mlx5_0": {"ports/1/counters/port_xmit_data": "1500"},
         "devices/pci/a0/net/eth0": {"statistics/tx_bytes": "900", "statistics/rx_bytes": "2001"},
     }
-    after = read(core, record(tmp_path / "after", ETHERNET, INFINIBAND, TWO_PORTS, EFA, later))
+    after = read_devices(core, write_sysfs(tmp_path / "after", ETHERNET, INFINIBAND, TWO_PORTS, EFA, later))
     core.subtract_devices(ctypes.byref(after), ctypes.byref(before))
-    assert {row.name: row[-2:] for row in rows(after)} == {
+    assert {row.name: row[-2:] for row in list_rows(after)} == {
         "mlx4_0": (0, -1),
         "mlx4_0:2": (-1, -1),
         "mlx5_0": (2000, 0),

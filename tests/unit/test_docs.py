@@ -1,4 +1,4 @@
-"""What the pages show is true: plans load, commands have their options, links work, references are current."""
+"""Pages agree with the program: plans load, commands have their options, links work, references are current."""
 
 from __future__ import annotations
 
@@ -27,48 +27,48 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *PAGES]}
 REFERENCE = SimpleNamespace(**runpy.run_path(str(ROOT / "tools/reference.py")))
-MACHINE = fakes.machine(cores=8, sockets=2)
+MACHINE = fakes.make_machine(cores=8, sockets=2)
 COMMANDS = "|".join(cli.command_modules())
 HEADERS = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "core").rglob("*.h"))
 REQUIRED = {"candidates": '["mpich", "openmpi"]', "operations": '["allreduce"]'}
 
 
-def _plans() -> list[tuple[str, str]]:
+def _list_plans() -> list[tuple[str, str]]:
     blocks = [(page, text) for page in TEXTS for text in re.findall(r"```toml\n(.*?)```", TEXTS[page], re.DOTALL)]
     return [(f"{page}-{number}", text) for number, (page, text) in enumerate(blocks)]
 
 
-@pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in _plans()])
+@pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in _list_plans()])
 def test_plans_load(text: str) -> None:
     assert plan.parse_plan(text, "plan.toml", MACHINE, job={} if "[job]" in text else None).candidates
 
 
-def test_there_are_plans_and_commands() -> None:
-    assert len(_plans()) > 10
-    assert {name for name, _ in _commands()} == set(cli.command_modules())
+def test_pages_have_plans_and_commands() -> None:
+    assert len(_list_plans()) > 10
+    assert {name for name, _ in _list_commands()} == set(cli.command_modules())
 
 
-def _commands() -> set[tuple[str, str]]:
-    """Return each command shown with each option shown for it; what the lab runs is a command of its own."""
+def _list_commands() -> set[tuple[str, str]]:
+    """Return each command shown with each of its options; a command within `rankbench lab` is a command of its own."""
     shown = re.sub(r"^(    rankbench lab.*) -- (.*)$", r"\1\n    \2", "\n".join(TEXTS.values()), flags=re.MULTILINE)
     lines = re.findall(r"^    rankbench ([a-z-]+)(.*)$", shown, re.MULTILINE)
     return {(name, option) for name, rest in lines for option in ["--help", *re.findall(r"--[a-z][\w-]*", rest)]}
 
 
-@pytest.mark.parametrize("name", sorted({name for name, _ in _commands()}))
+@pytest.mark.parametrize("name", sorted({name for name, _ in _list_commands()}))
 def test_commands_have_the_options_shown(name: str) -> None:
     answer = CliRunner().invoke(cli.application(name), [name, "--help"], env={"COLUMNS": "200"})
     assert answer.exit_code == 0
-    assert {option for command, option in _commands() if command == name and option not in answer.stdout} == set()
+    assert {option for command, option in _list_commands() if command == name and option not in answer.stdout} == set()
 
 
 @pytest.mark.parametrize("page", TEXTS)
-def test_blocks_of_commands_are_indented_from_their_first_line_on(page: str) -> None:
+def test_blocks_of_commands_are_indented(page: str) -> None:
     assert re.findall(rf"^rankbench (?:{COMMANDS}) .*(?:  #|plan\.toml|--).*$", TEXTS[page], re.MULTILINE) == []
 
 
 @pytest.mark.parametrize("page", [page for page in TEXTS if page.count("/") > 1])
-def test_a_page_begins_with_a_title_and_what_it_answers(page: str) -> None:
+def test_a_page_begins_with_a_title_and_a_text(page: str) -> None:
     text = re.sub(r"\A---\n.*?\n---\n|<!--.*?-->", "", TEXTS[page], flags=re.DOTALL).strip()
     assert text.startswith("# ")
     assert not re.match(r"# .*\n+#", text)
@@ -78,18 +78,18 @@ def test_a_page_begins_with_a_title_and_what_it_answers(page: str) -> None:
 
 
 @pytest.mark.parametrize("name", REFERENCE.PAGES)
-def test_generated_pages_are_of_today(name: str) -> None:
+def test_generated_pages_are_current(name: str) -> None:
     stale = f"docs/reference/{name} is stale; make it again: .venv/bin/python tools/reference.py"
     assert TEXTS[f"docs/reference/{name}"] == REFERENCE.render_page(name), stale
 
 
-def test_the_manual_page_is_of_today() -> None:
+def test_the_manual_page_is_current() -> None:
     stale = "docs/reference/rankbench.1 is stale; make it again: .venv/bin/python tools/reference.py"
     assert REFERENCE.MANUAL.read_text(encoding="utf-8") == REFERENCE.render_manual(), stale
 
 
-def _plan(table: str, key: str = "", value: str = "", *, placed: bool = True) -> Plan:
-    """Return the least plan with a key; ranks that are not bound fit no socket of several."""
+def _make_plan(table: str, key: str = "", value: str = "", *, placed: bool = True) -> Plan:
+    """Return the smallest plan with a key; unbound ranks fit no socket of several."""
     setting = {key: value} if key else {}
     where = {"placements": '["1x2"]'} if placed else {}
     root = {**REQUIRED, **where, **({} if table else setting)}
@@ -105,16 +105,16 @@ KEYS = [(table, key) for table, entries in keys.TABLES.items() for key in entrie
 
 @pytest.mark.parametrize(("table", "key"), KEYS)
 def test_the_example_of_a_key_loads(table: str, key: str) -> None:
-    assert _plan(table, key, keys.TABLES[table][key].example)
+    assert _make_plan(table, key, keys.TABLES[table][key].example)
 
 
 @pytest.mark.parametrize(("table", "key"), [(table, key) for table, key in KEYS if keys.TABLES[table][key].default])
-def test_the_default_of_a_key_says_what_a_plan_without_it_says(table: str, key: str) -> None:
+def test_the_documented_default_equals_the_default(table: str, key: str) -> None:
     placed = key != "placements"
-    assert _plan(table, key, keys.TABLES[table][key].default, placed=placed) == _plan(table, placed=placed)
+    assert _make_plan(table, key, keys.TABLES[table][key].default, placed=placed) == _make_plan(table, placed=placed)
 
 
-def test_exit_codes_are_those_of_the_core_and_of_commands() -> None:
+def test_exit_codes_are_those_of_the_core_and_the_commands() -> None:
     text = TEXTS["docs/reference/exit-codes.md"]
     (line,) = re.findall(r"enum \{ (EXIT_.*?), LINE", HEADERS)
     assert re.findall(r"^\| (\d) \| (EXIT_\w+) \|", text, re.MULTILINE) == [
@@ -126,12 +126,12 @@ def test_exit_codes_are_those_of_the_core_and_of_commands() -> None:
         assert f"\n| {code} | {meaning}" in commands
 
 
-def test_the_core_of_the_examples_is_of_today() -> None:
+def test_the_core_version_in_examples_is_current() -> None:
     assert set(re.findall(r'"core":"([\d.]+)"', "\n".join(TEXTS.values()))) == {version("rankbench")}
 
 
-def test_the_lines_that_are_explained_are_those_of_the_answer() -> None:
-    """If the answer of the README changed, its explanation follows."""
+def test_explained_phrases_occur_in_the_answer() -> None:
+    """If the answer of the README changes, its explanation must follow."""
     (answer,) = re.findall(r"<!-- answer(.*)end of answer", TEXTS["README.md"], re.DOTALL)
     lines = re.sub(r"\d[\d.]*", "N", " ".join(answer.split()))
     explained = TEXTS["docs/explanation/reading-an-answer.md"].partition("## Line by line")[2].partition("\n## ")[0]
@@ -143,7 +143,7 @@ def test_the_lines_that_are_explained_are_those_of_the_answer() -> None:
 # --- evidence ---------------------------------------------------------------------------------------------------------
 
 
-def test_each_proof_has_a_page_of_its_claim_and_each_claim_a_proof() -> None:
+def test_each_proof_has_a_page_and_each_claim_a_proof() -> None:
     proofs = {path.stem.removeprefix("test_").replace("_", "-") for path in (ROOT / "tests/proofs").glob("test_*.py")}
     named = {page: re.findall(r"`make prove CLAIM=([a-z-]+)`", text) for page, text in TEXTS.items()}
     assert {claim for claims in named.values() for claim in claims} == proofs
@@ -158,7 +158,7 @@ def test_a_page_of_evidence_has_claim_command_machine_and_date() -> None:
         assert heads[:4] == ["Claim", "Command", "Machine", "Date"], page
 
 
-def test_tests_and_tools_that_pages_name_are_there() -> None:
+def test_tests_and_tools_named_in_pages_exist() -> None:
     tests = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
     functions = set(re.findall(r"def (test_\w+)\(", "".join(p.read_text() for p in (ROOT / "tests").rglob("*.py"))))
     for page, text in TEXTS.items():
@@ -170,7 +170,7 @@ def test_tests_and_tools_that_pages_name_are_there() -> None:
 # --- the site ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_site_is_built_without_a_broken_link_and_loads_nothing_from_the_network(tmp_path: Path) -> None:
+def test_the_site_is_built_without_broken_links_and_loads_nothing_from_the_network(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
     built = subprocess.run(command, cwd=ROOT, env={**os.environ}, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
@@ -180,7 +180,7 @@ def test_the_site_is_built_without_a_broken_link_and_loads_nothing_from_the_netw
     assert [path.name for path, text in pages.items() if loads.search(text)] == []
 
 
-def test_pages_named_in_sources_are_there() -> None:
+def test_pages_named_in_sources_exist() -> None:
     folders = [ROOT / name for name in ("src", "core", "tools", "tests")]
     files = [path for folder in folders for path in folder.rglob("*") if path.suffix in {".py", ".c", ".h", ".html"}]
     tools = [path for path in (ROOT / "tools").iterdir() if path.is_file()]

@@ -1,4 +1,4 @@
-"""What is installed without the extras: the base imports none of their libraries, and says which command adds them."""
+"""Installation without extras: the base imports none of their libraries, and errors name the command that adds them."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ BASE = (
     "status",
     "submit",
 )
-"""Commands for which a login node needs no extra; `import` needs one when it stores."""
+"""Commands that need no extra on a login node; `import` needs one when it stores."""
 MODULES = [name for names in extras.LIBRARIES.values() for name in names]
-WITHOUT = f"import sys; sys.modules |= dict.fromkeys({MODULES}); "
+HIDE_EXTRAS = f"import sys; sys.modules |= dict.fromkeys({MODULES}); "
 """Python code after which no library of an extra can be imported."""
 PLAN = """
 question = "Which of two stand-ins?"
@@ -46,7 +46,7 @@ blocks = 1
 """
 
 
-def test_extras_bring_what_is_said_to_come_with_them() -> None:
+def test_extras_have_the_documented_libraries() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     packages = metadata.packages_distributions()
     for extra, names in extras.LIBRARIES.items():
@@ -56,16 +56,18 @@ def test_extras_bring_what_is_said_to_come_with_them() -> None:
 
 
 def test_the_base_imports_no_library_of_an_extra() -> None:
-    """Everything that this package imports besides is in its dependencies, or comes with them."""
-    code = f"{WITHOUT}from rankbench import cli; [cli.application(name) for name in {BASE}]"
+    """Its dependencies bring all other imported packages."""
+    code = f"{HIDE_EXTRAS}from rankbench import cli; [cli.application(name) for name in {BASE}]"
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (process.returncode, process.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("name", sorted({*cli.command_modules()} - {*BASE}))
-def test_a_command_says_which_extra_it_needs(name: str) -> None:
+def test_an_error_names_the_extra_that_a_command_needs(name: str) -> None:
     process = subprocess.run(
-        [sys.executable, "-c", f"{WITHOUT}from rankbench.cli import main; main()", name], capture_output=True, text=True
+        [sys.executable, "-c", f"{HIDE_EXTRAS}from rankbench.cli import main; main()", name],
+        capture_output=True,
+        text=True,
     )
     extra = "report" if name == "report" else "run"
     line = (
@@ -74,13 +76,16 @@ def test_a_command_says_which_extra_it_needs(name: str) -> None:
     assert (process.returncode, process.stdout, process.stderr) == (2, "", line)
 
 
-def test_a_report_needs_what_draws(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_reports_and_figures_need_the_chart_library(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     for words in (["report"], ["history", ".", "--figures", "svg"]):
         assert cli.call(words) == 2
-        what = "`rankbench report`" if words == ["report"] else "--figures"
+        feature = "`rankbench report`" if words == ["report"] else "--figures"
         assert capsys.readouterr().err == (
-            f"rankbench: {what} needs vl-convert, which is not installed; install it by: {extras.command('report')}\n"
+            f"rankbench: {feature} needs vl-convert, which is not installed; "
+            f"install it by: {extras.command('report')}\n"
         )
 
 
@@ -98,7 +103,7 @@ def test_reading_from_python_needs_polars(tmp_path: Path, monkeypatch: pytest.Mo
         ("uv-receipt.toml", "uv tool install --force '/a b/clone[run]'"),
     ],
 )
-def test_an_extra_comes_from_where_the_package_came_from(
+def test_an_extra_is_installed_from_the_source_of_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, receipt: str, command: str
 ) -> None:
     (tmp_path / (receipt or "none")).touch()
@@ -109,12 +114,12 @@ def test_an_extra_comes_from_where_the_package_came_from(
     assert extras.command("run") == command
 
 
-def test_a_job_is_submitted_without_polars_and_taken_in_with_it(
+def test_a_job_is_submitted_without_polars_and_collected_with_polars(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = sites.make(tmp_path, "slurm", PLAN)
+    here = sites.make_site(tmp_path, "slurm", PLAN)
     with monkeypatch.context() as patched:
-        patched.setattr(sites, "MAIN", WITHOUT + sites.MAIN)
+        patched.setattr(sites, "MAIN", HIDE_EXTRAS + sites.MAIN)
         refused = here.submit("--wait")
         assert "--wait needs polars" in refused.printed
         assert not here.campaign.exists()

@@ -1,4 +1,4 @@
-"""Files of a campaign's folder, which may come from somebody else with symbolic links in it."""
+"""Files of a campaign's folder, which may come from others and contain symbolic links."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def users_file(tmp_path: Path) -> Path:
-    """Return a file of the user's, outside of the campaign."""
+    """Return a file of the user, outside of the campaign."""
     path = tmp_path / "own.txt"
     path.write_text("mine")
     return path
@@ -31,7 +31,7 @@ def campaign(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["report.html", "report.html.part", "report.html.PID.part"])
-def test_what_a_link_leads_to_is_not_written(users_file: Path, campaign: Path, name: str) -> None:
+def test_the_target_of_a_link_is_not_written(users_file: Path, campaign: Path, name: str) -> None:
     (campaign / name.replace("PID", str(os.getpid()))).symlink_to(users_file)
     files.write(campaign / "report.html", "a page")
     assert users_file.read_text() == "mine"
@@ -39,7 +39,7 @@ def test_what_a_link_leads_to_is_not_written(users_file: Path, campaign: Path, n
     assert not (campaign / "report.html").is_symlink()
 
 
-def test_nothing_is_added_to_what_a_link_leads_to(users_file: Path, campaign: Path) -> None:
+def test_nothing_is_appended_to_the_target_of_a_link(users_file: Path, campaign: Path) -> None:
     files.append(campaign / "list", b"1\n")
     files.append(campaign / "list", b"2\n")
     assert (campaign / "list").read_text() == "1\n2\n"
@@ -49,7 +49,7 @@ def test_nothing_is_added_to_what_a_link_leads_to(users_file: Path, campaign: Pa
     assert users_file.read_text() == "mine"
 
 
-def test_a_folder_that_is_a_link(campaign: Path, tmp_path: Path) -> None:
+def test_a_folder_that_is_a_link_is_refused(campaign: Path, tmp_path: Path) -> None:
     assert files.make_folder(campaign / "figures") == files.make_folder(campaign / "figures")
     (campaign / "exports").symlink_to(tmp_path)
     with pytest.raises(RankbenchError) as error:
@@ -57,7 +57,7 @@ def test_a_folder_that_is_a_link(campaign: Path, tmp_path: Path) -> None:
     assert str(error.value) == f"{campaign}/exports: is a symbolic link, and a campaign has none; remove it"
 
 
-def test_a_file_that_could_not_be_finished_leaves_what_was_there(campaign: Path) -> None:
+def test_an_interrupted_write_keeps_the_old_file(campaign: Path) -> None:
     files.write(campaign / "page", "old")
     with pytest.raises(KeyboardInterrupt), files.write_atomically(campaign / "page") as beside:
         beside.write_text("new")
@@ -65,7 +65,7 @@ def test_a_file_that_could_not_be_finished_leaves_what_was_there(campaign: Path)
     assert {path.name: path.read_text() for path in campaign.iterdir()} == {"page": "old"}
 
 
-def test_two_processes_do_not_write_the_same_unfinished_file(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_processes_use_different_temporary_files(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with files.write_atomically(campaign / "page") as first:
         monkeypatch.setattr(os, "getpid", lambda: 1)
         with files.write_atomically(campaign / "page") as second:

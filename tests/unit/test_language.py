@@ -1,4 +1,4 @@
-"""Sentences from templates."""
+"""Sentences from templates with fields."""
 
 from __future__ import annotations
 
@@ -58,19 +58,19 @@ def test_fields_are_filled(template: str, fields: dict[str, object], text: str) 
         (NOTHING, ""),
     ],
 )
-def test_texts_are_put_together(text: Text, rendered: str) -> None:
+def test_texts_are_joined(text: Text, rendered: str) -> None:
     assert render(text) == rendered
     assert bool(text) == bool(rendered)
 
 
-def test_fields_are_plain_values() -> None:
-    """What comes from NumPy, from an enumeration or from a generator is written as JSON without more ado."""
+def test_fields_become_plain_values() -> None:
+    """Values of NumPy, enumerations and generators are written as JSON."""
     text = say("{a} {b} {c}", a=np.float64(1.5), b=CaseStatus.HUNG, c=(n for n in np.arange(2)))
     assert text.fields == {"a": 1.5, "b": "hung", "c": [0, 1]}
     assert msgspec.json.encode(text.fields) == b'{"a":1.5,"b":"hung","c":[0,1]}'
 
 
-def test_data_have_the_words_beside_template_and_fields() -> None:
+def test_data_have_text_template_and_fields() -> None:
     inner = say("{name} needs {ratio:ratio}", name="a", ratio=1.5)
     claim = Claim(text=say("In all: {parts:;}.", parts=[inner, "b"]), cases=["k"], outcome="faster")
     needs = {"template": "{name} needs {ratio:ratio}", "fields": {"name": "a", "ratio": 1.5}, "text": "a needs 1.50×"}
@@ -86,7 +86,7 @@ def test_data_have_the_words_beside_template_and_fields() -> None:
     ]
 
 
-def test_a_title_is_an_object_and_a_field_called_text_stays_one() -> None:
+def test_a_title_is_an_object_and_a_field_named_text_stays_one() -> None:
     inner = say("{n:count case}", n=2)
     finding = Finding(
         kind="x", title=inner, text=say("{text}, all", text=inner), advice=NOTHING, cases=[], severity="note"

@@ -1,4 +1,4 @@
-"""A case remembers its key: whether it was asked for changes nothing of what is stored, compared or derived of it."""
+"""A case caches its key, which changes nothing in storage, comparisons or derived cases."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import msgspec
 from rankbench.model import Case, Memory
 
 
-def case() -> Case:
+def make_case() -> Case:
     return Case(
         operation="allreduce",
         form="blocking",
@@ -21,12 +21,12 @@ def case() -> Case:
     )
 
 
-def test_a_key_shows_all_that_differs() -> None:
-    assert case().key == "allreduce.blocking.8.float.1x2.window.cold.arrival=random"
+def test_a_key_has_all_unusual_parts() -> None:
+    assert make_case().key == "allreduce.blocking.8.float.1x2.window.cold.arrival=random"
 
 
-def test_a_case_whose_key_was_asked_for_is_the_same_as_one_whose_was_not() -> None:
-    first, fresh = case(), case()
+def test_a_cached_key_does_not_change_a_case() -> None:
+    first, fresh = make_case(), make_case()
     assert first.key
     assert first == fresh
     assert hash(first) == hash(fresh)
@@ -36,8 +36,8 @@ def test_a_case_whose_key_was_asked_for_is_the_same_as_one_whose_was_not() -> No
     assert msgspec.json.decode(msgspec.json.encode(first), type=Case) == fresh
 
 
-def test_a_case_made_of_another_has_a_key_of_its_own() -> None:
-    first = case()
+def test_a_changed_copy_of_a_case_has_its_own_key() -> None:
+    first = make_case()
     assert first.key.startswith("allreduce.blocking.8.")
     assert msgspec.structs.replace(first, size_bytes=16).key.startswith("allreduce.blocking.16.")
     assert first.key.startswith("allreduce.blocking.8.")

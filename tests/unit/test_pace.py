@@ -1,4 +1,4 @@
-"""The pace of a case, core/timing/pace.c, fed with made-up times: it compiles without MPI."""
+"""The pace of a case, core/timing/pace.c, with artificial times: it compiles without MPI."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     return library
 
 
-def array(times_ns: Sequence[float]) -> ctypes.Array[ctypes.c_double]:
+def make_array(times_ns: Sequence[float]) -> ctypes.Array[ctypes.c_double]:
     return (ctypes.c_double * len(times_ns))(*times_ns)
 
 
@@ -74,25 +74,25 @@ def warm_up(core: ctypes.CDLL, times_ns: Sequence[float], *, again: bool = False
     while rounds:
         stage = [waiting.pop(0) if len(waiting) > 1 else waiting[0] for _ in range(rounds)]
         spent_ns += sum(stage)
-        rounds = core.warm_pace(ctypes.byref(pace), array(stage), rounds, spent_ns, LIMIT_NS)
+        rounds = core.warm_pace(ctypes.byref(pace), make_array(stage), rounds, spent_ns, LIMIT_NS)
     core.begin_pace(ctypes.byref(pace), ctypes.byref(WINDOW))
     return pace
 
 
 def update(core: ctypes.CDLL, pace: Pace, times_ns: Sequence[float], **counts: int) -> bool:
-    course = Course(times_ns=array(times_ns), valid=len(times_ns), rounds=pace.rounds, **counts)
+    course = Course(times_ns=make_array(times_ns), valid=len(times_ns), rounds=pace.rounds, **counts)
     return bool(core.update_pace(ctypes.byref(pace), ctypes.byref(WINDOW), ctypes.byref(course)))
 
 
 @pytest.mark.parametrize("call_ns", [200, CALL_NS, 100_000])
-def test_what_was_warmed_up_before_is_again_for_a_quarter_as_long(core: ctypes.CDLL, call_ns: float) -> None:
+def test_repeated_warm_ups_take_a_quarter_of_the_time(core: ctypes.CDLL, call_ns: float) -> None:
     first, again = warm_up(core, [call_ns]), warm_up(core, [call_ns], again=True)
     assert 8 <= again.warm_ups < first.warm_ups
     assert again.estimate_ns == first.estimate_ns
 
 
 @pytest.mark.parametrize("stalled", range(12))
-def test_one_interrupted_call_sets_nothing(core: ctypes.CDLL, stalled: int) -> None:
+def test_an_interrupted_call_changes_nothing(core: ctypes.CDLL, stalled: int) -> None:
     quiet = warm_up(core, [CALL_NS])
     noisy = warm_up(core, [CALL_NS] * stalled + [STALL_NS, CALL_NS])
     for name in ("estimate_ns", "window_ns", "tolerance_ns", "lead", "rounds"):
@@ -100,7 +100,7 @@ def test_one_interrupted_call_sets_nothing(core: ctypes.CDLL, stalled: int) -> N
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_tenth_of_the_calls_interrupted(core: ctypes.CDLL, seed: int) -> None:
+def test_the_estimate_holds_with_a_tenth_of_interrupted_calls(core: ctypes.CDLL, seed: int) -> None:
     drawn = random.Random(seed)
     times_ns = [drawn.uniform(0.95, 1.05) * (CALL_NS if drawn.random() < 0.9 else STALL_NS / 10) for _ in range(500)]
     pace = warm_up(core, times_ns)
@@ -108,17 +108,17 @@ def test_a_tenth_of_the_calls_interrupted(core: ctypes.CDLL, seed: int) -> None:
     assert pace.estimate_ns == pytest.approx(CALL_NS, rel=0.06)
 
 
-def test_long_calls_do_not_spend_the_time_limit(core: ctypes.CDLL) -> None:
+def test_long_calls_do_not_use_up_the_time_limit(core: ctypes.CDLL) -> None:
     assert warm_up(core, [LIMIT_NS / 20]).warm_ups == 3
     assert warm_up(core, [LIMIT_NS]).warm_ups == 2
 
 
-def test_calls_that_become_faster_are_waited_for(core: ctypes.CDLL) -> None:
+def test_a_warm_up_lasts_while_calls_become_faster(core: ctypes.CDLL) -> None:
     pace = warm_up(core, [20e3 * 0.97**call for call in range(120)] + [CALL_NS])
     assert pace.estimate_ns < 1.1 * CALL_NS
 
 
-def test_a_stage_corrects_what_a_warm_up_learned(core: ctypes.CDLL) -> None:
+def test_a_stage_corrects_the_estimate_of_the_warm_up(core: ctypes.CDLL) -> None:
     pace = warm_up(core, [30e3] * 200)
     assert (pace.window_ns, pace.tolerance_ns) == (45500, 600)
     assert update(core, pace, [CALL_NS] * 8)
@@ -132,7 +132,7 @@ def test_slow_stages_do_not_widen_the_tolerance(core: ctypes.CDLL) -> None:
     assert (pace.estimate_ns, pace.tolerance_ns) == (CALL_NS, 100)
 
 
-def test_windows_grow_where_many_rounds_are_missed_up_to_a_limit(core: ctypes.CDLL) -> None:
+def test_windows_grow_up_to_a_limit_while_many_rounds_are_missed(core: ctypes.CDLL) -> None:
     pace = warm_up(core, [CALL_NS])
     first_ns = pace.window_ns
     for _ in range(30):
@@ -167,8 +167,8 @@ class Noise(NamedTuple):
     begins: int
     ends: int
 
-    def times(self, drawn: random.Random, call_ns: float, first: int, count: int) -> list[float]:
-        """Return the times of calls from one on."""
+    def draw_times(self, drawn: random.Random, call_ns: float, first: int, count: int) -> list[float]:
+        """Return the times of `count` calls from `first` on."""
         return [
             call_ns * drawn.uniform(0.97, 1.05)
             + (drawn.random() < self.share and self.begins <= call < self.ends) * drawn.uniform(0, self.longest_ns)
@@ -177,7 +177,7 @@ class Noise(NamedTuple):
 
 
 class Visit(NamedTuple):
-    """What a visit ends with."""
+    """The result of a visit."""
 
     tolerable: bool
     median_ns: float
@@ -185,21 +185,20 @@ class Visit(NamedTuple):
     tolerance_ns: float
 
 
-def visit(core: ctypes.CDLL, noise: Noise, seed: int, call_ns: float, stages: int) -> Visit:
-    """Return a visit under noise: ranks begin late by any time, and what is within the tolerance at that moment counts.
-
-    As `judge_starts` has it, all rounds are judged again by the last tolerance.
+def run_visit(core: ctypes.CDLL, noise: Noise, seed: int, call_ns: float, stages: int) -> Visit:
+    """Return a visit with noise: ranks begin late by any time, and rounds within the tolerance of the moment count.
+    / As in `judge_starts`, all rounds are judged again by the last tolerance.
     """
     drawn = random.Random(seed)
     pace, rounds, calls, spent_ns = Pace(), 1, 0, 0.0
     while rounds:
-        times = noise.times(drawn, call_ns, calls, rounds)
+        times = noise.draw_times(drawn, call_ns, calls, rounds)
         calls, spent_ns = calls + rounds, spent_ns + sum(times)
-        rounds = core.warm_pace(ctypes.byref(pace), array(times), rounds, spent_ns, LIMIT_NS)
+        rounds = core.warm_pace(ctypes.byref(pace), make_array(times), rounds, spent_ns, LIMIT_NS)
     core.begin_pace(ctypes.byref(pace), ctypes.byref(WINDOW))
     all_rounds: list[tuple[float, float]] = []
     for _ in range(stages):
-        times = noise.times(drawn, call_ns, calls, pace.rounds)
+        times = noise.draw_times(drawn, call_ns, calls, pace.rounds)
         starts = [(time, drawn.expovariate(1) * 0.1 * time) for time in times]
         calls += len(times)
         all_rounds += starts
@@ -222,25 +221,25 @@ NOISES = {
 
 @pytest.mark.parametrize("stages", [0, 1, 2, 20])
 @pytest.mark.parametrize("noise", NOISES)
-def test_no_noise_lets_a_visit_with_late_starts_pass(core: ctypes.CDLL, noise: str, stages: int) -> None:
-    """Whatever is used began within 5 % of the median time, or twice the least tolerance of 100 ns."""
+def test_no_noise_makes_late_starts_valid(core: ctypes.CDLL, noise: str, stages: int) -> None:
+    """Each used round began within 5 % of the median time, or twice the least tolerance of 100 ns."""
     for seed in range(30):
         call_ns = 10 ** (2 + seed % 5)
-        result = visit(core, NOISES[noise], seed, call_ns, stages)
+        result = run_visit(core, NOISES[noise], seed, call_ns, stages)
         most_ns = max(0.05 * result.median_ns, 200)
         assert result.tolerable == (result.tolerance_ns <= most_ns)
         assert not result.tolerable or result.largest_skew_ns <= most_ns
         assert result.tolerable or result.median_ns == 0 or noise != "none"
 
 
-def test_a_tolerance_that_noise_has_set_is_not_tolerable(core: ctypes.CDLL) -> None:
+def test_a_tolerance_widened_by_noise_is_not_tolerable(core: ctypes.CDLL) -> None:
     pace = warm_up(core, [STALL_NS])
     assert core.is_tolerable(ctypes.byref(pace), ctypes.byref(WINDOW), STALL_NS)
     assert not core.is_tolerable(ctypes.byref(pace), ctypes.byref(WINDOW), CALL_NS)
 
 
 def test_short_calls_may_begin_within_the_least_tolerance(core: ctypes.CDLL) -> None:
-    """5 % of 300 ns are less than a few readings of a clock, or a step of a coarse one."""
+    """5 % of 300 ns are less than a few readings of a clock, or one step of a coarse clock."""
     pace = warm_up(core, [300.0])
     assert core.is_tolerable(ctypes.byref(pace), ctypes.byref(WINDOW), 300.0)
     coarse = Pacing(scheduled=True, lead=2, growth=1.2, bad_share=0.05, cost_ns=30, step_ns=1000)

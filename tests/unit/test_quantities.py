@@ -17,11 +17,11 @@ from rankbench.quantities import format_rate, format_ratio, format_size, format_
         (3 << 29, "1536 MiB"),
     ],
 )
-def test_a_size_is_spelt_in_the_largest_unit_that_divides_it(size_bytes: int, text: str) -> None:
+def test_a_size_has_the_largest_unit_that_divides_it(size_bytes: int, text: str) -> None:
     assert format_size(size_bytes) == text
 
 
-def test_a_size_that_no_unit_divides_is_rounded() -> None:
+def test_a_size_without_a_dividing_unit_is_rounded() -> None:
     assert format_size(100_000) == "97.7 KiB"
 
 
@@ -36,7 +36,7 @@ def test_a_size_that_no_unit_divides_is_rounded() -> None:
         (2.5e12, "2500 s"),
     ],
 )
-def test_a_time_has_three_digits_and_the_unit_that_suits(time_ns: float, text: str) -> None:
+def test_a_time_has_three_digits_and_a_suitable_unit(time_ns: float, text: str) -> None:
     assert format_time(time_ns) == text
 
 
@@ -44,7 +44,7 @@ def test_a_time_has_three_digits_and_the_unit_that_suits(time_ns: float, text: s
     ("rate", "text"),
     [(0.0312, "0.0312"), (48.25, "48.25"), (948.31, "948.3"), (999.96, "1,000"), (12_345.6, "12,346")],
 )
-def test_a_rate_is_never_spelt_with_an_exponent(rate: float, text: str) -> None:
+def test_a_rate_has_no_exponent(rate: float, text: str) -> None:
     assert format_rate(rate) == text
 
 

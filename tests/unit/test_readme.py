@@ -1,4 +1,4 @@
-"""What the README shows is true: links lead somewhere, make has its targets, the answer is that of the demo."""
+"""The README agrees with the repository: links, make targets, and the answer of the demo."""
 
 from __future__ import annotations
 
@@ -17,17 +17,7 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 
 
-def test_no_text_describes_comparisons_by_state() -> None:
-    """Launches were once compared where the machine was in the same state only."""
-    folders = [ROOT / name for name in ("src", "docs", "core", "tools")]
-    files = [path for folder in folders for path in folder.rglob("*") if path.suffix in {".py", ".md", ".html", ".js"}]
-    texts = {path: path.read_text() for path in [*ROOT.glob("*.md"), *files]}
-    assert len(texts) > 100
-    phrase = re.compile(r"like\s+state", re.IGNORECASE)
-    assert [path.name for path, text in texts.items() if phrase.search(text)] == []
-
-
-def test_the_files_and_sections_it_links_to_are_there() -> None:
+def test_linked_files_and_sections_exist() -> None:
     links = re.findall(r"\]\(([^)#]+)(?:#([^)]*))?\)", README)
     assert len(links) > 10
     for name, section in links:
@@ -36,8 +26,8 @@ def test_the_files_and_sections_it_links_to_are_there() -> None:
         assert not section or section in [re.sub(r"[^a-z0-9 -]", "", head.lower()).replace(" ", "-") for head in heads]
 
 
-def test_its_answer_is_that_of_the_recorded_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And so are the answers of two pages. If it changed for a good reason: tools/readme-answer."""
+def test_the_answer_is_that_of_the_recorded_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also the answers on two pages. After an intended change run tools/readme-answer."""
     tool = SimpleNamespace(**runpy.run_path(str(ROOT / "tools/readme-answer")))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(display.console, "width", tool.WIDTH)
@@ -48,19 +38,19 @@ def test_its_answer_is_that_of_the_recorded_demo(tmp_path: Path, monkeypatch: py
         assert tool.insert_answer(text, answer) == text
 
 
-def test_the_readme_is_one_to_read_at_once() -> None:
+def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) <= 140
     assert (ROOT / "docs/winner-map.png").stat().st_size < 200_000
 
 
-def test_make_has_the_targets_it_promises() -> None:
+def test_the_listed_make_targets_exist() -> None:
     targets = re.findall(r"^    make (\w+)", README, re.MULTILINE)
     assert targets == ["demo", "test"]
     assert all(re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE) for target in targets)
 
 
 def test_the_demo_is_where_commands_look_for_campaigns() -> None:
-    """So `rankbench show` works right after it, and its report is the file that is named."""
+    """So `rankbench show` works right after it, and its report is the named file."""
     recipe = (ROOT / "Makefile").read_text().partition("\ndemo:")[2].partition("\n\n")[0]
     assert "--results" not in recipe
     assert {"Makefile", "README.md"} == {

@@ -1,4 +1,4 @@
-"""Data goes one way: no room imports one to its right. The order is read from docs/develop/architecture.md."""
+"""Data goes one way: no room imports a room to its right. The order is read from docs/develop/architecture.md."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "rankbench"
 ENTRANCES = {"__main__": {"cli"}, "__init__": {"exports"}}
-"""Modules outside of rooms that lead into one: the command and `rankbench.read`."""
+"""Modules outside of rooms that import one: the command and `rankbench.read`."""
 SHARED = {"model", "units", "quantities", "language", "staging", "files", "caching", "extras"}
 
 
-def _order() -> list[str]:
+def _read_order() -> list[str]:
     line = next(
         line for line in (ROOT / "docs/develop/architecture.md").read_text().splitlines() if line.startswith("plan ->")
     )
     return re.split(r"\s*->\s*", line.strip())
 
 
-def _room(path: Path) -> str:
+def _find_room(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
@@ -46,15 +46,15 @@ def _list_rooms(path: Path) -> set[str]:
     return rooms - SHARED
 
 
-def test_the_order_names_every_room_there_is() -> None:
+def test_the_documented_order_names_every_room() -> None:
     rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert rooms - SHARED == set(_order())
+    assert rooms - SHARED == set(_read_order())
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_room_imports_one_to_its_right(path: Path) -> None:
-    order = _order()
-    room = _room(path)
+def test_no_room_imports_a_room_to_its_right(path: Path) -> None:
+    order = _read_order()
+    room = _find_room(path)
     allowed = set(order[: order.index(room) + 1]) if room in order else ENTRANCES.get(room, set())
     wrong = _list_rooms(path) - allowed
     assert not wrong, (
@@ -62,17 +62,17 @@ def test_no_room_imports_one_to_its_right(path: Path) -> None:
     )
 
 
-SHOWING = {"plots", "report", "exports", "lab", "cli"}
-"""Rooms that make strings of texts."""
-RENDERING = {"render", "format_text", "as_data"}
+OUTPUT_ROOMS = {"plots", "report", "exports", "lab", "cli"}
+"""Rooms that convert texts to strings."""
+RENDERERS = {"render", "format_text", "as_data"}
 
 
-def _rendering(path: Path) -> set[str]:
-    """Return what a file uses to make strings of texts: functions of `language`, or the module itself."""
+def _find_rendering(path: Path) -> set[str]:
+    """Return the names by which a file converts texts to strings: functions of `language`, or the module itself."""
     names = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module == "rankbench.language":
-            names |= {alias.name for alias in node.names} & RENDERING
+            names |= {alias.name for alias in node.names} & RENDERERS
         if isinstance(node, ast.Import) and any(alias.name == "rankbench.language" for alias in node.names):
             names.add("import rankbench.language")
         if isinstance(node, ast.ImportFrom) and node.module == "rankbench":
@@ -82,30 +82,32 @@ def _rendering(path: Path) -> set[str]:
 
 @pytest.mark.parametrize(
     "path",
-    sorted(path for path in PACKAGE.rglob("*.py") if path.name != "language.py" and _room(path) not in SHOWING),
+    sorted(
+        path for path in PACKAGE.rglob("*.py") if path.name != "language.py" and _find_room(path) not in OUTPUT_ROOMS
+    ),
     ids=lambda path: str(path.relative_to(PACKAGE)),
 )
-def test_only_rooms_that_show_make_strings_of_texts(path: Path) -> None:
-    wrong = _rendering(path)
+def test_only_rooms_of_output_render_texts(path: Path) -> None:
+    wrong = _find_rendering(path)
     assert not wrong, (
         f"{path}: {', '.join(sorted(wrong))}; keep the text, and let plots, report, exports or cli render it"
     )
 
 
 @pytest.mark.parametrize("spell", [str, "{}".format, lambda text: f"{text}", "%s".__mod__, "{:>9}".format])
-def test_a_text_is_never_rendered_by_chance(spell: Callable[[object], str]) -> None:
+def test_a_text_is_never_rendered_by_accident(spell: Callable[[object], str]) -> None:
     with pytest.raises(TypeError, match="render the text"):
         spell(say("{n:count case}", n=3))
 
 
-def test_no_command_waits_for_what_only_a_verdict_needs() -> None:
-    """SciPy's parts take longer to load than most commands take to do their work; scipy loads them when named."""
+def test_no_command_imports_scipy_before_a_verdict() -> None:
+    """SciPy's parts take longer to load than most commands take in total."""
     parts = "{'scipy.special', 'scipy.stats'}"
     code = f"import sys; from rankbench import cli; cli.application(); print({parts} & {{*sys.modules}})"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
 
 
 def test_a_campaign_begins_before_polars_is_loaded() -> None:
-    """It is loaded while libraries are asked what they are."""
+    """It is loaded while libraries are inspected."""
     code = "import sys; from rankbench import cli; cli.application('run'); print('polars' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"

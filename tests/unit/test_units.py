@@ -1,6 +1,5 @@
-"""Units: each is complete, none is listed a second time, one new file is enough, and no file is there for nothing.
-
-`tests/mpi/test_one_file.py` shows the same of a new operation, which takes a real library.
+"""Units: each is complete and listed nowhere, a new file is enough, and no file is unused.
+/ `tests/mpi/test_one_file.py` tests the same for a new operation, which needs a real library.
 """
 
 from __future__ import annotations
@@ -53,20 +52,20 @@ CONTRACTS = {
 }
 
 
-def unit_files(folder: str) -> list[Path]:
+def list_unit_files(folder: str) -> list[Path]:
     return sorted(path for path in (PACKAGE / folder).glob("*.py") if not path.stem.startswith("_"))
 
 
-UNITS = [(folder, path) for folder in CONTRACTS for path in unit_files(folder)]
+UNITS = [(folder, path) for folder in CONTRACTS for path in list_unit_files(folder)]
 
 
-def names_of(path: Path) -> set[str]:
-    """Return a unit's name as its file and as users spell it."""
+def list_names_of(path: Path) -> set[str]:
+    """Return a unit's name as its file and as users write it."""
     return {path.stem, path.stem.replace("_", "-")}
 
 
 def list_definitions(path: Path) -> set[str]:
-    """Return what a module defines at its top level."""
+    """Return the definitions at the top level of a module."""
     names: set[str] = set()
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -78,7 +77,7 @@ def list_definitions(path: Path) -> set[str]:
     return names
 
 
-def test_the_table_of_units_is_what_is_walked_here() -> None:
+def test_the_documented_units_are_those_tested_here() -> None:
     table = (
         (ROOT / "docs/develop/architecture.md").read_text().partition("## One file per unit")[2].partition("\n## ")[0]
     )
@@ -102,13 +101,13 @@ def test_a_unit_is_complete(folder: str, path: Path) -> None:
 
 
 @functools.cache
-def sources() -> dict[Path, tuple[list[str], list[tuple[int, set[object]]]]]:
-    """Return of every source what it imports, and the constants of each of its listings with its line."""
+def read_sources() -> dict[Path, tuple[list[str], list[tuple[int, set[object]]]]]:
+    """Return for each source its imports, and the constants and line of each listing."""
     all_listings: dict[Path, tuple[list[str], list[tuple[int, set[object]]]]] = {}
     for path in PACKAGE.rglob("*.py"):
         tree = ast.parse(path.read_text())
         listings = (node for node in ast.walk(tree) if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict))
-        all_listings[path] = ([*imports(tree)], [])
+        all_listings[path] = ([*list_imports(tree)], [])
         for listing in listings:
             constants: set[object] = {node.value for node in ast.walk(listing) if isinstance(node, ast.Constant)}
             all_listings[path][1].append((listing.lineno, constants))
@@ -116,10 +115,10 @@ def sources() -> dict[Path, tuple[list[str], list[tuple[int, set[object]]]]]:
 
 
 @pytest.mark.parametrize("folder", CONTRACTS)
-def test_no_unit_is_named_where_it_would_have_to_be_added(folder: str) -> None:
-    units = {path.stem for path in unit_files(folder)}
-    spelt = [names_of(path) for path in unit_files(folder)]
-    for path, (imported, listings) in sources().items():
+def test_no_unit_is_listed_outside_its_folder(folder: str) -> None:
+    units = {path.stem for path in list_unit_files(folder)}
+    spelt = [list_names_of(path) for path in list_unit_files(folder)]
+    for path, (imported, listings) in read_sources().items():
         assert not units & {name.rpartition(".")[2] for name in imported if folder in name.replace(".", "/")}
         for line, texts in listings:
             listed = len(spelt) > 1 and all(names & texts for names in spelt)
@@ -128,15 +127,15 @@ def test_no_unit_is_named_where_it_would_have_to_be_added(folder: str) -> None:
 
 @pytest.mark.parametrize("name", plan.list_presets())
 def test_a_preset_is_a_plan_with_cases(name: str) -> None:
-    planned = plan.load_plan(plan.find_preset(name), fakes.machine())
-    cases, _ = plan.expand_plan(planned, fakes.description(), fakes.machine())
+    planned = plan.load_plan(plan.find_preset(name), fakes.make_machine())
+    cases, _ = plan.expand_plan(planned, fakes.read_description(), fakes.make_machine())
     assert planned.question
     assert cases
 
 
-def test_a_command_and_each_of_its_parameters_has_help() -> None:
+def test_each_command_and_each_of_its_parameters_has_help() -> None:
     commands = get_command(application()).commands  # type: ignore[attr-defined]
-    assert set(commands) == {path.stem.rstrip("_") for path in unit_files("cli/commands")}
+    assert set(commands) == {path.stem.rstrip("_") for path in list_unit_files("cli/commands")}
     for name, command in commands.items():
         assert command.help, name
         for parameter in command.params:
@@ -304,7 +303,7 @@ ADDED = {
 @pytest.mark.parametrize("file", ADDED)
 def test_one_new_file_is_found_and_used(file: str, tmp_path: Path) -> None:
     text, program, output = ADDED[file]
-    shutil.copytree(PACKAGE, tmp_path / "copy" / "rankbench")  # With what is compiled, which takes seconds.
+    shutil.copytree(PACKAGE, tmp_path / "copy" / "rankbench")  # With compiled parts, which takes seconds.
     (tmp_path / "copy" / "rankbench" / file).write_text(text)
     library.make(tmp_path / "attic" / "mpich", "9.1")
     campaigns.make_campaign(tmp_path / "made", launches=1)
@@ -319,11 +318,11 @@ def test_one_new_file_is_found_and_used(file: str, tmp_path: Path) -> None:
     assert (process.stdout, process.stderr) == (output + "\n", "")
 
 
-# --- no file is there for nothing -------------------------------------------------------------------------------------
+# --- no file is unused ------------------------------------------------------------------------------------------------
 
 
-def imports(tree: ast.Module) -> Iterator[str]:
-    """Yield what a module may mean by its imports: modules, and names in packages that may be modules."""
+def list_imports(tree: ast.Module) -> Iterator[str]:
+    """Yield the modules that a module may import: modules, and names in packages that may be modules."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -335,7 +334,7 @@ def name_module(path: Path) -> str:
     return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
-def test_every_module_is_reached_from_the_command_line_or_from_a_unit() -> None:
+def test_every_module_is_imported_by_the_command_line_or_a_unit() -> None:
     modules = {name_module(path): path for path in PACKAGE.rglob("*.py")}
     waiting = ["rankbench.__main__", *(name_module(path) for _, path in UNITS)]
     reached: set[str] = set()
@@ -343,18 +342,18 @@ def test_every_module_is_reached_from_the_command_line_or_from_a_unit() -> None:
         name = waiting.pop()
         if name in modules and name not in reached:
             reached.add(name)
-            waiting += [name.rpartition(".")[0], *imports(ast.parse(modules[name].read_text()))]
+            waiting += [name.rpartition(".")[0], *list_imports(ast.parse(modules[name].read_text()))]
     unused = modules.keys() - reached
     assert not unused, f"nobody imports {', '.join(sorted(unused))}; delete it"
 
 
-def test_every_other_file_is_named_by_what_reads_it() -> None:
+def test_every_other_file_is_named_by_its_reader() -> None:
     readers = "".join(path.read_text() for path in (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.html")))
     files = {path for path in PACKAGE.rglob("*.*") if path.suffix not in {".py", ".pyc", ".toml"}}
     assert [path for path in files if path.name not in readers] == []
 
 
-def test_every_tool_is_used_or_reported() -> None:
+def test_every_tool_is_used_or_documented() -> None:
     texts = [ROOT / "Makefile", ROOT / ".ci" / "run", *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
     references = "".join(path.read_text() for path in texts)
     assert [path for path in (ROOT / "tools").iterdir() if f"tools/{path.name}" not in references] == []

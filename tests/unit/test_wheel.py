@@ -1,4 +1,4 @@
-"""What an installation holds besides modules: the sources of the core, the manual page, and what the extras add."""
+"""Files of an installation besides modules: the core's sources, the manual page, and the extras' dependencies."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_the_manual_page_is_where_man_looks(prefix: Path) -> None:
+def test_the_manual_page_is_installed_for_man(prefix: Path) -> None:
     page = prefix / "share/man/man1/rankbench.1"
     assert page.read_bytes() == (ROOT / "docs/reference/rankbench.1").read_bytes()
 
 
-def test_the_core_comes_as_source(prefix: Path) -> None:
+def test_the_core_is_installed_as_source(prefix: Path) -> None:
     (core,) = prefix.glob("lib*/python*/site-packages/rankbench/core")
     names = [path.relative_to(ROOT / "core") for path in (ROOT / "core").rglob("*.[ch]")]
     assert len(names) > 100

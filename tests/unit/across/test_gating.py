@@ -1,4 +1,4 @@
-"""Within a campaign the gate, the exports and the tables say the same of every case."""
+"""Gate, exports and tables of one campaign agree on every case."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-from fakes import campaigns, planted
+from fakes import campaign_views, campaigns
 from fakes.campaigns import Truth
 
 from rankbench import evaluation, report
@@ -28,32 +28,32 @@ if TYPE_CHECKING:
 
 PAIR = ("alpha", "beta")
 SEEDS = range(3)
-CASES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("bcast", "blocking")], sizes=planted.SIZES)
+CASES = campaigns.make_cases(lines=[("allreduce", "blocking"), ("bcast", "blocking")], sizes=campaign_views.SIZES)
 SIMILAR = r"$\sim$"
 OUTCOMES = {"slower": "failed", "faster": "passed", "equivalent": "passed", "depends": "skipped"}
 
 
-def draw(folder: Path, seed: int) -> CampaignView:
+def draw_campaign(folder: Path, seed: int) -> CampaignView:
     """Evaluate a noisy campaign of two candidates: half of the cases differ by 30 %, the others by -10 to 10 %."""
 
-    def truth(candidate: str, case: Case) -> Truth:
+    def make_truth(candidate: str, case: Case) -> Truth:
         place = CASES.index(case)
         more = 0.3 if place % 2 else 0.02 * (place // 2 % 11 - 5)
         return Truth(factor=1 + more * (candidate == "beta"), spread=0.03, noise=0.01)
 
-    store = campaigns.make_campaign(folder / "made", truth, 5, candidates=PAIR, cases=CASES, samples=12, seed=seed)
+    store = campaigns.make_campaign(folder / "made", make_truth, 5, candidates=PAIR, cases=CASES, samples=12, seed=seed)
     return evaluation.evaluate(store)
 
 
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[CampaignView]:
-    return [draw(tmp_path_factory.mktemp("drawn"), seed) for seed in SEEDS]
+def views(tmp_path_factory: pytest.TempPathFactory) -> list[CampaignView]:
+    return [draw_campaign(tmp_path_factory.mktemp("drawn"), seed) for seed in SEEDS]
 
 
-def test_a_gate_never_contradicts_the_tables(drawn: list[CampaignView]) -> None:
-    """What tables call slower fails even where the interval reaches below the threshold."""
+def test_the_gate_never_contradicts_the_tables(views: list[CampaignView]) -> None:
+    """A case that is slower in the tables fails even if its interval reaches below the threshold."""
     near_the_edge = 0
-    for view, (new, old) in itertools.product(drawn, itertools.permutations(PAIR)):
+    for view, (new, old) in itertools.product(views, itertools.permutations(PAIR)):
         most = 1 + view.campaign.plan.threshold
         for check in gate.check_candidate(view, new, old):
             verdict = view.verdict_of[check.case]
@@ -68,8 +68,8 @@ def test_a_gate_never_contradicts_the_tables(drawn: list[CampaignView]) -> None:
     assert near_the_edge > 0
 
 
-def test_exports_say_what_the_verdict_of_each_case_says(drawn: list[CampaignView]) -> None:
-    for view in drawn:
+def test_exports_have_the_verdict_of_each_case(views: list[CampaignView]) -> None:
+    for view in views:
         exported = json.export(view).verdict.cases
         assert [(verdict.outcome, verdict.winners) for verdict in exported] == [
             (case.outcome, case.winners) for case in view.verdict.cases

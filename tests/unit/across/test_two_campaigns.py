@@ -1,4 +1,4 @@
-"""Two campaigns held against each other: what has no counterpart and why, memory, intervals."""
+"""Comparison of two campaigns: cases without a counterpart and the reasons, memory, intervals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes.nights import CASES, night, slower
+from fakes.nights import CASES, make_night, make_slower
 
 from rankbench.across.two_campaigns import CampaignPair, Change, format_interval, hold, list_sentences
 from rankbench.language import render
@@ -18,37 +18,37 @@ if TYPE_CHECKING:
     from rankbench.model import Case
 
 
-def text(pair: CampaignPair, kind: str) -> str:
+def read_remark(pair: CampaignPair, kind: str) -> str:
     return next(render(remark.text) for remark in pair.comparison.remarks if remark.kind == kind)
 
 
-def with_(case: Case, **changes: object) -> Case:
+def change_case(case: Case, **changes: object) -> Case:
     return msgspec.structs.replace(case, **changes)
 
 
-def test_cases_with_other_ranks_are_not_compared_though_they_are_called_alike(tmp_path: Path) -> None:
-    wider = [with_(CASES[0], ranks=4), *CASES[1:]]
-    pair = hold(night(tmp_path / "old"), night(tmp_path / "new", cases=wider))
+def test_cases_with_other_ranks_are_not_compared_although_their_names_are_equal(tmp_path: Path) -> None:
+    wider = [change_case(CASES[0], ranks=4), *CASES[1:]]
+    pair = hold(make_night(tmp_path / "old"), make_night(tmp_path / "new", cases=wider))
     assert {change_of_case.case for change_of_case in pair.comparison.changes} == {case.key for case in CASES[1:]}
-    assert text(pair, "cases") == (
+    assert read_remark(pair, "cases") == (
         "1 case of old and 1 of new have no counterpart; 1 case has different numbers of ranks (2 then, 4 now)."
     )
 
 
 def test_cases_with_another_start_are_not_compared(tmp_path: Path) -> None:
-    others = [CASES[0], *(with_(case, start="barrier") for case in CASES[1:])]
-    pair = hold(night(tmp_path / "old"), night(tmp_path / "new", cases=others))
-    assert text(pair, "cases") == (
+    others = [CASES[0], *(change_case(case, start="barrier") for case in CASES[1:])]
+    pair = hold(make_night(tmp_path / "old"), make_night(tmp_path / "new", cases=others))
+    assert read_remark(pair, "cases") == (
         "2 cases of old and 2 of new have no counterpart; 2 differ only in their start (window then, barrier now)."
     )
 
 
-def test_what_differs_of_a_library_beside_its_version_is_reported(tmp_path: Path) -> None:
-    new = night(tmp_path / "new", version="1.1")
+def test_differences_of_a_library_beyond_its_version_are_reported(tmp_path: Path) -> None:
+    new = make_night(tmp_path / "new", version="1.1")
     receipts = [msgspec.structs.replace(receipt, compiler="clang 19") for receipt in new.campaign.receipts]
     new.campaign = msgspec.structs.replace(new.campaign, receipts=receipts)
     remark = next(
-        remark for remark in hold(night(tmp_path / "old"), new).comparison.remarks if remark.kind == "library"
+        remark for remark in hold(make_night(tmp_path / "old"), new).comparison.remarks if remark.kind == "library"
     )
     assert (render(remark.text), render(remark.advice)) == (
         "alpha-1.1 differs from alpha-1.0: library alpha 1.0 then, alpha 1.1 now; "
@@ -57,14 +57,17 @@ def test_what_differs_of_a_library_beside_its_version_is_reported(tmp_path: Path
     )
 
 
-def test_a_candidate_that_failed_in_a_case_has_no_ratio_there(tmp_path: Path) -> None:
-    old, new = night(tmp_path / "old"), night(tmp_path / "new", slower("beta", "barrier", CaseStatus.CRASHED))
+def test_a_case_that_failed_has_no_ratio(tmp_path: Path) -> None:
+    old, new = (
+        make_night(tmp_path / "old"),
+        make_night(tmp_path / "new", make_slower("beta", "barrier", CaseStatus.CRASHED)),
+    )
     assert [(render(change_of_case.title), change_of_case.new) for change_of_case in hold(old, new).comparison.changes][
         -1
     ] == ("barrier", "alpha-1.0")
 
 
-def change(ratio: float, **changes: object) -> Change:
+def make_change(ratio: float, **changes: object) -> Change:
     base = Change(
         case="x",
         title="allreduce 8 B",
@@ -87,7 +90,12 @@ def change(ratio: float, **changes: object) -> Change:
 
 
 def test_memory_is_distinguished_from_times() -> None:
-    changes = [change(2.0), change(0.5, title="barrier"), change(4.0, memory=True), change(1.0, different=False)]
+    changes = [
+        make_change(2.0),
+        make_change(0.5, title="barrier"),
+        make_change(4.0, memory=True),
+        make_change(1.0, different=False),
+    ]
     assert [render(sentence) for sentence in list_sentences(changes, 0.05)] == [
         "1 of 3 values is slower now, 1 faster; for 1, no change above 5 % can be shown.",
         "a takes 1.00× its earlier time: geometric mean over 3 cases.",
@@ -99,8 +107,8 @@ def test_memory_is_distinguished_from_times() -> None:
     ]
 
 
-def test_a_mean_of_ratios_none_of_which_is_reported_says_so() -> None:
-    lines = list(list_sentences([change(1.5, different=False)], 0.05))
+def test_a_mean_without_any_known_change_says_so() -> None:
+    lines = list(list_sentences([make_change(1.5, different=False)], 0.05))
     assert render(lines[1]) == (
         "a takes 1.50× its earlier time: geometric mean over 1 case; no case is known to have changed."
     )
@@ -109,5 +117,5 @@ def test_a_mean_of_ratios_none_of_which_is_reported_says_so() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "spelt"), [(0.98, 1.031, "0.98–1.03×"), (0.001, 1e22, "<0.01–>999×"), (12.34, 340, "12.3–340×")]
 )
-def test_intervals_are_spelt_as_far_as_they_say_anything(low: float, high: float, spelt: str) -> None:
+def test_open_intervals_show_only_their_known_end(low: float, high: float, spelt: str) -> None:
     assert render(format_interval(low, high)) == spelt

@@ -1,4 +1,4 @@
-"""Builds with the real compiler, of a core of a few lines, by a wrapper over an `mpi.h` of two calls."""
+"""Builds with the real compiler: a core of a few lines, a wrapper, and an `mpi.h` of two calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ int missing_call(const char *name, ...) { return printf("%s", name); }
 int main(int argc, char **argv) { return MPI_Init(&argc, &argv) + MPI_Bcast(0) > 0 ? 0 : 1; }
 """
 COMPILING = 3
-"""Calls of the wrapper that compile: one for each of the two sources, and one that links."""
+"""Calls of the wrapper in a build: one for each of the two sources, and one that links."""
 OP_H = '#include <mpi.h>\n#include "missing.h"\nint missing_call(const char *name, ...);\n'
 
 
@@ -56,7 +56,7 @@ def count_compilations(tmp_path: Path) -> int:
     return len(list(tmp_path.glob("home/builds/*/receipt.json")))
 
 
-def test_receipt_shows_what_the_binary_is_made_of(library: Library, core: Path, tmp_path: Path) -> None:
+def test_a_receipt_lists_the_inputs_of_the_binary(library: Library, core: Path, tmp_path: Path) -> None:
     result = build.build(library, tmp_path / "home", core)
     assert result.receipt.library == "x-1"
     assert result.receipt.missing == ["MPI_Bcast"]
@@ -70,7 +70,7 @@ def test_receipt_shows_what_the_binary_is_made_of(library: Library, core: Path, 
     ]
 
 
-def test_second_build_compiles_nothing(library: Library, core: Path, tmp_path: Path) -> None:
+def test_a_second_build_compiles_nothing(library: Library, core: Path, tmp_path: Path) -> None:
     first = build.build(library, tmp_path / "home", core)
     stamp = first.binary.stat().st_mtime_ns
     count = (tmp_path / "calls").read_text("utf-8").count("call")
@@ -89,7 +89,7 @@ def test_second_build_compiles_nothing(library: Library, core: Path, tmp_path: P
         ("library/mpicc", " -I", " -DX -I"),
     ],
 )
-def test_whatever_changes_is_built_anew(
+def test_any_changed_input_is_built_again(
     file: str, old: str, new: str, library: Library, core: Path, tmp_path: Path
 ) -> None:
     first = build.build(library, tmp_path / "home", core)
@@ -100,7 +100,7 @@ def test_whatever_changes_is_built_anew(
     assert count_compilations(tmp_path) == 2
 
 
-def test_compile_error_is_one_line_with_its_log(library: Library, core: Path, tmp_path: Path) -> None:
+def test_a_compile_error_is_one_line_with_its_log(library: Library, core: Path, tmp_path: Path) -> None:
     (core / "main.c").write_text(MAIN_C.replace("argc + ", "argc + nonsense + "), encoding="utf-8")
     with pytest.raises(RankbenchError) as error:
         build.build(library, tmp_path / "home", core)
@@ -115,13 +115,13 @@ def test_compile_error_is_one_line_with_its_log(library: Library, core: Path, tm
     assert [path.name for path in (tmp_path / "home/builds").glob("[!.]*")] == [log.name]
 
 
-def test_link_error_names_the_symbol(library: Library, core: Path, tmp_path: Path) -> None:
+def test_a_link_error_names_the_symbol(library: Library, core: Path, tmp_path: Path) -> None:
     (core / "main.c").write_text(MAIN_C.replace("MPI_Bcast(0)", "MPI_Barrier(0)"), encoding="utf-8")
     with pytest.raises(RankbenchError, match="undefined reference to `MPI_Barrier'"):
         build.build(library, tmp_path / "home", core)
 
 
-def test_log_of_a_failed_link_names_its_command(library: Library, core: Path, tmp_path: Path) -> None:
+def test_the_log_of_a_failed_link_has_its_command(library: Library, core: Path, tmp_path: Path) -> None:
     (core / "ops" / "bcast.c").write_text('#include "op.h"\nint main(void) { return 0; }\n', "utf-8")
     with pytest.raises(RankbenchError, match=r"^x-1: the core does not compile: .*multiple definition of `main'"):
         build.build(library, tmp_path / "home", core)
@@ -144,7 +144,7 @@ def test_a_warning_is_an_error(library: Library, core: Path, tmp_path: Path) -> 
         build.build(library, tmp_path / "home", core)
 
 
-def test_types_and_constants_that_are_lacking_are_stood_in_for(library: Library, core: Path, tmp_path: Path) -> None:
+def test_missing_types_and_constants_are_replaced(library: Library, core: Path, tmp_path: Path) -> None:
     (core / "ops" / "session.c").write_text(
         '#include "op.h"\n'
         "int session(MPI_Comm *comm);\n"
@@ -162,7 +162,7 @@ def test_types_and_constants_that_are_lacking_are_stood_in_for(library: Library,
     ]
 
 
-def test_missing_compiler_is_said_with_the_remedy(library: Library, core: Path, tmp_path: Path) -> None:
+def test_a_missing_compiler_is_reported_with_a_remedy(library: Library, core: Path, tmp_path: Path) -> None:
     Path(library.wrapper).write_text('#!/bin/sh\n[ "$1" = -show ] && echo no-cc -I/x && exit\nexec no-cc\n', "utf-8")
     with pytest.raises(RankbenchError) as error:
         build.build(library, tmp_path / "home", core)
@@ -172,20 +172,20 @@ def test_missing_compiler_is_said_with_the_remedy(library: Library, core: Path, 
     )
 
 
-def test_missing_wrapper_is_said(library: Library, core: Path, tmp_path: Path) -> None:
+def test_a_missing_wrapper_is_reported(library: Library, core: Path, tmp_path: Path) -> None:
     Path(library.wrapper).unlink()
     with pytest.raises(RankbenchError) as error:
         build.build(library, tmp_path / "home", core)
     assert str(error.value) == f"x-1: {library.wrapper} cannot be run: No such file or directory"
 
 
-def test_header_that_cannot_be_read_is_said(library: Library, core: Path, tmp_path: Path) -> None:
+def test_an_unreadable_header_is_reported(library: Library, core: Path, tmp_path: Path) -> None:
     (tmp_path / "library/include/mpi.h").unlink()
     with pytest.raises(RankbenchError, match=r"x-1: .*/mpicc -E -dD - failed: .*mpi.h: No such file or directory"):
         build.build(library, tmp_path / "home", core)
 
 
-def test_unwritable_home_is_said(library: Library, core: Path, tmp_path: Path) -> None:
+def test_an_unwritable_home_is_reported(library: Library, core: Path, tmp_path: Path) -> None:
     (tmp_path / "home").touch()
     with pytest.raises(RankbenchError) as error:
         build.build(library, tmp_path / "home", core)
@@ -194,13 +194,13 @@ def test_unwritable_home_is_said(library: Library, core: Path, tmp_path: Path) -
     )
 
 
-def test_core_without_sources_is_said(library: Library, tmp_path: Path) -> None:
+def test_a_core_without_sources_is_reported(library: Library, tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         build.build(library, tmp_path / "home", tmp_path / "nowhere")
     assert str(error.value) == f"{tmp_path}/nowhere: no sources of the core here; install rankbench again"
 
 
-def test_binary_that_describes_nothing_is_said(library: Library, core: Path, tmp_path: Path) -> None:
+def test_a_binary_without_a_description_is_reported(library: Library, core: Path, tmp_path: Path) -> None:
     result = build.build(library, tmp_path / "home", core)
     with pytest.raises(RankbenchError, match=r"^x-1: .*/rankbench-core --describe gives no description: "):
         build.describe(result)
@@ -210,7 +210,7 @@ def test_binary_that_describes_nothing_is_said(library: Library, core: Path, tmp
     ("file", "content"),
     [("receipt.json", b""), ("receipt.json", None), ("rankbench-core", b""), ("rankbench-core", None)],
 )
-def test_half_a_build_is_built_again(
+def test_an_incomplete_build_is_repeated(
     file: str, content: bytes | None, library: Library, core: Path, tmp_path: Path
 ) -> None:
     first = build.build(library, tmp_path / "home", core)
@@ -224,7 +224,7 @@ def test_half_a_build_is_built_again(
 
 
 def read_description(tmp_path: Path, script: str, mode: int, library: Library, core: Path) -> str:
-    """Return why a core that is this script cannot describe itself."""
+    """Return why a core that is this script has no description."""
     result = build.build(
         msgspec.structs.replace(library, environment={"REPORTED": "by the library"}), tmp_path / "home", core
     )
@@ -235,14 +235,14 @@ def read_description(tmp_path: Path, script: str, mode: int, library: Library, c
     return str(error.value).replace(str(result.binary), "CORE")
 
 
-def test_core_that_may_not_be_run_is_one_line(library: Library, core: Path, tmp_path: Path) -> None:
+def test_a_core_that_cannot_be_executed_is_reported_in_one_line(library: Library, core: Path, tmp_path: Path) -> None:
     assert read_description(tmp_path, "#!/bin/sh\n", 0o644, library, core) == (
         "x-1: CORE cannot be run (Permission denied); "
         "if its file system is mounted noexec, choose another home by RANKBENCH_HOME"
     )
 
 
-def test_compiler_may_be_on_the_librarys_own_path(
+def test_the_compiler_may_be_on_the_library_s_own_path(
     library: Library, core: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = shutil.which("cc")
@@ -257,7 +257,9 @@ def test_compiler_may_be_on_the_librarys_own_path(
     assert build.build(inside, tmp_path / "home", core).receipt.linked.startswith("rarecc ")
 
 
-def test_binary_of_another_library_is_built_as_that_one_builds_it(library: Library, core: Path, tmp_path: Path) -> None:
+def test_the_binary_of_another_library_is_built_in_that_library_s_environment(
+    library: Library, core: Path, tmp_path: Path
+) -> None:
     wrapper = Path(library.wrapper)
     wrapper.write_text(
         wrapper.read_text("utf-8").replace("#!/bin/sh", '#!/bin/sh\n[ "$SET" = other ] || exit 9'), "utf-8"
@@ -272,7 +274,7 @@ def test_binary_of_another_library_is_built_as_that_one_builds_it(library: Libra
     assert count_compilations(tmp_path) == 1
 
 
-def test_core_is_described_in_the_environment_of_its_library(library: Library, core: Path, tmp_path: Path) -> None:
+def test_the_core_is_described_in_the_environment_of_its_library(library: Library, core: Path, tmp_path: Path) -> None:
     assert read_description(tmp_path, '#!/bin/sh\necho "reported $REPORTED" >&2\n', 0o755, library, core) == (
         "x-1: CORE --describe gives no description: reported by the library"
     )

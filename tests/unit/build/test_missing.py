@@ -13,11 +13,11 @@ typedef struct MPI_Status MPI_Status;
 """
 
 
-def test_declared_are_functions_of_the_header_not_of_its_macros_and_types() -> None:
+def test_only_functions_of_the_header_are_declared() -> None:
     assert missing.find_declared(HEADER) == {"MPI_Init", "MPI_Allreduce"}
 
 
-def test_used_are_calls_not_comments_texts_and_types() -> None:
+def test_only_calls_outside_comments_and_strings_are_used() -> None:
     source = """
     /* MPI_Comment(x) and
        MPI_Comment2(x) */
@@ -28,7 +28,7 @@ def test_used_are_calls_not_comments_texts_and_types() -> None:
     assert missing.find_used([source, "MPI_Init(0, 0);"]) == {"MPI_Allreduce", "MPI_Bcast", "MPI_Init"}
 
 
-def test_named_is_everything_of_mpi_that_is_code() -> None:
+def test_names_are_all_mpi_identifiers_in_code() -> None:
     source = """
     /* MPI_Comment */ MPI_Session session = MPI_SESSION_NULL; // MPI_COMMENT
     printf("MPI_TEXT"); MPI_Bcast(0); MPIX_Other(PMPI_Init, XMPI_X);
@@ -39,7 +39,7 @@ def test_named_is_everything_of_mpi_that_is_code() -> None:
     }
 
 
-def test_header_replaces_each_call_by_one_that_says_its_name() -> None:
+def test_the_header_replaces_each_missing_call_by_an_error_with_its_name() -> None:
     lines = missing.render_header(["MPI_B", "MPI_A"]).splitlines()
     assert lines[-2:] == [
         '#define MPI_A(...) missing_call("MPI_A", __VA_ARGS__)',
@@ -47,7 +47,7 @@ def test_header_replaces_each_call_by_one_that_says_its_name() -> None:
     ]
 
 
-def test_header_makes_lacking_types_whole_numbers_and_lacking_constants_nothing() -> None:
+def test_the_header_defines_missing_types_as_int_and_missing_constants_as_0() -> None:
     lines = missing.render_header(["MPI_A"], ["MPI_Session", "MPI_MESSAGE_NULL", "MPI_X2"]).splitlines()
     assert lines[-4:] == [
         '#define MPI_A(...) missing_call("MPI_A", __VA_ARGS__)',

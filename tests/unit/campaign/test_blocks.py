@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 import pytest
-from fakes import machine, thorough
+from fakes import make_machine, mark_thorough
 from fakes.library import behave, make
 
 from rankbench import build, campaign, plan
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankbench.model import CaseResult
     from rankbench.store import Store
 
-GO_ON = Decision(stop=False, reason="more is wanted")
+CONTINUE = Decision(stop=False, reason="more is wanted")
 PLAN = """
 candidates = ["mpich==9.1", "mpich==9.2"]
 operations = ["allreduce", "bcast"]
@@ -43,15 +43,15 @@ ALONE = f"together = false{PLAN}"
 
 @pytest.fixture
 def libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
-    """Return two libraries, the only ones in reach; what their stand-in compiler is given to compile is one file."""
+    """Return two libraries, the only ones in reach. Their stand-in compiler compiles one file."""
 
-    def only_named(home: Path, prefixes: Sequence[Path], _modules: Sequence[str]) -> Search:
+    def make_search(home: Path, prefixes: Sequence[Path], _modules: Sequence[str]) -> Search:
         return Search(home=home, prefixes=tuple(prefixes), system=())
 
     (tmp_path / "core").mkdir()
     (tmp_path / "core/main.c").write_text("int main(void) { return 0; }\n")
     monkeypatch.setattr(build, "find_core_folder", lambda: tmp_path / "core")
-    monkeypatch.setattr("rankbench.libraries.make_search", only_named)
+    monkeypatch.setattr("rankbench.libraries.make_search", make_search)
     return {version: make(tmp_path / version, version) for version in ("9.1", "9.2")}
 
 
@@ -68,33 +68,33 @@ def prepare(
     file = tmp_path / "plan.toml"
     file.write_text(text)
     prefixes = [tmp_path / "9.1", tmp_path / "9.2"]
-    # Shorter than a plan may ask for, so that a hang is seen soon.
-    planned = msgspec.structs.replace(plan.load_plan(file, machine()), launch_limit_s=3.0)
+    # Shorter than a plan may ask for, so that a hang is detected soon.
+    planned = msgspec.structs.replace(plan.load_plan(file, make_machine()), launch_limit_s=3.0)
     request = CampaignRequest(
-        planned, tmp_path / "results", here or machine(), tmp_path / "home", prefixes, (), seed, more
+        planned, tmp_path / "results", here or make_machine(), tmp_path / "home", prefixes, (), seed, more
     )
     return campaign.prepare(request, show or (lambda _: None))
 
 
-def go_on(_: Store) -> Decision:
-    return GO_ON
+def continue_measuring(_: Store) -> Decision:
+    return CONTINUE
 
 
 def run(tmp_path: Path, text: str = PLAN) -> Store:
-    """Run a campaign, or on with it."""
+    """Run a campaign, or continue it."""
     prepared = prepare(tmp_path, text)
-    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     return prepared.store
 
 
-def statuses(store: Store, candidate: str, case: str) -> list[str]:
+def list_statuses(store: Store, candidate: str, case: str) -> list[str]:
     """Return how a case ended in each launch that has a row for it, in the order of launches."""
     rows = store.cases().sort("launch").select("candidate", "case", "status").iter_rows()
     return [status for name, key, status in rows if name == candidate and key.startswith(case)]
 
 
 def assert_sound(store: Store, blocks: int) -> None:
-    """Assert that nothing is lost or doubled: one row per case, candidate and block, and its samples once."""
+    """Assert that nothing is lost or doubled: each block has one row per case and candidate, and its samples once."""
     rows = Counter(store.cases().select("block", "candidate", "case").iter_rows())
     names = [candidate.name for candidate in store.campaign.candidates]
     request = [
@@ -107,7 +107,7 @@ def assert_sound(store: Store, blocks: int) -> None:
 
 
 @pytest.mark.usefixtures("libraries")
-def test_every_candidate_and_the_twin_run_every_case_once_a_block(tmp_path: Path) -> None:
+def test_each_block_runs_each_case_once_per_candidate_and_twin(tmp_path: Path) -> None:
     store = run(tmp_path)
     assert_sound(store, blocks=2)
     launches = store.launches()
@@ -120,7 +120,7 @@ def test_every_candidate_and_the_twin_run_every_case_once_a_block(tmp_path: Path
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("libraries")
-def test_all_launches_of_a_block_run_the_cases_in_one_random_order(tmp_path: Path) -> None:
+def test_launches_of_a_block_share_one_random_order_of_cases(tmp_path: Path) -> None:
     store = run(tmp_path)
     for block in (1, 2):
         expected = [case.key for case in plan.draw_case_order(7, block, store.campaign.cases)]
@@ -132,7 +132,7 @@ def test_all_launches_of_a_block_run_the_cases_in_one_random_order(tmp_path: Pat
 
 
 @pytest.mark.usefixtures("libraries")
-def test_a_launch_records_how_it_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_launch_record_has_command_environment_and_ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UCX_TLS", "tcp")
     launch = run(tmp_path).launches()[0]
     assert launch.command[:5] == [launch.command[0], "-n", "2", "-bind-to", "user:0,1"]
@@ -143,84 +143,86 @@ def test_a_launch_records_how_it_was_made(tmp_path: Path, monkeypatch: pytest.Mo
     assert launch.duration_s > 0
 
 
-def test_a_case_that_crashes_is_a_row_and_the_rest_is_measured(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_crashed_case_is_a_row_and_other_cases_are_measured(tmp_path: Path, libraries: dict[str, Path]) -> None:
     prepared = prepare(tmp_path)
     behave(libraries["9.2"], crash=["allreduce.8"])
-    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     assert_sound(prepared.store, blocks=2)
-    assert statuses(prepared.store, "mpich-9.2", "allreduce.blocking.8.") == ["crashed", "crashed"]
-    assert statuses(prepared.store, "mpich-9.2", "allreduce.blocking.64.") == ["ok", "ok"]
+    assert list_statuses(prepared.store, "mpich-9.2", "allreduce.blocking.8.") == ["crashed", "crashed"]
+    assert list_statuses(prepared.store, "mpich-9.2", "allreduce.blocking.64.") == ["ok", "ok"]
     crashed = [launch for launch in prepared.store.launches() if launch.status == LaunchStatus.CRASHED]
     assert {launch.reason for launch in crashed} == {"ended before its last case: exit code -11 (SIGSEGV)"}
 
 
-def test_a_case_that_hangs_is_a_row_and_the_rest_is_measured(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_hung_case_is_a_row_and_other_cases_are_measured(tmp_path: Path, libraries: dict[str, Path]) -> None:
     prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = 1"))
     behave(libraries["9.2"], hang=["bcast.64"])
-    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     assert_sound(prepared.store, blocks=1)
-    assert statuses(prepared.store, "mpich-9.2", "bcast.blocking.64.") == ["hung"]
+    assert list_statuses(prepared.store, "mpich-9.2", "bcast.blocking.64.") == ["hung"]
     hung = next(launch for launch in prepared.store.launches() if launch.status == LaunchStatus.HUNG)
     assert (hung.reason, hung.exit_code) == ("no sign of life for 3 s", None)
 
 
 @pytest.mark.thorough
-def test_a_case_that_crashed_twice_is_not_tried_again(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_case_that_crashed_in_two_blocks_is_skipped_in_later_blocks(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
     prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = 3"))
     behave(libraries["9.2"], crash=["allreduce.8"])
-    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     assert_sound(prepared.store, blocks=3)
-    assert statuses(prepared.store, "mpich-9.2", "allreduce.blocking.8.") == ["crashed", "crashed", "not-run"]
+    assert list_statuses(prepared.store, "mpich-9.2", "allreduce.blocking.8.") == ["crashed", "crashed", "not-run"]
     reasons = prepared.store.cases().filter(status="not-run")["reason"].to_list()
     assert reasons == ["crashed in blocks 1 and 2; not tried again"]
 
 
 @pytest.mark.thorough
-def test_a_line_torn_in_the_middle_is_a_crash_of_its_case(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_an_incomplete_line_of_the_stream_is_a_crash_of_its_case(tmp_path: Path, libraries: dict[str, Path]) -> None:
     prepared = prepare(tmp_path)
     behave(libraries["9.1"], torn=["bcast.8"])
-    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     assert_sound(prepared.store, blocks=2)
-    assert statuses(prepared.store, "mpich-9.1", "bcast.blocking.8.") == ["crashed", "crashed"]
-    assert statuses(prepared.store, "mpich-9.1 (again)", "bcast.blocking.8.") == ["crashed", "crashed"]
+    assert list_statuses(prepared.store, "mpich-9.1", "bcast.blocking.8.") == ["crashed", "crashed"]
+    assert list_statuses(prepared.store, "mpich-9.1 (again)", "bcast.blocking.8.") == ["crashed", "crashed"]
 
 
 @pytest.mark.thorough
-def test_when_every_case_crashes_a_turn_ends_after_a_few_launches(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_turn_ends_after_a_few_launches_if_every_case_crashes(tmp_path: Path, libraries: dict[str, Path]) -> None:
     text = PLAN.replace('"8,64"', '"8,64,512,4K"').replace("blocks = 2", "blocks = 1")
     prepared = prepare(tmp_path, text)
     cases = [f"{operation}.{size}" for operation in ("allreduce", "bcast") for size in (8, 64, 512, 4096)]
     behave(libraries["9.2"], crash=cases)
-    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     assert_sound(prepared.store, blocks=1)
-    ended = Counter(statuses(prepared.store, "mpich-9.2", ""))
+    ended = Counter(list_statuses(prepared.store, "mpich-9.2", ""))
     assert ended == {"crashed": LAUNCHES_A_TURN, "not-run": len(cases) - LAUNCHES_A_TURN}
 
 
-def test_wrong_data_is_a_row_and_the_launch_is_well(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_wrong_data_is_a_row_and_the_launch_succeeds(tmp_path: Path, libraries: dict[str, Path]) -> None:
     prepared = prepare(tmp_path)
     behave(libraries["9.2"], wrong=["allreduce.64"])
-    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     assert_sound(prepared.store, blocks=2)
-    assert statuses(prepared.store, "mpich-9.2", "allreduce.blocking.64.") == ["wrong-data", "wrong-data"]
+    assert list_statuses(prepared.store, "mpich-9.2", "allreduce.blocking.64.") == ["wrong-data", "wrong-data"]
     assert {launch.status for launch in prepared.store.launches()} == {LaunchStatus.OK}
 
 
-def test_a_candidate_that_no_longer_starts_is_given_up_after_two_blocks(
+def test_a_candidate_that_fails_to_start_in_two_blocks_is_skipped_in_later_blocks(
     tmp_path: Path, libraries: dict[str, Path]
 ) -> None:
     prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = 4"))
     behave(libraries["9.2"], dead=True)
-    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     refused = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
     assert [(launch.block, launch.together) for launch in refused] == [(1, 3), (1, 1), (2, 3), (2, 1)]
     assert {launch.reason for launch in refused} == {"did not start: exit code 1"}
     assert refused[0].log == "fake core: set to be dead\n"
-    assert statuses(prepared.store, "mpich-9.2", "bcast.blocking.8.") == ["not-run", "not-run"]
-    assert statuses(prepared.store, "mpich-9.1", "bcast.blocking.8.") == ["ok"] * 4
+    assert list_statuses(prepared.store, "mpich-9.2", "bcast.blocking.8.") == ["not-run", "not-run"]
+    assert list_statuses(prepared.store, "mpich-9.1", "bcast.blocking.8.") == ["ok"] * 4
 
 
-def test_worlds_of_one_are_refused_by_the_check_and_the_others_go_on(
+def test_a_launch_of_singletons_is_refused_by_the_check_and_other_candidates_continue(
     tmp_path: Path, libraries: dict[str, Path]
 ) -> None:
     (libraries["9.2"] / "worlds").touch()
@@ -228,57 +230,55 @@ def test_worlds_of_one_are_refused_by_the_check_and_the_others_go_on(
     refused = [launch for launch in store.launches() if launch.candidate == "mpich-9.2"]
     assert [launch.status for launch in refused] == [LaunchStatus.REFUSED]
     assert "worlds of 1 instead of one world of 2 ranks" in refused[0].reason
-    assert statuses(store, "mpich-9.2", "") == ["refused"] * 4
-    assert statuses(store, "mpich-9.1", "bcast.blocking.8.") == ["ok", "ok"]
+    assert list_statuses(store, "mpich-9.2", "") == ["refused"] * 4
+    assert list_statuses(store, "mpich-9.1", "bcast.blocking.8.") == ["ok", "ok"]
     assert store.campaign.notes == [f"mpich-9.2 refused on socket: {refused[0].reason}"]
 
 
 @pytest.mark.thorough
-def test_worlds_of_one_in_mid_campaign_give_no_samples(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_launch_of_singletons_in_mid_campaign_has_no_samples(tmp_path: Path, libraries: dict[str, Path]) -> None:
     prepared = prepare(tmp_path)
     (libraries["9.2"] / "worlds").touch()
-    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     assert_sound(prepared.store, blocks=2)
-    assert set(statuses(prepared.store, "mpich-9.2", "")) == {"not-run"}
+    assert set(list_statuses(prepared.store, "mpich-9.2", "")) == {"not-run"}
 
 
-ELSEWHERE = "not as asked: rank 0 may run on CPUs 1, CPU 0 was asked for"
+WRONG_CPUS = "not as asked: rank 0 may run on CPUs 1, CPU 0 was asked for"
 
 
-def test_ranks_elsewhere_in_mid_campaign_give_no_samples(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_ranks_on_wrong_cpus_in_mid_campaign_have_no_samples(tmp_path: Path, libraries: dict[str, Path]) -> None:
     prepared = prepare(tmp_path)
     behave(libraries["9.2"], cpus=["1", "0"])
     watch = Progress(prepared.store.campaign)
-    campaign.run(prepared, go_on, watch)
+    campaign.run(prepared, continue_measuring, watch)
     assert_sound(prepared.store, blocks=2)
-    assert statuses(prepared.store, "mpich-9.2", "") == ["not-as-asked"] * 8
+    assert list_statuses(prepared.store, "mpich-9.2", "") == ["not-as-asked"] * 8
     rows = prepared.store.cases().filter(candidate="mpich-9.2")
-    assert (set(rows["reason"]), rows["taken"].sum()) == ({ELSEWHERE}, 0)
+    assert (set(rows["reason"]), rows["taken"].sum()) == ({WRONG_CPUS}, 0)
     assert {launch.status for launch in prepared.store.launches()} == {LaunchStatus.OK}
-    assert watch.failures == [f"block {block}, mpich-9.2 on socket: {ELSEWHERE}: 4 cases" for block in (1, 2)]
+    assert watch.failures == [f"block {block}, mpich-9.2 on socket: {WRONG_CPUS}: 4 cases" for block in (1, 2)]
 
 
 @pytest.mark.thorough
-def test_ranks_elsewhere_from_the_start_are_rows_and_the_others_go_on(
+def test_ranks_on_wrong_cpus_from_the_start_are_rows_and_other_candidates_continue(
     tmp_path: Path, libraries: dict[str, Path]
 ) -> None:
     behave(libraries["9.2"], cpus=["1", "0"])
     store = run(tmp_path)
     refused = [launch for launch in store.launches() if launch.candidate == "mpich-9.2"]
-    assert [(launch.status, launch.reason) for launch in refused] == [(LaunchStatus.REFUSED, ELSEWHERE)]
-    assert statuses(store, "mpich-9.2", "") == ["not-as-asked"] * 4
-    assert statuses(store, "mpich-9.1", "") == ["ok"] * 8
-    assert store.campaign.notes == [f"mpich-9.2 refused on socket: {ELSEWHERE}"]
+    assert [(launch.status, launch.reason) for launch in refused] == [(LaunchStatus.REFUSED, WRONG_CPUS)]
+    assert list_statuses(store, "mpich-9.2", "") == ["not-as-asked"] * 4
+    assert list_statuses(store, "mpich-9.1", "") == ["ok"] * 8
+    assert store.campaign.notes == [f"mpich-9.2 refused on socket: {WRONG_CPUS}"]
 
 
 @pytest.mark.thorough
-def test_a_rank_that_leaves_its_core_costs_what_is_measured_after_it(
-    tmp_path: Path, libraries: dict[str, Path]
-) -> None:
+def test_cases_measured_after_a_rank_left_its_core_have_no_samples(tmp_path: Path, libraries: dict[str, Path]) -> None:
     prepared = prepare(tmp_path)
     moved = "rank 1 from CPU 1 to CPU 0"
     behave(libraries["9.2"], moved={"bcast.64": moved})
-    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     assert_sound(prepared.store, blocks=2)
     for block in (1, 2):
         rows = prepared.store.cases().filter(candidate="mpich-9.2", block=block).select("case", "status", "reason")
@@ -290,11 +290,11 @@ def test_a_rank_that_leaves_its_core_costs_what_is_measured_after_it(
 
 
 @pytest.mark.usefixtures("libraries")
-def test_a_campaign_does_not_go_on_on_other_cpus(tmp_path: Path) -> None:
+def test_a_campaign_cannot_continue_on_other_cpus(tmp_path: Path) -> None:
     run(tmp_path)
-    there = msgspec.structs.replace(machine(), cpus=machine(4).cpus[2:])
+    there = msgspec.structs.replace(make_machine(), cpus=make_machine(4).cpus[2:])
     planned = plan.load_plan(tmp_path / "plan.toml", there)
-    request = CampaignRequest(planned, tmp_path / "results", machine(), tmp_path / "home", [tmp_path / "9.1"])
+    request = CampaignRequest(planned, tmp_path / "results", make_machine(), tmp_path / "home", [tmp_path / "9.1"])
     with pytest.raises(RankbenchError) as error:
         campaign.prepare(request, lambda _: None)
     assert str(error.value) == (
@@ -303,13 +303,15 @@ def test_a_campaign_does_not_go_on_on_other_cpus(tmp_path: Path) -> None:
     )
 
 
-def test_the_twin_is_of_the_first_candidate_that_works(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_the_twin_copies_the_first_candidate_that_works(tmp_path: Path, libraries: dict[str, Path]) -> None:
     behave(libraries["9.1"], dead=True)
     twins = [candidate for candidate in run(tmp_path).campaign.candidates if candidate.control_of]
     assert [(twin.name, twin.control_of) for twin in twins] == [("mpich-9.2 (again)", "mpich-9.2")]
 
 
-def test_no_candidate_that_works_is_one_line(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_campaign_without_a_working_candidate_is_refused_in_one_line(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
     for prefix in libraries.values():
         behave(prefix, dead=True)
     with pytest.raises(RankbenchError) as error:
@@ -318,7 +320,7 @@ def test_no_candidate_that_works_is_one_line(tmp_path: Path, libraries: dict[str
 
 
 class Interrupting(Progress):
-    """A watch that interrupts the campaign when a number of launches are stored."""
+    """A watch that interrupts the campaign after a number of stored launches."""
 
     remaining = 0
 
@@ -330,19 +332,19 @@ class Interrupting(Progress):
 
 
 def interrupt(tmp_path: Path, launches: int, behaviour: Path) -> list[Launch]:
-    """Interrupt a campaign after some launches, with a library that crashes; return what was stored."""
+    """Interrupt a campaign after some launches, with a library that crashes; return the stored launches."""
     prepared = prepare(tmp_path)
     behave(behaviour, crash=["allreduce.8"])
     watch = Interrupting(prepared.store.campaign)
     watch.remaining = launches
     with pytest.raises(KeyboardInterrupt):
-        campaign.run(prepared, go_on, watch)
+        campaign.run(prepared, continue_measuring, watch)
     behave(behaviour)
     return prepared.store.launches()
 
 
-@pytest.mark.parametrize("launches", [thorough(1), 2, *map(thorough, (3, 4, 5))])
-def test_an_interrupted_campaign_goes_on_where_it_was(
+@pytest.mark.parametrize("launches", [mark_thorough(1), 2, *map(mark_thorough, (3, 4, 5))])
+def test_an_interrupted_campaign_continues_where_it_stopped(
     tmp_path: Path, libraries: dict[str, Path], launches: int
 ) -> None:
     before = interrupt(tmp_path, launches, libraries["9.2"])
@@ -353,7 +355,7 @@ def test_an_interrupted_campaign_goes_on_where_it_was(
 
 
 @pytest.mark.usefixtures("libraries")
-def test_a_campaign_is_run_once_at_a_time(tmp_path: Path) -> None:
+def test_a_campaign_cannot_run_twice_at_the_same_time(tmp_path: Path) -> None:
     prepared = prepare(tmp_path)
     with pytest.raises(RankbenchError) as error:
         run(tmp_path)
@@ -370,7 +372,7 @@ def test_a_finished_campaign_run_again_launches_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("libraries")
-def test_blocks_go_on_until_it_is_decided(tmp_path: Path) -> None:
+def test_blocks_continue_until_the_decision(tmp_path: Path) -> None:
     prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = { min = 1, max = 9 }"))
     looks: list[int] = []
 
@@ -383,21 +385,23 @@ def test_blocks_go_on_until_it_is_decided(tmp_path: Path) -> None:
     assert_sound(prepared.store, blocks=2)
 
 
-def only(store: Store, block: int, *open_for: str) -> Decision:
-    """Leave the first case open for some candidates, as a campaign that looks may."""
+def leave_open(store: Store, block: int, *open_for: str) -> Decision:
+    """Return a decision at a look that leaves the first case open for some candidates."""
     case = store.campaign.cases[0].key
     look = Look(block=block, decided=[], given_up=[], open={case: list(open_for)}, until=3, winners={})
     return Decision(stop=False, reason="", look=look)
 
 
-LOOKING = PLAN.replace("blocks = 2", "blocks = { min = 1, max = 3 }")
+PLAN_WITH_LOOKS = PLAN.replace("blocks = 2", "blocks = { min = 1, max = 3 }")
 
 
 @pytest.mark.usefixtures("libraries")
-def test_blocks_after_a_look_measure_what_is_open(tmp_path: Path) -> None:
-    """For those for whom it is; and the twin of the control wherever its original is."""
-    prepared = prepare(tmp_path, LOOKING)
-    choices = iter([only(prepared.store, 1, "mpich-9.1", "mpich-9.2"), only(prepared.store, 2, "mpich-9.1")])
+def test_blocks_after_a_look_measure_open_cases(tmp_path: Path) -> None:
+    """Only for candidates for which the case is open; the control's twin runs wherever its original does."""
+    prepared = prepare(tmp_path, PLAN_WITH_LOOKS)
+    choices = iter(
+        [leave_open(prepared.store, 1, "mpich-9.1", "mpich-9.2"), leave_open(prepared.store, 2, "mpich-9.1")]
+    )
     campaign.run(prepared, lambda _: next(choices), Progress(prepared.store.campaign))
     case = prepared.store.campaign.cases[0].key
     rows = prepared.store.cases().filter(pl.col("block") > 1).select("block", "candidate", "case").iter_rows()
@@ -409,16 +413,16 @@ def test_blocks_after_a_look_measure_what_is_open(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("libraries")
 @pytest.mark.thorough
-def test_a_campaign_that_is_interrupted_after_a_look_goes_on_with_what_is_open(tmp_path: Path) -> None:
-    prepared = prepare(tmp_path, LOOKING.replace("max = 3", "max = 2"))
+def test_a_campaign_interrupted_after_a_look_continues_with_open_cases(tmp_path: Path) -> None:
+    prepared = prepare(tmp_path, PLAN_WITH_LOOKS.replace("max = 3", "max = 2"))
     watch = Interrupting(prepared.store.campaign)
     watch.remaining = 4
     with pytest.raises(KeyboardInterrupt):
-        campaign.run(prepared, lambda store: only(store, 1, "mpich-9.1", "mpich-9.2"), watch)
+        campaign.run(prepared, lambda store: leave_open(store, 1, "mpich-9.1", "mpich-9.2"), watch)
     prepared.store.unlock()
-    prepared = prepare(tmp_path, LOOKING.replace("max = 3", "max = 2"))
+    prepared = prepare(tmp_path, PLAN_WITH_LOOKS.replace("max = 3", "max = 2"))
     progress = Progress(prepared.store.campaign)
-    campaign.run(prepared, go_on, progress)
+    campaign.run(prepared, continue_measuring, progress)
     assert progress.look == prepared.store.looks()[0]
     case = prepared.store.campaign.cases[0].key
     rows = prepared.store.cases().filter(block=2).select("candidate", "case").iter_rows()
@@ -426,7 +430,7 @@ def test_a_campaign_that_is_interrupted_after_a_look_goes_on_with_what_is_open(t
 
 
 @pytest.mark.usefixtures("libraries")
-def test_another_plan_in_the_folder_is_one_line(tmp_path: Path) -> None:
+def test_another_plan_for_an_existing_campaign_is_refused_in_one_line(tmp_path: Path) -> None:
     run(tmp_path)
     with pytest.raises(RankbenchError) as error:
         run(tmp_path, PLAN.replace("samples = 5", "samples = 6"))
@@ -436,7 +440,7 @@ def test_another_plan_in_the_folder_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("libraries")
-def test_another_seed_in_the_folder_is_one_line(tmp_path: Path) -> None:
+def test_another_seed_for_an_existing_campaign_is_refused_in_one_line(tmp_path: Path) -> None:
     run(tmp_path).unlock()
     with pytest.raises(RankbenchError) as error:
         prepare(tmp_path, seed=8)
@@ -445,7 +449,7 @@ def test_another_seed_in_the_folder_is_one_line(tmp_path: Path) -> None:
     )
 
 
-CHANGES = [
+ANALYSIS_CHANGES = [
     ("blocks = 2", "blocks = 3", ["stop"]),
     ("[stop]", "[calls]\n'allreduce 8' = 3\n[job]\nnodes = 1\n[stop]", ["calls", "job"]),
     ("seed = 7", 'seed = 7\nquestion = "Which?"\nthreshold = "5%"', ["question", "threshold"]),
@@ -456,8 +460,10 @@ CHANGES = [
 
 
 @pytest.mark.usefixtures("libraries")
-@pytest.mark.parametrize(("old", "new", "keys"), CHANGES)
-def test_a_plan_that_measures_the_same_is_taken_over(tmp_path: Path, old: str, new: str, keys: list[str]) -> None:
+@pytest.mark.parametrize(("old", "new", "keys"), ANALYSIS_CHANGES)
+def test_a_plan_that_measures_the_same_replaces_the_stored_plan(
+    tmp_path: Path, old: str, new: str, keys: list[str]
+) -> None:
     run(tmp_path).unlock()
     before = {path: path.read_bytes() for path in (tmp_path / "results").glob("*/*.*")}
     text = PLAN.replace(old, new)
@@ -470,7 +476,7 @@ def test_a_plan_that_measures_the_same_is_taken_over(tmp_path: Path, old: str, n
 
 
 @pytest.mark.usefixtures("libraries")
-def test_a_plan_that_measures_something_else_names_the_keys(tmp_path: Path) -> None:
+def test_a_plan_that_measures_otherwise_is_refused_with_the_changed_keys(tmp_path: Path) -> None:
     run(tmp_path).unlock()
     text = PLAN.replace('"8,64"', '"8,32"').replace(', "bcast"', "").replace("blocks = 2", "blocks = 9")
     with pytest.raises(RankbenchError, match=r"another plan \(operations, sizes differ\); use --name NAME"):
@@ -478,40 +484,44 @@ def test_a_plan_that_measures_something_else_names_the_keys(tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("libraries")
-def test_a_baseline_that_is_no_candidate_is_not_taken_over(tmp_path: Path) -> None:
+def test_a_plan_whose_baseline_is_not_a_candidate_is_refused(tmp_path: Path) -> None:
     run(tmp_path).unlock()
     with pytest.raises(RankbenchError, match='baseline: found "mpich-9'):
         prepare(tmp_path, PLAN.replace("seed = 7", 'seed = 7\nbaseline = "mpich-9.7"'))
 
 
 @pytest.mark.usefixtures("libraries")
-def test_more_blocks_measure_what_the_last_look_left_out(tmp_path: Path) -> None:
-    prepared = prepare(tmp_path, LOOKING)
-    campaign.run(prepared, lambda store: only(store, 1, "mpich-9.1", "mpich-9.2"), Progress(prepared.store.campaign))
+def test_an_extended_campaign_measures_the_cases_that_the_last_look_left_out(tmp_path: Path) -> None:
+    prepared = prepare(tmp_path, PLAN_WITH_LOOKS)
+    campaign.run(
+        prepared, lambda store: leave_open(store, 1, "mpich-9.1", "mpich-9.2"), Progress(prepared.store.campaign)
+    )
     prepared.store.unlock()
     before = Counter(prepared.store.cases()["block"])
-    prepared = prepare(tmp_path, LOOKING, more=2)
+    prepared = prepare(tmp_path, PLAN_WITH_LOOKS, more=2)
     assert prepared.store.campaign.plan.stop.past[-1] == max(before)
-    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     rows, cases = Counter(prepared.store.cases()["block"]), len(prepared.store.campaign.cases)
     assert before == {block: count for block, count in rows.items() if block <= max(before)}
     assert [rows[block] for block in sorted(rows) if block > max(before)] == [3 * cases] * 2
 
 
-@pytest.mark.parametrize("what", ["wrapper", "launcher"])
-def test_nothing_is_run_that_only_the_record_names(tmp_path: Path, libraries: dict[str, Path], what: str) -> None:
+@pytest.mark.parametrize("program", ["wrapper", "launcher"])
+def test_programs_named_only_by_the_campaign_record_are_not_run(
+    tmp_path: Path, libraries: dict[str, Path], program: str
+) -> None:
     run(tmp_path)
     evil = tmp_path / "evil"
     evil.write_text(f"#!/bin/sh\ntouch {tmp_path}/PWNED\n")
     evil.chmod(0o755)
     record = tmp_path / "results/campaign.json"
-    program = {"wrapper": "mpicc", "launcher": "mpiexec"}[what]
-    record.write_text(record.read_text().replace(f'"{libraries["9.2"]}/bin/{program}"', f'"{evil}"'))
+    name = {"wrapper": "mpicc", "launcher": "mpiexec"}[program]
+    record.write_text(record.read_text().replace(f'"{libraries["9.2"]}/bin/{name}"', f'"{evil}"'))
     with pytest.raises(RankbenchError) as error:
         run(tmp_path)
     assert str(error.value) == (
-        f"{tmp_path / 'results'}: mpich-9.2 is recorded with {what} {evil}, found here with "
-        f"{libraries['9.2']}/bin/{program}; give the --prefix or --modules used then, or start another campaign: "
+        f"{tmp_path / 'results'}: mpich-9.2 is recorded with {program} {evil}, found here with "
+        f"{libraries['9.2']}/bin/{name}; give the --prefix or --modules used then, or start another campaign: "
         "--name NAME"
     )
     assert not (tmp_path / "PWNED").exists()
@@ -525,7 +535,7 @@ def test_nothing_is_run_that_only_the_record_names(tmp_path: Path, libraries: di
         ("candidates", " was started with another plan (candidates differs); "),
     ],
 )
-def test_nothing_is_set_that_only_the_record_names(tmp_path: Path, field: str, answer: str) -> None:
+def test_variables_named_only_by_the_campaign_record_are_not_set(tmp_path: Path, field: str, answer: str) -> None:
     run(tmp_path)
     path = tmp_path / "results/campaign.json"
     record = msgspec.json.decode(path.read_bytes())
@@ -544,7 +554,7 @@ def test_leftovers_of_killed_runs_are_removed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("libraries")
-def test_a_run_beside_another_changes_nothing(tmp_path: Path) -> None:
+def test_a_run_refused_by_the_lock_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     lines: list[str] = []
     with lock(tmp_path / "results"), pytest.raises(RankbenchError, match="another rankbench is running"):
@@ -552,7 +562,9 @@ def test_a_run_beside_another_changes_nothing(tmp_path: Path) -> None:
     assert (lines, [path.name for path in (tmp_path / "results").iterdir()]) == ([], ["lock"])
 
 
-def test_a_library_that_changed_since_is_one_line(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_library_changed_since_the_last_run_is_refused_in_one_line(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
     run(tmp_path)
     wrapper = libraries["9.2"] / "bin/mpicc"
     wrapper.write_text(wrapper.read_text().replace("fake cc 1.0", "fake cc 2.0"))
@@ -565,23 +577,23 @@ def test_a_library_that_changed_since_is_one_line(tmp_path: Path, libraries: dic
 
 
 @pytest.mark.usefixtures("libraries")
-def test_a_campaign_does_not_go_on_on_another_machine(tmp_path: Path) -> None:
+def test_a_campaign_cannot_continue_on_another_machine(tmp_path: Path) -> None:
     run(tmp_path)
     others = [
-        (msgspec.structs.replace(machine(), host="elsewhere"), f"host {machine().host}, here elsewhere"),
-        (msgspec.structs.replace(machine(), cpu="Abacus"), f"cpu {machine().cpu}, here Abacus"),
-        (msgspec.structs.replace(machine(), cores=64), f"cores {machine().cores}, here 64"),
+        (msgspec.structs.replace(make_machine(), host="elsewhere"), f"host {make_machine().host}, here elsewhere"),
+        (msgspec.structs.replace(make_machine(), cpu="Abacus"), f"cpu {make_machine().cpu}, here Abacus"),
+        (msgspec.structs.replace(make_machine(), cores=64), f"cores {make_machine().cores}, here 64"),
     ]
-    for other, what in others:
+    for other, difference in others:
         with pytest.raises(RankbenchError) as error:
             prepare(tmp_path, here=other)
         assert str(error.value) == (
-            f"{tmp_path / 'results'}: began on another machine ({what}); "
+            f"{tmp_path / 'results'}: began on another machine ({difference}); "
             "continue there, or start another campaign here: --name NAME"
         )
 
 
-def test_a_check_that_fails_on_resuming_is_reported_once(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_failed_check_of_a_continued_campaign_is_reported_once(tmp_path: Path, libraries: dict[str, Path]) -> None:
     text = PLAN.replace("blocks = 2", "blocks = { min = 1, max = 4 }")
     prepared = prepare(tmp_path, text)
     campaign.run(prepared, lambda _: Decision(stop=True, reason="enough"), Progress(prepared.store.campaign))
@@ -591,7 +603,7 @@ def test_a_check_that_fails_on_resuming_is_reported_once(tmp_path: Path, librari
     for _ in range(2):
         prepared = prepare(tmp_path, text)
         watch = Progress(prepared.store.campaign)
-        campaign.run(prepared, go_on, watch)
+        campaign.run(prepared, continue_measuring, watch)
         assert watch.failures == [f"block 2, mpich-9.2: launch refused: {why}"]
         store = prepared.store
         del prepared, watch
@@ -600,11 +612,13 @@ def test_a_check_that_fails_on_resuming_is_reported_once(tmp_path: Path, librari
         del store
     behave(libraries["9.2"])
     store = run(tmp_path, text)
-    assert statuses(store, "mpich-9.2", "bcast.blocking.8.") == ["ok", "refused", "ok", "ok"]
+    assert list_statuses(store, "mpich-9.2", "bcast.blocking.8.") == ["ok", "refused", "ok", "ok"]
 
 
 @pytest.mark.thorough
-def test_a_check_that_fails_on_resuming_is_said_at_once(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_failed_check_of_a_continued_campaign_is_reported_immediately(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
     run(tmp_path)
     behave(libraries["9.2"], dead=True)
     lines: list[str] = []
@@ -613,23 +627,23 @@ def test_a_check_that_fails_on_resuming_is_said_at_once(tmp_path: Path, librarie
 
 
 @pytest.mark.usefixtures("libraries")
-def test_a_full_disk_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepared = prepare(tmp_path)
     work, enough = tmp_path / "results/work", os.open
 
-    def full(path: Path, *arguments: int) -> int:
+    def raise_full(path: Path, *arguments: int) -> int:
         if Path(path).name.startswith("job.txt"):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return enough(path, *arguments)
 
-    monkeypatch.setattr(os, "open", full)
+    monkeypatch.setattr(os, "open", raise_full)
     with pytest.raises(RankbenchError) as error:
-        campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+        campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     assert str(error.value) == f"{work / '0'}: cannot be written (No space left on device); correct that and run again"
 
 
 @pytest.mark.usefixtures("libraries")
-def test_two_candidates_of_one_name_are_one_line(tmp_path: Path) -> None:
+def test_two_candidates_with_the_same_name_are_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         prepare(tmp_path, PLAN.replace('"mpich==9.1", "mpich==9.2"', '"mpich-9.1", "mpich==9.1"'))
     assert str(error.value) == (
@@ -637,7 +651,7 @@ def test_two_candidates_of_one_name_are_one_line(tmp_path: Path) -> None:
     )
 
 
-def test_samples_are_what_the_core_measured(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_stored_samples_are_those_of_the_core(tmp_path: Path, libraries: dict[str, Path]) -> None:
     behave(libraries["9.2"], factor=2.0)
     store = run(tmp_path)
     medians = {
@@ -648,14 +662,14 @@ def test_samples_are_what_the_core_measured(tmp_path: Path, libraries: dict[str,
     assert medians["mpich-9.2"] == pytest.approx(2 * medians["mpich-9.1"], rel=0.1)
 
 
-def exchanges(state: State | None) -> list[float]:
+def list_exchanges(state: State | None) -> list[float]:
     return [pair.median_ns for pair in state.exchange] if state else []
 
 
-def test_the_state_of_the_machine_is_kept_with_every_launch(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_the_machine_state_is_stored_with_each_launch(tmp_path: Path, libraries: dict[str, Path]) -> None:
     behave(libraries["9.2"], exchange_ns=210.0)
     times = {
-        launch.candidate: (exchanges(launch.before), exchanges(launch.after), launch.state_reason)
+        launch.candidate: (list_exchanges(launch.before), list_exchanges(launch.after), launch.state_reason)
         for launch in run(tmp_path, ALONE).launches()
     }
     assert times == {
@@ -665,10 +679,10 @@ def test_the_state_of_the_machine_is_kept_with_every_launch(tmp_path: Path, libr
     }
 
 
-def test_a_state_that_cannot_be_measured_costs_no_launch(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_failed_probe_of_the_machine_state_costs_no_launch(tmp_path: Path, libraries: dict[str, Path]) -> None:
     behave(libraries["9.2"], exchange_ns=0)
     prepared = prepare(tmp_path, ALONE)
-    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     assert_sound(prepared.store, blocks=2)
     why = f"{prepared.binaries['mpich-9.2']} --state: reports no state: fake core: set to know no state"
     assert {
@@ -678,10 +692,10 @@ def test_a_state_that_cannot_be_measured_costs_no_launch(tmp_path: Path, librari
     } == {(None, None, why)}
 
 
-def test_a_process_left_behind_is_ended(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_process_that_outlives_its_launch_is_killed(tmp_path: Path, libraries: dict[str, Path]) -> None:
     behave(libraries["9.2"], linger=True)
     store = run(tmp_path, PLAN.replace("blocks = 2", "blocks = 1"))
-    assert statuses(store, "mpich-9.2", "bcast.blocking.8.") == [CaseStatus.OK]
+    assert list_statuses(store, "mpich-9.2", "bcast.blocking.8.") == [CaseStatus.OK]
 
 
 def test_a_damaged_stream_is_reported_by_file_and_line(tmp_path: Path, libraries: dict[str, Path]) -> None:
@@ -689,7 +703,7 @@ def test_a_damaged_stream_is_reported_by_file_and_line(tmp_path: Path, libraries
     stream = tmp_path / "results/work/stream.jsonl"
     launcher = libraries["9.2"] / "bin/mpiexec"
     launcher.write_text(f"#!/bin/sh\necho '{{{{' > {stream}\n")
-    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     (first, _) = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
     assert (first.status, first.reason) == (
         LaunchStatus.CRASHED,
@@ -698,7 +712,7 @@ def test_a_damaged_stream_is_reported_by_file_and_line(tmp_path: Path, libraries
     )
 
 
-MEASURED_OTHERWISE = """
+PLAN_OF_MEASUREMENT = """
 candidates = ["mpich==9.1"]
 operations = ["reduce"]
 sizes = 8
@@ -715,8 +729,8 @@ blocks = 1
 
 
 @pytest.mark.usefixtures("libraries")
-def test_what_the_plan_says_of_measuring_reaches_core_and_store(tmp_path: Path) -> None:
-    store = run(tmp_path, MEASURED_OTHERWISE)
+def test_keys_of_measurement_reach_core_and_store(tmp_path: Path) -> None:
+    store = run(tmp_path, PLAN_OF_MEASUREMENT)
     assert_sound(store, blocks=1)
     job = (store.folder / "work" / "job.txt").read_text().splitlines()
     assert job[1] == "set ranks=all patience=2.25"
@@ -736,7 +750,7 @@ def test_what_the_plan_says_of_measuring_reaches_core_and_store(tmp_path: Path) 
     assert views == {(case.key, rank): 5 for case in store.campaign.cases for rank in (0, 1)}
 
 
-GROUPED = """
+PLAN_WITH_GROUPS = """
 candidates = ["mpich==9.1", "mpich==9.2"]
 operations = ["allreduce"]
 sizes = "8,64"
@@ -753,17 +767,17 @@ quantity = ["time", "memory"]
 """
 THREADS = {"name": "threads", "help": "", "usual": "1", "least": 1, "most": 64}
 QUANTITY = {"name": "quantity", "help": "", "usual": "time", "values": ["time", "memory"]}
-OFFERED = {"allreduce": [THREADS, QUANTITY]}
+OPTIONS = {"allreduce": [THREADS, QUANTITY]}
 GROUPS = ("", "memory", "threads")
 
 
 def offer(libraries: dict[str, Path], **behaviour: object) -> None:
     """Let every library offer threads and memory of one operation."""
     for prefix in libraries.values():
-        behave(prefix, options=OFFERED, **behaviour)
+        behave(prefix, options=OPTIONS, **behaviour)
 
 
-def turns(store: Store) -> dict[tuple[int, str], list[tuple[str, list[str]]]]:
+def list_turns(store: Store) -> dict[tuple[int, str], list[tuple[str, list[str]]]]:
     """Return the launch groups of each turn and their cases, by block and candidate."""
     cases = {case.key: case for case in store.campaign.cases}
     sequences: dict[tuple[int, str], list[tuple[str, list[str]]]] = {}
@@ -778,27 +792,27 @@ def turns(store: Store) -> dict[tuple[int, str], list[tuple[str, list[str]]]]:
 @pytest.mark.thorough
 def test_launch_groups_never_share_a_launch(tmp_path: Path, libraries: dict[str, Path]) -> None:
     offer(libraries)
-    store = run(tmp_path, GROUPED)
+    store = run(tmp_path, PLAN_WITH_GROUPS)
     assert_sound(store, blocks=1)
-    assert [group for groups in turns(store).values() for group, _ in groups] == [*GROUPS] * 2
+    assert [group for groups in list_turns(store).values() for group, _ in groups] == [*GROUPS] * 2
     ordered = [case.key for case in store.campaign.cases if case.launch_group == "memory"]
     assert ordered == [f"allreduce.blocking.{size}.float.socket.window.quantity=memory" for size in (8, 64)]
-    assert all(dict(groups)["memory"] == ordered for groups in turns(store).values())
-    first = dict(turns(store)[1, "mpich-9.1"])
+    assert all(dict(groups)["memory"] == ordered for groups in list_turns(store).values())
+    first = dict(list_turns(store)[1, "mpich-9.1"])
     assert first["threads"] == [
         case.key for case in plan.draw_case_order(7, 1, store.campaign.cases) if case.launch_group == "threads"
     ]
 
 
-def test_ranks_of_several_threads_are_not_bound(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_ranks_with_several_threads_are_not_bound(tmp_path: Path, libraries: dict[str, Path]) -> None:
     offer(libraries)
-    bound = [launch.command[3:5] for launch in run(tmp_path, GROUPED).launches()[:3]]
+    bound = [launch.command[3:5] for launch in run(tmp_path, PLAN_WITH_GROUPS).launches()[:3]]
     assert bound == [["-bind-to", "user:0,1"], ["-bind-to", "user:0,1"], ["-bind-to", "none"]]
 
 
 def test_options_reach_core_and_store(tmp_path: Path, libraries: dict[str, Path]) -> None:
     offer(libraries)
-    store = run(tmp_path, GROUPED)
+    store = run(tmp_path, PLAN_WITH_GROUPS)
     job = (store.folder / "work" / "job.txt").read_text().splitlines()
     line = "case operation=allreduce form=blocking bytes={} datatype=float start=window threads=2 samples=5 limit_s=0.1"
     assert job[1] == "set patience=2.25"
@@ -806,38 +820,38 @@ def test_options_reach_core_and_store(tmp_path: Path, libraries: dict[str, Path]
     assert store.cases()["options"].unique().sort().to_list() == ["", "quantity=memory", "threads=2"]
 
 
-def test_each_launch_group_has_launches_of_its_own_when_cases_crash(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_each_launch_group_repeats_its_own_launches_after_a_crash(tmp_path: Path, libraries: dict[str, Path]) -> None:
     sizes = [8, 64, 512, 4096, 8192, 16384]
     offer(libraries)
-    text = GROUPED.replace('"8,64"', f"{sizes}")
+    text = PLAN_WITH_GROUPS.replace('"8,64"', f"{sizes}")
     prepared = prepare(tmp_path, text)
-    behave(libraries["9.2"], options=OFFERED, crash=[f"allreduce.{size}" for size in sizes])
-    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    behave(libraries["9.2"], options=OPTIONS, crash=[f"allreduce.{size}" for size in sizes])
+    campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     assert_sound(prepared.store, blocks=1)
-    groups = [group for group, _ in turns(prepared.store)[1, "mpich-9.2"]]
+    groups = [group for group, _ in list_turns(prepared.store)[1, "mpich-9.2"]]
     assert groups == [group for group in GROUPS for _ in range(LAUNCHES_A_TURN)]
-    ended = Counter(statuses(prepared.store, "mpich-9.2", ""))
+    ended = Counter(list_statuses(prepared.store, "mpich-9.2", ""))
     assert ended == {"crashed": 3 * LAUNCHES_A_TURN, "not-run": 3 * (len(sizes) - LAUNCHES_A_TURN)}
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("launches", [1, 2, 5])
-def test_a_campaign_that_was_interrupted_between_launch_groups_goes_on(
+def test_a_campaign_interrupted_between_launch_groups_continues(
     tmp_path: Path, libraries: dict[str, Path], launches: int
 ) -> None:
     offer(libraries)
-    prepared = prepare(tmp_path, GROUPED)
+    prepared = prepare(tmp_path, PLAN_WITH_GROUPS)
     watch = Interrupting(prepared.store.campaign)
     watch.remaining = launches
     with pytest.raises(KeyboardInterrupt):
-        campaign.run(prepared, go_on, watch)
+        campaign.run(prepared, continue_measuring, watch)
     before = prepared.store.launches()
     del prepared, watch
-    store = run(tmp_path, GROUPED)
+    store = run(tmp_path, PLAN_WITH_GROUPS)
     assert len(before) == launches
     assert store.launches()[:launches] == before
     assert_sound(store, blocks=1)
-    assert [group for groups in turns(store).values() for group, _ in groups] == [*GROUPS] * 2
+    assert [group for groups in list_turns(store).values() for group, _ in groups] == [*GROUPS] * 2
 
 
 @pytest.mark.thorough
@@ -845,7 +859,7 @@ def test_a_candidate_that_fails_its_check_is_refused_in_all_launch_groups_at_onc
     tmp_path: Path, libraries: dict[str, Path]
 ) -> None:
     offer(libraries)
-    behave(libraries["9.2"], options=OFFERED, dead=True)
-    store = run(tmp_path, GROUPED)
+    behave(libraries["9.2"], options=OPTIONS, dead=True)
+    store = run(tmp_path, PLAN_WITH_GROUPS)
     assert [launch.block for launch in store.launches() if launch.candidate == "mpich-9.2"] == [1]
-    assert statuses(store, "mpich-9.2", "") == ["refused"] * 6
+    assert list_statuses(store, "mpich-9.2", "") == ["refused"] * 6

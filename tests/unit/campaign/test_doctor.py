@@ -1,4 +1,4 @@
-"""The doctor with a stand-in library whose launches go wrong in every way that it must see."""
+"""The doctor with a stand-in library whose launches fail in every way that the doctor must detect."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ def library(tmp_path: Path) -> Library:
     return fake_library
 
 
-def check(library: Library, tmp_path: Path) -> doctor.Check:
+def run_check(library: Library, tmp_path: Path) -> doctor.Check:
     return doctor.check(library, build.build(library, tmp_path / "home"), PAIR, tmp_path / "check")
 
 
-def test_good_library_works_and_its_facts_are_kept(library: Library, tmp_path: Path) -> None:
-    result = check(library, tmp_path)
+def test_a_good_library_works_and_its_facts_are_recorded(library: Library, tmp_path: Path) -> None:
+    result = run_check(library, tmp_path)
     assert (result.works, result.reason) == (True, "")
     assert result.facts
     assert result.facts.ranks == 2
     assert [rank.rank for rank in result.ranks] == [0, 1]
 
 
-def test_foreign_launcher_is_seen_though_all_exit_well(library: Library, tmp_path: Path) -> None:
+def test_a_foreign_launcher_is_detected_although_all_ranks_exit_with_0(library: Library, tmp_path: Path) -> None:
     (tmp_path / "library/worlds").touch()
-    result = check(library, tmp_path)
+    result = run_check(library, tmp_path)
     assert not result.works
     assert result.reason == (
         f"{library.launcher} started worlds of 1 instead of one world of 2 ranks: "
@@ -47,20 +47,20 @@ def test_foreign_launcher_is_seen_though_all_exit_well(library: Library, tmp_pat
     )
 
 
-def test_library_that_dies_is_reported_by_its_first_line(library: Library, tmp_path: Path) -> None:
+def test_a_library_that_dies_is_reported_with_its_first_line_of_output(library: Library, tmp_path: Path) -> None:
     fake.behave(tmp_path / "library", dead=True)
-    assert check(library, tmp_path).reason == "exit code 1: fake core: set to be dead"
+    assert run_check(library, tmp_path).reason == "exit code 1: fake core: set to be dead"
 
 
-def test_known_failure_is_explained(library: Library, tmp_path: Path) -> None:
+def test_a_known_failure_is_explained(library: Library, tmp_path: Path) -> None:
     launcher = tmp_path / "library/bin/mpiexec"
     launcher.write_text("#!/bin/sh\necho 'execvp error on file x (No such file or directory)'; exit 255\n", "utf-8")
-    result = check(library, tmp_path)
+    result = run_check(library, tmp_path)
     assert result.reason == "exit code 255: the launcher cannot find the program; build it again"
 
 
-def test_checks_at_the_same_time_find_what_each_finds_alone(library: Library, tmp_path: Path) -> None:
-    """Each waits until the other has begun, which it would do in vain if they were made one after the other."""
+def test_concurrent_checks_give_the_results_of_single_checks(library: Library, tmp_path: Path) -> None:
+    """Each check waits until the other has begun: checks one after the other would never end."""
     prefix = fake.make(tmp_path / "another", "9.8")
     (another,) = libraries.find(libraries.Search(home=tmp_path, prefixes=(prefix,), system=()))
     makes = [build.build(library_of_two, tmp_path / "home") for library_of_two in (library, another)]
@@ -81,25 +81,27 @@ def test_checks_at_the_same_time_find_what_each_finds_alone(library: Library, tm
     assert dead.reason == "exit code 1: fake core: set to be dead"
 
 
-def test_silent_end_without_a_stream_is_no_success(library: Library, tmp_path: Path) -> None:
+def test_a_launch_without_a_stream_is_no_success(library: Library, tmp_path: Path) -> None:
     (tmp_path / "library/bin/mpiexec").write_text("#!/bin/sh\n", "utf-8")
-    assert check(library, tmp_path).reason == "exit code 0 but no result: it printed nothing"
+    assert run_check(library, tmp_path).reason == "exit code 0 but no result: it printed nothing"
 
 
-def test_launcher_that_is_gone_is_said(library: Library, tmp_path: Path) -> None:
+def test_a_missing_launcher_is_reported(library: Library, tmp_path: Path) -> None:
     (tmp_path / "library/bin/mpiexec").unlink()
-    assert check(library, tmp_path).reason == f"{library.launcher}: No such file or directory"
+    assert run_check(library, tmp_path).reason == f"{library.launcher}: No such file or directory"
 
 
-def test_unreadable_stream_is_said(library: Library, tmp_path: Path) -> None:
+def test_an_unreadable_stream_is_reported(library: Library, tmp_path: Path) -> None:
     (tmp_path / "library/bin/mpiexec").write_text(f"#!/bin/sh\necho '{{{{' > {tmp_path}/check/stream.jsonl\n", "utf-8")
-    result = check(library, tmp_path)
+    result = run_check(library, tmp_path)
     assert not result.works
     assert result.reason.startswith(f"{tmp_path}/check/stream.jsonl line 1: not a record of a rankbench stream")
 
 
 @pytest.mark.parametrize(("family", "version"), [("mpich", "9.8"), ("openmpi", "9.9")])
-def test_another_library_inside_is_seen(family: str, version: str, library: Library, tmp_path: Path) -> None:
+def test_a_launch_that_loads_another_library_is_detected(
+    family: str, version: str, library: Library, tmp_path: Path
+) -> None:
     core = build.build(library, tmp_path / "home")
     other = msgspec.structs.replace(library, family=family, version=version)
     placement = msgspec.structs.replace(PAIR, binding="none")
@@ -112,15 +114,15 @@ def test_another_library_inside_is_seen(family: str, version: str, library: Libr
     )
 
 
-def test_wrong_data_is_said(library: Library, tmp_path: Path) -> None:
+def test_wrong_data_is_reported(library: Library, tmp_path: Path) -> None:
     launcher = tmp_path / "library/bin/mpiexec"
     launcher.write_text(launcher.read_text("utf-8").replace('exec "$@"', '"$@"; exit 3'), "utf-8")
-    assert check(library, tmp_path).reason == "data sent between neighbouring ranks came back wrong"
+    assert run_check(library, tmp_path).reason == "data sent between neighbouring ranks came back wrong"
 
 
-def test_ranks_elsewhere_than_asked_for_are_said(library: Library, tmp_path: Path) -> None:
+def test_ranks_on_other_cpus_than_requested_are_reported(library: Library, tmp_path: Path) -> None:
     fake.behave(tmp_path / "library", cpus=["0-1", "1"])
-    result = check(library, tmp_path)
+    result = run_check(library, tmp_path)
     assert (result.works, result.elsewhere) == (False, True)
     assert result.reason == "not as asked: rank 0 may run on CPUs 0-1 and is not bound to one core"
 
@@ -154,7 +156,7 @@ def test_more_ranks_than_cores_work_and_are_flagged(library: Library, tmp_path: 
     )
 
 
-def test_ranks_that_may_move_work_and_are_flagged(library: Library, tmp_path: Path) -> None:
+def test_unbound_ranks_work_and_are_flagged(library: Library, tmp_path: Path) -> None:
     fake.behave(tmp_path / "library", cpus=["0-1", "0-1"])
     free = msgspec.structs.replace(PAIR, binding="none")
     result = doctor.check(library, build.build(library, tmp_path / "home"), free, tmp_path / "check")
@@ -164,9 +166,9 @@ def test_ranks_that_may_move_work_and_are_flagged(library: Library, tmp_path: Pa
     )
 
 
-def test_singletons_under_srun_are_reported_as_that(library: Library, tmp_path: Path) -> None:
+def test_singletons_under_srun_are_reported_as_such(library: Library, tmp_path: Path) -> None:
     (tmp_path / "library/worlds").touch()
-    facts = check(library, tmp_path).facts
+    facts = run_check(library, tmp_path).facts
     stream = Stream(facts=facts, ranks=[], results=[], unfinished=None, complete=True)
     srun = msgspec.structs.replace(PAIR, launcher="srun")
     assert doctor.check_world(library, srun, stream) == (
@@ -175,7 +177,7 @@ def test_singletons_under_srun_are_reported_as_that(library: Library, tmp_path: 
     )
 
 
-def test_a_binary_that_keeps_to_its_own_library_is_seen(library: Library, tmp_path: Path) -> None:
+def test_a_binary_fixed_to_its_own_library_is_detected(library: Library, tmp_path: Path) -> None:
     first = {"LD_LIBRARY_PATH": f"{tmp_path}/other/lib"}
     swapped = msgspec.structs.replace(library, environment=first, binary_of=library.name, abi="libmpi.so.12")
     core = build.build(library, tmp_path / "home")
@@ -185,20 +187,20 @@ def test_a_binary_that_keeps_to_its_own_library_is_seen(library: Library, tmp_pa
     )
 
 
-def test_a_host_that_does_not_answer_is_explained(library: Library, tmp_path: Path) -> None:
+def test_an_unreachable_host_is_explained(library: Library, tmp_path: Path) -> None:
     message = "ssh: connect to host n2 port 22: No route to host"
     (tmp_path / "library/bin/mpiexec").write_text(f"#!/bin/sh\necho '{message}'; exit 255\n", "utf-8")
-    assert check(library, tmp_path).reason == (
+    assert run_check(library, tmp_path).reason == (
         "exit code 255: host n2 cannot be reached; fix the network or the firewall, or use other hosts: --hosts"
     )
 
 
-def test_a_signal_is_named_as_the_launcher_shows_it(library: Library, tmp_path: Path) -> None:
+def test_a_signal_is_named_as_the_launcher_reports_it(library: Library, tmp_path: Path) -> None:
     message = "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Segmentation fault (signal 11)"
     (tmp_path / "library/bin/mpiexec").write_text(f"#!/bin/sh\necho '{message}'; exit 11\n", "utf-8")
-    assert check(library, tmp_path).reason == f"exit code 11 (SIGSEGV): {message}"
+    assert run_check(library, tmp_path).reason == f"exit code 11 (SIGSEGV): {message}"
 
 
-def test_versions_are_equal_as_far_as_both_are_reported() -> None:
+def test_versions_are_compared_only_as_far_as_both_are_reported() -> None:
     assert doctor.same_version("2021.18", "2021.18.1")
     assert not doctor.same_version("2021.18", "2021.1")

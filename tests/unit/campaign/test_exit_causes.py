@@ -1,4 +1,4 @@
-"""What launchers print when something ends a launch, recorded, and what is made of it."""
+"""Recorded messages of launchers about failed launches, and the causes found in them."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def test_every_recorded_ending_is_read() -> None:
 
 
 @pytest.mark.parametrize("name", SIGNALS)
-def test_the_signal_of_the_first_rank_is_read(name: str) -> None:
+def test_the_signal_of_the_first_rank_is_found(name: str) -> None:
     code, signal = SIGNALS[name]
     assert exit_causes.signal_of(code, read_recording(name), ranks=2) == signal
 
 
 @pytest.mark.parametrize("name", MEANINGS)
-def test_what_surrounds_a_launch_is_explained(name: str) -> None:
+def test_failures_outside_the_library_are_explained(name: str) -> None:
     assert exit_causes.explain_log(read_recording(f"endings/{name}")) == MEANINGS[name]
 
 
@@ -89,11 +89,11 @@ def test_what_surrounds_a_launch_is_explained(name: str) -> None:
         (None, "exit code None"),
     ],
 )
-def test_an_exit_code_shows_a_signal_as_shells_do(code: int | None, words: str) -> None:
+def test_exit_codes_above_128_are_signals_as_in_shells(code: int | None, words: str) -> None:
     assert exit_causes.ending_text(code) == words
 
 
-def test_a_signal_that_says_more_than_that_a_program_is_wrong_is_explained() -> None:
+def test_a_signal_with_a_cause_of_its_own_is_explained() -> None:
     assert exit_causes.explain_log("", 153) == "a file reached the greatest size allowed; raise `ulimit -f`"
     assert exit_causes.explain_log("", 139) is None
 
@@ -106,14 +106,14 @@ def test_a_signal_that_says_more_than_that_a_program_is_wrong_is_explained() -> 
         ("File too large", "a file reached the greatest size allowed; raise `ulimit -f`"),
     ],
 )
-def test_samples_that_cannot_be_written_are_reported_as_the_core_shows(why: str, meaning: str) -> None:
+def test_a_stream_that_cannot_be_written_has_the_reason_that_the_core_printed(why: str, meaning: str) -> None:
     log = f"rankbench-core: the stream cannot be written ({why})\nAbort(1) on node 0\n"
     assert (exit_causes.explain_stream_error(1, log), exit_causes.explain_log(log)) == (why, meaning)
     assert exit_causes.explain_stream_error(4, "") == "is the disk full?"
     assert exit_causes.explain_stream_error(1, "Abort(1) on node 0\n") == ""
 
 
-def test_a_log_of_nothing_known_has_no_meaning() -> None:
+def test_an_unknown_log_has_no_explanation() -> None:
     assert exit_causes.explain_log("rank 0 is happy\n") is None
 
 
@@ -126,7 +126,7 @@ def test_a_log_of_nothing_known_has_no_meaning() -> None:
         ({}, 0),
     ],
 )
-def test_processes_ended_for_want_of_memory_are_counted(files: dict[str, str], killed: int, tmp_path: Path) -> None:
+def test_processes_killed_for_lack_of_memory_are_counted(files: dict[str, str], killed: int, tmp_path: Path) -> None:
     for name, content in files.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -134,7 +134,7 @@ def test_processes_ended_for_want_of_memory_are_counted(files: dict[str, str], k
     assert exit_causes.count_memory_kills(tmp_path) == killed
 
 
-def test_what_happened_to_the_machine_is_evidence() -> None:
+def test_memory_kills_and_full_disks_are_evidence() -> None:
     quiet = MachineCounters(killed_for_memory=3, free_bytes=1 << 30)
     assert exit_causes.evidence(quiet, quiet) == ""
     assert exit_causes.evidence(quiet, MachineCounters(killed_for_memory=5, free_bytes=0)) == (
@@ -143,5 +143,5 @@ def test_what_happened_to_the_machine_is_evidence() -> None:
     )
 
 
-def test_the_disk_that_takes_the_results_is_looked_at(tmp_path: Path) -> None:
+def test_free_space_is_that_of_the_results_disk(tmp_path: Path) -> None:
     assert exit_causes.count_kills(tmp_path).free_bytes > 0

@@ -1,4 +1,4 @@
-"""Foreign programs in the core's place: where they are, whose library they load, and what becomes of a launch."""
+"""Foreign programs instead of the core: their paths, the library that they load, and the results of their launches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import fakes
 import msgspec
 import pytest
-from fakes import campaigns, imports, linked, modules, printed
+from fakes import campaigns, imports, modules, shared_libraries, tool_outputs
 
 from rankbench import libraries
 from rankbench.campaign import foreign
@@ -50,19 +50,19 @@ echo "$@" >> "{hidden}/given"
 
 
 @pytest.fixture(autouse=True)
-def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("LD_LIBRARY_PATH", "MPICH_CC"):
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
 def library(tmp_path: Path) -> Library:
-    return linked.make(tmp_path / "mpich", "4.3.2")
+    return shared_libraries.make(tmp_path / "mpich", "4.3.2")
 
 
-def plan_of(text: str = "") -> Plan:
+def make_plan(text: str = "") -> Plan:
     words = 'candidates = ["mpich"]\noperations = ["osu-latency"]\nsizes = "8,64"\nsamples = 50\n'
-    return parse_plan(words + text, "plan.toml", fakes.machine())
+    return parse_plan(words + text, "plan.toml", fakes.make_machine())
 
 
 def find_program(
@@ -81,19 +81,19 @@ def read_refusal(library: Library, home: Path, spec: SuiteSpec | None = None, op
     return str(error.value)
 
 
-# --- which can be run -------------------------------------------------------------------------------------------------
+# --- programs that can be run -----------------------------------------------------------------------------------------
 
 
-def test_tools_that_can_be_run_show_program_and_arguments() -> None:
+def test_runnable_tools_name_program_and_arguments() -> None:
     assert list(foreign.find_tools()) == ["imb", "osu"]
 
 
-def test_a_plan_knows_the_benchmarks_of_tools_that_it_names_as_a_family() -> None:
-    described = foreign.add_operations(fakes.description(), plan_of())
+def test_a_plan_that_names_a_tool_as_a_family_knows_its_benchmarks() -> None:
+    described = foreign.add_operations(fakes.read_description(), make_plan())
     assert {operation.kind for operation in described.operations if operation.foreign} == {"osu"}
-    description = fakes.description()
+    description = fakes.read_description()
     assert described.operations[: len(description.operations)] == description.operations
-    alone = msgspec.structs.replace(plan_of(), operations=["allreduce"])
+    alone = msgspec.structs.replace(make_plan(), operations=["allreduce"])
     assert foreign.add_operations(description, alone) == description
 
 
@@ -106,78 +106,78 @@ def test_a_place_is_a_folder_or_a_tarball() -> None:
 
 
 def test_a_program_is_found_anywhere_below_its_folder(tmp_path: Path, library: Library) -> None:
-    path = linked.program(library, tmp_path / "osu" / "c" / "mpi" / "pt2pt" / "osu_latency")
+    path = shared_libraries.link_program(library, tmp_path / "osu" / "c" / "mpi" / "pt2pt" / "osu_latency")
     (tmp_path / "osu" / "a" / "osu_latency").mkdir(parents=True)
     spec = SuiteSpec(name="osu", path=str(tmp_path / "osu"), arguments=["-W", "2"])
     assert find_program(library, tmp_path, spec) == Program(path, {}, LATENCY, ["-W", "2"])
 
 
-def test_a_folder_can_be_each_library_s_own(tmp_path: Path, library: Library) -> None:
-    path = linked.program(library, tmp_path / "mpich" / "4.3.2" / "mpich-4.3.2" / "osu_latency")
+def test_a_folder_can_depend_on_the_library(tmp_path: Path, library: Library) -> None:
+    path = shared_libraries.link_program(library, tmp_path / "mpich" / "4.3.2" / "mpich-4.3.2" / "osu_latency")
     spec = SuiteSpec(name="osu", path=f"{tmp_path}/{{family}}/{{version}}/{{library}}")
     assert find_program(library, tmp_path, spec).path == path
 
 
 @pytest.mark.parametrize("text", ["{compiler}/bin", "{", "{0}", "{library.prefixes}"])
-def test_other_words_in_braces_are_refused(tmp_path: Path, library: Library, text: str) -> None:
+def test_unknown_words_in_braces_are_refused(tmp_path: Path, library: Library, text: str) -> None:
     assert read_refusal(library, tmp_path, SuiteSpec(name="osu", path=text)) == (
         f'suites.osu.path: found "{text}"; braces may contain only {{library}}, {{family}}, {{version}}'
     )
 
 
-def test_a_program_that_is_not_in_its_folder(tmp_path: Path, library: Library) -> None:
+def test_a_program_missing_in_its_folder_is_refused(tmp_path: Path, library: Library) -> None:
     assert read_refusal(library, tmp_path, SuiteSpec(name="osu", path=str(tmp_path / "osu"))) == (
         f'osu-latency: no osu_latency in {tmp_path}/osu; say where it is: [suites.osu] path = "FOLDER", source = '
         '"TARBALL" or module = "NAME"'
     )
 
 
-def test_a_program_that_no_library_ships(tmp_path: Path, library: Library) -> None:
+def test_a_program_that_no_library_ships_is_refused(tmp_path: Path, library: Library) -> None:
     assert read_refusal(library, tmp_path, operation=BARRIER) == (
         "imb-mpi1-barrier: no IMB-MPI1 in the libraries that rankbench finds; say where it is: [suites.imb] "
         'path = "FOLDER", source = "TARBALL" or module = "NAME"'
     )
 
 
-def test_a_program_that_a_library_ships_is_run_by_others_of_its_abi(tmp_path: Path, library: Library) -> None:
-    intel = linked.make(tmp_path / "intel", "2021.18")
-    path = linked.program(intel, tmp_path / "intel" / "bin" / "IMB-MPI1")
+def test_a_program_shipped_with_a_library_runs_with_others_of_the_same_abi(tmp_path: Path, library: Library) -> None:
+    intel = shared_libraries.make(tmp_path / "intel", "2021.18")
+    path = shared_libraries.link_program(intel, tmp_path / "intel" / "bin" / "IMB-MPI1")
     assert find_program(intel, tmp_path, None, BARRIER) == Program(path, {}, BARRIER, [])
     assert find_program(library, tmp_path, None, BARRIER, [library, intel]) == Program(
         path, {"LD_LIBRARY_PATH": f"{tmp_path}/mpich/lib"}, BARRIER, []
     )
 
 
-def test_what_the_user_has_on_the_search_path_stays_behind(
+def test_the_candidate_s_library_precedes_the_user_s_search_path(
     tmp_path: Path, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    intel = linked.make(tmp_path / "intel", "2021.18")
-    linked.program(intel, tmp_path / "intel" / "bin" / "IMB-MPI1")
+    intel = shared_libraries.make(tmp_path / "intel", "2021.18")
+    shared_libraries.link_program(intel, tmp_path / "intel" / "bin" / "IMB-MPI1")
     monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/other")
     assert find_program(library, tmp_path, None, BARRIER, [intel]).environment == {
         "LD_LIBRARY_PATH": f"{tmp_path}/mpich/lib:/opt/other"
     }
 
 
-def test_a_program_of_another_abi(tmp_path: Path, library: Library) -> None:
-    openmpi = linked.make(tmp_path / "openmpi", "5.0", soname="libmpi.so.40")
-    linked.program(openmpi, tmp_path / "osu" / "osu_latency")
+def test_a_program_of_another_abi_is_refused(tmp_path: Path, library: Library) -> None:
+    openmpi = shared_libraries.make(tmp_path / "openmpi", "5.0", soname="libmpi.so.40")
+    shared_libraries.link_program(openmpi, tmp_path / "osu" / "osu_latency")
     assert read_refusal(library, tmp_path, SuiteSpec(name="osu", path=str(tmp_path / "osu"))) == (
         "osu_latency cannot run with mpich-4.3.2: it is linked to libmpi.so.40, and mpich-4.3.2 has libmpi.so.12; "
         "build it for this library"
     )
 
 
-def test_a_program_that_keeps_to_its_own_library(tmp_path: Path, library: Library) -> None:
-    other = linked.make(tmp_path / "other", "3.4", tags="--disable-new-dtags")
-    linked.program(other, tmp_path / "osu" / "osu_latency")
+def test_a_program_fixed_to_its_own_library_is_refused(tmp_path: Path, library: Library) -> None:
+    other = shared_libraries.make(tmp_path / "other", "3.4", tags="--disable-new-dtags")
+    shared_libraries.link_program(other, tmp_path / "osu" / "osu_latency")
     assert read_refusal(library, tmp_path, SuiteSpec(name="osu", path=str(tmp_path / "osu"))) == (
         f"osu_latency cannot run with mpich-4.3.2: it loads {tmp_path}/other/lib/libmpi.so.12, whatever "
         "LD_LIBRARY_PATH says; build it for this library"
     )
 
 
-def test_a_program_that_is_linked_to_no_library(tmp_path: Path, library: Library) -> None:
+def test_a_program_not_linked_to_a_shared_library_is_refused(tmp_path: Path, library: Library) -> None:
     path = tmp_path / "osu" / "osu_latency"
     path.parent.mkdir()
     path.write_text("#!/bin/sh\n")
@@ -192,11 +192,11 @@ def test_a_program_that_is_linked_to_no_library(tmp_path: Path, library: Library
 
 
 @pytest.fixture
-def offered(tmp_path: Path, library: Library, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder with two builds of a program, and with the modules that lead to them and to another library."""
-    linked.program(library, tmp_path / "osu" / "osu_latency")
-    other = linked.make(tmp_path / "other", "3.4")
-    linked.program(other, tmp_path / "others" / "osu_latency")
+def module_folder(tmp_path: Path, library: Library, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with two builds of a program, and with modules for them and for another library."""
+    shared_libraries.link_program(library, tmp_path / "osu" / "osu_latency")
+    other = shared_libraries.make(tmp_path / "other", "3.4")
+    shared_libraries.link_program(other, tmp_path / "others" / "osu_latency")
     files = {
         "mpich/4.3": f'export MPI_HOME={tmp_path}/mpich PATH="{tmp_path}/mpich/bin:$PATH"\n',
         "cuda/12": 'export CUDA_HOME=/opt/cuda PATH="/opt/cuda/bin:$PATH"\n',
@@ -208,36 +208,36 @@ def offered(tmp_path: Path, library: Library, monkeypatch: pytest.MonkeyPatch) -
     return tmp_path
 
 
-def modules_of(*names: str) -> SuiteSpec:
+def make_suite(*names: str) -> SuiteSpec:
     return SuiteSpec(name="osu", modules=list(names), arguments=["-W", "2"])
 
 
-def test_a_program_is_on_the_path_that_modules_give(offered: Path, library: Library) -> None:
-    program = find_program(library, offered, modules_of("cuda/12", "osu/7.4"))
-    assert (program.path, program.arguments) == (offered / "osu" / "osu_latency", ["-W", "2"])
+def test_a_program_is_found_on_the_path_of_its_modules(module_folder: Path, library: Library) -> None:
+    program = find_program(library, module_folder, make_suite("cuda/12", "osu/7.4"))
+    assert (program.path, program.arguments) == (module_folder / "osu" / "osu_latency", ["-W", "2"])
     assert program.environment == {
         "CUDA_HOME": "/opt/cuda",
-        "OSU_HOME": f"{offered}/osu",
-        "PATH": f"{offered}/osu:/opt/cuda/bin:{os.environ['PATH']}",
+        "OSU_HOME": f"{module_folder}/osu",
+        "PATH": f"{module_folder}/osu:/opt/cuda/bin:{os.environ['PATH']}",
     }
 
 
-def test_modules_are_loaded_after_those_of_a_library_that_is_from_modules(offered: Path) -> None:
-    (library,) = libraries.find(libraries.Search(home=offered, modules=("mpich/4.3",), system=()))
-    program = find_program(library, offered, modules_of("osu/bound"))
-    assert program.path == offered / "mpich" / ".." / "osu" / "osu_latency"
-    assert program.environment["MPI_HOME"] == f"{offered}/mpich"
+def test_modules_of_a_program_are_loaded_after_those_of_the_library(module_folder: Path) -> None:
+    (library,) = libraries.find(libraries.Search(home=module_folder, modules=("mpich/4.3",), system=()))
+    program = find_program(library, module_folder, make_suite("osu/bound"))
+    assert program.path == module_folder / "mpich" / ".." / "osu" / "osu_latency"
+    assert program.environment["MPI_HOME"] == f"{module_folder}/mpich"
 
 
-def test_a_module_that_leads_to_another_library_is_put_right(offered: Path, library: Library) -> None:
-    program = find_program(library, offered, modules_of("osu/astray"))
-    assert program.path == offered / "others" / "osu_latency"
-    assert program.environment["LD_LIBRARY_PATH"] == f"{offered}/mpich/lib:{offered}/other/lib"
+def test_the_candidate_s_library_precedes_that_of_a_module(module_folder: Path, library: Library) -> None:
+    program = find_program(library, module_folder, make_suite("osu/astray"))
+    assert program.path == module_folder / "others" / "osu_latency"
+    assert program.environment["LD_LIBRARY_PATH"] == f"{module_folder}/mpich/lib:{module_folder}/other/lib"
 
 
-def test_a_module_whose_program_is_of_another_abi(offered: Path) -> None:
-    openmpi = linked.make(offered / "openmpi", "5.0", soname="libmpi.so.40")
-    assert read_refusal(openmpi, offered, modules_of("osu/7.4")) == (
+def test_a_module_with_a_program_of_another_abi_is_refused(module_folder: Path) -> None:
+    openmpi = shared_libraries.make(module_folder / "openmpi", "5.0", soname="libmpi.so.40")
+    assert read_refusal(openmpi, module_folder, make_suite("osu/7.4")) == (
         f"osu_latency cannot run with {openmpi.name}: it is linked to libmpi.so.12, and {openmpi.name} has "
         "libmpi.so.40; build it for this library"
     )
@@ -246,18 +246,18 @@ def test_a_module_whose_program_is_of_another_abi(offered: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "text"), [(["cuda/12"], "cuda/12 puts"), (["cuda/12", "osu/7.4"], "cuda/12 osu/7.4 put")]
 )
-def test_a_program_that_modules_do_not_put_on_path(
-    offered: Path, library: Library, names: list[str], text: str
+def test_modules_without_the_program_on_their_path_are_refused(
+    module_folder: Path, library: Library, names: list[str], text: str
 ) -> None:
-    (offered / "osu" / "osu_latency").unlink()
-    assert read_refusal(library, offered, modules_of(*names)) == (
+    (module_folder / "osu" / "osu_latency").unlink()
+    assert read_refusal(library, module_folder, make_suite(*names)) == (
         f'osu-latency: no osu_latency in what {text} on PATH; say where it is: [suites.osu] path = "FOLDER", source = '
         '"TARBALL" or module = "NAME"'
     )
 
 
-def test_a_module_that_is_not_there(offered: Path, library: Library) -> None:
-    assert read_refusal(library, offered, modules_of("osu/8")) == (
+def test_a_missing_module_is_refused(module_folder: Path, library: Library) -> None:
+    assert read_refusal(library, module_folder, make_suite("osu/8")) == (
         "modules osu/8: Unable to locate a modulefile for 'osu/8'"
     )
 
@@ -265,7 +265,7 @@ def test_a_module_that_is_not_there(offered: Path, library: Library) -> None:
 # --- tarballs ---------------------------------------------------------------------------------------------------------
 
 
-def tarball(path: Path, files: Mapping[str, str]) -> Path:
+def write_tarball(path: Path, files: Mapping[str, str]) -> Path:
     with tarfile.open(path, "w:gz") as archive:
         for name, text in files.items():
             member = tarfile.TarInfo(f"osu-7.4/{name}")
@@ -276,14 +276,14 @@ def tarball(path: Path, files: Mapping[str, str]) -> Path:
 
 @pytest.fixture
 def source(tmp_path: Path) -> SuiteSpec:
-    """Return a tarball whose configure notes its arguments, below `hidden`."""
+    """Return a tarball whose configure records its arguments, below `hidden`."""
     (tmp_path / "hidden").mkdir()
-    files = {"configure": CONFIGURE.format(hidden=tmp_path / "hidden"), "program.c": linked.PROGRAM}
-    return SuiteSpec(name="osu", source=str(tarball(tmp_path / "osu-7.4.tar.gz", files)))
+    files = {"configure": CONFIGURE.format(hidden=tmp_path / "hidden"), "program.c": shared_libraries.PROGRAM}
+    return SuiteSpec(name="osu", source=str(write_tarball(tmp_path / "osu-7.4.tar.gz", files)))
 
 
-def test_a_tarball_is_built_for_each_library_once(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
-    other = linked.make(tmp_path / "other", "3.4", tags="--disable-new-dtags")
+def test_a_tarball_is_built_once_for_each_library(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
+    other = shared_libraries.make(tmp_path / "other", "3.4", tags="--disable-new-dtags")
     programs = [
         find_program(candidate_library, tmp_path / "home", source) for candidate_library in (library, other, library)
     ]
@@ -296,21 +296,23 @@ def test_a_tarball_is_built_for_each_library_once(tmp_path: Path, library: Libra
     assert (tmp_path / "hidden" / "given").read_text() == f"CC={library.wrapper}\nCC={other.wrapper}\n"
 
 
-def test_a_wrapper_for_cxx_is_reported_where_there_is_one(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
+def test_configure_gets_the_cxx_wrapper_if_there_is_one(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
     cxx = Path(library.wrapper).with_name("mpicxx")
     cxx.symlink_to(library.wrapper)
     find_program(library, tmp_path / "home", source)
     assert (tmp_path / "hidden" / "given").read_text() == f"CC={library.wrapper} CXX={cxx}\n"
 
 
-def test_another_tarball_of_the_name_is_built_anew(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
+def test_a_changed_tarball_of_the_same_name_is_built_again(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
     first = find_program(library, tmp_path / "home", source)
-    files = {"configure": CONFIGURE.format(hidden=tmp_path / "hidden"), "program.c": f"{linked.PROGRAM}\n"}
-    tarball(Path(source.source), files)
+    files = {"configure": CONFIGURE.format(hidden=tmp_path / "hidden"), "program.c": f"{shared_libraries.PROGRAM}\n"}
+    write_tarball(Path(source.source), files)
     assert find_program(library, tmp_path / "home", source).path != first.path
 
 
-def test_a_build_that_fails_is_reported_and_tried_again(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
+def test_a_failed_build_is_reported_and_repeated_in_the_next_run(
+    tmp_path: Path, library: Library, source: SuiteSpec
+) -> None:
     (tmp_path / "hidden" / "refuse").touch()
     message = read_refusal(library, tmp_path / "home", source)
     start = f"{source.source} for mpich-4.3.2: configure failed; see {tmp_path}/home/suites/osu-7.4-"
@@ -320,15 +322,15 @@ def test_a_build_that_fails_is_reported_and_tried_again(tmp_path: Path, library:
     assert find_program(library, tmp_path / "home", source).path.exists()
 
 
-def test_make_can_fail_too(tmp_path: Path, library: Library) -> None:
+def test_a_failed_make_is_reported(tmp_path: Path, library: Library) -> None:
     files = {"configure": CONFIGURE.format(hidden=tmp_path), "program.c": "no C\n"}
-    spec = SuiteSpec(name="osu", source=str(tarball(tmp_path / "osu.tgz", files)))
+    spec = SuiteSpec(name="osu", source=str(write_tarball(tmp_path / "osu.tgz", files)))
     message = read_refusal(library, tmp_path / "home", spec)
     assert message.startswith(f"{tmp_path}/osu.tgz for mpich-4.3.2: make failed; see {tmp_path}/home/suites/osu")
     assert "program.c" in Path(message.rpartition("see ")[2]).read_text()
 
 
-def test_what_was_built_may_lack_a_program(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
+def test_a_build_without_the_program_is_refused(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
     bandwidth = next(operation for operation in osu.OPERATIONS if operation.name == "osu-bw")
     assert read_refusal(library, tmp_path / "home", source, bandwidth) == (
         f'osu-bw: no osu_bw in what was built from {source.source}; say where it is: [suites.osu] path = "FOLDER", '
@@ -336,18 +338,18 @@ def test_what_was_built_may_lack_a_program(tmp_path: Path, library: Library, sou
     )
 
 
-def test_a_tarball_that_is_not_there(tmp_path: Path, library: Library) -> None:
+def test_a_missing_tarball_is_refused(tmp_path: Path, library: Library) -> None:
     spec = SuiteSpec(name="osu", source=str(tmp_path / "osu.tgz"))
     assert read_refusal(library, tmp_path, spec) == f"{tmp_path}/osu.tgz: cannot be read (No such file or directory)"
 
 
-def test_a_tarball_that_is_broken(tmp_path: Path, library: Library) -> None:
+def test_a_broken_tarball_is_refused(tmp_path: Path, library: Library) -> None:
     (tmp_path / "osu.tgz").write_bytes(b"no tarball")
     message = read_refusal(library, tmp_path, SuiteSpec(name="osu", source=str(tmp_path / "osu.tgz")))
     assert message == f"{tmp_path}/osu.tgz: no tarball that can be unpacked (file could not be opened successfully)"
 
 
-def test_a_tarball_that_is_cut(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
+def test_a_truncated_tarball_is_refused(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
     path = Path(source.source)
     path.write_bytes(path.read_bytes()[:-40])
     assert read_refusal(library, tmp_path / "home", source) == (
@@ -355,8 +357,8 @@ def test_a_tarball_that_is_cut(tmp_path: Path, library: Library, source: SuiteSp
     )
 
 
-def test_a_tarball_without_configure(tmp_path: Path, library: Library) -> None:
-    path = tarball(tmp_path / "osu.tgz", {"Makefile": "all:\n"})
+def test_a_tarball_without_configure_is_refused(tmp_path: Path, library: Library) -> None:
+    path = write_tarball(tmp_path / "osu.tgz", {"Makefile": "all:\n"})
     assert read_refusal(library, tmp_path / "home", SuiteSpec(name="osu", source=str(path))) == (
         f'{path}: has no configure; unpack and build it yourself, and say where: path = "FOLDER"'
     )
@@ -366,10 +368,10 @@ def test_a_tarball_without_configure(tmp_path: Path, library: Library) -> None:
 
 
 def test_each_library_has_its_programs_or_a_reason(tmp_path: Path, library: Library) -> None:
-    openmpi = linked.make(tmp_path / "openmpi", "5.0", soname="libmpi.so.40")
-    path = linked.program(library, tmp_path / "osu" / "osu_latency")
-    planned = plan_of(f'[suites.osu]\npath = "{tmp_path}/osu"\n')
-    core = fakes.description().operations[0]
+    openmpi = shared_libraries.make(tmp_path / "openmpi", "5.0", soname="libmpi.so.40")
+    path = shared_libraries.link_program(library, tmp_path / "osu" / "osu_latency")
+    planned = make_plan(f'[suites.osu]\npath = "{tmp_path}/osu"\n')
+    core = fakes.read_description().operations[0]
     programs, without = foreign.find_programs(planned, [core, LATENCY], [library, openmpi], [], tmp_path)
     assert programs == {("mpich-4.3.2", "osu-latency"): Program(path, {}, LATENCY, [])}
     why = (
@@ -380,14 +382,14 @@ def test_each_library_has_its_programs_or_a_reason(tmp_path: Path, library: Libr
     assert foreign.list_refusals(without) == [f"{openmpi.name}: {why}"]
 
 
-def test_a_reason_is_reported_once_for_all_that_it_holds_for() -> None:
+def test_a_reason_is_reported_once_for_all_its_candidates() -> None:
     without = {("a", "x"): "none", ("b", "x"): "none", ("a", "y"): "none", ("b", "y"): "other"}
     assert foreign.list_refusals(without) == ["a, b: none", "b: other"]
 
 
-def test_no_program_at_all_is_an_error(tmp_path: Path, library: Library) -> None:
+def test_a_plan_without_any_program_is_an_error(tmp_path: Path, library: Library) -> None:
     with pytest.raises(RankbenchError) as error:
-        foreign.find_programs(plan_of(), [LATENCY], [library], [], tmp_path)
+        foreign.find_programs(make_plan(), [LATENCY], [library], [], tmp_path)
     assert str(error.value) == (
         "plan.toml: osu-latency: no osu_latency in the libraries that rankbench finds; say where it is: [suites.osu] "
         'path = "FOLDER", source = "TARBALL" or module = "NAME"'
@@ -397,7 +399,7 @@ def test_no_program_at_all_is_an_error(tmp_path: Path, library: Library) -> None
 # --- launches ---------------------------------------------------------------------------------------------------------
 
 
-def order(operation: Operation, sizes: Sequence[int], ranks: int = 2) -> LaunchRequest:
+def make_order(operation: Operation, sizes: Sequence[int], ranks: int = 2) -> LaunchRequest:
     """Return the order of a launch of one benchmark."""
     foreign_of = operation.foreign
     assert foreign_of
@@ -411,9 +413,9 @@ def order(operation: Operation, sizes: Sequence[int], ranks: int = 2) -> LaunchR
         turn=Turn(1, "a", "socket", cases[0].launch_group),
         position=0,
         candidate=Candidate(name="a", library="a"),
-        library=campaigns.library("a"),
+        library=campaigns.make_library("a"),
         placement=Placement(name="socket", nodes=1, ranks_per_node=ranks, binding="none"),
-        plan=plan_of(),
+        plan=make_plan(),
         binary=Path("core"),
         cases=cases,
     )
@@ -423,8 +425,8 @@ def make_program(operation: Operation, arguments: Sequence[str] = ()) -> Program
     return Program(Path("/opt/bench/program"), {}, operation, list(arguments))
 
 
-class Ended:
-    """How launches of osu_latency end that print something."""
+class LaunchEnding:
+    """How launches of osu_latency end that print a text."""
 
     def __init__(self, folder: Path) -> None:
         self.output = folder / "output.log"
@@ -440,16 +442,16 @@ class Ended:
     ) -> LaunchExit:
         self.output.write_text(text)
         outcome = Outcome(exit_code=exit_code, hung=exit_code is None, duration_s=1.0)
-        return foreign.classify(order(operation, sizes, ranks), operation, outcome, self.output, text)
+        return foreign.classify(make_order(operation, sizes, ranks), operation, outcome, self.output, text)
 
 
 @pytest.fixture
-def ended(tmp_path: Path) -> Ended:
-    return Ended(tmp_path)
+def end_launch(tmp_path: Path) -> LaunchEnding:
+    return LaunchEnding(tmp_path)
 
 
-WHOLE = imports.latencies((8, 1.5), (16, 2.5), (32, 3.5))
-HALF = imports.latencies((8, 1.5))
+COMPLETE_OUTPUT = imports.format_latencies((8, 1.5), (16, 2.5), (32, 3.5))
+HALF_OUTPUT = imports.format_latencies((8, 1.5))
 
 
 def list_results(ending: LaunchExit) -> list[tuple[int, str, list[float]]]:
@@ -460,17 +462,17 @@ def list_results(ending: LaunchExit) -> list[tuple[int, str, list[float]]]:
     ]
 
 
-def broken(ending: LaunchExit) -> int | None:
-    """Return the size in which a launch ended."""
+def find_broken_size(ending: LaunchExit) -> int | None:
+    """Return the size at which a launch ended."""
     return ending.stream.unfinished.size_bytes if ending.stream.unfinished else None
 
 
-def test_the_command_is_the_program_s_with_what_the_plan_says_besides(tmp_path: Path) -> None:
-    launch_order = order(LATENCY, (64, 8))
+def test_the_command_has_the_program_s_arguments_and_those_of_the_plan(tmp_path: Path) -> None:
+    launch_order = make_order(LATENCY, (64, 8))
     assert foreign.command(launch_order, make_program(LATENCY, ["-W", "2"]), tmp_path) == [
         "/opt/bench/program", *osu.arguments(LATENCY, [8, 64], 2, launch_order.plan, tmp_path), "-W", "2"
     ]  # fmt: skip
-    theirs = foreign.command(order(BCAST, (64, 8)), make_program(BCAST), tmp_path)
+    theirs = foreign.command(make_order(BCAST, (64, 8)), make_program(BCAST), tmp_path)
     assert theirs == [
         "/opt/bench/program",
         "Bcast",
@@ -486,141 +488,143 @@ def test_the_command_is_the_program_s_with_what_the_plan_says_besides(tmp_path: 
     assert (tmp_path / "sizes.txt").read_text() == "8\n64\n"
 
 
-def test_what_ended_well_has_a_sample_for_each_size(ended: Ended) -> None:
-    ending = ended(WHOLE)
+def test_a_successful_output_has_a_sample_for_each_size(end_launch: LaunchEnding) -> None:
+    ending = end_launch(COMPLETE_OUTPUT)
     assert (ending.status, ending.reason) == (LaunchStatus.OK, "")
     assert list_results(ending) == [(8, "ok", [1500.0]), (16, "ok", [2500.0]), (32, "ok", [3500.0])]
-    assert (ending.stream.complete, broken(ending), ending.stream.facts) == (True, None, None)
+    assert (ending.stream.complete, find_broken_size(ending), ending.stream.facts) == (True, None, None)
 
 
-def test_sizes_that_were_not_asked_for_are_nothing(ended: Ended) -> None:
-    assert list_results(ended(WHOLE, (16,))) == [(16, "ok", [2500.0])]
+def test_sizes_that_were_not_requested_are_ignored(end_launch: LaunchEnding) -> None:
+    assert list_results(end_launch(COMPLETE_OUTPUT, (16,))) == [(16, "ok", [2500.0])]
 
 
-def test_a_size_that_the_program_has_not_is_refused(ended: Ended) -> None:
-    ending = ended(WHOLE, (8, 24))
+def test_a_size_that_the_program_does_not_measure_is_refused(end_launch: LaunchEnding) -> None:
+    ending = end_launch(COMPLETE_OUTPUT, (8, 24))
     assert list_results(ending) == [(8, "ok", [1500.0]), (24, "refused", [])]
     assert ending.stream.results[1].reason == "the program does not measure this size; it measured 8, 16, 32 B"
     assert ending.status == LaunchStatus.OK
 
 
-def test_of_many_sizes_the_first_are_named(ended: Ended) -> None:
-    many = imports.latencies(*((size, 1.5) for size in range(1, 20)))
-    assert ended(many, (24,)).stream.results[0].reason == (
+def test_a_refusal_names_the_first_measured_sizes(end_launch: LaunchEnding) -> None:
+    many = imports.format_latencies(*((size, 1.5) for size in range(1, 20)))
+    assert end_launch(many, (24,)).stream.results[0].reason == (
         "the program does not measure this size; it measured 1, 2, 3, 4, 5, 6, 7, 8 ... B"
     )
 
 
-def test_a_crash_in_mid_table_keeps_what_is_there_and_is_of_the_next_size(ended: Ended) -> None:
-    ending = ended(HALF + "Segmentation fault\n", (32, 8, 16), exit_code=139)
+def test_a_crash_in_mid_table_belongs_to_the_next_size(end_launch: LaunchEnding) -> None:
+    ending = end_launch(HALF_OUTPUT + "Segmentation fault\n", (32, 8, 16), exit_code=139)
     assert (ending.status, ending.reason) == (LaunchStatus.CRASHED, "exit code 139 (SIGSEGV)")
     assert list_results(ending) == [(8, "ok", [1500.0])]
-    assert (broken(ending), ending.stream.complete) == (16, False)
+    assert (find_broken_size(ending), ending.stream.complete) == (16, False)
 
 
-def test_a_line_that_a_crash_cut_is_no_value(ended: Ended) -> None:
-    ending = ended(f"{HALF}16                      2", exit_code=-9)
+def test_an_incomplete_last_line_is_not_a_value(end_launch: LaunchEnding) -> None:
+    ending = end_launch(f"{HALF_OUTPUT}16                      2", exit_code=-9)
     assert list_results(ending) == [(8, "ok", [1500.0])]
-    assert broken(ending) == 16
+    assert find_broken_size(ending) == 16
 
 
-def test_a_crash_before_any_value_is_of_the_first_size(ended: Ended) -> None:
-    ending = ended("Fatal error in MPI_Init\n", (32, 8), exit_code=1)
-    assert (ending.status, list_results(ending), broken(ending)) == (LaunchStatus.CRASHED, [], 8)
+def test_a_crash_before_the_first_value_belongs_to_the_first_size(end_launch: LaunchEnding) -> None:
+    ending = end_launch("Fatal error in MPI_Init\n", (32, 8), exit_code=1)
+    assert (ending.status, list_results(ending), find_broken_size(ending)) == (LaunchStatus.CRASHED, [], 8)
 
 
-def test_a_crash_after_the_last_value_broke_no_size(ended: Ended) -> None:
-    ending = ended(WHOLE, exit_code=1)
-    assert (ending.status, len(list_results(ending)), broken(ending)) == (LaunchStatus.CRASHED, 3, None)
+def test_a_crash_after_the_last_value_belongs_to_no_size(end_launch: LaunchEnding) -> None:
+    ending = end_launch(COMPLETE_OUTPUT, exit_code=1)
+    assert (ending.status, len(list_results(ending)), find_broken_size(ending)) == (LaunchStatus.CRASHED, 3, None)
 
 
-def test_a_hang_keeps_what_is_there(ended: Ended) -> None:
-    ending = ended(f"{HALF}16 ", exit_code=None)
+def test_a_hang_keeps_the_sizes_before_it(end_launch: LaunchEnding) -> None:
+    ending = end_launch(f"{HALF_OUTPUT}16 ", exit_code=None)
     assert (ending.status, ending.reason) == (LaunchStatus.HUNG, "no sign of life for 60 s")
-    assert (list_results(ending), broken(ending)) == ([(8, "ok", [1500.0])], 16)
+    assert (list_results(ending), find_broken_size(ending)) == ([(8, "ok", [1500.0])], 16)
 
 
-def test_what_ended_well_and_cannot_be_read_is_a_crash(ended: Ended) -> None:
-    bad = WHOLE.replace("2.50", "nan")
-    ending = ended(bad)
+def test_an_unreadable_output_is_a_crash(end_launch: LaunchEnding) -> None:
+    bad = COMPLETE_OUTPUT.replace("2.50", "nan")
+    ending = end_launch(bad)
     assert ending.status == LaunchStatus.CRASHED
     line = next(number for number, text in enumerate(bad.splitlines(), 1) if "nan" in text)
     assert ending.reason == (
-        f"its output cannot be read: {ended.output}:{line}: Avg Latency(us) is 'nan'; expected a number of 0 or more"
+        f"its output cannot be read: {end_launch.output}:{line}: Avg Latency(us) is 'nan'; "
+        "expected a number of 0 or more"
     )
-    assert broken(ending) == 8
+    assert find_broken_size(ending) == 8
 
 
-def test_an_output_that_ended_well_and_is_cut_cannot_be_read(ended: Ended) -> None:
-    assert ended(WHOLE.rstrip("\n")).reason == (
-        f"its output cannot be read: {ended.output}:6: ends in the middle of a line; is it cut? If not, end it "
+def test_a_truncated_output_of_a_successful_program_is_unreadable(end_launch: LaunchEnding) -> None:
+    assert end_launch(COMPLETE_OUTPUT.rstrip("\n")).reason == (
+        f"its output cannot be read: {end_launch.output}:6: ends in the middle of a line; is it cut? If not, end it "
         "with a newline"
     )
 
 
-def test_nothing_printed_cannot_be_read(ended: Ended) -> None:
-    ending = ended("")
+def test_an_empty_output_is_unreadable(end_launch: LaunchEnding) -> None:
+    ending = end_launch("")
     assert (ending.status, ending.reason) == (
         LaunchStatus.CRASHED,
-        f"its output cannot be read: {ended.output}: empty",
+        f"its output cannot be read: {end_launch.output}: empty",
     )
 
 
-def test_two_tables_are_worlds_of_their_own(ended: Ended) -> None:
-    ending = ended(WHOLE + WHOLE)
+def test_two_tables_are_refused_as_two_singletons(end_launch: LaunchEnding) -> None:
+    ending = end_launch(COMPLETE_OUTPUT + COMPLETE_OUTPUT)
     assert (ending.status, ending.stream.results) == (LaunchStatus.REFUSED, [])
     assert ending.reason == ("printed 2 tables where one of 2 ranks was asked for; is the launcher another library's?")
 
 
-def test_the_table_of_another_benchmark_is_none(ended: Ended) -> None:
-    text = imports.osu(imports.BANDWIDTH, (8, 1.0))
+def test_the_table_of_another_benchmark_is_refused(end_launch: LaunchEnding) -> None:
+    text = imports.format_osu(imports.BANDWIDTH, (8, 1.0))
     assert (
-        ended(text).reason == "printed 0 tables where one of 2 ranks was asked for; is the launcher another library's?"
+        end_launch(text).reason
+        == "printed 0 tables where one of 2 ranks was asked for; is the launcher another library's?"
     )
 
 
-PROCESSES = (printed.SAMPLES / "imb" / "IMB-MPI1.Barrier.txt").read_text()
+PROCESSES = (tool_outputs.SAMPLES / "imb" / "IMB-MPI1.Barrier.txt").read_text()
 
 
-def test_as_many_ranks_as_were_asked_for(ended: Ended) -> None:
+def test_another_number_of_ranks_than_requested_is_refused(end_launch: LaunchEnding) -> None:
     assert "# #processes = 2 " in PROCESSES
-    well = ended(PROCESSES, (0,), operation=BARRIER)
+    well = end_launch(PROCESSES, (0,), operation=BARRIER)
     assert (well.status, list_results(well)) == (LaunchStatus.OK, [(0, "ok", [300.0])])
-    wrong = ended(PROCESSES, (0,), operation=BARRIER, ranks=4)
+    wrong = end_launch(PROCESSES, (0,), operation=BARRIER, ranks=4)
     assert (wrong.status, wrong.stream.results) == (LaunchStatus.REFUSED, [])
     assert wrong.reason == "measured 2 ranks where one of 4 ranks was asked for; is the launcher another library's?"
 
 
-def test_a_benchmark_of_two_ranks_may_leave_others_out(ended: Ended) -> None:
-    assert ended(WHOLE, ranks=4).status == LaunchStatus.OK
+def test_a_benchmark_of_two_ranks_may_leave_others_out(end_launch: LaunchEnding) -> None:
+    assert end_launch(COMPLETE_OUTPUT, ranks=4).status == LaunchStatus.OK
 
 
-def test_a_value_of_nought_is_a_row_without_one(ended: Ended) -> None:
-    (result,) = ended(imports.latencies((8, 0.0)), (8,)).stream.results
+def test_a_printed_zero_is_a_row_without_a_value(end_launch: LaunchEnding) -> None:
+    (result,) = end_launch(imports.format_latencies((8, 0.0)), (8,)).stream.results
     assert (result.status, result.reason) == (CaseStatus.BELOW, "printed as 0: below the last digit printed")
 
 
-# --- what it calculates with, and how often ---------------------------------------------------------------------------
+# --- datatypes and repetitions ----------------------------------------------------------------------------------------
 
 ALLREDUCE = next(operation for operation in osu.OPERATIONS if operation.name == "osu-allreduce")
 IMB_ALLREDUCE = next(operation for operation in imb.OPERATIONS if operation.name == "imb-mpi1-allreduce")
 
 
 def plan_operation(operation: Operation, arguments: str = "") -> Operation:
-    """Return a benchmark as a plan of 50 samples runs it, with arguments of its own."""
+    """Return a benchmark as in a plan of 50 samples, with arguments of its own."""
     text = f'candidates = ["mpich"]\noperations = ["{operation.name}"]\nsizes = "8"\nsamples = 50\n'
     suite = operation.name.partition("-")[0]
     if arguments:
         text += f"[suites.{suite}]\narguments = [{arguments}]\n"
-    plan = parse_plan(text, "plan.toml", fakes.machine())
+    plan = parse_plan(text, "plan.toml", fakes.make_machine())
     return next(
         planned_operation
-        for planned_operation in foreign.add_operations(fakes.description(), plan).operations
+        for planned_operation in foreign.add_operations(fakes.read_description(), plan).operations
         if planned_operation.name == operation.name
     )
 
 
-def test_a_reduction_of_a_tool_adds_what_the_core_adds() -> None:
+def test_a_tool_s_reduction_uses_the_core_s_datatype() -> None:
     assert plan_operation(ALLREDUCE).datatype == plan_operation(IMB_ALLREDUCE).datatype == "float"
     assert plan_operation(LATENCY).datatype == "byte"
 
@@ -631,7 +635,7 @@ def test_a_datatype_among_the_arguments_is_that_of_the_cases(arguments: str) -> 
     assert plan_operation(IMB_ALLREDUCE, '"-red_data_type", "double"').datatype == "double"
 
 
-def test_a_program_that_has_the_option_is_reported_the_datatype(tmp_path: Path) -> None:
+def test_only_programs_with_the_option_get_the_datatype(tmp_path: Path) -> None:
     new, old = tmp_path / "new", tmp_path / "old"
     new.write_bytes(b"\0[all,mpi_char,mpi_int,mpi_float] - Set MPI_TYPE\0")
     old.write_bytes(b"\0print this help\0")
@@ -639,15 +643,15 @@ def test_a_program_that_has_the_option_is_reported_the_datatype(tmp_path: Path) 
     assert osu.list_type_arguments(ALLREDUCE, old) == osu.list_type_arguments(LATENCY, new) == []
 
 
-def test_the_program_is_started_with_its_datatype_before_the_user_s_arguments(tmp_path: Path, library: Library) -> None:
-    path = linked.program(library, tmp_path / "osu" / "osu_allreduce")
+def test_the_datatype_option_precedes_the_user_s_arguments(tmp_path: Path, library: Library) -> None:
+    path = shared_libraries.link_program(library, tmp_path / "osu" / "osu_allreduce")
     with path.open("ab") as file:
         file.write(b"mpi_float")
     spec = SuiteSpec(name="osu", path=str(tmp_path / "osu"), arguments=["-f"])
     assert find_program(library, tmp_path, spec, ALLREDUCE).arguments == ["-T", "mpi_float", "-f"]
 
 
-def test_a_launch_that_added_other_numbers_is_refused() -> None:
+def test_a_launch_with_another_datatype_is_refused() -> None:
     text = "# OSU MPI Allreduce Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size  Avg Latency(us)\n8  1.00\n"
     tables = list(
         osu.read(Text("x", iter([Line(number, splitline) for number, splitline in enumerate(text.splitlines(), 1)])))

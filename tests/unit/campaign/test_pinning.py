@@ -1,4 +1,4 @@
-"""What becomes of ranks that did not sit where their placement says, and of those that left it."""
+"""Results of ranks that did not run where their placement says, or left their CPUs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAIR = Placement(name="1x2", nodes=1, ranks_per_node=2, binding="core", cpus=[[0, 8], [1, 9]], ordinals=[0, 1])
-FILLED = msgspec.structs.replace(PAIR, cpus=[], ordinals=[])
-FREE = msgspec.structs.replace(FILLED, binding="none")
+FILLED_NODES = msgspec.structs.replace(PAIR, cpus=[], ordinals=[])
+UNBOUND = msgspec.structs.replace(FILLED_NODES, binding="none")
 THREADS = msgspec.structs.replace(PAIR, name="same-core", binding="thread", cpus=[[0], [8]])
 NODES = Placement(name="2x2", nodes=2, ranks_per_node=2, binding="core", cpus=[[0], [1]], hosts=["n1", "n2"])
 
@@ -33,8 +33,8 @@ def eight_cores_of_two_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(pinning, "CPU_FOLDER", tmp_path)
 
 
-def facts(*cpus: str, hosts: Sequence[str] = (), sockets: Sequence[int] = ()) -> list[RankFact]:
-    """Return what ranks say of themselves, of one host unless they have several."""
+def make_facts(*cpus: str, hosts: Sequence[str] = (), sockets: Sequence[int] = ()) -> list[RankFact]:
+    """Return the reports of ranks, of one host unless they have several."""
     return [
         RankFact(rank=rank, host=hosts[rank] if hosts else platform.node(), cpu=0, cpus=text, clock="", libmpi="",
                  socket=sockets[rank] if sockets else -1)
@@ -52,19 +52,21 @@ def facts(*cpus: str, hosts: Sequence[str] = (), sockets: Sequence[int] = ()) ->
         (PAIR, ["0", ""], "rank 1 may run on CPUs , CPUs 1,9 were asked for"),
         (THREADS, ["0", "8"], ""),
         (THREADS, ["0", "0,8"], "rank 1 may run on CPUs 0,8, CPU 8 was asked for"),
-        (FILLED, ["0", "1"], ""),
-        (FILLED, ["0,8", "1,9"], ""),
-        (FILLED, ["0", "0-3"], "rank 1 may run on CPUs 0-3 and is not bound to one core"),
-        (FILLED, [""], "rank 0 may run on CPUs  and is not bound to one core"),
-        (FILLED, ["0,1", "2"], "rank 0 may run on CPUs 0,1 and is not bound to one core"),
-        (FILLED, ["0", "1", "8"], "ranks 0 and 2 are bound to the same core (CPUs 0 and 8)"),
-        (FREE, ["0-7", "0-7"], ""),
+        (FILLED_NODES, ["0", "1"], ""),
+        (FILLED_NODES, ["0,8", "1,9"], ""),
+        (FILLED_NODES, ["0", "0-3"], "rank 1 may run on CPUs 0-3 and is not bound to one core"),
+        (FILLED_NODES, [""], "rank 0 may run on CPUs  and is not bound to one core"),
+        (FILLED_NODES, ["0,1", "2"], "rank 0 may run on CPUs 0,1 and is not bound to one core"),
+        (FILLED_NODES, ["0", "1", "8"], "ranks 0 and 2 are bound to the same core (CPUs 0 and 8)"),
+        (UNBOUND, ["0-7", "0-7"], ""),
         (msgspec.structs.replace(PAIR, binding="none"), ["0-7", "0-7"], ""),
     ],
 )
-def test_ranks_are_where_they_may_run(placement: Placement, cpus: list[str], reason: str) -> None:
+def test_reported_cpus_are_compared_with_those_of_the_placement(
+    placement: Placement, cpus: list[str], reason: str
+) -> None:
     crowd = msgspec.structs.replace(placement, ranks_per_node=len(cpus))
-    assert pinning.check_placement(crowd, facts(*cpus)) == (reason and f"not as asked: {reason}")
+    assert pinning.check_placement(crowd, make_facts(*cpus)) == (reason and f"not as asked: {reason}")
 
 
 @pytest.mark.parametrize(
@@ -80,9 +82,9 @@ def test_ranks_are_where_they_may_run(placement: Placement, cpus: list[str], rea
         ("1x2", [0, 0], ""),
     ],
 )
-def test_ranks_are_on_the_sockets_that_are_asked_for(name: str, sockets: list[int], reason: str) -> None:
+def test_ranks_must_run_on_the_sockets_of_the_placement(name: str, sockets: list[int], reason: str) -> None:
     placement = msgspec.structs.replace(PAIR, name=name)
-    assert pinning.check_placement(placement, facts("0", "1", sockets=sockets)) == (
+    assert pinning.check_placement(placement, make_facts("0", "1", sockets=sockets)) == (
         reason and f"not as asked: {reason}"
     )
 
@@ -97,26 +99,26 @@ def test_ranks_are_on_the_sockets_that_are_asked_for(name: str, sockets: list[in
         (["0,64", "0,64"], [0, 0], "ranks 0 and 1 are bound to the same core (CPUs 0,64 and 0,64)"),
     ],
 )
-def test_cores_of_other_hosts_are_not_those_of_this_one(cpus: list[str], cores: list[int], reason: str) -> None:
+def test_cores_of_other_hosts_are_counted_there(cpus: list[str], cores: list[int], reason: str) -> None:
     ranks = [
         msgspec.structs.replace(rank, cpu=core, core=core, socket=0)
-        for rank, core in zip(facts(*cpus, hosts=["elsewhere"] * 2), cores, strict=True)
+        for rank, core in zip(make_facts(*cpus, hosts=["elsewhere"] * 2), cores, strict=True)
     ]
-    assert pinning.check_placement(FILLED, ranks) == (reason and f"not as asked: {reason}")
+    assert pinning.check_placement(FILLED_NODES, ranks) == (reason and f"not as asked: {reason}")
 
 
 @pytest.mark.parametrize(("to", "moved"), [(64, False), (8, True)])
-def test_a_rank_of_another_host_stays_where_it_may_run(to: int, *, moved: bool) -> None:
-    ranks = facts("0,64", "1,65", hosts=["elsewhere"] * 2)
-    assert pinning.has_moved(FILLED, ranks, f"rank 0 from CPU 0 to CPU {to}") == moved
+def test_a_rank_of_another_host_keeps_to_its_own_cpus(to: int, *, moved: bool) -> None:
+    ranks = make_facts("0,64", "1,65", hosts=["elsewhere"] * 2)
+    assert pinning.has_moved(FILLED_NODES, ranks, f"rank 0 from CPU 0 to CPU {to}") == moved
 
 
-def test_sockets_come_before_cpus_and_nodes_before_both() -> None:
+def test_sockets_are_checked_before_cpus_and_hosts_before_both() -> None:
     sockets = msgspec.structs.replace(PAIR, name="sockets")
-    assert pinning.check_placement(sockets, facts("0", "0", sockets=[0, 0])) == (
+    assert pinning.check_placement(sockets, make_facts("0", "0", sockets=[0, 0])) == (
         "not as asked: ranks 0 and 1 are on one socket, sockets asks for two"
     )
-    assert pinning.check_placement(sockets, facts("0", "0", sockets=[0, 0], hosts=["n1", "n2"])) == (
+    assert pinning.check_placement(sockets, make_facts("0", "0", sockets=[0, 0], hosts=["n1", "n2"])) == (
         "not as asked: ranks 0 and 1 are on hosts n1 and n2, one was asked for"
     )
 
@@ -133,14 +135,14 @@ def test_sockets_come_before_cpus_and_nodes_before_both() -> None:
 )
 def test_ranks_fill_node_after_node(hosts: list[str], binding: str, reason: str) -> None:
     placement = msgspec.structs.replace(NODES, binding=binding)
-    assert pinning.check_placement(placement, facts("0", "1", "0", "1", hosts=hosts)) == (
+    assert pinning.check_placement(placement, make_facts("0", "1", "0", "1", hosts=hosts)) == (
         reason and f"not as asked: {reason}"
     )
 
 
-def test_cpus_are_those_of_each_node() -> None:
+def test_cpus_of_a_placement_are_those_of_each_node() -> None:
     hosts = ["n1", "n1", "n2", "n2"]
-    assert pinning.check_placement(NODES, facts("0", "1", "1", "0", hosts=hosts)) == (
+    assert pinning.check_placement(NODES, make_facts("0", "1", "1", "0", hosts=hosts)) == (
         "not as asked: rank 2 may run on CPUs 1, CPU 0 was asked for"
     )
 
@@ -148,58 +150,58 @@ def test_cpus_are_those_of_each_node() -> None:
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def results(*moved: str) -> list[CaseResult]:
-    """Return a case for each text on who moved, and one that the library lacks."""
-    cases = campaigns.cases_of(sizes=[8 * number for number in range(1, 9)], lines=[("allreduce", "blocking")])
-    draw = campaigns.Draw(campaigns.alike, np.random.default_rng(1), (1.0,), 5)
-    ok = [draw.result(case, campaigns.Truth(), 1.0) for case in cases[: len(moved)]]
+def make_results(*moved: str) -> list[CaseResult]:
+    """Return a case for each text on a moved rank, and one that the library lacks."""
+    cases = campaigns.make_cases(sizes=[8 * number for number in range(1, 9)], lines=[("allreduce", "blocking")])
+    draws = campaigns.Draw(campaigns.make_equal_truth, np.random.default_rng(1), (1.0,), 5)
+    ok = [draws.draw_result(case, campaigns.Truth(), 1.0) for case in cases[: len(moved)]]
     case_results = [msgspec.structs.replace(result, moved=text) for result, text in zip(ok, moved, strict=True)]
     return [*case_results, CaseResult(case=cases[-1], status=CaseStatus.LACKING, reason="not in this library")]
 
 
-def elsewhere(case: Case, reason: str) -> CaseResult:
+def make_refused_result(case: Case, reason: str) -> CaseResult:
     return CaseResult(case=case, status=CaseStatus.NOT_AS_ASKED, reason=reason)
 
 
-def test_ranks_that_sit_as_asked_keep_their_results() -> None:
-    rows = results("", "")
-    assert list(pinning.drop_moved(PAIR, facts("0", "1"), rows)) == rows
+def test_ranks_on_the_requested_cpus_keep_their_results() -> None:
+    rows = make_results("", "")
+    assert list(pinning.drop_moved(PAIR, make_facts("0", "1"), rows)) == rows
 
 
-def test_a_launch_of_ranks_elsewhere_has_no_samples() -> None:
-    rows = results("", "rank 1 from CPU 3 to CPU 2")
+def test_a_launch_of_ranks_on_wrong_cpus_has_no_samples() -> None:
+    rows = make_results("", "rank 1 from CPU 3 to CPU 2")
     reason = "not as asked: rank 1 may run on CPUs 2, CPUs 1,9 were asked for"
-    assert list(pinning.drop_moved(PAIR, facts("0", "2"), rows)) == [
-        elsewhere(rows[0].case, reason),
-        elsewhere(rows[1].case, reason),
+    assert list(pinning.drop_moved(PAIR, make_facts("0", "2"), rows)) == [
+        make_refused_result(rows[0].case, reason),
+        make_refused_result(rows[1].case, reason),
         rows[2],
     ]
 
 
-@pytest.mark.parametrize("placement", [PAIR, FILLED])
-def test_a_rank_that_left_its_core_ends_what_counts_of_its_launch(placement: Placement) -> None:
-    rows = results("", "rank 1 from CPU 1 to CPU 0", "")
-    assert list(pinning.drop_moved(placement, facts("0", "1"), rows)) == [
+@pytest.mark.parametrize("placement", [PAIR, FILLED_NODES])
+def test_results_after_a_rank_left_its_core_are_dropped(placement: Placement) -> None:
+    rows = make_results("", "rank 1 from CPU 1 to CPU 0", "")
+    assert list(pinning.drop_moved(placement, make_facts("0", "1"), rows)) == [
         rows[0],
-        elsewhere(rows[1].case, "not as asked: rank 1 from CPU 1 to CPU 0 while it was measured"),
-        elsewhere(rows[2].case, "not as asked: rank 1 from CPU 1 to CPU 0 in an earlier case"),
+        make_refused_result(rows[1].case, "not as asked: rank 1 from CPU 1 to CPU 0 while it was measured"),
+        make_refused_result(rows[2].case, "not as asked: rank 1 from CPU 1 to CPU 0 in an earlier case"),
         rows[3],
     ]
 
 
-@pytest.mark.parametrize("placement", [PAIR, FILLED])
+@pytest.mark.parametrize("placement", [PAIR, FILLED_NODES])
 def test_a_rank_may_change_threads_within_its_core(placement: Placement) -> None:
-    rows = results("rank 1 from CPU 1 to CPU 9")
-    assert list(pinning.drop_moved(placement, facts("0", "1,9"), rows)) == rows
+    rows = make_results("rank 1 from CPU 1 to CPU 9")
+    assert list(pinning.drop_moved(placement, make_facts("0", "1,9"), rows)) == rows
 
 
-def test_a_rank_of_another_node_sits_on_its_own_nodes_cpus() -> None:
-    rows = results("rank 3 from CPU 1 to CPU 0")
+def test_a_rank_of_another_node_is_checked_against_that_node_s_cpus() -> None:
+    rows = make_results("rank 3 from CPU 1 to CPU 0")
     hosts = ["n1", "n1", "n2", "n2"]
-    (row, _) = pinning.drop_moved(NODES, facts("0", "1", "0", "1", hosts=hosts), rows)
-    assert row == elsewhere(rows[0].case, "not as asked: rank 3 from CPU 1 to CPU 0 while it was measured")
+    (row, _) = pinning.drop_moved(NODES, make_facts("0", "1", "0", "1", hosts=hosts), rows)
+    assert row == make_refused_result(rows[0].case, "not as asked: rank 3 from CPU 1 to CPU 0 while it was measured")
 
 
-def test_ranks_that_are_not_bound_may_move() -> None:
-    rows = results("rank 1 from CPU 1 to CPU 0")
-    assert list(pinning.drop_moved(FREE, facts("0-7", "0-7"), rows)) == rows
+def test_unbound_ranks_may_move() -> None:
+    rows = make_results("rank 1 from CPU 1 to CPU 0")
+    assert list(pinning.drop_moved(UNBOUND, make_facts("0-7", "0-7"), rows)) == rows

@@ -35,8 +35,8 @@ EVERY_TURN = {("a", "socket"): 1, ("b", "socket"): 1}
 
 @pytest.fixture
 def campaign() -> Campaign:
-    planned = parse_plan(PLAN, "plan.toml", fakes.machine())
-    cases, notes = plan.expand_plan(planned, fakes.description(), fakes.machine())
+    planned = parse_plan(PLAN, "plan.toml", fakes.make_machine())
+    cases, notes = plan.expand_plan(planned, fakes.read_description(), fakes.make_machine())
     return Campaign(
         format=1,
         name="plan",
@@ -44,14 +44,14 @@ def campaign() -> Campaign:
         rankbench="0",
         plan=planned,
         seed=3,
-        machine=fakes.machine(),
+        machine=fakes.make_machine(),
         libraries=[],
         receipts=[],
         candidates=[Candidate(name=name, library=name) for name in ("a", "b")],
         cases=cases,
         operations=[],
         notes=notes,
-        starts=fakes.description().starts,
+        starts=fakes.read_description().starts,
     )
 
 
@@ -76,7 +76,7 @@ def make_launch(candidate: str, block: int, duration_s: float, status: LaunchSta
     )
 
 
-def result(case: Case, *time_ns: float, late: tuple[int, ...] = ()) -> CaseResult:
+def make_result(case: Case, *time_ns: float, late: tuple[int, ...] = ()) -> CaseResult:
     series = Series(rank=ALL_RANKS, time_ns=list(time_ns), last_rank=[], late=list(late), overrun=[])
     return CaseResult(case=case, status=CaseStatus.OK, series=[series])
 
@@ -86,7 +86,7 @@ def test_nothing_is_predicted_before_the_first_launch(campaign: Campaign) -> Non
     assert (progress.turns, progress.share_done, progress.seconds_left(4)) == (EVERY_TURN, 0, None)
 
 
-def test_the_bar_goes_to_the_first_look_and_then_to_the_last_block(campaign: Campaign) -> None:
+def test_progress_is_relative_to_the_first_look_and_then_to_the_last_block(campaign: Campaign) -> None:
     progress = Progress(campaign)
     shares = []
     for block in (1, 2, 3):
@@ -96,7 +96,7 @@ def test_the_bar_goes_to_the_first_look_and_then_to_the_last_block(campaign: Cam
     assert shares == [0, 1 / 4, 2 / 4, 3 / 4, 4 / 8, 5 / 8]
 
 
-def test_turns_of_launches_that_run_at_the_same_time_are_over_together(campaign: Campaign) -> None:
+def test_turns_of_concurrent_launches_end_together(campaign: Campaign) -> None:
     progress = Progress(campaign)
     for block in (1, 2):
         progress.on_start([Turn(block, name, "socket") for name in ("a", "b")], 1)
@@ -109,32 +109,32 @@ def test_turns_of_launches_that_run_at_the_same_time_are_over_together(campaign:
     assert progress.seconds_left(2) == pytest.approx(10.0, abs=5)
 
 
-def look(campaign: Campaign, *candidates: str, until: int) -> Decision:
+def make_look(campaign: Campaign, *candidates: str, until: int) -> Decision:
     case = campaign.cases[0].key
     facts = Look(block=2, decided=[], given_up=[], open={case: list(candidates)}, until=until, winners={})
     return Decision(stop=False, reason="1 goes on", look=facts)
 
 
-def test_after_a_look_time_is_that_of_what_is_open(campaign: Campaign) -> None:
+def test_after_a_look_the_forecast_covers_open_cases_only(campaign: Campaign) -> None:
     progress, case = Progress(campaign), campaign.cases[0]
-    progress.on_end(make_launch("a", 1, 30.0), [result(case, 1.0)])
+    progress.on_end(make_launch("a", 1, 30.0), [make_result(case, 1.0)])
     progress.on_start([Turn(3, plan.draw_block_order(3, 3, ["a", "b"])[0], "socket")], 1)
-    progress.on_decision(look(campaign, "a", "b", until=3))
+    progress.on_decision(make_look(campaign, "a", "b", until=3))
     assert progress.forecast_s() == pytest.approx((2 * 30.0, 4 * 30.0), abs=15)
     assert (progress.note, progress.blocks, progress.share_done) == ("1 goes on", 3, 2 / 3)
-    progress.on_decision(look(campaign, "a", until=4))
+    progress.on_decision(make_look(campaign, "a", until=4))
     assert progress.turns == {("a", "socket"): 1}
     assert progress.forecast_s() == pytest.approx((2 * 30.0, 2 * 30.0), abs=15)
 
 
-def test_launches_take_a_time_of_their_own_and_one_for_each_case(campaign: Campaign) -> None:
+def test_a_launch_takes_a_fixed_time_and_a_time_per_case(campaign: Campaign) -> None:
     progress, case = Progress(campaign), campaign.cases[0]
     for cases in (1, 2, 5):
-        progress.on_end(make_launch("a", 1, 3.0 + 0.5 * cases), [result(case, 1.0)] * cases)
+        progress.on_end(make_launch("a", 1, 3.0 + 0.5 * cases), [make_result(case, 1.0)] * cases)
     assert progress.seconds(11) == pytest.approx(8.5)
 
 
-def test_time_left_follows_from_what_turns_took(campaign: Campaign) -> None:
+def test_remaining_time_follows_from_earlier_turns(campaign: Campaign) -> None:
     progress = Progress(campaign)
     first, second = plan.draw_block_order(3, 1, ["a", "b"])
     progress.on_start([Turn(1, first, "socket")], 1)
@@ -146,15 +146,15 @@ def test_time_left_follows_from_what_turns_took(campaign: Campaign) -> None:
     assert progress.seconds_left(4) == pytest.approx(6 * 75.0, abs=15)
 
 
-def test_a_value_is_the_median_of_medians_of_samples_in_time(campaign: Campaign) -> None:
+def test_a_value_is_the_median_over_launches_of_medians_of_valid_samples(campaign: Campaign) -> None:
     progress, case = Progress(campaign), campaign.cases[0]
-    progress.on_end(make_launch("a", 1, 1.0), [result(case, 900.0, 10.0, 20.0, 30.0, late=(0,))])
-    progress.on_end(make_launch("a", 2, 1.0), [result(case, 40.0)])
+    progress.on_end(make_launch("a", 1, 1.0), [make_result(case, 900.0, 10.0, 20.0, 30.0, late=(0,))])
+    progress.on_end(make_launch("a", 2, 1.0), [make_result(case, 40.0)])
     assert progress.find_value_ns("a", case) == 30.0
     assert progress.find_value_ns("b", case) is None
 
 
-def test_a_value_leaves_out_overruns_where_their_start_discards_them_and_what_single_ranks_saw(
+def test_a_value_leaves_out_discarded_overruns_and_samples_of_single_ranks(
     campaign: Campaign,
 ) -> None:
     progress = Progress(campaign)
@@ -166,7 +166,7 @@ def test_a_value_leaves_out_overruns_where_their_start_discards_them_and_what_si
         assert progress.find_value_ns("a", case) == figure_ns
 
 
-def test_what_went_wrong_is_a_line_each(campaign: Campaign) -> None:
+def test_each_failure_is_one_line(campaign: Campaign) -> None:
     progress, case = Progress(campaign), campaign.cases[0]
     crashed = CaseResult(case=case, status=CaseStatus.CRASHED, reason="exit code 139 (SIGSEGV)")
     progress.on_end(make_launch("a", 1, 1.0, LaunchStatus.CRASHED), [crashed])

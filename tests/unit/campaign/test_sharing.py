@@ -1,4 +1,4 @@
-"""Launches that take turns are no more than the resources of the machine suffice for."""
+"""Concurrent launches are limited by the resources of the machine."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ MIB = 1 << 20
 FIRST, SECOND = "mpich-9.1", "mpich-9.2"
 
 
-def uses(*amounts: int) -> dict[tuple[str, str], Amounts]:
-    """Return what launches of a, b, ... use of /dev/shm."""
+def make_uses(*amounts: int) -> dict[tuple[str, str], Amounts]:
+    """Return how much of /dev/shm launches of a, b, ... use."""
     return {(name, "2x1"): {SHM: amount} for name, amount in zip("abcd", amounts, strict=False)}
 
 
 def test_launches_that_fit_are_one_group() -> None:
-    assert Sharing(uses(30, 30, 30)).divide("2x1", "abc", {SHM: 100}) == ([[0, 1, 2]], "")
+    assert Sharing(make_uses(30, 30, 30)).divide("2x1", "abc", {SHM: 100}) == ([[0, 1, 2]], "")
 
 
 def test_launches_that_do_not_fit_are_divided_in_their_order() -> None:
-    groups, why = Sharing(uses(30 * MIB, 50 * MIB, 40 * MIB)).divide("2x1", "abc", {SHM: 100 * MIB})
+    groups, why = Sharing(make_uses(30 * MIB, 50 * MIB, 40 * MIB)).divide("2x1", "abc", {SHM: 100 * MIB})
     assert groups == [[0, 1], [2]]
     assert why == "3 launches need 120 MiB of /dev/shm and 100 MiB of /dev/shm is free"
 
 
-def test_what_launches_used_in_turn_corrects_what_they_need() -> None:
-    sharing = Sharing(uses(10, 10, 10))
+def test_use_measured_in_turns_corrects_the_estimated_use() -> None:
+    sharing = Sharing(make_uses(10, 10, 10))
     sharing.learn("2x1", "abc", {SHM: 95})
     assert sharing.divide("2x1", "abc", {SHM: 100})[0] == [[0, 1], [2]]
     sharing.learn("2x1", "ab", {SHM: 20})
     assert sharing.divide("2x1", "abc", {SHM: 100})[0] == [[0, 1], [2]]
 
 
-def test_what_checks_do_not_use_is_learned_from_launches_in_turn() -> None:
+def test_use_unknown_from_checks_is_learned_from_launches_in_turns() -> None:
     sharing = Sharing({})
     sharing.learn("2x1", "ab", {SHM: 95})
     assert sharing.divide("2x1", "ab", {SHM: 100})[0] == [[0], [1]]
 
 
 def run_with(folder: Path, used: dict[str, int], free: int) -> tuple[loop.Loop, Progress]:
-    """Run a campaign on a machine with so much of /dev/shm, of which launches use so much."""
+    """Run a campaign on a machine with so much free /dev/shm, of which each launch uses so much."""
     prepared = prepare(folder, PLAN)
     campaign = prepared.store.campaign
     progress = Progress(campaign)
@@ -74,7 +74,7 @@ def run_with(folder: Path, used: dict[str, int], free: int) -> tuple[loop.Loop, 
 
 
 @pytest.mark.usefixtures("libraries")
-def test_launches_run_alone_where_the_machine_has_enough_for_one_only(tmp_path: Path) -> None:
+def test_launches_run_alone_if_the_machine_has_resources_for_one_only(tmp_path: Path) -> None:
     runner, progress = run_with(tmp_path, {FIRST: 60 * MIB, SECOND: 60 * MIB}, 100 * MIB)
     assert_sound(runner.store, blocks=2)
     launches = runner.store.launches()
@@ -87,7 +87,7 @@ def test_launches_run_alone_where_the_machine_has_enough_for_one_only(tmp_path: 
 
 
 @pytest.mark.usefixtures("libraries")
-def test_launches_take_turns_in_smaller_groups_where_the_machine_has_enough_for_these(tmp_path: Path) -> None:
+def test_launches_take_turns_in_smaller_groups_if_the_machine_has_resources_for_these(tmp_path: Path) -> None:
     runner, _ = run_with(tmp_path, {FIRST: 40 * MIB, SECOND: 40 * MIB}, 100 * MIB)
     assert_sound(runner.store, blocks=2)
     assert sorted(launch.together for launch in runner.store.launches()) == [1, 1, 2, 2, 2, 2]

@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 
-def truth(candidate: str, case: Case) -> Truth:
+def make_truth(candidate: str, case: Case) -> Truth:
     """Beta takes twice the time with small messages."""
     return Truth(noise=0, spread=0, factor=2 if candidate == "beta" and case.size_bytes < 1024 else 1)
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return make_campaign(tmp_path_factory.mktemp("results") / "two", truth, launches=6)
+def campaign_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return make_campaign(tmp_path_factory.mktemp("results") / "two", make_truth, launches=6)
 
 
 @pytest.fixture(autouse=True)
-def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+def use_wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "width", 120)
 
 
-def test_calls_are_summed_and_candidates_compared(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    advise(stored.folder, calls="allreduce 8: 1000, pingpong 1M: 2, scan 8: 4")
+def test_calls_are_summed_and_candidates_compared(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    advise(campaign_store.folder, calls="allreduce 8: 1000, pingpong 1M: 2, scan 8: 4")
     out = " ".join(capsys.readouterr().out.split())
     assert "socket: 2 calls" in out
     assert "pingpong 1 MiB 2 from 64 KiB, in proportion" in out
@@ -47,20 +47,22 @@ def test_calls_are_summed_and_candidates_compared(stored: Store, capsys: pytest.
     assert out.endswith("what ranks wait for each other is not in it.")
 
 
-def test_measured_calls_have_a_recommendation(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    advise(stored.folder, calls="allreduce 8: 1000, pingpong 64K: 2")
+def test_each_measured_call_has_a_recommendation(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    advise(campaign_store.folder, calls="allreduce 8: 1000, pingpong 64K: 2")
     out = " ".join(capsys.readouterr().out.split())
     assert "For these calls, alpha has the lowest total:" in out
     assert "extrapolated" not in out
 
 
-def test_a_profile_says_what_was_not_counted(stored: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_calls_of_a_profile_that_are_not_counted_are_listed(
+    campaign_store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     profile = tmp_path / "ipm.xml"
     profile.write_text(
         '<ipm_job_profile>\n<task mpi_rank="0">\n<hent call="MPI_Allreduce" bytes="8" count="10" >1</hent>\n'
         '<hent call="MPI_Comm_dup" bytes="0" count="1" >1</hent>\n</task>\n'
     )
-    advise(stored.folder, profile=profile)
+    advise(campaign_store.folder, profile=profile)
     out = " ".join(capsys.readouterr().out.split())
     assert "allreduce 8 B 10 measured" in out
     assert "Not counted, since no operation corresponds to them: MPI_Comm_dup." in out
@@ -78,13 +80,13 @@ def test_a_profile_says_what_was_not_counted(stored: Store, tmp_path: Path, caps
         ),
     ],
 )
-def test_what_is_not_known_is_a_line(calls: str, says: str, stored: Store) -> None:
+def test_unknown_calls_are_refused_in_one_line(calls: str, says: str, campaign_store: Store) -> None:
     with pytest.raises(RankbenchError) as error:
-        advise(stored.folder, calls=calls)
+        advise(campaign_store.folder, calls=calls)
     assert str(error.value) == says
 
 
-def test_calls_are_said_once(stored: Store, tmp_path: Path) -> None:
+def test_calls_and_profile_exclude_each_other(campaign_store: Store, tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
-        advise(stored.folder, calls="allreduce 8: 1", profile=tmp_path)
+        advise(campaign_store.folder, calls="allreduce 8: 1", profile=tmp_path)
     assert str(error.value) == "--calls and --profile both say what is called; name one of them"

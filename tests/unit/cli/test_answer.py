@@ -1,4 +1,4 @@
-"""The answer in the terminal: seven lines at most, in whole words."""
+"""The answer in the terminal: at most seven lines, words never divided."""
 
 from __future__ import annotations
 
@@ -23,19 +23,25 @@ NAMES = ("alpha-1.0.0", "al[red]pha-beta-2.0", "gamma-long-name-2021.18.1")
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    def truth(name: str, case: Case) -> Truth:
+def campaign_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    def make_truth(name: str, case: Case) -> Truth:
         small = case.size_bytes <= 1024
         return Truth(factor={NAMES[0]: 1.0 if small else 1.5, NAMES[1]: 1.5 if small else 1.0}.get(name, 3.0))
 
-    cases = campaigns.cases_of(sizes=(8, 1024, 8192, 65536))
+    cases = campaigns.make_cases(sizes=(8, 1024, 8192, 65536))
     return make_campaign(
-        tmp_path_factory.mktemp("results") / "plan", truth, 6, candidates=NAMES, cases=cases, control=True, samples=10
+        tmp_path_factory.mktemp("results") / "plan",
+        make_truth,
+        6,
+        candidates=NAMES,
+        cases=cases,
+        control=True,
+        samples=10,
     )
 
 
-def test_the_answer_has_seven_lines_at_most_and_verbose_has_all(stored: Store) -> None:
-    verdict = evaluation.evaluate(stored).verdict
+def test_the_answer_has_at_most_seven_lines_and_verbose_shows_all(campaign_store: Store) -> None:
+    verdict = evaluation.evaluate(campaign_store).verdict
     short, long = answer(verdict), answer(verdict, verbose=True)
     assert len(short) <= 7
     assert any(line.startswith("Up to 1 KiB") for line in short)
@@ -46,21 +52,21 @@ def test_the_answer_has_seven_lines_at_most_and_verbose_has_all(stored: Store) -
     assert len(long) > 7
 
 
-def test_no_word_is_broken_at_eighty_columns(
-    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_no_word_is_divided_at_eighty_columns(
+    campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "width", 80)
-    conclude(stored, Decision(stop=True, reason="the plan's 6 blocks are done"))
+    conclude(campaign_store, Decision(stop=True, reason="the plan's 6 blocks are done"))
     printed = capsys.readouterr().out
     assert printed.startswith("plan: done in ")
     words = set(printed.split())
-    assert {word for line in answer(evaluation.evaluate(stored).verdict) for word in line.split()} <= words
+    assert {word for line in answer(evaluation.evaluate(campaign_store).verdict) for word in line.split()} <= words
     assert {"gamma-long-name", "2021.18.1", "al[red]pha-beta"} <= words
-    assert printed.splitlines()[-1].endswith(str(stored.folder))
+    assert printed.splitlines()[-1].endswith(str(campaign_store.folder))
     assert all(len(line) <= 80 for line in printed.splitlines()[:-1])
 
 
-def test_a_word_longer_than_a_line_stays_whole(
+def test_a_word_longer_than_a_line_is_not_divided(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "width", 20)

@@ -1,4 +1,4 @@
-"""What is done while a command waits for other programs."""
+"""Work in the background while a command waits for other programs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rankbench.cli import background
 from rankbench.model import RankbenchError
 
 
-def test_an_act_goes_on_beside_its_caller_and_its_result_is_waited_for() -> None:
+def test_a_function_runs_beside_its_caller_until_its_result_is_needed() -> None:
     both = threading.Barrier(2, timeout=60)
     result = background.start_thread(lambda: (both.wait(), "result"))
-    both.wait()  # Neither comes here alone.
+    both.wait()  # Neither thread passes alone.
     assert [result()[1], result()[1]] == ["result", "result"]
 
 
-def test_what_an_act_raises_is_raised_where_its_result_is_wanted() -> None:
+def test_an_error_of_a_background_function_is_raised_with_its_result() -> None:
     def fail() -> None:
         raise RankbenchError("no such folder")
 
@@ -28,7 +28,7 @@ def test_what_an_act_raises_is_raised_where_its_result_is_wanted() -> None:
         result()
 
 
-def test_modules_are_there_once_they_were_waited_for() -> None:
+def test_modules_are_loaded_in_the_background() -> None:
     code = (
         "import sys\nfrom rankbench.cli import background\n"
         "loaded = background.load('xml.dom', 'rankbench.quantities')\n"

@@ -1,4 +1,4 @@
-"""A campaign stays below the folder of results, whatever its name."""
+"""A campaign is stored below the folder of results, whatever its name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLAN = 'question = "?"\ncandidates = ["mpich"]\noperations = ["barrier"]\n'
 
 
 @pytest.mark.parametrize("name", ["../evil", "/evil", "a/b", "..", ".", ".hidden", "", "a\nb", "a\x1b[2J", "a\0"])
-def test_a_name_that_is_none(name: str) -> None:
+def test_names_that_are_paths_or_hidden_are_refused(name: str) -> None:
     with pytest.raises(RankbenchError) as error:
         campaign_folder(Path("results"), name)
     assert str(error.value) == (
@@ -24,12 +24,12 @@ def test_a_name_that_is_none(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["study", "2 nodes", "a..b", "größe-8"])
-def test_names(name: str) -> None:
+def test_other_names_are_folders_below_the_results(name: str) -> None:
     assert campaign_folder(Path("results"), name) == Path("results", name)
 
 
 @pytest.mark.parametrize("command", ["run", "script", "submit", "import"])
-def test_every_command_that_takes_a_name_refuses_it(tmp_path: Path, command: str) -> None:
+def test_every_command_with_a_name_refuses_a_path(tmp_path: Path, command: str) -> None:
     (tmp_path / "plan.toml").write_text(PLAN)
     scheduler = ["--scheduler", "slurm"] if command in ("script", "submit") else []
     process = subprocess.run(

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Return how to run the command: exit code, and what it printed on both streams."""
+    """Return a function that runs the command: exit code, and what it printed on both streams."""
     monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path / "home"))
     prefix = fake.make(tmp_path / "library", "9.9")
 
-    def run(*arguments: str, **truth: Any) -> tuple[int, str, str]:
-        fake.behave(prefix, study=study.text(study.lines(**truth)))
+    def run_command(*arguments: str, **truth: Any) -> tuple[int, str, str]:
+        fake.behave(prefix, study=study.encode_records(study.make_records(**truth)))
         monkeypatch.setattr("sys.argv", ["rankbench", "clock", "mpich==9.9", "--prefix", str(prefix), *arguments])
         with pytest.raises(SystemExit) as ended:
             cli.main()
         return int(ended.value.code or 0), *capsys.readouterr()
 
-    return run
+    return run_command
 
 
 def test_sources_accuracy_cost_and_drift_are_reported(run: Command) -> None:
@@ -52,7 +52,7 @@ def test_sources_accuracy_cost_and_drift_are_reported(run: Command) -> None:
     assert "1 n1 tsc tree +0.001 ppm +0.001 … +0.001 ppm" in lines
 
 
-def test_an_error_outside_its_bound_is_a_failure_of_one_line_per_method(run: Command) -> None:
+def test_an_error_beyond_its_bound_is_a_failure_of_one_line_per_method(run: Command) -> None:
     code, out, _ = run(bound_ns=22.0)
     failed = [line for line in out.splitlines() if line.startswith("FAILED")]
     assert code == 1
@@ -63,7 +63,7 @@ def test_an_error_outside_its_bound_is_a_failure_of_one_line_per_method(run: Com
     ]
 
 
-def test_where_the_truth_is_not_known_only_bounds_are_shown(run: Command) -> None:
+def test_only_bounds_are_shown_if_the_truth_is_not_known(run: Command) -> None:
     code, out, _ = run(truth_ns=None)
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert code == 0
@@ -76,7 +76,7 @@ def test_clocks_that_differ_by_a_known_offset_are_reported(run: Command) -> None
     assert "Synchronisation by tsc. The ranks' clocks differ by offsets that the system shows exactly." in out
 
 
-def test_every_source_has_tables_of_its_own(run: Command) -> None:
+def test_each_source_has_its_own_tables(run: Command) -> None:
     _, out, _ = run(sources=("tsc", "MPI_Wtime"))
     assert [line.split(".")[0] for line in out.splitlines() if line.startswith("Synchronisation")] == [
         "Synchronisation by tsc",
@@ -84,7 +84,7 @@ def test_every_source_has_tables_of_its_own(run: Command) -> None:
     ]
 
 
-def test_everything_can_be_kept(run: Command, tmp_path: Path) -> None:
+def test_the_study_can_be_written_as_json(run: Command, tmp_path: Path) -> None:
     path = tmp_path / "clock.json"
     run("--format", "json", "--output", str(path), "--ranks", "3")
     (record,) = msgspec.json.decode(path.read_bytes())
@@ -95,7 +95,7 @@ def test_everything_can_be_kept(run: Command, tmp_path: Path) -> None:
     assert len(record["study"]["offsets"]) == 3 * 4 * 3
 
 
-def test_a_place_that_cannot_be_written_is_named(run: Command, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_written_is_reported(run: Command, tmp_path: Path) -> None:
     code, _, err = run("--format", "json", "--output", str(tmp_path / "absent" / "clock.json"))
     assert (code, err) == (
         2,
@@ -104,8 +104,8 @@ def test_a_place_that_cannot_be_written_is_named(run: Command, tmp_path: Path) -
     )
 
 
-def test_a_study_that_is_broken_off_is_an_error(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    output = study.text(study.lines())
-    monkeypatch.setattr(study, "text", lambda _: output[: len(output) // 2])
+def test_an_interrupted_study_is_an_error(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    output = study.encode_records(study.make_records())
+    monkeypatch.setattr(study, "encode_records", lambda _: output[: len(output) // 2])
     code, _, err = run()
     assert (code, err) == (2, "rankbench: mpich-9.9: exit code 0 but no result: it printed nothing\n")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes.campaigns import CANDIDATES, Truth, campaign, make_campaign
+from fakes.campaigns import CANDIDATES, Truth, make_campaign, make_record
 
 from rankbench.cli.commands.compare import compare, pair
 from rankbench.cli.display import console
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 GOLDEN = Path(__file__).parents[2] / "golden"
 
 
-def truth(candidate: str, case: Case) -> Truth:
+def make_truth(candidate: str, case: Case) -> Truth:
     """Beta takes twice the time with small messages and crashes in one large one."""
     if (candidate, case.form, case.operation, case.size_bytes) == ("beta", "nonblocking", "allreduce", 65536):
         return Truth(status=CaseStatus.CRASHED)
@@ -29,52 +29,54 @@ def truth(candidate: str, case: Case) -> Truth:
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return make_campaign(tmp_path_factory.mktemp("results") / "two", truth, launches=6)
+def campaign_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return make_campaign(tmp_path_factory.mktemp("results") / "two", make_truth, launches=6)
 
 
 @pytest.fixture(autouse=True)
-def a_hundred_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+def use_a_hundred_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "width", 100)
 
 
 def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """Return the lines that were printed, without the blanks that fill up the last column."""
+    """Return the printed lines without trailing blanks."""
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
-def test_first_two_candidates(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    compare(str(stored.folder))
+def test_the_first_two_candidates_are_compared_by_default(
+    campaign_store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compare(str(campaign_store.folder))
     assert read_lines(capsys) == (GOLDEN / "compare.txt").read_text().splitlines()
 
 
-def test_the_other_way_round_all_ratios_are_turned(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    compare(str(stored.folder), "beta", "alpha")
+def test_exchanged_candidates_have_inverted_ratios(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    compare(str(campaign_store.folder), "beta", "alpha")
     out = "\n".join(read_lines(capsys))
     assert re.findall(r"pingpong 8 B .* (\S+) +(\S+×) ", out) == [("0.49×", "0.48–0.50×")]
     assert "alpha is slower in 0, faster in 5, not distinguishable in 3 of 8 cases" in out
 
 
-def test_candidate_and_its_twin(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    compare(str(stored.folder), "alpha", "alpha (again)")
+def test_a_candidate_is_compared_with_its_twin(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    compare(str(campaign_store.folder), "alpha", "alpha (again)")
     assert "alpha (again) is slower in 0, faster in 0, not distinguishable in 9 of 9 cases" in "\n".join(
         read_lines(capsys)
     )
 
 
-def test_names_are_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_markup_in_names_is_not_interpreted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = make_campaign(tmp_path / "c", launches=1, candidates=("al[red]pha", "be[/]ta"))
     compare(str(store.folder))
     assert read_lines(capsys)[0] == "be[/]ta over al[red]pha: times paired within 1 block"
 
 
-def test_one_block_has_neither_interval_nor_p(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    compare(str(make_campaign(tmp_path / "c", truth, launches=1).folder))
+def test_one_block_has_neither_interval_nor_p_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    compare(str(make_campaign(tmp_path / "c", make_truth, launches=1).folder))
     rows = [line for line in read_lines(capsys) if line.startswith("pingpong")]
     assert [line.split()[-1] for line in rows] == ["~", "~"]
 
 
-def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_candidates_without_common_cases_have_no_ratios(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def lack(candidate: str, case: Case) -> Truth:
         return Truth(status=CaseStatus.LACKING if candidate == "beta" else CaseStatus.OK)
 
@@ -88,10 +90,10 @@ def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     ]
 
 
-def with_families() -> Campaign:
+def make_campaign_of_families() -> Campaign:
     """Return a campaign with a library in two settings."""
     tuned = Candidate(name="alpha tuned", library="alpha", settings={"x": "1"})
-    base = campaign(candidates=("alpha", "beta", "gamma"))
+    base = make_record(candidates=("alpha", "beta", "gamma"))
     beta, gamma = base.libraries[1:]
     family = [msgspec.structs.replace(library, family="pair") for library in (beta, gamma)]
     return msgspec.structs.replace(base, candidates=[*base.candidates, tuned], libraries=[base.libraries[0], *family])
@@ -105,12 +107,12 @@ def with_families() -> Campaign:
         (("gamma", "alpha tuned"), ("gamma", "alpha tuned")),
     ],
 )
-def test_who_is_meant(names: tuple[str, str], expected: tuple[str, str]) -> None:
-    assert pair(with_families(), *names) == expected
+def test_candidates_are_named_by_name_or_family(names: tuple[str, str], expected: tuple[str, str]) -> None:
+    assert pair(make_campaign_of_families(), *names) == expected
 
 
-def test_family_stands_for_its_only_candidate() -> None:
-    base = campaign()
+def test_a_family_stands_for_its_only_candidate() -> None:
+    base = make_record()
     family = [msgspec.structs.replace(library, family=library.name * 2) for library in base.libraries]
     assert pair(msgspec.structs.replace(base, libraries=family), "betabeta", "alphaalpha") == ("beta", "alpha")
 
@@ -127,13 +129,13 @@ def test_family_stands_for_its_only_candidate() -> None:
         (("beta", "beta"), "beta and beta are the same candidate; name two (allowed: alpha, beta, gamma, alpha tuned)"),
     ],
 )
-def test_who_cannot_be_meant(names: tuple[str, str], text: str) -> None:
+def test_unknown_and_ambiguous_candidates_are_refused(names: tuple[str, str], text: str) -> None:
     with pytest.raises(RankbenchError) as error:
-        pair(with_families(), *names)
+        pair(make_campaign_of_families(), *names)
     assert str(error.value) == text
 
 
-def test_one_candidate_only() -> None:
+def test_a_campaign_with_one_candidate_cannot_be_compared() -> None:
     with pytest.raises(RankbenchError) as error:
-        pair(campaign(candidates=CANDIDATES[:1]), "", "")
+        pair(make_record(candidates=CANDIDATES[:1]), "", "")
     assert str(error.value) == "campaign fake has one candidate only, alpha; nothing to compare it with"

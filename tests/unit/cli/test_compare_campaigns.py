@@ -1,4 +1,4 @@
-"""The command `compare` on two campaigns: who is matched with whom, what is reported, and what is warned of."""
+"""The command `compare` on two campaigns: matched candidates, reported ratios and warnings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes.nights import CASES, night, slower
+from fakes.nights import CASES, make_night, make_slower
 
 from rankbench.cli.commands.compare import compare
 from rankbench.cli.commands.report import report
@@ -26,7 +26,7 @@ QUIET = (
 
 
 @pytest.fixture(autouse=True)
-def no_folding(monkeypatch: pytest.MonkeyPatch) -> None:
+def use_a_thousand_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "width", 1000)
 
 
@@ -34,11 +34,11 @@ def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
-def test_another_version_of_a_library_is_held_against_the_older_one(
+def test_another_version_of_a_library_is_compared_with_the_older_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    night(tmp_path / "old", version="1.0", scatter=0.0)
-    night(tmp_path / "new", slower("alpha", "allreduce", 1.31, below=1024), version="1.1", day=9)
+    make_night(tmp_path / "old", version="1.0", scatter=0.0)
+    make_night(tmp_path / "new", make_slower("alpha", "allreduce", 1.31, below=1024), version="1.1", day=9)
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     assert read_lines(capsys) == [
         "new (2026-03-09) over old (2026-03-01): times of unpaired launches",
@@ -64,9 +64,9 @@ def test_another_version_of_a_library_is_held_against_the_older_one(
     ]
 
 
-def test_a_report_shows_what_changed_since_an_older_campaign(tmp_path: Path) -> None:
-    night(tmp_path / "old", version="1.0", scatter=0.0)
-    night(tmp_path / "new", slower("alpha", "allreduce", 1.31, below=1024), version="1.1", day=9)
+def test_a_report_shows_the_changes_since_an_older_campaign(tmp_path: Path) -> None:
+    make_night(tmp_path / "old", version="1.0", scatter=0.0)
+    make_night(tmp_path / "new", make_slower("alpha", "allreduce", 1.31, below=1024), version="1.1", day=9)
     report(tmp_path / "new")
     assert 'id="changes"' not in (tmp_path / "new/report.html").read_text()
     report(tmp_path / "new", against=tmp_path / "old")
@@ -80,11 +80,11 @@ def test_a_report_shows_what_changed_since_an_older_campaign(tmp_path: Path) -> 
     assert UNCONTROLLED.strip() in section
 
 
-def test_everything_that_may_mislead_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    night(tmp_path / "old", control=False, launches=2)
-    night(
+def test_every_difference_that_can_mislead_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_night(tmp_path / "old", control=False, launches=2)
+    make_night(
         tmp_path / "new",
-        slower("beta", "barrier", 1.3),
+        make_slower("beta", "barrier", 1.3),
         day=2,
         machine={"host": "n2", "cpu": "Example 9001", "cores": 4, "kernel": "6.8"},
         plan={"synchronisation": "ring", "estimator": "min"},
@@ -118,8 +118,8 @@ def test_everything_that_may_mislead_is_reported(tmp_path: Path, capsys: pytest.
 
 
 def test_a_change_that_the_raw_probes_show_too_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", slower("beta", "barrier", 1.1), exchange_ns=56)
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", make_slower("beta", "barrier", 1.1), exchange_ns=56)
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     lines = read_lines(capsys)
     assert "barrier                beta   500 ns   550 ns  1.10×°  1.10–1.10×  <0.001" in lines
@@ -134,18 +134,18 @@ def test_a_change_that_the_raw_probes_show_too_is_marked(tmp_path: Path, capsys:
     assert not any(line.startswith("Slowed down") for line in lines)
 
 
-def test_a_machine_that_became_slower_explains_nothing_that_became_faster(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", slower("beta", "barrier", 0.9), exchange_ns=56)
+def test_a_slower_machine_does_not_explain_a_faster_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", make_slower("beta", "barrier", 0.9), exchange_ns=56)
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     assert "Sped up most: barrier of beta (0.90×: 0.90–0.90×)." in read_lines(capsys)
 
 
-def test_what_has_no_counterpart_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    night(tmp_path / "old", candidates=("alpha", "beta"))
-    night(tmp_path / "new", candidates=("alpha", "gamma"), cases=CASES[:2])
+def test_candidates_and_cases_without_a_counterpart_are_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_night(tmp_path / "old", candidates=("alpha", "beta"))
+    make_night(tmp_path / "new", candidates=("alpha", "gamma"), cases=CASES[:2])
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     lines = read_lines(capsys)
     assert "No counterpart was found for beta (then only) and gamma (now only). " in "\n".join(lines)
@@ -153,27 +153,27 @@ def test_what_has_no_counterpart_is_reported(tmp_path: Path, capsys: pytest.Capt
     assert lines[-2] == "0 of 2 values are slower now, 0 faster; for 2, no change above 3 % can be shown."
 
 
-def test_others_are_matched_where_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    night(tmp_path / "old", candidates=("alpha", "beta"))
-    night(tmp_path / "new", candidates=("alpha", "gamma"))
+def test_the_user_can_match_candidates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_night(tmp_path / "old", candidates=("alpha", "beta"))
+    make_night(tmp_path / "new", candidates=("alpha", "gamma"))
     compare(str(tmp_path / "old"), str(tmp_path / "new"), match=["beta=gamma"])
     assert "Matched: alpha-1.0 against alpha-1.0 (the same name); gamma against beta (as requested)." in read_lines(
         capsys
     )
 
 
-def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    night(tmp_path / "old", candidates=("alpha",))
-    night(tmp_path / "new", candidates=("beta",))
+def test_campaigns_without_common_cases_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_night(tmp_path / "old", candidates=("alpha",))
+    make_night(tmp_path / "new", candidates=("beta",))
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     lines = read_lines(capsys)
     assert "Matched: none." in lines
     assert lines[-1] == "No case has values in both campaigns."
 
 
-def test_it_can_be_read_by_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    night(tmp_path / "old", launches=1)
-    night(tmp_path / "new", slower("beta", "barrier", 2.0))
+def test_json_has_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_night(tmp_path / "old", launches=1)
+    make_night(tmp_path / "new", make_slower("beta", "barrier", 2.0))
     compare(str(tmp_path / "old"), str(tmp_path / "new"), format_="json")
     document = json.loads(capsys.readouterr().out)
     last = document["changes"][-1]
@@ -184,9 +184,9 @@ def test_it_can_be_read_by_programs(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert [remark["kind"] for remark in document["remarks"]] == ["launches", "control", "uncontrolled"]
 
 
-def test_it_can_be_put_into_a_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", slower("beta", "barrier", 2.0))
+def test_markdown_has_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", make_slower("beta", "barrier", 2.0))
     compare(str(tmp_path / "old"), str(tmp_path / "new"), format_="markdown")
     lines = read_lines(capsys)
     assert lines[0] == "**new (2026-03-01) over old (2026-03-01): times of unpaired launches**"
@@ -194,7 +194,7 @@ def test_it_can_be_put_into_a_document(tmp_path: Path, capsys: pytest.CaptureFix
     assert "1 of 6 values is slower now, 0 faster; for 5, no change above 3 % can be shown." in lines
 
 
-ONLY = (
+USAGE = (
     "compare takes two campaigns (OLD NEW), or two candidates, after the campaign that has them or of the newest one "
     "(CAMPAIGN mpich openmpi)"
 )
@@ -203,16 +203,16 @@ ONLY = (
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("{0}/old", "{0}/none"), "{0}/old is a campaign; {0}/none is no campaign (it has no campaign.json): " + ONLY),
+        (("{0}/old", "{0}/none"), "{0}/old is a campaign; {0}/none is no campaign (it has no campaign.json): " + USAGE),
         (("{0}/old", "mpich"), "no candidate mpich in campaign old (allowed: alpha-1.0, beta, alpha-1.0 (again))"),
         (("{0}", "{0}/none"), "{0} is no campaign (it has no campaign.json); {0}/none is no campaign "
-         "(it has no campaign.json): " + ONLY),
+         "(it has no campaign.json): " + USAGE),
     ],
 )  # fmt: skip
-def test_what_is_neither_two_campaigns_nor_two_candidates(
+def test_arguments_that_are_neither_two_campaigns_nor_two_candidates_are_refused(
     tmp_path: Path, arguments: tuple[str, str], text: str
 ) -> None:
-    night(tmp_path / "old")
+    make_night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
         compare(arguments[0].format(tmp_path), arguments[1].format(tmp_path))
     assert str(error.value) == text.format(tmp_path)
@@ -225,36 +225,36 @@ def test_what_is_neither_two_campaigns_nor_two_candidates(
         ("beta=gamma", "no candidate gamma in campaign new (allowed: alpha-1.0, beta, alpha-1.0 (again))"),
     ],
 )
-def test_who_cannot_be_matched(tmp_path: Path, match: str, text: str) -> None:
-    night(tmp_path / "old")
+def test_unknown_matches_are_refused(tmp_path: Path, match: str, text: str) -> None:
+    make_night(tmp_path / "old")
     night(tmp_path / "new")
     with pytest.raises(RankbenchError) as error:
         compare(str(tmp_path / "old"), str(tmp_path / "new"), match=[match])
     assert str(error.value) == text
 
 
-def test_a_folder_that_is_called_like_a_candidate_is_not_meant(
+def test_a_candidate_s_name_precedes_a_folder_of_that_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    night(tmp_path / "old", launches=2)
+    make_night(tmp_path / "old", launches=2)
     (tmp_path / "beta").mkdir()
     monkeypatch.chdir(tmp_path)
     compare(str(tmp_path / "old"), "alpha", "beta")
     assert read_lines(capsys)[0] == "beta over alpha-1.0: times paired within 2 blocks"
 
 
-def test_a_campaign_and_its_candidates_by_folder_and_by_name(
+def test_campaigns_and_candidates_are_named_by_folder_and_by_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    night(tmp_path / "old", launches=2)
+    make_night(tmp_path / "old", launches=2)
     monkeypatch.setenv("RANKBENCH_RESULTS", str(tmp_path))
     for words in ((str(tmp_path / "old"),), ("old",), ("old", "alpha"), ("old", "alpha", "beta"), ("alpha", "beta")):
         compare(*words)
         assert read_lines(capsys)[0] == "beta over alpha-1.0: times paired within 2 blocks"
 
 
-def test_two_candidates_in_other_formats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    night(tmp_path / "old")
+def test_two_candidates_can_be_compared_in_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_night(tmp_path / "old")
     compare(str(tmp_path / "old"), "alpha", "beta", format_="csv")
     assert read_lines(capsys)[:2] == [
         "case,alpha-1.0,beta,ratio,interval,p",
@@ -271,8 +271,8 @@ def test_two_candidates_in_other_formats(tmp_path: Path, capsys: pytest.CaptureF
     assert str(error.value) == ("--format xml: not a format of this command (allowed: table, json, csv, markdown)")
 
 
-def test_matches_are_for_two_campaigns(tmp_path: Path) -> None:
-    night(tmp_path / "old")
+def test_match_is_refused_for_candidates_of_one_campaign(tmp_path: Path) -> None:
+    make_night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
         compare(str(tmp_path / "old"), "alpha", "beta", match=["a=b"])
     assert str(error.value) == "--match is for two campaigns; name their folders, the older one first"

@@ -1,4 +1,4 @@
-"""The command `doctor` over stand-in libraries: what it says of each candidate and placement, and of the machine."""
+"""The command `doctor` over stand-in libraries: its report on each candidate and placement, and on the machine."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ placements = ["1x2", "1x4"]
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder with a plan and two libraries, the only ones in reach, on a machine where all is well."""
+    """Return a folder with a plan and two libraries, the only ones in reach, on a machine without hindrances."""
 
-    def only_named(home: Path, prefixes: Sequence[Path] = (), _modules: Sequence[str] = ()) -> libraries.Search:
+    def make_search(home: Path, prefixes: Sequence[Path] = (), _modules: Sequence[str] = ()) -> libraries.Search:
         return libraries.Search(home=home, prefixes=tuple(prefixes), system=())
 
     monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(libraries, "make_search", only_named)
-    monkeypatch.setattr(launch, "machine", lambda: fakes.machine(cores=4))
+    monkeypatch.setattr(libraries, "make_search", make_search)
+    monkeypatch.setattr(launch, "machine", lambda: fakes.make_machine(cores=4))
     monkeypatch.setattr(command, "check_machine", list)
     monkeypatch.setattr(console, "width", 200)
     (tmp_path / "plan.toml").write_text(PLAN)
@@ -47,19 +47,19 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def read_words(capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
-    """Return what was printed, divided into words where columns are."""
+    """Return the printed lines, divided into words where columns are."""
     lines = capsys.readouterr().out.splitlines()
     return [[word.strip() for word in line.split("  ") if word.strip()] for line in lines if line.strip(" ─")]
 
 
-def prefixes(place: Path) -> list[Path]:
+def list_prefixes(place: Path) -> list[Path]:
     return [place / "9.1", place / "9.2"]
 
 
-def test_without_a_plan_every_library_is_tried_on_two_cores_and_on_all(
+def test_without_a_plan_every_library_is_checked_on_two_cores_and_on_all(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    doctor(prefix=prefixes(place))
+    doctor(prefix=list_prefixes(place))
     assert read_words(capsys) == [
         ["candidate", "placement", "ranks", "found"],
         ["mpich-9.1", "1x2", "2", "works"],
@@ -70,12 +70,12 @@ def test_without_a_plan_every_library_is_tried_on_two_cores_and_on_all(
     ]
 
 
-def test_one_that_does_not_work_is_reported_in_its_place_and_in_the_exit_code(
+def test_a_library_that_fails_is_reported_in_its_row_and_in_the_exit_code(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fake.behave(place / "9.2", dead=True)
     with pytest.raises(typer.Exit) as ended:
-        doctor(["mpich==9.2", "mpich-9.1"], prefix=prefixes(place))
+        doctor(["mpich==9.2", "mpich-9.1"], prefix=list_prefixes(place))
     assert ended.value.exit_code == 1
     assert read_words(capsys) == [
         ["candidate", "placement", "ranks", "found"],
@@ -87,8 +87,8 @@ def test_one_that_does_not_work_is_reported_in_its_place_and_in_the_exit_code(
     ]
 
 
-def test_a_plan_is_tried_as_it_would_be_run(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    doctor([str(place / "plan.toml"), "mpich-9.2"], prefix=prefixes(place))
+def test_candidates_of_a_plan_are_checked_with_its_placements(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    doctor([str(place / "plan.toml"), "mpich-9.2"], prefix=list_prefixes(place))
     assert read_words(capsys) == [
         ["candidate", "placement", "ranks", "found"],
         ["mpich-9.2", "1x2", "2", "works"],
@@ -97,13 +97,13 @@ def test_a_plan_is_tried_as_it_would_be_run(place: Path, capsys: pytest.CaptureF
     ]
 
 
-def test_what_is_in_the_way_follows_and_is_no_failure(
+def test_hindrances_follow_the_table_and_are_no_failure(
     place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "check_machine", lambda: [Hindrance("turbo is on", "cores differ", "switch it off")])
     fake.behave(place / "9.1", cpus=["0-1"] * 4)
     (place / "crowd.toml").write_text(PLAN.replace('"1x2", ', ""))
-    doctor([str(place / "crowd.toml"), "mpich-9.1"], prefix=prefixes(place), binding="none")
+    doctor([str(place / "crowd.toml"), "mpich-9.1"], prefix=list_prefixes(place), binding="none")
     assert read_words(capsys)[1:] == [
         [
             "mpich-9.1", "1x4", "4",
@@ -114,9 +114,9 @@ def test_what_is_in_the_way_follows_and_is_no_failure(
     ]  # fmt: skip
 
 
-def test_hosts_that_have_no_address_are_reported(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hosts_without_an_address_are_reported(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(typer.Exit):
-        doctor(["mpich-9.1"], prefix=prefixes(place), hosts="a.invalid,b.invalid")
+        doctor(["mpich-9.1"], prefix=list_prefixes(place), hosts="a.invalid,b.invalid")
     assert read_words(capsys)[3] == [
         "mpich-9.1", "nodes", "2",
         "the names a.invalid and b.invalid do not resolve here; fix hosts in the plan (or --hosts), or add to "
@@ -128,7 +128,7 @@ def test_a_core_that_cannot_be_built_is_a_row(place: Path, capsys: pytest.Captur
     wrapper = place / "9.1/bin/mpicc"
     wrapper.write_text(wrapper.read_text().replace('*" -c "*) exit 0', '*" -c "*) echo "no room" >&2; exit 1'))
     with pytest.raises(typer.Exit):
-        doctor(prefix=prefixes(place))
+        doctor(prefix=list_prefixes(place))
     rows = read_words(capsys)
     (log,) = (place / "home/builds").glob("*.log")
     assert rows[1] == ["mpich-9.1", "all", f"the core does not compile: no room; log: {log}"]
@@ -146,10 +146,10 @@ def test_a_core_that_cannot_be_built_is_a_row(place: Path, capsys: pytest.Captur
         ),
     ],
 )
-def test_words_that_mean_nothing_are_one_line(
+def test_unknown_arguments_are_refused_in_one_line(
     words: list[str], line: str, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(place)
     with pytest.raises(RankbenchError) as error:
-        doctor(words, prefix=prefixes(place))
+        doctor(words, prefix=list_prefixes(place))
     assert str(error.value) == line

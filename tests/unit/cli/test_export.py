@@ -1,4 +1,4 @@
-"""The command `export`: where files go, what it says, and one line for what cannot be."""
+"""The command `export`: the files that it writes, its report, and its refusals in one line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALLOWED = f"(allowed: {', '.join(FORMATS)})"
 
 
 @pytest.fixture(autouse=True)
-def no_folding(monkeypatch: pytest.MonkeyPatch) -> None:
+def use_a_thousand_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "width", 1000)
 
 
@@ -29,12 +29,12 @@ def no_folding(monkeypatch: pytest.MonkeyPatch) -> None:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a campaign below the results of the working folder."""
     monkeypatch.chdir(tmp_path)
-    cases = campaigns.cases_of(lines=[("barrier", "blocking")])
+    cases = campaigns.make_cases(lines=[("barrier", "blocking")])
     return campaigns.make_campaign(tmp_path / "results" / "fake", launches=3, samples=10, cases=cases).folder
 
 
 def export(*arguments: object) -> list[str]:
-    """Return what is said. What cannot be is raised."""
+    """Return the printed text. Errors are raised."""
     answer = CliRunner().invoke(cli.application("export"), ["export", *map(str, arguments)])
     if isinstance(answer.exception, RankbenchError):
         raise answer.exception
@@ -43,7 +43,7 @@ def export(*arguments: object) -> list[str]:
 
 
 def read_refusal(*arguments: object) -> str:
-    """Return the one line of what cannot be."""
+    """Return the one line of a refusal."""
     with pytest.raises(RankbenchError) as error:
         export(*arguments)
     assert len(str(error.value).splitlines()) == 1
@@ -60,16 +60,16 @@ def test_every_format_is_written_below_the_campaign(folder: Path, name: str) -> 
     assert written[0] == str(folder / "exports" / "fake") + exports.find_format(name).SUFFIX or name == "osu"
 
 
-def test_the_formats_are_these() -> None:
+def test_the_list_of_formats_is_complete() -> None:
     assert exports.list_formats() == FORMATS
     assert all(exports.find_format(name).TITLE for name in FORMATS)
 
 
-def test_the_newest_campaign_is_exported_where_none_is_named(folder: Path) -> None:
+def test_the_newest_campaign_is_exported_by_default(folder: Path) -> None:
     assert export("--as", "markdown") == ["wrote results/fake/exports/fake.md"]
 
 
-def test_an_output_can_be_named(folder: Path, tmp_path: Path) -> None:
+def test_the_output_can_be_named(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "x.y").mkdir()
     assert export(folder, "--as", "csv", "--output", tmp_path / "x.y" / "t.csv") == [
         f"wrote {tmp_path}/x.y/t.csv",
@@ -79,33 +79,33 @@ def test_an_output_can_be_named(folder: Path, tmp_path: Path) -> None:
     assert not (folder / "exports").exists()
 
 
-def test_a_format_that_is_none() -> None:
+def test_an_unknown_format_is_refused() -> None:
     assert read_refusal("--as", "cvs") == f"--as cvs: no such format; did you mean csv? {ALLOWED}"
     assert read_refusal() == f"name a format by --as FORMAT {ALLOWED}"
 
 
-def test_a_campaign_without_launches(tmp_path: Path) -> None:
-    store.create(tmp_path / "c", campaigns.campaign())
+def test_a_campaign_without_launches_is_refused(tmp_path: Path) -> None:
+    store.create(tmp_path / "c", campaigns.make_record())
     assert read_refusal(tmp_path / "c", "--as", "json") == (
         f"{tmp_path / 'c'}: no launch of this campaign is stored yet; nothing to export"
     )
 
 
-def test_a_folder_that_is_no_campaign(tmp_path: Path) -> None:
+def test_a_folder_without_a_campaign_is_refused(tmp_path: Path) -> None:
     assert read_refusal(tmp_path, "--as", "json") == (
         f"{tmp_path}: not a campaign (it has no campaign.json); `rankbench list` shows the campaigns in `results`"
     )
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_what_cannot_be_written(folder: Path, tmp_path: Path, name: str) -> None:
+def test_an_output_in_a_missing_folder_is_refused(folder: Path, tmp_path: Path, name: str) -> None:
     path = tmp_path / "nowhere" / "x"
     assert read_refusal(folder, "--as", name, "--output", path) == (
         f"{path}: cannot be written (No such file or directory); name another --output PATH"
     )
 
 
-def test_a_folder_is_no_place_for_a_file_and_a_file_none_for_a_folder(folder: Path, tmp_path: Path) -> None:
+def test_a_folder_as_file_and_a_file_as_folder_are_refused(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "f").touch()
     assert read_refusal(folder, "--as", "json", "--output", tmp_path / "d") == (
@@ -117,14 +117,14 @@ def test_a_folder_is_no_place_for_a_file_and_a_file_none_for_a_folder(folder: Pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d", "f", "results"]
 
 
-def test_a_campaign_that_cannot_be_written_to(folder: Path) -> None:
+def test_a_read_only_campaign_is_refused(folder: Path) -> None:
     (folder / "exports").touch()
     assert read_refusal(folder, "--as", "json") == (
         f"{folder / 'exports' / 'fake.json'}: cannot be written (File exists); name another --output PATH"
     )
 
 
-def test_an_export_does_not_go_where_a_link_in_the_campaign_leads(folder: Path, tmp_path: Path) -> None:
+def test_a_link_in_the_campaign_is_not_followed(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (folder / "exports").mkdir()
     (folder / "exports/fake-osu").symlink_to(tmp_path / "own")
@@ -134,7 +134,7 @@ def test_an_export_does_not_go_where_a_link_in_the_campaign_leads(folder: Path, 
     assert not list((tmp_path / "own").iterdir())
 
 
-def test_a_name_that_is_no_name_of_a_file(tmp_path: Path) -> None:
+def test_campaign_names_become_valid_file_names(tmp_path: Path) -> None:
     campaign_store = campaigns.make_campaign(tmp_path / "c", launches=1, samples=10)
     assert writing.file_name("a b/c: d") == "a-b-c-d"
     assert writing.file_name("...") == "campaign"

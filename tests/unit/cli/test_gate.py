@@ -1,4 +1,4 @@
-"""The command `gate`: exit codes, what fails, what is skipped, and the JUnit XML."""
+"""The command `gate`: exit codes, failed and skipped checks, and the JUnit XML."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import polars as pl
 import pytest
-from fakes.nights import CASES, Fate, night, slower
+from fakes.nights import CASES, Fate, make_night, make_slower
 from typer.testing import CliRunner
 
 from rankbench import cli, statistics
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 ADVICE = "If this is intended, gate against a newer campaign or raise --threshold."
 LOG = "See `rankbench show` and the launch's log."
-BARRIER = slower("beta", "barrier", 1.3)
+BARRIER = make_slower("beta", "barrier", 1.3)
 
 
 @pytest.fixture(autouse=True)
-def no_folding(monkeypatch: pytest.MonkeyPatch) -> None:
+def use_a_thousand_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "width", 1000)
 
 
 def gate(*arguments: object) -> tuple[int, list[str]]:
-    """Return the exit code and the lines from the checks on. What is asked wrongly is raised."""
+    """Return the exit code and the lines from the checks on. Errors of the user are raised."""
     answer = CliRunner().invoke(cli.application(), ["gate", *map(str, arguments)])
     if isinstance(answer.exception, RankbenchError):
         raise answer.exception
@@ -46,18 +46,18 @@ def gate(*arguments: object) -> tuple[int, list[str]]:
     return answer.exit_code, lines[lines.index("") + 1 :]
 
 
-def test_nothing_is_slower(tmp_path: Path) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", slower("beta", "barrier", 0.7), version="1.1", day=2)
+def test_equal_campaigns_pass(tmp_path: Path) -> None:
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", make_slower("beta", "barrier", 0.7), version="1.1", day=2)
     assert gate(tmp_path / "new", "--against", tmp_path / "old") == (
         0,
         ["new against campaign old: 6 checks, 0 failed, 6 passed, 0 undecided"],
     )
 
 
-def test_programs_read_every_check_with_its_numbers(tmp_path: Path) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", BARRIER, day=2)
+def test_json_has_every_check_with_its_numbers(tmp_path: Path) -> None:
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", BARRIER, day=2)
     command = ["gate", str(tmp_path / "new"), "--against", str(tmp_path / "old"), "--format", "json"]
     answer = CliRunner().invoke(cli.application(), [*command, "--junit", str(tmp_path / "gate.xml")])
     document = json.loads(answer.stdout)
@@ -73,8 +73,8 @@ def test_programs_read_every_check_with_its_numbers(tmp_path: Path) -> None:
     assert document["remarks"][0].startswith("one campaign against one")
 
 
-def test_the_words_of_the_tables_are_counted(tmp_path: Path) -> None:
-    night(tmp_path / "one", BARRIER)
+def test_outcomes_are_counted_in_the_words_of_the_tables(tmp_path: Path) -> None:
+    make_night(tmp_path / "one", BARRIER)
     answer = CliRunner().invoke(
         cli.application(), ["gate", str(tmp_path / "one"), "--candidate", "beta", "--against-candidate", "alpha"]
     )
@@ -82,8 +82,8 @@ def test_the_words_of_the_tables_are_counted(tmp_path: Path) -> None:
 
 
 def test_a_slower_case_fails(tmp_path: Path) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", BARRIER, day=2)
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", BARRIER, day=2)
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert code == 1
     assert lines == [
@@ -93,14 +93,14 @@ def test_a_slower_case_fails(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("threshold", "code"), [("29%", 1), ("31%", 0), ("0.2", 1)])
-def test_how_much_slower_is_a_regression_can_be_said(tmp_path: Path, threshold: str, code: int) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", BARRIER)
+def test_the_threshold_of_a_regression_can_be_set(tmp_path: Path, threshold: str, code: int) -> None:
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", BARRIER)
     assert gate(tmp_path / "new", "--against", tmp_path / "old", "--threshold", threshold)[0] == code
 
 
-def flaky(status: CaseStatus) -> Callable[[str, Case], Fate]:
-    return slower("beta", "barrier", status)
+def make_failing(status: CaseStatus) -> Callable[[str, Case], Fate]:
+    return make_slower("beta", "barrier", status)
 
 
 @pytest.mark.parametrize(
@@ -112,26 +112,26 @@ def flaky(status: CaseStatus) -> Callable[[str, Case], Fate]:
         (CaseStatus.HUNG, "hung in 6 of 6 launches"),
     ],
 )
-def test_what_works_no_more_fails(tmp_path: Path, status: CaseStatus, text: str) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", flaky(status))
+def test_a_case_that_fails_only_in_the_new_campaign_fails(tmp_path: Path, status: CaseStatus, text: str) -> None:
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", make_failing(status))
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert code == 1
     assert lines[0] == f"FAILED barrier, beta: {text}. {LOG}"
 
 
-def test_what_did_not_work_then_is_no_regression(tmp_path: Path) -> None:
-    night(tmp_path / "old", flaky(CaseStatus.CRASHED))
-    night(tmp_path / "new", flaky(CaseStatus.CRASHED))
+def test_a_case_that_failed_in_both_campaigns_is_no_regression(tmp_path: Path) -> None:
+    make_night(tmp_path / "old", make_failing(CaseStatus.CRASHED))
+    make_night(tmp_path / "new", make_failing(CaseStatus.CRASHED))
     assert gate(tmp_path / "new", "--against", tmp_path / "old") == (
         0,
         ["new against campaign old: 5 checks, 0 failed, 5 passed, 0 undecided"],
     )
 
 
-def test_cases_and_candidates_that_are_not_measured_any_more_fail(tmp_path: Path) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", candidates=("alpha",), cases=CASES[:1])
+def test_cases_and_candidates_missing_in_the_new_campaign_fail(tmp_path: Path) -> None:
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", candidates=("alpha",), cases=CASES[:1])
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert code == 1
     successor = "beta is no longer in new. Name its successor with --match beta=NAME, or gate against a newer campaign."
@@ -146,9 +146,9 @@ def test_cases_and_candidates_that_are_not_measured_any_more_fail(tmp_path: Path
     ]
 
 
-def test_what_is_not_known_is_skipped(tmp_path: Path) -> None:
-    night(tmp_path / "old", launches=2)
-    night(tmp_path / "new", BARRIER, launches=2)
+def test_an_undecided_case_is_skipped(tmp_path: Path) -> None:
+    make_night(tmp_path / "old", launches=2)
+    make_night(tmp_path / "new", BARRIER, launches=2)
     arguments = (tmp_path / "new", "--against", tmp_path / "old")
     line = (
         "SKIPPED barrier, beta: 1.30× (1.29–1.31×): undecided whether it is more than 5 % slower. "
@@ -159,9 +159,9 @@ def test_what_is_not_known_is_skipped(tmp_path: Path) -> None:
     assert gate(*arguments, "--strict") == (1, [line, total])
 
 
-def test_what_the_machine_explains_is_skipped(tmp_path: Path) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", BARRIER, exchange_ns=70)
+def test_a_difference_that_the_machine_explains_is_skipped(tmp_path: Path) -> None:
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", BARRIER, exchange_ns=70)
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert code == 0
     assert lines[0] == (
@@ -171,8 +171,8 @@ def test_what_the_machine_explains_is_skipped(tmp_path: Path) -> None:
     )
 
 
-def test_within_a_campaign_candidates_are_paired(tmp_path: Path) -> None:
-    night(tmp_path / "one", BARRIER)
+def test_candidates_of_one_campaign_are_paired(tmp_path: Path) -> None:
+    make_night(tmp_path / "one", BARRIER)
     code, lines = gate(tmp_path / "one", "--candidate", "beta", "--against-candidate", "alpha")
     assert code == 1
     assert lines == [
@@ -184,20 +184,20 @@ def test_within_a_campaign_candidates_are_paired(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("threshold", "code"), [("1%", 1), ("25%", 1), ("40%", 0)])
-def test_within_a_campaign_the_threshold_given_is_tested(tmp_path: Path, threshold: str, code: int) -> None:
-    night(tmp_path / "one", BARRIER)
+def test_the_threshold_holds_within_one_campaign(tmp_path: Path, threshold: str, code: int) -> None:
+    make_night(tmp_path / "one", BARRIER)
     between = ("--candidate", "beta", "--against-candidate", "alpha")
     assert gate(tmp_path / "one", *between, "--threshold", threshold)[0] == code
 
 
 @pytest.mark.parametrize(("low", "outcome"), [(1.46, "skipped"), (1.51, "failed")])
-def test_an_interval_that_reaches_below_the_threshold_is_no_failure(low: float, outcome: str) -> None:
+def test_an_interval_that_reaches_below_the_threshold_does_not_fail(low: float, outcome: str) -> None:
     ratio = gating.Ratio(2.19, low, 3.3, 0.003, enough=True, memory=False)
     assert gating.rule(ratio, 0.5, say("takes 2.19×")).outcome == outcome
 
 
-def test_within_a_campaign_what_the_other_can_do_must_work(tmp_path: Path) -> None:
-    night(tmp_path / "one", flaky(CaseStatus.WRONG_DATA))
+def test_within_one_campaign_a_case_that_only_the_other_candidate_completes_fails(tmp_path: Path) -> None:
+    make_night(tmp_path / "one", make_failing(CaseStatus.WRONG_DATA))
     code, lines = gate(tmp_path / "one", "--candidate", "beta", "--against-candidate", "alpha")
     assert code == 1
     assert lines[0] == f"FAILED barrier, beta: wrong data in 6 of 6 launches (alpha-1.0 has values). {LOG}"
@@ -233,34 +233,35 @@ def test_within_a_campaign_what_the_other_can_do_must_work(tmp_path: Path) -> No
         ),
     ],
 )
-def test_what_is_no_gate(tmp_path: Path, arguments: tuple[str, ...], text: str) -> None:
-    night(tmp_path / "old")
+def test_wrong_arguments_are_refused(tmp_path: Path, arguments: tuple[str, ...], text: str) -> None:
+    make_night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
         gate(tmp_path / "old", *arguments)
     assert str(error.value) == text
 
 
-def test_campaigns_without_anything_in_common_are_no_gate(tmp_path: Path) -> None:
-    night(tmp_path / "old", candidates=("alpha",), cases=CASES[:1])
-    night(tmp_path / "cases", candidates=("alpha",), cases=CASES[1:])
-    night(tmp_path / "names", candidates=("beta",), cases=CASES[:1])
-    for name, what in (("cases", "case"), ("names", "candidate")):
+def test_campaigns_without_common_cases_are_refused(tmp_path: Path) -> None:
+    make_night(tmp_path / "old", candidates=("alpha",), cases=CASES[:1])
+    make_night(tmp_path / "cases", candidates=("alpha",), cases=CASES[1:])
+    make_night(tmp_path / "names", candidates=("beta",), cases=CASES[:1])
+    for name, kind in (("cases", "case"), ("names", "candidate")):
         with pytest.raises(RankbenchError) as error:
             gate(tmp_path / name, "--against", tmp_path / "old")
-        assert str(error.value) == f"{name} has no {what} in common with old; nothing to gate"
+        assert str(error.value) == f"{name} has no {kind} in common with old; nothing to gate"
 
 
 # --- near and far -----------------------------------------------------------------------------------------------------
 
 
-def levels_met(monkeypatch: pytest.MonkeyPatch, shares: list[float], ratios: tuple[float, float] = (1.0, 1.0)) -> None:
-    """Let campaigns, in the order of their evaluation, have met far cores in these shares of ten visits.
-
-    Far, everything takes three times as long; in the last campaign `barrier` of beta takes the ratios, near and far.
+def plant_levels(
+    monkeypatch: pytest.MonkeyPatch, shares: list[float], ratios: tuple[float, float] = (1.0, 1.0)
+) -> None:
+    """Give campaigns, in the order of their evaluation, visits of which these shares of ten are far.
+    / Far visits take three times as long. In the last campaign `barrier` of beta has these ratios, near and far.
     """
     original, calls = statistics.compute_launch_values, iter(enumerate(shares, 1))
 
-    def with_visits(*arguments: object) -> pl.DataFrame:
+    def add_visits(*arguments: object) -> pl.DataFrame:
         number, share = next(calls)
         far = [visit < 10 * share for visit in range(10)]
         changed = (
@@ -275,24 +276,24 @@ def levels_met(monkeypatch: pytest.MonkeyPatch, shares: list[float], ratios: tup
             visit_ns=pl.when(changed).then(pl.lit(slow)).otherwise(pl.lit(plain)),
         )
 
-    monkeypatch.setattr(statistics, "compute_launch_values", with_visits)
+    monkeypatch.setattr(statistics, "compute_launch_values", add_visits)
 
 
-def test_another_mix_of_near_and_far_visits_fails_no_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same library, 20 % of the visits far yesterday and 80 % today: values are three times as long."""
-    night(tmp_path / "old")
-    night(tmp_path / "new", day=2)
-    levels_met(monkeypatch, [0.2, 0.8])
+def test_another_mix_of_near_and_far_visits_does_not_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same library has 20 % of its visits far in one campaign and 80 % in the other: values are tripled."""
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", day=2)
+    plant_levels(monkeypatch, [0.2, 0.8])
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert (code, lines) == (0, ["new against campaign old: 6 checks, 0 failed, 6 passed, 0 undecided"])
 
 
 @pytest.mark.parametrize(("shares", "remark"), [([0.2, 0.8], True), ([0.4, 0.4], False)])
-def test_other_shares_of_far_visits_are_a_remark(
+def test_other_shares_of_far_visits_are_remarked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shares: list[float], remark: bool
 ) -> None:
-    stores = [night(tmp_path / name, day=day) for day, name in enumerate(("old", "new"), 1)]
-    levels_met(monkeypatch, shares)
+    stores = [make_night(tmp_path / name, day=day) for day, name in enumerate(("old", "new"), 1)]
+    plant_levels(monkeypatch, shares)
     old, new = stores
     remarks = [remark for remark in hold(old, new).comparison.remarks if remark.kind == "shares"]
     assert [(remark.text.fields["then"], remark.text.fields["now"]) for remark in remarks] == (
@@ -311,9 +312,9 @@ def test_other_shares_of_far_visits_are_a_remark(
 def test_a_slower_level_fails_whatever_the_mix(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ratios: tuple[float, float], code: int, text: str
 ) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", day=2)
-    levels_met(monkeypatch, [0.8, 0.2], ratios)
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", day=2)
+    plant_levels(monkeypatch, [0.8, 0.2], ratios)
     exit_code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert exit_code == code
     assert lines[0].startswith(text)
@@ -323,22 +324,22 @@ def test_a_slower_level_fails_whatever_the_mix(
 # --- against many earlier campaigns -----------------------------------------------------------------------------------
 
 DAYS = (1.0, 1.06, 0.95, 1.04, 0.97, 1.05, 0.94, 1.02)
-"""What every time of a campaign is multiplied by."""
+"""The factor on all times of a day."""
 
 
-def earlier(folder: Path, count: int = len(DAYS), **changes: Any) -> Path:
+def make_history(folder: Path, count: int = len(DAYS), **changes: Any) -> Path:
     """Make campaigns whose days differ by a common factor."""
     for number, factor in enumerate(DAYS[:count], 1):
-        night(folder / f"night-{number}", day(factor), day=number, **changes)
+        make_night(folder / f"night-{number}", make_day(factor), day=number, **changes)
     return folder
 
 
-def day(factor: float, beta: float = 1.0) -> Callable[[str, Case], Fate]:
+def make_day(factor: float, beta: float = 1.0) -> Callable[[str, Case], Fate]:
     return lambda name, case: factor * (beta if (name, case.operation) == ("beta", "barrier") else 1.0)
 
 
-def test_against_one_campaign_the_first_line_names_what_is_missing(tmp_path: Path) -> None:
-    night(tmp_path / "old")
+def test_a_gate_against_one_campaign_says_that_variation_between_days_is_missing(tmp_path: Path) -> None:
+    make_night(tmp_path / "old")
     night(tmp_path / "new")
     answer = CliRunner().invoke(cli.application(), ["gate", str(tmp_path / "new"), "--against", str(tmp_path / "old")])
     assert answer.exit_code == 0
@@ -348,15 +349,15 @@ def test_against_one_campaign_the_first_line_names_what_is_missing(tmp_path: Pat
 
 
 def test_a_slow_day_fails_against_one_campaign_but_not_against_many(tmp_path: Path) -> None:
-    history = earlier(tmp_path / "history")
-    night(tmp_path / "new", day(1.07), day=20)
+    history = make_history(tmp_path / "history")
+    make_night(tmp_path / "new", make_day(1.07), day=20)
     assert gate(tmp_path / "new", "--against", history / "night-1")[0] == 1
     assert gate(tmp_path / "new", "--history", history)[0] == 0
 
 
 def test_a_much_slower_case_fails_against_many_campaigns(tmp_path: Path) -> None:
-    history = earlier(tmp_path / "history")
-    night(tmp_path / "new", day(1.0, beta=1.5), day=20)
+    history = make_history(tmp_path / "history")
+    make_night(tmp_path / "new", make_day(1.0, beta=1.5), day=20)
     code, lines = gate(tmp_path / "new", "--history", history)
     assert code == 1
     (line,) = (line for line in lines if line.startswith("FAILED"))
@@ -365,11 +366,11 @@ def test_a_much_slower_case_fails_against_many_campaigns(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("arguments", [("--reference", "alpha"), ()])
-def test_a_reference_takes_the_day_out(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    """The plan's baseline is the reference unless one is named; 8 % in days that differ by as much."""
+def test_a_reference_removes_the_variation_between_days(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """The plan's baseline is the reference unless another is named; 8 % are found in days that differ by as much."""
     plan = {} if arguments else {"baseline": "alpha-1.0"}
-    history = earlier(tmp_path / "history")
-    night(tmp_path / "new", day(1.07, beta=1.08), day=20, plan=plan)
+    history = make_history(tmp_path / "history")
+    make_night(tmp_path / "new", make_day(1.07, beta=1.08), day=20, plan=plan)
     code, lines = gate(tmp_path / "new", "--history", history, *arguments)
     assert code == 1
     assert [line for line in lines if line.startswith(("FAILED", "SKIPPED"))] == [
@@ -378,23 +379,23 @@ def test_a_reference_takes_the_day_out(tmp_path: Path, arguments: tuple[str, ...
     ]
 
 
-def test_a_reference_of_another_version_is_no_reference(tmp_path: Path) -> None:
-    history = earlier(tmp_path / "history")
-    night(tmp_path / "new", day(1.0, beta=1.08), day=20, version="1.1")
+def test_another_version_of_the_reference_is_no_reference(tmp_path: Path) -> None:
+    history = make_history(tmp_path / "history")
+    make_night(tmp_path / "new", make_day(1.0, beta=1.08), day=20, version="1.1")
     code, lines = gate(tmp_path / "new", "--history", history, "--reference", "alpha")
     assert code == 0
     assert "SKIPPED barrier, beta: fewer than 8 earlier campaigns have this value" in "\n".join(lines)
 
 
-def test_what_works_no_more_fails_against_many_campaigns(tmp_path: Path) -> None:
-    history = earlier(tmp_path / "history")
-    night(tmp_path / "new", flaky(CaseStatus.CRASHED), day=20)
+def test_a_case_that_fails_only_in_the_new_campaign_fails_against_many_campaigns(tmp_path: Path) -> None:
+    history = make_history(tmp_path / "history")
+    make_night(tmp_path / "new", make_failing(CaseStatus.CRASHED), day=20)
     code, lines = gate(tmp_path / "new", "--history", history)
     assert (code, lines[0]) == (1, f"FAILED barrier, beta: crashed in 6 of 6 launches. {LOG}")
 
 
 def test_a_campaign_is_not_part_of_its_own_history(tmp_path: Path) -> None:
-    history = earlier(tmp_path / "history")
+    history = make_history(tmp_path / "history")
     with pytest.raises(RankbenchError) as error:
         gate(history / "night-8", "--history", history)
     assert str(error.value) == ("--history holds 7 campaigns made before night-8; a prediction needs 8 or more")
@@ -404,8 +405,8 @@ def test_a_campaign_is_not_part_of_its_own_history(tmp_path: Path) -> None:
 
 
 def test_junit_has_a_test_case_for_each_case_and_candidate(tmp_path: Path) -> None:
-    night(tmp_path / "old")
-    night(tmp_path / "new", BARRIER, day=2)
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", BARRIER, day=2)
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old", "--junit", tmp_path / "gate.xml")
     assert (code, lines[-1]) == (1, f"wrote {tmp_path / 'gate.xml'}")
     root = ElementTree.parse(tmp_path / "gate.xml").getroot()
@@ -432,28 +433,28 @@ def test_junit_has_a_test_case_for_each_case_and_candidate(tmp_path: Path) -> No
     assert "Matched: alpha-1.0 against alpha-1.0 (the same name)" in (suite.findtext("system-out") or "")
 
 
-def check(**changes: str) -> Check:
+def make_check(**changes: str) -> Check:
     texts = {"text": "left open", "advice": "Measure more launches."} | changes
     fields = {name: say("{text}", text=text) if name in {"text", "advice"} else text for name, text in texts.items()}
     plain = {"case": "x", "title": "barrier", "candidate": "beta", "outcome": "skipped"}
     return Check(**{**plain, **fields})  # type: ignore[arg-type]
 
 
-def test_what_is_skipped_says_why() -> None:
-    root = ElementTree.fromstring(junit([check()], "new against old", "2026-03-02T01:00:00+00:00", []))
+def test_a_skipped_test_case_has_its_reason() -> None:
+    root = ElementTree.fromstring(junit([make_check()], "new against old", "2026-03-02T01:00:00+00:00", []))
     assert root.get("skipped") == "1"
     assert root[0][0][0].attrib == {"message": "left open. Measure more launches."}
 
 
-def test_a_text_that_xml_cannot_hold_does_not_spoil_the_document() -> None:
-    text = junit([check(text="\x1b[31m<red>\x00 & \ud800", outcome="failed")], "a < b", "2026", ["\x07"])
+def test_characters_that_xml_cannot_hold_are_replaced() -> None:
+    text = junit([make_check(text="\x1b[31m<red>\x00 & \ud800", outcome="failed")], "a < b", "2026", ["\x07"])
     failure = ElementTree.fromstring(text)[0][0][0]
     assert failure.get("message") == "\ufffd[31m<red>\ufffd & \ufffd"
     assert remove_controls("µs × –\n") == "µs × –\n"
 
 
 def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
-    night(tmp_path / "old")
+    make_night(tmp_path / "old")
     night(tmp_path / "new")
     with pytest.raises(RankbenchError) as error:
         gate(tmp_path / "new", "--against", tmp_path / "old", "--junit", tmp_path / "none" / "gate.xml")

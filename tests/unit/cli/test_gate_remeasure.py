@@ -1,4 +1,4 @@
-"""`gate --remeasure`: the libraries of two campaigns measured again side by side, on stand-ins of planted speed."""
+"""`gate --remeasure` measures the libraries of two campaigns again, side by side; stand-ins have planted speeds."""
 
 from __future__ import annotations
 
@@ -33,35 +33,35 @@ until = "blocks"
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with two builds of one version, and a campaign of each in `kept`, which nobody changes."""
+def campaign_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with two builds of one version, and a campaign of each in `kept`, which no test changes."""
     folder = tmp_path_factory.mktemp("builds")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("RANKBENCH_HOME", str(folder / "home"))
-        patch.setattr(pinning, "CPU_FOLDER", folder / "no-cpus")  # As for each test.
+        patch.setattr(pinning, "CPU_FOLDER", folder / "no-cpus")  # As in each test.
         (folder / "plan.toml").write_text(PLAN)
         for name in ("old", "new"):
             make(folder / name, "9.1")
-            assert call("run", "plan.toml", "--name", name, "--prefix", name, "--results", "kept")[0] == 0
+            assert run_command("run", "plan.toml", "--name", name, "--prefix", name, "--results", "kept")[0] == 0
     return folder
 
 
 @pytest.fixture
-def place(measured: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder with two builds and a campaign of each, as it was before any test."""
-    monkeypatch.chdir(measured)
-    monkeypatch.setenv("RANKBENCH_HOME", str(measured / "home"))
-    (measured / "plan.toml").write_text(PLAN)
-    shutil.rmtree(measured / "results", ignore_errors=True)
-    shutil.copytree(measured / "kept", measured / "results")
+def place(campaign_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder with two builds and a campaign of each, as before any test."""
+    monkeypatch.chdir(campaign_folder)
+    monkeypatch.setenv("RANKBENCH_HOME", str(campaign_folder / "home"))
+    (campaign_folder / "plan.toml").write_text(PLAN)
+    shutil.rmtree(campaign_folder / "results", ignore_errors=True)
+    shutil.copytree(campaign_folder / "kept", campaign_folder / "results")
     for name in ("old", "new"):
-        behave(measured / name)
-    return measured
+        behave(campaign_folder / name)
+    return campaign_folder
 
 
-def call(*words: str) -> tuple[int, str]:
-    """Return the exit code of a command and what it printed. What is asked wrongly is raised."""
+def run_command(*words: str) -> tuple[int, str]:
+    """Return the exit code of a command and what it printed. Errors of the user are raised."""
     answer = CliRunner().invoke(cli.application(), words, env={"COLUMNS": "1000"})
     if isinstance(answer.exception, RankbenchError):
         raise answer.exception
@@ -69,24 +69,24 @@ def call(*words: str) -> tuple[int, str]:
 
 
 def gate(*words: str) -> tuple[int, str]:
-    return call("gate", "results/new", "--against", "results/old", *words)
+    return run_command("gate", "results/new", "--against", "results/old", *words)
 
 
 REMEASURE = ("--remeasure", "--prefix", "old", "--prefix", "new")
 
 
-def test_a_slow_day_fails_only_until_both_are_measured_again(place: Path) -> None:
-    """The day of the newer campaign is slower by half; its library is not."""
+def test_a_slow_day_fails_only_until_both_libraries_are_measured_again(place: Path) -> None:
+    """The newer campaign was measured on a day that is slower by half; its library is not slower."""
     behave(place / "new", factor=1.5)
-    assert call("run", "plan.toml", "--name", "new", "--new", "--prefix", "new")[0] == 0
+    assert run_command("run", "plan.toml", "--name", "new", "--new", "--prefix", "new")[0] == 0
     behave(place / "new")
-    code, text = call("gate", "results/new-2", "--against", "results/old")
+    code, text = run_command("gate", "results/new-2", "--against", "results/old")
     assert code == 1
     expected = ["rankbench", "gate", "results/new-2", "--against", "results/old"]
     prefixes = ["--prefix", str(place / "old"), "--prefix", str(place / "new")]
     command = text.splitlines()[-1].partition("exclude day-to-day variation: ")[2]
     assert shlex.split(command) == [*expected, *prefixes, "--remeasure"]
-    code, text = call(*shlex.split(command)[1:], "--blocks", "6", "--threshold", "20%")
+    code, text = run_command(*shlex.split(command)[1:], "--blocks", "6", "--threshold", "20%")
     assert code == 0
     assert (
         text.splitlines()[-1] == "new-2-against-old against mpich-9.1 (old): 4 checks, 0 failed, 4 passed, 0 undecided"
@@ -107,7 +107,7 @@ def test_a_slower_library_fails_side_by_side(place: Path) -> None:
     assert [used[candidate.library] for candidate in campaign.candidates] == [str(place / "old"), str(place / "new")]
 
 
-def test_the_same_command_goes_on_and_measures_nothing_twice(place: Path) -> None:
+def test_the_same_command_continues_and_measures_nothing_twice(place: Path) -> None:
     gate(*REMEASURE, "--blocks", "2")
     folder = place / "results/new-against-old"
     assert len(store.open(folder).launches()) == 4
@@ -117,14 +117,14 @@ def test_the_same_command_goes_on_and_measures_nothing_twice(place: Path) -> Non
     assert len(store.open(folder).launches()) == 8
 
 
-def test_the_control_of_the_plan_is_kept(place: Path) -> None:
+def test_the_remeasured_campaign_has_the_control_of_the_plan(place: Path) -> None:
     (place / "plan.toml").write_text(PLAN.replace("control = false", ""))
-    call("run", "plan.toml", "--name", "new", "--new", "--prefix", "new")
-    _, text = call("gate", "results/new-2", "--against", "results/old", *REMEASURE)
+    run_command("run", "plan.toml", "--name", "new", "--new", "--prefix", "new")
+    _, text = run_command("gate", "results/new-2", "--against", "results/old", *REMEASURE)
     assert "A/A control: mpich-9.1 (old), measured twice, was called different from itself in 0 of 4 cases." in text
 
 
-def test_another_build_in_the_place_of_the_old_one_is_refused(place: Path) -> None:
+def test_another_build_at_the_old_prefix_is_refused(place: Path) -> None:
     folder = place / "results/old"
     record = store.open(folder).campaign
     rewrite(
@@ -138,22 +138,22 @@ def test_another_build_in_the_place_of_the_old_one_is_refused(place: Path) -> No
     )
 
 
-def test_a_library_that_is_gone_is_refused(place: Path) -> None:
+def test_a_missing_library_is_refused(place: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         gate("--remeasure", "--prefix", "new")
     assert str(error.value).startswith("mpich-9.1 of campaign old is another build here (prefix ")
 
 
-def test_campaigns_of_one_build_need_no_other_measurement(place: Path) -> None:
-    call("run", "plan.toml", "--name", "old", "--new", "--prefix", "old")
+def test_campaigns_of_one_build_need_no_remeasurement(place: Path) -> None:
+    run_command("run", "plan.toml", "--name", "old", "--new", "--prefix", "old")
     behave(place / "old", factor=1.5)
-    call("run", "plan.toml", "--name", "old", "--new", "--prefix", "old")
-    code, text = call("gate", "results/old-3", "--against", "results/old-2")
+    run_command("run", "plan.toml", "--name", "old", "--new", "--prefix", "old")
+    code, text = run_command("gate", "results/old-3", "--against", "results/old-2")
     assert code == 1
     assert "--remeasure" not in text
     assert "both campaigns record the same libraries and settings" in text
     with pytest.raises(RankbenchError, match="both campaigns record the same libraries"):
-        call("gate", "results/old-3", "--against", "results/old-2", "--remeasure", "--prefix", "old")
+        run_command("gate", "results/old-3", "--against", "results/old-2", "--remeasure", "--prefix", "old")
 
 
 @pytest.mark.parametrize(
@@ -170,13 +170,13 @@ def test_campaigns_of_one_build_need_no_other_measurement(place: Path) -> None:
         ),
     ],
 )
-def test_what_is_asked_wrongly(words: tuple[str, ...], text: str) -> None:
+def test_wrong_arguments_are_refused(words: tuple[str, ...], text: str) -> None:
     with pytest.raises(RankbenchError) as error:
-        call("gate", "new", *words)
+        run_command("gate", "new", *words)
     assert str(error.value) == text
 
 
-def test_limits_of_time_and_blocks() -> None:
+def test_time_and_blocks_limit_the_remeasurement() -> None:
     assert remeasuring.make_stop("", 0) is None
     of_time, of_both, of_blocks = (remeasuring.make_stop(*limits) for limits in (("60s", 0), ("60s", 2), ("", 7)))
     assert of_time

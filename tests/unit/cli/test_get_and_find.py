@@ -22,19 +22,21 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(autouse=True)
-def nothing_else_in_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def only_named(home: Path, prefixes: Sequence[Path] = (), named: Sequence[str] = ()) -> libraries.Search:
-        return libraries.Search(home=home, prefixes=tuple(prefixes), modules=tuple(named), system=(), shells=shells())
+def no_other_library_in_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def make_search(home: Path, prefixes: Sequence[Path] = (), named: Sequence[str] = ()) -> libraries.Search:
+        return libraries.Search(
+            home=home, prefixes=tuple(prefixes), modules=tuple(named), system=(), shells=list_shells()
+        )
 
-    def shells() -> tuple[Path, ...]:
+    def list_shells() -> tuple[Path, ...]:
         return (tmp_path / "modules/init/bash",) if (tmp_path / "modules").exists() else ()
 
     monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path))
-    monkeypatch.setattr(libraries, "make_search", only_named)
+    monkeypatch.setattr(libraries, "make_search", make_search)
     monkeypatch.setattr(console, "width", 100)
 
 
-def test_table_then_places_then_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_find_prints_a_table_then_paths_then_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, dead = fake.make(tmp_path / "good", "9.9"), fake.make(tmp_path / "dead", "9.8", dead=True)
     find(prefix=[good, dead])
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
@@ -50,14 +52,14 @@ def test_table_then_places_then_reasons(tmp_path: Path, capsys: pytest.CaptureFi
     ]
 
 
-def test_library_that_cannot_be_built_for_is_a_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_library_whose_core_cannot_be_built_is_a_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     prefix = fake.make(tmp_path / "broken", "9.9")
     (prefix / "lib/program").unlink()
     find(prefix=[prefix])
     assert "mpich-9.9 does not work: the core does not compile: " in capsys.readouterr().out
 
 
-def test_json_shows_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_find_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     find(prefix=[fake.make(tmp_path / "good", "9.9")], format_="json")
     entries: list[dict[str, Any]] = msgspec.json.decode(capsys.readouterr().out)
     assert entries[0]["library"]["launcher"] == f"{tmp_path}/good/bin/mpiexec"
@@ -65,17 +67,17 @@ def test_json_shows_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert entries[0]["check"]["facts"]["ranks"] == 2
 
 
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+def make_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     prefix = fake.make(tmp_path / "good", "9.9")
     files = dict.fromkeys(names, f'export PATH="{prefix}/bin:$PATH"\n') | {"impi/2021": ""}
     modules.use(monkeypatch, tmp_path / "modules", files)
 
 
-def test_modules_are_reported_and_others_hinted_at(
+def test_modules_are_listed_and_untried_ones_mentioned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names = [f"a-compiler-with-a-long-name/{number}" for number in range(3)]
-    site(tmp_path, monkeypatch, *names)
+    make_site(tmp_path, monkeypatch, *names)
     find(modules=[" ".join(names)], no_check=True)
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert lines[2].split() == ["mpich-9.9", "MPICH", "9.9", "modules", "?", "fake", "1.0"]
@@ -88,8 +90,8 @@ def test_modules_are_reported_and_others_hinted_at(
     ]
 
 
-def test_nothing_found_hints_at_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    site(tmp_path, monkeypatch)
+def test_find_without_results_mentions_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_site(tmp_path, monkeypatch)
     with pytest.raises(RankbenchError) as error:
         find()
     assert str(error.value) == (
@@ -98,19 +100,19 @@ def test_nothing_found_hints_at_modules(tmp_path: Path, monkeypatch: pytest.Monk
     )
 
 
-def test_no_check_builds_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_find_without_checks_builds_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     find(prefix=[fake.make(tmp_path / "good", "9.9")], no_check=True, format_="json")
     assert msgspec.json.decode(capsys.readouterr().out)[0]["check"] is None
     assert not (tmp_path / "builds").exists()
 
 
-def test_nothing_found_says_how_to_get_something() -> None:
+def test_find_without_results_names_the_command_that_installs() -> None:
     with pytest.raises(RankbenchError) as error:
         find()
     assert str(error.value) == ("no MPI library found on PATH or in the system; get one: rankbench get mpich openmpi")
 
 
-def test_get_says_what_is_there_already(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_get_reports_installed_libraries(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     prefix = fake.make(tmp_path / "libraries/mpich-9.9", "9.9")
     get(["mpich", "mpich==9.9"])
     assert capsys.readouterr().out.splitlines() == [
@@ -120,13 +122,13 @@ def test_get_says_what_is_there_already(tmp_path: Path, capsys: pytest.CaptureFi
     ]
 
 
-def test_libraries_are_installed_at_the_same_time_and_reported_in_their_order(
+def test_libraries_are_installed_concurrently_and_reported_in_their_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     both = threading.Barrier(2, timeout=60)
 
     def install(name: str, home: Path) -> Library:
-        both.wait()  # Neither comes here alone.
+        both.wait()  # Neither thread passes alone.
         prefix = str(home / name)
         return Library(f"{name}-1.0", name, "1.0", "pypi", prefix, f"{prefix}/bin/mpicc", f"{prefix}/bin/mpiexec")
 
@@ -156,5 +158,5 @@ def test_get_checks_every_name_before_it_installs(tmp_path: Path) -> None:
         ("", "none"),
     ],
 )
-def test_compilers_are_reported_in_two_words(line: str, compiler: str) -> None:
+def test_compilers_are_named_by_program_and_version(line: str, compiler: str) -> None:
     assert short(line) == compiler

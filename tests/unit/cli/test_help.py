@@ -1,4 +1,4 @@
-"""Help as users see it: groups, examples, readable types, and nothing beyond 80 columns."""
+"""Help as users read it: groups, examples, readable types, at most 80 columns."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_commands_are_in_groups() -> None:
     assert sorted(named) == sorted(cli.command_modules())
 
 
-def test_a_usage_error_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_usage_error_is_reported_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.call(["shw"]) == 2
     assert capsys.readouterr().err == "rankbench: No such command 'shw'. Did you mean 'show'? (help: rankbench -h)\n"
 
@@ -51,5 +51,5 @@ def test_a_shell_completes_commands_and_options(monkeypatch: pytest.MonkeyPatch)
     assert cli.read_completed_words() == ["show", "--th"]
 
 
-def test_the_template_explains_its_keys() -> None:
+def test_the_plan_template_has_the_documented_keys() -> None:
     assert set(tomllib.loads(plan.read_template())) == {"question", "candidates", "operations", "sizes", "stop"}

@@ -1,4 +1,4 @@
-"""The command `history`: the order of campaigns, whom they have in common, what changed and what else did."""
+"""The command `history`: the order of campaigns, their common candidates, changes and possible causes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes.nights import CASES, Fate, night, rewrite, slower
+from fakes.nights import CASES, Fate, make_night, make_slower, rewrite
 
 from rankbench import store
 from rankbench.across import trend
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rankbench.model import Case
 
 BARRIER = CASES[2:]
-HELD = (
+SUMMARY = (
     "False alarms are limited to 5 % over 2 series: a change must exceed the variation between campaigns and last for "
     "two of them. To check the newest campaign alone, use `rankbench gate`."
 )
@@ -40,18 +40,18 @@ HEADING = [
 
 
 @pytest.fixture(autouse=True)
-def no_folding(monkeypatch: pytest.MonkeyPatch) -> None:
+def use_a_thousand_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "width", 1000)
 
 
 @pytest.fixture(scope="module")
 def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return eight nights: from the fifth on alpha is another version, whose barrier is slower; then a new kernel."""
+    """Return eight nights: from the fifth on alpha has another version, whose barrier is slower; then a new kernel."""
     folder = tmp_path_factory.mktemp("nights")
     for day in reversed(range(1, 9)):
-        night(
+        make_night(
             folder / f"night-{day}",
-            slower("alpha", "barrier", 1.31 if day > 4 else 1.0),
+            make_slower("alpha", "barrier", 1.31 if day > 4 else 1.0),
             version="1.1" if day > 4 else "1.0",
             day=day,
             cases=BARRIER,
@@ -66,7 +66,9 @@ def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
-def test_a_change_is_reported_with_what_else_changed(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_change_is_reported_with_simultaneous_changes_of_the_setup(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     history([nights])
     assert read_lines(capsys) == [
         *HEADING,
@@ -74,14 +76,14 @@ def test_a_change_is_reported_with_what_else_changed(nights: Path, capsys: pytes
         "barrier       beta  500 ns  500 ns         1.00×  ▅▅▅▅▅▅▅▅",
         "",
         "barrier, alpha: 1.31× slower, +24 % of its time, since 2026-03-05 (campaign night-5: alpha 1.0 → 1.1)",
-        HELD,
+        SUMMARY,
     ]
 
 
 def plant_changes(folder: Path, calls: list[Calls]) -> Path:
-    """Return nights from the fifth on which small calls of alpha are twice as slow, large a bit, barriers faster."""
+    """Return nights in which from the fifth on alpha's small calls are twice as slow, large ones a bit."""
     for day in range(1, 9):
-        night(
+        make_night(
             folder / f"night-{day}",
             lambda name, case, day=day: 1.0 if name != "alpha" or day < 5 else factor(case),  # type: ignore[misc]
             day=day,
@@ -106,7 +108,7 @@ def factor(case: Case) -> float:
         ),
     ],
 )
-def test_regressions_come_first_each_by_what_it_costs(
+def test_regressions_come_first_ordered_by_their_cost(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], calls: list[Calls], order: list[str]
 ) -> None:
     history([plant_changes(tmp_path, calls)])
@@ -129,18 +131,20 @@ def test_campaigns_can_be_named_one_by_one(nights: Path, capsys: pytest.CaptureF
     assert lines[-1] == "Changes need 5 campaigns or more; for two, use `rankbench compare` or `rankbench gate`."
 
 
-def test_where_nothing_changed_that_is_reported(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    history([nights / f"night-{day}" for day in (1, 2, 3, 4)] + [night_again(nights)])
+def test_a_history_without_changes_is_reported(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    history([nights / f"night-{day}" for day in (1, 2, 3, 4)] + [repeat_night(nights)])
     assert "No change above 3 % can be shown." in read_lines(capsys)
 
 
-def night_again(nights: Path) -> Path:
+def repeat_night(nights: Path) -> Path:
     """Return a fifth night like the four before."""
     place = nights.parent / "more" / "night-again"
-    return night(place, day=9, cases=BARRIER, control=False, launches=3).folder
+    return make_night(place, day=9, cases=BARRIER, control=False, launches=3).folder
 
 
-def test_it_is_drawn_with_the_change_marked(nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_changed_case_is_drawn_with_the_change_marked(
+    nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     history([nights], figures="svg,html", output=tmp_path / "drawn")
     assert read_lines(capsys)[-1] == f"wrote 2 files to {tmp_path / 'drawn'}"
     name = "history-barrier.blocking.0.byte.socket.window"
@@ -152,14 +156,14 @@ def test_it_is_drawn_with_the_change_marked(nights: Path, tmp_path: Path, capsys
     assert not re.search(r"<(script|link)[^>]+(src|href)=.?https?:", page)
 
 
-def test_everything_is_drawn_where_nothing_changed(tmp_path: Path) -> None:
+def test_every_case_is_drawn_if_nothing_changed(tmp_path: Path) -> None:
     for day in (1, 2):
-        night(tmp_path / f"n{day}", day=day, control=False, launches=2)
+        make_night(tmp_path / f"n{day}", day=day, control=False, launches=2)
     summary = trend.make_history([store.open(tmp_path / f"n{day}") for day in (1, 2)])
     assert [key for key, _ in history_charts.charts(summary)] == [case.key for case in CASES]
 
 
-def test_a_chart_holds_points_levels_and_the_mark(nights: Path) -> None:
+def test_a_chart_has_points_levels_and_the_mark(nights: Path) -> None:
     summary = trend.make_history([store.open(nights / f"night-{day}") for day in range(1, 9)])
     ((key, chart),) = history_charts.charts(summary)
     assert key == BARRIER[0].key
@@ -181,7 +185,7 @@ def test_a_chart_holds_points_levels_and_the_mark(nights: Path) -> None:
     )
 
 
-def test_words_of_marks_beside_each_other_are_not_written_over_each_other() -> None:
+def test_labels_of_neighbouring_marks_do_not_overlap() -> None:
     marks = [Words(4, ("gamma 1.58× slower",), 15), Words(8, ("gamma 1.57× faster",), 15), Words(14, ("alpha",), 15)]
     assert [(row["words"], row["side"], row["line"]) for row in history_charts.stack_marks(marks)] == [
         ("gamma 1.58× slower", "right", 0),
@@ -191,7 +195,7 @@ def test_words_of_marks_beside_each_other_are_not_written_over_each_other() -> N
     assert history_charts.stack_marks([]) == []
 
 
-def test_it_can_be_read_by_programs(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_the_history(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
     history([nights], format_="json")
     document = json.loads(capsys.readouterr().out)
     assert [past["name"] for past in document["campaigns"]] == [f"night-{day}" for day in range(1, 9)]
@@ -206,18 +210,18 @@ def test_it_can_be_read_by_programs(nights: Path, capsys: pytest.CaptureFixture[
     assert turn["ratio"] == pytest.approx(1.31)
 
 
-def changing(day: int) -> Callable[[str, Case], Fate]:
-    """Beta's barrier is slower from the fourth night on, as is the machine; in the second it crashed."""
-    return slower("beta", "barrier", CaseStatus.CRASHED if day == 2 else 1.2 if day > 3 else 1.0)
+def make_changing(day: int) -> Callable[[str, Case], Fate]:
+    """Return the truth that beta's barrier crashes in the second night and is slower from the fourth on."""
+    return make_slower("beta", "barrier", CaseStatus.CRASHED if day == 2 else 1.2 if day > 3 else 1.0)
 
 
-def test_what_the_machine_did_is_reported_and_a_night_without_figures_is_left_out(
+def test_changes_of_the_machine_are_reported_and_nights_without_figures_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for day in range(1, 8):
-        night(
+        make_night(
             tmp_path / f"n{day}",
-            changing(day),
+            make_changing(day),
             day=day,
             cases=BARRIER,
             control=False,
@@ -235,17 +239,17 @@ def test_what_the_machine_did_is_reported_and_a_night_without_figures_is_left_ou
     assert f"{history_report.MARK}: the machine changed as much without MPI." in lines
 
 
-def test_campaigns_of_one_name_go_by_their_folders(tmp_path: Path) -> None:
+def test_campaigns_with_equal_names_are_named_by_their_folders(tmp_path: Path) -> None:
     for day in (1, 2):
-        campaign_store = night(tmp_path / f"n{day}", day=day, control=False, launches=2)
+        campaign_store = make_night(tmp_path / f"n{day}", day=day, control=False, launches=2)
         rewrite(campaign_store.folder, msgspec.structs.replace(campaign_store.campaign, name="nightly"))
     summary = trend.make_history([store.open(tmp_path / f"n{day}") for day in (2, 1)])
     assert [past.name for past in summary.pasts] == [str(tmp_path / "n1"), str(tmp_path / "n2")]
 
 
-def test_candidates_are_followed_over_a_gap_and_new_ones_begin_anew(tmp_path: Path) -> None:
+def test_candidates_continue_over_a_gap_and_new_ones_start_a_series(tmp_path: Path) -> None:
     stores = [
-        night(tmp_path / f"n{day}", day=day, version=version, candidates=names, control=False, launches=2)
+        make_night(tmp_path / f"n{day}", day=day, version=version, candidates=names, control=False, launches=2)
         for day, version, names in (
             (1, "1.0", ("alpha", "beta")),
             (2, "1.0", ("beta",)),
@@ -268,14 +272,14 @@ def test_candidates_are_followed_over_a_gap_and_new_ones_begin_anew(tmp_path: Pa
         ({"operation": ["bcast"]}, "--operation bcast: not in this campaign (allowed: barrier)"),
     ],
 )
-def test_what_cannot_be_shown(nights: Path, tmp_path: Path, arguments: dict[str, object], text: str) -> None:
+def test_wrong_options_are_refused(nights: Path, tmp_path: Path, arguments: dict[str, object], text: str) -> None:
     with pytest.raises(RankbenchError) as error:
         history([nights], output=tmp_path, **arguments)  # type: ignore[arg-type]
     assert str(error.value) == text
 
 
-def test_what_is_no_history(tmp_path: Path) -> None:
-    campaign_store = night(tmp_path / "one", launches=2)
+def test_folders_without_a_history_are_refused(tmp_path: Path) -> None:
+    campaign_store = make_night(tmp_path / "one", launches=2)
     for folders, text in (
         ([tmp_path / "none"], f"{tmp_path / 'none'}: no campaign, and none right below it (there is no campaign.json)"),
         (
@@ -288,15 +292,15 @@ def test_what_is_no_history(tmp_path: Path) -> None:
         assert str(error.value) == text
 
 
-def test_what_all_cases_share_is_the_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """From the fifth night on everything is 1.2 times slower, from the sixth the barrier of alpha 1.3 times more."""
+def test_a_change_that_all_cases_share_is_the_machine_s(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """From the fifth night on everything is 1.2 times slower, from the sixth on alpha's barrier 1.3 times more."""
     for day in range(1, 11):
 
-        def fate(name: str, case: Case, day: int = day) -> Fate:
+        def make_fate(name: str, case: Case, day: int = day) -> Fate:
             factor = 1.3 if (name, case.operation) == ("alpha", "barrier") and day > 5 else 1.0
             return factor * (1.2 if day > 4 else 1.0)
 
-        night(tmp_path / f"night-{day}", fate, day=day, control=False, launches=3)
+        make_night(tmp_path / f"night-{day}", make_fate, day=day, control=False, launches=3)
     history([tmp_path])
     assert [line for line in read_lines(capsys) if " since " in line] == [
         "barrier, alpha-1.0: 1.30× slower, +0.83 % of its time, since 2026-03-06 "

@@ -1,4 +1,4 @@
-"""What the terminal shows of options, datatypes, message rates, overlap, memory and pairs of ranks."""
+"""Terminal output for options, datatypes, message rates, overlap, memory and pairs of ranks."""
 
 from __future__ import annotations
 
@@ -24,51 +24,51 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return kinds.make(tmp_path_factory.mktemp("results") / "kinds")
+def campaign_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return kinds.make_store(tmp_path_factory.mktemp("results") / "kinds")
 
 
-def golden(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Compare what was printed with what is kept, less the blanks that fill up the last column."""
+def compare_with_golden(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Compare the printed lines with the recorded ones, without trailing blanks."""
     printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert printed == (GOLDEN / name).read_text(encoding="utf-8").splitlines()
 
 
 @pytest.mark.parametrize("width", [80, 100])
-def test_show_distinguishes_everything(
-    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
+def test_show_distinguishes_all_kinds_of_cases(
+    campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
     monkeypatch.setattr(console, "width", width)
-    show(folder=stored.folder)
-    golden(f"kinds-show-{width}.txt", capsys)
+    show(folder=campaign_store.folder)
+    compare_with_golden(f"kinds-show-{width}.txt", capsys)
 
 
-def test_a_matrix_is_shown_for_each_candidate(
-    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_a_matrix_is_printed_for_each_candidate(
+    campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "width", 80)
-    show(folder=stored.folder, matrix=True)
-    golden("kinds-matrix.txt", capsys)
+    show(folder=campaign_store.folder, matrix=True)
+    compare_with_golden("kinds-matrix.txt", capsys)
 
 
-def test_without_pairs_there_is_no_matrix(stored: Store) -> None:
+def test_a_campaign_without_pairs_has_no_matrix(campaign_store: Store) -> None:
     with pytest.raises(RankbenchError) as error:
-        show(folder=stored.folder, operation=["put"], matrix=True)
+        show(folder=campaign_store.folder, operation=["put"], matrix=True)
     assert str(error.value) == (
         '--matrix: none of these cases was made between several pairs of ranks; a plan makes them by pairs = "all"'
     )
 
 
-def test_memory_is_compared_apart(
-    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_memory_is_compared_separately(
+    campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "width", 100)
-    compare(str(stored.folder))
-    golden("kinds-compare.txt", capsys)
+    compare(str(campaign_store.folder))
+    compare_with_golden("kinds-compare.txt", capsys)
 
 
-def test_csv_distinguishes_everything(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=stored.folder, format_="csv")
+def test_csv_distinguishes_all_kinds_of_cases(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=campaign_store.folder, format_="csv")
     rows = {(row["case"], row["candidate"]): row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
     assert len(rows) == 2 * len(kinds.CASES)
     fenced = rows["put.blocking.8.byte.1x4.window.allocation=create.epoch=fence", "alpha"]
@@ -80,9 +80,9 @@ def test_csv_distinguishes_everything(stored: Store, capsys: pytest.CaptureFixtu
 
 
 def test_the_live_display_names_lines_and_computes_rates() -> None:
-    progress = DisplayedProgress(kinds.record("made", kinds.CASES))
-    results = [kinds.result(case, "alpha", 0) for case in kinds.CASES]
-    progress.on_end(campaigns.launch(1, 1, 0, "alpha", kinds.PLACEMENT), results)
+    progress = DisplayedProgress(kinds.make_record("made", kinds.CASES))
+    results = [kinds.make_result(case, "alpha", 0) for case in kinds.CASES]
+    progress.on_end(campaigns.make_launch(1, 1, 0, "alpha", kinds.PLACEMENT), results)
     page = io.StringIO()
     Console(file=page, width=100).print(Screen(progress).make_value_table())
     rows = [line.strip().split("  ")[0] for line in page.getvalue().rstrip().splitlines()]

@@ -1,4 +1,4 @@
-"""The command `operations` over stand-in libraries: what is listed, and which library lacks what."""
+"""The command `operations` over stand-in libraries: the list, and what each library lacks."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ PAGE = Path(__file__).parents[3] / "docs" / "reference" / "operations.md"
 
 @pytest.fixture
 def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the prefix of a stand-in library, in a home of its own, with nothing else in reach."""
+    """Return the prefix of a stand-in library, the only one in reach, in a home of its own."""
 
-    def only_named(home: Path, prefixes: tuple[Path, ...] = (), _modules: tuple[str, ...] = ()) -> libraries.Search:
+    def make_search(home: Path, prefixes: tuple[Path, ...] = (), _modules: tuple[str, ...] = ()) -> libraries.Search:
         return libraries.Search(home=home, prefixes=tuple(prefixes), system=())
 
     monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(libraries, "make_search", only_named)
+    monkeypatch.setattr(libraries, "make_search", make_search)
     monkeypatch.setattr(console, "width", 100)
     return make(tmp_path / "library", "9.1")
 
 
 @pytest.fixture
 def run(prefix: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Return how to run the command: exit code, output without blanks at the ends of lines, and errors."""
+    """Return a function that runs the command: exit code, output without trailing blanks, and errors."""
 
-    def run(*arguments: str, also: tuple[Path, ...] = ()) -> tuple[int, str, str]:
+    def run_command(*arguments: str, also: tuple[Path, ...] = ()) -> tuple[int, str, str]:
         prefixes = [word for path in (prefix, *also) for word in ("--prefix", str(path))]
         monkeypatch.setattr("sys.argv", ["rankbench", "operations", *arguments, *prefixes])
         with pytest.raises(SystemExit) as ended:
@@ -49,14 +49,14 @@ def run(prefix: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
         out, err = capsys.readouterr()
         return int(ended.value.code or 0), "\n".join(line.rstrip() for line in out.splitlines()), err
 
-    return run
+    return run_command
 
 
 def test_every_operation_option_datatype_and_start_is_listed(run: Command) -> None:
     code, out, _ = run("--no-probe")
     assert code == 0
     first_words = {line.split()[0] for line in out.splitlines() if line[:1].strip()}
-    description = fakes.description()
+    description = fakes.read_description()
     for named in (description.operations, description.datatypes, description.starts):
         assert {operation.name for operation in named} <= first_words
     assert set(catalogue.options(description)) <= first_words
@@ -70,7 +70,7 @@ def test_the_list_is_as_wide_as_the_terminal(run: Command, monkeypatch: pytest.M
     assert max(map(len, out.splitlines())) <= width
 
 
-def test_an_operation_shows_how_it_can_be_asked_for(run: Command) -> None:
+def test_an_operation_has_its_forms_datatypes_start_and_options(run: Command) -> None:
     _, out, _ = run("--no-probe")
     lines = out.splitlines()
     place = lines.index("allreduce  every rank's numbers, reduced and delivered to all")
@@ -81,7 +81,7 @@ def test_an_operation_shows_how_it_can_be_asked_for(run: Command) -> None:
     ]
 
 
-def test_one_operation_is_reported_in_full(run: Command) -> None:
+def test_one_operation_is_described_in_full(run: Command) -> None:
     code, out, _ = run("gather")
     assert code == 0
     assert "each rank  sends n, receives 0 (root: n·p)" in out
@@ -90,7 +90,7 @@ def test_one_operation_is_reported_in_full(run: Command) -> None:
     assert out.endswith("MPICH 9.1  has every form; data are right")
 
 
-def test_an_operation_that_is_not_there(run: Command) -> None:
+def test_an_unknown_operation_is_refused(run: Command) -> None:
     code, _, err = run("allreduec")
     assert code == 2
     assert err == "rankbench: no operation allreduec; did you mean allreduce? (`rankbench operations` lists them)\n"
@@ -100,14 +100,14 @@ def test_an_operation_that_is_not_there(run: Command) -> None:
 # --- libraries --------------------------------------------------------------------------------------------------------
 
 
-def test_a_library_is_asked_once_and_that_is_said(run: Command, tmp_path: Path) -> None:
+def test_a_library_is_probed_once_and_this_is_reported(run: Command, tmp_path: Path) -> None:
     _, out, err = run()
     assert err == "probing the operations of mpich-9.1, once for this build of the core …\n"
     assert out.endswith("All of this is in MPICH 9.1, and data are right.")
     (path,) = (tmp_path / "home" / "builds").glob("*/probe.json")
     answers = json.loads(path.read_text())["answers"]
     assert len(answers) == sum(
-        len(operation.forms) for operation in fakes.description().operations if operation.kind != "self-test"
+        len(operation.forms) for operation in fakes.read_description().operations if operation.kind != "self-test"
     )
     assert answers[0] == {"operation": "accumulate", "form": "blocking", "status": "ok"}
     _, again, err = run()
@@ -115,7 +115,7 @@ def test_a_library_is_asked_once_and_that_is_said(run: Command, tmp_path: Path) 
 
 
 @pytest.mark.thorough
-def test_an_answer_that_cannot_be_read_is_asked_for_again(run: Command, tmp_path: Path) -> None:
+def test_an_unreadable_answer_is_probed_again(run: Command, tmp_path: Path) -> None:
     run()
     (path,) = (tmp_path / "home" / "builds").glob("*/probe.json")
     path.write_text('{"answers": [')
@@ -124,7 +124,7 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again(run: Command, tmp_path
     assert json.loads(path.read_text())["answers"]
 
 
-def test_what_libraries_lack_and_do_wrong_is_reported_per_operation_and_in_the_end(
+def test_missing_and_wrong_calls_of_libraries_are_listed_by_operation_and_in_summary(
     run: Command, prefix: Path, tmp_path: Path
 ) -> None:
     behave(prefix, lacking={"scan.persistent": "MPI_Scan_init", "scan.nonblocking": "MPI_Iscan"}, wrong=["gather.64"])
@@ -145,7 +145,7 @@ def test_what_libraries_lack_and_do_wrong_is_reported_per_operation_and_in_the_e
     ]
 
 
-def test_one_operation_says_of_each_library_what_is_not_well(run: Command, prefix: Path) -> None:
+def test_one_operation_lists_missing_and_wrong_calls_of_each_library(run: Command, prefix: Path) -> None:
     behave(prefix, lacking={"gather.persistent": "MPI_Gather_init"}, wrong=["gather.64"])
     _, out, _ = run("gather")
     assert out.splitlines()[-3:] == [
@@ -155,7 +155,7 @@ def test_one_operation_says_of_each_library_what_is_not_well(run: Command, prefi
     ]
 
 
-def test_a_call_that_hangs_is_named_and_the_others_are_asked(
+def test_a_hung_call_is_named_and_the_other_calls_are_probed(
     run: Command, prefix: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(selftest, "PROBE_LIMIT_S", 0.5)
@@ -184,9 +184,7 @@ def test_a_library_that_always_crashes_is_given_up(run: Command, prefix: Path, m
 
 
 @pytest.mark.thorough
-def test_a_library_that_does_not_work_is_reported_and_the_others_are_asked(
-    run: Command, prefix: Path, tmp_path: Path
-) -> None:
+def test_a_library_that_fails_is_reported_and_the_others_are_probed(run: Command, prefix: Path, tmp_path: Path) -> None:
     dead = make(tmp_path / "dead", "9.0", dead=True)
     _, out, err = run("gather", also=(dead,))
     assert out.splitlines()[-3:] == [
@@ -197,12 +195,12 @@ def test_a_library_that_does_not_work_is_reported_and_the_others_are_asked(
     assert [line.split()[1] for line in err.splitlines()] == ["mpich-9.1", "mpich-9.0"]
 
 
-def test_json_is_what_the_core_says(run: Command) -> None:
+def test_json_is_the_core_s_description(run: Command) -> None:
     _, out, err = run("--format", "json")
-    assert (json.loads(out), err) == (msgspec.to_builtins(fakes.description()), "")
+    assert (json.loads(out), err) == (msgspec.to_builtins(fakes.read_description()), "")
 
 
-def test_without_a_library_it_says_how_to_get_one(
+def test_without_a_library_the_command_names_the_one_that_installs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("rankbench.libraries.find", lambda _: [])
@@ -218,13 +216,13 @@ def test_without_a_library_it_says_how_to_get_one(
 # --- the page ---------------------------------------------------------------------------------------------------------
 
 
-def test_markdown_is_the_page(run: Command) -> None:
+def test_markdown_is_the_documented_page(run: Command) -> None:
     _, out, err = run("--format", "markdown")
-    assert (out + "\n", err) == (catalogue.page(fakes.description()), "")
+    assert (out + "\n", err) == (catalogue.page(fakes.read_description()), "")
 
 
-def test_the_page_in_docs_is_of_today() -> None:
-    text = catalogue.page(fakes.description())
+def test_the_page_in_docs_is_current() -> None:
+    text = catalogue.page(fakes.read_description())
     assert PAGE.read_text(encoding="utf-8") == text, (
         "docs/reference/operations.md is stale; make it again: .venv/bin/python tools/reference.py"
     )

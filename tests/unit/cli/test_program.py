@@ -1,4 +1,4 @@
-"""Commands that are printed work when they are pasted into the same shell."""
+"""Printed commands work when they are pasted into the same shell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROGRAM = Path(sys.executable).with_name("rankbench")
 
 
 def run(command: str, place: Path, path: str) -> subprocess.CompletedProcess[str]:
-    """Return how a line ends in a shell, with this search path before the system's."""
+    """Return how a command line ends in a shell, with this search path before the system's."""
     variables = {**os.environ, "PATH": f"{path}:/usr/bin:/bin", "RANKBENCH_HOME": str(place / "home")}
     return subprocess.run(["sh", "-c", command], cwd=place, env=variables, text=True, capture_output=True, check=False)
 
@@ -32,7 +32,7 @@ def run(command: str, place: Path, path: str) -> subprocess.CompletedProcess[str
         pytest.param("bin/rankbench", "other", id="another-is-on-path"),
     ],
 )
-def test_the_next_step_that_is_printed_can_be_pasted(tmp_path: Path, program: str, on_path: bool | str) -> None:
+def test_a_printed_next_step_can_be_pasted(tmp_path: Path, program: str, on_path: bool | str) -> None:
     (tmp_path / "bin").symlink_to(PROGRAM.parent)
     other = tmp_path / "other/rankbench"
     other.parent.mkdir()
@@ -49,7 +49,7 @@ def test_the_next_step_that_is_printed_can_be_pasted(tmp_path: Path, program: st
     assert pasted.stdout == (tmp_path / "plan.toml").read_text()
 
 
-def test_only_commands_are_called_as_the_program_was(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_commands_get_the_path_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["a b/rankbench"])
     text = "rankbench finds `rankbench find`; see rankbench -h, /opt/rankbench run and rankbench runs"
     assert adapt_commands(text) == (
@@ -57,7 +57,7 @@ def test_only_commands_are_called_as_the_program_was(monkeypatch: pytest.MonkeyP
     )
 
 
-def test_a_command_at_the_end_is_never_broken(
+def test_a_command_at_the_end_of_a_line_is_never_wrapped(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(console, "width", 40)

@@ -1,4 +1,4 @@
-"""The command `reconcile`: which benchmarks it finds, the plan that it makes, and what it reports the values."""
+"""The command `reconcile`: the benchmarks that it finds, its plan, and the report on the values."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import fakes
 import msgspec
 import pytest
-from fakes import alternated, campaigns
-from fakes.alternated import CORE, OSU, Planted, of
+from fakes import campaigns, reconciliation
+from fakes.reconciliation import CORE, OSU, Planted, make_case
 
 from rankbench import cli, plan
 from rankbench.campaign import foreign
@@ -28,9 +28,9 @@ NO_PROGRAMS = ("imb-mpi1-bcast", "osu-barrier")
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder to work in; no library is in reach, and all programs are there but for two."""
+    """Return a folder to work in; no library is in reach, and all programs but two are found."""
 
-    def program(
+    def find_program(
         spec: SuiteSpec | None, operation: Operation, library: Library, _reach: Sequence[Library], _home: Path
     ) -> Program:
         if operation.name in NO_PROGRAMS:
@@ -38,22 +38,22 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return Program(Path(spec.path if spec else ""), {}, operation, [])
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(foreign, "find_program", program)
-    monkeypatch.setattr(command, "choose_libraries", lambda *_: [campaigns.library("mpich")])
+    monkeypatch.setattr(foreign, "find_program", find_program)
+    monkeypatch.setattr(command, "choose_libraries", lambda *_: [campaigns.make_library("mpich")])
     monkeypatch.setattr(console, "width", 2000)
     return tmp_path
 
 
-def there(wanted: Sequence[str], **places: tuple[str, str]) -> list[str]:
+def find_benchmarks(wanted: Sequence[str], **places: tuple[str, str]) -> list[str]:
     """Return the benchmarks that are found for operations of the core."""
-    return [operation.name for operation in command.there(campaigns.library("mpich"), wanted, places, (), ())]
+    return [operation.name for operation in command.there(campaigns.make_library("mpich"), wanted, places, (), ())]
 
 
-# --- which benchmarks -------------------------------------------------------------------------------------------------
+# --- benchmarks -------------------------------------------------------------------------------------------------------
 
 
-def test_of_each_tool_the_first_benchmark_of_an_operation_is_taken() -> None:
-    assert there(["pingpong", "allreduce"]) == [
+def test_the_first_benchmark_of_an_operation_is_taken_from_each_tool() -> None:
+    assert find_benchmarks(["pingpong", "allreduce"]) == [
         "imb-mpi1-pingpong",
         "imb-mpi1-allreduce",
         "osu-latency",
@@ -61,15 +61,15 @@ def test_of_each_tool_the_first_benchmark_of_an_operation_is_taken() -> None:
     ]
 
 
-def test_what_is_not_there_is_left_out_and_reported_where_it_was_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert there(["bcast", "barrier"]) == ["imb-mpi1-barrier", "osu-bcast"]
+def test_missing_benchmarks_are_left_out_and_noted_for_named_tools(capsys: pytest.CaptureFixture[str]) -> None:
+    assert find_benchmarks(["bcast", "barrier"]) == ["imb-mpi1-barrier", "osu-bcast"]
     assert capsys.readouterr().out == ""
-    assert there(["bcast", "barrier"], imb=("path", "")) == ["imb-mpi1-barrier"]
+    assert find_benchmarks(["bcast", "barrier"], imb=("path", "")) == ["imb-mpi1-barrier"]
     assert capsys.readouterr().out == "note: imb-mpi1-bcast: none for mpich\n"
 
 
-def test_an_operation_that_no_tool_measures_has_none() -> None:
-    assert there(["ring"]) == []
+def test_an_operation_that_no_tool_measures_has_no_benchmark() -> None:
+    assert find_benchmarks(["ring"]) == []
 
 
 def test_a_tool_can_have_a_folder_or_a_tarball(place: Path) -> None:
@@ -87,13 +87,15 @@ def test_a_tool_can_have_a_folder_or_a_tarball(place: Path) -> None:
         ("osu=nowhere", "--tool osu=nowhere: nowhere is not there"),
     ],
 )
-def test_a_tool_that_is_not_there(text: str, message: str) -> None:
+def test_an_unknown_tool_is_refused(text: str, message: str) -> None:
     with pytest.raises(RankbenchError) as error:
         command.place(text)
     assert str(error.value) == message
 
 
-def test_no_benchmark_at_all_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_machine_without_benchmarks_is_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("sys.argv", ["rankbench", "reconcile", "mpich", "--operations", "ring"])
     with pytest.raises(SystemExit) as ended:
         cli.main()
@@ -104,7 +106,7 @@ def test_no_benchmark_at_all_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys
     )
 
 
-def test_the_plan_has_both_and_the_starts_of_both() -> None:
+def test_the_plan_has_operation_benchmark_and_the_starts_of_both() -> None:
     text = command.PLAN.format(
         library="mpich==5.0.2",
         operations='"allreduce", "osu-allreduce"',
@@ -115,9 +117,9 @@ def test_the_plan_has_both_and_the_starts_of_both() -> None:
         suites='\n[suites.osu]\npath = "/opt/osu"\n',
         blocks=4,
     )
-    planned = plan.parse_plan(text, "plan.toml", fakes.machine())
-    described = foreign.add_operations(fakes.description(), planned)
-    cases, notes = plan.expand_plan(planned, described, fakes.machine())
+    planned = plan.parse_plan(text, "plan.toml", fakes.make_machine())
+    described = foreign.add_operations(fakes.read_description(), planned)
+    cases, notes = plan.expand_plan(planned, described, fakes.make_machine())
     assert {(case.operation, case.start) for case in cases} == {
         ("allreduce", "window"),
         ("allreduce", "library-barrier"),
@@ -128,20 +130,19 @@ def test_the_plan_has_both_and_the_starts_of_both() -> None:
     assert [(suite.name, suite.path) for suite in planned.suites] == [("osu", "/opt/osu")]
 
 
-# --- what is reported
-# -----------------------------------------------------------------------------------------------------
+# --- report -----------------------------------------------------------------------------------------------------------
 
 
 def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """Return the lines that are printed, with single blanks, without rules."""
+    """Return the printed lines, with single blanks, without rules."""
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     return [line for line in lines if line.strip(" ─")]
 
 
-def test_the_ratio_is_reported_with_its_parts_and_with_what_differs(
+def test_the_ratio_is_reported_with_its_parts_and_with_differences(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    store = alternated.make(tmp_path, alternated.allreduce())
+    store = reconciliation.make_store(tmp_path, reconciliation.plant_allreduce())
     command.explain(store)
     lines = read_lines(capsys)
     assert lines[:3] == [
@@ -156,19 +157,21 @@ def test_the_ratio_is_reported_with_its_parts_and_with_what_differs(
     assert lines[-2:] == [f"The tool's number: {foreign_of.meaning.text}.", f"next: rankbench report {store.folder}"]
 
 
-def test_bandwidths_are_reported_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bandwidths_are_reported_as_bandwidths(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     planted = [
-        Planted(of(CORE["bandwidth"], 1000), [64000.0] * 3, 64000, 64),
-        Planted(of(OSU["osu-bw"], 1000), [1e9 * 1000 / 500e6], 1000),
+        Planted(make_case(CORE["bandwidth"], 1000), [64000.0] * 3, 64000, 64),
+        Planted(make_case(OSU["osu-bw"], 1000), [1e9 * 1000 / 500e6], 1000),
     ]
-    command.explain(alternated.make(tmp_path, planted))
+    command.explain(reconciliation.make_store(tmp_path, planted))
     lines = read_lines(capsys)
     assert lines[1] == "size core tool tool / core mean, not median what is left"
     # The middle of the machine's states is 1.05: of 1000 and of 500 MB/s.
     assert lines[2].startswith("1000 B 952.4 MB/s 476.2 MB/s 2.000 (")
 
 
-def test_what_cannot_be_compared_is_reported_with_what_can(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_benchmarks_that_cannot_be_compared_are_reported_with_an_alternative(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Calls of a broadcast that follow each other overlap; the core can make them so, too."""
     theirs = OSU["osu-bcast"]
     assert theirs.foreign
@@ -177,11 +180,11 @@ def test_what_cannot_be_compared_is_reported_with_what_can(tmp_path: Path, capsy
         theirs, start="none", foreign=msgspec.structs.replace(theirs.foreign, meaning=meaning)
     )
     planted = [
-        Planted(of(CORE["bcast"]), [1000.0] * 3),
-        Planted(of(CORE["bcast"], start="none"), [400.0] * 3),
-        Planted(of(loop), [380.0]),
+        Planted(make_case(CORE["bcast"]), [1000.0] * 3),
+        Planted(make_case(CORE["bcast"], start="none"), [400.0] * 3),
+        Planted(make_case(loop), [380.0]),
     ]
-    store = alternated.make(tmp_path, planted)
+    store = reconciliation.make_store(tmp_path, planted)
     store.campaign = msgspec.structs.replace(store.campaign, operations=[*CORE.values(), loop])
     command.explain(store)
     lines = read_lines(capsys)
@@ -193,8 +196,8 @@ def test_what_cannot_be_compared_is_reported_with_what_can(tmp_path: Path, capsy
     ]
 
 
-def test_values_of_other_numbers_say_so_in_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    planted = alternated.allreduce()
-    planted[2] = planted[2]._replace(case=of(OSU["osu-allreduce"], datatype="char"))
-    command.explain(alternated.make(tmp_path, planted))
+def test_values_of_other_datatypes_name_them_in_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    planted = reconciliation.plant_allreduce()
+    planted[2] = planted[2]._replace(case=make_case(OSU["osu-allreduce"], datatype="char"))
+    command.explain(reconciliation.make_store(tmp_path, planted))
     assert read_lines(capsys)[2].startswith("8 B 1.05 µs (float) 1.46 µs (char) 1.386 (")

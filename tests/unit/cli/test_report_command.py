@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def crashing_beta(candidate: str, case: Case) -> campaigns.Truth:
+def crash_beta(candidate: str, case: Case) -> campaigns.Truth:
     return campaigns.Truth(status=CaseStatus.CRASHED if candidate == "beta" else CaseStatus.OK)
 
 
@@ -26,24 +26,24 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a campaign in which beta takes half as long again, below the results of the working folder."""
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "results" / "fake"
-    cases = campaigns.cases_of(lines=[("allreduce", "blocking")])
-    campaigns.make_campaign(path, campaigns.slower_beta(1.5), launches=6, cases=cases)
+    cases = campaigns.make_cases(lines=[("allreduce", "blocking")])
+    campaigns.make_campaign(path, campaigns.make_slower_beta(1.5), launches=6, cases=cases)
     return path
 
 
-def test_a_report_is_written_beside_what_was_measured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_is_written_into_the_campaign_s_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report(folder)
     assert "Is alpha faster than beta?" in (folder / "report.html").read_text(encoding="utf-8")
     assert f"wrote {folder / 'report.html'}" in capsys.readouterr().out
     assert not (folder / "figures").exists()
 
 
-def test_the_newest_campaign_is_reported_where_none_is_named(folder: Path) -> None:
+def test_the_newest_campaign_is_reported_by_default(folder: Path) -> None:
     report()
     assert (folder / "report.html").exists()
 
 
-def test_figures_and_texts_are_written_where_asked(folder: Path) -> None:
+def test_figures_and_texts_are_written_to_the_named_folder(folder: Path) -> None:
     report(folder, output=folder / "page.html", figures="svg", markdown=True, latex=True)
     assert (folder / "figures" / "winner_map-socket.svg").exists()
     assert "| 8 B | **" in (folder / "report.md").read_text(encoding="utf-8")
@@ -52,9 +52,9 @@ def test_figures_and_texts_are_written_where_asked(folder: Path) -> None:
     assert not (folder / "report.html").exists()
 
 
-def test_what_was_derived_can_be_read_elsewhere(folder: Path) -> None:
+def test_derived_tables_can_be_read_by_other_programs(folder: Path) -> None:
     report(folder)
-    verdict = read(folder)
+    verdict = read_verdict(folder)
     assert [case["winners"] for case in verdict["cases"]] == [["alpha"], ["alpha"]]
     summary = pl.read_parquet(folder / "summary.parquet")
     assert summary.height == 6
@@ -64,10 +64,10 @@ def test_what_was_derived_can_be_read_elsewhere(folder: Path) -> None:
     assert comparisons["ratio"].to_list()[:2] == pytest.approx([1.5, 1.5], rel=0.05)
 
 
-def test_programs_read_numbers_and_no_prose(folder: Path) -> None:
-    """The first claim with a ratio is of the rivals of the fastest one."""
+def test_json_has_numbers_in_fields_of_texts(folder: Path) -> None:
+    """The first claim with a ratio is about the rivals of the fastest candidate."""
     report(folder)
-    first, rivals, *_ = read(folder)["conclusion"]
+    first, rivals, *_ = read_verdict(folder)["conclusion"]
     assert (first["outcome"], first["fields"]["best"]) == ("faster", "alpha")
     (beta,) = rivals["fields"]["rivals"]
     assert beta["fields"]["name"] == "beta"
@@ -75,33 +75,33 @@ def test_programs_read_numbers_and_no_prose(folder: Path) -> None:
     assert beta["fields"]["low"] <= beta["fields"]["mean"] <= beta["fields"]["high"]
 
 
-def test_words_follow_from_template_and_fields(folder: Path) -> None:
+def test_each_text_follows_from_its_template_and_fields(folder: Path) -> None:
     report(folder)
-    verdict = read(folder)
+    verdict = read_verdict(folder)
     texts = [*verdict["conclusion"], *verdict["findings"], *verdict["groups"]]
     assert texts
     for entry in texts:
-        assert render(text_of(entry)) == entry["text"]
+        assert render(decode_text(entry)) == entry["text"]
 
 
-def text_of(value: Any) -> Any:
-    """Return what is written of a text as a text."""
+def decode_text(value: Any) -> Any:
+    """Return a decoded text of the JSON document."""
     if isinstance(value, dict):
-        return Text(value["template"], {name: text_of(part) for name, part in value["fields"].items()})
-    return [text_of(part) for part in value] if isinstance(value, list) else value
+        return Text(value["template"], {name: decode_text(part) for name, part in value["fields"].items()})
+    return [decode_text(part) for part in value] if isinstance(value, list) else value
 
 
-def read(folder: Path) -> Any:
+def read_verdict(folder: Path) -> Any:
     return msgspec.json.decode((folder / "verdict.json").read_bytes())
 
 
 @pytest.mark.parametrize("launches", [1, 3])
-def test_a_verdict_can_be_read_back_where_cases_have_no_figures(tmp_path: Path, launches: int) -> None:
+def test_a_verdict_without_figures_is_read_back(tmp_path: Path, launches: int) -> None:
     """JSON knows neither NaN nor infinity: after one launch no interval has an end, and beta has no figures at all."""
-    cases = campaigns.cases_of(lines=[("allreduce", "blocking")])
-    store = campaigns.make_campaign(tmp_path / "fake", crashing_beta, launches, cases=cases)
+    cases = campaigns.make_cases(lines=[("allreduce", "blocking")])
+    store = campaigns.make_campaign(tmp_path / "fake", crash_beta, launches, cases=cases)
     report(store.folder)
-    verdict = read(store.folder)
+    verdict = read_verdict(store.folder)
     assert verdict == msgspec.json.decode(msgspec.json.encode(as_data(evaluate(store).verdict)))
     summaries = msgspec.convert(verdict["summaries"], list[Summary])
     assert {summary.candidate: math.isnan(summary.typical_ns) for summary in summaries} == {
@@ -124,7 +124,7 @@ def test_a_page_that_cannot_be_written_is_reported_in_one_line(folder: Path) -> 
     )
 
 
-def test_a_folder_that_is_no_campaign_is_reported_in_one_line(tmp_path: Path) -> None:
+def test_a_folder_without_a_campaign_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         report(tmp_path)
     assert str(error.value) == (
@@ -132,7 +132,7 @@ def test_a_folder_that_is_no_campaign_is_reported_in_one_line(tmp_path: Path) ->
     )
 
 
-def test_tables_are_written_as_csv_with_what_makes_up_each_case(folder: Path) -> None:
+def test_csv_tables_have_all_parts_of_a_case(folder: Path) -> None:
     report(folder, csv=True)
     summary = pl.read_csv(folder / "summary.csv")
     rows = summary.select("operation", "size_bytes", "placement", "candidate", "unit").rows()
@@ -148,17 +148,17 @@ def test_tables_are_written_as_csv_with_what_makes_up_each_case(folder: Path) ->
     assert frame["ratio"].to_list() == pytest.approx([1.5, 1.5], rel=0.05)
 
 
-def test_what_matters_may_be_asked_anew(folder: Path) -> None:
-    """Half as long again is no matter to who asks for nine tenths."""
+def test_the_threshold_of_a_report_can_be_set(folder: Path) -> None:
+    """Beta takes half as long again, which is below a threshold of 90 %."""
     report(folder, threshold="90%")
-    verdict = read(folder)
+    verdict = read_verdict(folder)
     assert [(comparison["different"], 1.3 < comparison["ratio"] < 1.7) for comparison in verdict["comparisons"]] == [
         (False, True)
     ] * 2
     assert [case["winners"] for case in verdict["cases"]] == [["alpha", "beta"]] * 2
 
 
-def test_links_in_a_campaign_from_elsewhere_lead_to_nothing_that_is_written(folder: Path, tmp_path: Path) -> None:
+def test_links_in_a_foreign_campaign_are_not_followed(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "own"
     path.write_text("mine")
     (folder / "job").mkdir()

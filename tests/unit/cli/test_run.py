@@ -77,7 +77,7 @@ def wait_for_launches(process: subprocess.Popen[str], place: Path, count: int) -
 
 
 def list_processes(place: Path) -> list[str]:
-    """Return the processes that came from a run in this place and still run."""
+    """Return the processes that a run in this folder started and that still run."""
     numbers = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -91,7 +91,7 @@ def list_processes(place: Path) -> list[str]:
 
 
 def assert_sound(results: Store, blocks: int) -> None:
-    """Assert one row per case, candidate and block, and every sample of the measured ones once."""
+    """Assert one row per case, candidate and block, and each sample of the measured cases once."""
     rows = Counter(results.cases().select("block", "candidate", "case").iter_rows())
     names = [candidate.name for candidate in results.campaign.candidates]
     keys = [case.key for case in results.campaign.cases]
@@ -100,13 +100,13 @@ def assert_sound(results: Store, blocks: int) -> None:
     assert samples == Counter((*row, index) for row in rows for index in range(results.campaign.plan.sampling.good))
 
 
-def ended(texts: list[str]) -> bool:
-    """Return whether one line says why the campaign ended."""
+def has_end(texts: list[str]) -> bool:
+    """Return whether exactly one line gives the reason for the end."""
     end = re.compile(r"plan: done in \d+:\d\d \(3 blocks, 9 launches; the plan's 3 blocks are done\)")
     return sum(bool(end.fullmatch(line)) for line in texts) == 1
 
 
-def test_a_run_says_what_it_does_what_it_found_and_what_comes_next(place: Path) -> None:
+def test_a_run_reports_its_steps_its_result_and_the_next_command(place: Path) -> None:
     texts = re.sub(r"\d+\.\d s", "T s", finish(place)).splitlines()
     assert texts[:3] == [
         "core ready for mpich-9.1 after T s",
@@ -114,7 +114,7 @@ def test_a_run_says_what_it_does_what_it_found_and_what_comes_next(place: Path) 
         "checking mpich-9.1, mpich-9.2",
     ]
     assert len([line for line in texts if line.endswith("on socket: 4 cases in T s, ok")]) == 9
-    assert ended(texts)
+    assert has_end(texts)
     assert texts[-1] == "next: rankbench report results/plan"
     results = store.open(place / "results/plan")
     assert_sound(results, blocks=3)
@@ -122,7 +122,7 @@ def test_a_run_says_what_it_does_what_it_found_and_what_comes_next(place: Path) 
 
 
 @pytest.mark.thorough
-def test_nodes_are_named_on_the_command_line(place: Path) -> None:
+def test_hosts_are_named_on_the_command_line(place: Path) -> None:
     text = PLAN.replace("sizes", 'hosts = ["m1"]\nplacements = ["nodes"]\nsizes').replace("blocks = 3", "blocks = 1")
     (place / "plan.toml").write_text(text)
     process = start(place, "--hosts", "n1,n2", "--remote-shell", "/rsh", "--binding", "none")
@@ -135,7 +135,7 @@ def test_nodes_are_named_on_the_command_line(place: Path) -> None:
     assert set(results.cases()["status"]) == {"ok"}
 
 
-def test_a_campaign_that_is_finished_is_not_run_again(place: Path) -> None:
+def test_a_finished_campaign_is_not_run_again(place: Path) -> None:
     (place / "plan.toml").write_text(PLAN.replace("blocks = 3", "blocks = 1"))
     finish(place)
     before = {path: path.read_bytes() for path in (place / "results/plan").rglob("*.*")}
@@ -152,7 +152,7 @@ def test_a_campaign_that_is_finished_is_not_run_again(place: Path) -> None:
     assert re.search(r"^plan-2: done in .* \(1 block, 3 launches; the plan's 1 block", text, re.MULTILINE)
 
 
-def test_more_blocks_by_the_command_that_the_end_of_a_run_names(place: Path) -> None:
+def test_the_command_printed_at_the_end_adds_blocks(place: Path) -> None:
     shutil.rmtree(place / "9.2")
     make(place / "9.2", "9.2", factor=1.02)
     text = finish(place)
@@ -169,14 +169,14 @@ def test_more_blocks_by_the_command_that_the_end_of_a_run_names(place: Path) -> 
     assert store.open(place / "results/plan").campaign.plan.stop.past == [3, 4]
 
 
-def test_an_interrupted_run_goes_on_without_measuring_more_than_it_was_to(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_that_continues_leaves_out_more_and_new(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["rankbench", "run", "plan.toml", "--more", "3", "--seed=5"])
     assert again("plan") == "rankbench run plan.toml --seed=5"
     monkeypatch.setattr("sys.argv", ["rankbench", "run", "plan.toml", "--new", "--more=3"])
     assert again("plan 2") == "rankbench run plan.toml --name 'plan 2'"
 
 
-def test_more_of_a_campaign_that_is_not_there(place: Path) -> None:
+def test_more_blocks_of_a_missing_campaign_are_refused(place: Path) -> None:
     line = "rankbench: --more 3: no campaign in results/plan; leave --more out, or name one: --name NAME\n"
     assert finish(place, "--more", "3", code=2) == line
     line = "rankbench: --new starts a campaign, --more continues one; leave one of them out\n"
@@ -204,7 +204,7 @@ def test_one_candidate_is_not_compared(place: Path) -> None:
     assert finish(place).startswith("only one candidate: values, no comparison\n")
 
 
-def test_what_went_wrong_is_said_when_it_happens_and_at_the_end(place: Path) -> None:
+def test_failures_are_reported_immediately_and_at_the_end(place: Path) -> None:
     behave(place / "9.2", crash=["bcast.8"])
     texts = finish(place, code=1).splitlines()
     crash = "crashed: ended before its last case: exit code -11 (SIGSEGV)"
@@ -214,19 +214,21 @@ def test_what_went_wrong_is_said_when_it_happens_and_at_the_end(place: Path) -> 
 
 
 @pytest.mark.thorough
-def test_a_failure_can_be_ignored(place: Path) -> None:
+def test_failures_can_be_ignored(place: Path) -> None:
     behave(place / "9.2", crash=["bcast.8"])
     finish(place, "--ignore-failures")
 
 
 @pytest.mark.parametrize("program", [["-c", MAIN], ["-m", "rankbench"]], ids=["command", "module"])
-def test_the_version_is_shown(program: list[str]) -> None:
+def test_the_version_is_printed(program: list[str]) -> None:
     process = subprocess.run([sys.executable, *program, "--version"], capture_output=True, text=True, check=True)
     assert process.stdout == f"rankbench {metadata.version('rankbench')}\n"
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal_ends_the_launch_and_says_how_to_go_on(place: Path, number: signal.Signals, code: int) -> None:
+def test_a_signal_ends_the_launch_and_prints_the_command_that_continues(
+    place: Path, number: signal.Signals, code: int
+) -> None:
     behave(place / "9.2", pause_s=0.2)
     process = start(place)
     wait_for_launches(process, place, 2)
@@ -237,7 +239,7 @@ def test_a_signal_ends_the_launch_and_says_how_to_go_on(place: Path, number: sig
         "stopped; what was measured is kept. Continue with: rankbench run plan.toml --prefix 9.1 --prefix 9.2 --seed 5"
     )
     assert list_processes(place) == []
-    if number == signal.SIGTERM:  # Schedulers send it. What goes on does not know which it was.
+    if number == signal.SIGTERM:  # Schedulers send it. The continued run does not know which signal it was.
         finish(place)
         assert_sound(store.open(place / "results/plan"), blocks=3)
 

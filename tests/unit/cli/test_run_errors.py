@@ -1,11 +1,11 @@
-"""Every slip that `rankbench run` can meet is one line that helps, and the exit code says that it failed."""
+"""Every mistake that `rankbench run` can meet is reported in one line with a remedy, and the exit code shows it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import machine
+from fakes import make_machine
 from fakes.library import behave, make
 
 from rankbench import cli, launch, plan
@@ -25,7 +25,7 @@ blocks = 1
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return an empty folder to work in, with nothing in reach but the tools of the system."""
+    """Return an empty folder to work in, with only the system's tools in reach."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path / "home"))
     return tmp_path
@@ -36,7 +36,7 @@ def library(place: Path) -> Path:
     return make(place / "library", "9.1")
 
 
-class Refused:
+class Refusal:
     """Calls the command line and returns its one line on standard error."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,11 +54,11 @@ class Refused:
 
 
 @pytest.fixture
-def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Refused:
-    return Refused(monkeypatch, capsys)
+def refuse_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Refusal:
+    return Refusal(monkeypatch, capsys)
 
 
-def write(place: Path, text: str) -> str:
+def write_plan(place: Path, text: str) -> str:
     (place / "plan.toml").write_text(text)
     return "plan.toml"
 
@@ -67,8 +67,8 @@ PRESETS = ", ".join(plan.list_presets())
 
 
 @pytest.mark.usefixtures("place")
-def test_no_plan(refused: Refused) -> None:
-    assert refused() == (
+def test_a_run_without_a_plan_is_refused(refuse_run: Refusal) -> None:
+    assert refuse_run() == (
         "rankbench: no plan named; use a file (rankbench run plan.toml; `rankbench plan new` writes one), a preset "
         "(rankbench run --preset quick; `rankbench presets` lists them), or candidates and operations "
         "(rankbench run mpich openmpi --operations allreduce)"
@@ -76,16 +76,16 @@ def test_no_plan(refused: Refused) -> None:
 
 
 @pytest.mark.usefixtures("place")
-def test_candidates_without_operations(refused: Refused) -> None:
-    assert refused("mpich", "openmpi") == (
+def test_candidates_without_operations_are_refused(refuse_run: Refusal) -> None:
+    assert refuse_run("mpich", "openmpi") == (
         "rankbench: --operations: missing; name what to measure, such as --operations allreduce,pingpong "
         "(`rankbench operations` lists them)"
     )
-    assert refused("mplan") == (
+    assert refuse_run("mplan") == (
         "rankbench: mplan: no plan of this name, and no operations for a candidate of this name; add "
         "--operations allreduce,pingpong (`rankbench operations` lists them)"
     )
-    assert refused("demo") == "rankbench: demo: a preset; run it with --preset demo"
+    assert refuse_run("demo") == "rankbench: demo: a preset; run it with --preset demo"
 
 
 @pytest.mark.usefixtures("place")
@@ -107,127 +107,129 @@ def test_candidates_without_operations(refused: Refused) -> None:
         ),
     ],
 )
-def test_options_of_a_plan_that_are_wrong(refused: Refused, options: list[str], line: str) -> None:
+def test_wrong_options_of_a_plan_are_refused(refuse_run: Refusal, options: list[str], line: str) -> None:
     words = [] if "--preset" in options or "a.toml" in options else ["mpich", "--operations", "bcast"]
-    assert refused(*words, *options) == f"rankbench: {line}"
+    assert refuse_run(*words, *options) == f"rankbench: {line}"
 
 
 @pytest.mark.usefixtures("place")
-def test_a_plan_that_is_not_there(refused: Refused) -> None:
-    assert refused("plan.toml") == (
+def test_a_missing_plan_is_refused(refuse_run: Refusal) -> None:
+    assert refuse_run("plan.toml") == (
         f"rankbench: plan.toml: cannot read the plan: No such file or directory; presets: {PRESETS}"
     )
 
 
 @pytest.mark.usefixtures("place")
-def test_a_misspelt_preset(refused: Refused) -> None:
-    assert refused("--preset", "dmo") == f'rankbench: no preset "dmo"; did you mean demo? (allowed: {PRESETS})'
+def test_a_misspelt_preset_is_refused(refuse_run: Refusal) -> None:
+    assert refuse_run("--preset", "dmo") == f'rankbench: no preset "dmo"; did you mean demo? (allowed: {PRESETS})'
 
 
-def test_an_unknown_key(place: Path, refused: Refused) -> None:
-    file = write(place, PLAN.replace("blocks", "blocs"))
-    assert refused(file) == (
+def test_an_unknown_key_is_refused(place: Path, refuse_run: Refusal) -> None:
+    file = write_plan(place, PLAN.replace("blocks", "blocs"))
+    assert refuse_run(file) == (
         "rankbench: plan.toml: stop.blocs: unknown key; did you mean blocks? (allowed: blocks, until, drop)"
     )
 
 
-def test_zero_ranks(place: Path, refused: Refused) -> None:
-    file = write(place, PLAN.replace("sizes = 8", 'placements = ["0x2"]'))
-    assert refused(file) == (
+def test_zero_ranks_are_refused(place: Path, refuse_run: Refusal) -> None:
+    file = write_plan(place, PLAN.replace("sizes = 8", 'placements = ["0x2"]'))
+    assert refuse_run(file) == (
         'rankbench: plan.toml: placements[0]: found "0x2", which has no rank; '
         "both numbers of nodes x ranks per node are 1 or more"
     )
 
 
-def test_a_misspelt_operation(place: Path, library: Path, refused: Refused) -> None:
-    file = write(place, PLAN.replace("allreduce", "alreduce"))
-    line = refused(file, "--prefix", "library")
+def test_a_misspelt_operation_is_refused(place: Path, library: Path, refuse_run: Refusal) -> None:
+    file = write_plan(place, PLAN.replace("allreduce", "alreduce"))
+    line = refuse_run(file, "--prefix", "library")
     assert line == (
         'rankbench: plan.toml: operations[0]: found "alreduce"; did you mean allreduce? '
         "(`rankbench operations` lists them)"
     )
 
 
-def test_a_size_too_large(place: Path, library: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch, "machine", lambda: machine(memory_bytes=1 << 30))
-    file = write(place, PLAN.replace("sizes = 8", 'sizes = "8,1G"'))
-    assert refused(file, "--prefix", "library") == (
+def test_a_size_beyond_the_memory_is_refused(
+    place: Path, library: Path, refuse_run: Refusal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "machine", lambda: make_machine(memory_bytes=1 << 30))
+    file = write_plan(place, PLAN.replace("sizes = 8", 'sizes = "8,1G"'))
+    assert refuse_run(file, "--prefix", "library") == (
         "rankbench: plan.toml: sizes: allreduce of 1 GiB on socket needs 4 GiB of buffers on a node, "
         "and 819.2 MiB (80% of its memory) may be used; sizes up to 204.8 MiB fit"
     )
 
 
-def test_a_results_folder_that_cannot_be_written(place: Path, library: Path, refused: Refused) -> None:
+def test_a_results_folder_that_cannot_be_written_is_refused(place: Path, library: Path, refuse_run: Refusal) -> None:
     (place / "results").write_text("a file")
-    assert refused(write(place, PLAN), "--prefix", "library") == (
+    assert refuse_run(write_plan(place, PLAN), "--prefix", "library") == (
         "rankbench: results/plan: cannot be written (Not a directory); choose another place: --results DIR"
     )
 
 
-def test_no_such_library(place: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_library_is_refused(place: Path, refuse_run: Refusal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankbench.libraries.find", lambda _: [])
-    assert refused(write(place, PLAN)) == (
+    assert refuse_run(write_plan(place, PLAN)) == (
         "rankbench: mpich==9.1: no such library here (found: none); get it by: rankbench get mpich==9.1"
     )
 
 
-def test_a_missing_compiler(place: Path, library: Path, refused: Refused) -> None:
+def test_a_missing_compiler_is_refused(place: Path, library: Path, refuse_run: Refusal) -> None:
     wrapper = library / "bin/mpicc"
     wrapper.write_text(wrapper.read_text().replace("sh -Iinclude", "fakecc -Iinclude"))
-    assert refused(write(place, PLAN), "--prefix", "library") == (
+    assert refuse_run(write_plan(place, PLAN), "--prefix", "library") == (
         f"rankbench: mpich-9.1: no C compiler behind {wrapper}: fakecc: not found; "
         "install gcc (Debian: apt-get install gcc libc6-dev)"
     )
 
 
-def test_no_candidate_that_works(place: Path, library: Path, refused: Refused) -> None:
+def test_a_plan_without_a_working_candidate_is_refused(place: Path, library: Path, refuse_run: Refusal) -> None:
     behave(library, dead=True)
-    assert refused(write(place, PLAN), "--prefix", "library") == (
+    assert refuse_run(write_plan(place, PLAN), "--prefix", "library") == (
         "rankbench: no candidate works here; mpich-9.1 on socket: exit code 1: fake core: set to be dead"
     )
 
 
-def test_another_plan_of_the_same_name(
-    place: Path, library: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
+def test_another_plan_of_the_same_name_is_refused(
+    place: Path, library: Path, refuse_run: Refusal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.argv", ["rankbench", "run", write(place, PLAN), "--prefix", "library"])
+    monkeypatch.setattr("sys.argv", ["rankbench", "run", write_plan(place, PLAN), "--prefix", "library"])
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == 0
-    assert refused(write(place, PLAN.replace("samples = 5", "samples = 6")), "--prefix", "library") == (
+    assert refuse_run(write_plan(place, PLAN.replace("samples = 5", "samples = 6")), "--prefix", "library") == (
         "rankbench: results/plan was started with another plan (samples differs); use --name NAME for another campaign"
     )
 
 
 @pytest.mark.usefixtures("place")
-def test_hosts_that_are_none(refused: Refused) -> None:
-    assert refused("--preset", "quick", "--hosts", "n1,,n2") == (
+def test_an_empty_host_name_is_refused(refuse_run: Refusal) -> None:
+    assert refuse_run("--preset", "quick", "--hosts", "n1,,n2") == (
         'rankbench: --hosts[1]: found "", expected the name of a host'
     )
-    assert refused("--preset", "quick", "--binding", "socket") == (
+    assert refuse_run("--preset", "quick", "--binding", "socket") == (
         'rankbench: --binding: found "socket" (allowed: core, none)'
     )
 
 
-def test_nodes_that_are_one(place: Path, library: Path, refused: Refused) -> None:
+def test_two_nodes_on_one_host_are_refused(place: Path, library: Path, refuse_run: Refusal) -> None:
     behave(library, hosts=["n1"])
-    file = write(place, PLAN.replace("sizes", 'placements = ["nodes"]\nsizes'))
-    assert refused(file, "--prefix", str(library), "--hosts", "n1,n2", "--remote-shell", "/rsh") == (
+    file = write_plan(place, PLAN.replace("sizes", 'placements = ["nodes"]\nsizes'))
+    assert refuse_run(file, "--prefix", str(library), "--hosts", "n1,n2", "--remote-shell", "/rsh") == (
         "rankbench: no candidate works here; mpich-9.1 on nodes: not as asked: ranks 0 and 1 are on host n1, two nodes "
         "were asked for"
     )
 
 
-def test_no_hosts(place: Path, refused: Refused) -> None:
-    file = write(place, PLAN.replace("sizes", 'placements = ["nodes"]\nsizes'))
-    assert refused(file) == (
+def test_nodes_without_hosts_are_refused(place: Path, refuse_run: Refusal) -> None:
+    file = write_plan(place, PLAN.replace("sizes", 'placements = ["nodes"]\nsizes'))
+    assert refuse_run(file) == (
         "rankbench: plan.toml: placements: nothing is left of nodes: takes two hosts or more, none are named (hosts in "
         "the plan, or --hosts)"
     )
 
 
-def test_a_misspelt_scheduler(place: Path, refused: Refused) -> None:
-    assert refused(write(place, PLAN + '[job]\nscheduler = "slrum"\n')).startswith(
+def test_a_misspelt_scheduler_is_refused(place: Path, refuse_run: Refusal) -> None:
+    assert refuse_run(write_plan(place, PLAN + '[job]\nscheduler = "slrum"\n')).startswith(
         'rankbench: no scheduler "slrum"; did you mean slurm? (allowed: '
     )
 
@@ -253,11 +255,11 @@ WRONG = [
     ('candidates = ["mpich", "mpich"]', 'candidates[1]: candidate "mpich" is listed twice; to compare settings, name '
      "one of them in a [[candidate]] table"),
 ]  # fmt: skip
-"""Lines of a plan that cannot be meant so, and what is said of them."""
+"""Wrong lines of a plan, and the errors."""
 
 
-def spoil(line: str) -> str:
-    """Return a plan in which a line is another, or one that has it, too."""
+def break_plan(line: str) -> str:
+    """Return a plan with this line, which may replace another."""
     text = 'candidates = ["mpich"]\noperations = ["allreduce"]\nsizes = "8"\n'
     if line.startswith("candidates"):
         return text.replace('candidates = ["mpich"]', line)
@@ -265,27 +267,27 @@ def spoil(line: str) -> str:
 
 
 @pytest.mark.parametrize(("line", "answer"), WRONG)
-def test_a_plan_that_cannot_be_meant(place: Path, refused: Refused, line: str, answer: str) -> None:
-    assert refused(write(place, spoil(line)), "--dry-run") == f"rankbench: plan.toml: {answer}"
+def test_a_wrong_line_of_a_plan_is_refused(place: Path, refuse_run: Refusal, line: str, answer: str) -> None:
+    assert refuse_run(write_plan(place, break_plan(line)), "--dry-run") == f"rankbench: plan.toml: {answer}"
 
 
 @pytest.mark.parametrize("line", ['sizes = "8"', "[sizes]\na = 1", "[stop]\n[stop]"])
-def test_a_name_that_is_set_twice(place: Path, refused: Refused, line: str) -> None:
-    text = spoil(line)
+def test_a_repeated_key_is_refused(place: Path, refuse_run: Refusal, line: str) -> None:
+    text = break_plan(line)
     number = 1 + text[: text.rindex(line.split()[-1] if line.startswith("[stop]") else line.split()[0])].count("\n")
-    assert refused(write(place, text)) == (
+    assert refuse_run(write_plan(place, text)) == (
         f"rankbench: plan.toml:{number}: this key is set already; remove one of the two"
     )
 
 
-def test_no_plan_but_other_bytes(place: Path, refused: Refused) -> None:
+def test_a_binary_file_is_no_plan(place: Path, refuse_run: Refusal) -> None:
     (place / "plan.toml").write_bytes('question = "?"'.encode("utf-16"))
-    assert refused("plan.toml") == "rankbench: plan.toml: cannot read the plan: not UTF-8 text"
+    assert refuse_run("plan.toml") == "rankbench: plan.toml: cannot read the plan: not UTF-8 text"
 
 
-def test_hosts_that_do_not_resolve(place: Path, library: Path, refused: Refused) -> None:
-    file = write(place, PLAN.replace("sizes", 'placements = ["nodes"]\nsizes'))
-    assert refused(file, "--prefix", str(library), "--hosts", "a.invalid,b.invalid") == (
+def test_hosts_that_do_not_resolve_are_refused(place: Path, library: Path, refuse_run: Refusal) -> None:
+    file = write_plan(place, PLAN.replace("sizes", 'placements = ["nodes"]\nsizes'))
+    assert refuse_run(file, "--prefix", str(library), "--hosts", "a.invalid,b.invalid") == (
         "rankbench: plan.toml: hosts: the names a.invalid and b.invalid do not resolve here; fix hosts in the plan (or "
         "--hosts), or add to /etc/hosts"
     )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 GOLDEN = Path(__file__).parents[2] / "golden"
 
 
-def truth(candidate: str, case: Case) -> Truth:
+def make_truth(candidate: str, case: Case) -> Truth:
     """Beta is slow with small messages and crashes in a large one, gamma is fast with large ones, lacks and hangs."""
     if (candidate, case.operation, case.form) == ("gamma", "allreduce", "nonblocking"):
         return Truth(status=CaseStatus.LACKING)
@@ -46,34 +46,34 @@ def truth(candidate: str, case: Case) -> Truth:
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def campaign_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     folder = tmp_path_factory.mktemp("results") / "three"
-    return make_campaign(folder, truth, launches=6, candidates=("alpha", "beta", "gamma"))
+    return make_campaign(folder, make_truth, launches=6, candidates=("alpha", "beta", "gamma"))
 
 
 @pytest.fixture(autouse=True)
-def a_hundred_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+def use_a_hundred_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "width", 100)
 
 
 def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """Return the lines that were printed, without the blanks that fill up the last column."""
+    """Return the printed lines without trailing blanks."""
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
-def test_answer_values_and_failures(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=stored.folder)
+def test_answer_values_and_failures_are_printed(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=campaign_store.folder)
     assert read_lines(capsys) == (GOLDEN / "show.txt").read_text().splitlines()
 
 
-def test_only_what_is_asked_for(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=stored.folder, operation=["allreduce", "barrier"], form=["blocking"])
+def test_options_select_operations_and_forms(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=campaign_store.folder, operation=["allreduce", "barrier"], form=["blocking"])
     heads = [line.split(":")[0] for line in read_lines(capsys) if "launches each" in line]
     assert heads == ["barrier", "allreduce"]
 
 
-def test_no_cell_is_folded_with_three_candidates(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=stored.folder)
+def test_no_cell_is_wrapped_with_three_candidates(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=campaign_store.folder)
     sizes = [
         line.split("  ")[0] for line in read_lines(capsys) if line[:1] in "86–" and ("±" in line or "crashed  " in line)
     ]
@@ -90,11 +90,11 @@ def test_two_launches_have_no_interval(tmp_path: Path, capsys: pytest.CaptureFix
     assert all(line.endswith("~") for line in lines)
 
 
-def test_csv_has_a_row_for_every_case_and_candidate(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=stored.folder, format_="csv")
+def test_csv_has_a_row_for_each_case_and_candidate(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=campaign_store.folder, format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [(row["case"], row["candidate"]) for row in rows] == [
-        (case.key, name) for case in stored.campaign.cases for name in ("alpha", "beta", "gamma")
+        (case.key, name) for case in campaign_store.campaign.cases for name in ("alpha", "beta", "gamma")
     ]
     by_name = {row["candidate"]: row for row in rows if row["operation"] == "pingpong" and row["size_bytes"] == "8"}
     assert 990 < float(by_name["beta"]["typical_ns"]) < 1010
@@ -123,12 +123,12 @@ def test_csv_and_details_have_the_range_of_launches(tmp_path: Path, capsys: pyte
     assert f"launches {format_time(ends[0])} to {format_time(ends[2])}" in text
 
 
-def test_names_are_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_markup_in_names_is_not_interpreted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     show(folder=make_campaign(tmp_path / "c", launches=1, candidates=("al[red]pha", "be[/]ta")).folder)
     assert ["size", "al[red]pha", "be[/]ta", "fastest"] in [line.split()[:4] for line in read_lines(capsys)]
 
 
-def test_campaign_that_has_not_measured_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_campaign_without_launches_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     show(folder=make_campaign(tmp_path / "c", launches=0).folder)
     rows = [line.split("  ") for line in read_lines(capsys) if line.startswith("64 KiB")]
     assert rows == [["64 KiB", "not run", "not run", "–"]] * 4
@@ -144,7 +144,7 @@ def test_campaign_that_has_not_measured_yet(tmp_path: Path, capsys: pytest.Captu
         ("decided", 60, True, False),
     ],
 )
-def test_a_look_before_the_end_is_called_one(
+def test_an_interim_state_is_marked(
     until: str, most: int, running: bool, is_stated: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = make_campaign(tmp_path / "c", launches=6)
@@ -164,24 +164,24 @@ def run_piped(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, check=False)
 
 
-def test_pipe_gets_neither_colours_nor_folded_lines(stored: Store) -> None:
-    process = run_piped("show", str(stored.folder))
+def test_a_pipe_gets_neither_colours_nor_wrapped_lines(campaign_store: Store) -> None:
+    process = run_piped("show", str(campaign_store.folder))
     unfolded = [line for line in process.stdout.splitlines() if line.startswith("Use gamma: ")]
     assert unfolded[0].endswith("(operations weigh equally).")
     assert "\x1b" not in process.stdout
     assert (process.returncode, process.stderr) == (0, "")
 
 
-def test_error_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+def test_an_error_is_one_line_with_exit_code_2(tmp_path: Path) -> None:
     process = run_piped("show", str(tmp_path))
     text = f"{tmp_path}: not a campaign (it has no campaign.json); `rankbench list` shows the campaigns in `results`"
     assert (process.returncode, process.stdout, process.stderr) == (2, "", f"rankbench: {text}\n")
 
 
-def test_newest_campaign_without_a_folder(
-    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_the_newest_campaign_is_shown_by_default(
+    campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    results = stored.folder.parent
+    results = campaign_store.folder.parent
     monkeypatch.chdir(results.parent)
     (results.parent / "results").symlink_to(results)
     show(operation=["barrier"])
@@ -203,43 +203,47 @@ def test_newest_campaign_without_a_folder(
         ),
     ],
 )
-def test_what_is_not_there_is_reported_in_one_line(stored: Store, filters: dict[str, list[str]], text: str) -> None:
+def test_unknown_operations_sizes_and_placements_are_refused_in_one_line(
+    campaign_store: Store, filters: dict[str, list[str]], text: str
+) -> None:
     with pytest.raises(RankbenchError) as error:
-        show(folder=stored.folder, operation=filters.get("operation"), form=filters.get("form"))
+        show(folder=campaign_store.folder, operation=filters.get("operation"), form=filters.get("form"))
     assert str(error.value) == text
 
 
 # --- estimators, uncertain starts, single ranks -----------------------------------------------------------------------
 
 
-def table_of(capsys: pytest.CaptureFixture[str], **options: str) -> dict[tuple[str, str], dict[str, str]]:
+def read_csv(capsys: pytest.CaptureFixture[str], **options: str) -> dict[tuple[str, str], dict[str, str]]:
     """Return the rows of the CSV by case and candidate."""
     show(format_="csv", folder=Path(options.pop("folder")), **options)
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     return {(row["case"], row["candidate"]): row for row in rows}
 
 
-def test_a_stored_campaign_is_evaluated_again_with_another_estimator(
-    stored: Store, capsys: pytest.CaptureFixture[str]
+def test_a_stored_campaign_can_be_evaluated_with_another_estimator(
+    campaign_store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     key = ("pingpong.blocking.8.byte.socket.none", "alpha")
     typical = {
-        name: float(table_of(capsys, folder=str(stored.folder), estimator=name)[key]["typical_ns"])
+        name: float(read_csv(capsys, folder=str(campaign_store.folder), estimator=name)[key]["typical_ns"])
         for name in ("min", "p10", "median", "trimmed-mean", "p90")
     }
     assert list(typical) == sorted(typical, key=lambda name: typical[name])
     assert typical["p90"] == pytest.approx(502 * 1.026, rel=0.01)
-    show(folder=stored.folder, operation=["pingpong"], estimator="p90", confidence="90%")
+    show(folder=campaign_store.folder, operation=["pingpong"], estimator="p90", confidence="90%")
     assert "pingpong: latency, 2 ranks (socket), start: none, 6 launches each by its p90, intervals of" in " ".join(
         read_lines(capsys)
     )
 
 
-def test_a_larger_threshold_makes_less_of_the_same_values(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_larger_threshold_makes_more_cases_equivalent(
+    campaign_store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Gamma takes 0.8 of the others' time for large messages: 1 / 1.25."""
     rows = {}
     for threshold in ("", "30%"):
-        show(folder=stored.folder, operation=["pingpong"], size=["64K"], threshold=threshold)
+        show(folder=campaign_store.folder, operation=["pingpong"], size=["64K"], threshold=threshold)
         rows[threshold] = next(line for line in read_lines(capsys) if line.startswith("64 KiB"))
     assert (rows[""].split()[-2:], rows["30%"].split()[-1]) == (["1.25×", "±2.9%"], "=")
 
@@ -248,23 +252,23 @@ def test_a_larger_threshold_makes_less_of_the_same_values(stored: Store, capsys:
 def test_confidence_widens_intervals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(make_campaign(tmp_path / "c", launches=20).folder)
     key = ("pingpong.blocking.8.byte.socket.none", "alpha")
-    rows = [table_of(capsys, folder=folder, confidence=level)[key] for level in ("90%", "", "99%")]
+    rows = [read_csv(capsys, folder=folder, confidence=level)[key] for level in ("90%", "", "99%")]
     widths = [float(row["high_ns"]) - float(row["low_ns"]) for row in rows]
     assert widths == sorted(widths)
     assert [float(row["coverage"]) >= level for row, level in zip(rows, (0.9, 0.95, 0.99), strict=True)] == [True] * 3
 
 
-def test_every_estimator_and_what_a_case_is_made_of_are_in_the_csv(
-    stored: Store, capsys: pytest.CaptureFixture[str]
+def test_csv_has_every_estimator_and_all_parts_of_a_case(
+    campaign_store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    row = next(iter(table_of(capsys, folder=str(stored.folder)).values()))
+    row = next(iter(read_csv(capsys, folder=str(campaign_store.folder)).values()))
     columns = ("min_ns", "p10_ns", "trimmed_mean_ns", "mean_ns", "p90_ns", "p99_ns", "max_ns")
     assert all(float(row[name]) > 0 for name in columns)
     assert (row["memory"], row["cache"], row["buffers"], row["root"]) == ("", "warm", "separate", "0")
     assert (row["trimmed_low_ns"], row["doubt"], row["uncertain"]) == ("NaN", "", "0")
 
 
-def test_a_lone_launch_has_mpiperfs_interval_and_says_what_it_is_worth(
+def test_a_single_launch_has_the_interval_of_its_samples_and_a_caveat(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = make_campaign(tmp_path / "c", launches=1).folder
@@ -275,18 +279,18 @@ def test_a_lone_launch_has_mpiperfs_interval_and_says_what_it_is_worth(
         "launch"
     ) in lines
     assert "±0.2%" in lines
-    row = table_of(capsys, folder=str(folder))["barrier.blocking.0.byte.socket.window", "alpha"]
+    row = read_csv(capsys, folder=str(folder))["barrier.blocking.0.byte.socket.window", "alpha"]
     assert float(row["trimmed_low_ns"]) < float(row["trimmed_mean_ns"]) < float(row["trimmed_high_ns"])
 
 
-def test_what_is_too_uncertain_is_shown_with_a_question_mark_and_its_reason(
+def test_an_uncertain_start_is_shown_with_a_question_mark_and_its_reason(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def uncertain(candidate: str, case: Case) -> Truth:
+    def make_uncertain(candidate: str, case: Case) -> Truth:
         apart = candidate == "beta" and case.operation == "barrier"
         return Truth(noise=0, spread=0, bound_ns=900.0 * apart, error_ns=200.0 * apart)
 
-    show(folder=make_campaign(tmp_path / "c", uncertain, launches=6).folder, operation=["barrier"])
+    show(folder=make_campaign(tmp_path / "c", make_uncertain, launches=6).folder, operation=["barrier"])
     lines = read_lines(capsys)
     assert [line.split() for line in lines if line.startswith("–")] == [
         ["–", "500", "ns", "±0.0%", "500", "ns", "?", "alpha"]
@@ -297,7 +301,7 @@ def test_what_is_too_uncertain_is_shown_with_a_question_mark_and_its_reason(
     ]
 
 
-def test_single_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_single_ranks_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = make_campaign(tmp_path / "c", lambda _candidate, _case: Truth(noise=0, spread=0, rank_ends=(0.5, 1.0)))
     show(folder=store.folder, operation=["barrier"], ranks=True)
     assert read_lines(capsys) == [
@@ -335,22 +339,22 @@ def test_single_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         ({"threshold": "3"}, "--threshold 3: expected a share such as 3% or 0.03, below 100 %; did you mean 3%?"),
     ],
 )
-def test_options_that_make_no_sense_are_reported_in_one_line(stored: Store, options: dict[str, str], text: str) -> None:
+def test_wrong_options_are_refused_in_one_line(campaign_store: Store, options: dict[str, str], text: str) -> None:
     with pytest.raises(RankbenchError) as error:
-        show(folder=stored.folder, **options)
+        show(folder=campaign_store.folder, **options)
     assert str(error.value) == text
 
 
-def test_ranks_of_what_one_rank_times_are_reported_in_one_line(stored: Store) -> None:
+def test_ranks_of_operations_timed_by_one_rank_are_refused_in_one_line(campaign_store: Store) -> None:
     with pytest.raises(RankbenchError) as error:
-        show(folder=stored.folder, operation=["pingpong"], ranks=True)
+        show(folder=campaign_store.folder, operation=["pingpong"], ranks=True)
     assert (
         str(error.value) == "--ranks: none of these cases is timed over all ranks; choose a collective by --operation"
     )
 
 
-def test_ranks_of_a_campaign_without_launches_are_reported_in_one_line(tmp_path: Path) -> None:
-    store = make_campaign(tmp_path / "none", truth, launches=0, candidates=("alpha", "beta"))
+def test_ranks_of_a_campaign_without_launches_are_refused_in_one_line(tmp_path: Path) -> None:
+    store = make_campaign(tmp_path / "none", make_truth, launches=0, candidates=("alpha", "beta"))
     with pytest.raises(RankbenchError) as error:
         show(folder=store.folder, ranks=True)
     assert str(error.value) == "--ranks: no launch has ended yet"

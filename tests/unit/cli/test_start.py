@@ -1,4 +1,4 @@
-"""What the program imports before it knows which command is wanted, and that its help is nevertheless the commands'."""
+"""Modules that the program imports before it knows its command, and the help, which needs no import of commands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXPENSIVE = ("altair", "jinja2", "msgspec", "numpy", "polars", "rankbench.model"
 
 
 @pytest.mark.parametrize("argument", ["--help", "--version"])
-def test_nothing_is_imported_for_what_needs_no_command(argument: str) -> None:
+def test_version_and_help_import_no_expensive_module(argument: str) -> None:
     code = (
         "import sys; from rankbench.cli import main; sys.argv = ['rankbench', sys.argv[1]]\n"
         "try: main()\n"
@@ -34,13 +34,13 @@ def test_nothing_is_imported_for_what_needs_no_command(argument: str) -> None:
     assert printed.splitlines()[-1] == "loaded: []"
 
 
-def test_a_command_that_draws_nothing_does_not_load_what_draws() -> None:
+def test_commands_without_charts_do_not_import_chart_libraries() -> None:
     loaded = "'altair.vegalite' in sys.modules, 'scipy.stats' in sys.modules, 'jinja2' in sys.modules"
     code = f"import sys; from rankbench.cli.commands import show; print({loaded})"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False False False\n"
 
 
-def test_the_help_of_all_commands_is_that_of_each() -> None:
+def test_the_overview_has_the_help_of_each_command() -> None:
     texts = {command.name: command.help for command in cli.overview().registered_commands}
     imported = {command.name: command.callback.__doc__ for command in cli.application().registered_commands}
     assert texts == imported
@@ -67,8 +67,8 @@ def test_a_campaign_is_evaluated_once_until_a_launch_is_added(monkeypatch: pytes
     assert len(views) == 2
 
 
-def cpu_seconds(*words: str, home: Path) -> float:
-    """Return the least CPU time that the program and all its processes took, of three runs; a busy machine adds."""
+def measure_cpu_seconds(*words: str, home: Path) -> float:
+    """Return the smallest CPU time, of three runs, of the program and all its processes; a busy machine adds to it."""
     code = "import sys; from rankbench.cli import main; sys.argv[0] = 'rankbench'; main()"
     times_s = []
     for _ in range(3):
@@ -84,23 +84,23 @@ def cpu_seconds(*words: str, home: Path) -> float:
     return min(times_s)
 
 
-GENEROUS = 3
-"""Times as much CPU time as on a quiet machine of 2024, for the slow and the busy ones."""
+ALLOWANCE = 3
+"""Multiple of the CPU time on a quiet machine of 2024, for slow and busy ones."""
 
 
 @pytest.mark.parametrize(("words", "most_s"), [(["--version"], 0.15), (["--help"], 0.15)])
-def test_little_cpu_time_is_needed_before_a_command(words: list[str], most_s: float, tmp_path: Path) -> None:
-    assert cpu_seconds(*words, home=tmp_path) < GENEROUS * most_s
+def test_a_command_starts_with_little_cpu_time(words: list[str], most_s: float, tmp_path: Path) -> None:
+    assert measure_cpu_seconds(*words, home=tmp_path) < ALLOWANCE * most_s
 
 
-def test_a_campaign_that_was_evaluated_is_shown_in_little_cpu_time(tmp_path: Path) -> None:
+def test_an_evaluated_campaign_is_shown_with_little_cpu_time(tmp_path: Path) -> None:
     stored = make_campaign(tmp_path / "two", lambda *_: Truth(), launches=4, candidates=("alpha", "beta"))
-    assert cpu_seconds("show", str(stored.folder), home=tmp_path / "home") < GENEROUS * 1.0
+    assert measure_cpu_seconds("show", str(stored.folder), home=tmp_path / "home") < ALLOWANCE * 1.0
     (file,) = (tmp_path / "home/cache/evaluations").iterdir()
     assert file.stat().st_size
 
 
-def test_a_kept_evaluation_is_shown_without_what_computes_it(tmp_path: Path) -> None:
+def test_a_cached_evaluation_is_shown_without_modules_that_compute(tmp_path: Path) -> None:
     stored = make_campaign(tmp_path / "two", lambda *_: Truth(), launches=4, candidates=("alpha", "beta"))
     modules = ("scipy.special", "scipy.optimize", "altair", "jinja2", "rankbench.campaign")
     code = (

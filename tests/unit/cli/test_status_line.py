@@ -1,4 +1,4 @@
-"""The line on standard error about what takes time."""
+"""The line on standard error that names work in progress."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PATIENCE_S = 10.0
 
 @contextlib.contextmanager
 def open_terminal() -> Iterator[int]:
-    """Yield the other end of a terminal that is standard error; a fixture would come before pytest's own."""
+    """Yield the other end of a terminal that is standard error; a fixture would be set up before pytest's own."""
     ours, theirs = pty.openpty()
     with os.fdopen(theirs, "w", encoding="utf-8") as stream, contextlib.redirect_stderr(stream):
         yield ours
@@ -30,7 +30,7 @@ def open_terminal() -> Iterator[int]:
 
 
 def read_until(terminal: int, wanted: str) -> str:
-    """Return what the terminal showed until it showed this."""
+    """Return the terminal's output up to this text."""
     text, begin_s = "", time.monotonic()
     while wanted not in text and time.monotonic() - begin_s < PATIENCE_S:
         if select.select([terminal], [], [], 0.1)[0]:
@@ -38,13 +38,13 @@ def read_until(terminal: int, wanted: str) -> str:
     return text
 
 
-def test_what_takes_long_is_shown_until_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_work_is_shown_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StatusLine, "DELAY_S", 0.01)
     with open_terminal() as terminal:
-        check_that_it_is_shown(terminal)
+        check_shown_work(terminal)
 
 
-def check_that_it_is_shown(terminal: int) -> None:
+def check_shown_work(terminal: int) -> None:
     with StatusLine("evaluating …") as working:
         assert "evaluating …" in read_until(terminal, "evaluating …")
         working.update("drawing: 3 …")
@@ -52,7 +52,7 @@ def check_that_it_is_shown(terminal: int) -> None:
     assert read_until(terminal, "\x1b[K").endswith("\r\x1b[K")
 
 
-def test_what_is_over_soon_is_not_shown() -> None:
+def test_short_work_is_not_shown() -> None:
     with open_terminal() as terminal:
         with StatusLine("evaluating …") as working:
             working.update("drawing …")

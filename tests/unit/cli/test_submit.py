@@ -1,4 +1,4 @@
-"""Campaigns made by job scripts, on stand-in libraries and schedulers: from `submit` to the store, and failures."""
+"""Campaigns run by job scripts, on stand-in libraries and schedulers: from `submit` to the store, and failures."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import scheduler, sites, thorough
+from fakes import mark_thorough, scheduler, sites
 from fakes.library import behave
-from fakes.sites import PREFIXES, rows
+from fakes.sites import PREFIXES, list_rows
 
 from rankbench import store
 from rankbench.cli import job_status
@@ -42,16 +42,16 @@ LAUNCHES = 2 * 3 * 2
 """Of the whole plan: two candidates and the control's twin, two placements."""
 
 
-def site(place: Path, kind: str, plan: str = PLAN, **behaviour: object) -> Site:
-    """Make a site with this file's plan, or another."""
-    return sites.make(place, kind, plan, **behaviour)
+def make_site(place: Path, kind: str, plan: str = PLAN, **behaviour: object) -> Site:
+    """Make a site with this file's plan, or another one."""
+    return sites.make_site(place, kind, plan, **behaviour)
 
 
 @pytest.mark.parametrize(
-    "kind", [kind if kind == "slurm" else thorough(kind) for kind in sorted(schedulers.find_schedulers())]
+    "kind", [kind if kind == "slurm" else mark_thorough(kind) for kind in sorted(schedulers.find_schedulers())]
 )
-def test_from_submit_to_a_finished_campaign(tmp_path: Path, kind: str) -> None:
-    here = site(tmp_path, kind)
+def test_a_submitted_campaign_runs_to_its_end(tmp_path: Path, kind: str) -> None:
+    here = make_site(tmp_path, kind)
     process = here.submit("--wait")
     assert process.exit_code == 0, process.printed
     results = here.open_results()
@@ -83,43 +83,43 @@ def test_from_submit_to_a_finished_campaign(tmp_path: Path, kind: str) -> None:
      {"crash": ["allreduce.8", "bcast.8", "allreduce.64"], "lacking": {"bcast": "MPI_Bcast"}}],
 )  # fmt: skip
 @pytest.mark.thorough
-def test_a_job_has_the_rows_that_a_run_has(tmp_path: Path, behaviour: dict[str, object]) -> None:
-    """What fails, is tried again and is given up is the same with and without a scheduler."""
+def test_a_job_gives_the_rows_of_a_local_run(tmp_path: Path, behaviour: dict[str, object]) -> None:
+    """Failed, repeated and given up launches are the same with and without a scheduler."""
     plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 4")
-    here = site(tmp_path, "slurm", plan, **behaviour)
+    here = make_site(tmp_path, "slurm", plan, **behaviour)
     assert here.submit("--wait").exit_code == 0
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 1
-    assert rows(here.open_results()) == rows(store.open(tmp_path / "local/plan"))
-    assert company(here.open_results()) == company(store.open(tmp_path / "local/plan"))
+    assert list_rows(here.open_results()) == list_rows(store.open(tmp_path / "local/plan"))
+    assert list_companions(here.open_results()) == list_companions(store.open(tmp_path / "local/plan"))
 
 
-def test_a_job_has_the_groups_that_a_run_has(tmp_path: Path) -> None:
-    """Two of three candidates at a time, and in the next block another two."""
+def test_a_job_has_the_launch_groups_of_a_local_run(tmp_path: Path) -> None:
+    """Two of three candidates at a time, and another two in the next block."""
     plan = "together = 2\n" + PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 3")
-    here = site(tmp_path, "slurm", plan)
+    here = make_site(tmp_path, "slurm", plan)
     assert here.submit("--wait").exit_code == 0
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
     there = store.open(tmp_path / "local/plan")
-    assert rows(here.open_results()) == rows(there)
-    assert company(here.open_results()) == company(there)
+    assert list_rows(here.open_results()) == list_rows(there)
+    assert list_companions(here.open_results()) == list_companions(there)
     besides = [launch.beside for launch in there.launches() if launch.together > 1]
     assert [len(beside) for beside in besides] == [2] * 6
     assert len({frozenset(beside) for beside in besides}) == 3
 
 
-def company(results: Store) -> list[tuple[int, str, int]]:
-    """Return with how many others each launch measured in turn."""
+def list_companions(results: Store) -> list[tuple[int, str, int]]:
+    """Return for each launch how many launches measured in turns."""
     return sorted((launch.block, launch.candidate, launch.together) for launch in results.launches())
 
 
 @pytest.mark.thorough
-def test_a_crash_in_a_later_pass_costs_what_that_case_and_no_other_has(tmp_path: Path) -> None:
-    """What other cases had by then is kept, with as many samples; none of them is launched again."""
+def test_a_crash_in_a_later_pass_costs_only_its_case(tmp_path: Path) -> None:
+    """Other cases keep their samples, as many as the plan wants; none of them is launched again."""
     plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("samples = 20", "samples = { good = 20, passes = 2 }")
-    here = site(tmp_path, "slurm", plan, crash=["bcast.8"], survives=1)
+    here = make_site(tmp_path, "slurm", plan, crash=["bcast.8"], survives=1)
     assert here.submit("--wait").exit_code == 0
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 1
-    assert rows(here.open_results()) == rows(store.open(tmp_path / "local/plan"))
+    assert list_rows(here.open_results()) == list_rows(store.open(tmp_path / "local/plan"))
     for results in (here.open_results(), store.open(tmp_path / "local/plan")):
         assert {launch.status for launch in results.launches()} == {LaunchStatus.CRASHED, LaunchStatus.OK}
         frame = results.cases().filter(candidate="mpich-9.2")
@@ -133,12 +133,12 @@ def test_a_crash_in_a_later_pass_costs_what_that_case_and_no_other_has(tmp_path:
      ({"waited_s": 1.0, "busy_s": 0.002}, [3, 3, 3]),
      ({"dead_in_turns": True}, [1, 1, 1]), ({"killed_in_turns": True}, [1, 1, 1])],
 )  # fmt: skip
-def test_who_disturbs_others_in_their_turn_or_cannot_start_beside_them_is_launched_alone(
+def test_launches_that_disturb_others_or_fail_beside_them_are_launched_alone(
     tmp_path: Path, behaviour: dict[str, object], alone: list[int]
 ) -> None:
-    """Without a scheduler the rows are the same, and the launches that brought them have the same company."""
+    """Without a scheduler the rows are the same, and the launches behind them ran beside the same others."""
     plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 3")
-    here = site(tmp_path, "slurm", plan, **behaviour)
+    here = make_site(tmp_path, "slurm", plan, **behaviour)
     assert here.submit("--wait").exit_code == 0
     launches = here.open_results().launches()
     assert {launch.status.value for launch in launches} == {"ok"}
@@ -158,16 +158,16 @@ def test_who_disturbs_others_in_their_turn_or_cannot_start_beside_them_is_launch
     assert (printed in (here.campaign / "job/output.log").read_text()) == stays_alone
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
     local = store.open(tmp_path / "local/plan")
-    assert rows(here.open_results()) == rows(local)
+    assert list_rows(here.open_results()) == list_rows(local)
     measured = set(local.cases()["launch"])
     brought = sorted((launch.block, launch.candidate, launch.together, launch.alone) for launch in local.launches()
                      if launch.number in measured)  # fmt: skip
     assert brought == sorted((launch.block, launch.candidate, launch.together, launch.alone) for launch in launches)
 
 
-def test_launches_that_did_not_end_together_in_a_job_are_made_one_after_the_other(tmp_path: Path) -> None:
-    """Else a block that is longer than a job would be begun anew in every job."""
-    here = site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["2x1"]').replace("blocks = 2", "blocks = 1"))
+def test_launches_that_did_not_end_together_in_a_job_run_one_after_the_other(tmp_path: Path) -> None:
+    """Otherwise a block longer than a job would be started in every job and never finished."""
+    here = make_site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["2x1"]').replace("blocks = 2", "blocks = 1"))
     assert here.submit("--write-only").exit_code == 0
     script = here.campaign / "job/job.sh"
     script.write_text(re.sub(r"(?m)^time_s=\d+", "time_s=600", script.read_text()))
@@ -176,16 +176,16 @@ def test_launches_that_did_not_end_together_in_a_job_are_made_one_after_the_othe
     assert {launch.together for launch in here.open_results().launches()} == {1}
 
 
-@pytest.mark.parametrize("how", ["cancelled", "killed"])
-def test_what_ended_beside_others_before_its_job_did_is_judged_all_the_same(tmp_path: Path, how: str) -> None:
-    """One cannot start beside others, and has ended when the job is killed: it is no row, and is made again alone."""
-    here = site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["2x1"]'), dead_in_turns=True)
+@pytest.mark.parametrize("ending", ["cancelled", "killed"])
+def test_launches_that_ended_before_their_job_was_killed_are_judged(tmp_path: Path, ending: str) -> None:
+    """A launch that cannot start beside others ends before the job is killed. It has no row and is repeated alone."""
+    here = make_site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["2x1"]'), dead_in_turns=True)
     behave(tmp_path / "9.1", pause_s=1.0)
     here.submit()
     here.wait_for("launches/001-mpich_9_2*/1/ending")
-    if how == "killed":
+    if ending == "killed":
         os.killpg(int((tmp_path / "scheduler/jobs/101.pid").read_text()), signal.SIGKILL)
-        subprocess.run(["pkill", "-KILL", "-f", f"{here.campaign}/job"], check=True)  # What was launched, too.
+        subprocess.run(["pkill", "-KILL", "-f", f"{here.campaign}/job"], check=True)  # Also the launched processes.
         time.sleep(0.05)  # As long as any scheduler takes to notice.
     else:
         scheduler.cancel(tmp_path / "scheduler", "101")
@@ -198,23 +198,23 @@ def test_what_ended_beside_others_before_its_job_did_is_judged_all_the_same(tmp_
 
 
 @pytest.mark.thorough
-def test_a_launch_that_hangs_is_ended(tmp_path: Path) -> None:
+def test_a_hung_launch_of_a_job_is_killed(tmp_path: Path) -> None:
     plan = PLAN.replace("samples = 20", 'samples = 20\ncase_limit = "10ms"\nlaunch_limit = "11s"').replace(
         "blocks = 2", "blocks = 1"
     )
-    here = site(tmp_path, "slurm", plan.replace('["2x1", "1x2"]', '["1x2"]'), hang=["bcast.8"])
+    here = make_site(tmp_path, "slurm", plan.replace('["2x1", "1x2"]', '["1x2"]'), hang=["bcast.8"])
     assert here.submit("--write-only").exit_code == 0
     script = here.campaign / "job/job.sh"
     script.write_text(script.read_text().replace("silence_s=11", "silence_s=4"))
     assert here.submit("--wait").exit_code == 0
-    failures = [row for row in rows(here.open_results()) if row[3] != "ok"]
+    failures = [row for row in list_rows(here.open_results()) if row[3] != "ok"]
     assert [row[2:4] for row in failures] == [("bcast.blocking.8.byte.1x2.window", "hung")]
 
 
 @pytest.mark.thorough
-def test_of_what_a_launch_of_a_job_prints_the_beginning_and_the_end_are_kept(tmp_path: Path) -> None:
+def test_beginning_and_end_of_a_job_launch_s_output_are_stored(tmp_path: Path) -> None:
     plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1")
-    here = site(tmp_path, "slurm", plan, prints_bytes=5_000_000)
+    here = make_site(tmp_path, "slurm", plan, prints_bytes=5_000_000)
     assert here.submit("--wait").exit_code == 0
     for launch in here.open_results().launches():
         assert launch.output_bytes == 5_000_000 + len("fake core: warning\n\nfake core: last line\n")
@@ -226,8 +226,8 @@ def test_of_what_a_launch_of_a_job_prints_the_beginning_and_the_end_are_kept(tmp
         assert len(log) < (2 << 20) + 100
 
 
-def test_a_job_that_is_cancelled_goes_on_where_it_was(tmp_path: Path) -> None:
-    here = site(tmp_path, "slurm", hangs_from=3)  # In the second block.
+def test_a_cancelled_job_continues_in_the_next_one(tmp_path: Path) -> None:
+    here = make_site(tmp_path, "slurm", hangs_from=3)  # In the second block.
     assert here.submit().printed.splitlines()[-2:] == [
         "job 101 of Slurm on 2 nodes", "next: rankbench status results/plan --wait",
     ]  # fmt: skip
@@ -255,9 +255,9 @@ def test_a_job_that_is_cancelled_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_a_job_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
-    """Whatever it was doing: nothing is lost but the launch in flight, nothing is there twice."""
-    here = site(tmp_path, "pbs", pause_s=0.02)
+def test_a_killed_job_continues_in_the_next_one(tmp_path: Path) -> None:
+    """Nothing is lost but the launch in progress, and nothing is stored twice."""
+    here = make_site(tmp_path, "pbs", pause_s=0.02)
     for number in (1, 4, 7):
         assert here.submit().exit_code == 0
         here.wait_for("launches/*/done", number)
@@ -271,9 +271,9 @@ def test_a_job_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_a_script_that_was_edited_is_submitted_as_it_is(tmp_path: Path) -> None:
-    """Here with so little time that no launch is begun."""
-    here = site(tmp_path, "slurm")
+def test_an_edited_script_is_submitted_unchanged(tmp_path: Path) -> None:
+    """The edited script leaves so little time that no launch begins."""
+    here = make_site(tmp_path, "slurm")
     assert here.submit("--write-only").printed.splitlines()[-2:] == [
         "2 blocks of 6 launches: results/plan/job/job.sh",
         "submit it by: sbatch --parsable results/plan/job/job.sh",
@@ -295,8 +295,8 @@ def test_a_script_that_was_edited_is_submitted_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_a_launcher_that_makes_worlds_of_one_is_refused_in_the_job(tmp_path: Path) -> None:
-    here = site(tmp_path, "slurm")
+def test_a_launcher_that_starts_singletons_is_refused_in_the_job(tmp_path: Path) -> None:
+    here = make_site(tmp_path, "slurm")
     (tmp_path / "9.2/worlds").touch()
     process = here.submit("--wait")
     assert process.exit_code == 0, process.printed
@@ -308,11 +308,11 @@ def test_a_launcher_that_makes_worlds_of_one_is_refused_in_the_job(tmp_path: Pat
     assert [(launch.candidate, launch.placement, launch.reason) for launch in wrong] == [
         ("mpich-9.2", place, reason) for place in ("2x1", "1x2")
     ]
-    assert {row[3] for row in rows(here.open_results()) if row[1] == "mpich-9.2"} == {"refused"}
+    assert {row[3] for row in list_rows(here.open_results()) if row[1] == "mpich-9.2"} == {"refused"}
 
 
-def test_a_library_that_cannot_report_what_it_uses_is_checked_without(tmp_path: Path) -> None:
-    here = site(tmp_path, "slurm", dies_with="MPIR_CVAR_DEBUG_SUMMARY")
+def test_a_library_that_cannot_report_its_variables_is_checked_without_them(tmp_path: Path) -> None:
+    here = make_site(tmp_path, "slurm", dies_with="MPIR_CVAR_DEBUG_SUMMARY")
     process = here.submit("--wait")
     assert process.exit_code == 0, process.printed
     assert len(here.open_results().launches()) == LAUNCHES
@@ -324,10 +324,10 @@ def test_a_library_that_cannot_report_what_it_uses_is_checked_without(tmp_path: 
     assert reporting == {name for name in environments if name.startswith("mpich_9_1")}
 
 
-def test_a_node_that_is_lost_is_nothing_against_a_candidate(tmp_path: Path) -> None:
-    """The launch that died with it is stored; what it had left to do is done by the next job."""
+def test_a_lost_node_does_not_count_against_a_candidate(tmp_path: Path) -> None:
+    """The launch that died with it is stored; the next job measures its remaining cases."""
     every = ["allreduce.8", "allreduce.64", "bcast.8", "bcast.64"]
-    here = site(tmp_path, "slurm", crash=every)
+    here = make_site(tmp_path, "slurm", crash=every)
     (tmp_path / "scheduler/lost").write_text("a2")
     process = here.submit("--wait")
     assert process.exit_code == 1
@@ -344,13 +344,13 @@ def test_a_node_that_is_lost_is_nothing_against_a_candidate(tmp_path: Path) -> N
         "crashed", "ended before its last case: exit code 139 (SIGSEGV); no answer from a2"
     )  # fmt: skip
     assert len(launches) == LAUNCHES + 1
-    assert [row[3] for row in rows(here.open_results()) if row[3] != "ok"] == ["crashed"]
+    assert [row[3] for row in list_rows(here.open_results()) if row[3] != "ok"] == ["crashed"]
 
 
 @pytest.mark.thorough
-def test_a_job_is_ended_for_a_lost_node_when_its_launch_has_died_already(tmp_path: Path) -> None:
-    """The launcher may notice before the scheduler does: the launch is stored all the same, as what it was."""
-    here = site(tmp_path, "slurm", plan=PLAN.replace("blocks = 2", "blocks = 1"))
+def test_a_job_ends_after_a_lost_node_although_its_launch_died_before(tmp_path: Path) -> None:
+    """The launcher may notice before the scheduler does: the launch is stored all the same, with its real end."""
+    here = make_site(tmp_path, "slurm", plan=PLAN.replace("blocks = 2", "blocks = 1"))
     for version in ("9.1", "9.2"):
         behave(tmp_path / version, crash=["bcast.64"], state_s=1.0)
     (tmp_path / "scheduler/lost").write_text("a2")
@@ -372,10 +372,10 @@ def test_a_job_is_ended_for_a_lost_node_when_its_launch_has_died_already(tmp_pat
 
 
 @pytest.mark.thorough
-def test_a_campaign_that_is_decided_ends_its_job(tmp_path: Path) -> None:
-    """Nobody computes where the job runs: who follows it shows it that it is enough."""
+def test_a_decided_campaign_ends_its_job(tmp_path: Path) -> None:
+    """The job computes no statistics: the process that waits for the job decides and stops it."""
     plan = PLAN.replace("blocks = 2", 'blocks = { min = 2, max = 60 }\nuntil = "precision 50%"')
-    here = site(tmp_path, "slurm", plan, pause_s=0.05)
+    here = make_site(tmp_path, "slurm", plan, pause_s=0.05)
     process = here.submit("--wait")
     assert process.exit_code == 0, process.printed
     blocks = {launch.block for launch in here.open_results().launches()}
@@ -385,8 +385,8 @@ def test_a_campaign_that_is_decided_ends_its_job(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_a_scheduler_that_does_not_answer(tmp_path: Path) -> None:
-    here = site(tmp_path, "slurm", pause_s=0.05)
+def test_a_scheduler_that_does_not_answer_is_reported(tmp_path: Path) -> None:
+    here = make_site(tmp_path, "slurm", pause_s=0.05)
     assert here.submit().exit_code == 0
     here.wait_for("launches/*/done", 2)
     (tmp_path / "scheduler/gone").touch()
@@ -402,9 +402,9 @@ def test_a_scheduler_that_does_not_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("history", [True, False])
-def test_a_pbs_server_with_and_without_a_history_of_jobs(tmp_path: Path, *, history: bool) -> None:
-    """A job that has ended is over, and the campaign can be submitted once more."""
-    here = site(tmp_path, "pbs", PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1"))
+def test_pbs_servers_with_and_without_job_history_report_ended_jobs(tmp_path: Path, *, history: bool) -> None:
+    """A job that has ended is over, and the campaign can be submitted again."""
+    here = make_site(tmp_path, "pbs", PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1"))
     if not history:
         (tmp_path / "scheduler/no-history").touch()
     assert here.submit("--write-only").exit_code == 0
@@ -421,18 +421,18 @@ def test_a_pbs_server_with_and_without_a_history_of_jobs(tmp_path: Path, *, hist
     assert here.submit("--wait").exit_code == 0
 
 
-def without_locks(here: Site) -> Path:
-    """Make a job's `flock` fail as it does on a file system without locks; return the log."""
+def disable_flock(here: Site) -> Path:
+    """Make a job's `flock` fail as on a file system without locks; return the log."""
     flock = here.place / "scheduler/flock"
     flock.write_text("#!/bin/sh\necho 'flock: 9: Function not implemented' >&2\nexit 71\n")
     flock.chmod(0o755)
     return here.campaign / "job/output.log"
 
 
-def test_a_file_system_without_locks(tmp_path: Path) -> None:
-    """A folder is the lock then, which a job that ends takes away."""
-    here = site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1"))
-    log = without_locks(here)
+def test_a_job_on_a_file_system_without_locks_uses_a_lock_folder(tmp_path: Path) -> None:
+    """A job that ends removes the folder."""
+    here = make_site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1"))
+    log = disable_flock(here)
     process = here.submit("--wait")
     assert process.exit_code == 0, process.printed
     folder = here.campaign / "job/lock.d"
@@ -445,10 +445,10 @@ def test_a_file_system_without_locks(tmp_path: Path) -> None:
     [("7 elsewhere 1", False), ("101 elsewhere 1", True), ("7 {here} {dead}", True), ("101 {here} {alive}", False),
      ("", False)],
 )  # fmt: skip
-def test_a_lock_without_locks_that_is_there_already(tmp_path: Path, owner: str, *, works: bool) -> None:
-    """It holds unless its process is gone from this host, or it is that of the same job, which was queued again."""
-    here = site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1"))
-    log = without_locks(here)
+def test_an_existing_lock_folder_holds_unless_its_process_is_gone(tmp_path: Path, owner: str, *, works: bool) -> None:
+    """It holds unless its process is gone from this host, or it belongs to the same job, which was queued again."""
+    here = make_site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1"))
+    log = disable_flock(here)
     assert here.submit("--write-only").exit_code == 0
     folder = here.campaign / "job/lock.d"
     folder.mkdir()
@@ -462,10 +462,8 @@ def test_a_lock_without_locks_that_is_there_already(tmp_path: Path, owner: str, 
     assert (refusal in log.read_text(), folder.exists()) == (not works, not works)
 
 
-def test_who_waits_does_not_wait_for_a_scheduler_that_never_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here = site(tmp_path, "slurm", pause_s=0.05)
+def test_wait_does_not_wait_for_a_scheduler_that_never_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = make_site(tmp_path, "slurm", pause_s=0.05)
     assert here.submit().exit_code == 0
     (tmp_path / "scheduler/gone").touch()
     pauses: list[float] = []
@@ -500,16 +498,16 @@ def test_who_waits_does_not_wait_for_a_scheduler_that_never_answers(
          "plan.toml: placements: nothing is left of 2x1: takes 2 hosts, found 1"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_submitted(tmp_path: Path, options: list[str], answer: str) -> None:
+def test_wrong_submissions_are_refused(tmp_path: Path, options: list[str], answer: str) -> None:
     plan = PLAN.replace('["2x1", "1x2"]', '["2x1"]') + '[job]\nscheduler = "pbss"\n'
-    here = site(tmp_path, "slurm", plan)
+    here = make_site(tmp_path, "slurm", plan)
     process = here.run("submit", "plan.toml", "--prefix", "9.1", "--prefix", "9.2", *options)
     assert (process.exit_code, process.printed) == (2, f"rankbench: {answer}\n")
     assert not (tmp_path / "results").exists()
 
 
-def test_a_scheduler_that_does_not_take_a_script(tmp_path: Path) -> None:
-    here = site(tmp_path, "slurm")
+def test_a_script_that_the_scheduler_rejects_is_reported(tmp_path: Path) -> None:
+    here = make_site(tmp_path, "slurm")
     (tmp_path / "scheduler/refuses").write_text("sbatch: error: invalid partition specified: bench")
     process = here.submit()
     assert (process.exit_code, process.printed.splitlines()[-1]) == (
@@ -518,8 +516,8 @@ def test_a_scheduler_that_does_not_take_a_script(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-def test_script_prints_what_submit_writes_and_changes_nothing(tmp_path: Path) -> None:
-    here = site(tmp_path, "lsf")
+def test_script_prints_the_submitted_script_and_changes_nothing(tmp_path: Path) -> None:
+    here = make_site(tmp_path, "lsf")
     options = ["--scheduler", "lsf", *PREFIXES, "--time", "90m"]
     printed = here.run("script", "plan.toml", *options)
     assert printed.exit_code == 0
@@ -530,8 +528,8 @@ def test_script_prints_what_submit_writes_and_changes_nothing(tmp_path: Path) ->
 
 
 @pytest.mark.thorough
-def test_status_of_a_campaign_without_a_job(tmp_path: Path) -> None:
-    here = site(tmp_path, "slurm", crash=["bcast.8"])
+def test_status_works_for_a_campaign_without_a_job(tmp_path: Path) -> None:
+    here = make_site(tmp_path, "slurm", crash=["bcast.8"])
     plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1")
     (tmp_path / "plan.toml").write_text(plan)
     assert here.run("run", "plan.toml", *PREFIXES).exit_code == 1
@@ -547,16 +545,16 @@ def test_status_of_a_campaign_without_a_job(tmp_path: Path) -> None:
     assert lines[-1] == "block 1, mpich-9.2: launch crashed: ended before its last case: exit code -11 (SIGSEGV)"
 
 
-def test_script_prints_notes_on_what_is_left_out(tmp_path: Path) -> None:
-    here = site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["1x2", { name = "far", cpus = [0, 4095] }]'))
+def test_script_prints_notes_on_skipped_cases(tmp_path: Path) -> None:
+    here = make_site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["1x2", { name = "far", cpus = [0, 4095] }]'))
     printed = here.run("script", "plan.toml", "--scheduler", "slurm", *PREFIXES).printed
     assert re.search(r"(?m)^note: far: CPU 4095 is not among those that can be used here \(.*\); left out$", printed)
 
 
-def test_nodes_of_a_job_are_not_judged_by_the_host_that_submits(tmp_path: Path) -> None:
-    """Neither its cores nor its memory: 64 ranks a node are bound, take turns, and need no note."""
+def test_nodes_of_a_job_are_not_judged_by_the_submitting_host(tmp_path: Path) -> None:
+    """Neither by its cores nor by its memory: 64 ranks a node are bound, take turns, and need no note."""
     plan = PLAN.replace('["2x1", "1x2"]', '["2x64"]').replace('"8,64"', '"8,64G"').replace('"allreduce", ', "")
-    here = site(tmp_path, "slurm", "oversubscribe = 1\n" + plan)
+    here = make_site(tmp_path, "slurm", "oversubscribe = 1\n" + plan)
     process = here.submit("--write-only")
     assert process.exit_code == 0, process.printed
     assert "oversubscribed" not in process.printed

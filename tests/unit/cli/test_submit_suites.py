@@ -1,4 +1,4 @@
-"""Foreign programs in job scripts, on stand-in libraries and a stand-in scheduler: launched, read, dead and lacking."""
+"""Foreign programs in job scripts, on stand-in libraries and a stand-in scheduler: launches, output, failures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fakes import bench, sites
-from fakes.sites import PREFIXES, Site, rows
+from fakes.sites import PREFIXES, Site, list_rows
 
 from rankbench import store
 
@@ -30,18 +30,17 @@ blocks = 3
 OTHER, ONE = "osu-latency.blocking.{}.byte.1x2.none", "mpich-9.2"
 
 
-def site(place: Path, plan: str = PLAN, *, lacking: bool = False, **settings: object) -> Site:
-    """Make a site with a benchmark of OSU, which takes 1.25 µs with the first library, and with the second as
-    stated."""
-    here = sites.make(place, "slurm", plan)
+def make_site(place: Path, plan: str = PLAN, *, lacking: bool = False, **settings: object) -> Site:
+    """Make a site with an OSU benchmark, which takes 1.25 µs with the first library, and with the second as stated."""
+    here = sites.make_site(place, "slurm", plan)
     bench.link(place / "9.1", time="1.25")
     if not lacking:
         bench.link(place / "9.2", **({"time": "2.50"} | settings))
-    bench.make(place / "bench", place / "9.1")
+    bench.make_program(place / "bench", place / "9.1")
     return Site(here.place, here.kind, here.environment | {"LD_LIBRARY_PATH": ""})
 
 
-def latencies(here: Site, candidate: str = ONE) -> list[tuple[int, int, str]]:
+def list_latencies(here: Site, candidate: str = ONE) -> list[tuple[int, int, str]]:
     """Return block, size and status of a candidate's latencies."""
     frame = here.open_results().cases().filter(candidate=candidate, operation="osu-latency")
     return sorted(frame.select("block", "size_bytes", "status").rows())
@@ -49,24 +48,24 @@ def latencies(here: Site, candidate: str = ONE) -> list[tuple[int, int, str]]:
 
 @pytest.mark.parametrize("lacking", [False, True])
 @pytest.mark.thorough
-def test_a_job_has_the_rows_that_a_run_has(tmp_path: Path, *, lacking: bool) -> None:
-    """With programs for both libraries, and where one has none that it could load."""
-    here = site(tmp_path, lacking=lacking)
+def test_a_job_gives_the_rows_of_a_local_run(tmp_path: Path, *, lacking: bool) -> None:
+    """With programs for both libraries, and where one library has no program that it can load."""
+    here = make_site(tmp_path, lacking=lacking)
     process = here.submit("--wait")
     assert process.exit_code == 0, process.printed
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
     local = store.open(tmp_path / "local/plan")
-    assert rows(here.open_results()) == rows(local)
+    assert list_rows(here.open_results()) == list_rows(local)
     assert len(here.open_results().launches()) == len(local.launches()) == (10 if lacking else 12)
-    assert latencies(here) == (
+    assert list_latencies(here) == (
         [(1, size, "refused") for size in (8, 16, 32, 64)]
         if lacking
         else [(block, size, "ok") for block in (1, 2, 3) for size in (8, 16, 32, 64)]
     )
 
 
-def test_a_program_runs_with_the_library_of_its_candidate_and_its_values_are_read(tmp_path: Path) -> None:
-    here = site(tmp_path)
+def test_a_program_runs_with_its_candidate_s_library_and_its_values_are_read(tmp_path: Path) -> None:
+    here = make_site(tmp_path)
     assert here.submit("--wait").exit_code == 0
     samples = here.open_results().samples().collect()
     theirs = samples.filter(samples["case"].str.starts_with("osu-latency")).select("candidate", "time_ns").unique()
@@ -84,23 +83,23 @@ def test_a_program_runs_with_the_library_of_its_candidate_and_its_values_are_rea
 
 
 @pytest.mark.thorough
-def test_a_program_that_crashes_is_launched_once_in_every_block(tmp_path: Path) -> None:
-    """What it printed before counts; it cannot go round the size in which it dies."""
-    here = site(tmp_path, crash=32)
+def test_a_program_that_crashes_is_launched_once_in_each_block(tmp_path: Path) -> None:
+    """The sizes printed before the crash count; it cannot skip the size at which it crashes."""
+    here = make_site(tmp_path, crash=32)
     assert here.submit("--wait").exit_code == 0
-    assert latencies(here) == [
+    assert list_latencies(here) == [
         (block, *row)
         for block in (1, 2, 3)
         for row in ((8, "ok"), (16, "ok"), (32, "crashed"), (64, "not-run"))
     ]  # fmt: skip
-    assert {row[4] for row in rows(here.open_results()) if row[1:4] == (ONE, OTHER.format(64), "not-run")} == {
+    assert {row[4] for row in list_rows(here.open_results()) if row[1:4] == (ONE, OTHER.format(64), "not-run")} == {
         "the launch crashed: exit code N (SIGSEGV)"
     }
 
 
 @pytest.mark.thorough
-def test_an_exit_code_by_which_the_core_shows_of_a_full_disk_is_a_program_s_own(tmp_path: Path) -> None:
-    here = site(tmp_path, PLAN.replace("blocks = 3", "blocks = 1"), code=4)
+def test_an_exit_code_that_the_core_uses_for_a_full_disk_is_the_program_s_own(tmp_path: Path) -> None:
+    here = make_site(tmp_path, PLAN.replace("blocks = 3", "blocks = 1"), code=4)
     assert here.submit("--wait").exit_code == 0
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
     for results in (here.open_results(), store.open(tmp_path / "local/plan")):
@@ -114,31 +113,31 @@ def test_an_exit_code_by_which_the_core_shows_of_a_full_disk_is_a_program_s_own(
 
 
 @pytest.mark.thorough
-def test_a_program_that_hung_twice_is_not_launched_again(tmp_path: Path) -> None:
+def test_a_program_that_hung_in_two_blocks_is_not_launched_again(tmp_path: Path) -> None:
     limits = 'samples = 20\ncase_limit = "10ms"\nlaunch_limit = "11s"'
-    here = site(tmp_path, PLAN.replace("samples = 20", limits), hang=16)
+    here = make_site(tmp_path, PLAN.replace("samples = 20", limits), hang=16)
     assert here.submit("--write-only").exit_code == 0
     script = here.campaign / "job/job.sh"
     script.write_text(script.read_text().replace("silence_s=11", "silence_s=2"))
     assert here.submit("--wait").exit_code == 0
-    assert latencies(here) == [
+    assert list_latencies(here) == [
         (block, *row)
         for block in (1, 2)
         for row in ((8, "ok"), (16, "hung"), (32, "not-run"), (64, "not-run"))
     ]  # fmt: skip
-    assert {row[3] for row in rows(here.open_results()) if "allreduce" in str(row[2])} == {"ok"}
+    assert {row[3] for row in list_rows(here.open_results()) if "allreduce" in str(row[2])} == {"ok"}
 
 
 @pytest.mark.thorough
-def test_what_a_lost_node_cost_is_done_by_the_next_job(tmp_path: Path) -> None:
-    """The program begins again with its first size, and what was measured before is not there twice."""
-    here = site(tmp_path, PLAN.replace('["1x2"]', '["2x1"]').replace("blocks = 3", "blocks = 1"), crash=32)
+def test_the_next_job_measures_cases_lost_with_a_node(tmp_path: Path) -> None:
+    """The program begins again with its first size, and sizes measured before are not stored twice."""
+    here = make_site(tmp_path, PLAN.replace('["1x2"]', '["2x1"]').replace("blocks = 3", "blocks = 1"), crash=32)
     (tmp_path / "scheduler/lost").write_text("a2")
     assert here.submit("--wait").exit_code == 1
     (tmp_path / "scheduler/lost").unlink()
     bench.behave(tmp_path / "9.2", time="3.00")
     assert here.submit("--wait").exit_code == 0
-    assert latencies(here) == [(1, 8, "ok"), (1, 16, "ok"), (1, 32, "crashed"), (1, 64, "ok")]
+    assert list_latencies(here) == [(1, 8, "ok"), (1, 16, "ok"), (1, 32, "crashed"), (1, 64, "ok")]
     died, again = [
         launch for launch in here.open_results().launches() if (launch.candidate, launch.facts) == (ONE, None)
     ]
@@ -151,8 +150,8 @@ def test_what_a_lost_node_cost_is_done_by_the_next_job(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_files_that_a_program_reads_are_written_by_the_script(tmp_path: Path) -> None:
-    here = site(tmp_path, PLAN.replace("osu-latency", "imb-mpi1-pingpong").replace("osu", "imb"))
-    bench.make(tmp_path / "bench", tmp_path / "9.1", "IMB-MPI1")
+    here = make_site(tmp_path, PLAN.replace("osu-latency", "imb-mpi1-pingpong").replace("osu", "imb"))
+    bench.make_program(tmp_path / "bench", tmp_path / "9.1", "IMB-MPI1")
     printed = here.run("script", "plan.toml", "--scheduler", "slurm", *PREFIXES)
     assert printed.exit_code == 0, printed.printed
     (function,) = re.findall(r"(?m)^mpich_9_1_on_1x2_imb\w+\(\) \{\n(?:.*\n)+?\}$", printed.printed)
@@ -165,14 +164,14 @@ def test_files_that_a_program_reads_are_written_by_the_script(tmp_path: Path) ->
 
 @pytest.mark.thorough
 def test_a_plan_of_a_foreign_tool_alone_is_checked_by_the_core(tmp_path: Path) -> None:
-    here = site(tmp_path, PLAN.replace('"allreduce", ', ""))
+    here = make_site(tmp_path, PLAN.replace('"allreduce", ', ""))
     (tmp_path / "9.2/worlds").touch()
     process = here.submit("--wait")
     assert process.exit_code == 0, process.printed
-    assert {(status, block) for block, _, status in latencies(here)} == {("refused", 1)}
+    assert {(status, block) for block, _, status in list_latencies(here)} == {("refused", 1)}
     (wrong,) = [launch for launch in here.open_results().launches() if launch.status != "ok"]
     assert wrong.reason == (
         f"{tmp_path}/9.2/bin/mpiexec started worlds of 1 instead of one world of 2 ranks: it belongs to another "
         "library; use the library's own mpiexec"
     )
-    assert len(latencies(here, "mpich-9.1")) == 12
+    assert len(list_latencies(here, "mpich-9.1")) == 12

@@ -1,4 +1,4 @@
-"""The command `verify` over a stand-in library whose values are known."""
+"""The command `verify` over a stand-in library with known times."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Return how to run the command: exit code, lines without superfluous blanks, and errors."""
+    """Return a function that runs the command: exit code, lines with single blanks, and errors."""
     monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path / "home"))
     prefix = fake.make(tmp_path / "library", "9.9")
 
-    def run(*arguments: str, **behaviour: Any) -> tuple[int, list[str], str]:
+    def run_command(*arguments: str, **behaviour: Any) -> tuple[int, list[str], str]:
         fake.behave(prefix, **behaviour)
         words = ["rankbench", "verify", "mpich==9.9", "--prefix", str(prefix), "--ranks", "2", *arguments]
         monkeypatch.setattr("sys.argv", words)
@@ -33,19 +33,19 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         out, err = capsys.readouterr()
         return int(ended.value.code or 0), [" ".join(line.split()) for line in out.splitlines()], err
 
-    return run
+    return run_command
 
 
 def list_failures(lines: list[str]) -> list[str]:
     return [line for line in lines if line.startswith("FAILED")]
 
 
-def test_the_core_has_no_test_of_itself_whose_truth_is_not_known() -> None:
-    tests = {operation.name for operation in fakes.description().operations if operation.kind == "self-test"}
+def test_every_self_test_of_the_core_has_a_known_time() -> None:
+    tests = {operation.name for operation in fakes.read_description().operations if operation.kind == "self-test"}
     assert tests == set(selftest.TRUTHS_NS)
 
 
-def test_all_is_well(run: Command) -> None:
+def test_a_correct_library_passes(run: Command) -> None:
     code, lines, _ = run()
     assert code == 0
     assert lines[0] == "mpich-9.9, 2 ranks on fake (CPUs 0 1)"
@@ -55,7 +55,7 @@ def test_all_is_well(run: Command) -> None:
     head = next(line for line in lines if line.startswith("time source"))
     assert head == "time source start empty 0 wait-null 0 wait-up 2000 discarded clocks ± launches"
     starts = [line.split()[1] for line in lines if line.startswith("tsc ")]
-    assert starts == [start.name for start in fakes.description().starts]
+    assert starts == [start.name for start in fakes.read_description().starts]
     assert "MPI_Wtime cannot be used: it steps" in lines
     assert lines[-1] == "All data are correct, and all times are accurate."
 
@@ -77,18 +77,20 @@ def test_wrong_data_fail(run: Command) -> None:
 
 
 @pytest.mark.thorough
-def test_every_form_is_called_and_lacking_ones_are_named(run: Command) -> None:
+def test_every_form_is_called_and_missing_ones_are_named(run: Command) -> None:
     lacking = {"scan.persistent": "MPI_Scan_init", "pingpong-partitioned.persistent": "MPI_Psend_init"}
     code, lines, _ = run(lacking=lacking)
     assert code == 0
     assert "scan right right lacking" in lines
     assert "pingpong-partitioned lacking" in lines
     texts = {line.split()[0].rstrip(",") for line in lines[6:] if line.endswith(("right", "lacking"))}
-    assert texts >= {operation.name for operation in fakes.description().operations if operation.kind != "self-test"}
+    assert texts >= {
+        operation.name for operation in fakes.read_description().operations if operation.kind != "self-test"
+    }
 
 
 @pytest.mark.thorough
-def test_datatypes_and_options_are_tested_where_that_is_asked_for(run: Command) -> None:
+def test_datatypes_and_options_are_tested_on_request(run: Command) -> None:
     broken = ["bcast.vector", "bcast.struct", "put.epoch=fence", "gather.8"]
     code, lines, _ = run("--thorough", "--clock", "tsc", wrong=broken)
     assert code == 1
@@ -105,7 +107,7 @@ def test_datatypes_and_options_are_tested_where_that_is_asked_for(run: Command) 
     ]
 
 
-def test_a_crash_is_reported_and_the_calls_after_it_are_tested(run: Command) -> None:
+def test_a_crash_is_reported_and_later_calls_are_tested(run: Command) -> None:
     code, lines, _ = run(crash=["allreduce.8"])
     assert code == 1
     assert "allreduce crashed crashed crashed" in lines
@@ -116,8 +118,8 @@ def test_a_crash_is_reported_and_the_calls_after_it_are_tested(run: Command) -> 
     )
 
 
-def at_rest(monkeypatch: pytest.MonkeyPatch, others: float) -> None:
-    """Let other work have a share of the machine's CPU time."""
+def load_machine(monkeypatch: pytest.MonkeyPatch, others: float) -> None:
+    """Give other processes a share of the machine's CPU time."""
     monkeypatch.setattr("rankbench.launch.occupancy.measure_others_share", lambda _: others)
 
 
@@ -138,8 +140,8 @@ WRONG_TIME = "mpich-9.9: wait-up by tsc with start window: 2500 ns measured, 200
 def test_a_wrong_time_fails_after_three_launches_on_a_quiet_machine(
     run: Command, monkeypatch: pytest.MonkeyPatch, others: float, code: int, line: str
 ) -> None:
-    monkeypatch.setattr("rankbench.launch.machine", fakes.machine)
-    at_rest(monkeypatch, others)
+    monkeypatch.setattr("rankbench.launch.machine", fakes.make_machine)
+    load_machine(monkeypatch, others)
     ended, lines, _ = run("--clock", "tsc", times_ns={"wait-up.window": 2500}, noise=0.0)
     assert ended == code
     assert "tsc window 20 (+20) 25 (+25) 2500 (+500) 0.1% 0 3" in lines
@@ -148,10 +150,10 @@ def test_a_wrong_time_fails_after_three_launches_on_a_quiet_machine(
 
 
 def test_discarded_rounds_are_no_failure(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They show what interrupts ranks here, at whatever load."""
-    monkeypatch.setattr("rankbench.launch.machine", fakes.machine)
+    """They show how often ranks are interrupted here, at any load."""
+    monkeypatch.setattr("rankbench.launch.machine", fakes.make_machine)
     monkeypatch.setattr("rankbench.statistics.selftest.MOST_DISCARDED", 0.0001)
-    at_rest(monkeypatch, 0.01)
+    load_machine(monkeypatch, 0.01)
     code, lines, _ = run("--clock", "tsc")
     assert code == 0
     assert lines[-2:] == [
@@ -162,8 +164,8 @@ def test_discarded_rounds_are_no_failure(run: Command, monkeypatch: pytest.Monke
 
 
 @pytest.mark.thorough
-def test_more_ranks_than_cores_are_the_reason_given(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankbench.launch.machine", lambda: fakes.machine(cores=1))
+def test_wrong_times_of_more_ranks_than_cores_cannot_be_verified(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankbench.launch.machine", lambda: fakes.make_machine(cores=1))
     _, lines, _ = run(times_ns={"empty.none": 900}, noise=0.0)
     assert [line for line in lines if line.startswith("cannot be verified here")] == [
         "cannot be verified here: mpich-9.9: empty by tsc with start none: 900 ns measured, 0 ns are true, 200 ns off "
@@ -172,13 +174,13 @@ def test_more_ranks_than_cores_are_the_reason_given(run: Command, monkeypatch: p
 
 
 @pytest.mark.thorough
-def test_a_library_that_does_not_work_is_a_failure(run: Command) -> None:
+def test_a_library_that_fails_is_a_failure(run: Command) -> None:
     code, lines, _ = run(dead=True)
     assert code == 1
     assert lines == ["FAILED mpich-9.9: exit code 1: fake core: set to be dead"]
 
 
-def test_a_clock_that_is_not_there_is_an_error(run: Command) -> None:
+def test_an_unknown_clock_is_an_error(run: Command) -> None:
     code, _, err = run("--clock", "tcs")
     assert (code, err) == (
         2,
@@ -186,7 +188,7 @@ def test_a_clock_that_is_not_there_is_an_error(run: Command) -> None:
     )
 
 
-def test_a_clock_that_cannot_be_used_is_an_error_if_it_was_asked_for(run: Command) -> None:
+def test_a_requested_clock_that_cannot_be_used_is_an_error(run: Command) -> None:
     code, _, err = run("--clock", "MPI_Wtime")
     assert (code, err) == (
         2,
@@ -195,7 +197,7 @@ def test_a_clock_that_cannot_be_used_is_an_error_if_it_was_asked_for(run: Comman
 
 
 @pytest.mark.thorough
-def test_only_the_clocks_named_are_tested(run: Command) -> None:
+def test_only_the_named_clocks_are_tested(run: Command) -> None:
     code, lines, _ = run("--clock", "tsc")
     assert code == 0
     assert not [line for line in lines if "MPI_Wtime" in line]

@@ -1,4 +1,4 @@
-"""Whatever is wrong with what a user types or names: exit code 2, and one line on what, where and the fix."""
+"""Wrong input of a user: exit code 2, and one line with the fault, its place and the remedy."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ SHARE = 'expected a share such as "3%" or 0.03, below 100 %'
 TIME = "expected a time such as 0.5, 500ms, 30s, 2m, 1h, 02:00:00 or 1-12:00:00"
 SIZES = 'expected sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
 UNTIL = 'expected "decided", "answered", "blocks", "precision 2%" or "time 30m"'
-SELF = "results/small: the older and the newer campaign are the same; name two"
+SAME_CAMPAIGN = "results/small: the older and the newer campaign are the same; name two"
 UNWRITABLE = "cannot be written (Not a directory)"
 CALL = "expected a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20` or `barrier: 5`"
 ESTIMATOR = "expected median, min, mean, trimmed-mean or a percentile from p1 to p99"
 NAME = 'a campaign\'s name has no "/", does not begin with "." and has no control characters'
-HERE = "(allowed: alpha, beta, alpha (again))"
+ALLOWED_CANDIDATES = "(allowed: alpha, beta, alpha (again))"
 
 LINES = [
     ("run plan.toml --more 0", "--more 0: expected a number from 1 on (help: rankbench run -h)"),
@@ -90,15 +90,15 @@ LINES = [
     ("show small extra", "extra: not expected here (help: rankbench show -h)"),
     ("report --figures gif", "no figure format 'gif' (allowed: png, svg, pdf)"),
     ("report --output file/x.html", f"file/x.html: {UNWRITABLE}; --output FILE puts the page elsewhere"),
-    ("report --against small", SELF),
-    ("compare small small", SELF),
-    ("compare small alpha gamma", f"no candidate gamma in campaign small {HERE}"),
+    ("report --against small", SAME_CAMPAIGN),
+    ("compare small small", SAME_CAMPAIGN),
+    ("compare small alpha gamma", f"no candidate gamma in campaign small {ALLOWED_CANDIDATES}"),
     (
         "history small small",
         "a history takes two campaigns or more; name their folders, or the folder that they are in",
     ),
     ("history folder", "folder: no campaign, and none right below it (there is no campaign.json)"),
-    ("gate small --against small", SELF),
+    ("gate small --against small", SAME_CAMPAIGN),
     ("gate small --against small --threshold nan", "--threshold nan: expected a share such as 3% or 0.03, below 100 %"),
     ("advise --calls 'allreduce 8: nan'", f"--calls: found 'allreduce 8: nan', {CALL}"),
     ("advise --calls 'allreduce 8: 0'", f"--calls: found 'allreduce 8: 0', {CALL}"),
@@ -128,9 +128,9 @@ LINES = [
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a campaign and with what is wrong about campaigns, plans and files."""
+    """Return a folder with a campaign and with damaged campaigns, plans and files."""
     folder = tmp_path_factory.mktemp("place")
-    cases = campaigns.cases_of(lines=(("pingpong", "blocking"), ("allreduce", "blocking")), sizes=(8, 1024))
+    cases = campaigns.make_cases(lines=(("pingpong", "blocking"), ("allreduce", "blocking")), sizes=(8, 1024))
     make_campaign(folder / "results/small", lambda *_: Truth(), 5, cases=cases, control=True, samples=10)
     make(folder / "library", "9.1")
     (folder / "plan.toml").write_text(PLAN)
@@ -144,7 +144,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("words", "line"), LINES, ids=[words[:60] for words, _ in LINES])
-def test_wrong_input_is_one_line_and_writes_no_campaign(
+def test_wrong_input_is_reported_in_one_line_and_writes_no_campaign(
     place: Path, words: str, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(place)

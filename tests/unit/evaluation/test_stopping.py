@@ -32,13 +32,13 @@ FIRST_LOOK = [1.0] * 5
 LOOKS = list_looks(Stop())
 
 
-def plan(until: str) -> Plan:
+def make_plan(until: str) -> Plan:
     return parse_plan(
-        f'candidates = ["a"]\noperations = ["b"]\n[stop]\nuntil = "{until}"\n', "plan.toml", fakes.machine()
+        f'candidates = ["a"]\noperations = ["b"]\n[stop]\nuntil = "{until}"\n', "plan.toml", fakes.make_machine()
     )
 
 
-def comparison(low: float, high: float, different: bool) -> Comparison:
+def make_comparison(low: float, high: float, different: bool) -> Comparison:
     return Comparison(
         case="c",
         base="a",
@@ -56,7 +56,7 @@ def comparison(low: float, high: float, different: bool) -> Comparison:
     )
 
 
-def summary(low_ns: float, high_ns: float, typical_ns: float = 100.0) -> Summary:
+def make_summary(low_ns: float, high_ns: float, typical_ns: float = 100.0) -> Summary:
     return Summary(
         case="c",
         candidate="a",
@@ -77,46 +77,48 @@ def summary(low_ns: float, high_ns: float, typical_ns: float = 100.0) -> Summary
     )
 
 
-def view_of(*comparisons: Comparison, summaries: Sequence[Summary] = ()) -> Callable[[], CampaignView]:
-    return lambda: verdicts.view_of(campaigns.campaign(), summaries=summaries, comparisons=comparisons)
+def make_view(*comparisons: Comparison, summaries: Sequence[Summary] = ()) -> Callable[[], CampaignView]:
+    return lambda: verdicts.make_view(campaigns.make_record(), summaries=summaries, comparisons=comparisons)
 
 
-def never() -> CampaignView:
+def refuse_view() -> CampaignView:
     raise AssertionError("this rule needs no values, and reading every sample takes time")
 
 
-DIFFERENT = comparison(1.10, 1.30, different=True)
-ALIKE = comparison(0.98, 1.02, different=False)
-OPEN = comparison(0.99, 1.08, different=False)
-UNDECIDABLE = msgspec.structs.replace(comparison(1.0, 1.06, different=False), blocks=49, degrees=30)
+DIFFERENT = make_comparison(1.10, 1.30, different=True)
+EQUIVALENT = make_comparison(0.98, 1.02, different=False)
+OPEN = make_comparison(0.99, 1.08, different=False)
+UNDECIDABLE = msgspec.structs.replace(make_comparison(1.0, 1.06, different=False), blocks=49, degrees=30)
 
 
-def test_decided_stops_when_all_differ_or_are_alike() -> None:
-    answer = decide(plan("decided"), view_of(DIFFERENT, msgspec.structs.replace(ALIKE, case="d")), FIRST_LOOK)
+def test_decided_stops_when_all_pairs_differ_or_are_equivalent() -> None:
+    answer = decide(
+        make_plan("decided"), make_view(DIFFERENT, msgspec.structs.replace(EQUIVALENT, case="d")), FIRST_LOOK
+    )
     assert (answer.stop, render(answer.reason)) == (True, "2 of 2 cases are decided")
     assert answer.look == Look(block=5, decided=["c", "d"], given_up=[], open={}, until=0, winners={})
 
 
-def test_decided_goes_on_with_what_is_open_and_may_be_decided() -> None:
+def test_decided_continues_with_open_pairs_that_may_be_decided() -> None:
     others = [msgspec.structs.replace(state, case=case) for case, state in (("d", OPEN), ("e", UNDECIDABLE))]
-    answer = decide(plan("decided"), view_of(DIFFERENT, *others), FIRST_LOOK)
+    answer = decide(make_plan("decided"), make_view(DIFFERENT, *others), FIRST_LOOK)
     reason = "1 of 3 cases are decided, 1 would need more blocks than the plan has, 1 goes on, probably to block 49"
     assert (answer.stop, render(answer.reason)) == (False, reason)
     assert answer.look is not None
     assert (answer.look.open, answer.look.given_up, answer.look.until) == ({"d": ["a", "b"]}, ["e"], 49)
 
 
-def test_precision_counts_half_the_interval() -> None:
-    narrow, wide = summary(98.0, 102.0), summary(97.0, 102.0)
+def test_precision_is_half_the_interval() -> None:
+    narrow, wide = make_summary(98.0, 102.0), make_summary(97.0, 102.0)
     without = Summary(case="c", candidate="b", launches=0, samples=0, late=0, overrun=0, failures={"crashed": 5})
-    assert decide(plan("precision 2%"), view_of(OPEN, summaries=[narrow]), FIRST_LOOK).stop
-    answer = decide(plan("precision 2%"), view_of(summaries=[narrow, wide, without]), FIRST_LOOK)
+    assert decide(make_plan("precision 2%"), make_view(OPEN, summaries=[narrow]), FIRST_LOOK).stop
+    answer = decide(make_plan("precision 2%"), make_view(summaries=[narrow, wide, without]), FIRST_LOOK)
     assert (answer.stop, render(answer.reason)) == (False, "1 of 2 intervals are within ±2.00%")
 
 
 @pytest.mark.parametrize(("block_s", "stop"), [([20.0, 20.0], False), ([20.0, 20.0, 10.0], True), ([61.0], True)])
 def test_time_stops_before_a_block_that_would_not_fit(block_s: list[float], stop: bool) -> None:
-    assert decide(plan("time 1m"), never, block_s).stop is stop
+    assert decide(make_plan("time 1m"), refuse_view, block_s).stop is stop
 
 
 @pytest.mark.parametrize(
@@ -130,33 +132,33 @@ def test_time_stops_before_a_block_that_would_not_fit(block_s: list[float], stop
         ([10] * 4 + [30], "another block would not fit into the plan's 1:00"),
     ],
 )
-def test_the_reason_is_what_does_not_fit_into_the_time(block_s: list[float], reason: str) -> None:
-    assert render(decide(plan("time 1m"), never, block_s).reason) == reason
+def test_the_reason_names_the_time_that_does_not_suffice(block_s: list[float], reason: str) -> None:
+    assert render(decide(make_plan("time 1m"), refuse_view, block_s).reason) == reason
 
 
-def test_blocks_stops_by_nothing_else() -> None:
-    assert decide(plan("blocks"), never, [1e9]).stop is False
+def test_blocks_ignores_all_results() -> None:
+    assert decide(make_plan("blocks"), refuse_view, [1e9]).stop is False
 
 
 @pytest.mark.parametrize("until", ["decided", "answered", "precision 2%"])
-def test_a_campaign_looks_at_its_values_now_and_then_only(until: str) -> None:
-    answer = decide(plan(until), never, [1.0] * 6)
+def test_results_are_read_at_looks_only(until: str) -> None:
+    answer = decide(make_plan(until), refuse_view, [1.0] * 6)
     assert (answer.stop, render(answer.reason)) == (False, "the next look is after block 7")
 
 
 def decide_campaign(tmp_path: Path, factors: dict[str, float], spread: float) -> Decision:
-    """Return what is decided of a campaign of five blocks whose launches scatter."""
+    """Return the decision on a campaign of five blocks whose launches scatter."""
 
-    def truth(candidate: str, _: Case) -> Truth:
+    def make_truth(candidate: str, _: Case) -> Truth:
         return Truth(factor=factors[candidate], spread=spread, noise=0.001)
 
     store = campaigns.make_campaign(
-        tmp_path / "c", truth, 5, candidates=list(factors), cases=verdicts.LINE, control=False
+        tmp_path / "c", make_truth, 5, candidates=list(factors), cases=verdicts.LINE, control=False
     )
-    return decide(plan("answered"), lambda: evaluate(store), FIRST_LOOK)
+    return decide(make_plan("answered"), lambda: evaluate(store), FIRST_LOOK)
 
 
-def test_answered_stops_when_nobody_can_take_less_over_all_cases(tmp_path: Path) -> None:
+def test_answered_stops_when_no_other_candidate_can_take_less_over_all_cases(tmp_path: Path) -> None:
     decision = decide_campaign(tmp_path, {"alpha": 1.0, "beta": 1.2, "gamma": 1.0001}, spread=0.0005)
     assert decision.stop
     assert render(decision.reason) in {
@@ -165,7 +167,7 @@ def test_answered_stops_when_nobody_can_take_less_over_all_cases(tmp_path: Path)
     }
 
 
-def test_answered_goes_on_while_somebody_may(tmp_path: Path) -> None:
+def test_answered_continues_while_another_candidate_can_take_less(tmp_path: Path) -> None:
     decision = decide_campaign(tmp_path, {"alpha": 1.0, "beta": 3.0, "gamma": 1.03}, spread=0.05)
     assert not decision.stop
     assert render(decision.reason).endswith("is fastest; against 1 of 2 other candidates that is decided")
@@ -183,9 +185,9 @@ def test_looks_of_an_earlier_rule_count(stop: Stop, numbers: list[int]) -> None:
     assert list_looks(stop) == numbers
 
 
-def test_an_extended_campaign_pays_for_what_was_seen() -> None:
-    """Also one of a fixed number of blocks, which looks once as long as nobody extends it."""
-    fixed = msgspec.structs.replace(plan("blocks"), stop=Stop(blocks_min=8, blocks_max=8, until="blocks"))
+def test_an_extended_campaign_corrects_for_its_earlier_looks() -> None:
+    """Also after a fixed number of blocks, whose end is a look only if the campaign is extended."""
+    fixed = msgspec.structs.replace(make_plan("blocks"), stop=Stop(blocks_min=8, blocks_max=8, until="blocks"))
     more = msgspec.structs.replace(fixed, stop=msgspec.structs.replace(fixed.stop, past=[4]))
     levels = [float(Penalty(list_interim_looks(looks), 8).nominal(0.05)) for looks in (fixed, more)]
     assert levels[0] == pytest.approx(0.05)

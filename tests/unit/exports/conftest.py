@@ -1,4 +1,4 @@
-"""Campaigns to hand over, and a ReFrame that reads what is made for it."""
+"""Campaigns to export, and a ReFrame that runs the exported test."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ REPOSITORY = Path(__file__).parents[3]
 LOCK = Path(__file__).with_name("reframe.lock")
 
 
-def truth(candidate: str, case: Case) -> Truth:
-    """Say that beta takes half as long again and crashes in barriers; some samples are late, ranks end one by one."""
+def make_truth(candidate: str, case: Case) -> Truth:
+    """Return the truth: beta takes half as long again and crashes in barriers; some samples are late."""
     crashed = candidate == "beta" and case.operation == "barrier"
     ends = (0.5, 1.0) if case.operation == "allreduce" else ()
     return Truth(
@@ -39,21 +39,20 @@ def truth(candidate: str, case: Case) -> Truth:
 @pytest.fixture(scope="session")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> EvaluatedCampaign:
     """Return a campaign of times and bandwidths, with an A/A twin, failures and late samples."""
-    return EvaluatedCampaign(campaigns.make_campaign(tmp_path_factory.mktemp("plain") / "plain", truth, 6, samples=40))
+    return EvaluatedCampaign(campaigns.make_campaign(tmp_path_factory.mktemp("plain") / "plain", make_truth, 6, samples=40))
 
 
 @pytest.fixture(scope="session")
 def every_kind(tmp_path_factory: pytest.TempPathFactory) -> EvaluatedCampaign:
     """Return a campaign with message rates, overlap and memory."""
     wanted = [*kinds.PUTS, *kinds.RATES, *kinds.OVERLAPS, *kinds.MEMORY]
-    return EvaluatedCampaign(kinds.make(tmp_path_factory.mktemp("kinds") / "kinds", wanted))
+    return EvaluatedCampaign(kinds.make_store(tmp_path_factory.mktemp("kinds") / "kinds", wanted))
 
 
 @pytest.fixture(scope="session")
 def reframe() -> Path:
-    """Return a folder with ReFrame and what it needs, got once into a home that stays between runs.
-
-    Results that ReFrame keeps in a database need another Polars than rankbench does; the lock file is without it.
+    """Return a folder with ReFrame and its dependencies, installed once into a home that stays between runs.
+    / ReFrame's database of results needs another Polars than rankbench; the lock file leaves it out.
     """
     home = Path(os.environ.get("RANKBENCH_HOME") or REPOSITORY / ".rankbench").absolute()
     place = home / f"reframe-{hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12]}"

@@ -1,4 +1,4 @@
-"""The DuckDB script: a real DuckDB makes a database of it that copies nothing and sees what comes later."""
+"""The DuckDB script: a real DuckDB runs it. The database copies nothing and shows later launches."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ CLOCK_STEP = 0.005
 
 
 def open_database(measured: EvaluatedCampaign, folder: Path) -> real.DuckDBPyConnection:
-    """Return a database in a file that was made by the script, as `duckdb x.db < x.sql` does."""
+    """Return a database file that was made by the script, as `duckdb x.db < x.sql` does."""
     (path,) = duckdb.write(measured, folder / "x.sql")
     database = real.connect(folder / "x.db")
     database.execute(path.read_text(encoding="utf-8"))
     return database
 
 
-def views(database: real.DuckDBPyConnection) -> list[str]:
+def list_views(database: real.DuckDBPyConnection) -> list[str]:
     query = "SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY view_name"
     return [str(name) for (name,) in database.execute(query).fetchall()]
 
 
 def test_every_file_has_a_view(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     with open_database(plain, tmp_path) as database:
-        assert views(database) == VIEWS
+        assert list_views(database) == VIEWS
         counts = {name: database.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0] for name in VIEWS}
         assert database.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(0,)]
     assert counts == {
@@ -53,7 +53,7 @@ def test_every_file_has_a_view(plain: EvaluatedCampaign, tmp_path: Path) -> None
     }
 
 
-def test_typical_is_what_the_verdict_says(plain: EvaluatedCampaign, tmp_path: Path) -> None:
+def test_typical_values_are_those_of_the_verdict(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     with open_database(plain, tmp_path) as database:
         rows = database.execute('SELECT "case", candidate, typical_ns, launches, samples FROM typical').fetchall()
     values = {(case, candidate): rest for case, candidate, *rest in rows}
@@ -64,7 +64,7 @@ def test_typical_is_what_the_verdict_says(plain: EvaluatedCampaign, tmp_path: Pa
             assert counts == [summary.launches, summary.samples]
 
 
-def test_records_have_their_parts(plain: EvaluatedCampaign, tmp_path: Path) -> None:
+def test_fields_of_records_are_columns(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     with open_database(plain, tmp_path) as database:
         assert database.execute("SELECT name, machine.cores, plan.stop.blocks_max FROM campaign").fetchall() == [
             ("plain", 2, 60)
@@ -78,12 +78,12 @@ def test_records_have_their_parts(plain: EvaluatedCampaign, tmp_path: Path) -> N
         assert database.execute(query).fetchall() == [(1, "ok", "mpiexec", "clock_gettime", 50.0)]
 
 
-def test_a_database_sees_what_is_measured_later(tmp_path: Path) -> None:
+def test_a_database_shows_later_launches(tmp_path: Path) -> None:
     campaign_store = make_campaign(tmp_path / "c", launches=2, samples=10)
     with open_database(EvaluatedCampaign(campaign_store), tmp_path) as database:
         number = len(campaign_store.launches()) + 1
         case = campaign_store.campaign.cases[0]
-        launch: Launch = campaigns.launch(number, 3, 0, "alpha", "socket")
+        launch: Launch = campaigns.make_launch(number, 3, 0, "alpha", "socket")
         campaign_store.append(launch, [CaseResult(case=case, status=CaseStatus.LACKING, reason="not there")])
         query = f"SELECT status FROM outcomes WHERE launch = {number}"
         assert database.execute(query).fetchall() == [("lacking",)]
@@ -91,17 +91,17 @@ def test_a_database_sees_what_is_measured_later(tmp_path: Path) -> None:
         assert database.execute(query).fetchall() == []
 
 
-def test_what_was_derived_has_views_too(tmp_path: Path) -> None:
+def test_derived_tables_have_views_too(tmp_path: Path) -> None:
     campaign_store = make_campaign(tmp_path / "c", launches=2, samples=10)
     measured = EvaluatedCampaign(campaign_store)
     campaign_store.write_derived(report.make_frames(measured.view), {})
     with open_database(measured, tmp_path) as database:
-        assert views(database) == sorted([*VIEWS, "summary", "comparisons"])
+        assert list_views(database) == sorted([*VIEWS, "summary", "comparisons"])
         assert database.execute("SELECT count(*) FROM summary").fetchall() == [(27,)]
 
 
 def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
-    """Quotes end no text, brackets are no pattern. The script needs no more of the folder than its launches."""
+    """Quotes do not end a string, brackets are no pattern. The script needs only the folder with launches."""
     folder = tmp_path / "it's [a] *?"
     make_campaign(tmp_path / "it's a", launches=1, samples=10).folder.rename(folder)
     with open_database(EvaluatedCampaign(store.open(folder)), tmp_path) as database:
@@ -109,7 +109,7 @@ def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
         assert database.execute("SELECT count(*) FROM samples").fetchall()[0][0] == 27 * 10
 
 
-def test_the_script_says_what_it_is_in_one_line(tmp_path: Path) -> None:
+def test_the_script_begins_with_its_purpose_in_one_line(tmp_path: Path) -> None:
     campaign_store = make_campaign(tmp_path / "c", launches=1, samples=10)
     campaign = msgspec.structs.replace(campaign_store.campaign, name="two\nDROP TABLE samples; lines")
     first, second, *_ = duckdb.script(campaign_store.folder, campaign).splitlines()

@@ -1,4 +1,4 @@
-"""What `docs/reference/formats.md` says of exports is true: formats, columns, keys, tables, views; its query runs."""
+"""`docs/reference/formats.md` describes the exports: formats, columns, keys, tables, views; its query runs."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ def is_described(name: str, text: str = DOC) -> bool:
     return f"`{name}`" in text
 
 
-def test_formats() -> None:
+def test_every_format_is_described() -> None:
     rows = re.findall(r"^\| (.*?) \|", SECTION.partition("**Tidy")[0], re.MULTILINE)
     assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(exports.list_formats())
 
 
-def test_columns_of_tidy_tables(plain: EvaluatedCampaign, tmp_path: Path) -> None:
+def test_columns_of_tidy_tables_are_described(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     summary, launches, comparisons = (pl.read_csv(path).columns for path in csv.write(plain, tmp_path / "NAME.csv"))
     assert [name for name in {*summary, *launches, *comparisons} if not is_described(name)] == []
     assert [name for name in launches if not is_described(name, SECTION)] == []
     assert all(is_described(path.name, SECTION) for path in tmp_path.iterdir())
 
 
-def test_keys_of_the_document() -> None:
+def test_keys_of_the_json_document_are_described() -> None:
     for kind in (json.Export, json.Figure, values.Value):
         assert [name for name in kind.__struct_fields__ if not is_described(name, SECTION)] == []
 
 
-def test_tables_and_their_own_columns(plain: EvaluatedCampaign, tmp_path: Path) -> None:
+def test_sqlite_tables_and_their_own_columns_are_described(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     (path,) = sqlite.write(plain, tmp_path / "x.sqlite")
     rows = re.findall(r"^\| (.*?) \|", SECTION.partition("**The SQLite")[2], re.MULTILINE)
     with closing(sqlite3.connect(path)) as database:
@@ -57,7 +57,7 @@ def test_tables_and_their_own_columns(plain: EvaluatedCampaign, tmp_path: Path) 
     assert len(answer) == 8
 
 
-def test_views(plain: EvaluatedCampaign) -> None:
+def test_duckdb_views_are_described_and_the_query_runs(plain: EvaluatedCampaign) -> None:
     script = duckdb.script(plain.store.folder, plain.store.campaign)
     assert all(is_described(name, SECTION) for name in re.findall(r"CREATE OR REPLACE VIEW (\w+)", script))
     assert all(is_described(name, SECTION) for name in duckdb.DERIVED)

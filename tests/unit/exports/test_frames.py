@@ -1,4 +1,4 @@
-"""`rankbench.read`: a campaign as data frames, and the example of its page."""
+"""`rankbench.read`: a campaign as data frames, and the example on its page."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_each_frame_has_its_rows(plain: EvaluatedCampaign) -> None:
     assert read.conclusion
 
 
-def test_the_documented_columns_are_there(plain: EvaluatedCampaign) -> None:
+def test_the_documented_columns_exist(plain: EvaluatedCampaign) -> None:
     read = rankbench.read(str(plain.store.folder))
     rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert [name for name, _ in rows] == ["samples", "launches", "summary", "comparisons", "verdict"]
@@ -58,12 +58,12 @@ def test_the_example_runs(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     assert "alpha" in ran.stdout
 
 
-def test_importing_the_package_waits_for_nothing() -> None:
+def test_importing_the_package_imports_no_large_library() -> None:
     code = "import sys, rankbench; print({'polars', 'numpy', 'typer'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
 
 
-def test_a_folder_without_a_campaign_is_one_line(tmp_path: Path) -> None:
+def test_a_folder_without_a_campaign_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError, match="not a campaign"):
         rankbench.read(tmp_path)
 

@@ -1,4 +1,4 @@
-"""The JSON document: what it holds, and that its published schema is true."""
+"""The JSON document: its contents, and its published schema."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def test_the_schema_is_current() -> None:
     assert PUBLISHED.read_text(encoding="utf-8") == json.schema(), f"make it again: {RENEW}"
 
 
-def test_the_schema_is_one() -> None:
+def test_the_schema_is_a_valid_json_schema() -> None:
     schema = plain_json.loads(PUBLISHED.read_text(), parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
     jsonschema.Draft202012Validator.check_schema(schema)
 
 
-def document(measured: EvaluatedCampaign, folder: Path) -> Any:
-    """Return what is written, which must be strict JSON and what the schema says."""
+def write_document(measured: EvaluatedCampaign, folder: Path) -> Any:
+    """Return the written document, which must be strict JSON and conform to the schema."""
     (path,) = json.write(measured, folder / "x.json")
     text = path.read_text(encoding="utf-8")
     content = plain_json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
@@ -47,8 +47,8 @@ def document(measured: EvaluatedCampaign, folder: Path) -> Any:
     return content
 
 
-def test_it_holds_all_that_a_campaign_says(plain: EvaluatedCampaign, tmp_path: Path) -> None:
-    content = document(plain, tmp_path)
+def test_the_document_has_record_verdict_values_and_figures(plain: EvaluatedCampaign, tmp_path: Path) -> None:
+    content = write_document(plain, tmp_path)
     assert list(content) == ["export", "campaign", "verdict", "values", "figures"]
     assert content["export"] == 2
     assert len(content["figures"]) == plain.view.launch_values.height
@@ -66,14 +66,14 @@ def test_it_holds_all_that_a_campaign_says(plain: EvaluatedCampaign, tmp_path: P
     ]
 
 
-def test_every_kind_of_case_is_what_the_schema_says(every_kind: EvaluatedCampaign, tmp_path: Path) -> None:
-    assert len(document(every_kind, tmp_path)["values"]) == 2 * 12
+def test_every_kind_of_case_conforms_to_the_schema(every_kind: EvaluatedCampaign, tmp_path: Path) -> None:
+    assert len(write_document(every_kind, tmp_path)["values"]) == 2 * 12
 
 
-def test_one_launch_is_enough(tmp_path: Path) -> None:
+def test_a_campaign_of_one_launch_is_exported(tmp_path: Path) -> None:
     """After one block no interval has an end."""
     measured = EvaluatedCampaign(campaigns.make_campaign(tmp_path / "one", launches=1, samples=10))
-    content = document(measured, tmp_path)
+    content = write_document(measured, tmp_path)
     assert all("high" not in comparison for comparison in content["verdict"]["comparisons"])
     assert all(math.isinf(comparison.high) for comparison in measured.view.verdict.comparisons)
 
@@ -88,10 +88,10 @@ def test_one_launch_is_enough(tmp_path: Path) -> None:
         lambda content: content["campaign"].pop("machine"),
     ],
 )
-def test_the_schema_refuses_what_is_no_export(
+def test_the_schema_rejects_other_documents(
     plain: EvaluatedCampaign, tmp_path: Path, spoil: Callable[[Any], object]
 ) -> None:
-    content = document(plain, tmp_path)
+    content = write_document(plain, tmp_path)
     spoil(content)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(content, plain_json.loads(json.schema()))

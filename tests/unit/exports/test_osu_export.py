@@ -1,4 +1,4 @@
-"""Text in OSU's shape: as OSU's own to the letter where the numbers are not, and read back by our own reader."""
+"""Text in OSU's format: equal to OSU's own except for the numbers, and readable by the reader of OSU's output."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def write_files(measured: EvaluatedCampaign, folder: Path) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in osu.write(measured, folder / "osu")}
 
 
-def test_a_file_says_what_its_numbers_are(plain: EvaluatedCampaign, tmp_path: Path) -> None:
+def test_a_file_explains_its_numbers(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     texts = write_files(plain, tmp_path)
     lines = texts["allreduce.blocking.float.socket.window.beta.txt"].splitlines()
     assert lines[:6] == [
@@ -74,8 +74,8 @@ def test_there_is_a_file_for_each_candidate_and_operation_with_values(plain: Eva
     ]
 
 
-def heads(path: Path) -> tuple[str, str]:
-    """Return the title and the headings of a file of OSU's own."""
+def read_heads(path: Path) -> tuple[str, str]:
+    """Return the title and the headings of a file of OSU."""
     lines = [line for line in path.read_text().splitlines() if line.startswith("#")]
     return lines[0], lines[-1]
 
@@ -89,15 +89,15 @@ def heads(path: Path) -> tuple[str, str]:
         ("allreduce.nonblocking.float.1x4.window.quantity=overlap.alpha.txt", "osu_iallreduce.txt"),
     ],
 )
-def test_titles_headings_and_columns_stand_where_osu_has_them(
+def test_titles_headings_and_columns_are_those_of_osu(
     plain: EvaluatedCampaign, every_kind: EvaluatedCampaign, tmp_path: Path, name: str, sample: str
 ) -> None:
     lines = (write_files(plain, tmp_path) | write_files(every_kind, tmp_path))[name].splitlines()
-    if sample == "osu_allreduce.full.txt":  # Its sample has percentiles behind.
-        title, headings = heads(SAMPLES / "default" / "osu_allreduce.full_tail.rep0.txt")
+    if sample == "osu_allreduce.full.txt":  # This sample has percentiles after them.
+        title, headings = read_heads(SAMPLES / "default" / "osu_allreduce.full_tail.rep0.txt")
         headings = headings.partition("  P50")[0]
     else:
-        title, headings = heads(SAMPLES / sample)
+        title, headings = read_heads(SAMPLES / sample)
     comments = [line for line in lines if line.startswith("#")]
     assert (comments[0], comments[-1]) == (title, headings)
     ends = [match.end() for match in re.finditer(r"[^\s#](?: ?\S)*(?=\s\s|$)", headings.removeprefix("# Size"))]
@@ -114,7 +114,7 @@ def read_back(measured: EvaluatedCampaign, folder: Path) -> dict[str, Table]:
     return tables
 
 
-def test_our_own_reader_reads_it_back(plain: EvaluatedCampaign, every_kind: EvaluatedCampaign, tmp_path: Path) -> None:
+def test_the_reader_of_osu_s_output_reads_exported_files(plain: EvaluatedCampaign, every_kind: EvaluatedCampaign, tmp_path: Path) -> None:
     for measured in (plain, every_kind):
         values = {
             (exports_value.case, exports_value.candidate): exports_value
@@ -139,7 +139,7 @@ def test_our_own_reader_reads_it_back(plain: EvaluatedCampaign, every_kind: Eval
         assert rows + len(without) == len([value for value in values.values() if "again" not in value.candidate])
 
 
-def test_what_is_read_back_means_what_rankbench_measured(
+def test_meanings_survive_the_round_trip(
     plain: EvaluatedCampaign, every_kind: EvaluatedCampaign, tmp_path: Path
 ) -> None:
     for measured in (plain, every_kind):
@@ -157,14 +157,14 @@ def test_what_is_read_back_means_what_rankbench_measured(
             assert table.operation.start == foreign.meaning.start
 
 
-def test_no_meaning_is_too_long_to_be_read_back() -> None:
+def test_no_meaning_is_too_long_for_the_reader() -> None:
     meanings = [benchmark.foreign.meaning for tool in units.modules(tools).values() for benchmark in tool.OPERATIONS]
     longest = max(len(f"# Meaning: {msgspec.json.encode(meaning).decode()}") for meaning in meanings)
     added = len("median over launches of each launch's trimmed-mean of what nccl_tests reported: ") + len(osu.BESIDE)
     assert longest + added <= reader.MAX_TITLE
 
 
-def test_the_estimator_is_read_back(plain: EvaluatedCampaign, tmp_path: Path) -> None:
+def test_the_estimator_survives_the_round_trip(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     estimators = {}
     for estimator in ("min", "mean", "trimmed-mean", "p90"):
         _, part = next(evaluate(plain.store, estimator).parts("line"))
@@ -191,8 +191,8 @@ def test_a_damaged_meaning_is_reported_with_its_line(meaning: str, wrong: str, t
     assert str(error.value) == f"{path}:2: {wrong}"
 
 
-def test_every_title_is_that_of_osus_program_for_the_same_call(tmp_path: Path) -> None:
-    """Each operation of which OSU has a program, by our reader of OSU, is written under that program's title."""
+def test_titles_are_those_of_osu_s_program_for_the_same_call(tmp_path: Path) -> None:
+    """Each operation for which OSU has a program, as read by the reader of OSU's output, has that program's title."""
     known = {
         (benchmark.foreign.counterpart, benchmark.forms[0])
         for benchmark in units.modules(tools)["osu"].OPERATIONS
@@ -204,7 +204,7 @@ def test_every_title_is_that_of_osus_program_for_the_same_call(tmp_path: Path) -
     not_there = {("reduce_scatter_block", "persistent")}
     assert known - another_table <= of_collectives | of_others
     lines = [(name, form) for name, form in sorted({*of_collectives, *of_others} - not_there)]
-    cases = campaigns.cases_of(lines=lines, sizes=(8,))  # type: ignore[arg-type]
+    cases = campaigns.make_cases(lines=lines, sizes=(8,))  # type: ignore[arg-type]
     measured = EvaluatedCampaign(
         campaigns.make_campaign(tmp_path / "c", launches=1, samples=5, candidates=("a",), cases=cases)
     )
@@ -218,29 +218,29 @@ def test_every_title_is_that_of_osus_program_for_the_same_call(tmp_path: Path) -
         ]
 
 
-def test_what_osu_has_no_program_for_has_a_title_of_the_same_shape(
+def test_operations_without_an_osu_program_have_a_title_of_the_same_form(
     every_kind: EvaluatedCampaign, tmp_path: Path
 ) -> None:
     lines = write_files(every_kind, tmp_path)["message-rate.blocking.byte.1x4.window.alpha.txt"].splitlines()
     assert lines[0] == "# OSU MPI message-rate blocking Message Rate Test v7.4"
 
 
-def test_memory_alone_is_refused(tmp_path: Path) -> None:
-    measured = EvaluatedCampaign(kinds.make(tmp_path / "memory", kinds.MEMORY))
+def test_a_campaign_of_memory_alone_is_refused(tmp_path: Path) -> None:
+    measured = EvaluatedCampaign(kinds.make_store(tmp_path / "memory", kinds.MEMORY))
     with pytest.raises(RankbenchError) as error:
         list(osu.write(measured, tmp_path / "osu"))
     assert str(error.value) == f"{tmp_path / 'memory'}: no case has a time that OSU's text could hold"
     assert not (tmp_path / "osu").exists()
 
 
-def test_names_of_candidates_that_are_no_names_of_files(tmp_path: Path) -> None:
+def test_candidate_names_become_valid_file_names(tmp_path: Path) -> None:
     measured = EvaluatedCampaign(
         campaigns.make_campaign(tmp_path / "c", launches=1, samples=5, candidates=("open/mpi: 5",), control=False)
     )
     assert "barrier.blocking.byte.socket.window.open-mpi-5.txt" in write_files(measured, tmp_path)
 
 
-def test_the_estimator_is_reported(plain: EvaluatedCampaign) -> None:
+def test_the_estimator_is_named(plain: EvaluatedCampaign) -> None:
     view = evaluate(plain.store, "min")
     _, part = next(view.parts("line"))
     assert osu.comment_lines(part, "alpha", osu.BANDWIDTH)[0] == (
@@ -250,7 +250,7 @@ def test_the_estimator_is_reported(plain: EvaluatedCampaign) -> None:
 
 
 @pytest.mark.parametrize("sample", ["osu_allgather.txt", "osu_iallreduce.txt", "osu_bw.txt", "osu_barrier.txt"])
-def test_what_osu_measured_comes_out_as_it_went_in(sample: str, tmp_path: Path) -> None:
+def test_imported_osu_results_are_exported_unchanged(sample: str, tmp_path: Path) -> None:
     (table,) = reading.read_file(SAMPLES / sample)
     arguments = ["import", f"mpich={SAMPLES / sample}", "--ranks", "2", "--results", str(tmp_path), "--name", "c"]
     assert CliRunner().invoke(cli.application("import"), arguments).exit_code == 0

@@ -22,7 +22,7 @@ from rankbench.exports.formats import reframe
 from rankbench.exports.values import Value
 from rankbench.model import Case, CaseStatus, ImportRecord, RankbenchError
 
-CASES = campaigns.cases_of(lines=[("barrier", "blocking"), ("bandwidth", "nonblocking")])
+CASES = campaigns.make_cases(lines=[("barrier", "blocking"), ("bandwidth", "nonblocking")])
 STAND_IN = """#!/bin/sh
 [ "$1" = run ] || exec {rankbench} "$@"
 [ "$*" = "run plan.toml --results . --name campaign" ] && cmp plan.toml {again}/plan.toml && cp -r {again} campaign
@@ -38,13 +38,13 @@ VARIABLES = {
 
 
 def make_measured(folder: Path, factor: float = 1.0, status: CaseStatus = CaseStatus.OK) -> EvaluatedCampaign:
-    """Return a campaign in which beta takes so often what it takes elsewhere, or ends so in barriers."""
+    """Return a campaign in which beta's times have a factor, or its barriers end with this status."""
 
-    def truth(candidate: str, case: Case) -> Truth:
+    def make_truth(candidate: str, case: Case) -> Truth:
         ends = status if (candidate, case.operation) == ("beta", "barrier") else CaseStatus.OK
         return Truth(factor=factor if candidate == "beta" else 1.0, spread=0.001, status=ends)
 
-    return EvaluatedCampaign(campaigns.make_campaign(folder, truth, 6, samples=20, cases=CASES))
+    return EvaluatedCampaign(campaigns.make_campaign(folder, make_truth, 6, samples=20, cases=CASES))
 
 
 class Run(NamedTuple):
@@ -55,13 +55,13 @@ class Run(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def first(tmp_path_factory: pytest.TempPathFactory) -> EvaluatedCampaign:
-    """Return the campaign that later ones are held against."""
+def first_campaign(tmp_path_factory: pytest.TempPathFactory) -> EvaluatedCampaign:
+    """Return the campaign that is the reference of later ones."""
     return make_measured(tmp_path_factory.mktemp("first") / "nightly run-7")
 
 
-def run(reframe_folder: Path, first: EvaluatedCampaign, again: EvaluatedCampaign, folder: Path, *options: str) -> Run:
-    """Let ReFrame run the test of a campaign where the plan, run again, gives another one."""
+def run_reframe(reframe_folder: Path, first: EvaluatedCampaign, again: EvaluatedCampaign, folder: Path, *options: str) -> Run:
+    """Run the exported test with ReFrame, where the plan, run again, gives another campaign."""
     (folder / "bin").mkdir()
     stand_in = folder / "bin" / "rankbench"
     real = Path(sys.executable).with_name("rankbench")
@@ -82,8 +82,8 @@ def run(reframe_folder: Path, first: EvaluatedCampaign, again: EvaluatedCampaign
 
 
 @pytest.mark.thorough
-def test_reframe_knows_the_test(reframe: Path, first: EvaluatedCampaign, tmp_path: Path) -> None:
-    result = run(reframe, first, first, tmp_path, "--list-detailed")
+def test_reframe_lists_the_test(reframe: Path, first_campaign: EvaluatedCampaign, tmp_path: Path) -> None:
+    result = run_reframe(reframe, first_campaign, first_campaign, tmp_path, "--list-detailed")
     assert result.code == 0, result.output
     assert re.search(r"^- RankbenchNightlyRun7 /\w+$", result.output, re.MULTILINE), result.output
     assert (
@@ -93,8 +93,10 @@ def test_reframe_knows_the_test(reframe: Path, first: EvaluatedCampaign, tmp_pat
 
 
 @pytest.mark.thorough
-def test_what_is_as_it_was_passes(reframe: Path, first: EvaluatedCampaign, tmp_path: Path) -> None:
-    result = run(reframe, first, make_measured(tmp_path / "again", 1.01), tmp_path, "--run", "--performance-report")
+def test_an_unchanged_campaign_passes(reframe: Path, first_campaign: EvaluatedCampaign, tmp_path: Path) -> None:
+    result = run_reframe(
+        reframe, first_campaign, make_measured(tmp_path / "again", 1.01), tmp_path, "--run", "--performance-report"
+    )
     assert result.code == 0, result.output
     assert (
         "Ran 1/1 test case(s) from 1 check(s) (0 failure(s), 0 expected failure(s), 0 skipped, 0 aborted)"
@@ -106,39 +108,45 @@ def test_what_is_as_it_was_passes(reframe: Path, first: EvaluatedCampaign, tmp_p
     assert {path.name for path in output.iterdir()} >= {"campaign.json", "plan.toml", "campaign"}
 
 
-def failures(result: Run) -> set[str]:
+def list_failures(result: Run) -> set[str]:
     """Return the variables that did not meet their references."""
     assert result.code == 1, result.output
     return set(re.findall(r"^\s*(\S+ \S+)=[\d.]+ \S+, expected [\d.]+ \(l=", result.output, re.MULTILINE))
 
 
 @pytest.mark.thorough
-def test_what_is_slower_fails(reframe: Path, first: EvaluatedCampaign, tmp_path: Path) -> None:
-    result = run(reframe, first, make_measured(tmp_path / "again", 1.2), tmp_path, "--run")
-    assert failures(result) == {name for name in VARIABLES if name.endswith("beta")}
+def test_a_slower_candidate_fails(reframe: Path, first_campaign: EvaluatedCampaign, tmp_path: Path) -> None:
+    result = run_reframe(reframe, first_campaign, make_measured(tmp_path / "again", 1.2), tmp_path, "--run")
+    assert list_failures(result) == {name for name in VARIABLES if name.endswith("beta")}
 
 
 @pytest.mark.thorough
-def test_how_much_slower_can_be_said(reframe: Path, first: EvaluatedCampaign, tmp_path: Path) -> None:
-    result = run(reframe, first, make_measured(tmp_path / "again", 1.2), tmp_path, "--run", "-S", "slack=0.25")
+def test_the_tolerance_can_be_set(reframe: Path, first_campaign: EvaluatedCampaign, tmp_path: Path) -> None:
+    result = run_reframe(
+        reframe, first_campaign, make_measured(tmp_path / "again", 1.2), tmp_path, "--run", "-S", "slack=0.25"
+    )
     assert result.code == 0, result.output
 
 
 @pytest.mark.thorough
-def test_what_is_faster_fails_only_where_asked(reframe: Path, first: EvaluatedCampaign, tmp_path: Path) -> None:
+def test_a_faster_candidate_fails_only_in_a_two_sided_test(
+    reframe: Path, first_campaign: EvaluatedCampaign, tmp_path: Path
+) -> None:
     again = make_measured(tmp_path / "again", 0.8)
     (tmp_path / "usual").mkdir()
-    usual = run(reframe, first, again, tmp_path / "usual", "--run")
+    usual = run_reframe(reframe, first_campaign, again, tmp_path / "usual", "--run")
     assert usual.code == 0, usual.output
     (tmp_path / "both").mkdir()
     option = ["-S", "RankbenchNightlyRun7.two_sided=1"]
-    result = run(reframe, first, again, tmp_path / "both", "--run", *option)
-    assert failures(result) == {name for name in VARIABLES if name.endswith("beta")}
+    result = run_reframe(reframe, first_campaign, again, tmp_path / "both", "--run", *option)
+    assert list_failures(result) == {name for name in VARIABLES if name.endswith("beta")}
 
 
 @pytest.mark.thorough
-def test_what_works_no_more_fails(reframe: Path, first: EvaluatedCampaign, tmp_path: Path) -> None:
-    result = run(reframe, first, make_measured(tmp_path / "again", status=CaseStatus.CRASHED), tmp_path, "--run")
+def test_a_case_that_fails_in_the_new_campaign_fails(reframe: Path, first_campaign: EvaluatedCampaign, tmp_path: Path) -> None:
+    result = run_reframe(
+        reframe, first_campaign, make_measured(tmp_path / "again", status=CaseStatus.CRASHED), tmp_path, "--run"
+    )
     assert result.code == 1
     assert "no value of barrier.blocking.0.byte.socket.window beta" in result.output
 
@@ -146,20 +154,20 @@ def test_what_works_no_more_fails(reframe: Path, first: EvaluatedCampaign, tmp_p
 # --- without ReFrame --------------------------------------------------------------------------------------------------
 
 
-def value(**changes: object) -> Value:
+def make_value(**changes: object) -> Value:
     fields = {"case": "a.b", "candidate": "alpha", "unit": "ns", "value": 100.0, "low": 90.0, "high": 110.0}
     return msgspec.convert({**fields, **changes}, Value)
 
 
-def test_references(first: EvaluatedCampaign) -> None:
+def test_references_are_values_with_relative_tolerances(first_campaign: EvaluatedCampaign) -> None:
     values = [
-        value(),
-        value(candidate="alpha (again)"),
-        value(candidate="be:ta", low=None, high=None, value=1 / 3),
-        value(value=None),
-        value(candidate="it's", unit="MB/s"),
+        make_value(),
+        make_value(candidate="alpha (again)"),
+        make_value(candidate="be:ta", low=None, high=None, value=1 / 3),
+        make_value(value=None),
+        make_value(candidate="it's", unit="MB/s"),
     ]
-    assert list(reframe.list_references(first.store.campaign, values)) == [
+    assert list(reframe.list_references(first_campaign.store.campaign, values)) == [
         "'a.b alpha': (100.0, 90.0, 110.0, 'ns'),",
         "'a.b be_ta': (0.3333333, 0.3333333, 0.3333333, 'ns'),",
         "\"a.b it's\": (100.0, 90.0, 110.0, 'MB/s'),",
@@ -175,18 +183,18 @@ def test_references(first: EvaluatedCampaign) -> None:
         ("x_y", "RankbenchXY"),
     ],
 )
-def test_names_of_classes(name: str, text: str) -> None:
+def test_class_names_are_valid_identifiers(name: str, text: str) -> None:
     assert reframe.class_name(name) == text
 
 
-def test_texts_of_a_plan_cannot_break_the_file(first: EvaluatedCampaign, tmp_path: Path) -> None:
-    """Stand-ins for ReFrame's names let it be run here; what the plan holds comes out as it went in."""
+def test_plan_texts_are_quoted_in_the_written_test(first_campaign: EvaluatedCampaign, tmp_path: Path) -> None:
+    """Stand-ins for ReFrame's names let the test run here; the texts of the plan are read back unchanged."""
     text = 'question = """a \\"quoted\\" $line\n\'\'\' {x} \\n of µs"""\n'
-    campaign = first.store.campaign
+    campaign = first_campaign.store.campaign
     planned = msgspec.structs.replace(campaign.plan, text=text, question="$x 'a' \"b\" \\ \n c")
     (tmp_path / "c").mkdir()
     for name in ("launches", "cases", "samples"):
-        (tmp_path / "c" / name).symlink_to(first.store.folder / name)
+        (tmp_path / "c" / name).symlink_to(first_campaign.store.folder / name)
     rewrite(tmp_path / "c", msgspec.structs.replace(campaign, plan=planned))
     (path,) = reframe.write(EvaluatedCampaign(store.open(tmp_path / "c")), tmp_path / "x.py")
     source, head, _ = path.read_text(encoding="utf-8").partition("@rfm.simple_test")
@@ -197,20 +205,20 @@ def test_texts_of_a_plan_cannot_break_the_file(first: EvaluatedCampaign, tmp_pat
 
 
 @pytest.mark.parametrize("change", ["imported", "text"])
-def test_what_was_imported_has_no_plan_to_run(first: EvaluatedCampaign, change: str) -> None:
-    campaign = first.store.campaign
+def test_an_imported_campaign_has_no_plan_to_run(first_campaign: EvaluatedCampaign, change: str) -> None:
+    campaign = first_campaign.store.campaign
     if change == "imported":
         record = msgspec.structs.replace(campaign, imported=[ImportRecord(file="x", sha256="", tools=[])])
     else:
         record = msgspec.structs.replace(campaign, plan=msgspec.structs.replace(campaign.plan, text=""))
     with pytest.raises(RankbenchError) as error:
-        reframe.test(_Told(record))  # type: ignore[arg-type]
+        reframe.test(_Evaluation(record))  # type: ignore[arg-type]
     assert str(error.value) == (
         "campaign nightly run-7 was imported; without a plan there is nothing for ReFrame to run"
     )
 
 
-class _Told(NamedTuple):
-    """Of an evaluation, the campaign."""
+class _Evaluation(NamedTuple):
+    """The part of an evaluation that the test needs."""
 
     campaign: object

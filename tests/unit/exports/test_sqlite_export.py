@@ -1,4 +1,4 @@
-"""The SQLite database: every table is what the campaign says, and its keys hold."""
+"""The SQLite database: its tables agree with the campaign, and its keys are consistent."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def database(plain: EvaluatedCampaign, tmp_path: Path) -> Iterator[sqlite3.Conne
         yield opened
 
 
-def frame(database: sqlite3.Connection, query: str) -> pl.DataFrame:
+def read_query(database: sqlite3.Connection, query: str) -> pl.DataFrame:
     return pl.read_database(query, database, infer_schema_length=None)
 
 
-def count(database: sqlite3.Connection, table: str) -> int:
+def count_rows(database: sqlite3.Connection, table: str) -> int:
     return int(database.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
-def test_there_is_a_row_for_everything(database: sqlite3.Connection, plain: EvaluatedCampaign) -> None:
+def test_there_is_a_row_for_every_record(database: sqlite3.Connection, plain: EvaluatedCampaign) -> None:
     campaign_view = plain.view
     tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    assert {name: count(database, name) for name in tables} == {
+    assert {name: count_rows(database, name) for name in tables} == {
         "campaign": 1,
         "libraries": 2,
         "candidates": 3,
@@ -54,7 +54,7 @@ def test_there_is_a_row_for_everything(database: sqlite3.Connection, plain: Eval
     assert campaign_view.verdict.findings
 
 
-def test_keys_hold(database: sqlite3.Connection) -> None:
+def test_foreign_keys_are_consistent(database: sqlite3.Connection) -> None:
     assert database.execute("PRAGMA foreign_key_check").fetchall() == []
     assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     referring = {
@@ -81,11 +81,11 @@ def test_keys_hold(database: sqlite3.Connection) -> None:
 
 
 def test_samples_are_those_of_the_store(database: sqlite3.Connection, plain: EvaluatedCampaign) -> None:
-    """All of them: late ones, and what single ranks saw."""
+    """All samples: late ones, and those of single ranks."""
     columns = ["series", "time_ns", "last_rank", "late", "overrun", "discarded", "by_rank"]
     columns += ["skew_ns", "bound_ns", "error_ns"]
     query = "SELECT launch, key, number, {} FROM samples JOIN cases ON cases.id = case_id".format(", ".join(columns))
-    rows = frame(database, query)
+    rows = read_query(database, query)
     wanted = pl.concat([plain.store.samples(), plain.store.rank_samples()]).collect()
     wanted = wanted.select("launch", pl.col("case").alias("key"), pl.col("index").alias("number"), *columns)
     assert wanted["late"].any()
@@ -94,14 +94,16 @@ def test_samples_are_those_of_the_store(database: sqlite3.Connection, plain: Eva
     assert rows.sort(order).equals(wanted.cast(dict(rows.schema)).sort(order))  # type: ignore[arg-type]
 
 
-def test_portions_make_no_difference(plain: EvaluatedCampaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_portions_makes_no_difference(
+    plain: EvaluatedCampaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (path,) = sqlite.write(plain, tmp_path / "whole.sqlite")
     monkeypatch.setattr(sqlite, "PORTION", 7)
     (parts,) = sqlite.write(plain, tmp_path / "parts.sqlite")
     assert path.read_bytes() == parts.read_bytes()
 
 
-def test_typical_is_what_the_verdict_says(database: sqlite3.Connection, plain: EvaluatedCampaign) -> None:
+def test_typical_values_are_those_of_the_verdict(database: sqlite3.Connection, plain: EvaluatedCampaign) -> None:
     query = (
         "SELECT key, candidate, value, low, high, typical.unit, typical.title FROM typical JOIN cases ON id = case_id"
     )
@@ -119,7 +121,7 @@ def test_typical_is_what_the_verdict_says(database: sqlite3.Connection, plain: E
     assert values[case, "alpha"][3:] == ("MB/s", "bandwidth 64 KiB")
 
 
-def test_columns_are_those_of_the_records(database: sqlite3.Connection) -> None:
+def test_columns_are_the_fields_of_the_records(database: sqlite3.Connection) -> None:
     for table, kind in (("launches", Launch), ("summaries", Summary), ("comparisons", Comparison)):
         columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
         fields = ["case_id" if name == "case" else name for name in kind.__struct_fields__]
@@ -131,7 +133,7 @@ def test_columns_are_those_of_the_records(database: sqlite3.Connection) -> None:
     assert set(outcomes[2:]) == {name for name in store.tables.CASE_COLUMNS if name not in sqlite.OF_CASE}
 
 
-def test_numbers_are_numbers_and_what_is_not_known_is_null(database: sqlite3.Connection) -> None:
+def test_numbers_are_numbers_and_unknown_values_are_null(database: sqlite3.Connection) -> None:
     kinds = "SELECT DISTINCT typeof(exit_code), typeof(duration_s), typeof(before) FROM launches"
     assert database.execute(kinds).fetchall() == [("integer", "real", "text")]
     crashed = "SELECT typical_ns, value, failures FROM summaries WHERE launches = 0"
@@ -144,30 +146,30 @@ def test_numbers_are_numbers_and_what_is_not_known_is_null(database: sqlite3.Con
     assert database.execute("SELECT json_extract(before, '$.cpus[1]') FROM launches LIMIT 1").fetchone() == (1,)
 
 
-def test_a_campaign_of_memory_rates_and_overlap(every_kind: EvaluatedCampaign, tmp_path: Path) -> None:
+def test_memory_rates_and_overlap_are_exported(every_kind: EvaluatedCampaign, tmp_path: Path) -> None:
     (path,) = sqlite.write(every_kind, tmp_path / "x.sqlite")
     with closing(sqlite3.connect(path)) as opened:
         units = dict(opened.execute("SELECT unit, count(*) FROM cases GROUP BY unit").fetchall())
     assert units == {"ns": 8, "messages/s": 2, "bytes": 2}
 
 
-def test_a_disk_that_is_full_is_an_error_of_the_system(
+def test_a_full_disk_is_an_error_of_the_system(
     plain: EvaluatedCampaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The limit of pages stands for a disk."""
+    """A limit on pages simulates the disk."""
 
-    def small(path: Path) -> sqlite3.Connection:
+    def open_small(path: Path) -> sqlite3.Connection:
         opened = sqlite3.Connection(path)
         opened.execute("PRAGMA max_page_count = 10")
         return opened
 
-    monkeypatch.setattr(sqlite3, "connect", small)
+    monkeypatch.setattr(sqlite3, "connect", open_small)
     with pytest.raises(OSError, match="database or disk is full"):
         list(sqlite.write(plain, tmp_path / "x.sqlite"))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_another_export_takes_the_place_of_the_first(tmp_path: Path) -> None:
+def test_another_export_replaces_the_first(tmp_path: Path) -> None:
     measured = EvaluatedCampaign(make_campaign(tmp_path / "c", launches=1, samples=10))
     (first,) = sqlite.write(measured, tmp_path / "x.sqlite")
     before = first.read_bytes()

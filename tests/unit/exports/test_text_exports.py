@@ -1,4 +1,4 @@
-"""Markdown and LaTeX are the report's; JUnit has a test case for each case and candidate."""
+"""Markdown and LaTeX are those of the report; JUnit has a test case for each case and candidate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankbench.model import Summary
 
 
-def test_markdown_and_latex_are_what_the_report_writes(plain: EvaluatedCampaign, tmp_path: Path) -> None:
+def test_markdown_and_latex_are_those_of_the_report(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     (text,) = markdown.write(plain, tmp_path / "x.md")
     (tables,) = latex.write(plain, tmp_path / "x.tex")
     assert text.read_text(encoding="utf-8") == report.markdown(plain.view)
@@ -45,19 +45,23 @@ def test_junit_has_a_test_case_for_each_case_and_candidate(plain: EvaluatedCampa
     assert sentence.splitlines()[0] == render(plain.view.verdict.conclusion[0].text)
 
 
-def outcome(plain: EvaluatedCampaign, **changes: object) -> tuple[str, str, str]:
+def count_outcomes(plain: EvaluatedCampaign, **changes: object) -> tuple[str, str, str]:
     case = plain.store.campaign.cases[0]
     summary: Summary = msgspec.structs.replace(plain.view.summaries_of[case.key][0][1], **changes)
     check = junit.check(plain.view, case, summary)
     return check.outcome, render(check.text), render(check.advice)
 
 
-def test_what_failed_and_what_could_not_be_tried(plain: EvaluatedCampaign) -> None:
-    assert outcome(plain) == ("passed", "", "")
-    assert outcome(plain, launches=0, failures={CaseStatus.LACKING: 6}) == ("skipped", "lacking in 6 of 6 launches", "")
+def test_failed_and_skipped_cases_are_distinguished(plain: EvaluatedCampaign) -> None:
+    assert count_outcomes(plain) == ("passed", "", "")
+    assert count_outcomes(plain, launches=0, failures={CaseStatus.LACKING: 6}) == (
+        "skipped",
+        "lacking in 6 of 6 launches",
+        "",
+    )
     doubted = "clocks differ by too much"
-    assert outcome(plain, launches=0, uncertain=6, doubt=doubted) == ("skipped", doubted, "")
-    flaky = outcome(plain, launches=5, failures={CaseStatus.HUNG: 1})
+    assert count_outcomes(plain, launches=0, uncertain=6, doubt=doubted) == ("skipped", doubted, "")
+    flaky = count_outcomes(plain, launches=5, failures={CaseStatus.HUNG: 1})
     assert flaky == ("failed", "hung in 1 of 6 launches", "See `rankbench show` and the launch's log.")
 
 

@@ -1,4 +1,4 @@
-"""CSV and Parquet: tidy tables whose rows say all of their case."""
+"""CSV and Parquet: tidy tables in which each row has all parts of its case."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 NAMES = ["x", "x-launches", "x-comparisons"]
 
 
-def stems(paths: list[Path], suffix: str) -> list[str]:
+def list_stems(paths: list[Path], suffix: str) -> list[str]:
     assert {path.suffix for path in paths} == {suffix}
     return [path.stem for path in paths]
 
 
-def test_csv_and_parquet_hold_the_same(plain: EvaluatedCampaign, tmp_path: Path) -> None:
+def test_csv_and_parquet_are_equal(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     texts = list(csv.write(plain, tmp_path / "x.csv"))
     frames = list(parquet.write(plain, tmp_path / "x.parquet"))
-    assert (stems(texts, ".csv"), stems(frames, ".parquet")) == (NAMES, NAMES)
+    assert (list_stems(texts, ".csv"), list_stems(frames, ".parquet")) == (NAMES, NAMES)
     for text, frame in zip(texts, frames, strict=True):
         stored = pl.read_parquet(frame)
         read = pl.read_csv(text, schema_overrides=stored.schema)
@@ -59,7 +59,7 @@ def test_a_bandwidth_is_a_value_in_megabytes_per_second(plain: EvaluatedCampaign
     assert row["value_low"] < row["value"] < row["value_high"]
 
 
-def test_units_of_values(plain: EvaluatedCampaign, every_kind: EvaluatedCampaign) -> None:
+def test_values_have_units(plain: EvaluatedCampaign, every_kind: EvaluatedCampaign) -> None:
     units = {
         (value.case.split(".")[0], value.unit)
         for measured in (plain, every_kind)

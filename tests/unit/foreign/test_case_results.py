@@ -1,4 +1,4 @@
-"""From rows of a table to results: nanoseconds, what was moved, and all that stood beside the value."""
+"""Results from rows of a table: nanoseconds, amounts of data, and the other columns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import imports, printed
+from fakes import imports, tool_outputs
 
 from rankbench.foreign import case_results
 from rankbench.foreign.case_results import make_case_result
@@ -22,7 +22,7 @@ RATES = (
     "# OSU MPI Multiple Bandwidth / Message Rate Test v5.3\n# [ pairs: 1 ] [ window size: 64 ]\n"
     "# Size                  MB/s        Messages/s\n8                      15.80        1974959.37\n"
 )
-OVERLAP = imports.osu(imports.OVERLAP, (8, 3.27, 1.75, 1.36, 6.52))
+OVERLAP = imports.format_osu(imports.OVERLAP, (8, 3.27, 1.75, 1.36, 6.52))
 VALIDATED = (
     "# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)        Validation\n"
     "8                      1.50              Fail\n"
@@ -30,12 +30,12 @@ VALIDATED = (
 
 
 def read_table(text: str, tool: ModuleType = osu) -> Table:
-    (result,) = printed.tables(tool, text)
+    (result,) = tool_outputs.read_tables(tool, text)
     return result
 
 
 def make_result(table: Table, size_bytes: int) -> CaseResult:
-    """Return the result of all rows of a size."""
+    """Return the result of all rows with a size."""
     rows = [row for row in table.rows if row.size_bytes == size_bytes]
     operation = table.operation
     case = Case(operation=operation.name, form=table.form, size_bytes=size_bytes, datatype="byte", placement="1x2",
@@ -44,14 +44,14 @@ def make_result(table: Table, size_bytes: int) -> CaseResult:
 
 
 def read_times(case_result: CaseResult) -> list[float]:
-    """Return the samples, which are of all ranks together."""
+    """Return the samples, which belong to all ranks together."""
     assert case_result.own_series
     assert case_result.own_series.rank == ALL_RANKS
     return case_result.own_series.time_ns
 
 
-def test_a_row_is_a_sample_in_nanoseconds_with_what_is_printed_beside_it() -> None:
-    case_result = make_result(read_table(imports.latencies((8, 1.5), (16, 2.25))), 16)
+def test_a_row_is_a_sample_in_nanoseconds_with_its_other_columns() -> None:
+    case_result = make_result(read_table(imports.format_latencies((8, 1.5), (16, 2.25))), 16)
     assert case_result == CaseResult(
         case=case_result.case,
         status=CaseStatus.OK,
@@ -63,9 +63,9 @@ def test_a_row_is_a_sample_in_nanoseconds_with_what_is_printed_beside_it() -> No
     )
 
 
-def test_a_bandwidth_is_the_time_of_a_message_that_it_would_be() -> None:
+def test_a_bandwidth_is_converted_to_the_time_of_a_message() -> None:
     """10^6 bytes per second in messages of 1000 bytes are 1000 messages per second."""
-    case_result = make_result(read_table(imports.osu(imports.BANDWIDTH, (1000, 1.0))), 1000)
+    case_result = make_result(read_table(imports.format_osu(imports.BANDWIDTH, (1000, 1.0))), 1000)
     assert read_times(case_result) == pytest.approx([1e6])
     assert (case_result.moved_bytes, case_result.moved_messages, case_result.printed) == (
         1000,
@@ -74,7 +74,7 @@ def test_a_bandwidth_is_the_time_of_a_message_that_it_would_be() -> None:
     )
 
 
-def test_a_rate_is_the_time_of_a_message() -> None:
+def test_a_rate_is_converted_to_the_time_of_a_message() -> None:
     by_rate = read_table(RATES)
     rated = by_rate._replace(
         operation=next(operation for operation in osu.OPERATIONS if operation.metric == "rate"),
@@ -87,20 +87,20 @@ def test_a_rate_is_the_time_of_a_message() -> None:
     assert case_result.printed == {"MB/s": 15.8, "Messages/s": 1974959.37}
 
 
-def test_a_bandwidth_with_the_messages_beside_it_is_reported_by_its_bytes() -> None:
+def test_a_bandwidth_precedes_a_rate_in_the_same_row() -> None:
     assert read_times(make_result(read_table(RATES), 8)) == pytest.approx([8e9 / 15.8e6])
 
 
-def test_communication_and_computation_alone_are_nanoseconds_too() -> None:
+def test_pure_communication_and_computation_are_nanoseconds() -> None:
     case_result = make_result(read_table(OVERLAP), 8)
     assert read_times(case_result) == pytest.approx([3270.0])
     assert (case_result.pure_ns, case_result.compute_ns) == pytest.approx((1360.0, 1750.0))
     assert case_result.printed == {"Overall(us)": 3.27, "Compute(us)": 1.75, "Pure Comm.(us)": 1.36, "Overlap(%)": 6.52}
 
 
-def test_of_three_times_the_value_is_the_mean_and_all_are_kept() -> None:
-    text = printed.SAMPLES / "imb" / "IMB-MPI1.Bcast.txt"
-    table = next(table for table in printed.sample(imb, text) if table.operation.name.endswith("bcast"))
+def test_the_mean_of_three_times_is_the_value_and_all_are_stored() -> None:
+    text = tool_outputs.SAMPLES / "imb" / "IMB-MPI1.Bcast.txt"
+    table = next(table for table in tool_outputs.read_sample(imb, text) if table.operation.name.endswith("bcast"))
     row = table.rows[3]
     case_result = make_result(table, row.size_bytes)
     assert list(case_result.printed) == list(table.columns)
@@ -119,7 +119,7 @@ def test_every_printed_call_is_a_sample() -> None:
 
 
 def test_a_time_of_zero_is_refused_as_a_value() -> None:
-    case_result = make_result(read_table(imports.latencies((8, 0.0))), 8)
+    case_result = make_result(read_table(imports.format_latencies((8, 0.0))), 8)
     assert case_result == CaseResult(
         case=case_result.case,
         status=CaseStatus.BELOW,
@@ -131,13 +131,13 @@ def test_a_time_of_zero_is_refused_as_a_value() -> None:
 
 
 def test_a_bandwidth_of_zero_is_refused_as_a_value() -> None:
-    case_result = make_result(read_table(imports.osu(imports.BANDWIDTH, (8, 0.0))), 8)
+    case_result = make_result(read_table(imports.format_osu(imports.BANDWIDTH, (8, 0.0))), 8)
     assert (case_result.status, case_result.series, case_result.moved_bytes) == (CaseStatus.BELOW, [], 8)
     assert case_result.reason == "printed as 0: below the last digit printed"
 
 
 def test_an_empty_message_has_no_bandwidth() -> None:
-    case_result = make_result(read_table(imports.osu(imports.BANDWIDTH, (0, 12.5))), 0)
+    case_result = make_result(read_table(imports.format_osu(imports.BANDWIDTH, (0, 12.5))), 0)
     assert (case_result.status, case_result.reason) == (CaseStatus.NOT_RUN, "an empty message has no bandwidth")
     assert (case_result.series, case_result.printed) == ([], {"Bandwidth (MB/s)": 12.5})
 
@@ -150,8 +150,8 @@ def test_wrong_data_are_reported_and_have_no_samples() -> None:
     assert (case_result.sample_count, case_result.valid, case_result.series) == (1, 0, [])
 
 
-def test_what_a_tool_gave_up_has_failed() -> None:
-    table = read_table(imports.latencies((8, 1.5)))
+def test_a_size_given_up_by_a_tool_has_failed() -> None:
+    table = read_table(imports.format_latencies((8, 1.5)))
     given_up = table._replace(rows=[row._replace(numbers=(math.nan,), wrong="out of time") for row in table.rows])
     case_result = make_result(given_up, 8)
     assert (case_result.status, case_result.reason, case_result.series) == (CaseStatus.FAILED, "out of time", [])
@@ -160,9 +160,9 @@ def test_what_a_tool_gave_up_has_failed() -> None:
 @pytest.mark.parametrize("tool", [imb, osu, mpiperf], ids=lambda tool: str(tool.NAME))
 def test_every_row_of_every_sample_has_a_sample_or_a_reason(tool: ModuleType) -> None:
     rows = 0
-    for path in printed.files(tool.NAME if tool is not osu else "osu-7.4"):
+    for path in tool_outputs.list_files(tool.NAME if tool is not osu else "osu-7.4"):
         text = path.read_text()
-        for table in printed.tables(tool, text) if tool.recognises(printed.lines(text)) else []:
+        for table in tool_outputs.read_tables(tool, text) if tool.recognises(tool_outputs.number_lines(text)) else []:
             for size in dict.fromkeys(row.size_bytes for row in table.rows):
                 case_result = make_result(table, size)
                 assert (case_result.status == CaseStatus.OK) == bool(case_result.series) == (case_result.reason == "")
@@ -174,7 +174,7 @@ def test_every_row_of_every_sample_has_a_sample_or_a_reason(tool: ModuleType) ->
 
 
 @pytest.mark.parametrize("value", ["1e308", "1e12"])
-def test_a_time_that_no_call_takes_is_an_error_with_its_line(value: str) -> None:
+def test_an_impossible_time_is_an_error_with_its_line(value: str) -> None:
     table = read_table(imports.LATENCY + f"8  1.50\n16  {value}\n")
     with pytest.raises(RankbenchError) as caught:
         case_results.refuse_impossible_values(table, "out.txt")

@@ -1,4 +1,4 @@
-"""Two benchmarks side by side: what is said of them, what converts one into the other, and where it is refused."""
+"""Comparison of two benchmarks: their differences, the conversion between them, and refusals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORMS = ["blocking", "nonblocking", "persistent"]
 
 
 def read_core_operation(name: str, **others: object) -> Operation:
-    return kinds.operation(name, "collective", **{"forms": FORMS, **others})
+    return kinds.make_operation(name, "collective", **{"forms": FORMS, **others})
 
 
 ALLREDUCE, BCAST, REDUCE_SCATTER = (
@@ -36,22 +36,22 @@ BANDWIDTH = read_core_operation("bandwidth", metric="bandwidth", start="none")
 BOTH_WAYS = read_core_operation("bandwidth-bidirectional", metric="bandwidth")
 RATE = read_core_operation("message-rate", metric="rate")
 INIT = read_core_operation("init", start="none", once=True, forms=["blocking"])
-THEIRS = [*imb.OPERATIONS, *mpbench.OPERATIONS, *osu.OPERATIONS, *skampi.OPERATIONS]
-OWN = [ALLREDUCE, BCAST, REDUCE_SCATTER, PINGPONG, SEND_GAP, BANDWIDTH, BOTH_WAYS, RATE, INIT]
+FOREIGN_BENCHMARKS = [*imb.OPERATIONS, *mpbench.OPERATIONS, *osu.OPERATIONS, *skampi.OPERATIONS]
+CORE_OPERATIONS = [ALLREDUCE, BCAST, REDUCE_SCATTER, PINGPONG, SEND_GAP, BANDWIDTH, BOTH_WAYS, RATE, INIT]
 
 
 def find_benchmark(name: str) -> Operation:
-    return next(each for each in THEIRS if each.name == name)
+    return next(each for each in FOREIGN_BENCHMARKS if each.name == name)
 
 
-def foreign(name: str, *, counterpart: str = "allreduce", metric: Any = "time", **meaning: Any) -> Operation:
+def make_foreign(name: str, *, counterpart: str = "allreduce", metric: Any = "time", **meaning: Any) -> Operation:
     usual = {"over_calls": "mean", "over_ranks": "mean", "start": "none", "text": "all reported"}
     return make_benchmark(
         "tool", name, name, name, Meaning(**{**usual, **meaning}), counterpart=counterpart, metric=metric
     )
 
 
-# --- the core's own -------------------------------------------------------------------------------------------------
+# --- the core's own operations ----------------------------------------------------------------------------------------
 
 MEDIAN = "median over launches of each launch's median; "
 
@@ -159,19 +159,19 @@ MEDIAN = "median over launches of each launch's median; "
     ],
     ids=lambda value: getattr(value, "name", value) if not isinstance(value, Meaning) else "",
 )
-def test_a_value_of_the_core_has_a_meaning_too(operation: Operation, start: str, meaning: Meaning) -> None:
+def test_a_value_of_the_core_has_a_meaning(operation: Operation, start: str, meaning: Meaning) -> None:
     assert describe_core_value(operation, start) == meaning
 
 
-# --- what is said ---------------------------------------------------------------------------------------------------
+# --- differences ------------------------------------------------------------------------------------------------------
 
 
-def test_a_benchmark_is_as_itself() -> None:
+def test_a_benchmark_equals_itself() -> None:
     assert compare_benchmarks(ALLREDUCE, ALLREDUCE) == Comparable([])
     assert compare_benchmarks(find_benchmark("imb-mpi1-bcast"), find_benchmark("imb-mpi1-bcast")) == Comparable([])
 
 
-def test_a_collective_of_imb_compared_with_the_core() -> None:
+def test_a_collective_of_imb_is_compared_with_the_core() -> None:
     assert compare_benchmarks(find_benchmark("imb-mpi1-allreduce"), ALLREDUCE) == Comparable(
         [
             "Allreduce (imb) is the mean over calls, allreduce (rankbench) is the median over calls",
@@ -193,15 +193,15 @@ def test_the_core_can_start_calls_as_imb_does() -> None:
     )
 
 
-def test_benchmarks_of_one_name_are_distinguished() -> None:
-    assert compare_benchmarks(foreign("a"), foreign("a", start="window")) == Comparable(
+def test_two_benchmarks_of_one_name_are_distinguished() -> None:
+    assert compare_benchmarks(make_foreign("a"), make_foreign("a", start="window")) == Comparable(
         [
             "the first a (tool) makes one call after the other, the second a (tool) starts calls at agreed times",
         ]
     )
 
 
-def test_half_of_a_round_trip_is_doubled_to_be_a_whole_one() -> None:
+def test_half_a_round_trip_is_doubled() -> None:
     operation = find_benchmark("skampi-pingpong_send_recv")
     comparable = compare_benchmarks(PINGPONG, operation)
     assert (comparable.factor, comparable.printed_factor, comparable.reason) == (2.0, 2.0, "")
@@ -215,11 +215,11 @@ def test_half_of_a_round_trip_is_doubled_to_be_a_whole_one() -> None:
     assert compare_benchmarks(operation, PINGPONG).factor == 0.5
 
 
-def test_bytes_that_count_twice_are_halved_to_count_once() -> None:
-    once = foreign("once", metric="bandwidth", megabyte=10**6)
-    twice = foreign("twice", metric="bandwidth", megabyte=10**6, counted=2.0)
-    often = foreign("often", metric="bandwidth", megabyte=10**6, counted=4.0)
-    odd = foreign("odd", metric="bandwidth", megabyte=10**6, counted=3.0)
+def test_bytes_counted_twice_are_halved() -> None:
+    once = make_foreign("once", metric="bandwidth", megabyte=10**6)
+    twice = make_foreign("twice", metric="bandwidth", megabyte=10**6, counted=2.0)
+    often = make_foreign("often", metric="bandwidth", megabyte=10**6, counted=4.0)
+    odd = make_foreign("odd", metric="bandwidth", megabyte=10**6, counted=3.0)
     assert compare_benchmarks(twice, once) == Comparable(
         ["twice (tool) counts the bytes of a message twice, once (tool) counts the bytes of a message once"], 0.5, 0.5
     )
@@ -233,29 +233,29 @@ def test_bytes_that_count_twice_are_halved_to_count_once() -> None:
     ]
 
 
-def test_how_often_bytes_count_is_nothing_to_a_time() -> None:
-    assert compare_benchmarks(foreign("a", counted=4.0, megabyte=10**6), foreign("b", megabyte=1 << 20)) == Comparable(
-        []
-    )
+def test_counting_of_bytes_does_not_matter_for_times() -> None:
+    assert compare_benchmarks(
+        make_foreign("a", counted=4.0, megabyte=10**6), make_foreign("b", megabyte=1 << 20)
+    ) == Comparable([])
 
 
 def test_printed_megabytes_are_converted() -> None:
-    now = foreign("now", metric="bandwidth", megabyte=10**6)
-    then = foreign("then", metric="bandwidth", megabyte=1 << 20)
+    now = make_foreign("now", metric="bandwidth", megabyte=10**6)
+    then = make_foreign("then", metric="bandwidth", megabyte=1 << 20)
     assert compare_benchmarks(then, now) == Comparable(
         ["then (tool) prints megabytes of 2^20 bytes, now (tool) prints megabytes of 10^6 bytes"], 1.0, 1.048576
     )
-    kibi = foreign("kibi", metric="bandwidth", megabyte=1024)
+    kibi = make_foreign("kibi", metric="bandwidth", megabyte=1024)
     assert compare_benchmarks(kibi, now).differences == [
         "kibi (tool) prints megabytes of 1024 bytes, now (tool) prints megabytes of 10^6 bytes"
     ]
 
 
-def test_both_ways_count_alike_here_and_in_osu() -> None:
+def test_both_directions_count_alike_in_rankbench_and_osu() -> None:
     assert compare_benchmarks(find_benchmark("osu-bibw"), BOTH_WAYS).factor == 1.0
 
 
-def test_bytes_per_second_are_messages_times_their_size() -> None:
+def test_bytes_per_second_are_converted_to_messages() -> None:
     comparable = compare_benchmarks(find_benchmark("imb-mpi1-uniband"), RATE)
     assert comparable.differences[-1] == (
         "Uniband (imb) is bytes per second, message-rate (rankbench) is messages per second: bytes are messages times "
@@ -264,7 +264,7 @@ def test_bytes_per_second_are_messages_times_their_size() -> None:
     assert (comparable.factor, comparable.reason) == (1.0, "")
 
 
-def test_the_size_of_a_vector_that_is_shared_out_is_reported() -> None:
+def test_the_size_of_a_scattered_vector_is_reported() -> None:
     assert compare_benchmarks(find_benchmark("imb-mpi1-reduce_scatter"), REDUCE_SCATTER).differences[-1] == (
         "Reduce_scatter (imb) reports the size of the whole vector, reduce_scatter (rankbench) reports the size of a "
         "block"
@@ -275,7 +275,7 @@ def test_the_size_of_a_vector_that_is_shared_out_is_reported() -> None:
     )
 
 
-# --- what is refused ------------------------------------------------------------------------------------------------
+# --- refusals ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -307,49 +307,49 @@ def test_the_size_of_a_vector_that_is_shared_out_is_reported() -> None:
             "roundtrip (mpbench) is messages per second, pingpong (rankbench) is a time",
         ),
         (
-            *(foreign("latency", counterpart="pingpong", trip="gap"), PINGPONG),
+            *(make_foreign("latency", counterpart="pingpong", trip="gap"), PINGPONG),
             "latency (tool) is the time from one send to the next, without an answer, pingpong (rankbench) is half "
             "of a round trip",
         ),
         (
-            *(foreign("call", counterpart="pingpong"), PINGPONG),
+            *(make_foreign("call", counterpart="pingpong"), PINGPONG),
             "call (tool) is the time of a call, pingpong (rankbench) is half of a round trip",
         ),
         (
-            *(foreign("Bcast", counterpart="bcast"), BCAST),
+            *(make_foreign("Bcast", counterpart="bcast"), BCAST),
             "Bcast (tool) makes one call after the other, and a rank can be in the next bcast before others have "
             "finished the last; bcast (rankbench) starts calls together",
         ),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
-def test_what_cannot_be_compared_is_refused(operation: Operation, other: Operation, reason: str) -> None:
+def test_incomparable_benchmarks_are_refused(operation: Operation, other: Operation, reason: str) -> None:
     assert compare_benchmarks(operation, other).reason == reason
 
 
-def test_the_core_can_be_the_pipelined_side() -> None:
+def test_the_pipelined_side_may_be_the_core() -> None:
     assert compare_benchmarks(find_benchmark("imb-mpi1-bcast"), BCAST, "none").reason == (
         "bcast (rankbench) makes one call after the other, and a rank can be in the next bcast before others have "
         "finished the last; Bcast (imb) starts calls together"
     )
-    assert compare_benchmarks(foreign("Bcast", counterpart="bcast"), BCAST, "none").reason == ""
+    assert compare_benchmarks(make_foreign("Bcast", counterpart="bcast"), BCAST, "none").reason == ""
 
 
 def test_calls_that_cannot_overlap_are_comparable_with_any_start() -> None:
-    assert compare_benchmarks(foreign("loop"), ALLREDUCE).reason == ""
-    assert compare_benchmarks(foreign("Bcast", counterpart="bcast", start="not reported"), BCAST).reason == ""
+    assert compare_benchmarks(make_foreign("loop"), ALLREDUCE).reason == ""
+    assert compare_benchmarks(make_foreign("Bcast", counterpart="bcast", start="not reported"), BCAST).reason == ""
 
 
-def test_what_cannot_be_compared_has_no_factor() -> None:
-    comparable = compare_benchmarks(foreign("twice", metric="bandwidth", counted=2.0, megabyte=10**6), ALLREDUCE)
+def test_incomparable_benchmarks_have_no_factor() -> None:
+    comparable = compare_benchmarks(make_foreign("twice", metric="bandwidth", counted=2.0, megabyte=10**6), ALLREDUCE)
     assert (comparable.factor, comparable.printed_factor) == (1.0, 1.0)
 
 
-# --- whichever comes first ------------------------------------------------------------------------------------------
+# --- symmetry ---------------------------------------------------------------------------------------------------------
 
 STARTS = ["", "none", "barrier", "library-barrier", "window", "roundtime", "window-mpiperf"]
 BENCHMARKS = st.builds(
-    foreign,
+    make_foreign,
     st.sampled_from(["a", "b"]),
     counterpart=st.sampled_from(["allreduce", "bcast", "pingpong", "reduce_scatter", ""]),
     metric=st.sampled_from(["time", "latency", "bandwidth", "rate"]),
@@ -361,11 +361,11 @@ BENCHMARKS = st.builds(
     megabyte=st.sampled_from([0, 10**6, 1 << 20]),
     data=st.sampled_from(["checked", "not checked"]),
 )
-operations = st.one_of(st.sampled_from(OWN), st.sampled_from(THEIRS), BENCHMARKS)
+operations = st.one_of(st.sampled_from(CORE_OPERATIONS), st.sampled_from(FOREIGN_BENCHMARKS), BENCHMARKS)
 
 
 @given(operations, operations, st.sampled_from(STARTS))
-def test_it_is_the_same_whichever_comes_first(operation: Operation, other: Operation, start: str) -> None:
+def test_the_order_of_two_benchmarks_does_not_matter(operation: Operation, other: Operation, start: str) -> None:
     forth, back = compare_benchmarks(operation, other, start), compare_benchmarks(other, operation, start)
     assert len(forth.differences) == len(back.differences)
     assert bool(forth.reason) == bool(back.reason)
@@ -374,5 +374,5 @@ def test_it_is_the_same_whichever_comes_first(operation: Operation, other: Opera
 
 
 @given(operations, st.sampled_from(STARTS))
-def test_nothing_differs_from_itself(operation: Operation, start: str) -> None:
+def test_equal_benchmarks_have_no_differences(operation: Operation, start: str) -> None:
     assert compare_benchmarks(operation, operation, start) == Comparable([])

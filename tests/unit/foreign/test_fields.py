@@ -1,4 +1,4 @@
-"""What readers of tools share: numbers that must be numbers, and tables that no size is in twice."""
+"""Shared parts of the readers of tools: numbers, and tables in which no size occurs twice."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ PLACE = Place("out.txt", 7)
 MEANING = Meaning(over_calls="mean", over_ranks="one", start="none", text="a loop")
 
 
-def _table(*, raw: bool = False) -> Table:
+def _make_table(*, raw: bool = False) -> Table:
     return Table(
         make_unknown("tool", "New Thing", MEANING), "blocking", "byte", 2, {}, ("us",), {"value": 0}, 1e3, [], raw
     )
 
 
 @pytest.mark.parametrize(("field", "value"), [("1", 1.0), ("-1.5e3", -1500.0), (".5", 0.5), ("+2.", 2.0)])
-def test_a_number_is_read(field: str, value: float) -> None:
+def test_numbers_are_read(field: str, value: float) -> None:
     assert PLACE.parse_number(field, "Mean", negative=True) == value
 
 
@@ -32,14 +32,14 @@ def test_text_instead_of_a_number_is_refused(field: str) -> None:
     assert str(caught.value) == f"out.txt:7: Mean is {field!r}, expected a number"
 
 
-def test_a_number_below_nothing_is_refused() -> None:
+def test_a_negative_number_is_refused() -> None:
     with pytest.raises(RankbenchError) as caught:
         PLACE.parse_number("-1", "Mean")
     assert str(caught.value) == "out.txt:7: Mean is '-1', expected a number of 0 or more"
 
 
 @pytest.mark.parametrize(("field", "size"), [("0", 0), ("4611686018427387904", 1 << 62), ("007", 7)])
-def test_a_size_is_read(field: str, size: int) -> None:
+def test_sizes_are_read(field: str, size: int) -> None:
     assert PLACE.parse_size(field, "size") == size
 
 
@@ -54,7 +54,7 @@ def test_text_instead_of_a_size_is_refused(field: str) -> None:
     ("text", "message"),
     [("1", "1 columns, expected 2 (a b); is it cut?"), ("1 2 3", "3 columns, expected 2 (a b)")],
 )
-def test_a_row_of_too_few_or_too_many_columns_is_refused(text: str, message: str) -> None:
+def test_a_row_with_too_few_or_too_many_columns_is_refused(text: str, message: str) -> None:
     with pytest.raises(RankbenchError) as caught:
         PLACE.split(text, ("a", "b"))
     assert str(caught.value) == f"out.txt:7: {message}"
@@ -68,10 +68,10 @@ def test_a_row_begins_with_a_number(text: str, whether: bool) -> None:
     assert begins_a_row(text) is whether
 
 
-def test_a_size_that_comes_again_is_in_the_next_table_of_its_key() -> None:
+def test_a_repeated_size_is_in_the_next_table_of_its_key() -> None:
     drafts = Drafts()
     for line, (key, size) in enumerate([("a", 1), ("a", 2), ("b", 1), ("a", 1), ("a", 1), ("a", 2)]):
-        drafts.add(key, _table, Row(line, size, (1.0,)))
+        drafts.add(key, _make_table, Row(line, size, (1.0,)))
     assert [[row.line for row in table.rows] for table in drafts.finish()] == [[0, 1], [2], [3, 5], [4]]
     assert list(drafts.finish()) == []
 
@@ -79,24 +79,24 @@ def test_a_size_that_comes_again_is_in_the_next_table_of_its_key() -> None:
 def test_single_calls_of_a_size_are_in_one_table() -> None:
     drafts = Drafts()
     for line in range(3):
-        drafts.add("a", lambda: _table(raw=True), Row(line, 8, (1.0,)))
+        drafts.add("a", lambda: _make_table(raw=True), Row(line, 8, (1.0,)))
     (table,) = drafts.finish()
     assert len(table.rows) == 3
 
 
-def test_noise_waits_for_a_table_and_is_cut() -> None:
+def test_unrecognised_lines_are_kept_for_the_next_table_and_limited() -> None:
     drafts = Drafts()
     for number in range(MAX_NOISE_LINES + 5):
         drafts.keep_unrecognised(Line(number, "a warning"))
         drafts.keep_unrecognised(Line(number, "  "))
     assert list(drafts.finish()) == []
-    drafts.add("a", _table, Row(1, 8, (1.0,)))
-    drafts.add("b", _table, Row(2, 8, (1.0,)))
+    drafts.add("a", _make_table, Row(1, 8, (1.0,)))
+    drafts.add("b", _make_table, Row(2, 8, (1.0,)))
     first, second = drafts.finish()
     assert (len(first.noise), second.noise) == (MAX_NOISE_LINES, ())
 
 
-def test_an_unknown_benchmark_says_so_and_a_varied_one_has_another_name() -> None:
+def test_an_unknown_benchmark_is_marked_and_a_variant_has_another_name() -> None:
     operation = make_unknown("tool", "New Thing (2)", MEANING)
     assert (operation.name, operation.help) == ("tool-new-thing-2", "New Thing (2), unknown to rankbench")
     other = make_variant(operation, "window", start="window", over_calls="median")

@@ -1,4 +1,4 @@
-"""Intel MPI Benchmarks: every sample is read, each column set means what it says, and damaged rows are reported."""
+"""Intel MPI Benchmarks: every sample is read, each set of columns has its meaning, and damaged rows are reported."""
 
 from __future__ import annotations
 
@@ -25,38 +25,38 @@ SAMPLES = Path(__file__).parents[4] / "shared" / "samples" / "imb"
 FILES = sorted(SAMPLES.rglob("*.txt"))
 
 
-def lines(text: str) -> Iterator[Line]:
+def number_lines(text: str) -> Iterator[Line]:
     return (Line(number, line) for number, line in enumerate(text.splitlines(), 1))
 
 
-def read(text: str) -> list[Table]:
-    return list(imb.read(Text("f", lines(text))))
+def read_text(text: str) -> list[Table]:
+    return list(imb.read(Text("f", number_lines(text))))
 
 
-def sample(name: str) -> list[Table]:
-    return read((SAMPLES / name).read_text())
+def read_sample(name: str) -> list[Table]:
+    return read_text((SAMPLES / name).read_text())
 
 
-def meaning(table: Table) -> Meaning:
-    return meaning_of(table.operation)
+def find_meaning(table: Table) -> Meaning:
+    return find_meaning_of_operation(table.operation)
 
 
-def meaning_of(operation: Operation) -> Meaning:
+def find_meaning_of_operation(operation: Operation) -> Meaning:
     assert operation.foreign is not None
     return operation.foreign.meaning
 
 
 def read_refused(text: str) -> str:
     with pytest.raises(RankbenchError) as refusal:
-        read(text)
+        read_text(text)
     return str(refusal.value)
 
 
-def same(values: Sequence[float], other: Sequence[float]) -> bool:
+def are_equal(values: Sequence[float], other: Sequence[float]) -> bool:
     return all(a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(values, other, strict=True))
 
 
-# --- the samples ----------------------------------------------------------------------------------------------------
+# --- the samples ------------------------------------------------------------------------------------------------------
 
 
 def test_there_are_samples_of_seven_components() -> None:
@@ -68,18 +68,18 @@ def test_there_are_samples_of_seven_components() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_row_of_a_sample_is_read(path: Path) -> None:
     text = path.read_text()
-    tables = read(text)
+    tables = read_text(text)
     titles = re.findall(r"^# Benchmarking (\S+)", text, re.MULTILINE)
-    assert imb.recognises(list(lines(text))[:60])
+    assert imb.recognises(list(number_lines(text))[:60])
     assert sum(len(table.rows) for table in tables) == len(re.findall(r"^ *\d", text, re.MULTILINE))
-    assert [spelt(table) for table in tables] == titles
+    assert [find_benchmark_name(table) for table in tables] == titles
     assert all(table.operation in imb.OPERATIONS for table in tables)
     assert {table.version for table in tables} <= {"2021.11"}
     assert {table.ranks for table in tables} <= {1, 2}
     assert not any(table.noise or table.raw for table in tables)
 
 
-def spelt(table: Table) -> str:
+def find_benchmark_name(table: Table) -> str:
     assert table.operation.foreign is not None
     return table.operation.foreign.benchmark
 
@@ -130,14 +130,14 @@ def spelt(table: Table) -> str:
         ("default/whole.default", 18, 0, "t_max[usec]", 1.10),
     ],
 )
-def test_a_value_is_the_one_in_the_file(file: str, table: int, size_bytes: int, column: str, value: float) -> None:
-    chosen = sample(f"{file}.txt")[table]
+def test_values_are_those_of_the_file(file: str, table: int, size_bytes: int, column: str, value: float) -> None:
+    chosen = read_sample(f"{file}.txt")[table]
     row = next(row for row in chosen.rows if row.size_bytes == size_bytes)
     assert row.numbers[chosen.columns.index(column)] == value
 
 
 def test_the_head_is_reported_with_the_table() -> None:
-    (table,) = sample("IMB-MPI1.Allreduce.txt")
+    (table,) = read_sample("IMB-MPI1.Allreduce.txt")
     assert table.facts == {
         "date": "Fri Nov 20 11:02:14 2026",
         "machine": "x86_64",
@@ -150,15 +150,15 @@ def test_the_head_is_reported_with_the_table() -> None:
     assert (table.version, table.line, table.ranks, table.datatype) == ("2021.11", 31, 2, "float")
 
 
-def test_the_head_of_p2p_is_instructed_too() -> None:
-    (table,) = sample("IMB-P2P.PingPong.txt")
+def test_the_head_of_imb_p2p_is_read() -> None:
+    (table,) = read_sample("IMB-P2P.PingPong.txt")
     assert table.facts["command"] == "/opt/bench/IMB-P2P PingPong"
     assert table.facts["date"] == "Fri Nov 20 11:04:23 2026"
     assert table.datatype == "byte"
 
 
 def test_a_benchmark_that_did_not_run_has_no_table() -> None:
-    assert sample("IMB-P2P.Stencil2D.txt") == []
+    assert read_sample("IMB-P2P.Stencil2D.txt") == []
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_a_benchmark_that_did_not_run_has_no_table() -> None:
     ],
 )
 def test_columns_have_roles(file: str, roles: dict[str, str], scale: float) -> None:
-    (table,) = sample(f"{file}.txt")
+    (table,) = read_sample(f"{file}.txt")
     assert {role: table.columns[column] for role, column in table.roles.items()} == {
         **roles,
         "repetitions": "#repetitions",
@@ -202,12 +202,12 @@ def test_columns_have_roles(file: str, roles: dict[str, str], scale: float) -> N
         ("IMB-IO.P_IRead_Indv", [{"mode": "aggregate", "quantity": "overlap"}]),
     ],
 )
-def test_what_defines_the_numbers_is_reported(file: str, options: list[dict[str, str]]) -> None:
-    assert [table.options for table in sample(f"{file}.txt")] == options
+def test_the_definition_of_the_values_is_reported(file: str, options: list[dict[str, str]]) -> None:
+    assert [table.options for table in read_sample(f"{file}.txt")] == options
 
 
 def test_waiting_ranks_are_reported() -> None:
-    tables = sample("IMB-IO.P_Write_Indv.txt")
+    tables = read_sample("IMB-IO.P_Write_Indv.txt")
     assert [(table.ranks, table.facts.get("idle_ranks")) for table in tables] == [
         (1, "1"),
         (1, "1"),
@@ -216,18 +216,18 @@ def test_waiting_ranks_are_reported() -> None:
     ]
 
 
-def test_a_size_that_was_given_up_has_no_number_and_a_reason() -> None:
-    (table,) = sample("IMB-IO.C_IRead_Shared.txt")
+def test_a_size_given_up_by_imb_has_a_reason_and_no_value() -> None:
+    (table,) = read_sample("IMB-IO.C_IRead_Shared.txt")
     last = table.rows[-1]
     assert (last.line, last.size_bytes) == (46, 65536)
-    assert same(last.numbers, (math.nan,) * 5)
+    assert are_equal(last.numbers, (math.nan,) * 5)
     assert last.wrong == (
         'time-out.; Time limit (secs_per_sample * msg_sizes_list_len) is over; use "-time X" or SECS_PER_SAMPLE=X '
         "(IMB_settings.h) to increase time limit."
     )
 
 
-# --- what they mean -------------------------------------------------------------------------------------------------
+# --- meanings ---------------------------------------------------------------------------------------------------------
 
 
 def find_operation(name: str) -> Operation:
@@ -264,8 +264,8 @@ def test_operations_have_distinct_names() -> None:
         ),
     ],
 )
-def test_a_meaning_says_all(name: str, text: str) -> None:
-    assert meaning_of(find_operation(name)).text == text
+def test_every_meaning_is_complete(name: str, text: str) -> None:
+    assert find_meaning_of_operation(find_operation(name)).text == text
 
 
 @pytest.mark.parametrize(
@@ -294,11 +294,11 @@ def test_a_meaning_says_all(name: str, text: str) -> None:
         ("imb-io-s_write_expl", "", "call", 1.0, "none", "mean"),
     ],
 )
-def test_a_meaning_can_be_compared(
+def test_every_meaning_can_be_compared(
     name: str, counterpart: str, trip: str, counted: float, start: str, over_ranks: str
 ) -> None:
     operation = find_operation(name)
-    means = meaning_of(operation)
+    means = find_meaning_of_operation(operation)
     assert operation.foreign is not None
     assert (operation.foreign.counterpart, means.trip, means.counted, means.start, means.over_ranks) == (
         *(counterpart, trip, counted, start, over_ranks),
@@ -319,23 +319,23 @@ def test_a_meaning_can_be_compared(
     ],
 )
 def test_a_bandwidth_counts_bytes_as_its_meaning_says(file: str, size_bytes: int, counted: int) -> None:
-    table = sample(f"{file}.txt")[0]
+    table = read_sample(f"{file}.txt")[0]
     row = table.rows[-1]
     longest_us = row.numbers[table.roles.get("maximum", table.roles["value"])]
     megabytes_per_s = row.numbers[table.columns.index("Mbytes/sec")]
-    assert (row.size_bytes, meaning(table).counted) == (size_bytes, counted)
-    assert megabytes_per_s * meaning(table).megabyte * longest_us * 1e-6 == pytest.approx(
+    assert (row.size_bytes, find_meaning(table).counted) == (size_bytes, counted)
+    assert megabytes_per_s * find_meaning(table).megabyte * longest_us * 1e-6 == pytest.approx(
         counted * size_bytes, rel=0.02
     )
 
 
-# --- versions and command lines -------------------------------------------------------------------------------------
+# --- versions and command lines ---------------------------------------------------------------------------------------
 
 TIMES = "  #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
 PAIR = "  #bytes #repetitions      t[usec]   Mbytes/sec\n"
 
 
-def output(
+def make_output(
     name: str,
     rows: str,
     *,
@@ -381,13 +381,13 @@ def output(
         ),
     ],
 )
-def test_how_calls_begin_follows_from_version_and_command_line(
+def test_the_start_of_calls_follows_from_version_and_command_line(
     version: str, sentence: str, name: str, start: str, added: str
 ) -> None:
-    (table,) = read(output("Bcast", TIMES + "  8  1000  0.1  0.3  0.2\n", version=version, text=sentence))
-    usual = meaning_of(find_operation("imb-mpi1-bcast"))
-    assert (table.operation.name, table.operation.start, meaning(table).start) == (name, start, start)
-    assert meaning(table).text == usual.text + added
+    (table,) = read_text(make_output("Bcast", TIMES + "  8  1000  0.1  0.3  0.2\n", version=version, text=sentence))
+    usual = find_meaning_of_operation(find_operation("imb-mpi1-bcast"))
+    assert (table.operation.name, table.operation.start, find_meaning(table).start) == (name, start, start)
+    assert find_meaning(table).text == usual.text + added
 
 
 @pytest.mark.parametrize(
@@ -399,11 +399,13 @@ def test_how_calls_begin_follows_from_version_and_command_line(
         ("Intel (R) MPI Benchmark Suite V3.2", "3.2", 1 << 20),
     ],
 )
-def test_a_megabyte_is_that_of_the_version(head: str, version: str, megabyte: int) -> None:
+def test_the_size_of_a_megabyte_depends_on_the_version(head: str, version: str, megabyte: int) -> None:
     row = "  #bytes #repetitions   Mbytes/sec      Msg/sec\n  64 1000 100.00 1562500\n"
-    (table,) = read(output("Uniband", row).replace("Intel(R) MPI Benchmarks 2021.11", head))
-    assert (table.version, table.scale, meaning(table).megabyte) == (version, megabyte, megabyte)
-    assert ("2^20" in meaning(table).text) == (megabyte == 1 << 20) == table.operation.name.endswith("-before-2017")
+    (table,) = read_text(make_output("Uniband", row).replace("Intel(R) MPI Benchmarks 2021.11", head))
+    assert (table.version, table.scale, find_meaning(table).megabyte) == (version, megabyte, megabyte)
+    assert (
+        ("2^20" in find_meaning(table).text) == (megabyte == 1 << 20) == table.operation.name.endswith("-before-2017")
+    )
 
 
 @pytest.mark.parametrize(
@@ -424,31 +426,31 @@ def test_a_megabyte_is_that_of_the_version(head: str, version: str, megabyte: in
 def test_options_follow_from_version_and_command_line(
     name: str, version: str, text: str, options: dict[str, str]
 ) -> None:
-    (table,) = read(output(name, TIMES + "  8  1000  0.1  0.3  0.2\n", version=version, text=text))
+    (table,) = read_text(make_output(name, TIMES + "  8  1000  0.1  0.3  0.2\n", version=version, text=text))
     assert table.options == options
 
 
-def test_a_command_line_can_go_on_in_the_next_line() -> None:
+def test_a_command_line_may_continue_in_the_next_line() -> None:
     words = "\n#      -iter 7\n#      -sync off"
-    (table,) = read(output("Bcast", TIMES + "  8  7  0.1  0.3  0.2\n", text=words))
+    (table,) = read_text(make_output("Bcast", TIMES + "  8  7  0.1  0.3  0.2\n", text=words))
     assert table.facts["command"] == "./IMB Bcast -iter 7 -sync off"
-    assert meaning(table).start == "none"
+    assert find_meaning(table).start == "none"
 
 
 def test_each_of_several_runs_has_its_own_head() -> None:
-    first = output("Bcast", TIMES + "  8  1000  0.1  0.3  0.2\n", version="4.1")
-    second = output("AllReduceMT", TIMES + "  8  1000  0.1  0.3  0.2\n", part="MT")
-    tables = read(first + second)
+    first = make_output("Bcast", TIMES + "  8  1000  0.1  0.3  0.2\n", version="4.1")
+    second = make_output("AllReduceMT", TIMES + "  8  1000  0.1  0.3  0.2\n", part="MT")
+    tables = read_text(first + second)
     assert [(table.version, table.operation.name) for table in tables] == [
         ("4.1", "imb-mpi1-bcast-unsynchronised"),
         ("2021.11", "imb-mt-allreducemt"),
     ]
 
 
-# --- what samples do not have ---------------------------------------------------------------------------------------
+# --- output without samples -------------------------------------------------------------------------------------------
 
 
-def row_of(table: Table) -> Row:
+def find_row(table: Table) -> Row:
     assert len(table.rows) == 1
     return table.rows[0]
 
@@ -456,9 +458,9 @@ def row_of(table: Table) -> Row:
 def test_each_number_of_processes_has_a_table() -> None:
     first = "# #processes = 2 \n# ( 6 additional processes waiting in MPI_Barrier)\n"
     again = f"#---\n# Benchmarking Bcast \n# #processes = 8 \n#---\n{TIMES}  8  1000  0.2  0.4  0.3\n"
-    two, eight = read(output("Bcast", TIMES + "  8  1000  0.1  0.3  0.2\n" + again, above=first))
-    assert (two.ranks, two.facts["idle_ranks"], row_of(two).numbers) == (2, "6", (1000.0, 0.1, 0.3, 0.2))
-    assert (eight.ranks, "idle_ranks" in eight.facts, row_of(eight).numbers) == (8, False, (1000.0, 0.2, 0.4, 0.3))
+    two, eight = read_text(make_output("Bcast", TIMES + "  8  1000  0.1  0.3  0.2\n" + again, above=first))
+    assert (two.ranks, two.facts["idle_ranks"], find_row(two).numbers) == (2, "6", (1000.0, 0.1, 0.3, 0.2))
+    assert (eight.ranks, "idle_ranks" in eight.facts, find_row(eight).numbers) == (8, False, (1000.0, 0.2, 0.4, 0.3))
 
 
 GROUPS = "# ( 2 groups of 2 processes each running simultaneous ) \n# Group  0:      0    1\n# Group  1:      2    3\n"
@@ -472,33 +474,33 @@ def test_each_group_of_ranks_has_a_table() -> None:
         "            0            1         1000         7.28         0.13\n"
         "            1            1         1000         7.13         0.13\n"
     )
-    first, second = read(output("Multi-PingPong", rows, above=GROUPS))
+    first, second = read_text(make_output("Multi-PingPong", rows, above=GROUPS))
     assert (first.options, second.options) == ({"group": "0", "groups": "2"}, {"group": "1", "groups": "2"})
     assert first.columns == second.columns == ("#repetitions", "t[usec]", "Mbytes/sec")
     assert [(row.size_bytes, row.numbers[1]) for row in second.rows] == [(0, 10.22), (1, 7.13)]
     assert (first.ranks, first.operation) == (2, find_operation("imb-mpi1-pingpong"))
 
 
-def test_groups_together_have_the_usual_columns() -> None:
+def test_common_figures_of_all_groups_have_the_usual_columns() -> None:
     rows = "  #bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec\n 1 1000 7.13 7.28 7.20 0.13\n"
-    (table,) = read(output("Multi-PingPong", rows, above=GROUPS))
+    (table,) = read_text(make_output("Multi-PingPong", rows, above=GROUPS))
     assert table.options == {"groups": "2"}
     assert table.columns[table.roles["value"]] == "t_avg[usec]"
-    assert (table.operation.name, meaning(table).over_ranks) == ("imb-mpi1-pingpong-groups", "mean")
-    assert meaning(table).text.endswith("; but here t_avg, the mean over the ranks of all groups (-multi 0)")
+    assert (table.operation.name, find_meaning(table).over_ranks) == ("imb-mpi1-pingpong-groups", "mean")
+    assert find_meaning(table).text.endswith("; but here t_avg, the mean over the ranks of all groups (-multi 0)")
 
 
-def test_a_given_up_size_of_a_group_is_of_that_group() -> None:
+def test_a_size_given_up_for_a_group_belongs_to_that_group() -> None:
     rows = "  Group #bytes #repetitions t[usec] Mbytes/sec\n 1 64 out-of-mem.; needed X=   1.001 GB; use flag\n"
-    (table,) = read(output("Multi-PingPong", rows, above=GROUPS))
-    assert (table.options["group"], row_of(table).size_bytes) == ("1", 64)
-    assert row_of(table).wrong == "out-of-mem.; needed X= 1.001 GB; use flag"
+    (table,) = read_text(make_output("Multi-PingPong", rows, above=GROUPS))
+    assert (table.options["group"], find_row(table).size_bytes) == ("1", 64)
+    assert find_row(table).wrong == "out-of-mem.; needed X= 1.001 GB; use flag"
 
 
-def test_a_product_that_no_int_holds_is_reported() -> None:
+def test_an_integer_overflow_is_reported() -> None:
     why = "int-overflow; The production rank*size caused int overflow;"
-    (table,) = read(output("Allgather", f"{TIMES}   4194304 {why}\n"))
-    assert (row_of(table).size_bytes, row_of(table).wrong) == (4194304, why)
+    (table,) = read_text(make_output("Allgather", f"{TIMES}   4194304 {why}\n"))
+    assert (find_row(table).size_bytes, find_row(table).wrong) == (4194304, why)
 
 
 @pytest.mark.parametrize(
@@ -510,8 +512,10 @@ def test_a_product_that_no_int_holds_is_reported() -> None:
     ],
 )
 def test_memory_of_an_accelerator_is_reported(part: str, name: str, sentence: str, memory: str) -> None:
-    text = output(name, TIMES + ROW, part=part, text=sentence).replace(" part\n", " part (GPU), Technical preview\n")
-    (table,) = read(text)
+    text = make_output(name, TIMES + ROW, part=part, text=sentence).replace(
+        " part\n", " part (GPU), Technical preview\n"
+    )
+    (table,) = read_text(text)
     assert (table.options, table.operation) == (
         {"memory": memory},
         find_operation(f"imb-{imb.PARTS[part]}-{name.lower()}"),
@@ -528,83 +532,87 @@ def test_memory_of_an_accelerator_is_reported(part: str, name: str, sentence: st
         ("Iallreduce", "t_ovrl[usec] t_pure[usec] t_CPU[usec] overlap[%]", "3.00 2.00 1.00 0.00"),
     ],
 )
-def test_defects_are_reported_the_row(name: str, columns: str, numbers: str) -> None:
+def test_defects_are_reported_for_their_row(name: str, columns: str, numbers: str) -> None:
     rows = f" #bytes #repetitions {columns} defects\n 8 1000 {numbers} 0.00\n 16 1000 {numbers} 0.25\n"
-    (table,) = read(output(name, rows, part="MPI-NBC" if name.startswith("I") else "MPI-1"))
+    (table,) = read_text(make_output(name, rows, part="MPI-NBC" if name.startswith("I") else "MPI-1"))
     assert [row.wrong for row in table.rows] == ["", "defects: 0.25"]
     assert table.columns == ("#repetitions", *columns.split(), "defects")
-    assert (meaning(table).data, table.operation.name) == ("checked", f"{usual_name(name)}-checked")
+    assert (find_meaning(table).data, table.operation.name) == ("checked", f"{find_usual_name(name)}-checked")
 
 
-def usual_name(spelt: str) -> str:
+def find_usual_name(spelt: str) -> str:
     return f"imb-{'nbc' if spelt.startswith('I') else 'mpi1'}-{spelt.lower()}"
 
 
-def test_failed_checks_of_threads_are_reported_the_row_that_follows() -> None:
+def test_failed_checks_of_threads_are_reported_for_the_next_row() -> None:
     rows = TIMES + " 8 1000 0.1 0.3 0.2\nCHECK FAILURES: rank 1: 3\n 16 1000 0.1 0.3 0.2\n 32 1000 0.1 0.3 0.2\n"
-    (table,) = read(output("BcastMT", rows, part="MT", above="# #processes = 4 (threads: 1)\n"))
+    (table,) = read_text(make_output("BcastMT", rows, part="MT", above="# #processes = 4 (threads: 1)\n"))
     assert [row.wrong for row in table.rows] == ["", "CHECK FAILURES: rank 1: 3", ""]
     assert [line.text for line in table.noise] == ["CHECK FAILURES: rank 1: 3"]
 
 
 def test_the_size_is_that_of_one_thread() -> None:
     above = "# #processes = 4 (threads: 2)\n"
-    (table,) = read(output("BcastMT", TIMES + " 16 1000 0.1 0.3 0.2\n", part="MT", above=above))
-    assert (row_of(table).size_bytes, table.ranks, table.options) == (8, 4, {"threads": "2"})
+    (table,) = read_text(make_output("BcastMT", TIMES + " 16 1000 0.1 0.3 0.2\n", part="MT", above=above))
+    assert (find_row(table).size_bytes, table.ranks, table.options) == (8, 4, {"threads": "2"})
 
 
 def test_persistent_collectives_are_read() -> None:
     rows = " #bytes #repetitions t_ovrl[usec] t_pure[usec] t_CPU[usec] overlap[%]\n 8 1000 3.00 2.00 1.00 0.00\n"
-    (table,) = read(output("Bcast_persistent", rows, part="MPI-4"))
+    (table,) = read_text(make_output("Bcast_persistent", rows, part="MPI-4"))
     assert (table.operation, table.form) == (find_operation("imb-mpi4-bcast_persistent"), "persistent")
 
 
 def test_a_grid_is_reported() -> None:
     rows = " #bytes #repetitions t[usec] Mbytes/sec Msg/sec\n 8 1000 1.00 8.00 1000000\n"
-    (table,) = read(output("Stencil3D (2 x 2 x 3)", rows, part="IMB-P2P", above="# #processes = 12\n"))
+    (table,) = read_text(make_output("Stencil3D (2 x 2 x 3)", rows, part="IMB-P2P", above="# #processes = 12\n"))
     assert (table.operation, table.options) == (find_operation("imb-p2p-stencil3d"), {"grid": "2x2x3"})
 
 
-def test_a_size_that_comes_twice_is_in_two_tables() -> None:
-    tables = read(output("Allreduce", TIMES + " 8 1000 0.1 0.3 0.2\n 8 1000 0.1 0.3 0.4\n 16 1000 0.1 0.3 0.2\n"))
+def test_a_repeated_size_is_in_a_second_table() -> None:
+    tables = read_text(
+        make_output("Allreduce", TIMES + " 8 1000 0.1 0.3 0.2\n 8 1000 0.1 0.3 0.4\n 16 1000 0.1 0.3 0.2\n")
+    )
     assert [[(row.size_bytes, row.numbers[3]) for row in table.rows] for table in tables] == [
         [(8, 0.2), (16, 0.2)],
         [(8, 0.4)],
     ]
 
 
-def test_lines_that_are_not_imbs_are_kept_aside() -> None:
+def test_unrecognised_lines_are_kept() -> None:
     warnings = "".join(f"UCX WARN {number}\n" for number in range(30))
-    (table,) = read(output("Allreduce", f"{TIMES}{warnings} 8 1000 0.1 0.3 0.2\n"))
+    (table,) = read_text(make_output("Allreduce", f"{TIMES}{warnings} 8 1000 0.1 0.3 0.2\n"))
     assert [line.text for line in table.noise] == [f"UCX WARN {number}" for number in range(20)]
     assert len(table.rows) == 1
 
 
 def test_an_unknown_benchmark_is_read_by_its_headings() -> None:
-    (table,) = read(output("Iscan", TIMES + " 8 1000 0.1 0.3 0.2\n", part="MPI-NBC"))
+    (table,) = read_text(make_output("Iscan", TIMES + " 8 1000 0.1 0.3 0.2\n", part="MPI-NBC"))
     assert table.operation.name == "imb-nbc-iscan"
     assert table.operation.foreign is not None
     assert table.operation.foreign.counterpart == ""
-    assert meaning(table).start == "not reported"
-    assert meaning(table).text == (
+    assert find_meaning(table).start == "not reported"
+    assert find_meaning(table).text == (
         "unknown to rankbench: t_avg[usec] by the heading; assumed to be a mean over calls, as in other tables of IMB"
     )
 
 
-def test_without_a_head_a_name_that_one_component_has_is_known() -> None:
+def test_without_a_head_a_name_unique_to_one_component_is_known() -> None:
     rows = "# Benchmarking {} \n# #processes = 2 \n#---\n" + TIMES + " 8 1000 0.1 0.3 0.2\n"
-    (table,) = read(rows.format("Allreduce"))
+    (table,) = read_text(rows.format("Allreduce"))
     assert (table.operation, table.version) == (find_operation("imb-mpi1-allreduce"), "")
-    (table,) = read(rows.format("Accumulate"))
+    (table,) = read_text(rows.format("Accumulate"))
     assert table.operation.name == "imb-unknown-accumulate"
 
 
 def test_other_texts_are_not_recognised() -> None:
-    assert not imb.recognises(list(lines("# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n4   0.30\n")))
+    assert not imb.recognises(
+        list(number_lines("# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n4   0.30\n"))
+    )
     assert not imb.recognises([])
 
 
-# --- damaged texts --------------------------------------------------------------------------------------------------
+# --- damaged texts ----------------------------------------------------------------------------------------------------
 
 ROW = " 8 1000 0.1 0.3 0.2\n"
 
@@ -637,7 +645,7 @@ ROW = " 8 1000 0.1 0.3 0.2\n"
     ],
 )
 def test_a_damaged_row_is_reported(row: str, message: str) -> None:
-    assert read_refused(output("Allreduce", TIMES + row + ROW)) == message
+    assert read_refused(make_output("Allreduce", TIMES + row + ROW)) == message
 
 
 @pytest.mark.parametrize(
@@ -660,18 +668,18 @@ def test_a_damaged_row_is_reported(row: str, message: str) -> None:
     ],
 )
 def test_damaged_headings_are_reported(rows: str, message: str) -> None:
-    assert read_refused(output("Allreduce", rows)) == message
+    assert read_refused(make_output("Allreduce", rows)) == message
 
 
 def test_a_size_that_threads_cannot_share_is_reported() -> None:
-    text = output("BcastMT", TIMES + " 15 1 1 1 1\n", part="MT", above="# #processes = 4 (threads: 2)\n")
+    text = make_output("BcastMT", TIMES + " 15 1 1 1 1\n", part="MT", above="# #processes = 4 (threads: 2)\n")
     assert read_refused(text) == "f:25: #bytes is '15', expected a multiple of the 2 threads"
 
 
-def test_a_text_cut_at_any_line_is_read_as_far_as_it_goes() -> None:
+def test_a_text_truncated_at_any_line_is_read_up_to_there() -> None:
     text = (SAMPLES / "default" / "whole.default.txt").read_text().splitlines()
     for end in range(0, len(text), 7):
-        rows = sum(len(table.rows) for table in read("\n".join(text[:end])))
+        rows = sum(len(table.rows) for table in read_text("\n".join(text[:end])))
         assert rows == sum(bool(re.match(r" *\d", line)) for line in text[:end])
 
 
@@ -685,7 +693,7 @@ DAMAGE = st.one_of(
 
 @st.composite
 def draw_damaged_text(draw: st.DrawFn) -> str:
-    """Draw lines of samples in any order, some with a piece put in or taken out."""
+    """Draw lines of samples in any order, some with inserted or removed pieces."""
     drawn = draw(st.lists(st.sampled_from(LINES), max_size=12))
     for index in draw(st.lists(st.integers(0, max(0, len(drawn) - 1)), max_size=4)):
         if drawn:
@@ -702,7 +710,7 @@ TITLE = "# Benchmarking Bcast\n# #processes = 2\n"
 @given(draw_damaged_text())
 def test_any_text_is_read_or_refused_with_its_line(text: str) -> None:
     try:
-        tables = read(text)
+        tables = read_text(text)
     except RankbenchError as error:
         assert re.match(r"f:\d+: ", str(error))
         assert "\n" not in str(error)
@@ -713,8 +721,8 @@ def test_any_text_is_read_or_refused_with_its_line(text: str) -> None:
             assert all(0 <= row.size_bytes <= 1 << 62 for row in table.rows)
 
 
-def test_long_lines_take_no_longer_than_they_are() -> None:
-    """Some patterns try every place in a run of blanks again and again; this text would keep them busy for hours."""
+def test_long_lines_take_linear_time() -> None:
+    """Some patterns try every place in a run of blanks repeatedly; this text would take them hours."""
     blanks = " " * 60_000
     text = f"# a{blanks}b\n# Benchmarking{blanks}x\n{TITLE}{TIMES}# #processes{blanks}2\n1{blanks}x\n"
     assert (

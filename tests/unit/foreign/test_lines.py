@@ -1,4 +1,4 @@
-"""Bytes become lines, or one message that says where they are no text."""
+"""Bytes become lines, or one message about where they are not text."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def _texts(raw: bytes) -> list[tuple[int, str]]:
+def _read_texts(raw: bytes) -> list[tuple[int, str]]:
     return [(line.number, line.text) for line in lines.read_lines(io.BytesIO(raw), "f")]
 
 
-def test_lines_are_numbered_from_1_and_have_no_ends() -> None:
-    assert _texts(b"a\n\n b \n") == [(1, "a"), (2, ""), (3, " b ")]
+def test_lines_are_numbered_from_1_without_line_ends() -> None:
+    assert _read_texts(b"a\n\n b \n") == [(1, "a"), (2, ""), (3, " b ")]
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ def test_lines_are_numbered_from_1_and_have_no_ends() -> None:
         (b"\ta\x0b\x0c\n", "\ta\x0b\x0c"),
     ],
 )
-def test_what_editors_and_terminals_add_is_taken_away(raw: bytes, text: str) -> None:
-    assert _texts(raw) == [(1, text)]
+def test_additions_of_editors_and_terminals_are_removed(raw: bytes, text: str) -> None:
+    assert _read_texts(raw) == [(1, text)]
 
 
 @pytest.mark.parametrize(
@@ -54,17 +54,17 @@ def test_what_editors_and_terminals_add_is_taken_away(raw: bytes, text: str) -> 
         (b"a\n" + b"b" * 3_000_000, "f:2: longer than 65,536 characters; no tool prints such a line"),
     ],
 )
-def test_binary_data_are_one_message_with_their_line(raw: bytes, message: str) -> None:
+def test_binary_data_are_reported_once_with_their_line(raw: bytes, message: str) -> None:
     with pytest.raises(RankbenchError) as caught:
-        _texts(raw)
+        _read_texts(raw)
     assert str(caught.value) == message
 
 
 def test_a_line_may_be_as_long_as_the_limit() -> None:
-    assert _texts(b"b" * 65536 + b"\n") == [(1, "b" * 65536)]
+    assert _read_texts(b"b" * 65536 + b"\n") == [(1, "b" * 65536)]
 
 
-def test_lines_before_one_that_is_cut_come_first() -> None:
+def test_lines_before_an_incomplete_one_are_read() -> None:
     yielded = lines.read_lines(io.BytesIO(b"a\nb\nc"), "f")
     assert [next(yielded), next(yielded)] == [Line(1, "a"), Line(2, "b")]
     with pytest.raises(RankbenchError, match=r"^f:3: ends in the middle of a line; "):
@@ -72,19 +72,19 @@ def test_lines_before_one_that_is_cut_come_first() -> None:
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 7, 64])
-def test_where_blocks_end_makes_no_difference(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+def test_boundaries_of_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     raw = "# Grüße\r\n1  0.5\r\n\n2  0.6\n".encode()
-    complete = _texts(raw)
+    complete = _read_texts(raw)
     monkeypatch.setattr(lines, "BLOCK_BYTES", block)
-    assert _texts(raw) == complete == [(1, "# Grüße"), (2, "1  0.5"), (3, ""), (4, "2  0.6")]
+    assert _read_texts(raw) == complete == [(1, "# Grüße"), (2, "1  0.5"), (3, ""), (4, "2  0.6")]
 
 
-def test_lines_are_numbered_on_from_block_to_block() -> None:
+def test_line_numbers_continue_from_block_to_block() -> None:
     raw = b"".join(b"%d\n" % number for number in range(1, 400_001))
     assert len(raw) > 2 * lines.BLOCK_BYTES
     assert all(line.text == str(line.number) for line in lines.read_lines(io.BytesIO(raw), "f"))
     with pytest.raises(RankbenchError) as caught:
-        _texts(raw + b"a\x00\n")
+        _read_texts(raw + b"a\x00\n")
     assert str(caught.value) == "f:400001: not text (a byte of value 0)"
 
 
@@ -106,32 +106,32 @@ OSU = ["# OSU MPI Latency Test v7.4", "# Size          Latency (us)", "0        
         "  12: ",
     ],
 )
-def test_labels_of_launchers_are_taken_away(label: str) -> None:
+def test_labels_of_launchers_are_removed(label: str) -> None:
     raw = "".join(f"{label}{text}\n" for text in OSU)
-    assert [text for _, text in _texts(raw.encode())] == OSU
+    assert [text for _, text in _read_texts(raw.encode())] == OSU
 
 
-def test_standard_error_is_left_out_where_labels_distinguish_it() -> None:
+def test_standard_error_is_left_out_if_labels_distinguish_it() -> None:
     raw = b"[1,0]<stdout>:a\n[1,1]<stderr>:a warning\n[1,0]<stdout>:b\n[1,0]<stddiag>:c\n"
-    assert _texts(raw) == [(1, "a"), (3, "b")]
+    assert _read_texts(raw) == [(1, "a"), (3, "b")]
 
 
-def test_lines_without_the_label_stay_and_warnings_may_come_first() -> None:
+def test_warnings_without_a_label_are_kept_and_may_come_first() -> None:
     raw = b"mpirun: a warning\n[1,0]<stdout>:a\nmpirun: another\n"
-    assert _texts(raw) == [(1, "mpirun: a warning"), (2, "a"), (3, "mpirun: another")]
+    assert _read_texts(raw) == [(1, "mpirun: a warning"), (2, "a"), (3, "mpirun: another")]
 
 
 def test_labels_without_a_text_are_blank_lines() -> None:
-    assert _texts(b"[0]\n[0] a\n[1]\n") == [(1, ""), (2, "a"), (3, "")]
-    assert _texts(b"0:\n0: a\n0: b\n") == [(1, ""), (2, "a"), (3, "b")]
+    assert _read_texts(b"[0]\n[0] a\n[1]\n") == [(1, ""), (2, "a"), (3, "")]
+    assert _read_texts(b"0:\n0: a\n0: b\n") == [(1, ""), (2, "a"), (3, "b")]
 
 
 def test_numbered_lines_of_netpipe_are_no_labels() -> None:
     texts = ["0: node1", "1: node2", "Now starting the main loop", *(f"  {n}:  {n + 1} bytes" for n in range(20))]
-    assert [text for _, text in _texts("".join(f"{text}\n" for text in texts).encode())] == texts
+    assert [text for _, text in _read_texts("".join(f"{text}\n" for text in texts).encode())] == texts
 
 
-def test_a_file_is_read_by_its_path_and_said_why_not(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_reported_with_its_path(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_bytes(b"a\n")
     assert list(lines.read_file(file)) == [Line(1, "a")]
@@ -145,14 +145,14 @@ def test_a_file_is_read_by_its_path_and_said_why_not(tmp_path: Path) -> None:
 
 
 def read_watched(*texts: str) -> list[str]:
-    """Return the texts of lines of which none is a damaged row."""
+    """Return the texts of lines without a damaged row."""
     numbered = (Line(number, text) for number, text in enumerate(texts, 1))
     return [line.text for line in lines.check_rows("out.txt", numbered)]
 
 
 @pytest.mark.parametrize("word", ["O24", "N/A", "#92", "\u0661\u0662", "--"])
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_row_whose_first_word_is_damaged_is_an_error(word: str, place: int) -> None:
+def test_a_row_with_a_damaged_first_word_is_an_error(word: str, place: int) -> None:
     texts = ["8  0.55  3", "16  0.60  3", "32  0.70  3"]
     texts[place] = f"{word}  0.55  3"
     with pytest.raises(RankbenchError) as caught:
@@ -163,6 +163,6 @@ def test_a_row_whose_first_word_is_damaged_is_an_error(word: str, place: int) ->
 
 
 @pytest.mark.parametrize("text", ["# 8 16", "warning: 8 16", "rank 8 16", "O24 8", "O24 8 16 32", "O24 8 x", "", "==="])
-def test_other_lines_among_rows_are_no_damaged_rows(text: str) -> None:
+def test_other_lines_among_rows_are_not_damaged_rows(text: str) -> None:
     texts = ["8  0.55  3", text, "16  0.60  3"]
     assert read_watched(*texts) == texts

@@ -1,4 +1,4 @@
-"""MPBench: two columns without any heading, whose meaning stands in the file's name."""
+"""MPBench: two columns without headings, whose meaning is in the file's name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import printed
+from fakes import tool_outputs
 from hypothesis import given
 
 from rankbench.foreign.tools import mpbench
@@ -15,8 +15,8 @@ from rankbench.model import RankbenchError
 if TYPE_CHECKING:
     from pathlib import Path
 
-FILES = printed.files("mpbench")
-TAKEN = [
+FILES = tool_outputs.list_files("mpbench")
+EXPECTED_VALUES = [
     # file, benchmark, size, value, what it is multiplied by
     ("allreduce.txt", "allreduce", 64, 83774.796875, 1024),
     ("alltoall.txt", "alltoall", 1048576, 19464234.0, 1024),
@@ -29,16 +29,16 @@ TAKEN = [
     ("default/allreduce.default.txt", "allreduce", 48, 67707.984375, 1024),
     ("default/latency.default.txt", "latency", 16777216, 2402.827393, 1000),
 ]
-NAME_IT = (
+RENAME_ADVICE = (
     "two columns, as MPBench prints them, and the file's name does not name the benchmark; name it after the "
     "benchmark, such as latency.txt (allowed: latency, roundtrip, bandwidth, bibandwidth, broadcast, reduce, "
     "allreduce, alltoall)"
 )
 
 
-@pytest.mark.parametrize(("name", "benchmark", "size", "value", "scale"), TAKEN)
+@pytest.mark.parametrize(("name", "benchmark", "size", "value", "scale"), EXPECTED_VALUES)
 def test_values_are_those_of_the_file(name: str, benchmark: str, size: int, value: float, scale: float) -> None:
-    table = printed.sample(mpbench, printed.SAMPLES / "mpbench" / name)[0]
+    table = tool_outputs.read_sample(mpbench, tool_outputs.SAMPLES / "mpbench" / name)[0]
     assert table.operation.foreign
     assert table.operation.foreign.benchmark == benchmark
     (row,) = [row for row in table.rows if row.size_bytes == size]
@@ -46,21 +46,23 @@ def test_values_are_those_of_the_file(name: str, benchmark: str, size: int, valu
     assert table.scale == scale
 
 
-def test_a_value_of_every_file_is_looked_at() -> None:
-    assert sorted(name for name, *_ in TAKEN) == sorted(
-        str(path.relative_to(printed.SAMPLES / "mpbench")) for path in FILES
+def test_a_value_of_every_file_is_tested() -> None:
+    assert sorted(name for name, *_ in EXPECTED_VALUES) == sorted(
+        str(path.relative_to(tool_outputs.SAMPLES / "mpbench")) for path in FILES
     )
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_row_of_every_file_is_read(path: Path) -> None:
-    assert printed.count_rows(printed.sample(mpbench, path)) == len(
+    assert tool_outputs.count_rows(tool_outputs.read_sample(mpbench, path)) == len(
         re.findall(r"^\s*\d", path.read_text(), re.MULTILINE)
     )
 
 
-def test_a_size_that_comes_again_is_in_another_table() -> None:
-    first, second, third = printed.sample(mpbench, printed.SAMPLES / "mpbench" / "default" / "latency.default.txt")
+def test_a_repeated_size_is_in_another_table() -> None:
+    first, second, third = tool_outputs.read_sample(
+        mpbench, tool_outputs.SAMPLES / "mpbench" / "default" / "latency.default.txt"
+    )
     assert [row.numbers[0] for row in second.rows] == [0.691441, 0.687749]
     assert [(row.line, row.size_bytes, row.numbers) for row in third.rows] == [(3, 4, (0.695113,))]
     assert (first.line, len(first.rows)) == (1, 64)
@@ -80,27 +82,27 @@ def test_a_size_that_comes_again_is_in_another_table() -> None:
         ("small_reduce.txt", "reduce"),
     ],
 )
-def test_the_files_name_shows_the_benchmark(file: str, benchmark: str) -> None:
+def test_the_file_name_is_the_benchmark(file: str, benchmark: str) -> None:
     assert mpbench.find_kind(file) == benchmark
 
 
 @pytest.mark.parametrize(
     "file", ["out.txt", "latency_bandwidth.txt", "reduce_scatter.txt", "allgather.txt", "latency/out.txt", "mylatency2"]
 )
-def test_a_name_that_shows_nothing_is_refused(file: str) -> None:
+def test_a_file_name_without_a_benchmark_is_refused(file: str) -> None:
     with pytest.raises(RankbenchError) as caught:
         mpbench.find_kind(file)
-    assert str(caught.value) == f"{file}: {NAME_IT}"
+    assert str(caught.value) == f"{file}: {RENAME_ADVICE}"
 
 
 def test_tables_have_their_meaning() -> None:
-    (table,) = printed.tables(mpbench, "4 1.5\n8 2.5", "bibandwidth.dat")
+    (table,) = tool_outputs.read_tables(mpbench, "4 1.5\n8 2.5", "bibandwidth.dat")
     meaning = table.operation.foreign.meaning if table.operation.foreign else None
     assert meaning
     assert (table.form, table.ranks, table.datatype, table.options) == ("nonblocking", 2, "byte", {"window": "1"})
     assert (meaning.counted, meaning.over_calls, meaning.start) == (2.0, "mean", "none")
     assert "1024 bytes" in meaning.text
-    (latency,) = printed.tables(mpbench, "4 1.5", "latency.txt")
+    (latency,) = tool_outputs.read_tables(mpbench, "4 1.5", "latency.txt")
     assert latency.operation.foreign
     assert latency.operation.foreign.meaning.trip == "gap"
     assert "not a latency" in latency.operation.foreign.meaning.text
@@ -121,8 +123,8 @@ def test_tables_have_their_meaning() -> None:
         ("1".rjust(30, "1") + " 1.0", False),
     ],
 )
-def test_only_two_columns_with_rising_sizes_are_taken_for_it(text: str, whether: bool) -> None:
-    assert mpbench.recognises(printed.lines(text)) is whether
+def test_only_two_columns_with_increasing_sizes_are_recognised(text: str, whether: bool) -> None:
+    assert mpbench.recognises(tool_outputs.number_lines(text)) is whether
 
 
 @pytest.mark.parametrize(
@@ -138,20 +140,20 @@ def test_only_two_columns_with_rising_sizes_are_taken_for_it(text: str, whether:
     ],
 )
 def test_a_damaged_row_is_refused(line: str, message: str) -> None:
-    assert printed.read_refusal(mpbench, f"4 1.0\n{line}", "reduce.txt") == f"reduce.txt:2: {message}"
+    assert tool_outputs.read_refusal(mpbench, f"4 1.0\n{line}", "reduce.txt") == f"reduce.txt:2: {message}"
 
 
 def test_a_warning_of_a_library_is_kept() -> None:
-    (table,) = printed.tables(mpbench, "4 1.0\nWARNING: no InfiniBand\n\n8 2.0", "reduce.txt")
+    (table,) = tool_outputs.read_tables(mpbench, "4 1.0\nWARNING: no InfiniBand\n\n8 2.0", "reduce.txt")
     assert [line.text for line in table.noise] == ["WARNING: no InfiniBand"]
     assert [row.size_bytes for row in table.rows] == [4, 8]
 
 
-def test_every_benchmark_is_a_row() -> None:
+def test_every_benchmark_is_a_documented_row() -> None:
     assert [operation.name for operation in mpbench.OPERATIONS] == [f"mpbench-{name}" for name in mpbench.KINDS]
 
 
-@given(printed.draw_damage([path.read_text() for path in FILES]))
-def test_whatever_comes_is_read_or_refused(text: str) -> None:
-    mpbench.recognises(printed.lines(text))
-    printed.assert_read_or_refused(mpbench, text, "reduce.txt")
+@given(tool_outputs.draw_damage([path.read_text() for path in FILES]))
+def test_damaged_texts_are_read_or_refused(text: str) -> None:
+    mpbench.recognises(tool_outputs.number_lines(text))
+    tool_outputs.assert_read_or_refused(mpbench, text, "reduce.txt")

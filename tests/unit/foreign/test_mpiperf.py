@@ -1,4 +1,4 @@
-"""MPIPerf: its report by collectives, point-to-point calls and nonblocking ones, and that of each process."""
+"""MPIPerf: reports of collectives, point-to-point calls and nonblocking calls, and reports of each process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import printed
+from fakes import tool_outputs
 from hypothesis import given
 
 from rankbench.foreign.tools import mpiperf
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from rankbench.foreign import Table
     from rankbench.model import Meaning
 
-FOLDER = printed.SAMPLES / "mpiperf"
-FILES = printed.files("mpiperf")
-TAKEN = [
+FOLDER = tool_outputs.SAMPLES / "mpiperf"
+FILES = tool_outputs.list_files("mpiperf")
+EXPECTED_VALUES = [
     # file, operation, compute, size in bytes, column, value
     ("Allreduce.txt", "mpiperf-allreduce", "", 65536 * 8, "Mean", 65.08),
     ("Allreduce.txt", "mpiperf-allreduce", "", 8, "TRuns", 40),
@@ -43,7 +43,7 @@ ROW = "  2       1           40      33      17      0.33           0.01       0
 REST = "          0.00           0.32           0.33           0.01      \n"
 HEADINGS = "Procs Count TRuns CRuns FRuns Mean RSE StdErr Min Max Err CI LB CI UB RelErr"
 END = "# Elapsed time: 0.022399 sec.\n"
-OF_EACH = """# Characteristics of measurements:
+PROCESS_REPORT = """# Characteristics of measurements:
 #   Procs - total number of processes
 # ------------------------------------------------------------------
 # Benchmark: Bcast 
@@ -54,16 +54,16 @@ OF_EACH = """# Characteristics of measurements:
 """  # noqa: W291
 
 
-def _meaning(table: Table) -> Meaning:
+def _find_meaning(table: Table) -> Meaning:
     assert table.operation.foreign
     return table.operation.foreign.meaning
 
 
-@pytest.mark.parametrize(("name", "operation", "compute", "size", "column", "value"), TAKEN)
+@pytest.mark.parametrize(("name", "operation", "compute", "size", "column", "value"), EXPECTED_VALUES)
 def test_values_are_those_of_the_file(
     name: str, operation: str, compute: str, size: int, column: str, value: float
 ) -> None:
-    tables = printed.sample(mpiperf, FOLDER / name)
+    tables = tool_outputs.read_sample(mpiperf, FOLDER / name)
     table = next(table for table in tables if table.options.get("compute", "") == compute)
     (row,) = [row for row in table.rows if row.size_bytes == size]
     assert row.numbers[table.columns.index(column)] == value
@@ -71,15 +71,15 @@ def test_values_are_those_of_the_file(
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_every_row_of_every_file_is_read_and_its_benchmark_known(path: Path) -> None:
-    tables = printed.sample(mpiperf, path)
-    assert printed.count_rows(tables) == len(re.findall(r"^\s*\d", path.read_text(), re.MULTILINE))
+def test_every_row_of_every_file_is_read_with_a_known_benchmark(path: Path) -> None:
+    tables = tool_outputs.read_sample(mpiperf, path)
+    assert tool_outputs.count_rows(tables) == len(re.findall(r"^\s*\d", path.read_text(), re.MULTILINE))
     assert {table.operation.name for table in tables} <= {operation.name for operation in mpiperf.OPERATIONS}
     assert {table.form for table in tables} == {"nonblocking" if path.name.startswith("I") else "blocking"}
 
 
-def test_a_report_says_what_its_columns_are() -> None:
-    (table,) = printed.sample(mpiperf, FOLDER / "Allreduce.txt")
+def test_columns_of_a_report_have_roles() -> None:
+    (table,) = tool_outputs.read_sample(mpiperf, FOLDER / "Allreduce.txt")
     assert (table.datatype, table.line) == ("double", 1)
     assert {role: table.columns[index] for role, index in table.roles.items()} == {
         "value": "Mean", "minimum": "Min", "maximum": "Max", "error": "StdErr", "repetitions": "FRuns",
@@ -87,13 +87,13 @@ def test_a_report_says_what_its_columns_are() -> None:
     assert table.facts["command"] == "/opt/bench/mpiperf -x1 -X64KiB -S2 Allreduce"
     assert table.facts["hosts"] == "vm, vm"
     assert table.facts["timer"] == "MPI_Wtime"
-    assert (_meaning(table).over_calls, _meaning(table).over_ranks, _meaning(table).start) == (
+    assert (_find_meaning(table).over_calls, _find_meaning(table).over_ranks, _find_meaning(table).start) == (
         "trimmed mean", "maximum", "window",
     )  # fmt: skip
 
 
 def test_overlap_has_a_table_for_each_computation() -> None:
-    tables = printed.sample(mpiperf, FOLDER / "Iscatterv.overlap.txt")
+    tables = tool_outputs.read_sample(mpiperf, FOLDER / "Iscatterv.overlap.txt")
     assert [table.options["compute"] for table in tables] == [f"{step / 5:g}" for step in range(11)]
     assert {role: tables[0].columns[index] for role, index in tables[0].roles.items()} == {
         "value": "Total", "pure": "BlockingTime", "compute": "CompTime", "repetitions": "CRuns",
@@ -105,24 +105,24 @@ def test_overlap_has_a_table_for_each_computation() -> None:
 
 
 def test_a_benchmark_without_sizes_has_a_table_for_each_count() -> None:
-    tables = printed.sample(mpiperf, FOLDER / "WaitPatternUp.txt")
+    tables = tool_outputs.read_sample(mpiperf, FOLDER / "WaitPatternUp.txt")
     assert [len(table.rows) for table in tables] == [1] * 8
     assert {row.size_bytes for table in tables for row in table.rows} == {0}
 
 
 def test_untrimmed_values_are_another_benchmark() -> None:
     text = HEAD.replace("(removing outliers): on", "(removing outliers): off") + ROW + REST + END
-    (table,) = printed.tables(mpiperf, text)
-    assert (table.operation.name, _meaning(table).over_calls) == ("mpiperf-allreduce-untrimmed", "mean")
-    assert "nothing is dropped" in _meaning(table).text
+    (table,) = tool_outputs.read_tables(mpiperf, text)
+    assert (table.operation.name, _find_meaning(table).over_calls) == ("mpiperf-allreduce-untrimmed", "mean")
+    assert "nothing is dropped" in _find_meaning(table).text
 
 
 def test_runs_without_synchronisation_are_another_benchmark() -> None:
     head, _, _ = HEAD.partition("# Characteristics")
     text = head + "# Benchmark: Allreduce\n# Pipelined measurements\n# [Procs] [Count]     [TRuns] [Mean]\n#\n"
-    (table,) = printed.tables(mpiperf, text + "  2       4           100     0.52\n" + END)
+    (table,) = tool_outputs.read_tables(mpiperf, text + "  2       4           100     0.52\n" + END)
     assert table.operation.name == "mpiperf-allreduce-pipelined"
-    assert (_meaning(table).over_calls, _meaning(table).over_ranks, _meaning(table).start) == (
+    assert (_find_meaning(table).over_calls, _find_meaning(table).over_ranks, _find_meaning(table).start) == (
         "mean",
         "maximum",
         "none",
@@ -133,60 +133,62 @@ def test_runs_without_synchronisation_are_another_benchmark() -> None:
 
 
 @pytest.mark.parametrize(("mean", "scale"), [("0.000001", 1e9), ("1.25", 1e3)])
-def test_the_report_of_each_process_has_a_table_for_each(mean: str, scale: float) -> None:
-    assert mpiperf.recognises(printed.lines(OF_EACH))
+def test_a_report_of_each_process_has_a_table_for_each(mean: str, scale: float) -> None:
+    assert mpiperf.recognises(tool_outputs.number_lines(PROCESS_REPORT))
     rows = "".join(f"  2  16  {rank}  30  {mean}  0.01  0  0  0  0  0\n" for rank in range(2))
-    tables = printed.tables(mpiperf, (OF_EACH + rows) * 2)
+    tables = tool_outputs.read_tables(mpiperf, (PROCESS_REPORT + rows) * 2)
     assert [table.options for table in tables] == [{"rank": "0"}, {"rank": "1"}] * 2
     assert [(table.scale, table.operation.name, table.datatype) for table in tables] == [
         (scale, "mpiperf-bcast-process", "byte")
     ] * 4
-    assert (_meaning(tables[0]).over_ranks, _meaning(tables[0]).over_calls) == ("one", "mean")
+    assert (_find_meaning(tables[0]).over_ranks, _find_meaning(tables[0]).over_calls) == ("one", "mean")
 
 
-def test_the_report_of_each_process_of_a_nonblocking_call_shows_of_the_computation() -> None:
+def test_reports_of_each_process_of_a_nonblocking_call_have_the_computation() -> None:
     head = (FOLDER / "Ibcast.overlap.txt").read_text()
     head = head[head.index("# Characteristics") : head.index("  2       1 ")].replace("[Count]     ", "[Count] [Rank] ")
-    tables = printed.tables(mpiperf, head + "  2  1  1  1.9  0.0  40  31  0.0  0.3  1.6  0.0  1.9  0.1\n")
+    tables = tool_outputs.read_tables(mpiperf, head + "  2  1  1  1.9  0.0  40  31  0.0  0.3  1.6  0.0  1.9  0.1\n")
     assert tables[0].options == {"compute": "0", "rank": "1"}
     assert tables[0].operation.name == "mpiperf-ibcast-overlap-process"
-    assert "BlockingTime" in _meaning(tables[0]).text
+    assert "BlockingTime" in _find_meaning(tables[0]).text
 
 
-def test_where_no_run_was_valid_there_is_no_value() -> None:
+def test_without_valid_runs_there_is_no_value() -> None:
     text = HEAD + "  2  1  100  0  0  0.00  0.00  0.00  nan  -nan  0.00  0.00  0.00  0.00\n" + END
-    (table,) = printed.tables(mpiperf, text)
+    (table,) = tool_outputs.read_tables(mpiperf, text)
     assert table.rows[0].numbers[:3] == (100.0, 0.0, 0.0)
     assert all(math.isnan(value) for value in table.rows[0].numbers[3:])
 
 
-def test_seconds_are_reported_by_the_head() -> None:
+def test_the_unit_is_that_of_the_head() -> None:
     text = HEAD.replace("microseconds", "seconds") + ROW + REST + END
-    assert printed.tables(mpiperf, text)[0].scale == 1e9
+    assert tool_outputs.read_tables(mpiperf, text)[0].scale == 1e9
 
 
 def test_a_cold_cache_is_an_option() -> None:
     text = HEAD.replace("Cache defeat: off", "Cache defeat: on") + ROW + REST + END
-    assert printed.tables(mpiperf, text)[0].options == {"cache": "defeated"}
+    assert tool_outputs.read_tables(mpiperf, text)[0].options == {"cache": "defeated"}
 
 
 @pytest.mark.parametrize(("iterations", "compute"), [("1", "2"), ("4", "0"), ("0", "0"), ("x", "0")])
-def test_computations_are_those_that_the_head_shows(iterations: str, compute: str) -> None:
+def test_computations_are_those_of_the_head(iterations: str, compute: str) -> None:
     text = (FOLDER / "Ibarrier.overlap.txt").read_text().replace("iterations: 10", f"iterations: {iterations}")
-    assert printed.tables(mpiperf, text)[0].options == {"compute": compute}
+    assert tool_outputs.read_tables(mpiperf, text)[0].options == {"compute": compute}
 
 
 def test_an_unknown_benchmark_is_read_by_its_headings() -> None:
-    (table,) = printed.tables(mpiperf, HEAD.replace("Benchmark: Allreduce", "Benchmark: Usertest") + ROW + REST + END)
+    (table,) = tool_outputs.read_tables(
+        mpiperf, HEAD.replace("Benchmark: Allreduce", "Benchmark: Usertest") + ROW + REST + END
+    )
     assert (table.operation.name, table.datatype, table.rows[0].size_bytes) == ("mpiperf-usertest", "", 1)
     assert table.operation.foreign
     assert table.operation.foreign.counterpart == ""
-    assert "unknown to rankbench" in _meaning(table).text
+    assert "unknown to rankbench" in _find_meaning(table).text
 
 
 def test_several_reports_may_follow_each_other() -> None:
     text = HEAD + ROW + REST + END
-    assert [table.line for table in printed.tables(mpiperf, text * 2)] == [1, 1 + len(text.splitlines())]
+    assert [table.line for table in tool_outputs.read_tables(mpiperf, text * 2)] == [1, 1 + len(text.splitlines())]
 
 
 @pytest.mark.parametrize(
@@ -204,32 +206,32 @@ def test_several_reports_may_follow_each_other() -> None:
     ],
 )  # fmt: skip
 def test_a_damaged_row_is_refused(row: str, message: str) -> None:
-    assert printed.read_refusal(mpiperf, HEAD + row) == f"f:{len(HEAD.splitlines()) + 1}: {message}"
+    assert tool_outputs.read_refusal(mpiperf, HEAD + row) == f"f:{len(HEAD.splitlines()) + 1}: {message}"
 
 
-def test_columns_that_hold_no_time_are_refused() -> None:
-    assert printed.read_refusal(mpiperf, "# mpiperf 9 report\n# [Procs] [Count] [Speed]\n2 1 3\n") == (
+def test_columns_without_a_time_are_refused() -> None:
+    assert tool_outputs.read_refusal(mpiperf, "# mpiperf 9 report\n# [Procs] [Count] [Speed]\n2 1 3\n") == (
         "f:3: columns [Procs] [Count] [Speed], expected [Mean] or [Total] and one of [TRuns], [CRuns], [FRuns]"
     )
-    assert printed.read_refusal(mpiperf, "# mpiperf 9 report\n# [Size] [CRuns] [Mean]\n2 1 3\n") == (
+    assert tool_outputs.read_refusal(mpiperf, "# mpiperf 9 report\n# [Size] [CRuns] [Mean]\n2 1 3\n") == (
         "f:3: Procs is '', expected a whole number from 0 to 2^62"
     )
 
 
 @pytest.mark.parametrize("after", ["", "# mpiperf 0.0.3 report\n"])
 def test_a_report_without_an_end_is_refused(after: str) -> None:
-    assert printed.read_refusal(mpiperf, HEAD + ROW + REST + after) == (
+    assert tool_outputs.read_refusal(mpiperf, HEAD + ROW + REST + after) == (
         "f:1: the report that begins here has no end; is the file cut? If the run was ended, write "
         "# Elapsed time: 0 sec. after its rows"
     )
 
 
 def test_unrecognised_lines_are_kept() -> None:
-    (table,) = printed.tables(mpiperf, HEAD + "a warning\n" + ROW + REST + END)
+    (table,) = tool_outputs.read_tables(mpiperf, HEAD + "a warning\n" + ROW + REST + END)
     assert [line.text for line in table.noise] == ["a warning"]
 
 
-def test_counterparts_are_set_where_the_call_and_its_size_are_the_same() -> None:
+def test_counterparts_are_set_if_call_and_size_are_equal() -> None:
     counterparts = {
         operation.name: operation.foreign.counterpart for operation in mpiperf.OPERATIONS if operation.foreign
     }
@@ -242,11 +244,11 @@ def test_counterparts_are_set_where_the_call_and_its_size_are_the_same() -> None
 
 
 @pytest.mark.parametrize(("text", "whether"), [(HEAD, True), ("# mpiperf report", False), ("", False)])
-def test_it_is_known_by_its_head(text: str, whether: bool) -> None:
-    assert mpiperf.recognises(printed.lines(text)) is whether
+def test_mpiperf_is_recognised_by_its_head(text: str, whether: bool) -> None:
+    assert mpiperf.recognises(tool_outputs.number_lines(text)) is whether
 
 
-@given(printed.draw_damage([path.read_text() for path in FILES]))
-def test_whatever_comes_is_read_or_refused(text: str) -> None:
-    mpiperf.recognises(printed.lines(text))
-    printed.assert_read_or_refused(mpiperf, text)
+@given(tool_outputs.draw_damage([path.read_text() for path in FILES]))
+def test_damaged_texts_are_read_or_refused(text: str) -> None:
+    mpiperf.recognises(tool_outputs.number_lines(text))
+    tool_outputs.assert_read_or_refused(mpiperf, text)

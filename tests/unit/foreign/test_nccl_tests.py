@@ -1,4 +1,4 @@
-"""NCCL tests: calls out of place and in place side by side, of several versions."""
+"""NCCL tests: out-of-place and in-place calls side by side, of several versions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import printed
+from fakes import tool_outputs
 from hypothesis import given
 
 from rankbench.foreign.tools import nccl_tests
@@ -72,7 +72,7 @@ EACH_CALL = (
     + END
 )
 TEXTS = [ALL_REDUCE, ALL_GATHER, OLD, EACH_CALL]
-TAKEN = [
+EXPECTED_VALUES = [
     # text, file, operation, buffers, size, column, value
     (ALL_REDUCE, "f", "nccl_tests-all_reduce", "separate", 8, "time", 13.52),
     (ALL_REDUCE, "f", "nccl_tests-all_reduce", "in-place", 1048576, "busbw", 14.96),
@@ -82,24 +82,24 @@ TAKEN = [
     (OLD, "broadcast_perf.out", "nccl_tests-broadcast", "separate", 16, "error", 5e-07),
     (EACH_CALL, "f", "nccl_tests-new_thing_perf", "in-place", 1024, "i_p99", 12.5),
 ]
-NAME_IT = (
+RENAME_ADVICE = (
     "neither the output nor the file's name names the collective; name the file after the program, such as "
     "all_reduce_perf.txt (allowed: all_reduce_perf, all_gather_perf, reduce_scatter_perf, broadcast_perf, reduce_perf, "
     "alltoall_perf, alltoallv_perf, gather_perf, scatter_perf, sendrecv_perf, hypercube_perf)"
 )
 
 
-def _meaning(table: Table) -> Meaning:
+def _find_meaning(table: Table) -> Meaning:
     assert table.operation.foreign
     return table.operation.foreign.meaning
 
 
-@pytest.mark.parametrize(("text", "file", "operation", "buffers", "size", "column", "value"), TAKEN)
+@pytest.mark.parametrize(("text", "file", "operation", "buffers", "size", "column", "value"), EXPECTED_VALUES)
 def test_values_are_those_of_the_text(
     text: str, file: str, operation: str, buffers: str, size: int, column: str, value: float
 ) -> None:
-    assert nccl_tests.recognises(printed.lines(text))
-    tables = printed.tables(nccl_tests, text, file)
+    assert nccl_tests.recognises(tool_outputs.number_lines(text))
+    tables = tool_outputs.read_tables(nccl_tests, text, file)
     (table,) = [table for table in tables if table.options.get("buffers", "separate") == buffers]
     (row,) = [row for row in table.rows if row.size_bytes == size]
     assert row.numbers[table.columns.index(column)] == value
@@ -107,8 +107,8 @@ def test_values_are_those_of_the_text(
     assert table.columns[table.roles["value"]] == "time"
 
 
-def test_the_head_and_the_foot_are_facts() -> None:
-    first, second = printed.tables(nccl_tests, ALL_REDUCE)
+def test_head_and_foot_are_facts() -> None:
+    first, second = tool_outputs.read_tables(nccl_tests, ALL_REDUCE)
     assert (first.version, first.ranks, first.line, first.datatype) == ("2.17.6", 2, 1, "float")
     assert (first.options, second.options) == ({"reduction": "sum"}, {"buffers": "in-place", "reduction": "sum"})
     assert (first.facts["hosts"], first.facts["devices"]) == ("node-a, node-b", "NVIDIA A100-SXM4-40GB")
@@ -117,37 +117,37 @@ def test_the_head_and_the_foot_are_facts() -> None:
 
 
 def test_wrong_values_and_unchecked_data_are_reported() -> None:
-    assert [row.wrong for row in printed.tables(nccl_tests, ALL_REDUCE)[1].rows] == ["", "3 wrong values"]
-    checked, unchecked = printed.tables(nccl_tests, ALL_GATHER, "all_gather")
-    assert (_meaning(checked).data, _meaning(unchecked).data) == ("checked", "not checked")
+    assert [row.wrong for row in tool_outputs.read_tables(nccl_tests, ALL_REDUCE)[1].rows] == ["", "3 wrong values"]
+    checked, unchecked = tool_outputs.read_tables(nccl_tests, ALL_GATHER, "all_gather")
+    assert (_find_meaning(checked).data, _find_meaning(unchecked).data) == ("checked", "not checked")
     assert math.isnan(unchecked.rows[0].numbers[-1])
     assert unchecked.rows[0].wrong == ""
 
 
 def test_a_root_a_graph_and_aggregated_calls_are_options() -> None:
-    assert printed.tables(nccl_tests, OLD, "broadcast")[0].options == {"root": "1"}
-    (table, _) = printed.tables(nccl_tests, EACH_CALL)
+    assert tool_outputs.read_tables(nccl_tests, OLD, "broadcast")[0].options == {"root": "1"}
+    (table, _) = tool_outputs.read_tables(nccl_tests, EACH_CALL)
     assert table.options == {"aggregated": "8", "graph": "4", "reduction": "sum"}
     assert {role: table.columns[index] for role, index in table.roles.items()} == {
         "value": "time", "minimum": "i_min", "maximum": "i_max", "p99": "i_p99",
     }  # fmt: skip
     assert (table.datatype, table.ranks) == ("oddtype", 0)
-    assert "unknown to rankbench" in _meaning(table).text
+    assert "unknown to rankbench" in _find_meaning(table).text
 
 
-def test_the_time_of_the_processor_is_another_benchmark() -> None:
-    table = printed.tables(nccl_tests, ALL_REDUCE.replace("    time ", " cputime "))[0]
+def test_cpu_time_is_another_benchmark() -> None:
+    table = tool_outputs.read_tables(nccl_tests, ALL_REDUCE.replace("    time ", " cputime "))[0]
     assert table.operation.name == "nccl_tests-all_reduce-cputime"
-    assert "not until it is done" in _meaning(table).text
+    assert "not until it is done" in _find_meaning(table).text
 
 
 def test_groups_have_their_own_communicators() -> None:
-    table = printed.tables(nccl_tests, ALL_REDUCE.replace("Rank  1 Group  0", "Rank  1 Group  1"))[0]
+    table = tool_outputs.read_tables(nccl_tests, ALL_REDUCE.replace("Rank  1 Group  0", "Rank  1 Group  1"))[0]
     assert (table.ranks, table.options) == (1, {"groups": "2", "reduction": "sum"})
 
 
-def test_tests_may_follow_each_other() -> None:
-    tables = printed.tables(nccl_tests, ALL_REDUCE + ALL_GATHER, "all_gather.log")
+def test_several_tests_may_follow_each_other() -> None:
+    tables = tool_outputs.read_tables(nccl_tests, ALL_REDUCE + ALL_GATHER, "all_gather.log")
     assert [table.operation.name for table in tables] == [
         *["nccl_tests-all_reduce"] * 2, "nccl_tests-all_gather", "nccl_tests-all_gather-unchecked",
     ]  # fmt: skip
@@ -155,8 +155,8 @@ def test_tests_may_follow_each_other() -> None:
 
 
 @pytest.mark.parametrize("file", ["out.txt", "all_reduce_broadcast.txt"])
-def test_a_name_that_shows_nothing_is_refused(file: str) -> None:
-    assert printed.read_refusal(nccl_tests, ALL_GATHER, file) == f"{file}:10: {NAME_IT}"
+def test_a_file_name_without_a_benchmark_is_refused(file: str) -> None:
+    assert tool_outputs.read_refusal(nccl_tests, ALL_GATHER, file) == f"{file}:10: {RENAME_ADVICE}"
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_name_that_shows_nothing_is_refused(file: str) -> None:
     [("reduce_scatter.log", "reduce_scatter"), ("a-alltoallv", "alltoallv"), ("all_to_all", "alltoall")],
 )
 def test_older_tests_are_named_by_their_file(file: str, name: str) -> None:
-    assert printed.tables(nccl_tests, ALL_GATHER, file)[0].operation.name == f"nccl_tests-{name}"
+    assert tool_outputs.read_tables(nccl_tests, ALL_GATHER, file)[0].operation.name == f"nccl_tests-{name}"
 
 
 COLUMNS = "size count type redop root time algbw busbw #wrong time algbw busbw #wrong"
@@ -185,11 +185,11 @@ COLUMNS = "size count type redop root time algbw busbw #wrong time algbw busbw #
 )  # fmt: skip
 def test_a_damaged_row_is_refused(row: str, message: str) -> None:
     head = SETTINGS + HEADINGS
-    assert printed.read_refusal(nccl_tests, head + row) == f"f:{len(head.splitlines()) + 1}: {message}"
+    assert tool_outputs.read_refusal(nccl_tests, head + row) == f"f:{len(head.splitlines()) + 1}: {message}"
 
 
-def test_headings_of_unequal_halves_are_refused() -> None:
-    assert printed.read_refusal(nccl_tests, "# size count type time algbw busbw time algbw\n") == (
+def test_headings_with_unequal_halves_are_refused() -> None:
+    assert tool_outputs.read_refusal(nccl_tests, "# size count type time algbw busbw time algbw\n") == (
         "f:1: columns size count type time algbw busbw time algbw, expected size, count and type, then the same "
         "values twice"
     )
@@ -198,7 +198,7 @@ def test_headings_of_unequal_halves_are_refused() -> None:
 @pytest.mark.parametrize("after", ["", SETTINGS])
 def test_a_test_without_an_end_is_refused(after: str) -> None:
     text = ALL_REDUCE.removesuffix(END) + after
-    assert printed.read_refusal(nccl_tests, text) == (
+    assert tool_outputs.read_refusal(nccl_tests, text) == (
         "f:1: the test that begins here has no end; is the file cut? If it was ended, write # Avg bus bandwidth : 0 "
         "after its rows"
     )
@@ -206,7 +206,7 @@ def test_a_test_without_an_end_is_refused(after: str) -> None:
 
 def test_unrecognised_lines_are_kept() -> None:
     text = ALL_REDUCE.replace("           8 ", "node-a:4711 [0] NCCL INFO cudaDriverVersion 12040\n           8 ")
-    assert [line.text for line in printed.tables(nccl_tests, text)[0].noise] == [
+    assert [line.text for line in tool_outputs.read_tables(nccl_tests, text)[0].noise] == [
         "node-a:4711 [0] NCCL INFO cudaDriverVersion 12040"
     ]
 
@@ -216,11 +216,11 @@ def test_no_call_has_a_counterpart_in_mpi() -> None:
 
 
 @pytest.mark.parametrize(("text", "whether"), [(SETTINGS, True), (HEADINGS, True), ("# nThreads", False), ("", False)])
-def test_it_is_known_by_its_head(text: str, whether: bool) -> None:
-    assert nccl_tests.recognises(printed.lines(text)) is whether
+def test_nccl_tests_are_recognised_by_their_head(text: str, whether: bool) -> None:
+    assert nccl_tests.recognises(tool_outputs.number_lines(text)) is whether
 
 
-@given(printed.draw_damage(TEXTS))
-def test_whatever_comes_is_read_or_refused(text: str) -> None:
-    nccl_tests.recognises(printed.lines(text))
-    printed.assert_read_or_refused(nccl_tests, text, "all_gather.txt")
+@given(tool_outputs.draw_damage(TEXTS))
+def test_damaged_texts_are_read_or_refused(text: str) -> None:
+    nccl_tests.recognises(tool_outputs.number_lines(text))
+    tool_outputs.assert_read_or_refused(nccl_tests, text, "all_gather.txt")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import printed
+from fakes import tool_outputs
 from hypothesis import given
 
 from rankbench.foreign.tools import netpipe
@@ -42,7 +42,7 @@ Start testing with 7 trials for each message size
 Completed with        max bandwidth   67.112 Gbps        1.520 usecs latency
 """
 TEXTS = [FILE_3, FILE_5, TERMINAL_3, TERMINAL_5]
-TAKEN = [
+EXPECTED_VALUES = [
     # text, version, size, column, value, nanoseconds of the value
     (FILE_3, "3.x", 65536, "Mbps", 7812.5, 64000),
     (FILE_3, "3.x", 1, "seconds", 0.00000158, 1580),
@@ -55,34 +55,34 @@ TAKEN = [
 ]
 
 
-def _meaning(table: Table) -> Meaning:
+def _find_meaning(table: Table) -> Meaning:
     assert table.operation.foreign
     return table.operation.foreign.meaning
 
 
-@pytest.mark.parametrize(("text", "version", "size", "column", "value", "time_ns"), TAKEN)
+@pytest.mark.parametrize(("text", "version", "size", "column", "value", "time_ns"), EXPECTED_VALUES)
 def test_values_are_those_of_the_text(
     text: str, version: str, size: int, column: str, value: float, time_ns: float
 ) -> None:
-    assert netpipe.recognises(printed.lines(text))
-    (table,) = printed.tables(netpipe, text)
+    assert netpipe.recognises(tool_outputs.number_lines(text))
+    (table,) = tool_outputs.read_tables(netpipe, text)
     (row,) = [row for row in table.rows if row.size_bytes == size]
     assert row.numbers[table.columns.index(column)] == value
     assert row.numbers[table.roles["value"]] * table.scale == pytest.approx(time_ns)
     assert (table.version, table.ranks) == (version, 2)
 
 
-def test_the_two_versions_take_another_value_of_their_trials() -> None:
-    (third,), (fifth,) = printed.tables(netpipe, FILE_3), printed.tables(netpipe, FILE_5)
+def test_the_two_versions_print_different_statistics_of_their_trials() -> None:
+    (third,), (fifth,) = tool_outputs.read_tables(netpipe, FILE_3), tool_outputs.read_tables(netpipe, FILE_5)
     assert (third.operation.name, fifth.operation.name) == ("netpipe-pingpong", "netpipe-pingpong-mean")
-    assert (_meaning(third).over_calls, _meaning(fifth).over_calls) == ("minimum", "mean")
-    assert (_meaning(third).trip, _meaning(fifth).trip) == ("half", "half")
-    assert (_meaning(third).data, _meaning(fifth).data) == ("not checked", "checked")
-    assert ("2^20" in _meaning(third).text, "10^9" in _meaning(fifth).text) == (True, True)
+    assert (_find_meaning(third).over_calls, _find_meaning(fifth).over_calls) == ("minimum", "mean")
+    assert (_find_meaning(third).trip, _find_meaning(fifth).trip) == ("half", "half")
+    assert (_find_meaning(third).data, _find_meaning(fifth).data) == ("not checked", "checked")
+    assert ("2^20" in _find_meaning(third).text, "10^9" in _find_meaning(fifth).text) == (True, True)
 
 
 def test_lines_before_the_sizes_are_options() -> None:
-    (table,) = printed.tables(netpipe, TERMINAL_3)
+    (table,) = tool_outputs.read_tables(netpipe, TERMINAL_3)
     assert (table.options, table.line) == ({"mode": "synchronous"}, 1)
     assert (table.facts, table.noise) == ({"hosts": "node1, node2"}, ())
     assert table.roles == {"value": 2, "repetitions": 0}
@@ -96,19 +96,19 @@ def test_lines_before_the_sizes_are_options() -> None:
     ],
 )
 def test_other_patterns_are_other_benchmarks(text: str, name: str, counted: float, scale: float) -> None:
-    (table,) = printed.tables(netpipe, f"{text}\n{TERMINAL_3}")
+    (table,) = tool_outputs.read_tables(netpipe, f"{text}\n{TERMINAL_3}")
     assert (table.operation.name, table.operation.metric) == (name, "bandwidth")
-    assert (_meaning(table).counted, _meaning(table).megabyte, table.scale) == (counted, 1 << 20, scale)
+    assert (_find_meaning(table).counted, _find_meaning(table).megabyte, table.scale) == (counted, 1 << 20, scale)
     assert table.columns[table.roles["value"]] == "Mbps"
     assert table.operation.foreign
     assert table.operation.foreign.counterpart == ""
-    (fifth,) = printed.tables(netpipe, f"Bidirectional mode using 1 pairs of processes.\n{TERMINAL_5}")
-    assert (fifth.operation.name, _meaning(fifth).megabyte) == ("netpipe-bidirectional-mean", 10**6)
+    (fifth,) = tool_outputs.read_tables(netpipe, f"Bidirectional mode using 1 pairs of processes.\n{TERMINAL_5}")
+    assert (fifth.operation.name, _find_meaning(fifth).megabyte) == ("netpipe-bidirectional-mean", 10**6)
     assert (fifth.scale, fifth.ranks) == (125000, 0)
 
 
 def test_successive_runs_are_separate_tables() -> None:
-    tables = printed.tables(netpipe, f"Streaming in one direction only.\n{TERMINAL_3}{TERMINAL_3}")
+    tables = tool_outputs.read_tables(netpipe, f"Streaming in one direction only.\n{TERMINAL_3}{TERMINAL_3}")
     assert [(table.operation.name, len(table.rows)) for table in tables] == [
         ("netpipe-stream", 3),
         ("netpipe-pingpong", 3),
@@ -124,12 +124,12 @@ def test_successive_runs_are_separate_tables() -> None:
         ("0     9.999     6.001     6.999    2.40", 0),
     ],
 )
-def test_the_bandwidths_of_pairs_are_added_by_version_5(row: str, ranks: int) -> None:
-    assert printed.tables(netpipe, row)[0].ranks == ranks
+def test_version_5_adds_the_bandwidths_of_pairs(row: str, ranks: int) -> None:
+    assert tool_outputs.read_tables(netpipe, row)[0].ranks == ranks
 
 
-def test_the_work_done_meanwhile_is_left_out() -> None:
-    (table,) = printed.tables(netpipe, "     1024     3.413     3.001     3.724    2.40     1.50 GFlops\n")
+def test_the_column_of_concurrent_work_is_ignored() -> None:
+    (table,) = tool_outputs.read_tables(netpipe, "     1024     3.413     3.001     3.724    2.40     1.50 GFlops\n")
     assert table.rows[0].numbers == (3.413, 3.001, 3.724, 2.40)
 
 
@@ -142,10 +142,12 @@ def test_the_work_done_meanwhile_is_left_out() -> None:
     ],
 )
 def test_a_failed_check_of_the_data_is_reported(after: str, wrong: str) -> None:
-    (third,) = printed.tables(
+    (third,) = tool_outputs.read_tables(
         netpipe, f"  0:       1 bytes 100000 times -->      4.82 Mbps in       1.58 usec{after}\n"
     )
-    (fifth,) = printed.tables(netpipe, f"  1:       1  B     25000 times -->    5.263 Mbps  in    1.520 usecs{after}\n")
+    (fifth,) = tool_outputs.read_tables(
+        netpipe, f"  1:       1  B     25000 times -->    5.263 Mbps  in    1.520 usecs{after}\n"
+    )
     assert third.rows[0].wrong == fifth.rows[0].wrong == wrong
 
 
@@ -175,7 +177,7 @@ NOT_A_SENTENCE = "expected a size, 'times -->', a bandwidth and a time, as NetPI
     ],
 )  # fmt: skip
 def test_a_damaged_row_is_refused(before: str, row: str, message: str) -> None:
-    assert printed.read_refusal(netpipe, before + row) == f"f:{len(before.splitlines()) + 1}: {message}"
+    assert tool_outputs.read_refusal(netpipe, before + row) == f"f:{len(before.splitlines()) + 1}: {message}"
 
 
 @pytest.mark.parametrize(
@@ -183,15 +185,15 @@ def test_a_damaged_row_is_refused(before: str, row: str, message: str) -> None:
     ["", "4 1.0\n", "4 1.0 2.0\n", "# size\n" + FILE_3, FILE_3 + "a warning\n", "0: node1\n1: node2\n", "4 1 2 3 4"],
 )
 def test_other_texts_are_not_recognised(text: str) -> None:
-    assert not netpipe.recognises(printed.lines(text))
+    assert not netpipe.recognises(tool_outputs.number_lines(text))
 
 
-def test_every_benchmark_is_named_once() -> None:
+def test_names_of_benchmarks_are_unique() -> None:
     names = [operation.name for operation in netpipe.OPERATIONS]
     assert len(set(names)) == len(names) == 6
 
 
-@given(printed.draw_damage(TEXTS))
-def test_whatever_comes_is_read_or_refused(text: str) -> None:
-    netpipe.recognises(printed.lines(text))
-    printed.assert_read_or_refused(netpipe, text)
+@given(tool_outputs.draw_damage(TEXTS))
+def test_damaged_texts_are_read_or_refused(text: str) -> None:
+    netpipe.recognises(tool_outputs.number_lines(text))
+    tool_outputs.assert_read_or_refused(netpipe, text)

@@ -1,4 +1,4 @@
-"""OSU's tables: every sample, every kind of column, and whatever a damaged file may hold."""
+"""OSU's tables: every sample, every kind of column, and damaged files."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ NO_TABLE = {"osu_hello.txt", *(f"osu_{call}.txt" for call in osu.PROGRAMS if "ne
 TABLES = [path for path in FILES if path.name not in NO_TABLE]
 
 
-def _read(text: str, file: str = "f") -> list[Table]:
+def _read_text(text: str, file: str = "f") -> list[Table]:
     return list(osu.read(Text(file, iter([Line(number, line) for number, line in enumerate(text.splitlines(), 1)]))))
 
 
-def _file(path: Path) -> list[Table]:
+def _read_file(path: Path) -> list[Table]:
     return list(osu.read(Text(str(path), lines.read_file(path))))
 
 
-def _name(path: Path) -> str:
+def _find_name(path: Path) -> str:
     return str(path.relative_to(SAMPLES))
 
 
-# --- the samples ----------------------------------------------------------------------------------------------------
+# --- the samples ------------------------------------------------------------------------------------------------------
 
 
 def test_there_are_samples_of_most_programs() -> None:
@@ -39,9 +39,9 @@ def test_there_are_samples_of_most_programs() -> None:
     assert {path.parent.name for path in TABLES} == {"osu-5.3", "osu-7.4", "default"}
 
 
-@pytest.mark.parametrize("path", TABLES, ids=_name)
-def test_a_sample_is_read_whole(path: Path) -> None:
-    (table,) = _file(path)
+@pytest.mark.parametrize("path", TABLES, ids=_find_name)
+def test_every_row_of_a_sample_is_read(path: Path) -> None:
+    (table,) = _read_file(path)
     printed_rows = [line.split() for line in path.read_text().splitlines() if line[:1].isdigit()]
     if printed_rows:
         assert [(str(row.size_bytes), *row.numbers) for row in table.rows] == [
@@ -55,18 +55,18 @@ def test_a_sample_is_read_whole(path: Path) -> None:
     assert table.version or path.name == "osu_init.txt"
 
 
-@pytest.mark.parametrize("path", [path for path in TABLES if path.name.startswith("osu_")], ids=_name)
-def test_the_program_of_a_sample_is_the_one_its_file_is_called_by(path: Path) -> None:
-    (table,) = _file(path)
+@pytest.mark.parametrize("path", [path for path in TABLES if path.name.startswith("osu_")], ids=_find_name)
+def test_the_program_of_a_sample_is_that_of_its_file_name(path: Path) -> None:
+    (table,) = _read_file(path)
     assert table.operation.foreign
     assert table.operation.foreign.benchmark == path.name.split(".")[0]
     assert table.operation in osu.OPERATIONS
     assert table.form == table.operation.form
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if path.name in NO_TABLE], ids=_name)
+@pytest.mark.parametrize("path", [path for path in FILES if path.name in NO_TABLE], ids=_find_name)
 def test_a_program_that_measured_nothing_has_no_table(path: Path) -> None:
-    assert not _file(path)
+    assert not _read_file(path)
 
 
 BY_HAND = [
@@ -107,44 +107,42 @@ BY_HAND = [
 
 
 @pytest.mark.parametrize(("file", "name", "size", "column", "value", "scale"), BY_HAND)
-def test_values_are_those_that_a_person_reads(
-    file: str, name: str, size: int, column: str, value: float, scale: float
-) -> None:
-    (table,) = _file(SAMPLES / file)
+def test_values_are_those_of_the_file(file: str, name: str, size: int, column: str, value: float, scale: float) -> None:
+    (table,) = _read_file(SAMPLES / file)
     (row,) = [row for row in table.rows if row.size_bytes == size]
     assert (table.operation.name, table.scale) == (name, scale)
     assert row.numbers[table.columns.index(column)] == value
     assert (SAMPLES / file).read_text().splitlines()[row.line - 1].split()[-1]
 
 
-def test_what_defines_the_numbers_of_a_sample_is_reported() -> None:
-    def describe(file: str) -> tuple[str, int, dict[str, str]]:
-        (table,) = _file(SAMPLES / file)
+def test_the_definition_of_the_values_is_reported() -> None:
+    def describe_file(file: str) -> tuple[str, int, dict[str, str]]:
+        (table,) = _read_file(SAMPLES / file)
         return table.datatype, table.ranks, table.options
 
     remote = {"allocation": "MPI_Win_allocate", "synchronisation": "MPI_Win_flush"}
-    assert describe("osu-5.3/osu_latency.txt") == ("", 2, {})
-    assert describe("osu-7.4/osu_latency.txt") == ("byte", 2, {})
-    assert describe("osu-7.4/osu_allreduce.txt") == ("char", 0, {})
-    assert describe("osu-7.4/osu_ireduce.txt") == ("char", 0, {"quantity": "overlap"})
-    assert describe("osu-7.4/osu_iallgather.txt") == ("byte", 0, {"quantity": "overlap"})
-    assert describe("osu-7.4/osu_put_bw.txt") == ("byte", 2, remote)
-    assert describe("osu-7.4/osu_latency_mt.txt") == ("byte", 2, {"receiver threads": "2", "sender threads": "1"})
-    assert describe("osu-7.4/osu_mbw_mr.txt") == ("byte", 2, {"pairs": "1", "window": "64"})
-    assert describe("osu-7.4/osu_init.txt") == ("", 2, {})
-    assert describe("osu-7.4/osu_get_multi_lat.txt") == (
+    assert describe_file("osu-5.3/osu_latency.txt") == ("", 2, {})
+    assert describe_file("osu-7.4/osu_latency.txt") == ("byte", 2, {})
+    assert describe_file("osu-7.4/osu_allreduce.txt") == ("char", 0, {})
+    assert describe_file("osu-7.4/osu_ireduce.txt") == ("char", 0, {"quantity": "overlap"})
+    assert describe_file("osu-7.4/osu_iallgather.txt") == ("byte", 0, {"quantity": "overlap"})
+    assert describe_file("osu-7.4/osu_put_bw.txt") == ("byte", 2, remote)
+    assert describe_file("osu-7.4/osu_latency_mt.txt") == ("byte", 2, {"receiver threads": "2", "sender threads": "1"})
+    assert describe_file("osu-7.4/osu_mbw_mr.txt") == ("byte", 2, {"pairs": "1", "window": "64"})
+    assert describe_file("osu-7.4/osu_init.txt") == ("", 2, {})
+    assert describe_file("osu-7.4/osu_get_multi_lat.txt") == (
         "",
         2,
         {"allocation": "MPI_Win_allocate", "pairs": "1", "synchronisation": "PSCW"},
     )
 
 
-def test_roles_say_which_column_is_what() -> None:
-    def roles(file: str) -> dict[str, str]:
-        (table,) = _file(SAMPLES / file)
+def test_columns_have_roles() -> None:
+    def list_roles(file: str) -> dict[str, str]:
+        (table,) = _read_file(SAMPLES / file)
         return {role: table.columns[place] for role, place in table.roles.items()}
 
-    assert roles("osu-7.4/default/osu_allreduce.full_tail.rep0.txt") == {
+    assert list_roles("osu-7.4/default/osu_allreduce.full_tail.rep0.txt") == {
         "value": "Avg Latency(us)",
         "minimum": "Min Latency(us)",
         "maximum": "Max Latency(us)",
@@ -153,20 +151,20 @@ def test_roles_say_which_column_is_what() -> None:
         "p90": "P90 Tail Lat(us)",
         "p99": "P99 Tail Lat(us)",
     }
-    assert roles("osu-7.4/osu_ibcast.txt") == {
+    assert list_roles("osu-7.4/osu_ibcast.txt") == {
         "value": "Overall(us)",
         "compute": "Compute(us)",
         "pure": "Pure Comm.(us)",
         "overlap": "Overlap(%)",
     }
-    assert roles("osu-5.3/osu_mbw_mr.txt") == {"value": "MB/s", "rate": "Messages/s"}
-    assert roles("osu-7.4/osu_get_mbw.txt") == {"value": "Bandwidth (MB/s)"}
-    assert roles("osu-7.4/osu_init.txt") == {"value": "avg", "minimum": "min", "maximum": "max"}
+    assert list_roles("osu-5.3/osu_mbw_mr.txt") == {"value": "MB/s", "rate": "Messages/s"}
+    assert list_roles("osu-7.4/osu_get_mbw.txt") == {"value": "Bandwidth (MB/s)"}
+    assert list_roles("osu-7.4/osu_init.txt") == {"value": "avg", "minimum": "min", "maximum": "max"}
 
 
-def test_files_one_after_the_other_are_read_as_each_alone() -> None:
-    alone = [table for path in TABLES for table in _file(path)]
-    together = _read("".join(path.read_text() for path in TABLES))
+def test_concatenated_files_are_read_as_single_ones() -> None:
+    alone = [table for path in TABLES for table in _read_file(path)]
+    together = _read_text("".join(path.read_text() for path in TABLES))
     assert [[row[1:] for row in table.rows] for table in together] == [
         [row[1:] for row in table.rows] for table in alone
     ]
@@ -177,9 +175,9 @@ def test_files_one_after_the_other_are_read_as_each_alone() -> None:
         assert together_table.operation.name == (by_title_alone.get(name, name) if other.version == "5.3" else name)
 
 
-def test_runs_that_begin_as_earlier_ones_are_read_as_those() -> None:
+def test_repeated_runs_are_read_as_the_first_ones() -> None:
     text = "".join(path.read_text() for path in TABLES)
-    tables, lines_before = _read(text * 2), len(text.splitlines())
+    tables, lines_before = _read_text(text * 2), len(text.splitlines())
     first, second = tables[: len(tables) // 2], tables[len(tables) // 2 :]
     moved = [
         table._replace(
@@ -188,58 +186,60 @@ def test_runs_that_begin_as_earlier_ones_are_read_as_those() -> None:
         )
         for table in first
     ]
-    assert list(map(repr, second)) == list(map(repr, moved))  # Of what is not a number too.
+    assert list(map(repr, second)) == list(map(repr, moved))  # Also of values that are not a number.
 
 
-def test_what_a_run_shows_of_itself_is_not_known_from_an_earlier_one() -> None:
-    """Options that stand before a title, and what a second run with the same title says otherwise."""
+def test_options_of_a_run_do_not_come_from_an_earlier_one() -> None:
+    """Options before a title, and other options of a second run with the same title."""
     head, rows = "# OSU MPI_Put Latency Test v7.4\n# Window creation: {}\n# Size          Latency (us)\n", "8    1.25\n"
     runs = [head.format(way) + rows for way in ("MPI_Win_create", "MPI_Win_allocate", "MPI_Win_create")]
-    options = [table.options for table in _read("".join([*runs, "Dimensions size = 4\n", runs[0], runs[0]]))]
+    options = [table.options for table in _read_text("".join([*runs, "Dimensions size = 4\n", runs[0], runs[0]]))]
     created, allocated = {"allocation": "MPI_Win_create"}, {"allocation": "MPI_Win_allocate"}
     assert options == [created, allocated, created, created | {"dimensions": "4"}, created]
 
 
-# --- what the operations are ----------------------------------------------------------------------------------------
+# --- meanings ---------------------------------------------------------------------------------------------------------
 
 
-def test_meanings_say_what_two_numbers_are_compared_by() -> None:
-    def meaning(name: str) -> tuple[str, str, str, str, float, int]:
+def test_meanings_have_all_properties_that_matter_for_a_comparison() -> None:
+    def summarise_meaning(name: str) -> tuple[str, str, str, str, float, int]:
         foreign = osu.PROGRAMS[name].foreign
         assert foreign
         meaning = foreign.meaning
         return meaning.over_calls, meaning.over_ranks, meaning.start, meaning.trip, meaning.counted, meaning.megabyte
 
-    assert meaning("latency") == ("mean", "one", "none", "half", 1.0, 0)
-    assert meaning("multi_lat") == ("mean", "mean", "none", "half", 1.0, 0)
-    assert meaning("bw") == ("mean", "one", "none", "call", 1.0, 10**6)
-    assert meaning("bibw") == ("mean", "one", "none", "call", 2.0, 10**6)
-    assert meaning("put_bibw") == ("mean", "one", "none", "call", 2.0, 10**6)
-    assert meaning("allreduce") == ("mean", "mean", "library-barrier", "call", 1.0, 0)
-    assert meaning("barrier") == ("mean", "mean", "none", "call", 1.0, 0)
-    assert meaning("ibcast") == ("mean", "mean", "library-barrier", "call", 1.0, 0)
-    assert meaning("put_latency") == ("mean", "one", "none", "call", 1.0, 0)
-    assert meaning("init") == ("single", "mean", "none", "call", 1.0, 0)
+    assert summarise_meaning("latency") == ("mean", "one", "none", "half", 1.0, 0)
+    assert summarise_meaning("multi_lat") == ("mean", "mean", "none", "half", 1.0, 0)
+    assert summarise_meaning("bw") == ("mean", "one", "none", "call", 1.0, 10**6)
+    assert summarise_meaning("bibw") == ("mean", "one", "none", "call", 2.0, 10**6)
+    assert summarise_meaning("put_bibw") == ("mean", "one", "none", "call", 2.0, 10**6)
+    assert summarise_meaning("allreduce") == ("mean", "mean", "library-barrier", "call", 1.0, 0)
+    assert summarise_meaning("barrier") == ("mean", "mean", "none", "call", 1.0, 0)
+    assert summarise_meaning("ibcast") == ("mean", "mean", "library-barrier", "call", 1.0, 0)
+    assert summarise_meaning("put_latency") == ("mean", "one", "none", "call", 1.0, 0)
+    assert summarise_meaning("init") == ("single", "mean", "none", "call", 1.0, 0)
 
 
-def test_counterparts_are_set_where_the_call_is_the_same() -> None:
-    def counterpart(name: str) -> str:
+def test_counterparts_are_set_if_the_call_is_the_same() -> None:
+    def find_counterpart(name: str) -> str:
         foreign = osu.PROGRAMS[name].foreign
         assert foreign
         return foreign.counterpart
 
-    assert [counterpart(name) for name in ("latency", "bw", "bibw", "multi_lat", "mbw_mr")] == [
+    assert [find_counterpart(name) for name in ("latency", "bw", "bibw", "multi_lat", "mbw_mr")] == [
         "pingpong",
         "bandwidth",
         "bandwidth-bidirectional",
         "pingpong-pairs",
         "message-rate",
     ]
-    assert [counterpart(name) for name in ("allreduce", "iallreduce", "allreduce_persistent")] == ["allreduce"] * 3
-    assert not any(counterpart(name) for name in ("reduce_scatter", "neighbor_alltoall", "latency_mt", "bw_fan_in"))
+    assert [find_counterpart(name) for name in ("allreduce", "iallreduce", "allreduce_persistent")] == ["allreduce"] * 3
+    assert not any(
+        find_counterpart(name) for name in ("reduce_scatter", "neighbor_alltoall", "latency_mt", "bw_fan_in")
+    )
 
 
-# --- what samples do not have ---------------------------------------------------------------------------------------
+# --- output without samples -------------------------------------------------------------------------------------------
 
 HEAD = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n"
 VALIDATED = """\
@@ -298,8 +298,8 @@ DERIVED = """\
 """
 
 
-def test_wrong_data_is_reported_row_by_row() -> None:
-    (table,) = _read(VALIDATED)
+def test_wrong_data_are_reported_row_by_row() -> None:
+    (table,) = _read_text(VALIDATED)
     assert [(row.size_bytes, row.numbers, row.wrong) for row in table.rows] == [
         (4, (0.88, 0.90), ""),
         (8, (0.93, 0.94), "validation failed"),
@@ -310,7 +310,7 @@ def test_wrong_data_is_reported_row_by_row() -> None:
 
 
 def test_a_run_with_several_datatypes_is_a_table_for_each() -> None:
-    tables = _read(ALL_TYPES)
+    tables = _read_text(ALL_TYPES)
     assert [(table.datatype, table.line, [row.numbers for row in table.rows]) for table in tables] == [
         ("byte", 2, [(0.1,), (0.2,)]),
         ("int", 7, [(0.3,)]),
@@ -319,8 +319,8 @@ def test_a_run_with_several_datatypes_is_a_table_for_each() -> None:
     assert {(table.operation.name, table.version) for table in tables} == {("osu-bcast", "7.4")}
 
 
-def test_varied_windows_are_a_table_for_each_of_bandwidths_and_of_rates() -> None:
-    tables = _read(WINDOWS)
+def test_varied_windows_are_a_table_for_each_window() -> None:
+    tables = _read_text(WINDOWS)
     assert [
         (table.operation.name, table.scale, table.columns, table.options, [row.numbers for row in table.rows])
         for table in tables
@@ -334,8 +334,8 @@ def test_varied_windows_are_a_table_for_each_of_bandwidths_and_of_rates() -> Non
     assert [row.size_bytes for row in tables[0].rows] == [1, 2]
 
 
-def test_all_columns_of_an_overlap_are_kept_and_an_undefined_share_is_not_a_number() -> None:
-    (table,) = _read(FULL)
+def test_all_columns_of_an_overlap_are_read_and_an_undefined_share_is_nan() -> None:
+    (table,) = _read_text(FULL)
     assert len(table.columns) == 10
     assert table.roles == {"value": 0, "compute": 1, "pure": 5, "overlap": 8}
     assert math.isnan(table.rows[0].numbers[8])
@@ -343,8 +343,8 @@ def test_all_columns_of_an_overlap_are_kept_and_an_undefined_share_is_not_a_numb
     assert table.operation.name == "osu-iallgather"
 
 
-def test_of_a_derived_datatype_the_bytes_that_are_sent_count() -> None:
-    (table,) = _read(DERIVED)
+def test_derived_datatypes_count_the_sent_bytes() -> None:
+    (table,) = _read_text(DERIVED)
     assert table.columns == ("Bandwidth (MB/s)", "P50 Tail BW(MB/s)", "P99 Tail BW(MB/s)", "Size")
     assert table.roles == {"value": 0, "p50": 1, "p99": 2}
     assert (table.rows[0].size_bytes, table.rows[0].numbers) == (32, (100.0, 90.0, 99.0, 64.0))
@@ -366,13 +366,13 @@ def test_of_a_derived_datatype_the_bytes_that_are_sent_count() -> None:
         ("OSU NCCL-CUDA Allreduce Latency Test v7.4", "osu-nccl-cuda-allreduce-latency"),
     ],
 )
-def test_titles_are_read_loosely(title: str, name: str) -> None:
-    (table,) = _read(f"# {title}\n# Size          Latency (us)\n1          0.5\n")
+def test_variants_of_titles_are_read(title: str, name: str) -> None:
+    (table,) = _read_text(f"# {title}\n# Size          Latency (us)\n1          0.5\n")
     assert table.operation.name == name
 
 
-def test_a_benchmark_that_is_not_known_is_understood_by_its_headings() -> None:
-    (table,) = _read("# OSU MPI Novel Bandwidth Test v9.1\n# Size      Bandwidth (MB/s)\n8      12.5\n")
+def test_an_unknown_benchmark_is_read_by_its_headings() -> None:
+    (table,) = _read_text("# OSU MPI Novel Bandwidth Test v9.1\n# Size      Bandwidth (MB/s)\n8      12.5\n")
     operation = table.operation
     assert operation.foreign
     assert (operation.name, operation.metric, table.scale) == ("osu-mpi-novel-bandwidth", "bandwidth", 1e6)
@@ -383,29 +383,29 @@ def test_a_benchmark_that_is_not_known_is_understood_by_its_headings() -> None:
 
 
 @pytest.mark.parametrize("name", ["bw_fan_in", "bw_fan_out"])
-def test_a_program_that_prints_the_title_of_another_is_reported_by_its_file(name: str) -> None:
+def test_a_program_with_the_title_of_another_is_named_by_its_file(name: str) -> None:
     text = "# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n8      12.5\n"
-    assert [table.operation.name for table in _read(text, f"out/osu_{name}.txt")] == [f"osu-{name}"]
-    assert [table.operation.name for table in _read(text, "out/osu_bw.txt")] == ["osu-bw"]
+    assert [table.operation.name for table in _read_text(text, f"out/osu_{name}.txt")] == [f"osu-{name}"]
+    assert [table.operation.name for table in _read_text(text, "out/osu_bw.txt")] == ["osu-bw"]
 
 
-def test_what_others_print_into_a_table_is_kept_apart() -> None:
+def test_other_lines_in_a_table_are_kept() -> None:
     text = f"{HEAD}0   1.00\n[h:1] a warning\n2 processes were\n1   2.00\n"
-    (table,) = _read(text)
+    (table,) = _read_text(text)
     assert [row.numbers for row in table.rows] == [(1.0,), (2.0,)]
     assert table.noise == (Line(4, "[h:1] a warning"), Line(5, "2 processes were"))
     noisy = text + "a warning\n" * 1000
-    assert len(_read(noisy)[0].noise) == 20
+    assert len(_read_text(noisy)[0].noise) == 20
 
 
-def test_the_topology_of_neighbours_is_reported_before_the_title() -> None:
+def test_the_topology_of_neighbours_is_read_before_the_title() -> None:
     text = "Dimensions size = 4 \nTime took to create topology graph:12.50 us.\n\n"
     text += "# OSU MPI Neighborhood Allgather Latency Test v7.4\n# Size       Avg Latency(us)\n1      1.5\n"
-    (table,) = _read(text)
+    (table,) = _read_text(text)
     assert (table.options, table.facts) == ({"dimensions": "4"}, {"time took to create topology graph": "12.50 us."})
 
 
-# --- damaged files --------------------------------------------------------------------------------------------------
+# --- damaged files ----------------------------------------------------------------------------------------------------
 
 ONE_NUMBER = "Avg Latency(us) is {!r}; expected a number of 0 or more"
 
@@ -434,14 +434,14 @@ ONE_NUMBER = "Avg Latency(us) is {!r}; expected a number of 0 or more"
         ("nan  0.5", "Size is 'nan'; expected a whole number of bytes"),
     ],
 )
-def test_a_damaged_row_is_one_message_with_its_line(row: str, message: str) -> None:
+def test_a_damaged_row_is_reported_once_with_its_line(row: str, message: str) -> None:
     with pytest.raises(RankbenchError) as caught:
-        _read(f"{HEAD}0   0.25\n{row}\n")
+        _read_text(f"{HEAD}0   0.25\n{row}\n")
     assert str(caught.value) == f"f:4: {message}"
 
 
 def test_the_largest_size_and_the_longest_number_are_read() -> None:
-    (table,) = _read(f"{HEAD}4611686018427387904   {'9' * 300}.5\n")
+    (table,) = _read_text(f"{HEAD}4611686018427387904   {'9' * 300}.5\n")
     assert table.rows[0][1:] == (1 << 62, (float("9" * 300),), "")
 
 
@@ -485,22 +485,22 @@ def test_the_largest_size_and_the_longest_number_are_read() -> None:
         (DERIVED.replace("     32", "    3.5"), "f:5: Transmit Size is '3.5'; expected a whole number of bytes"),
     ],
 )
-def test_a_damaged_text_is_one_message_with_its_line(text: str, message: str) -> None:
+def test_a_damaged_text_is_reported_once_with_its_line(text: str, message: str) -> None:
     with pytest.raises(RankbenchError) as caught:
-        _read(text)
+        _read_text(text)
     assert str(caught.value) == message
 
 
-def test_only_its_own_output_is_recognised() -> None:
-    def recognises(text: str) -> bool:
+def test_only_output_of_osu_is_recognised() -> None:
+    def is_recognised(text: str) -> bool:
         return osu.recognises([Line(number, line) for number, line in enumerate(text.splitlines(), 1)])
 
-    assert recognises(HEAD)
-    assert recognises("a warning\n" * 300 + HEAD)
-    assert recognises("nprocs: 2, min: 31, max: 36, avg: 33\n")
-    assert not recognises("#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part\n# Benchmarking PingPong\n")
-    assert not recognises("4 3458.643555\n8 10981.392578\n")
-    assert not recognises("# OSU is a university\n")
+    assert is_recognised(HEAD)
+    assert is_recognised("a warning\n" * 300 + HEAD)
+    assert is_recognised("nprocs: 2, min: 31, max: 36, avg: 33\n")
+    assert not is_recognised("#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part\n# Benchmarking PingPong\n")
+    assert not is_recognised("4 3458.643555\n8 10981.392578\n")
+    assert not is_recognised("# OSU is a university\n")
 
 
 KNOWN_LINES = (
@@ -511,7 +511,7 @@ KNOWN_LINES = (
 
 @st.composite
 def _draw_mutated(draw: st.DrawFn) -> str:
-    """Draw lines of samples in any order, some with a piece put in or taken out."""
+    """Draw lines of samples in any order, some with inserted or removed pieces."""
     drawn = draw(st.lists(st.sampled_from(KNOWN_LINES), max_size=12))
     texts = []
     for line in drawn:
@@ -528,7 +528,7 @@ def _draw_mutated(draw: st.DrawFn) -> str:
 @given(_draw_mutated())
 def test_any_lines_are_tables_or_one_message(text: str) -> None:
     try:
-        tables = _read(text)
+        tables = _read_text(text)
     except RankbenchError as error:
         assert str(error).startswith("f:")
         assert "\n" not in str(error)

@@ -1,4 +1,4 @@
-"""SKaMPI: results by name, rows that begin with loop variables."""
+"""SKaMPI: named results, whose rows begin with loop variables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import printed
+from fakes import tool_outputs
 from hypothesis import given
 
 from rankbench.foreign.tools import skampi
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from rankbench.foreign import Table
 
-FOLDER = printed.SAMPLES / "skampi"
-FILES = printed.files("skampi")
-TAKEN = [
+FOLDER = tool_outputs.SAMPLES / "skampi"
+FILES = tool_outputs.list_files("skampi")
+EXPECTED_VALUES = [
     # file, measurement, benchmark, ranks, size, column, value
     ("skampi_pt2pt.txt", "Pingpong_Send_Recv", "Pingpong_Send_Recv", 2, 2048, "mean", 8.6),
     ("skampi_pt2pt.txt", "Pingpong_Send_Irecv", "Pingpong_Send_Irecv", 2, 16384, "standard error", 10.7),
@@ -41,11 +41,11 @@ def _find_tables(tables: list[Table], measurement: str) -> list[Table]:
     return [table for table in tables if table.facts["measurement"] == measurement]
 
 
-@pytest.mark.parametrize(("name", "measurement", "benchmark", "ranks", "size", "column", "value"), TAKEN)
+@pytest.mark.parametrize(("name", "measurement", "benchmark", "ranks", "size", "column", "value"), EXPECTED_VALUES)
 def test_values_are_those_of_the_file(
     name: str, measurement: str, benchmark: str, ranks: int, size: int, column: str, value: float
 ) -> None:
-    table = _find_tables(printed.sample(skampi, FOLDER / name), measurement)[0]
+    table = _find_tables(tool_outputs.read_sample(skampi, FOLDER / name), measurement)[0]
     assert table.operation.foreign
     assert (table.operation.foreign.benchmark, table.ranks, table.scale) == (benchmark, ranks, 1e3)
     (row,) = [row for row in table.rows if row.size_bytes == size]
@@ -53,32 +53,32 @@ def test_values_are_those_of_the_file(
     assert table.roles == {"value": 0, "error": 1, "repetitions": 2}
 
 
-def test_a_value_of_every_file_that_has_any_is_looked_at() -> None:
+def test_a_value_of_every_file_with_results_is_tested() -> None:
     empty = {"io.txt", "skampi_onesided.txt", "procnames.txt"}
-    assert {name for name, *_ in TAKEN} | empty == {str(path.relative_to(FOLDER)) for path in FILES}
+    assert {name for name, *_ in EXPECTED_VALUES} | empty == {str(path.relative_to(FOLDER)) for path in FILES}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_row_of_every_file_is_read(path: Path) -> None:
-    assert printed.count_rows(printed.sample(skampi, path)) == len(
+    assert tool_outputs.count_rows(tool_outputs.read_sample(skampi, path)) == len(
         re.findall(r"^\w+= ", path.read_text(), re.MULTILINE)
     )
 
 
-def test_no_result_of_the_recorded_ones_is_unknown() -> None:
-    names = {table.operation.name for path in FILES for table in printed.sample(skampi, path)}
+def test_every_recorded_result_is_known() -> None:
+    names = {table.operation.name for path in FILES for table in tool_outputs.read_sample(skampi, path)}
     assert names <= {operation.name for operation in skampi.OPERATIONS}
 
 
-def test_the_head_shows_the_version_and_the_date() -> None:
-    table = printed.sample(skampi, FOLDER / "skampi_coll.txt")[0]
+def test_the_head_has_version_and_date() -> None:
+    table = tool_outputs.read_sample(skampi, FOLDER / "skampi_coll.txt")[0]
     assert table.version == "6.0.0 rev. 5fb775a0443f7721ebef4af50cb197d3c03b91cc"
     assert table.facts == {"started": "Fri Nov 20 11:24:49 2026", "measurement": "MPI_Bcast-procs-short"}
     assert table.line == 6
 
 
-def test_what_loops_say_is_distinguished() -> None:
-    tables = printed.tables(
+def test_loop_variables_distinguish_tables() -> None:
+    tables = tool_outputs.read_tables(
         skampi,
         HEAD
         + '# begin result "Combining_short_Puts_fence"\n'
@@ -94,7 +94,7 @@ def test_what_loops_say_is_distinguished() -> None:
 
 
 def test_each_number_of_processes_has_a_table() -> None:
-    tables = printed.tables(
+    tables = tool_outputs.read_tables(
         skampi,
         HEAD
         + '# begin result "MPI_Gather-procs-short"\n'
@@ -108,7 +108,7 @@ def test_each_number_of_processes_has_a_table() -> None:
 
 
 def test_sixteen_times_may_be_those_of_more_processes() -> None:
-    (table,) = printed.tables(
+    (table,) = tool_outputs.read_tables(
         skampi,
         HEAD
         + f'# begin result "MPI_Scan-length"\ncount= 1 4 1.5 0.1 16 {"1.0 " * 16}\n# end result "MPI_Scan-length"\n',
@@ -116,8 +116,8 @@ def test_sixteen_times_may_be_those_of_more_processes() -> None:
     assert table.ranks == 0
 
 
-def test_a_result_of_an_older_version_without_loop_or_hashes_is_read() -> None:
-    (table,) = printed.tables(
+def test_results_of_an_older_version_without_loops_are_read() -> None:
+    (table,) = tool_outputs.read_tables(
         skampi,
         '   begin result "Mine"\n       4       6.0       0.0      160       5.7       5.7\n   end result "Mine"\n',
     )
@@ -129,15 +129,15 @@ def test_a_result_of_an_older_version_without_loop_or_hashes_is_read() -> None:
     assert table.operation.foreign.meaning.start == "not reported"
 
 
-def test_a_measurement_that_is_repeated_for_a_size_is_another_table() -> None:
+def test_a_repeated_measurement_of_a_size_is_another_table() -> None:
     result = (
         '# begin result "MPI_Scan-length"\ncount= 1 4 1.5 0.1 16\ncount= 1 4 2.5 0.1 16\n# end result "MPI_Scan-length"'
     )
-    assert [table.rows[0].numbers[0] for table in printed.tables(skampi, result)] == [1.5, 2.5]
+    assert [table.rows[0].numbers[0] for table in tool_outputs.read_tables(skampi, result)] == [1.5, 2.5]
 
 
 def test_unrecognised_lines_are_kept() -> None:
-    (table,) = printed.tables(
+    (table,) = tool_outputs.read_tables(
         skampi,
         HEAD + '# begin result "MPI_Scan-length"\nIt is late\ncount= 1 4 1.5 0.1 16\n# end result "MPI_Scan-length"\n',
     )
@@ -160,19 +160,19 @@ def test_unrecognised_lines_are_kept() -> None:
     ],
 )  # fmt: skip
 def test_a_damaged_row_is_refused(row: str, message: str) -> None:
-    assert printed.read_refusal(skampi, f'# begin result "MPI_Scan-length"\n{row}') == f"f:2: {message}"
+    assert tool_outputs.read_refusal(skampi, f'# begin result "MPI_Scan-length"\n{row}') == f"f:2: {message}"
 
 
 @pytest.mark.parametrize("after", ["", '# begin result "MPI_Scan-length"\n# end result "MPI_Scan-length"\n'])
 def test_a_result_without_an_end_is_refused(after: str) -> None:
     text = HEAD + '# begin result "MPI_Bcast-length"\ncount= 1 4 1.5 0.1 16\n' + after
-    assert printed.read_refusal(skampi, text) == (
+    assert tool_outputs.read_refusal(skampi, text) == (
         "f:5: the result that begins here has no end; is the file cut? If the run was ended, write "
         '# end result "MPI_Bcast-length" after its rows'
     )
 
 
-def test_every_benchmark_says_what_it_is() -> None:
+def test_every_benchmark_is_described() -> None:
     for operation in skampi.OPERATIONS:
         assert operation.foreign
         assert "quarter" in operation.foreign.meaning.text
@@ -189,11 +189,11 @@ def test_every_benchmark_says_what_it_is() -> None:
 @pytest.mark.parametrize(
     ("text", "whether"), [(HEAD, True), ('# begin result "x"', True), ("# SKaMPI", False), ("", False)]
 )
-def test_it_is_known_by_its_head(text: str, whether: bool) -> None:
-    assert skampi.recognises(printed.lines(text)) is whether
+def test_skampi_is_recognised_by_its_head(text: str, whether: bool) -> None:
+    assert skampi.recognises(tool_outputs.number_lines(text)) is whether
 
 
-@given(printed.draw_damage([path.read_text() for path in FILES if path.stat().st_size]))
-def test_whatever_comes_is_read_or_refused(text: str) -> None:
-    skampi.recognises(printed.lines(text))
-    printed.assert_read_or_refused(skampi, text)
+@given(tool_outputs.draw_damage([path.read_text() for path in FILES if path.stat().st_size]))
+def test_damaged_texts_are_read_or_refused(text: str) -> None:
+    skampi.recognises(tool_outputs.number_lines(text))
+    tool_outputs.assert_read_or_refused(skampi, text)

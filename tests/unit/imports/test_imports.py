@@ -1,4 +1,4 @@
-"""Values of others as campaigns: a whole study in turns, plain files, and what is refused with nothing left of it."""
+"""Results of other tools as campaigns: a whole study in turns, plain files, and refusals that leave nothing behind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fakes import imports, printed
+from fakes import imports, tool_outputs
 
 from rankbench import imports as imported
 from rankbench import store
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from rankbench.model import Summary
     from rankbench.store import Store
 
-STUDY = printed.SAMPLES / "study"
+STUDY = tool_outputs.SAMPLES / "study"
 LABELS = ["MPICH", "OpenMPI", "IntelMPI"]
-LATENCY = imports.latencies((0, 1.5), (8, 2.5))
+LATENCY = imports.format_latencies((0, 1.5), (8, 2.5))
 NOTE = "These results were imported: rankbench did not measure them, and knows only what the files say about the runs."
-APART = (
+NO_TURNS = (
     "Not all libraries took turns: changes of the machine between their files count as differences between the "
     "libraries."
 )
@@ -44,19 +44,19 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Store:
     )
 
 
-def file(folder: Path, name: str, text: str) -> Path:
+def write_file(folder: Path, name: str, text: str) -> Path:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
 
 
-def make(folder: Path, *paths: Path, **request: Any) -> Store:
+def import_paths(folder: Path, *paths: Path, **request: Any) -> Store:
     return imported.import_files(ImportRequest([Source(path) for path in paths], **request), folder / "made")
 
 
 def read_refused(folder: Path, *sources: Path | Source, **request: Any) -> str:
-    """Return why nothing is imported; nothing is left of it."""
+    """Return why an import is refused; nothing may be left of it."""
     named = [source if isinstance(source, Source) else Source(source) for source in sources]
     with pytest.raises(RankbenchError) as error:
         imported.import_files(ImportRequest(named, **request), folder / "made")
@@ -64,14 +64,14 @@ def read_refused(folder: Path, *sources: Path | Source, **request: Any) -> str:
     return str(error.value)
 
 
-def rows(campaign_store: Store, case: str) -> Iterator[tuple[str, int, str, str]]:
+def list_rows(campaign_store: Store, case: str) -> Iterator[tuple[str, int, str, str]]:
     """Yield candidate, block, status and reason of the launches of a case, which is named by its beginning."""
     for row in campaign_store.cases().sort("launch").iter_rows(named=True):
         if row["case"].startswith(case):
             yield row["candidate"], row["block"], row["status"], row["reason"]
 
 
-def values(campaign_store: Store, case: str) -> dict[str, list[float]]:
+def list_values(campaign_store: Store, case: str) -> dict[str, list[float]]:
     """Return the samples of a case by candidate, in the order of blocks."""
     values_by_name: dict[str, list[float]] = {}
     frame = campaign_store.samples().sort("block", "launch", "index").collect()
@@ -81,7 +81,7 @@ def values(campaign_store: Store, case: str) -> dict[str, list[float]]:
     return values_by_name
 
 
-def launches(campaign_store: Store, operation: str) -> list[Launch]:
+def list_launches(campaign_store: Store, operation: str) -> list[Launch]:
     """Return the launches that have rows of an operation."""
     numbers = set(campaign_store.cases().filter(operation=operation)["launch"])
     return [launch for launch in campaign_store.launches() if launch.number in numbers]
@@ -104,8 +104,8 @@ def test_the_study_is_a_campaign_of_three_candidates_in_three_blocks(study: Stor
     assert len(record.operations) == 25
 
 
-def test_every_run_of_the_study_is_a_launch_in_its_round_and_place(study: Store) -> None:
-    """One of nine runs of one of 26 files is not there, since the file ends before it."""
+def test_every_run_of_the_study_is_a_launch_with_its_round_and_position(study: Store) -> None:
+    """One of nine runs in one of 26 files is missing, since the file ends before it."""
     records = study.launches()
     assert [launch.number for launch in records] == [*range(1, 26 * 9)]
     assert {(launch.candidate, launch.position) for launch in records} == set(zip(LABELS, (0, 1, 2), strict=True))
@@ -121,15 +121,15 @@ BY_HAND = {
     "osu-allreduce.blocking.1024.": ([350, 400, 390], [370, 620, 340], [490, 490, 370]),
     "osu-cas_latency.blocking.8.": ([70, 100, 40], [30, 30, 30], [100, 80, 70]),
 }
-"""Of each library the three rounds, in nanoseconds, as its files have them in microseconds."""
+"""The three rounds of each library, in nanoseconds; its files have microseconds."""
 
 
 @pytest.mark.parametrize("case", BY_HAND)
 def test_times_are_those_of_the_files(study: Store, case: str) -> None:
-    assert values(study, case) == dict(zip(LABELS, BY_HAND[case], strict=True))
+    assert list_values(study, case) == dict(zip(LABELS, BY_HAND[case], strict=True))
 
 
-def summaries(campaign_store: Store, case: str) -> dict[str, Summary]:
+def list_summaries(campaign_store: Store, case: str) -> dict[str, Summary]:
     return {
         summary.candidate: summary
         for summary in evaluate(campaign_store).verdict.summaries
@@ -138,7 +138,7 @@ def summaries(campaign_store: Store, case: str) -> dict[str, Summary]:
 
 
 def test_mean_minimum_and_maximum_are_those_of_the_study(study: Store) -> None:
-    by_name = summaries(study, "osu-latency.blocking.8.")
+    by_name = list_summaries(study, "osu-latency.blocking.8.")
     numbers = {
         name: (summary.launches, summary.mean_ns, summary.min_ns, summary.max_ns, summary.typical_ns)
         for name, summary in by_name.items()
@@ -149,19 +149,21 @@ def test_mean_minimum_and_maximum_are_those_of_the_study(study: Store) -> None:
 
 
 def test_bandwidths_are_those_of_the_file(study: Store) -> None:
-    """Of messages of n bytes, n / time, in 10^6 bytes per second."""
+    """The bandwidth of messages of n bytes is n
+    time, in 10^6 bytes per second.
+    """
     for size, mpich, openmpi, intel in (
         (8, (15.38, 15.95, 4.07), (76.67, 192.67, 185.82), (42.13, 1.89, 53.73)),
         (1048576, (15182.88, 14453.33, 5081.57), (10698.65, 15125.38, 1862.10), (22616.71, 1160.67, 54306.40)),
     ):
-        by_name = values(study, f"osu-bw.nonblocking.{size}.")
+        by_name = list_values(study, f"osu-bw.nonblocking.{size}.")
         rates = {name: [1e3 * size / time_ns for time_ns in numbers] for name, numbers in by_name.items()}
         assert rates["MPICH"] == pytest.approx(mpich)
         assert rates["OpenMPI"] == pytest.approx(openmpi)
         assert rates["IntelMPI"] == pytest.approx(intel)
 
 
-def test_columns_of_an_overlap_are_kept_and_its_parts_are_reported(study: Store) -> None:
+def test_columns_of_an_overlap_are_stored_and_its_parts_are_reported(study: Store) -> None:
     frame = study.cases().filter(operation="osu-ibcast", size_bytes=16384, candidate="IntelMPI", block=1)
     (row,) = frame.iter_rows(named=True)
     assert row["case"] == "osu-ibcast.nonblocking.16384.byte.1x2.library-barrier.quantity=overlap"
@@ -172,15 +174,15 @@ def test_columns_of_an_overlap_are_kept_and_its_parts_are_reported(study: Store)
         "Pure Comm.(us)": 1.62,
         "Overlap(%)": 58.37,
     }
-    assert values(study, row["case"])["IntelMPI"] == pytest.approx([2650, 2580])
+    assert list_values(study, row["case"])["IntelMPI"] == pytest.approx([2650, 2580])
 
 
-def test_columns_beside_a_value_are_kept(study: Store) -> None:
+def test_other_columns_of_a_row_are_stored(study: Store) -> None:
     frame = study.cases().filter(operation="osu-mbw_mr", size_bytes=8, candidate="MPICH", block=1)
     assert [json.loads(text) for text in frame["printed"]] == [{"MB/s": 15.8, "Messages/s": 1974959.37}]
 
 
-def test_a_file_without_results_gives_launches_that_printed_nothing(study: Store) -> None:
+def test_a_file_without_results_gives_launches_without_output(study: Store) -> None:
     nothing = [launch for launch in study.launches() if launch.reason == "printed nothing"]
     assert [(launch.candidate, launch.block, launch.status) for launch in nothing] == [
         (name, block, LaunchStatus.CRASHED) for block in (1, 2, 3) for name in LABELS
@@ -189,9 +191,9 @@ def test_a_file_without_results_gives_launches_that_printed_nothing(study: Store
     assert all(case.operation != "osu-iallreduce" for case in study.campaign.cases)
 
 
-def test_what_a_cut_file_lacks_is_reported(study: Store) -> None:
-    """The last run but one of nine is whole, and the last is not there."""
-    result_rows = list(rows(study, "osu-ibcast.nonblocking.65536."))
+def test_missing_results_of_a_truncated_file_are_reported(study: Store) -> None:
+    """The eighth run of nine is complete, and the ninth is missing."""
+    result_rows = list(list_rows(study, "osu-ibcast.nonblocking.65536."))
     assert [(name, block) for name, block, *_ in result_rows] == [
         (name, block) for block in (1, 2, 3) for name in LABELS if (block, name) != (3, "IntelMPI")
     ]
@@ -200,7 +202,7 @@ def test_what_a_cut_file_lacks_is_reported(study: Store) -> None:
 
 def test_a_run_that_ended_early_has_rows_for_missing_cases(study: Store) -> None:
     lacks = "the output ends before it"
-    assert list(rows(study, "osu-latency_mt.blocking.8.")) == [
+    assert list(list_rows(study, "osu-latency_mt.blocking.8.")) == [
         ("MPICH", 1, "ok", ""),
         ("OpenMPI", 1, "ok", ""),
         ("IntelMPI", 1, "not-run", lacks),
@@ -212,7 +214,8 @@ def test_a_run_that_ended_early_has_rows_for_missing_cases(study: Store) -> None
         ("IntelMPI", 3, "ok", ""),
     ]
     launch_rows = [
-        (launch.candidate, launch.block, launch.status, launch.reason) for launch in launches(study, "osu-latency_mt")
+        (launch.candidate, launch.block, launch.status, launch.reason)
+        for launch in list_launches(study, "osu-latency_mt")
     ]
     assert [launch_row for launch_row in launch_rows if launch_row[2] != LaunchStatus.OK] == [
         ("IntelMPI", 1, LaunchStatus.CRASHED, "printed nothing after 2 B"),
@@ -224,7 +227,7 @@ def test_a_run_that_ended_early_has_rows_for_missing_cases(study: Store) -> None
 
 
 def test_unrecognised_lines_are_in_the_launch_s_log(study: Store) -> None:
-    log = next(launch.log for launch in launches(study, "osu-latency_mt") if launch.candidate == "IntelMPI")
+    log = next(launch.log for launch in list_launches(study, "osu-latency_mt") if launch.candidate == "IntelMPI")
     assert log.splitlines()[:3] == [
         f"{STUDY / 'latency_mt.out'}:66",
         "===================================================================================",
@@ -274,15 +277,15 @@ def test_each_file_is_reported_with_its_digest_and_tool(study: Store) -> None:
     assert records[str(STUDY / "iallreduce.out")].tools == []
 
 
-def test_the_campaign_can_be_opened_again(study: Store) -> None:
+def test_an_imported_campaign_can_be_opened_again(study: Store) -> None:
     assert store.open(study.folder).campaign == study.campaign
 
 
-def test_errors_can_be_taken_seriously(tmp_path: Path) -> None:
+def test_strict_errors_leaves_out_files_with_error_logs(tmp_path: Path) -> None:
     for name in ("cas_latency", "barrier"):
         shutil.copy(STUDY / f"{name}.out", tmp_path)
         shutil.copy(STUDY / f"{name}.err", tmp_path)
-    campaign_store = make(
+    campaign_store = import_paths(
         tmp_path, tmp_path / "cas_latency.out", tmp_path / "barrier.out", labels=LABELS, strict_errors=True
     )
     assert [case.operation for case in campaign_store.campaign.cases] == ["osu-barrier"]
@@ -299,52 +302,58 @@ def test_errors_can_be_taken_seriously(tmp_path: Path) -> None:
 
 
 def test_names_in_a_file_are_used_by_default(tmp_path: Path) -> None:
-    path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
-    assert [candidate.name for candidate in make(tmp_path, path).campaign.candidates] == ["A", "B"]
+    path = write_file(tmp_path, "a.out", imports.format_turns([{"A": LATENCY, "B": LATENCY}]))
+    assert [candidate.name for candidate in import_paths(tmp_path, path).campaign.candidates] == ["A", "B"]
 
 
 def test_names_of_the_user_replace_those_in_the_file(tmp_path: Path) -> None:
-    path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
-    assert [candidate.name for candidate in make(tmp_path, path, labels=["C", "D"]).campaign.candidates] == ["C", "D"]
+    path = write_file(tmp_path, "a.out", imports.format_turns([{"A": LATENCY, "B": LATENCY}]))
+    assert [candidate.name for candidate in import_paths(tmp_path, path, labels=["C", "D"]).campaign.candidates] == [
+        "C",
+        "D",
+    ]
 
 
-def test_as_many_names_as_libraries(tmp_path: Path) -> None:
-    path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
+def test_another_number_of_labels_than_libraries_is_refused(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "a.out", imports.format_turns([{"A": LATENCY, "B": LATENCY}]))
     assert read_refused(tmp_path, path, labels=LABELS) == (
         f"{path}: 2 libraries take turns in it, and --labels names 3: MPICH, OpenMPI, IntelMPI"
     )
 
 
-def test_names_in_another_order_than_the_file_s(tmp_path: Path) -> None:
-    path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
+def test_labels_in_another_order_than_in_the_file_are_refused(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "a.out", imports.format_turns([{"A": LATENCY, "B": LATENCY}]))
     assert read_refused(tmp_path, path, labels=["B", "A"]) == (
         f"{path}:1: headed A, where --labels has B; name them in the file's order"
     )
 
 
-def test_a_file_that_does_not_name_its_libraries(tmp_path: Path) -> None:
-    path = file(tmp_path, "a.out", f"{LATENCY}---\n{LATENCY}done\n")
+def test_a_file_without_library_names_needs_labels(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "a.out", f"{LATENCY}---\n{LATENCY}done\n")
     assert read_refused(tmp_path, path) == (f"{path}:1: does not name the library; name them all: --labels A,B")
-    assert [candidate.name for candidate in make(tmp_path, path, labels=["A", "B"]).campaign.candidates] == ["A", "B"]
+    assert [candidate.name for candidate in import_paths(tmp_path, path, labels=["A", "B"]).campaign.candidates] == [
+        "A",
+        "B",
+    ]
 
 
-def test_one_name_for_libraries_in_turns_is_refused(tmp_path: Path) -> None:
-    path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
+def test_one_label_for_libraries_in_turns_is_refused(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "a.out", imports.format_turns([{"A": LATENCY, "B": LATENCY}]))
     assert read_refused(tmp_path, Source(path, "C")) == (
         f"{path}: 2 libraries take turns in it, and C is one name; name them all: --labels A,B"
     )
 
 
-def test_rounds_of_one_library_can_have_its_name(tmp_path: Path) -> None:
-    path = file(tmp_path, "a.out", f"{LATENCY}===\n{LATENCY}done\n")
+def test_rounds_of_one_library_can_have_a_label(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "a.out", f"{LATENCY}===\n{LATENCY}done\n")
     campaign_store = imported.import_files(ImportRequest([Source(path, "C")]), tmp_path / "made")
-    assert values(campaign_store, "osu-latency.blocking.8.") == {"C": [2500, 2500]}
+    assert list_values(campaign_store, "osu-latency.blocking.8.") == {"C": [2500, 2500]}
 
 
-def test_a_library_that_printed_something_else_has_rows_that_say_so(tmp_path: Path) -> None:
-    text = imports.in_turns([{"A": LATENCY, "B": "mpiexec: command not found\n"}, {"A": LATENCY, "B": LATENCY}])
-    campaign_store = make(tmp_path, file(tmp_path, "a.out", text))
-    assert list(rows(campaign_store, "osu-latency.blocking.8.")) == [
+def test_a_run_that_printed_only_an_error_is_a_crash(tmp_path: Path) -> None:
+    text = imports.format_turns([{"A": LATENCY, "B": "mpiexec: command not found\n"}, {"A": LATENCY, "B": LATENCY}])
+    campaign_store = import_paths(tmp_path, write_file(tmp_path, "a.out", text))
+    assert list(list_rows(campaign_store, "osu-latency.blocking.8.")) == [
         ("A", 1, "ok", ""),
         ("B", 1, "crashed", "printed 'mpiexec: command not found'"),
         ("A", 2, "ok", ""),
@@ -357,47 +366,50 @@ def test_a_library_that_printed_something_else_has_rows_that_say_so(tmp_path: Pa
     ]
 
 
-def test_a_run_of_two_benchmarks_that_ended_in_one_lacks_nothing_of_the_other(tmp_path: Path) -> None:
-    barrier = imports.osu(imports.BARRIER) + "             0.85\n"
-    complete, cut = LATENCY + barrier, imports.latencies((0, 1.5)) + barrier
-    campaign_store = make(tmp_path, file(tmp_path, "a.out", imports.in_turns([{"A": complete, "B": cut}])))
-    assert [status for *_, status, _ in rows(campaign_store, "osu-barrier")] == ["ok", "ok"]
-    assert [status for *_, status, _ in rows(campaign_store, "osu-latency.blocking.8.")] == ["ok", "not-run"]
+def test_a_run_of_two_benchmarks_of_which_one_is_missing_lacks_only_that_one(tmp_path: Path) -> None:
+    barrier = imports.format_osu(imports.BARRIER) + "             0.85\n"
+    complete, cut = LATENCY + barrier, imports.format_latencies((0, 1.5)) + barrier
+    campaign_store = import_paths(
+        tmp_path, write_file(tmp_path, "a.out", imports.format_turns([{"A": complete, "B": cut}]))
+    )
+    assert [status for *_, status, _ in list_rows(campaign_store, "osu-barrier")] == ["ok", "ok"]
+    assert [status for *_, status, _ in list_rows(campaign_store, "osu-latency.blocking.8.")] == ["ok", "not-run"]
     assert campaign_store.cases().height == 6
 
 
-def test_hosts_show_where_ranks_were(tmp_path: Path) -> None:
-    text = imports.in_turns([{"A": LATENCY}, {"A": LATENCY}], hosts=["n1", "n2"])
-    campaign_store = make(tmp_path, file(tmp_path, "a.out", text))
+def test_host_names_are_the_hosts_of_ranks(tmp_path: Path) -> None:
+    text = imports.format_turns([{"A": LATENCY}, {"A": LATENCY}], hosts=["n1", "n2"])
+    campaign_store = import_paths(tmp_path, write_file(tmp_path, "a.out", text))
     assert campaign_store.campaign.plan.placements == [Placement(name="2x1", nodes=2, ranks_per_node=1, binding="none")]
 
 
-def test_hosts_of_another_number_than_the_ranks_show_nothing(tmp_path: Path) -> None:
-    text = imports.in_turns([{"A": LATENCY}, {"A": LATENCY}], hosts=["n1", "n2", "n3"])
-    campaign_store = make(tmp_path, file(tmp_path, "a.out", text))
+def test_more_host_names_than_ranks_are_ignored(tmp_path: Path) -> None:
+    text = imports.format_turns([{"A": LATENCY}, {"A": LATENCY}], hosts=["n1", "n2", "n3"])
+    campaign_store = import_paths(tmp_path, write_file(tmp_path, "a.out", text))
     assert [placement.name for placement in campaign_store.campaign.plan.placements] == ["ranks-2"]
 
 
 # --- plain files ------------------------------------------------------------------------------------------------------
 
 
-def test_a_plain_file_is_of_the_library_that_its_folder_is_called_by(tmp_path: Path) -> None:
-    campaign_store = make(tmp_path, file(tmp_path, "mpich/latency.txt", LATENCY))
+def test_a_plain_file_belongs_to_the_library_named_by_its_folder(tmp_path: Path) -> None:
+    campaign_store = import_paths(tmp_path, write_file(tmp_path, "mpich/latency.txt", LATENCY))
     assert [candidate.name for candidate in campaign_store.campaign.candidates] == ["mpich"]
     assert campaign_store.campaign.notes == [NOTE]
 
 
 def test_a_plain_file_belongs_to_the_named_library(tmp_path: Path) -> None:
-    campaign_store = imports.campaign(tmp_path, {"A": [LATENCY], "B": [LATENCY]})
+    campaign_store = imports.import_campaign(tmp_path, {"A": [LATENCY], "B": [LATENCY]})
     assert [candidate.name for candidate in campaign_store.campaign.candidates] == ["A", "B"]
-    assert campaign_store.campaign.notes == [NOTE, APART]
+    assert campaign_store.campaign.notes == [NOTE, NO_TURNS]
 
 
 def test_files_of_the_same_benchmark_are_blocks(tmp_path: Path) -> None:
-    campaign_store = imports.campaign(
-        tmp_path, {name: [imports.latencies((8, 1 + shift), (16, 2)) for shift in shifts] for name, shifts in SHIFTS}
+    campaign_store = imports.import_campaign(
+        tmp_path,
+        {name: [imports.format_latencies((8, 1 + shift), (16, 2)) for shift in shifts] for name, shifts in SHIFTS},
     )
-    assert values(campaign_store, "osu-latency.blocking.8.") == {"A": [1000, 1500, 1250], "B": [1750, 2000]}
+    assert list_values(campaign_store, "osu-latency.blocking.8.") == {"A": [1000, 1500, 1250], "B": [1750, 2000]}
     assert [(launch.candidate, launch.block) for launch in campaign_store.launches()] == [
         ("A", 1),
         ("A", 2),
@@ -411,36 +423,38 @@ def test_files_of_the_same_benchmark_are_blocks(tmp_path: Path) -> None:
 SHIFTS = (("A", (0.0, 0.5, 0.25)), ("B", (0.75, 1.0)))
 
 
-def test_two_benchmarks_of_one_file_are_of_one_block(tmp_path: Path) -> None:
-    campaign_store = imports.campaign(tmp_path, {"A": [LATENCY + imports.osu(imports.BANDWIDTH, (8, 4.0))]})
+def test_two_benchmarks_in_one_file_are_in_one_block(tmp_path: Path) -> None:
+    campaign_store = imports.import_campaign(
+        tmp_path, {"A": [LATENCY + imports.format_osu(imports.BANDWIDTH, (8, 4.0))]}
+    )
     assert [(launch.block, launch.position) for launch in campaign_store.launches()] == [(1, 0), (1, 0)]
-    assert values(campaign_store, "osu-bw.nonblocking.8.") == {"A": [2000]}
+    assert list_values(campaign_store, "osu-bw.nonblocking.8.") == {"A": [2000]}
 
 
-def test_names_of_turns_do_not_fit_a_plain_file(tmp_path: Path) -> None:
-    path = file(tmp_path, "a.txt", LATENCY)
+def test_labels_of_turns_are_refused_for_a_plain_file(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "a.txt", LATENCY)
     assert read_refused(tmp_path, path, labels=["A"]) == (
         f"{path}: has one library, and --labels names several; name this one: LABEL={path}"
     )
 
 
-def test_a_file_that_is_named_twice(tmp_path: Path) -> None:
-    path = file(tmp_path, "a.txt", LATENCY)
+def test_a_file_named_twice_is_refused(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "a.txt", LATENCY)
     assert read_refused(tmp_path, path, Source(tmp_path / "." / "a.txt", "B")) == (
         f"{path}: named twice; it has the results of one run"
     )
 
 
-def test_a_size_twice_in_a_table_is_refused(tmp_path: Path) -> None:
-    path = file(tmp_path, "a.txt", imports.latencies((8, 1.0), (16, 1.0), (8, 1.0)))
+def test_a_repeated_size_in_a_table_is_refused(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "a.txt", imports.format_latencies((8, 1.0), (16, 1.0), (8, 1.0)))
     assert read_refused(tmp_path, path) == f"{path}:6: osu-latency of 8 B a second time in this table"
 
 
-def test_errors_beside_a_whole_file_are_reported(tmp_path: Path) -> None:
-    path = file(tmp_path, "a.txt", LATENCY)
-    file(tmp_path, "a.stderr", "\n---\nwarning: no fast network\n")
-    file(tmp_path, "a.err", "\n")
-    campaign_store = make(tmp_path, path)
+def test_errors_beside_a_complete_file_are_reported(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "a.txt", LATENCY)
+    write_file(tmp_path, "a.stderr", "\n---\nwarning: no fast network\n")
+    write_file(tmp_path, "a.err", "\n")
+    campaign_store = import_paths(tmp_path, path)
     assert campaign_store.campaign.imported[0].remarks == ["a.stderr beside it says: warning: no fast network"]
     assert campaign_store.campaign.notes[1:] == [
         "1 file is complete although it has an error file: a.txt: a.stderr beside it says: warning: no fast network"
@@ -448,22 +462,22 @@ def test_errors_beside_a_whole_file_are_reported(tmp_path: Path) -> None:
 
 
 def test_a_printed_zero_is_a_row_without_a_value(tmp_path: Path) -> None:
-    campaign_store = imports.campaign(tmp_path, {"A": [imports.latencies((0, 0.0), (8, 1.5))]})
-    assert list(rows(campaign_store, "osu-latency.blocking.0.")) == [
+    campaign_store = imports.import_campaign(tmp_path, {"A": [imports.format_latencies((0, 0.0), (8, 1.5))]})
+    assert list(list_rows(campaign_store, "osu-latency.blocking.0.")) == [
         ("A", 1, "below-the-last-digit-printed", "printed as 0: below the last digit printed")
     ]
-    assert values(campaign_store, "osu-latency.blocking.0.") == {}
-    assert list(rows(campaign_store, "osu-latency.blocking.8.")) == [("A", 1, "ok", "")]
+    assert list_values(campaign_store, "osu-latency.blocking.0.") == {}
+    assert list(list_rows(campaign_store, "osu-latency.blocking.8.")) == [("A", 1, "ok", "")]
 
 
-def test_ranks_are_as_said_where_no_file_shows_them(tmp_path: Path) -> None:
-    barrier = imports.osu(imports.BARRIER) + "             0.85\n"
+def test_the_user_s_number_of_ranks_counts_if_no_file_has_one(tmp_path: Path) -> None:
+    barrier = imports.format_osu(imports.BARRIER) + "             0.85\n"
     text = {"A": [barrier]}
-    assert imports.campaign(tmp_path, text).campaign.plan.placements == [
+    assert imports.import_campaign(tmp_path, text).campaign.plan.placements == [
         Placement(name="not-reported", nodes=1, ranks_per_node=0, binding="none")
     ]
     shutil.rmtree(tmp_path / "made")
-    campaign_store = imports.campaign(tmp_path, text, ranks=48)
+    campaign_store = imports.import_campaign(tmp_path, text, ranks=48)
     assert campaign_store.campaign.plan.placements == [
         Placement(name="ranks-48", nodes=1, ranks_per_node=48, binding="none")
     ]
@@ -475,15 +489,15 @@ def test_ranks_are_as_said_where_no_file_shows_them(tmp_path: Path) -> None:
 
 def test_files_of_two_tools_are_one_campaign(tmp_path: Path) -> None:
     """IMB's ping-pong of 8 bytes takes 0.84 µs in its file; OSU's default files have it in three repetitions."""
-    pingpong = Source(printed.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt", "mpich")
+    pingpong = Source(tool_outputs.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt", "mpich")
     osu = [Source(DEFAULT / f"osu_latency.default.rep{number}.txt", "mpich") for number in range(3)]
     campaign_store = imported.import_files(ImportRequest([pingpong, *osu]), tmp_path / "made")
     assert [operation.foreign.suite for operation in campaign_store.campaign.operations if operation.foreign] == [
         "imb",
         "osu",
     ]
-    assert values(campaign_store, "imb-mpi1-pingpong.blocking.8.") == {"mpich": [840]}
-    assert values(campaign_store, "osu-latency.blocking.8.") == {"mpich": EIGHT}
+    assert list_values(campaign_store, "imb-mpi1-pingpong.blocking.8.") == {"mpich": [840]}
+    assert list_values(campaign_store, "osu-latency.blocking.8.") == {"mpich": EIGHT_BYTES}
     assert campaign_store.campaign.imported[0].tools == ["Intel MPI Benchmarks 2021.11"]
     assert {(case.suite, case.placement, case.ranks) for case in campaign_store.campaign.cases} == {
         ("imb", "ranks-2", 2),
@@ -494,8 +508,8 @@ def test_files_of_two_tools_are_one_campaign(tmp_path: Path) -> None:
     assert campaign_store.launches()[0].command == facts["command"].split()
 
 
-DEFAULT = printed.SAMPLES / "osu-7.4" / "default"
-EIGHT = [
+DEFAULT = tool_outputs.SAMPLES / "osu-7.4" / "default"
+EIGHT_BYTES = [
     1000 * float(line.split()[1])
     for number in range(3)
     for line in (DEFAULT / f"osu_latency.default.rep{number}.txt").read_text().splitlines()
@@ -503,13 +517,14 @@ EIGHT = [
 ]
 
 
-def test_options_that_all_runs_share_are_usual_and_others_are_of_the_case(tmp_path: Path) -> None:
+def test_options_common_to_all_runs_are_defaults_and_others_belong_to_the_case(tmp_path: Path) -> None:
     head = "# OSU MPI_Put Latency Test v5.3\n# Window creation: MPI_Win_allocate\n# Synchronization: {}\n"
     head += "# Size          Latency (us)\n"
     texts = [
-        imports.osu(head.format(synchronisation), (8, 1.5)) for synchronisation in ("MPI_Win_flush", "MPI_Win_fence")
+        imports.format_osu(head.format(synchronisation), (8, 1.5))
+        for synchronisation in ("MPI_Win_flush", "MPI_Win_fence")
     ]
-    campaign_store = imports.campaign(tmp_path, {"A": texts})
+    campaign_store = imports.import_campaign(tmp_path, {"A": texts})
     (operation,) = campaign_store.campaign.operations
     usual = {option.name: option.usual for option in operation.options}
     assert "MPI_Win_allocate" in usual.values()
@@ -521,7 +536,7 @@ def test_options_that_all_runs_share_are_usual_and_others_are_of_the_case(tmp_pa
 
 
 def test_starts_of_cases_are_explained(tmp_path: Path) -> None:
-    campaign_store = imports.campaign(tmp_path, {"A": [LATENCY]})
+    campaign_store = imports.import_campaign(tmp_path, {"A": [LATENCY]})
     assert [(start.name, start.help) for start in campaign_store.campaign.starts] == [
         ("none", "calls follow each other, after at most one barrier")
     ]
@@ -537,14 +552,14 @@ RECORDED = {
     "reprompi": 600,
     "skampi": 1200,
 }
-"""Rows that there are at least, by tool."""
+"""Least number of rows, by tool."""
 
 
 @pytest.mark.parametrize("tool", RECORDED)
-def test_every_recorded_file_is_rows_or_has_no_table(tool: str) -> None:
-    """No case of a file stands twice in a block, and each has a value or a reason."""
+def test_every_recorded_file_has_rows_or_no_table(tool: str) -> None:
+    """No case of a file occurs twice in a block, and each has a value or a reason."""
     count = 0
-    for path in printed.files(tool):
+    for path in tool_outputs.list_files(tool):
         request = ImportRequest([Source(path, "A")])
         try:
             parts = imported.assign_blocks(imported.read_source(request, request.sources[0]).parts)
@@ -560,34 +575,38 @@ def test_every_recorded_file_is_rows_or_has_no_table(tool: str) -> None:
     assert count >= RECORDED[tool]
 
 
-# --- nothing half imported --------------------------------------------------------------------------------------------
+# --- no incomplete import ---------------------------------------------------------------------------------------------
 
 
 def test_one_damaged_file_of_several_leaves_nothing(tmp_path: Path) -> None:
-    good = [file(tmp_path, f"{number}.txt", LATENCY) for number in range(3)]
-    bad = file(tmp_path, "bad.txt", LATENCY.replace("2.50", "nan"))
+    good = [write_file(tmp_path, f"{number}.txt", LATENCY) for number in range(3)]
+    bad = write_file(tmp_path, "bad.txt", LATENCY.replace("2.50", "nan"))
     message = read_refused(tmp_path, *good[:2], bad, good[2])
     assert message == f"{bad}:5: Avg Latency(us) is 'nan'; expected a number of 0 or more"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.txt", "1.txt", "2.txt", "bad.txt"]
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     assert read_refused(tmp_path, path) == f"{path}: cannot be read (No such file or directory)"
 
 
 def test_files_without_results_are_refused(tmp_path: Path) -> None:
-    path = file(tmp_path, "a.out", imports.in_turns([{"A": "", "B": ""}]))
+    path = write_file(tmp_path, "a.out", imports.format_turns([{"A": "", "B": ""}]))
     assert read_refused(tmp_path, path) == f"{path}: has no results"
-    other = file(tmp_path, "b.txt", "")
+    other = write_file(tmp_path, "b.txt", "")
     assert read_refused(tmp_path, other) == f"{other}: empty"
     assert read_refused(tmp_path, other, path) == f"no results in any of 2 files; the first: {other}: empty"
 
 
-def test_files_without_results_are_reported(tmp_path: Path) -> None:
-    """A folder of outputs has some that a job never wrote, and others that no benchmark did."""
-    paths = [file(tmp_path, "a.txt", LATENCY), file(tmp_path, "b.txt", ""), file(tmp_path, "c.txt", "Hello\n")]
-    campaign_store = make(tmp_path, *paths)
+def test_files_without_results_are_reported_in_one_line(tmp_path: Path) -> None:
+    """A folder of outputs has files that a job never wrote, and files of other programs."""
+    paths = [
+        write_file(tmp_path, "a.txt", LATENCY),
+        write_file(tmp_path, "b.txt", ""),
+        write_file(tmp_path, "c.txt", "Hello\n"),
+    ]
+    campaign_store = import_paths(tmp_path, *paths)
     assert [record.remarks for record in campaign_store.campaign.imported][:2] == [[], ["has no results: empty"]]
     assert campaign_store.campaign.notes[1:3] == [
         "b.txt: has no results: empty",
@@ -598,30 +617,30 @@ def test_files_without_results_are_reported(tmp_path: Path) -> None:
     )
 
 
-def test_errors_while_storing_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(self: Store, launch: Launch, _results: object) -> None:
+def test_an_error_while_storing_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def raise_full(self: Store, launch: Launch, _results: object) -> None:
         if launch.number == 2:
             raise RankbenchError("no space left")
 
-    monkeypatch.setattr(store.Store, "append", full)
-    paths = [file(tmp_path, f"{number}.txt", LATENCY) for number in range(3)]
+    monkeypatch.setattr(store.Store, "append", raise_full)
+    paths = [write_file(tmp_path, f"{number}.txt", LATENCY) for number in range(3)]
     assert read_refused(tmp_path, *paths) == "no space left"
 
 
-def test_a_campaign_that_is_there_is_not_touched(tmp_path: Path) -> None:
-    campaign_store = make(tmp_path, file(tmp_path, "a.txt", LATENCY))
+def test_an_existing_campaign_is_not_changed(tmp_path: Path) -> None:
+    campaign_store = import_paths(tmp_path, write_file(tmp_path, "a.txt", LATENCY))
     before = {path: path.read_bytes() for path in campaign_store.folder.rglob("*") if path.is_file()}
     with pytest.raises(RankbenchError) as error:
-        make(tmp_path, file(tmp_path, "b.txt", LATENCY))
-    assert str(error.value) == THERE.format(campaign_store.folder)
+        import_paths(tmp_path, write_file(tmp_path, "b.txt", LATENCY))
+    assert str(error.value) == EXISTING.format(campaign_store.folder)
     assert {path: path.read_bytes() for path in campaign_store.folder.rglob("*") if path.is_file()} == before
 
 
-THERE = "{}: holds a campaign already; choose another --name, or remove the folder"
+EXISTING = "{}: holds a campaign already; choose another --name, or remove the folder"
 
 
 def test_no_run_of_the_study_is_lost_or_doubled(study: Store) -> None:
-    """Every row that is well has its sample, and no case has two of one candidate in a block."""
+    """Each successful row has its sample, and no case has two rows of one candidate in a block."""
     frame = study.cases()
     keys = frame.select("block", "candidate", "case")
     assert keys.n_unique() == keys.height
@@ -631,17 +650,17 @@ def test_no_run_of_the_study_is_lost_or_doubled(study: Store) -> None:
 
 # --- how many ranks ---------------------------------------------------------------------------------------------------
 
-BARRIERS = imports.osu(imports.BARRIER) + "  0.85\n"
+BARRIERS = imports.format_osu(imports.BARRIER) + "  0.85\n"
 
 
-def with_hosts(folder: Path, hosts: Sequence[str], **request: int) -> Store:
+def import_with_hosts(folder: Path, hosts: Sequence[str], **request: int) -> Store:
     """Import two rounds of a collective, with the names of hosts before each run."""
-    text = imports.in_turns([{"A": BARRIERS}, {"A": BARRIERS}], hosts=hosts)
-    return imported.import_files(ImportRequest([Source(file(folder, "a.out", text))], **request), folder / "made")  # type: ignore[arg-type]
+    text = imports.format_turns([{"A": BARRIERS}, {"A": BARRIERS}], hosts=hosts)
+    return imported.import_files(ImportRequest([Source(write_file(folder, "a.out", text))], **request), folder / "made")  # type: ignore[arg-type]
 
 
-def test_a_lone_host_name_is_questioned(tmp_path: Path) -> None:
-    record = with_hosts(tmp_path, ["n1"]).campaign
+def test_a_single_host_name_is_questioned(tmp_path: Path) -> None:
+    record = import_with_hosts(tmp_path, ["n1"]).campaign
     assert [case.ranks for case in record.cases] == [1]
     assert record.notes[-1] == (
         "Only 1 rank by the host names: a.out, line 5, osu-barrier, and 1 more; a call of 1 rank moves no data. "
@@ -649,19 +668,19 @@ def test_a_lone_host_name_is_questioned(tmp_path: Path) -> None:
     )
 
 
-def test_what_the_user_says_wins_over_names_of_hosts(tmp_path: Path) -> None:
-    record = with_hosts(tmp_path, ["n1"], ranks=8).campaign
+def test_the_user_s_number_of_ranks_replaces_that_of_host_names(tmp_path: Path) -> None:
+    record = import_with_hosts(tmp_path, ["n1"], ranks=8).campaign
     assert [(case.ranks, case.placement) for case in record.cases] == [(8, "ranks-8")]
     assert len(record.notes) == 1
 
 
-def test_names_of_hosts_that_agree_with_the_user_say_where(tmp_path: Path) -> None:
-    record = with_hosts(tmp_path, ["n1", "n2"], ranks=2).campaign
+def test_host_names_that_agree_with_the_user_s_number_of_ranks_are_hosts(tmp_path: Path) -> None:
+    record = import_with_hosts(tmp_path, ["n1", "n2"], ranks=2).campaign
     assert [case.placement for case in record.cases] == ["2x1"]
 
 
-def test_a_guess_is_reported_as_one(tmp_path: Path) -> None:
-    assert with_hosts(tmp_path, ["n1", "n2"]).campaign.notes[-1] == (
+def test_a_guessed_number_of_ranks_is_reported_as_a_guess(tmp_path: Path) -> None:
+    assert import_with_hosts(tmp_path, ["n1", "n2"]).campaign.notes[-1] == (
         "The number of ranks of 2 runs is a guess: each line with a host name before a run counts as a rank. If it is "
         "wrong, import again with --ranks N."
     )
@@ -673,30 +692,34 @@ def test_a_guess_is_reported_as_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize("in_turns", [True, False])
 def test_a_damaged_row_and_an_absurd_value_are_errors(tmp_path: Path, *, in_turns: bool) -> None:
     for row, words in (("O24  0.55\n", "'O24' is not a number"), ("16  1e308\n", "is 1e+308, expected a time below")):
-        text = imports.latencies((8, 1.5), (16, 1.6)) + row
-        text = imports.in_turns([{"A": text}]) if in_turns else text
+        text = imports.format_latencies((8, 1.5), (16, 1.6)) + row
+        text = imports.format_turns([{"A": text}]) if in_turns else text
         with pytest.raises(RankbenchError, match=re.escape(words)):
-            make(tmp_path, file(tmp_path, "a.txt", text))
+            import_paths(tmp_path, write_file(tmp_path, "a.txt", text))
 
 
-def test_noise_with_a_digit_is_reported(tmp_path: Path) -> None:
-    text = imports.latencies((8, 1.5)) + "?? 16  1.7\n" + "32  1.60\n"
-    assert any("'?? 16  1.7'" in note for note in make(tmp_path, file(tmp_path, "a.txt", text)).campaign.notes)
+def test_a_digit_in_noise_is_reported(tmp_path: Path) -> None:
+    text = imports.format_latencies((8, 1.5)) + "?? 16  1.7\n" + "32  1.60\n"
+    assert any(
+        "'?? 16  1.7'" in note for note in import_paths(tmp_path, write_file(tmp_path, "a.txt", text)).campaign.notes
+    )
 
 
 def test_an_unknown_synchronisation_of_reprompi_is_not_reported(tmp_path: Path) -> None:
-    sample = next(path for path in sorted((printed.SAMPLES / "reprompi").rglob("*")) if "#@procsync=" in text_of(path))
-    text = re.sub(r"(?m)^#@procsync=.*$", "#@procsync=quantum", text_of(sample))
-    campaign_store = make(tmp_path, file(tmp_path, "a.txt", text))
+    sample = next(
+        path for path in sorted((tool_outputs.SAMPLES / "reprompi").rglob("*")) if "#@procsync=" in read_text(path)
+    )
+    text = re.sub(r"(?m)^#@procsync=.*$", "#@procsync=quantum", read_text(sample))
+    campaign_store = import_paths(tmp_path, write_file(tmp_path, "a.txt", text))
     assert {case.start for case in campaign_store.campaign.cases} == {"not-reported"}
 
 
-def text_of(path: Path) -> str:
+def read_text(path: Path) -> str:
     return path.read_text() if path.is_file() else ""
 
 
-def test_repeated_tables_get_a_block_each_in_few_steps() -> None:
-    """What is counted are look-ups of blocks that are taken: of 2000 tables they were two million."""
+def test_repeated_tables_get_their_blocks_in_few_steps() -> None:
+    """Counts look-ups of used blocks: for 2000 tables there were once two million."""
     looked_up = 0
 
     class Label(str):

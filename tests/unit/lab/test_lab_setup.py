@@ -1,4 +1,4 @@
-"""What a lab is made from, without bringing it up; and what is said where it cannot be."""
+"""Preparation of a lab without starting it, and refusals."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from rankbench.cli.commands.lab import make_request
 from rankbench.lab import Cores, Delay, LabRequest, setup
 from rankbench.model import RankbenchError
 
-NOTHING = {"delay": "", "rate": "", "clocks": "", "cores": ""}
-EVEN = Delay(50_000, 50_000)
+NO_OPTIONS = {"delay": "", "rate": "", "clocks": "", "cores": ""}
+SYMMETRIC = Delay(50_000, 50_000)
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A lab's folder below a folder that nodes do not hide."""
+    """Return a lab's folder below a folder that nodes do not hide."""
     monkeypatch.chdir("/")
     return tmp_path / "lab"
 
 
-def test_a_plain_lab(folder: Path) -> None:
+def test_a_lab_has_nodes_hosts_and_programs(folder: Path) -> None:
     setup.prepare(folder, LabRequest(nodes=2))
     assert {path.name for path in folder.iterdir()} == {"bin", "hosts", "lab.sh", "nodes", "pids", "shared"}
     assert (folder / "nodes").read_text() == "n1 -\nn2 -\n"
@@ -32,15 +32,15 @@ def test_a_plain_lab(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("netem", [True, False])
-def test_the_kernel_delays_where_it_can(netem: bool, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_kernel_delays_if_it_can(netem: bool, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(setup, "kernel_has", lambda _: netem)
-    text = setup.prepare(folder, LabRequest(nodes=2, delay=EVEN))
+    text = setup.prepare(folder, LabRequest(nodes=2, delay=SYMMETRIC))
     assert ("(netem)" in text, "by a switch" in text) == (netem, not netem)
     assert ((folder / "to_node").exists(), (folder / "switch").exists()) == (netem, not netem)
 
 
-@pytest.mark.parametrize("request", [LabRequest(delay=EVEN, netem=False), LabRequest(delay=Delay(1, 2))])
-def test_the_switch_delays_where_it_is_asked_to_or_must(
+@pytest.mark.parametrize("request", [LabRequest(delay=SYMMETRIC, netem=False), LabRequest(delay=Delay(1, 2))])
+def test_the_switch_delays_on_request_or_if_the_kernel_cannot(
     request: LabRequest, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(setup, "kernel_has", lambda _: True)
@@ -49,7 +49,7 @@ def test_the_switch_delays_where_it_is_asked_to_or_must(
     assert not (folder / "to_node").exists()
 
 
-def test_slurm_lies_in_the_lab_s_folder(folder: Path) -> None:
+def test_slurm_keeps_its_files_in_the_lab_s_folder(folder: Path) -> None:
     setup.prepare(folder, LabRequest(nodes=2, slurm=Cores(2, 4)))
     text = (folder / "slurm.conf").read_text()
     assert "NodeName=n1,n2 CPUs=8 Sockets=2 CoresPerSocket=4 ThreadsPerCore=1 RealMemory=1024 State=UNKNOWN\n" in text
@@ -58,25 +58,25 @@ def test_slurm_lies_in_the_lab_s_folder(folder: Path) -> None:
     assert [path for path in paths if not path.startswith(f"{folder}/slurm/")] == ["/bin/true"]
 
 
-def test_shared_folders_that_nothing_hides_need_not_be_reported(folder: Path, tmp_path: Path) -> None:
+def test_shared_folders_that_no_node_hides_need_no_option(folder: Path, tmp_path: Path) -> None:
     setup.prepare(folder, LabRequest(shared=(Path("/usr"), tmp_path, tmp_path / "none", tmp_path)))
     shared = (folder / "shared").read_text().splitlines()
     assert shared.count(str(tmp_path)) == 1
     assert not {"/usr", str(tmp_path / "none"), "/"} & set(shared)
 
 
-# --- what cannot be ---------------------------------------------------------------------------------------------------
+# --- refusals ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("place", ["/tmp", "/dev/shm"])
-def test_a_folder_that_each_node_has_for_itself_cannot_be_shared(place: str, folder: Path) -> None:
+def test_a_folder_that_each_node_replaces_cannot_be_shared(place: str, folder: Path) -> None:
     message = f"lab: each node has a {place} of its own; go to a folder below it, or another one"
     with pytest.raises(RankbenchError, match=f"^{re.escape(message)}$"):
         setup.prepare(folder, LabRequest(shared=(Path(place),)))
 
 
 @pytest.mark.parametrize("nodes", [0, 201])
-def test_nodes_that_are_too_many_or_none(nodes: int) -> None:
+def test_a_wrong_number_of_nodes_is_refused(nodes: int) -> None:
     with pytest.raises(RankbenchError, match=f"^--nodes {nodes}: expected 1 to 200$"):
         setup.require(LabRequest(nodes=nodes))
 
@@ -89,7 +89,7 @@ def test_nodes_that_are_too_many_or_none(nodes: int) -> None:
             "a lab needs bash, iproute2, mount, util-linux; on Debian: apt-get install bash iproute2 mount util-linux",
         ),
         (
-            LabRequest(delay=EVEN),
+            LabRequest(delay=SYMMETRIC),
             "a lab needs bash, gcc, iproute2, mount, util-linux; "
             "on Debian: apt-get install bash gcc iproute2 mount util-linux",
         ),
@@ -123,18 +123,18 @@ def test_a_program_that_does_not_compile_is_reported(tmp_path: Path, monkeypatch
     assert str(caught.value) == f"lab: {source} does not compile: {source}:1:2: error: #error no"
 
 
-# --- as the command line says it --------------------------------------------------------------------------------------
+# --- options of the command -------------------------------------------------------------------------------------------
 
 
-def test_all_that_can_be_asked_for() -> None:
+def test_every_option_is_read() -> None:
     texts = {"delay": "50us", "rate": "1gbit", "clocks": "2s", "cores": "2x4"}
     request = make_request(3, texts, [Path("/usr")], slurm=True)
-    assert request._replace(shared=()) == LabRequest(3, EVEN, True, 10**9, (0, 2 * 10**9, 4 * 10**9), Cores(2, 4), ())
+    assert request._replace(shared=()) == LabRequest(3, SYMMETRIC, True, 10**9, (0, 2 * 10**9, 4 * 10**9), Cores(2, 4), ())
     assert Path("/usr") in request.shared
 
 
-def test_nothing_is_added_to_what_is_asked_for() -> None:
-    assert make_request(2, NOTHING, [], slurm=False)._replace(shared=()) == LabRequest(2)
+def test_defaults_add_nothing() -> None:
+    assert make_request(2, NO_OPTIONS, [], slurm=False)._replace(shared=()) == LabRequest(2)
 
 
 @pytest.mark.parametrize(
@@ -144,6 +144,6 @@ def test_nothing_is_added_to_what_is_asked_for() -> None:
         ({}, [Path("/usr"), Path("/nowhere")], "--share /nowhere: no such folder"),
     ],
 )
-def test_what_makes_no_sense_together(texts: dict[str, str], share: list[Path], message: str) -> None:
+def test_contradicting_options_are_refused(texts: dict[str, str], share: list[Path], message: str) -> None:
     with pytest.raises(RankbenchError, match=f"^{re.escape(message)}$"):
-        make_request(2, NOTHING | texts, share, slurm=False)
+        make_request(2, NO_OPTIONS | texts, share, slurm=False)

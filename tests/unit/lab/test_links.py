@@ -1,4 +1,4 @@
-"""What `tc` and users are reported links."""
+"""Settings of links for `tc`, and their description for users."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from rankbench.lab import Delay, links
 
-EVEN = Delay(50_000, 50_000)
+SYMMETRIC = Delay(50_000, 50_000)
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ EVEN = Delay(50_000, 50_000)
                 "to_node": "tbf rate 1000000000bit burst 10000 latency 50ms",
             },
         ),
-        (0, EVEN, {"to_node": "netem delay 50us limit 100000"}),
+        (0, SYMMETRIC, {"to_node": "netem delay 50us limit 100000"}),
         (
             10**7,
             Delay(1_500, 1_500),
@@ -32,12 +32,12 @@ EVEN = Delay(50_000, 50_000)
         ),
     ],
 )
-def test_either_end_of_a_link_is_shaped(rate_bit_s: int, delay: Delay | None, ends: dict[str, str]) -> None:
-    """Where the kernel delays, it paces what a node receives too."""
+def test_both_ends_of_a_link_are_shaped(rate_bit_s: int, delay: Delay | None, ends: dict[str, str]) -> None:
+    """If the kernel delays packets, it also limits the rate at which a node receives."""
     assert links.shaping(rate_bit_s, delay) == ends
 
 
-def test_the_switch_is_reported_each_way_between_nodes_and_none_of_the_head() -> None:
+def test_the_switch_delays_each_direction_between_nodes_but_not_the_head() -> None:
     assert [*links.matrix(Delay(3, 5), 3)] == [0, 0, 0, 0, 0, 3, 0, 5, 0]
 
 
@@ -46,7 +46,7 @@ def test_the_switch_is_reported_each_way_between_nodes_and_none_of_the_head() ->
     [
         (0, None, False, "links as fast as the machine is; no delay added"),
         (2_500_000, None, False, "links 2.5 Mbit/s each way (tbf); no delay added"),
-        (64_000, EVEN, True, "links 64 kbit/s each way (tbf); delay 50.0 µs each way (netem)"),
+        (64_000, SYMMETRIC, True, "links 64 kbit/s each way (tbf); delay 50.0 µs each way (netem)"),
         (
             10**10,
             None,
@@ -70,5 +70,7 @@ def test_the_switch_is_reported_each_way_between_nodes_and_none_of_the_head() ->
         ),
     ],
 )
-def test_what_links_are_is_reported(rate_bit_s: int, delay: Delay | None, by_kernel: bool, text: str) -> None:
+def test_links_are_described_with_rate_and_delay(
+    rate_bit_s: int, delay: Delay | None, by_kernel: bool, text: str
+) -> None:
     assert links.describe_links(rate_bit_s, delay, by_kernel=by_kernel) == text

@@ -1,4 +1,4 @@
-"""What a lab is asked for, in words."""
+"""Values of a lab's options."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("text", "delay_ns"), [("50us", 50_000), ("200ns", 200), ("1.5ms", 1_500_000), ("2s", 2_000_000_000)]
 )
-def test_delays(text: str, delay_ns: int) -> None:
+def test_delays_are_read(text: str, delay_ns: int) -> None:
     assert options.delay_ns(text) == delay_ns
 
 
 @pytest.mark.parametrize(
     ("text", "rate_bit_s"), [("1gbit", 10**9), ("2.5gbit", 2_500_000_000), ("100mbit", 10**8), ("64kbit", 64_000)]
 )
-def test_rates(text: str, rate_bit_s: int) -> None:
+def test_rates_are_read(text: str, rate_bit_s: int) -> None:
     assert options.rate_bit_s(text) == rate_bit_s
 
 
 @pytest.mark.parametrize(("text", "cores"), [("4", Cores(1, 4)), ("2x4", Cores(2, 4)), ("16x64", Cores(16, 64))])
-def test_cores(text: str, cores: Cores) -> None:
+def test_cores_are_read(text: str, cores: Cores) -> None:
     assert options.cores(text) == cores
 
 
-def test_clocks_are_a_step_apart() -> None:
+def test_clocks_of_nodes_differ_by_a_step() -> None:
     assert options.offsets_ns("5s", 3) == (0, 5_000_000_000, 10_000_000_000)
 
 
@@ -66,7 +66,7 @@ CORES = "expected a number of cores, or sockets x cores of each, such as 2x4"
         *((options.cores, text, f"--cores {text}: {CORES}") for text in ("0", "2x", "x4", "2x0", "2x4x1", "many")),
     ],
 )
-def test_what_makes_no_sense_is_reported(read: Callable[[str], object], text: str, message: str) -> None:
+def test_wrong_values_are_refused(read: Callable[[str], object], text: str, message: str) -> None:
     with pytest.raises(RankbenchError) as caught:
         read(text)
     assert str(caught.value) == message

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rankbench.launch.script import FUNCTIONS
 
-HOLD = """
+HOLD_MEMORY = """
 import mmap, signal, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 with open(sys.argv[1], "w+b") as file:
@@ -18,17 +18,17 @@ with open(sys.argv[1], "w+b") as file:
 open(sys.argv[2], "w").close()
 time.sleep(1000)
 """
-"""A stand-in for a rank that shares memory, and that only SIGKILL ends."""
+"""A stand-in for a rank with shared memory, which only SIGKILL ends."""
 
 
-def test_a_launch_that_is_ended_leaves_no_shared_memory(tmp_path: Path) -> None:
-    """Its launcher gets SIGTERM first: it writes that down, and its rank ignores it."""
+def test_a_killed_launch_leaves_no_shared_memory(tmp_path: Path) -> None:
+    """Its launcher gets SIGTERM first and records it; its rank ignores SIGTERM."""
     shared, other = (Path(f"/dev/shm/rankbench-test-{os.getpid()}-{name}") for name in ("launch", "other"))
     other.write_bytes(b"not of this launch")
     launcher = tmp_path / "launcher"
     launcher.write_text(
-        f"#!/bin/bash\n{sys.executable} -c '{HOLD}' {shared} {tmp_path}/up &\ntrap 'echo TERM >>{tmp_path}/log' TERM\n"
-        "wait; wait\n"
+        f"#!/bin/bash\n{sys.executable} -c '{HOLD_MEMORY}' {shared} {tmp_path}/up &\n"
+        f"trap 'echo TERM >>{tmp_path}/log' TERM\nwait; wait\n"
     )
     launcher.chmod(0o755)
     script = f"""
@@ -50,21 +50,21 @@ def test_a_launch_that_is_ended_leaves_no_shared_memory(tmp_path: Path) -> None:
     assert (tmp_path / "log").read_text().startswith("TERM\n")
 
 
-def copy(folder: Path, command: str, output_bytes: int) -> str:
-    """Return what is kept of the output of a command where that much is kept of its beginning and of its end."""
+def copy_output(folder: Path, command: str, output_bytes: int) -> str:
+    """Return the stored output of a command, of which so many bytes of beginning and end are stored."""
     script = f"campaign={folder}; . {FUNCTIONS}; output_bytes={output_bytes}; {command} | copy_output {folder}"
     subprocess.run(["bash", "-c", script], check=True, timeout=60)
     return (folder / "output.log").read_text()
 
 
-def test_short_output_of_a_launch_is_kept_as_it_is(tmp_path: Path) -> None:
-    assert copy(tmp_path, "printf 0123456789", 10) == "0123456789"
-    assert copy(tmp_path, "printf 0123456789ABCDEFGHIJ", 10) == "0123456789ABCDEFGHIJ"
-    assert copy(tmp_path, "{ printf 0123456789; sleep 0.2; printf ABC; }", 10) == "0123456789ABC"
+def test_short_output_of_a_launch_is_stored_unchanged(tmp_path: Path) -> None:
+    assert copy_output(tmp_path, "printf 0123456789", 10) == "0123456789"
+    assert copy_output(tmp_path, "printf 0123456789ABCDEFGHIJ", 10) == "0123456789ABCDEFGHIJ"
+    assert copy_output(tmp_path, "{ printf 0123456789; sleep 0.2; printf ABC; }", 10) == "0123456789ABC"
 
 
-def test_of_long_output_the_beginning_and_the_end_are_kept_and_all_of_it_is_counted(tmp_path: Path) -> None:
-    text = copy(tmp_path, "{ printf first; seq 100000; printf last; }", 10000)
+def test_beginning_and_end_of_long_output_are_stored_and_all_of_it_is_counted(tmp_path: Path) -> None:
+    text = copy_output(tmp_path, "{ printf first; seq 100000; printf last; }", 10000)
     beginning, omission, end = text.partition("\n[rankbench left out 568904 bytes of output here]\n")
     assert omission, text
     assert (len(beginning), len(end)) == (10000, 10000)

@@ -25,7 +25,7 @@ HOSTILE = ('1"; touch PWNED; echo "', "$(touch PWNED)", "-1", "--help", "", " 1"
 
 
 @pytest.mark.parametrize("name", sorted(schedulers.find_schedulers()))
-def test_a_job_that_was_submitted_is_read_again(tmp_path: Path, name: str) -> None:
+def test_the_last_submitted_job_is_read_back(tmp_path: Path, name: str) -> None:
     jobs.remember(tmp_path, name, "1")
     jobs.remember(tmp_path, name, NUMBERS[name])
     job = jobs.read_last(tmp_path)
@@ -33,13 +33,13 @@ def test_a_job_that_was_submitted_is_read_again(tmp_path: Path, name: str) -> No
     assert (job.scheduler, job.number) == (name, NUMBERS[name])
 
 
-def test_no_job_was_submitted(tmp_path: Path) -> None:
+def test_a_campaign_without_jobs_has_no_last_job(tmp_path: Path) -> None:
     assert jobs.read_last(tmp_path) is None
 
 
 @pytest.mark.parametrize("name", sorted(schedulers.find_schedulers()))
 @pytest.mark.parametrize("number", HOSTILE)
-def test_a_number_that_no_scheduler_gave_is_refused(tmp_path: Path, name: str, number: str) -> None:
+def test_a_number_that_no_scheduler_uses_is_refused(tmp_path: Path, name: str, number: str) -> None:
     jobs.remember(tmp_path, name, NUMBERS[name])
     jobs.remember(tmp_path, name, number)
     with pytest.raises(RankbenchError) as error:
@@ -60,14 +60,14 @@ def test_a_number_that_no_scheduler_gave_is_refused(tmp_path: Path, name: str, n
          ":1: no scheduler 'cobalt'; known are flux, grid-engine, lsf, pbs, slurm, ssh"),
     ],
 )  # fmt: skip
-def test_a_damaged_line_is_an_error_with_its_place(tmp_path: Path, line: bytes, answer: str) -> None:
+def test_a_damaged_line_is_reported_with_its_place(tmp_path: Path, line: bytes, answer: str) -> None:
     (tmp_path / "submitted.jsonl").write_bytes(line + b"\n")
     with pytest.raises(RankbenchError) as error:
         jobs.read_last(tmp_path)
     assert str(error.value) == f"{tmp_path}/submitted.jsonl{answer}"
 
 
-def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+def test_bytes_that_are_not_utf_8_are_damage(tmp_path: Path) -> None:
     (tmp_path / "submitted.jsonl").write_bytes(b'{"scheduler":"\xff","number":"7","at":""}\n')
     with pytest.raises(RankbenchError, match=r"submitted\.jsonl:1: damaged"):
         jobs.read_last(tmp_path)

@@ -18,7 +18,7 @@ from rankbench.launch import supervisor
 from rankbench.model import CommandLine, Outcome, RankbenchError, Step
 
 
-def step(tmp_path: Path, script: str, limit_s: float = 30.0, **environment: str) -> Step:
+def make_step(tmp_path: Path, script: str, limit_s: float = 30.0, **environment: str) -> Step:
     """Return a step that runs a shell script; its processes carry the folder's name in their environment."""
     command = CommandLine(arguments=["bash", "-c", script], environment={"MARK": str(tmp_path), **environment})
     return Step(command=command, output=tmp_path / "output", watch=tmp_path / "watch", limit_s=limit_s)
@@ -36,26 +36,26 @@ def list_processes(mark: Path) -> list[str]:
     return numbers
 
 
-def test_the_exit_code_and_the_output_come_back(tmp_path: Path) -> None:
-    outcome = launch.run(step(tmp_path, "echo said; echo $COLOUR >&2; exit 3", COLOUR="blue"))
+def test_exit_code_and_output_are_returned(tmp_path: Path) -> None:
+    outcome = launch.run(make_step(tmp_path, "echo said; echo $COLOUR >&2; exit 3", COLOUR="blue"))
     assert (outcome.exit_code, outcome.hung) == (3, False)
     assert (tmp_path / "output").read_text() == "said\nblue\n"
 
 
 def test_a_signal_is_a_negative_exit_code(tmp_path: Path) -> None:
-    assert launch.run(step(tmp_path, "kill -SEGV $$")).exit_code == -signal.SIGSEGV
+    assert launch.run(make_step(tmp_path, "kill -SEGV $$")).exit_code == -signal.SIGSEGV
 
 
-def test_texts_that_a_command_reads_are_written_beside_its_output(tmp_path: Path) -> None:
+def test_input_files_of_a_command_are_written_beside_its_output(tmp_path: Path) -> None:
     command = CommandLine(arguments=["cat", "ranks.txt"], files={"ranks.txt": "rank 0=n1 slot=0\n"})
     launch.run(Step(command=command, output=tmp_path / "output", watch=tmp_path / "watch", limit_s=30.0))
     assert (tmp_path / "output").read_text() == (tmp_path / "ranks.txt").read_text() == "rank 0=n1 slot=0\n"
 
 
-def test_of_much_output_the_beginning_and_the_end_are_kept(tmp_path: Path) -> None:
-    """What is left out is counted; the supervisor's own memory does not grow with it."""
+def test_beginning_and_end_of_long_output_are_stored(tmp_path: Path) -> None:
+    """The omitted part is counted; the supervisor's own memory does not grow with it."""
     script = "echo first; head -c 100000000 /dev/zero >&2; echo last; grep VmHWM /proc/$PPID/status"
-    outcome = launch.run(step(tmp_path, script))
+    outcome = launch.run(make_step(tmp_path, script))
     output = (tmp_path / "output").read_bytes()
     assert output.startswith(b"first\n")
     assert b"last\n" in output[-100:]
@@ -67,10 +67,10 @@ def test_of_much_output_the_beginning_and_the_end_are_kept(tmp_path: Path) -> No
     assert int(output.split()[-2]) < 100_000
 
 
-def test_a_command_that_does_not_end_after_the_last_record_is_ended(
+def test_a_command_that_does_not_end_after_its_last_record_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its limit would let it go on for an hour."""
+    """Its limit alone would allow an hour."""
     monkeypatch.setattr(supervisor, "END_S", 0.1)
     watched = tmp_path / "watch"
     child = subprocess.Popen(["sleep", "3600"])
@@ -91,18 +91,18 @@ def test_a_command_that_does_not_end_after_the_last_record_is_ended(
 
 
 class Looks:
-    """Poll objects that only wait."""
+    """A poll object that only waits."""
 
     def register(self, *_: object) -> None:
-        """Take nothing in."""
+        """Register nothing."""
 
     def poll(self, wait_ms: float) -> list[tuple[int, int]]:
-        """Wait, and find nothing."""
+        """Wait, and report nothing."""
         time.sleep(wait_ms / 1000)
         return []
 
 
-def test_a_program_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_program_is_reported_in_one_line(tmp_path: Path) -> None:
     missing = Step(
         command=CommandLine(arguments=["/nowhere/mpiexec"]),
         output=tmp_path / "output",
@@ -114,20 +114,20 @@ def test_a_program_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     assert str(error.value) == "/nowhere/mpiexec: No such file or directory"
 
 
-def test_a_setting_that_no_process_can_be_given_is_one_line(tmp_path: Path) -> None:
+def test_an_invalid_environment_variable_is_reported_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
-        launch.run(step(tmp_path, "true", 30.0, **{"A=B": "1"}))
+        launch.run(make_step(tmp_path, "true", 30.0, **{"A=B": "1"}))
     assert str(error.value) == "bash: cannot be given these arguments and settings (illegal environment variable name)"
 
 
-def test_an_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_written_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "output").mkdir()
     with pytest.raises(RankbenchError) as error:
-        launch.run(step(tmp_path, "true"))
+        launch.run(make_step(tmp_path, "true"))
     assert str(error.value) == f"{tmp_path / 'output'}: Is a directory"
 
 
-def test_the_supervisor_needs_no_pidfd(tmp_path: Path) -> None:
+def test_the_supervisor_works_without_pidfd(tmp_path: Path) -> None:
     program = f"import os, runpy; del os.pidfd_open; runpy.run_path({supervisor.__file__!r}, run_name='__main__')"
     order = {
         "arguments": ["sh", "-c", "exit 7"],
@@ -145,44 +145,46 @@ def test_the_supervisor_needs_no_pidfd(tmp_path: Path) -> None:
     assert (answer["exit_code"], answer["hung"]) == (7, False)
 
 
-def test_a_step_that_shows_no_sign_of_life_is_hung_and_ended(tmp_path: Path) -> None:
-    outcome = launch.run(step(tmp_path, "trap '' TERM; sleep 1000 & setsid sleep 1000 & wait; sleep 1000", limit_s=0.2))
+def test_a_step_without_a_sign_of_life_is_hung_and_killed(tmp_path: Path) -> None:
+    outcome = launch.run(
+        make_step(tmp_path, "trap '' TERM; sleep 1000 & setsid sleep 1000 & wait; sleep 1000", limit_s=0.2)
+    )
     assert (outcome.exit_code, outcome.hung) == (None, True)
     assert list_processes(tmp_path) == []
 
 
 def test_a_step_whose_number_changes_is_not_hung(tmp_path: Path) -> None:
-    """It is four bytes at a place of a file that does not grow."""
+    """The number is four bytes of a file that does not grow."""
     (tmp_path / "page").write_bytes(bytes(64))
     script = "for i in 1 2 3 4; do printf $i | dd of=$MARK/page bs=1 seek=35 conv=notrunc 2>/dev/null; sleep 0.5; done"
-    watched = step(tmp_path, script, limit_s=1)
+    watched = make_step(tmp_path, script, limit_s=1)
     assert launch.run(msgspec.structs.replace(watched, sign=(tmp_path / "page", 32))).hung is False
     assert launch.run(msgspec.structs.replace(watched, sign=(tmp_path / "page", 36))).hung is True
 
 
-def test_a_step_is_not_hung_that_is_stopped_with_its_supervisor(tmp_path: Path) -> None:
-    """As a suspended job is, for longer than its limit: it shows life again only some time later."""
+def test_a_step_stopped_with_its_supervisor_is_not_hung(tmp_path: Path) -> None:
+    """A suspended job is stopped, here for longer than its limit, and shows life only some time after it continues."""
     script = """
     supervisor=$PPID
     ( sleep 1.2; kill -STOP $supervisor $$; sleep 4; kill -CONT $supervisor $$ ) &
     echo x >>$MARK/watch; sleep 5.7; echo x >>$MARK/watch
     """
-    assert launch.run(step(tmp_path, script, limit_s=3)).hung is False
+    assert launch.run(make_step(tmp_path, script, limit_s=3)).hung is False
 
 
 def test_a_step_whose_watched_file_grows_is_not_hung(tmp_path: Path) -> None:
     script = "for i in 1 2 3 4 5 6 7 8; do echo x >>$MARK/watch; sleep 0.5; done"
-    assert launch.run(step(tmp_path, script, limit_s=3)).hung is False
+    assert launch.run(make_step(tmp_path, script, limit_s=3)).hung is False
 
 
-def test_orphans_that_left_the_session_are_ended_with_the_step(tmp_path: Path) -> None:
-    outcome = launch.run(step(tmp_path, "(setsid bash -c 'trap \"\" TERM; sleep 1000; sleep 1000' &) ; exit 0"))
+def test_orphans_outside_the_session_are_killed_with_the_step(tmp_path: Path) -> None:
+    outcome = launch.run(make_step(tmp_path, "(setsid bash -c 'trap \"\" TERM; sleep 1000; sleep 1000' &) ; exit 0"))
     assert outcome.exit_code == 0
     assert list_processes(tmp_path) == []
 
 
 def test_a_keyboard_interrupt_ends_the_step_first(tmp_path: Path) -> None:
-    """As soon as it is under way."""
+    """Sent as soon as the step runs."""
     waiting = threading.get_ident()
 
     def interrupt() -> None:
@@ -192,11 +194,11 @@ def test_a_keyboard_interrupt_ends_the_step_first(tmp_path: Path) -> None:
 
     threading.Thread(target=interrupt).start()
     with pytest.raises(KeyboardInterrupt):
-        launch.run(step(tmp_path, "setsid sleep 1000 & touch $MARK/up; sleep 1000"))
+        launch.run(make_step(tmp_path, "setsid sleep 1000 & touch $MARK/up; sleep 1000"))
     assert list_processes(tmp_path) == []
 
 
-def test_nothing_is_left_when_rankbench_itself_is_killed(tmp_path: Path) -> None:
+def test_no_process_survives_a_killed_rankbench(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from rankbench import launch; from rankbench.model import *\n"
         "folder = Path(sys.argv[1])\n"
@@ -224,32 +226,32 @@ launch.run(Step(command=command, output=folder / 'output', watch=folder / 'watch
 """Runs a step that writes its supervisor's process number to `up`."""
 
 
-def supervisor_of(folder: Path) -> int:
-    """Wait until a step is under way, and return the process that watches over it."""
+def find_supervisor(folder: Path) -> int:
+    """Wait until a step runs, and return its keeper."""
     while not (folder / "up").exists():
         time.sleep(0.01)
     return int((folder / "up").read_text())
 
 
 def test_a_killed_supervisor_ends_its_step_and_no_other(tmp_path: Path) -> None:
-    """The second step goes on until the first has no process any more."""
+    """The second step continues until the first has no process left."""
     folders = [tmp_path / name for name in ("one", "other")]
     for folder in folders:
         folder.mkdir()
     mark = "echo $PPID >$MARK/part; mv $MARK/part $MARK/up"
     steps = [
-        step(folders[0], f"(setsid bash -c 'trap \"\" TERM; sleep 1000; sleep 1000' &); {mark}; sleep 1000"),
-        step(folders[1], f"while [ ! -e {tmp_path}/ended ]; do sleep 0.05; done; exit 7"),
+        make_step(folders[0], f"(setsid bash -c 'trap \"\" TERM; sleep 1000; sleep 1000' &); {mark}; sleep 1000"),
+        make_step(folders[1], f"while [ ! -e {tmp_path}/ended ]; do sleep 0.05; done; exit 7"),
     ]
     leftovers = []
 
-    def note_end(place: int) -> None:
+    def record_end(place: int) -> None:
         if place == 0:
             leftovers.extend(list_processes(folders[0]))
             (tmp_path / "ended").touch()
 
-    threading.Thread(target=lambda: os.kill(supervisor_of(folders[0]), signal.SIGKILL)).start()
-    first, second = launch.run_together(steps, note_end)
+    threading.Thread(target=lambda: os.kill(find_supervisor(folders[0]), signal.SIGKILL)).start()
+    first, second = launch.run_together(steps, record_end)
     assert isinstance(first, launch.SupervisorKilledError)
     assert str(first) == ("the supervisor of the launch was killed by SIGKILL, and the launch was ended with it")
     assert isinstance(second, Outcome)
@@ -257,21 +259,21 @@ def test_a_killed_supervisor_ends_its_step_and_no_other(tmp_path: Path) -> None:
     assert leftovers == list_processes(folders[0]) == []
 
 
-def test_a_step_whose_supervisor_is_killed_is_made_again(tmp_path: Path) -> None:
+def test_a_step_whose_supervisor_is_killed_is_repeated(tmp_path: Path) -> None:
     mark = "echo $PPID >$MARK/part; mv $MARK/part $MARK/up"
-    threading.Thread(target=lambda: os.kill(supervisor_of(tmp_path), signal.SIGKILL)).start()
-    outcome = launch.run(step(tmp_path, f"[ ! -e $MARK/up ] || exit 7; {mark}; sleep 1000"))
+    threading.Thread(target=lambda: os.kill(find_supervisor(tmp_path), signal.SIGKILL)).start()
+    outcome = launch.run(make_step(tmp_path, f"[ ! -e $MARK/up ] || exit 7; {mark}; sleep 1000"))
     assert outcome.exit_code == 7
 
 
-def parent_of(pid: int) -> int:
+def find_parent(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def test_nothing_is_left_when_a_supervisor_and_rankbench_are_killed(tmp_path: Path) -> None:
+def test_no_process_survives_a_killed_supervisor_and_rankbench(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)], start_new_session=True)
-    watcher = supervisor_of(tmp_path)
-    os.kill(process.pid, signal.SIGSTOP)  # It would end the step's processes, too.
+    watcher = find_supervisor(tmp_path)
+    os.kill(process.pid, signal.SIGSTOP)  # Rankbench would end the step's processes, too.
     os.kill(watcher, signal.SIGKILL)
     process.kill()
     process.wait()
@@ -279,25 +281,25 @@ def test_nothing_is_left_when_a_supervisor_and_rankbench_are_killed(tmp_path: Pa
         time.sleep(0.02)
 
 
-def test_no_launcher_is_left_when_both_processes_of_a_supervisor_and_rankbench_are_killed(tmp_path: Path) -> None:
+def test_no_launcher_survives_both_processes_of_a_supervisor_and_rankbench(tmp_path: Path) -> None:
     program = PROGRAM.replace("setsid sleep 1000 & ", "").replace("wait'", "exec sleep 1000'")
     process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], start_new_session=True)
-    watcher = supervisor_of(tmp_path)
-    for pid in (process.pid, parent_of(watcher)):
+    watcher = find_supervisor(tmp_path)
+    for pid in (process.pid, find_parent(watcher)):
         os.kill(pid, signal.SIGSTOP)
-    for pid in (watcher, parent_of(watcher), process.pid):
+    for pid in (watcher, find_parent(watcher), process.pid):
         os.kill(pid, signal.SIGKILL)
     process.wait()
     while list_processes(tmp_path):
         time.sleep(0.02)
 
 
-def test_a_supervisor_whose_reader_is_gone_says_nothing(tmp_path: Path) -> None:
+def test_a_supervisor_without_a_reader_prints_nothing(tmp_path: Path) -> None:
     """As when rankbench was killed: nothing is printed over the user's prompt."""
     errors = tmp_path / "errors"
     with errors.open("wb") as file:
         process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)], start_new_session=True, stderr=file)
-    watcher = supervisor_of(tmp_path)
+    watcher = find_supervisor(tmp_path)
     process.kill()
     process.wait()
     while Path(f"/proc/{watcher}/cmdline").exists() and Path(f"/proc/{watcher}/cmdline").read_bytes():
@@ -306,7 +308,7 @@ def test_a_supervisor_whose_reader_is_gone_says_nothing(tmp_path: Path) -> None:
     assert errors.read_text() == ""
 
 
-HOLD = """
+HOLD_MEMORY = """
 import mmap, signal, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 for path in sys.argv[1:]:
@@ -316,19 +318,19 @@ for path in sys.argv[1:]:
 print("up", flush=True)
 time.sleep(1000)
 """
-"""A stand-in for a rank that shares memory, and that is ended before it can remove it."""
+"""A stand-in for a rank with shared memory, killed before it can remove it."""
 
 
-def test_shared_memory_of_a_step_that_is_ended_is_removed_unless_others_use_it(tmp_path: Path) -> None:
+def test_shared_memory_of_a_killed_step_is_removed_unless_others_use_it(tmp_path: Path) -> None:
     private, shared, other = (
         Path(f"/dev/shm/rankbench-test-{os.getpid()}-{name}") for name in ("own", "shared", "other")
     )
     other.write_bytes(b"not of this step")
-    with subprocess.Popen([sys.executable, "-c", HOLD, str(shared)], stdout=subprocess.PIPE) as holder:
+    with subprocess.Popen([sys.executable, "-c", HOLD_MEMORY, str(shared)], stdout=subprocess.PIPE) as holder:
         assert holder.stdout
         holder.stdout.readline()
-        script = f"{sys.executable} -c '{HOLD}' {private} {shared}"
-        outcome = launch.run(step(tmp_path, script.replace("w+b", "a+b"), limit_s=1.5))
+        script = f"{sys.executable} -c '{HOLD_MEMORY}' {private} {shared}"
+        outcome = launch.run(make_step(tmp_path, script.replace("w+b", "a+b"), limit_s=1.5))
         exist = [path.exists() for path in (private, shared, other)]
         holder.kill()
     for path in (shared, other):
@@ -338,16 +340,16 @@ def test_shared_memory_of_a_step_that_is_ended_is_removed_unless_others_use_it(t
     assert exist == [False, True, True]
 
 
-def test_the_launcher_can_tidy_up_before_its_ranks_are_ended(tmp_path: Path) -> None:
-    """It ends a child by SIGUSR1, which that one writes down."""
+def test_the_launcher_can_clean_up_before_its_ranks_are_killed(tmp_path: Path) -> None:
+    """The launcher ends a child by SIGUSR1, which the child records."""
     rank = "trap 'echo USR1 >>$MARK/signals; exit' USR1; trap 'echo TERM >>$MARK/signals; exit' TERM"
     rank += "; while :; do sleep 0.05; done"
     script = f"({rank}) & rank=$!; trap 'kill -USR1 $rank; wait; exit 3' TERM; wait"
-    assert launch.run(step(tmp_path, script, limit_s=1.0)).hung
+    assert launch.run(make_step(tmp_path, script, limit_s=1.0)).hung
     assert (tmp_path / "signals").read_text() == "USR1\n"
 
 
-def test_a_supervisor_that_is_given_nothing_says_nothing() -> None:
+def test_a_supervisor_without_input_prints_nothing() -> None:
     answer = subprocess.run(
         [sys.executable, supervisor.__file__], stdin=subprocess.DEVNULL, capture_output=True, check=False
     )

@@ -15,7 +15,7 @@ CPUINFO = "processor\t: 0\nmodel name\t: Example 9000\nflags\t\t: fpu sse2 hyper
 STAT = "cpu  10 20 30 40 50 60 70 800 90 0\n"
 
 
-def write(root: Path, files: dict[str, str]) -> Path:
+def write_files(root: Path, files: dict[str, str]) -> Path:
     """Lay out a machine's files below a folder."""
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -23,7 +23,7 @@ def write(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
-def topology(cpu: int, socket: int, core: int) -> dict[str, str]:
+def make_topology(cpu: int, socket: int, core: int) -> dict[str, str]:
     """Return the two topology files of a CPU."""
     folder = f"sys/devices/system/cpu/cpu{cpu}/topology"
     return {f"{folder}/physical_package_id": f"{socket}\n", f"{folder}/core_id": f"{core}\n"}
@@ -32,10 +32,10 @@ def topology(cpu: int, socket: int, core: int) -> dict[str, str]:
 def make_root(tmp_path: Path, **files: str) -> Path:
     """Return the root of a machine of two sockets with two cores of two hardware threads each."""
     cpus = [(0, 0, 0), (1, 0, 1), (2, 1, 0), (3, 1, 1), (4, 0, 0), (5, 0, 1), (6, 1, 0), (7, 1, 1)]
-    tree = {name: text for cpu in cpus for name, text in topology(*cpu).items()}
+    tree = {name: text for cpu in cpus for name, text in make_topology(*cpu).items()}
     tree |= {"proc/cpuinfo": CPUINFO, "proc/meminfo": "MemTotal:  1024 kB\n", "proc/stat": STAT}
     tree |= {"etc/os-release": 'NAME=x\nPRETTY_NAME="Example Linux 7"\n', "sys/class/dmi/id/sys_vendor": "QEMU\n"}
-    return write(tmp_path, tree | files)
+    return write_files(tmp_path, tree | files)
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +49,7 @@ def test_hardware_threads_of_a_core_count_once(tmp_path: Path) -> None:
     assert [cpu.core for cpu in facts.cpus] == [0, 1, 2, 3, 0, 1, 2, 3]
 
 
-def test_the_rest_is_as_the_kernel_says(tmp_path: Path) -> None:
+def test_other_facts_are_those_of_the_kernel(tmp_path: Path) -> None:
     facts = host.machine(make_root(tmp_path))
     assert (facts.cpu, facts.memory_bytes, facts.distribution, facts.virtual) == (
         "Example 9000",
@@ -71,7 +71,7 @@ def test_a_container_without_limits_has_the_whole_machine(tmp_path: Path) -> Non
     assert (facts.cores, facts.memory_bytes) == (4, 1024 * 1024)
 
 
-def test_a_machine_that_hides_everything_still_has_one_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_any_information_has_one_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
     facts = host.machine(tmp_path)
     assert (facts.sockets, facts.cores, facts.virtual) == (1, 1, "")

@@ -1,4 +1,4 @@
-"""What stands in the way on recorded machines: one that is as it should be, and single things that are not."""
+"""Hindrances on recorded machines: a machine without any, and single hindrances."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ QUIET = {
     "proc/self/status": "Name:\tpython\nCpus_allowed_list:\t0-1\n",
     "proc/loadavg": "0.10 0.20 0.30 1/200 4711\n",
 }
-"""A machine on which all is well."""
-TROUBLE: dict[str, tuple[dict[str, str], str]] = {
+"""A machine without hindrances."""
+HINDRANCES: dict[str, tuple[dict[str, str], str]] = {
     "governor": (
         {f"{CPU}/cpu1/cpufreq/scaling_governor": "powersave\n"},
         "CPUs 1 have the frequency governor powersave: their frequency follows the load, so that values depend on "
@@ -130,10 +130,10 @@ TROUBLE: dict[str, tuple[dict[str, str], str]] = {
         "still does; wait, or measure where nothing else runs",
     ),
 }
-NOBODY = Usage(100.0, {7: ("python3", 5.0)}, 0.0)
+IDLE_USAGE = Usage(100.0, {7: ("python3", 5.0)}, 0.0)
 
 
-def write(root: Path, files: dict[str, str]) -> Path:
+def write_files(root: Path, files: dict[str, str]) -> Path:
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -141,67 +141,67 @@ def write(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
-def test_a_machine_as_it_should_be_has_nothing_in_the_way(tmp_path: Path) -> None:
-    assert list(list_static(write(tmp_path, QUIET))) == []
+def test_a_well_configured_machine_has_no_hindrance(tmp_path: Path) -> None:
+    assert list(list_static(write_files(tmp_path, QUIET))) == []
 
 
-def test_a_machine_that_shows_nothing_has_nothing_in_the_way(tmp_path: Path) -> None:
+def test_a_machine_without_information_has_no_hindrance(tmp_path: Path) -> None:
     assert list(list_static(tmp_path)) == []
 
 
-@pytest.mark.parametrize("name", TROUBLE)
-def test_each_thing_in_the_way_is_one_line(name: str, tmp_path: Path) -> None:
-    files, line = TROUBLE[name]
-    assert list(map(str, list_static(write(tmp_path, QUIET | files)))) == [line]
+@pytest.mark.parametrize("name", HINDRANCES)
+def test_each_hindrance_is_one_line(name: str, tmp_path: Path) -> None:
+    files, line = HINDRANCES[name]
+    assert list(map(str, list_static(write_files(tmp_path, QUIET | files)))) == [line]
 
 
-def test_who_uses_the_cpus_is_named_with_pid_and_command() -> None:
+def test_processes_that_use_cpus_are_named_with_pid_and_command() -> None:
     then = Usage(100.5, {7: ("python3", 5.4), 8: ("stress", 0.5), 9: ("a b", 0.1), 10: ("idle", 0.0)}, 0.0)
-    assert list(map(str, check_load(NOBODY, then, own_pid=7))) == [
+    assert list(map(str, check_load(IDLE_USAGE, then, own_pid=7))) == [
         "other processes use the CPUs: stress (pid 8, 100%), a b (pid 9, 20%): ranks lose their cores to them in "
         "mid-call; end them, or request the node exclusively"
     ]
 
 
-def test_of_many_neighbours_the_busiest_are_named() -> None:
+def test_the_busiest_processes_are_named() -> None:
     then = Usage(101.0, {pid: (f"job{pid}", pid / 100) for pid in (10, 20, 30, 40, 50)}, 0.0)
-    assert [hindrance.observation for hindrance in check_load(NOBODY, then, own_pid=7)] == [
+    assert [hindrance.observation for hindrance in check_load(IDLE_USAGE, then, own_pid=7)] == [
         "other processes use the CPUs: job50 (pid 50, 50%), job40 (pid 40, 40%), job30 (pid 30, 30%), 2 more"
     ]
 
 
 def test_stolen_time_is_reported() -> None:
-    then = Usage(100.5, NOBODY.processes, 0.1)
-    assert list(map(str, check_load(NOBODY, then, own_pid=7))) == [
+    then = Usage(100.5, IDLE_USAGE.processes, 0.1)
+    assert list(map(str, check_load(IDLE_USAGE, then, own_pid=7))) == [
         "the hypervisor takes 20% of a CPU away: ranks are stopped within a call, by no process of this machine; "
         "measure when the host is quiet, or with dedicated CPUs"
     ]
 
 
-def test_a_quiet_moment_says_nothing() -> None:
-    assert list(check_load(NOBODY, Usage(100.5, NOBODY.processes, 0.0), own_pid=7)) == []
-    assert list(check_load(NOBODY, NOBODY, own_pid=7)) == []
+def test_an_idle_machine_has_no_hindrance() -> None:
+    assert list(check_load(IDLE_USAGE, Usage(100.5, IDLE_USAGE.processes, 0.0), own_pid=7)) == []
+    assert list(check_load(IDLE_USAGE, IDLE_USAGE, own_pid=7)) == []
 
 
-def test_processes_are_read_whatever_their_names(tmp_path: Path) -> None:
+def test_process_names_may_contain_parentheses(tmp_path: Path) -> None:
     numbers = " ".join(["0"] * 10 + ["150", "50"] + ["0"] * 30)
     files = {"proc/42/stat": f"42 (a) b (c) S {numbers}\n", "proc/uptime": "12.5 20.0\n", "proc/43/stat": ""}
-    usage = machine_checks.read_usage(write(tmp_path, files))
+    usage = machine_checks.read_usage(write_files(tmp_path, files))
     assert usage == Usage(12.5, {42: ("a) b (c", 200 / machine_checks.TICK_HZ)}, 0.0)
 
 
-def test_a_name_of_the_machine_that_does_not_resolve_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unknown(*_: Any) -> Any:
+def test_a_host_name_that_does_not_resolve_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raise_unknown(*_: Any) -> Any:
         raise socket.gaierror
 
-    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    monkeypatch.setattr(socket, "getaddrinfo", raise_unknown)
     assert list(map(str, machine_checks.check_name("node1"))) == [
         "this host's own name, node1, does not resolve: launchers wait for it, or do not start; "
         "add it to /etc/hosts: 127.0.0.1 node1"
     ]
 
 
-def test_this_machine_can_be_looked_at() -> None:
+def test_this_machine_can_be_checked() -> None:
     assert all(
         isinstance(hindrance, Hindrance) and all(hindrance) for hindrance in machine_checks.check_machine(look_s=0.05)
     )

@@ -1,4 +1,4 @@
-"""What the core's `--state` says, read; and every way in which it says nothing, in one line."""
+"""Reading the core's `--state`, and every failure of it in one line."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from rankbench.model import CommandLine, Exchange, RankbenchError, State
 if TYPE_CHECKING:
     from pathlib import Path
 
-SAID = (
+STATE_OUTPUT = (
     '{"cpus":[0,3],"exchange":[{"cpus":[0,3],"median_ns":60.5,"min_ns":43.8}],"copy_bytes_per_s":62443422990,'
     '"frequency_hz":[2299998000,null],"stolen_s":0.14,"load":0.03,"running":3}'
 )
 
 
-def program(folder: Path, code: str) -> CommandLine:
+def write_program(folder: Path, code: str) -> CommandLine:
     """Return a stand-in for the core that runs some Python."""
     path = folder / "core"
     path.write_text(f"#!{sys.executable}\nimport os, sys, time\n{code}\n")
     path.chmod(0o755)
-    return CommandLine(arguments=[str(path), "--state"], environment={"REPORTED": SAID})
+    return CommandLine(arguments=[str(path), "--state"], environment={"REPORTED": STATE_OUTPUT})
 
 
-def refusal(command: CommandLine) -> str:
+def read_refusal(command: CommandLine) -> str:
     with pytest.raises(RankbenchError) as error:
         launch.state(command)
     return str(error.value)
 
 
-def test_a_state_is_read_as_it_is_printed_in_the_environment_given(tmp_path: Path) -> None:
-    assert launch.state(program(tmp_path, "print(os.environ['REPORTED'])")) == State(
+def test_a_state_is_read_in_the_given_environment(tmp_path: Path) -> None:
+    assert launch.state(write_program(tmp_path, "print(os.environ['REPORTED'])")) == State(
         cpus=[0, 3],
         exchange=[Exchange(cpus=(0, 3), median_ns=60.5, min_ns=43.8)],
         copy_bytes_per_s=62443422990,
@@ -46,24 +46,26 @@ def test_a_state_is_read_as_it_is_printed_in_the_environment_given(tmp_path: Pat
     )
 
 
-def test_what_the_core_complains_of_is_reported(tmp_path: Path) -> None:
-    command = program(tmp_path, "sys.exit('rankbench-core: option --state is not known')")
-    assert refusal(command) == (
+def test_an_error_of_the_core_is_reported(tmp_path: Path) -> None:
+    command = write_program(tmp_path, "sys.exit('rankbench-core: option --state is not known')")
+    assert read_refusal(command) == (
         f"{tmp_path}/core --state: reports no state: rankbench-core: option --state is not known"
     )
 
 
-def test_what_is_no_state_is_reported(tmp_path: Path) -> None:
-    assert refusal(program(tmp_path, "print('[]')")) == (
+def test_an_output_that_is_no_state_is_reported(tmp_path: Path) -> None:
+    assert read_refusal(write_program(tmp_path, "print('[]')")) == (
         f"{tmp_path}/core --state: reports no state: Expected `object`, got `array`"
     )
 
 
-def test_a_program_that_cannot_be_run_is_reported(tmp_path: Path) -> None:
+def test_a_program_that_cannot_run_is_reported(tmp_path: Path) -> None:
     command = CommandLine(arguments=[f"{tmp_path}/missing", "--state"])
-    assert refusal(command) == f"{tmp_path}/missing --state: cannot be run (No such file or directory)"
+    assert read_refusal(command) == f"{tmp_path}/missing --state: cannot be run (No such file or directory)"
 
 
-def test_a_program_that_does_not_answer_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_does_not_answer_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe, "LONGEST_S", 0.2)
-    assert refusal(program(tmp_path, "time.sleep(1000)")) == f"{tmp_path}/core --state: did not answer within 0.2 s"
+    assert (
+        read_refusal(write_program(tmp_path, "time.sleep(1000)")) == f"{tmp_path}/core --state: did not answer within 0.2 s"
+    )

@@ -1,4 +1,4 @@
-"""What is free of the resources that launches of a machine share."""
+"""Free resources of a machine that its launches share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-def write(root: Path, path: str, content: str) -> None:
+def write_file(root: Path, path: str, content: str) -> None:
     """Write a file below a recorded root."""
     file = root / path
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -27,9 +27,9 @@ def test_free_resources_are_shared_memory_huge_pages_and_network_contexts(
     (tmp_path / "dev/shm").mkdir(parents=True)
     pages = "sys/kernel/mm/hugepages/hugepages-2048kB"
     for name, count in (("nr", 64), ("free", 40), ("resv", 8)):
-        write(tmp_path, f"{pages}/{name}_hugepages", f"{count}\n")
-    write(tmp_path, "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages", "0\n")
-    write(tmp_path, "sys/class/infiniband/hfi1_0/nfreectxts", "16\n")
+        write_file(tmp_path, f"{pages}/{name}_hugepages", f"{count}\n")
+    write_file(tmp_path, "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages", "0\n")
+    write_file(tmp_path, "sys/class/infiniband/hfi1_0/nfreectxts", "16\n")
     facts = os.statvfs(tmp_path)
     monkeypatch.setattr(os, "statvfs", lambda _: facts)  # Other processes write to this file system, too.
     free = read_free(tmp_path)
@@ -37,11 +37,11 @@ def test_free_resources_are_shared_memory_huge_pages_and_network_contexts(
     assert free == {"huge pages of 2048kB": 32, "network contexts of hfi1_0": 16}
 
 
-def test_a_machine_without_any_of_them_has_none(tmp_path: Path) -> None:
+def test_a_machine_without_these_resources_has_none(tmp_path: Path) -> None:
     assert read_free(tmp_path) == {}
 
 
-def test_a_monitor_keeps_what_was_used_at_most() -> None:
+def test_a_monitor_stores_the_greatest_use() -> None:
     amounts, read = [100, 40, 90], threading.Event()
 
     def read_next() -> dict[str, int]:
@@ -54,7 +54,7 @@ def test_a_monitor_keeps_what_was_used_at_most() -> None:
     assert monitor.used == {SHM: 60}
 
 
-def test_a_tenth_of_what_is_free_must_be_left() -> None:
+def test_a_tenth_of_free_resources_must_remain() -> None:
     assert find_shortage({SHM: 90}, {SHM: 100}) == ""
     assert find_shortage({SHM: 91}, {SHM: 100}) == SHM
     assert find_shortage({"network contexts of hfi1_0": 5}, {SHM: 100}) == ""

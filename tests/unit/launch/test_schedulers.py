@@ -1,4 +1,4 @@
-"""Job scripts of every scheduler as they are written, and what the schedulers' own words are taken for."""
+"""Job scripts of every scheduler, and the states read from the schedulers' output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankbench.launch.script import FUNCTIONS, Line, Script, Turn, render_script
 from rankbench.model import CommandLine, Job, RankbenchError
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "scripts"
-ASKED = Job(
+REQUESTED = Job(
     nodes=4,
     tasks_per_node=2,
     time_s=5400,
@@ -25,7 +25,7 @@ ASKED = Job(
     exclusive=True,
     setup=["module load numactl"],
 )
-MINE: dict[str, dict[str, Any]] = {
+REQUESTS: dict[str, dict[str, Any]] = {
     "slurm": {
         "tasks_per_socket": 1,
         "contiguous": True,
@@ -38,10 +38,10 @@ MINE: dict[str, dict[str, Any]] = {
     "grid-engine": {"options": ["-pe orte 8"], "exclusive": False},
     "ssh": {"nodelist": "n1,n2", "partition": "", "account": "", "time_s": 0},
 }
-"""What of a job each scheduler is asked besides."""
+"""Requests that only some schedulers know."""
 
 
-def script(name: str) -> Script:
+def make_script(name: str) -> Script:
     """Return a script of two launches, one of a launcher that reads a file."""
     hosts = CommandLine(
         arguments=["/opt/a b/mpiexec", "-hosts", "__NODE_1__,__NODE_2__", "-n", "2", "/build/one/rankbench-core"],
@@ -61,7 +61,7 @@ def script(name: str) -> Script:
     return Script(
         campaign=Path("/scratch/results/study"),
         question="Which library, from node to node?",
-        job=msgspec.structs.replace(ASKED, scheduler=name, **MINE[name]),
+        job=msgspec.structs.replace(REQUESTED, scheduler=name, **REQUESTS[name]),
         lines=[
             Line(
                 "one_on_2x1",
@@ -84,10 +84,10 @@ def script(name: str) -> Script:
     )
 
 
-@pytest.mark.parametrize("name", sorted(MINE))
+@pytest.mark.parametrize("name", sorted(REQUESTS))
 def test_a_script_is_as_recorded(name: str) -> None:
     """All but the functions, which are the same everywhere."""
-    values = script(name)
+    values = make_script(name)
     lines = render_script(values, schedulers.find_scheduler(values.job)).replace(
         FUNCTIONS.read_text().rstrip(), "<functions.sh>"
     )
@@ -95,16 +95,16 @@ def test_a_script_is_as_recorded(name: str) -> None:
     assert lines == (GOLDEN / f"{name}.sh").read_text()
 
 
-@pytest.mark.parametrize("name", sorted(MINE))
-def test_bash_can_read_a_script(name: str) -> None:
-    values = script(name)
+@pytest.mark.parametrize("name", sorted(REQUESTS))
+def test_bash_accepts_a_script(name: str) -> None:
+    values = make_script(name)
     lines = render_script(values, schedulers.find_scheduler(values.job))
     process = subprocess.run(["bash", "-n"], input=lines, capture_output=True, text=True, check=False)
     assert (process.returncode, process.stderr) == (0, "")
 
 
 def test_every_scheduler_has_a_recorded_script() -> None:
-    assert {path.stem for path in GOLDEN.glob("*.sh")} == set(schedulers.find_schedulers()) == set(MINE)
+    assert {path.stem for path in GOLDEN.glob("*.sh")} == set(schedulers.find_schedulers()) == set(REQUESTS)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_every_scheduler_has_a_recorded_script() -> None:
                                                 "your site\'s option in job.options"),
     ],
 )  # fmt: skip
-def test_a_job_that_cannot_be(job: Job, answer: str) -> None:
+def test_impossible_jobs_are_refused(job: Job, answer: str) -> None:
     with pytest.raises(RankbenchError) as error:
         schedulers.find_scheduler(job)
     assert str(error.value) == answer
@@ -165,13 +165,13 @@ def test_a_job_that_cannot_be(job: Job, answer: str) -> None:
         ("ssh", 1, "", JobState("ended", "ended")),
     ],
 )  # fmt: skip
-def test_what_a_scheduler_says(name: str, exit_code: int, sentence: str, state: JobState | None) -> None:
+def test_output_of_a_scheduler_is_a_job_state(name: str, exit_code: int, sentence: str, state: JobState | None) -> None:
     assert schedulers.find_schedulers()[name].state(exit_code, sentence) == state
 
 
-@pytest.mark.parametrize("name", sorted(MINE))
-def test_a_line_end_in_a_text_is_no_line_of_the_script(name: str) -> None:
-    values = script(name)
+@pytest.mark.parametrize("name", sorted(REQUESTS))
+def test_a_line_end_in_a_text_does_not_end_its_comment(name: str) -> None:
+    values = make_script(name)
     lines = [line._replace(title=f"{line.title}\n touch X") for line in values.lines]
     content = render_script(
         values._replace(lines=lines, question="Which?\ntouch X"), schedulers.find_scheduler(values.job)
@@ -179,16 +179,16 @@ def test_a_line_end_in_a_text_is_no_line_of_the_script(name: str) -> None:
     assert all(line.startswith("#") for line in content.splitlines() if "touch X" in line)
 
 
-@pytest.mark.parametrize("name", sorted(set(MINE) - {"ssh"}))
-def test_a_line_end_in_what_a_scheduler_is_asked_is_refused(name: str) -> None:
-    values = script(name)
+@pytest.mark.parametrize("name", sorted(set(REQUESTS) - {"ssh"}))
+def test_a_line_end_in_a_request_is_refused(name: str) -> None:
+    values = make_script(name)
     job = msgspec.structs.replace(values.job, account="a\ntouch X")
     with pytest.raises(RankbenchError, match=r"^'#.*a\\ntouch X.*': not possible in a job script"):
         render_script(values._replace(job=job), schedulers.find_scheduler(values.job))
 
 
-@pytest.mark.parametrize("name", sorted(set(MINE) - {"ssh"}))
-def test_values_with_blanks_are_in_quotes(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(set(REQUESTS) - {"ssh"}))
+def test_values_with_blanks_are_quoted(name: str) -> None:
     job = Job(nodes=1, tasks_per_node=1, partition="a b")
     lines = schedulers.find_schedulers()[name].directives(job, "my study", "/my results/output.log")
     values = [line for line in lines if "results" in line or "a b" in line]
@@ -201,7 +201,7 @@ def test_values_with_blanks_are_in_quotes(name: str) -> None:
         schedulers.find_schedulers()[name].directives(job, "study", '/my "results"/output.log')
 
 
-def test_a_file_of_a_launcher_is_written_as_it_is(tmp_path: Path) -> None:
+def test_a_launcher_s_file_is_written_literally(tmp_path: Path) -> None:
     content = "a $(touch X) `touch X` \\ $HOME\n"
     function = write_file_line("file.txt", content)
     subprocess.run(["bash", "-c", f"out=.\n{function}\n"], cwd=tmp_path, check=True)
@@ -227,15 +227,15 @@ def test_exclusive_nodes_of_slurm_come_with_their_memory(job: Job, options: list
     ("name", "called"),
     [("study", "study"), ("2 nodes", "r2_nodes"), ("a:b/c@d*e?f\\g", "a_b_c_d_e_f_g"), ("_x", "r_x")],
 )
-def test_names_that_grid_engine_takes(name: str, called: str) -> None:
+def test_names_become_valid_for_grid_engine(name: str, called: str) -> None:
     lines = schedulers.find_schedulers()["grid-engine"].directives(Job(nodes=1), name, "/my results/output.log")
     assert (lines[0], lines[3]) == (f"#$ -N {called}", '#$ -o "/my results/output.log"')
 
 
 @pytest.mark.parametrize(("folder", "called"), [("/my results/2 nodes", "r2_nodes"), ("/r/a b", "a_b")])
-@pytest.mark.parametrize("name", sorted(set(MINE) - {"ssh"}))
-def test_names_and_logs_with_blanks(name: str, folder: str, called: str) -> None:
-    values = script(name)._replace(campaign=Path(folder))
+@pytest.mark.parametrize("name", sorted(set(REQUESTS) - {"ssh"}))
+def test_names_and_logs_with_blanks_are_replaced_or_quoted(name: str, folder: str, called: str) -> None:
+    values = make_script(name)._replace(campaign=Path(folder))
     heads = [
         line
         for line in render_script(values, schedulers.find_scheduler(values.job)).splitlines()
@@ -245,7 +245,7 @@ def test_names_and_logs_with_blanks(name: str, folder: str, called: str) -> None
     assert any(f'{folder}/job/output.log"' in line for line in heads) == (" " in folder)
 
 
-def test_a_command_that_is_not_there() -> None:
+def test_a_missing_command_is_reported() -> None:
     with pytest.raises(RankbenchError) as error:
         jobs.run_command(["no-such-qstat", "-f"])
     assert str(error.value) == ("no-such-qstat: cannot be run (No such file or directory); is this a submit node?")

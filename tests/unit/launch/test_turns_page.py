@@ -1,4 +1,4 @@
-"""The page of launches that measure in turn, as the launcher writes it."""
+"""The shared page of launches that measure in turns, as the launcher writes it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Time(ctypes.Structure):
     _fields_ = (("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long))
 
 
-def wait(path: str, place: int, woken: list[int]) -> None:
-    """Sleep until a number of the page, which is 0, is woken; -1: for too long."""
+def wait_on_futex(path: str, place: int, woken: list[int]) -> None:
+    """Wait until a word of the page, which is 0, is woken; append -1 after a timeout."""
     with Path(path).open("r+b") as file, mmap.mmap(file.fileno(), turns.PAGE_BYTES) as page:
         word = ctypes.c_uint32.from_buffer(page, place)
         limit, number = Time(WAIT_S, 0), turns.FUTEX[platform.machine()]
@@ -30,20 +30,20 @@ def wait(path: str, place: int, woken: list[int]) -> None:
         del word
 
 
-def asleep(thread: threading.Thread) -> bool:
+def is_asleep(thread: threading.Thread) -> bool:
     state = Path(f"/proc/self/task/{thread.native_id}/stat").read_text().rpartition(")")[2].split()[0]
     return state == "S"
 
 
 @pytest.mark.parametrize("place", [turns.TURN, turns.CHANGES])
-def test_who_waits_is_woken_when_a_launch_dies(place: int) -> None:
+def test_waiting_ranks_are_woken_when_a_launch_dies(place: int) -> None:
     with closing(turns.Turns(3, 1)) as page:
         path = page.arguments(0)[1].partition(":")[2]
         woken: list[int] = []
-        waiting = threading.Thread(target=wait, args=(path, place, woken))
+        waiting = threading.Thread(target=wait_on_futex, args=(path, place, woken))
         waiting.start()
         until = time.monotonic() + WAIT_S
-        while not asleep(waiting) and time.monotonic() < until:
+        while not is_asleep(waiting) and time.monotonic() < until:
             time.sleep(0.01)
         time.sleep(0.2)
         page.end_launch(1)
@@ -54,7 +54,7 @@ def test_who_waits_is_woken_when_a_launch_dies(place: int) -> None:
         assert content.count(b"\0") == len(content) - 1
 
 
-def test_a_launch_that_has_left_by_itself_wakes_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_launch_that_ended_normally_wakes_no_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     woken: list[int] = []
     monkeypatch.setattr(turns, "wake", lambda _page, place: woken.append(place))
     with closing(turns.Turns(2, 1)) as page:
@@ -63,7 +63,7 @@ def test_a_launch_that_has_left_by_itself_wakes_nobody(monkeypatch: pytest.Monke
     assert woken == [turns.TURN, turns.CHANGES]
 
 
-def test_over_hosts_the_ranks_have_pages_and_streams_show_life() -> None:
+def test_launches_over_several_hosts_have_no_common_page() -> None:
     with closing(turns.Turns(2, 1, over_hosts=True)) as page:
         page.end_launch(0)
         assert page.sign(0) is None

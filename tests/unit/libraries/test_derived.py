@@ -1,4 +1,4 @@
-"""Libraries with another compiler, or with the binaries of another library, over real ones of one function each."""
+"""Libraries with another compiler, or with the binary of another library, over real libraries of one function each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from fakes.linked import make, make_library, wrapper
+from fakes.shared_libraries import make, make_library, write_wrapper
 
 from rankbench import libraries
 from rankbench.libraries import derived, inspection
@@ -15,12 +15,12 @@ from rankbench.model import CandidateSpec, Library, RankbenchError
 
 
 @pytest.fixture(autouse=True)
-def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("LD_LIBRARY_PATH", "MPICH_CC"):
         monkeypatch.delenv(name, raising=False)
 
 
-def compiler(folder: Path, name: str, line: str) -> str:
+def write_compiler(folder: Path, name: str, line: str) -> str:
     path = folder / name
     path.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "{line}" && exit\nexec cc "$@"\n', "utf-8")
     path.chmod(0o755)
@@ -30,9 +30,9 @@ def compiler(folder: Path, name: str, line: str) -> str:
 # --- compilers --------------------------------------------------------------------------------------------------------
 
 
-def test_compiler_makes_a_library_of_its_own(tmp_path: Path) -> None:
+def test_a_compiler_makes_another_library(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
-    other = compiler(tmp_path, "mycc", "\nmycc version 3.1")  # As nvc has it, the first line is empty.
+    other = write_compiler(tmp_path, "mycc", "\nmycc version 3.1")  # As with nvc, the first line is empty.
     library_of_other = libraries.resolve_library(CandidateSpec(library="mpich", compiler=other), [library])
     assert library_of_other == msgspec.structs.replace(
         library,
@@ -42,21 +42,21 @@ def test_compiler_makes_a_library_of_its_own(tmp_path: Path) -> None:
     )
 
 
-def test_compiler_of_the_library_itself_may_be_named_too(tmp_path: Path) -> None:
+def test_the_library_s_own_compiler_may_be_named_too(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
     same = libraries.resolve_library(CandidateSpec(library="mpich", compiler="cc"), [library])
     assert (same.name, same.compiler) == ("mpich-4.3.2+cc", library.compiler)
 
 
-def test_compiler_is_looked_for_where_the_library_is_to_run(tmp_path: Path) -> None:
+def test_a_compiler_is_found_on_the_library_s_own_path(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
-    compiler(tmp_path, "mycc", "mycc version 3.1")
+    write_compiler(tmp_path, "mycc", "mycc version 3.1")
     inside = msgspec.structs.replace(library, environment={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
     other = libraries.resolve_library(CandidateSpec(library="mpich", compiler="mycc"), [inside])
     assert (other.name, other.compiler) == ("mpich-4.3.2+mycc", "mycc version 3.1")
 
 
-def test_compiler_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_compiler_is_refused(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
     for name in ("nosuchcc", " "):
         with pytest.raises(RankbenchError) as error:
@@ -66,13 +66,13 @@ def test_compiler_that_is_not_there(tmp_path: Path) -> None:
         )
 
 
-def test_wrapper_that_does_not_heed_the_variable_is_noticed(tmp_path: Path) -> None:
+def test_a_wrapper_that_ignores_the_variable_is_detected(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
     deaf = Path(library.wrapper)
     deaf.write_text(deaf.read_text("utf-8").replace("${MPICH_CC:-cc}", "cc"), "utf-8")
     with pytest.raises(RankbenchError) as error:
         libraries.resolve_library(
-            CandidateSpec(library="mpich", compiler=compiler(tmp_path, "mycc", "mycc 3.1")), [library]
+            CandidateSpec(library="mpich", compiler=write_compiler(tmp_path, "mycc", "mycc 3.1")), [library]
         )
     assert str(error.value) == (
         f'mpich-4.3.2: compiler "{tmp_path}/mycc": {deaf} ignores MPICH_CC and calls {library.compiler}; '
@@ -80,7 +80,7 @@ def test_wrapper_that_does_not_heed_the_variable_is_noticed(tmp_path: Path) -> N
     )
 
 
-def test_compiler_that_says_nothing_is_not_believed(tmp_path: Path) -> None:
+def test_a_compiler_without_a_version_is_refused(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
     with pytest.raises(RankbenchError) as error:
         libraries.resolve_library(CandidateSpec(library="mpich", compiler="false"), [library])
@@ -93,7 +93,7 @@ def test_compiler_that_says_nothing_is_not_believed(tmp_path: Path) -> None:
 # --- binaries of another library --------------------------------------------------------------------------------------
 
 
-def test_binary_of_another_library_finds_this_one(tmp_path: Path) -> None:
+def test_the_binary_of_another_library_loads_the_candidate_s_library(tmp_path: Path) -> None:
     run, other = make(tmp_path / "a", "4.3.2"), make(tmp_path / "b", "3.4")
     other = msgspec.structs.replace(other, environment={"B_ROOT": "b"}, build_environment={"MPICH_CC": "cc"})
     runner = libraries.resolve_library(CandidateSpec(library="mpich==4.3.2", binary_of="mpich==3.4"), [run, other])
@@ -112,7 +112,9 @@ def test_binary_of_another_library_finds_this_one(tmp_path: Path) -> None:
     )
 
 
-def test_library_that_only_the_users_search_path_leads_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_found_only_on_the_user_s_search_path_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run, other = make(tmp_path / "a", "4.3.2"), make(tmp_path / "b", "3.4")
     bare = Path(run.wrapper)
     bare.write_text(bare.read_text("utf-8").replace("-rpath,", "-rpath-link,"), "utf-8")
@@ -125,7 +127,7 @@ def test_library_that_only_the_users_search_path_leads_to(tmp_path: Path, monkey
     )
 
 
-def test_what_leads_to_other_files_still_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_folders_stay_on_the_search_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run, other = make(tmp_path / "a", "4.3.2"), make(tmp_path / "b", "3.4")
     monkeypatch.setenv("LD_LIBRARY_PATH", "/of/the/user")
     assert derived.make_runner(run, other).environment == {"LD_LIBRARY_PATH": f"{tmp_path}/a/lib:/of/the/user"}
@@ -143,7 +145,7 @@ def test_what_leads_to_other_files_still_does(tmp_path: Path, monkeypatch: pytes
         ("", "libmpi.so.12", "libmpi.so.12, and {run} has none"),
     ],
 )
-def test_libraries_of_unlike_abi_are_refused(abi_here: str, theirs: str, why: str, tmp_path: Path) -> None:
+def test_libraries_of_different_abi_are_refused(abi_here: str, theirs: str, why: str, tmp_path: Path) -> None:
     run, other = make(tmp_path / "a", "4.3.2"), make(tmp_path / "b", "3.4")
     run, other = (msgspec.structs.replace(library, abi=abi) for library, abi in ((run, abi_here), (other, theirs)))
     if not abi_here:
@@ -156,11 +158,11 @@ def test_libraries_of_unlike_abi_are_refused(abi_here: str, theirs: str, why: st
     )
 
 
-def test_standard_abi_has_a_wrapper_of_its_own(tmp_path: Path) -> None:
+def test_the_standard_abi_has_its_own_wrapper(tmp_path: Path) -> None:
     library, run = make(tmp_path / "a", "5.0.2"), make(tmp_path / "b", "2021.18")
     for prefix in (tmp_path / "a", tmp_path / "b"):
         make_library(prefix, "libmpi_abi.so.1")
-    wrapper(tmp_path / "a", "mpicc_abi", "5.0.2", "mpi_abi", "--enable-new-dtags")
+    write_wrapper(tmp_path / "a", "mpicc_abi", "5.0.2", "mpi_abi", "--enable-new-dtags")
     standard = libraries.choose("abi:mpich==5.0.2", [library])
     assert (standard.name, standard.abi) == ("abi:mpich-5.0.2", "libmpi_abi.so.1")
     assert standard.wrapper == f"{tmp_path}/a/bin/mpicc_abi"
@@ -169,7 +171,7 @@ def test_standard_abi_has_a_wrapper_of_its_own(tmp_path: Path) -> None:
     assert inspection.find_linked(across.wrapper, across.environment)[1] == f"{tmp_path}/b/lib/libmpi_abi.so.1"
 
 
-def test_library_without_the_standard_abi(tmp_path: Path) -> None:
+def test_a_library_without_the_standard_abi_is_refused(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
     with pytest.raises(RankbenchError) as error:
         libraries.choose("abi:mpich", [library])
@@ -179,7 +181,7 @@ def test_library_without_the_standard_abi(tmp_path: Path) -> None:
     )
 
 
-def test_what_a_candidate_names_is_found_from_then_on(tmp_path: Path) -> None:
+def test_libraries_named_by_candidates_are_added_to_the_available_ones(tmp_path: Path) -> None:
     first, second = make(tmp_path / "a", "4.3.2"), make(tmp_path / "b", "4.3.2")
     available: list[Library] = []
     for prefix in (first.prefix, second.prefix, first.prefix):
@@ -190,10 +192,10 @@ def test_what_a_candidate_names_is_found_from_then_on(tmp_path: Path) -> None:
     ]
 
 
-# --- what is mapped ---------------------------------------------------------------------------------------------------
+# --- mapped libraries -------------------------------------------------------------------------------------------------
 
 
-def test_library_below_the_prefix_is_right(tmp_path: Path) -> None:
+def test_a_library_below_the_prefix_is_right(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
     (tmp_path / "link").symlink_to(tmp_path / "a")
     linked = msgspec.structs.replace(library, prefix=str(tmp_path / "link"))
@@ -202,7 +204,7 @@ def test_library_below_the_prefix_is_right(tmp_path: Path) -> None:
             assert libraries.explain_wrong_libmpi(checked, file) == ""
 
 
-def test_library_elsewhere_is_right_if_the_wrapper_links_to_it(tmp_path: Path) -> None:
+def test_a_library_elsewhere_is_right_if_the_wrapper_links_to_it(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
     farm = msgspec.structs.replace(library, prefix=str(tmp_path / "farm"))
     assert libraries.explain_wrong_libmpi(farm, f"{tmp_path}/a/lib/libmpi.so.12") == ""
@@ -217,7 +219,7 @@ def test_another_build_of_the_same_version_is_wrong(tmp_path: Path, monkeypatch:
     )
 
 
-def test_binary_that_keeps_to_its_own_library_is_wrong(tmp_path: Path) -> None:
+def test_a_binary_fixed_to_its_own_library_is_wrong(tmp_path: Path) -> None:
     run = make(tmp_path / "a", "4.3.2")
     other = make(tmp_path / "b", "3.4", tags="--disable-new-dtags")
     library = derived.make_runner(run, other)

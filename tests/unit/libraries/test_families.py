@@ -13,7 +13,7 @@ from rankbench.model import Binding, Library, Placement, RankbenchError
 PROGRAM = ["/b/rankbench-core", "--check"]
 
 
-def library(family: str, version: str = "1.0", launcher: str = "/l/bin/mpiexec") -> Library:
+def make_library(family: str, version: str = "1.0", launcher: str = "/l/bin/mpiexec") -> Library:
     return Library(
         name=f"{family}-{version}",
         family=family,
@@ -26,7 +26,7 @@ def library(family: str, version: str = "1.0", launcher: str = "/l/bin/mpiexec")
     )
 
 
-def placement(binding: Binding, nodes: int = 1) -> Placement:
+def make_placement(binding: Binding, nodes: int = 1) -> Placement:
     return Placement(name="p", nodes=nodes, ranks_per_node=4, binding=binding)
 
 
@@ -34,7 +34,7 @@ PAIR = Placement(name="p", nodes=1, ranks_per_node=2, binding="core", cpus=[[12]
 CORES = msgspec.structs.replace(PAIR, cpus=[[12, 36], [0, 24]])
 THREADS = msgspec.structs.replace(PAIR, binding="thread", cpus=[[24], [0]], ordinals=[1, 0])
 NODES = msgspec.structs.replace(PAIR, nodes=2, hosts=["n1", "n2"], remote_shell="/rsh")
-FREE = Placement(name="p", nodes=2, ranks_per_node=2, binding="none", hosts=["n1", "n2"])
+UNBOUND = Placement(name="p", nodes=2, ranks_per_node=2, binding="none", hosts=["n1", "n2"])
 
 
 HYDRA = ["-n", "4", "-bind-to"]
@@ -64,83 +64,83 @@ LINES = [
 
 
 @pytest.mark.parametrize(("family", "version", "binding", "options", "environment"), LINES)
-def test_launch_line(
+def test_a_launch_line_has_ranks_and_binding(
     family: str, version: str, binding: Binding, options: list[str], environment: dict[str, str]
 ) -> None:
-    of = library(family, version)
-    command = libraries.find_family(of).make_launch_line(of, placement(binding), {}, PROGRAM)
+    of = make_library(family, version)
+    command = libraries.find_family(of).make_launch_line(of, make_placement(binding), {}, PROGRAM)
     assert command.arguments == ["/l/bin/mpiexec", *options, *PROGRAM]
     assert command.environment == {"OF_LIBRARY": "1"} | environment
 
 
-OF_TWO = ["-n", "2"]
+RANKS_2 = ["-n", "2"]
 PINNED = {"I_MPI_PIN": "1"}
 SWITCHED_OFF = {"MV2_ENABLE_AFFINITY": "0"}
 SEATS: list[tuple[str, str, Placement, list[str], dict[str, str]]] = [
-    ("mpich", "5.0.2", PAIR, [*OF_TWO, "-bind-to", "user:12,0"], {}),
-    ("mpich", "5.0.2", CORES, [*OF_TWO, "-bind-to", "user:12+36,0+24"], {}),
-    ("mpich", "4.0.2", THREADS, [*OF_TWO, "-bind-to", "user:24,0"], {}),
-    ("mvapich", "4.0", CORES, [*OF_TWO, "-bind-to", "user:12+36,0+24"], {}),
-    ("mvapich", "2.3.7", PAIR, [*OF_TWO, "-bind-to", "user:12,0"], SWITCHED_OFF),
-    ("openmpi", "5.0.11", CORES, [*OF_TWO, "--bind-to", "core", "--map-by", "pe-list=6,0:ordered"], {}),
+    ("mpich", "5.0.2", PAIR, [*RANKS_2, "-bind-to", "user:12,0"], {}),
+    ("mpich", "5.0.2", CORES, [*RANKS_2, "-bind-to", "user:12+36,0+24"], {}),
+    ("mpich", "4.0.2", THREADS, [*RANKS_2, "-bind-to", "user:24,0"], {}),
+    ("mvapich", "4.0", CORES, [*RANKS_2, "-bind-to", "user:12+36,0+24"], {}),
+    ("mvapich", "2.3.7", PAIR, [*RANKS_2, "-bind-to", "user:12,0"], SWITCHED_OFF),
+    ("openmpi", "5.0.11", CORES, [*RANKS_2, "--bind-to", "core", "--map-by", "pe-list=6,0:ordered"], {}),
     ("openmpi", "5.0.11", THREADS,
-     [*OF_TWO, "--bind-to", "hwthread", "--map-by", "pe-list=1,0:ordered:hwtcpus:oversubscribe"], {}),
-    ("openmpi", "4.1.8", CORES, [*OF_TWO, "--rankfile", "rankfile.txt"], {}),
-    ("openmpi", "4.1.8", THREADS, [*OF_TWO, "--use-hwthread-cpus", "--rankfile", "rankfile.txt"], {}),
-    ("intel-mpi", "2021.18.1", PAIR, OF_TWO, PINNED | {"I_MPI_PIN_PROCESSOR_LIST": "12,0"}),
-    ("intel-mpi", "2021.18.1", THREADS, OF_TWO, PINNED | {"I_MPI_PIN_PROCESSOR_LIST": "24,0"}),
-    ("intel-mpi", "2021.18.1", CORES, OF_TWO, PINNED | {"I_MPI_PIN_DOMAIN": "[0x1000001000,0x1000001]"}),
+     [*RANKS_2, "--bind-to", "hwthread", "--map-by", "pe-list=1,0:ordered:hwtcpus:oversubscribe"], {}),
+    ("openmpi", "4.1.8", CORES, [*RANKS_2, "--rankfile", "rankfile.txt"], {}),
+    ("openmpi", "4.1.8", THREADS, [*RANKS_2, "--use-hwthread-cpus", "--rankfile", "rankfile.txt"], {}),
+    ("intel-mpi", "2021.18.1", PAIR, RANKS_2, PINNED | {"I_MPI_PIN_PROCESSOR_LIST": "12,0"}),
+    ("intel-mpi", "2021.18.1", THREADS, RANKS_2, PINNED | {"I_MPI_PIN_PROCESSOR_LIST": "24,0"}),
+    ("intel-mpi", "2021.18.1", CORES, RANKS_2, PINNED | {"I_MPI_PIN_DOMAIN": "[0x1000001000,0x1000001]"}),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("family", "version", "placed", "options", "environment"), SEATS)
-def test_ranks_are_bound_to_the_cpus_that_are_named(
+def test_ranks_are_bound_to_the_cpus_of_the_placement(
     family: str, version: str, placed: Placement, options: list[str], environment: dict[str, str]
 ) -> None:
-    of = library(family, version)
+    of = make_library(family, version)
     command = libraries.find_family(of).make_launch_line(of, placed, {}, PROGRAM)
     assert command.arguments == ["/l/bin/mpiexec", *options, *PROGRAM]
     assert command.environment == {"OF_LIBRARY": "1"} | environment
 
 
 @pytest.mark.parametrize(("family", "version"), sorted({(family, version) for family, version, *_ in SEATS}))
-def test_cpus_mean_nothing_to_ranks_that_are_not_bound(family: str, version: str) -> None:
-    of = library(family, version)
-    placed = [msgspec.structs.replace(place, binding="none") for place in (CORES, placement("core"))]
+def test_cpus_of_a_placement_are_ignored_for_unbound_ranks(family: str, version: str) -> None:
+    of = make_library(family, version)
+    placed = [msgspec.structs.replace(place, binding="none") for place in (CORES, make_placement("core"))]
     listed, free = (msgspec.structs.replace(place, ranks_per_node=2) for place in placed)
     lines = [libraries.find_family(of).make_launch_line(of, place, {}, PROGRAM) for place in (listed, free)]
     assert lines[0] == lines[1]
 
 
-OF_FOUR = ["-n", "4"]
+RANKS_4 = ["-n", "4"]
 HYDRA_NODES = ["-launcher", "ssh", "-launcher-exec", "/rsh", "-hosts", "n1,n2", "-ppn", "2"]
 INTEL_NODES = ["-bootstrap", "ssh", "-bootstrap-exec", "/rsh", "-hosts", "n1,n2", "-ppn", "2"]
 FOUND = {"LD_LIBRARY_PATH": "/l/lib:/else"}
 SETTINGS = {"UCX_TLS": "tcp", "coll_x": "1"}
 VARIABLES = {"UCX_TLS": "tcp", "OMPI_MCA_coll_x": "1"}
 OVER_NODES: list[tuple[str, str, Placement, list[str], dict[str, str]]] = [
-    ("mpich", "5.0.2", NODES, [*HYDRA_NODES, *OF_FOUR, "-bind-to", "user:12,0"], SETTINGS),
-    ("mpich", "5.0.2", FREE, ["-hosts", "n1,n2", "-ppn", "2", *OF_FOUR, "-bind-to", "none"], SETTINGS),
-    ("mvapich", "4.0", NODES, [*HYDRA_NODES, *OF_FOUR, "-bind-to", "user:12,0"], SETTINGS),
+    ("mpich", "5.0.2", NODES, [*HYDRA_NODES, *RANKS_4, "-bind-to", "user:12,0"], SETTINGS),
+    ("mpich", "5.0.2", UNBOUND, ["-hosts", "n1,n2", "-ppn", "2", *RANKS_4, "-bind-to", "none"], SETTINGS),
+    ("mvapich", "4.0", NODES, [*HYDRA_NODES, *RANKS_4, "-bind-to", "user:12,0"], SETTINGS),
     ("openmpi", "5.0.11", NODES,
-     ["--prtemca", "plm_ssh_agent", "/rsh", "-H", "n1:2,n2:2", "-x", "UCX_TLS", *OF_FOUR, "--bind-to", "core",
+     ["--prtemca", "plm_ssh_agent", "/rsh", "-H", "n1:2,n2:2", "-x", "UCX_TLS", *RANKS_4, "--bind-to", "core",
       "--map-by", "pe-list=6,0:ordered"], VARIABLES),
-    ("openmpi", "5.0.11", FREE,
-     ["-H", "n1:2,n2:2", "-x", "UCX_TLS", *OF_FOUR, "--bind-to", "none", "--map-by", ":OVERSUBSCRIBE"], VARIABLES),
+    ("openmpi", "5.0.11", UNBOUND,
+     ["-H", "n1:2,n2:2", "-x", "UCX_TLS", *RANKS_4, "--bind-to", "none", "--map-by", ":OVERSUBSCRIBE"], VARIABLES),
     ("openmpi", "4.1.8", NODES,
-     ["--mca", "plm_rsh_agent", "/rsh", "-H", "n1:2,n2:2", "-x", "UCX_TLS", *OF_FOUR, "--rankfile", "rankfile.txt"],
+     ["--mca", "plm_rsh_agent", "/rsh", "-H", "n1:2,n2:2", "-x", "UCX_TLS", *RANKS_4, "--rankfile", "rankfile.txt"],
      VARIABLES),
-    ("openmpi", "4.1.8", FREE,
-     ["-H", "n1:2,n2:2", "-x", "UCX_TLS", *OF_FOUR, "--bind-to", "none", "--oversubscribe"], VARIABLES),
-    ("intel-mpi", "2021.18.1", NODES, [*INTEL_NODES, *OF_FOUR],
+    ("openmpi", "4.1.8", UNBOUND,
+     ["-H", "n1:2,n2:2", "-x", "UCX_TLS", *RANKS_4, "--bind-to", "none", "--oversubscribe"], VARIABLES),
+    ("intel-mpi", "2021.18.1", NODES, [*INTEL_NODES, *RANKS_4],
      PINNED | {"I_MPI_PIN_PROCESSOR_LIST": "12,0"} | FOUND | SETTINGS),
-    ("intel-mpi", "2021.18.1", FREE, ["-hosts", "n1,n2", "-ppn", "2", *OF_FOUR],
+    ("intel-mpi", "2021.18.1", UNBOUND, ["-hosts", "n1,n2", "-ppn", "2", *RANKS_4],
      {"I_MPI_PIN": "0"} | FOUND | SETTINGS),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("family", "version", "placed", "options", "environment"), OVER_NODES)
-def test_launch_over_nodes(
+def test_a_launch_line_over_nodes_has_hosts_and_variables(
     family: str,
     version: str,
     placed: Placement,
@@ -149,7 +149,7 @@ def test_launch_over_nodes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("LD_LIBRARY_PATH", "/else")
-    of = library(family, version)
+    of = make_library(family, version)
     command = libraries.find_family(of).make_launch_line(of, placed, SETTINGS, PROGRAM)
     assert command.arguments == ["/l/bin/mpiexec", *options, *PROGRAM]
     assert command.environment == {"OF_LIBRARY": "1"} | environment
@@ -162,23 +162,23 @@ def test_launch_over_nodes(
         (NODES, "rank 0=n1 slot=6\nrank 1=n1 slot=0\nrank 2=n2 slot=6\nrank 3=n2 slot=0\n"),
     ],
 )
-def test_open_mpi_4_reads_seats_from_a_file(placed: Placement, file: str) -> None:
-    of = library("openmpi", "4.1.8")
+def test_open_mpi_4_reads_cpus_from_a_rankfile(placed: Placement, file: str) -> None:
+    of = make_library("openmpi", "4.1.8")
     assert libraries.find_family(of).make_launch_line(of, placed, {}, PROGRAM).files == {"rankfile.txt": file}
-    of = library("openmpi", "5.0.11")
+    of = make_library("openmpi", "5.0.11")
     assert libraries.find_family(of).make_launch_line(of, placed, {}, PROGRAM).files == {}
 
 
-def test_mpirun_rsh_binds_by_the_librarys_own_list() -> None:
-    of = library("mvapich", "2.3.7", "/l/bin/mpirun_rsh")
+def test_mpirun_rsh_binds_by_the_library_s_own_list() -> None:
+    of = make_library("mvapich", "2.3.7", "/l/bin/mpirun_rsh")
     nodes = msgspec.structs.replace(CORES, nodes=2, hosts=["n1", "n2"])
     command = libraries.find_family(of).make_launch_line(of, nodes, {}, PROGRAM)
     texts = ["MV2_ENABLE_AFFINITY=1", "MV2_CPU_MAPPING=12,36:0,24"]
     assert command.arguments == ["/l/bin/mpirun_rsh", "-np", "4", "n1", "n1", "n2", "n2", *texts, *PROGRAM]
 
 
-def test_mpirun_rsh_has_no_other_remote_shell() -> None:
-    of = library("mvapich", "2.3.7", "/l/bin/mpirun_rsh")
+def test_another_remote_shell_is_refused_for_mpirun_rsh() -> None:
+    of = make_library("mvapich", "2.3.7", "/l/bin/mpirun_rsh")
     with pytest.raises(RankbenchError) as error:
         libraries.find_family(of).make_launch_line(of, NODES, {}, PROGRAM)
     assert str(error.value) == (
@@ -186,19 +186,19 @@ def test_mpirun_rsh_has_no_other_remote_shell() -> None:
     )
 
 
-def test_mpirun_rsh_names_a_host_per_rank_and_hands_variables_on() -> None:
-    of = library("mvapich", "1", "/l/bin/mpirun_rsh")
-    command = libraries.find_family(of).make_launch_line(of, placement("core"), {"VIADEV_X": "2"}, PROGRAM)
+def test_mpirun_rsh_has_a_host_per_rank_and_passes_variables_on() -> None:
+    of = make_library("mvapich", "1", "/l/bin/mpirun_rsh")
+    command = libraries.find_family(of).make_launch_line(of, make_placement("core"), {"VIADEV_X": "2"}, PROGRAM)
     hosts = ["localhost"] * 4
     texts = ["VIADEV_USE_AFFINITY=1", "VIADEV_X=2"]
     assert command.arguments == ["/l/bin/mpirun_rsh", "-np", "4", *hosts, *texts, *PROGRAM]
 
 
 @pytest.mark.parametrize("name", families.list_families())
-def test_settings_reach_the_environment_and_win(name: str) -> None:
-    of = library(name)
+def test_settings_override_the_launcher_s_environment(name: str) -> None:
+    of = make_library(name)
     settings = {"I_MPI_PIN": "x", "MV2_ENABLE_AFFINITY": "x", "UCX_TLS": "sm"}
-    environment = libraries.find_family(of).make_launch_line(of, placement("core"), settings, PROGRAM).environment
+    environment = libraries.find_family(of).make_launch_line(of, make_placement("core"), settings, PROGRAM).environment
     assert settings.items() <= environment.items()
 
 
@@ -213,33 +213,33 @@ def test_open_mpi_parameters_become_variables() -> None:
 
 @pytest.mark.parametrize("name", families.list_families())
 def test_nodes_without_hosts_are_refused(name: str) -> None:
-    of = library(name)
+    of = make_library(name)
     with pytest.raises(RankbenchError) as error:
-        libraries.find_family(of).make_launch_line(of, placement("core", nodes=2), {}, PROGRAM)
+        libraries.find_family(of).make_launch_line(of, make_placement("core", nodes=2), {}, PROGRAM)
     assert str(error.value) == "placement p: 2 nodes asked for; found 0 hosts, expected as many"
 
 
 @pytest.mark.parametrize("name", families.list_families())
-def test_missing_launcher_is_said(name: str) -> None:
-    of = library(name, launcher="")
+def test_a_missing_launcher_is_reported(name: str) -> None:
+    of = make_library(name, launcher="")
     with pytest.raises(RankbenchError) as error:
-        libraries.find_family(of).make_launch_line(of, placement("none"), {}, PROGRAM)
+        libraries.find_family(of).make_launch_line(of, make_placement("none"), {}, PROGRAM)
     assert str(error.value) == f"{name}-1.0: no mpiexec beside /l/bin/mpicc; its own launcher is needed"
 
 
-def test_families_made_from_others_are_asked_first() -> None:
+def test_families_derived_from_others_come_first() -> None:
     assert list(families.list_families()) == ["intel-mpi", "mvapich", "openmpi", "mpich"]
 
 
-def test_unknown_family_is_said() -> None:
+def test_an_unknown_family_is_refused() -> None:
     with pytest.raises(RankbenchError) as error:
-        libraries.find_family(library("unknown"))
+        libraries.find_family(make_library("unknown"))
     assert str(error.value) == (
         "/l/bin/mpicc: not recognised as an MPI library; known are Intel MPI, MVAPICH, Open MPI, MPICH"
     )
 
 
-def test_open_mpi_prefix_is_named_where_the_library_lies_in_it(tmp_path: Path) -> None:
+def test_opal_prefix_is_set_if_the_library_is_below_the_prefix(tmp_path: Path) -> None:
     family = families.list_families()["openmpi"]
     assert "OPAL_PREFIX" not in family.make_environment(tmp_path)
     (tmp_path / "lib").mkdir()
@@ -248,10 +248,10 @@ def test_open_mpi_prefix_is_named_where_the_library_lies_in_it(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("user", "allowed"), [(0, True), (1000, False)])
-def test_only_root_lets_root_run(user: int, allowed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_as_root_is_allowed_for_root_only(user: int, allowed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: user)
     assert ("OMPI_ALLOW_RUN_AS_ROOT" in families.list_families()["openmpi"].make_environment(Path("/l"))) == allowed
 
 
-def test_intel_gets_its_root() -> None:
+def test_intel_mpi_gets_its_root() -> None:
     assert families.list_families()["intel-mpi"].make_environment(Path("/l")) == {"I_MPI_ROOT": "/l"}

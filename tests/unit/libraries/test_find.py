@@ -11,33 +11,33 @@ from rankbench.libraries import Search
 from rankbench.model import Library, RankbenchError
 
 
-def script(file: Path, text: str) -> Path:
+def write_script(file: Path, text: str) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
     file.chmod(0o755)
     return file
 
 
-def mpich(folder: Path, version: str, suffix: str = "", launcher: bool = True) -> Path:
+def make_mpich(folder: Path, version: str, suffix: str = "", launcher: bool = True) -> Path:
     if launcher:
-        script(folder / f"mpiexec{suffix}", f'printf "HYDRA build details:\\n    Version:    {version}\\n"')
-    return script(folder / f"mpicc{suffix}", f'[ "$1" = -v ] && echo "mpicc for MPICH version {version}"')
+        write_script(folder / f"mpiexec{suffix}", f'printf "HYDRA build details:\\n    Version:    {version}\\n"')
+    return write_script(folder / f"mpicc{suffix}", f'[ "$1" = -v ] && echo "mpicc for MPICH version {version}"')
 
 
-def search(tmp_path: Path, prefixes: tuple[Path, ...] = (), path: tuple[Path, ...] = ()) -> Search:
+def make_search(tmp_path: Path, prefixes: tuple[Path, ...] = (), path: tuple[Path, ...] = ()) -> Search:
     return Search(home=tmp_path / "home", prefixes=prefixes, path=path, system=(tmp_path / "system",))
 
 
-def names(listed: list[Library]) -> list[str]:
+def list_names(listed: list[Library]) -> list[str]:
     return [library.name for library in listed]
 
 
-def test_every_source_finds_its_own(tmp_path: Path) -> None:
-    mpich(tmp_path / "home/libraries/mpich-5.0.2/bin", "5.0.2")
-    mpich(tmp_path / "own/bin", "4.3.2")
-    mpich(tmp_path / "system", "4.0.2", ".mpich")
-    mpich(tmp_path / "on-path", "3.4.3")
-    listed = libraries.find(search(tmp_path, (tmp_path / "own",), (tmp_path / "on-path", tmp_path / "empty")))
+def test_every_source_finds_its_libraries(tmp_path: Path) -> None:
+    make_mpich(tmp_path / "home/libraries/mpich-5.0.2/bin", "5.0.2")
+    make_mpich(tmp_path / "own/bin", "4.3.2")
+    make_mpich(tmp_path / "system", "4.0.2", ".mpich")
+    make_mpich(tmp_path / "on-path", "3.4.3")
+    listed = libraries.find(make_search(tmp_path, (tmp_path / "own",), (tmp_path / "on-path", tmp_path / "empty")))
     assert [(library.name, library.source) for library in listed] == [
         ("mpich-5.0.2", "pypi"),
         ("mpich-4.3.2", "prefix"),
@@ -47,38 +47,38 @@ def test_every_source_finds_its_own(tmp_path: Path) -> None:
     assert listed[2].launcher == str(tmp_path / "system/mpiexec.mpich")
 
 
-def test_half_an_installation_is_not_found(tmp_path: Path) -> None:
-    mpich(tmp_path / "home/libraries/.new-abc/bin", "5.0.2")
-    assert libraries.find(search(tmp_path)) == []
+def test_an_incomplete_installation_is_not_found(tmp_path: Path) -> None:
+    make_mpich(tmp_path / "home/libraries/.new-abc/bin", "5.0.2")
+    assert libraries.find(make_search(tmp_path)) == []
 
 
 def test_links_to_one_library_are_listed_once(tmp_path: Path) -> None:
-    wrapper = mpich(tmp_path / "system", "4.0.2", ".mpich")
+    wrapper = make_mpich(tmp_path / "system", "4.0.2", ".mpich")
     (tmp_path / "alternatives").mkdir()
     (tmp_path / "alternatives/mpicc").symlink_to(wrapper)
     (tmp_path / "system/mpicc").symlink_to(tmp_path / "alternatives/mpicc")
-    listed = libraries.find(search(tmp_path, path=(tmp_path / "system", tmp_path / "alternatives")))
-    assert names(listed) == ["mpich-4.0.2"]
+    listed = libraries.find(make_search(tmp_path, path=(tmp_path / "system", tmp_path / "alternatives")))
+    assert list_names(listed) == ["mpich-4.0.2"]
     assert listed[0].wrapper == str(wrapper)
 
 
-def test_equal_versions_get_names_of_their_own(tmp_path: Path) -> None:
+def test_libraries_of_equal_version_get_different_names(tmp_path: Path) -> None:
     for folder in ("a", "b", "c"):
-        mpich(tmp_path / folder / "bin", "4.0.2")
-    listed = libraries.find(search(tmp_path, tuple(tmp_path / folder for folder in ("a", "b", "c"))))
-    assert names(listed) == ["mpich-4.0.2", "mpich-4.0.2@prefix", "mpich-4.0.2@prefix-2"]
+        make_mpich(tmp_path / folder / "bin", "4.0.2")
+    listed = libraries.find(make_search(tmp_path, tuple(tmp_path / folder for folder in ("a", "b", "c"))))
+    assert list_names(listed) == ["mpich-4.0.2", "mpich-4.0.2@prefix", "mpich-4.0.2@prefix-2"]
 
 
-def test_neighbour_of_side_by_side_wrappers_is_not_asked(tmp_path: Path) -> None:
-    script(tmp_path / "system/mpichversion", 'echo "MPICH Version: 4.0.2"')
-    script(tmp_path / "system/mpicc.openmpi", 'echo "mpicc.openmpi: Open MPI 4.1.4 (Language: C)"')
-    assert names(libraries.find(search(tmp_path))) == ["openmpi-4.1.4"]
+def test_a_wrapper_does_not_run_tools_of_its_neighbour(tmp_path: Path) -> None:
+    write_script(tmp_path / "system/mpichversion", 'echo "MPICH Version: 4.0.2"')
+    write_script(tmp_path / "system/mpicc.openmpi", 'echo "mpicc.openmpi: Open MPI 4.1.4 (Language: C)"')
+    assert list_names(libraries.find(make_search(tmp_path))) == ["openmpi-4.1.4"]
 
 
-def test_missing_launcher_and_unknown_wrapper_are_found_too(tmp_path: Path) -> None:
-    mpich(tmp_path / "a/bin", "4.0.2", launcher=False)
-    script(tmp_path / "b/bin/mpicc", "echo hello")
-    listed = libraries.find(search(tmp_path, (tmp_path / "a", tmp_path / "b")))
+def test_libraries_without_launcher_or_with_unknown_wrapper_are_listed(tmp_path: Path) -> None:
+    make_mpich(tmp_path / "a/bin", "4.0.2", launcher=False)
+    write_script(tmp_path / "b/bin/mpicc", "echo hello")
+    listed = libraries.find(make_search(tmp_path, (tmp_path / "a", tmp_path / "b")))
     assert [(library.name, library.family, library.launcher) for library in listed] == [
         ("mpich-4.0.2", "mpich", ""),
         ("unknown", "unknown", ""),
@@ -86,20 +86,20 @@ def test_missing_launcher_and_unknown_wrapper_are_found_too(tmp_path: Path) -> N
     assert libraries.format_title(listed[1]) == "not recognised"
 
 
-def test_wrapper_that_cannot_run_is_unknown(tmp_path: Path) -> None:
-    wrapper = script(tmp_path / "a/bin/mpicc", "")
+def test_a_wrapper_that_cannot_run_is_unknown(tmp_path: Path) -> None:
+    wrapper = write_script(tmp_path / "a/bin/mpicc", "")
     wrapper.write_text("#!/no/such/shell\n", encoding="utf-8")
-    assert names(libraries.find(search(tmp_path, (tmp_path / "a",)))) == ["unknown"]
+    assert list_names(libraries.find(make_search(tmp_path, (tmp_path / "a",)))) == ["unknown"]
 
 
-def test_folder_of_path_that_cannot_be_looked_into_is_passed_over(tmp_path: Path) -> None:
+def test_an_unreadable_folder_of_path_is_skipped(tmp_path: Path) -> None:
     unreadable = Path("/" + "x" * 5000)
-    assert libraries.find(search(tmp_path, path=(unreadable,))) == []
+    assert libraries.find(make_search(tmp_path, path=(unreadable,))) == []
 
 
-def test_prefix_without_library_is_said(tmp_path: Path) -> None:
+def test_a_prefix_without_a_library_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
-        libraries.find(search(tmp_path, (tmp_path / "nowhere",)))
+        libraries.find(make_search(tmp_path, (tmp_path / "nowhere",)))
     assert str(error.value) == (
         f"prefix {tmp_path}/nowhere: no bin/mpicc in it; name the folder that holds an MPI library's bin"
     )
@@ -128,7 +128,7 @@ FOUND = [
         ("openmpi", "openmpi-5.0.11"),
     ],
 )
-def test_choice(wanted: str, name: str) -> None:
+def test_a_library_is_chosen_by_family_version_or_name(wanted: str, name: str) -> None:
     assert libraries.choose(wanted, FOUND).name == name
 
 
@@ -161,7 +161,7 @@ def test_choice(wanted: str, name: str) -> None:
         ),
     ],
 )
-def test_choice_of_what_is_not_there(wanted: str, available: list[Library], message: str) -> None:
+def test_an_unknown_library_is_refused(wanted: str, available: list[Library], message: str) -> None:
     with pytest.raises(RankbenchError) as error:
         libraries.choose(wanted, available)
     assert str(error.value) == message

@@ -1,4 +1,4 @@
-"""Modules are loaded in a clean shell, and what that changed is the library's environment; over a stand-in `module`."""
+"""Modules are loaded in a clean shell, and their changes are the library's environment; over a stand-in `module`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from rankbench.libraries.modulefiles import ShellResult
 from rankbench.model import RankbenchError
 
 SLOW = 'echo "loading is slow today"; '
-"""Modulefiles talk."""
+"""Modulefiles may print."""
 
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder with two builds of MPICH, and the modules that lead to them."""
+    """Return a folder with two builds of MPICH, and modules for them."""
     for name in ("gcc", "clang"):
         fake.make(tmp_path / name, "4.3.2")
     files = {
@@ -38,12 +38,12 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def search(site: Path, *names: str) -> libraries.Search:
+def make_search(site: Path, *names: str) -> libraries.Search:
     return libraries.Search(home=site / "home", modules=names, system=(), shells=modulefiles.find_shells())
 
 
-def test_what_a_load_changes_is_the_environment(site: Path) -> None:
-    (library,) = libraries.find(search(site, "gcc/12 mpich/4.3.2"))
+def test_changes_of_a_module_are_the_library_s_environment(site: Path) -> None:
+    (library,) = libraries.find(make_search(site, "gcc/12 mpich/4.3.2"))
     assert (library.name, library.source, library.origin) == (
         "mpich-4.3.2",
         "modules",
@@ -58,7 +58,7 @@ def test_what_a_load_changes_is_the_environment(site: Path) -> None:
 
 
 def test_builds_of_one_version_are_named_by_their_modules(site: Path) -> None:
-    listed = libraries.find(search(site, "mpich/4.3.2", "gcc/12 mpich/4.3.2-clang", "gcc/12 mpich/4.3.2"))
+    listed = libraries.find(make_search(site, "mpich/4.3.2", "gcc/12 mpich/4.3.2-clang", "gcc/12 mpich/4.3.2"))
     assert [library.name for library in listed] == [
         "mpich-4.3.2",
         "mpich-4.3.2@gcc/12+mpich/4.3.2-clang",
@@ -67,7 +67,7 @@ def test_builds_of_one_version_are_named_by_their_modules(site: Path) -> None:
     assert listed[1].environment["LD_LIBRARY_PATH"] == f"{site}/clang/lib"
 
 
-def test_wrapper_that_path_leads_to_as_well_is_listed_once(site: Path) -> None:
+def test_a_wrapper_of_a_module_that_is_also_on_path_is_listed_once(site: Path) -> None:
     listed = libraries.find(
         libraries.Search(home=site, modules=("mpich/4.3.2",), path=(site / "gcc/bin", site / "clang/bin"), system=())
     )
@@ -77,16 +77,16 @@ def test_wrapper_that_path_leads_to_as_well_is_listed_once(site: Path) -> None:
     ]
 
 
-def test_launcher_may_come_from_another_module(site: Path) -> None:
+def test_the_launcher_may_come_from_another_module(site: Path) -> None:
     (site / "tools/bin").mkdir(parents=True)
     (site / "gcc/bin/mpiexec").rename(site / "tools/bin/mpiexec")
     (site / "modules/files/tools").write_text(f'export PATH="{site}/tools/bin:$PATH"\n', "utf-8")
-    (library,) = libraries.find(search(site, "mpich/4.3.2 tools"))
+    (library,) = libraries.find(make_search(site, "mpich/4.3.2 tools"))
     assert library.launcher == f"{site}/tools/bin/mpiexec"
 
 
-def test_plan_names_modules_and_finds_them_again(site: Path) -> None:
-    listed = libraries.find(search(site, "mpich/4.3.2"))
+def test_a_plan_names_modules_of_known_and_other_libraries(site: Path) -> None:
+    listed = libraries.find(make_search(site, "mpich/4.3.2"))
     assert libraries.choose("module: mpich/4.3.2", listed) == listed[0]
     other = libraries.choose("modules:gcc/12 mpich/4.3.2-clang", listed)
     assert other.name == "mpich-4.3.2@gcc/12+mpich/4.3.2-clang"
@@ -105,14 +105,14 @@ def test_plan_names_modules_and_finds_them_again(site: Path) -> None:
         (" ", 'modules: none is named; use the names of module load: "gcc/12 mpich/4.3"'),
     ],
 )
-def test_modules_that_cannot_be_used(names: str, message: str, site: Path) -> None:
-    for attempt in (lambda: libraries.find(search(site, names)), lambda: libraries.choose(f"module:{names}", [])):
+def test_modules_that_cannot_be_used_are_refused(names: str, message: str, site: Path) -> None:
+    for attempt in (lambda: libraries.find(make_search(site, names)), lambda: libraries.choose(f"module:{names}", [])):
         with pytest.raises(RankbenchError) as error:
             attempt()
         assert str(error.value) == message
 
 
-def test_machine_without_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_modules_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(modulefiles, "find_shells", lambda: (Path("/etc/hostname"),))
     with pytest.raises(RankbenchError) as error:
         libraries.choose("module:mpich", [])
@@ -121,7 +121,7 @@ def test_machine_without_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_shell_that_never_answers(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shell_that_never_answers_is_killed(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(modulefiles, "PATIENCE_S", 0.2)
     (site / "modules/files/mpich/4.3.2").write_text("sleep 5\n", "utf-8")
     with pytest.raises(RankbenchError) as error:
@@ -129,7 +129,7 @@ def test_shell_that_never_answers(site: Path, monkeypatch: pytest.MonkeyPatch) -
     assert str(error.value) == "modules mpich/4.3.2: no answer within 0.2 s"
 
 
-def test_machine_without_bash(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_bash_is_refused(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(modulefiles, "CLEAN_PATH", "/nowhere")
     with pytest.raises(RankbenchError) as error:
@@ -137,14 +137,14 @@ def test_machine_without_bash(site: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert str(error.value) == "modules mpich/4.3.2: bash: No such file or directory"
 
 
-def test_hint_names_what_sounds_like_mpi_and_was_not_tried(site: Path) -> None:
-    assert libraries.suggest_modules(search(site, "gcc/12 mpich/4.3.2")) == (
+def test_the_hint_names_untried_modules_that_look_like_mpi(site: Path) -> None:
+    assert libraries.suggest_modules(make_search(site, "gcc/12 mpich/4.3.2")) == (
         "modules that may be MPI libraries: mpi/openmpi-x86_64, mpich/4.3.2-clang; "
         "try: rankbench find --modules mpi/openmpi-x86_64"
     )
     for number in range(9):
         (site / f"modules/files/impi-{number}").touch()
-    assert libraries.suggest_modules(search(site)) == (
+    assert libraries.suggest_modules(make_search(site)) == (
         "modules that may be MPI libraries: impi-0, impi-1, impi-2, impi-3, impi-4, impi-5, impi-6, impi-7 and 4 more; "
         "try: rankbench find --modules impi-0"
     )
@@ -180,5 +180,5 @@ While processing the following module(s):
         ("something else\n", "something else"),
     ],
 )
-def test_reasons_are_the_first_error_in_one_line(text: str, reason: str) -> None:
+def test_the_reason_is_the_first_error_in_one_line(text: str, reason: str) -> None:
     assert modulefiles.find_reason(ShellResult(1, text, {}, {})) == reason

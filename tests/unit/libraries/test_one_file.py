@@ -1,4 +1,4 @@
-"""A new family and a new source are one file each: laid into their folders, they are found and used."""
+"""A new family and a new source are one file each: copied into their folders, they are found and used."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def two_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 
 
 @pytest.mark.usefixtures("two_files")
-def test_new_family_and_new_source_are_found(tmp_path: Path) -> None:
+def test_a_new_family_and_a_new_source_are_found(tmp_path: Path) -> None:
     tools = tmp_path / "attic/lam/bin"
     tools.mkdir(parents=True)
     for name in ("mpicc", "mpirun"):

@@ -1,21 +1,21 @@
-"""Open MPI's file of rules: JSON as written for version 6, and faults for which the library drops a file."""
+"""Open MPI's rules file: JSON as written for version 6, and faults for which the library ignores a file."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from unit.libraries.test_tuners import rule
+from unit.libraries.test_tuners import make_rule
 
 from rankbench.libraries import openmpi_rules, tuners
 from rankbench.libraries.families import openmpi
 from rankbench.model import Library, Rule
 
 RULES = [
-    rule("allreduce", 8, 4095, "3", coll_tuned_allreduce_algorithm="recursive_doubling"),
-    rule("allreduce", 4096, 65536, "5", coll_tuned_allreduce_algorithm_segmentsize="4096"),
-    rule("allreduce", 8, 65536, "4", ranks=8, coll_tuned_allreduce_algorithm="ring"),
-    rule("reduce-scatter", 64, 64, "2"),
+    make_rule("allreduce", 8, 4095, "3", coll_tuned_allreduce_algorithm="recursive_doubling"),
+    make_rule("allreduce", 4096, 65536, "5", coll_tuned_allreduce_algorithm_segmentsize="4096"),
+    make_rule("allreduce", 8, 65536, "4", ranks=8, coll_tuned_allreduce_algorithm="ring"),
+    make_rule("reduce-scatter", 64, 64, "2"),
 ]
 V5, V6 = "5.0.11", "6.0.0rc1"
 
@@ -88,14 +88,14 @@ GOOD = "1 # operations\n7\n1\n1\n2\n0 0 0 0\n8 3 0 64\n"
         ('{"collectives": {"bcast": 1}}', V6, "bcast: a list of entries with rules is expected"),
     ],
 )
-def test_faults_for_which_the_library_drops_a_file(text: str, version: str, fault: str) -> None:
+def test_faults_for_which_the_library_ignores_a_file_are_found(text: str, version: str, fault: str) -> None:
     assert openmpi_rules.find_fault(text, version) == fault
 
 
 LIBRARY = Library(name="openmpi-5.0.11", family="openmpi", version=V5, source="", prefix="", wrapper="", launcher="")
 
 
-def test_a_file_that_is_not_there_or_not_switched_on_is_ignored() -> None:
+def test_a_missing_or_disabled_file_is_reported_as_ignored() -> None:
     settings = {openmpi_rules.FILE_VARIABLE: "/nowhere/rules"}
     assert openmpi.Family().list_ignored(LIBRARY, settings, "") == [
         "/nowhere/rules is not read without coll_tuned_use_dynamic_rules=1"

@@ -1,4 +1,4 @@
-"""Installing with the real pip, from a folder of wheels made here; no index is asked."""
+"""Installation by the real pip, from a local folder of wheels, without an index."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MPICC = '#!/bin/sh\n[ "$1" = -v ] && echo "mpicc for MPICH version {version}"\n'
 
 
-def wheel(folder: Path, package: str, version: str, wrapper: bool = True) -> None:
+def make_wheel(folder: Path, package: str, version: str, wrapper: bool = True) -> None:
     folder.mkdir(exist_ok=True)
     name = f"{package}-{version}"
     with zipfile.ZipFile(folder / f"{name}-py3-none-any.whl", "w") as file:
@@ -37,25 +37,25 @@ def wheel(folder: Path, package: str, version: str, wrapper: bool = True) -> Non
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for version in ("9.1", "9.2", "9.10"):
-        wheel(tmp_path / "wheels", "mpich", version)
+        make_wheel(tmp_path / "wheels", "mpich", version)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
     return tmp_path / "home"
 
 
-def contents(home: Path) -> list[str]:
+def list_contents(home: Path) -> list[str]:
     return sorted(path.name for path in (home / "libraries").iterdir())
 
 
 @pytest.mark.thorough
-def test_newest_and_named_versions_lie_side_by_side(home: Path) -> None:
+def test_newest_and_named_versions_are_installed_side_by_side(home: Path) -> None:
     newest, named = (libraries.install(requirement, home) for requirement in ("mpich", "mpich==9.1"))
     assert (newest.name, named.name) == ("mpich-9.10", "mpich-9.1")
     assert (newest.source, newest.prefix) == ("pypi", f"{home}/libraries/mpich-9.10")
-    assert contents(home) == ["mpich-9.1", "mpich-9.10", "mpich.log"]
+    assert list_contents(home) == ["mpich-9.1", "mpich-9.10", "mpich.log"]
 
 
-def test_what_is_there_is_known(home: Path) -> None:
+def test_installed_versions_are_found(home: Path) -> None:
     assert libraries.find_installed("mpich", home) is None
     for requirement in ("mpich==9.2", "mpich==9.10"):
         libraries.install(requirement, home)
@@ -69,20 +69,20 @@ def test_what_is_there_is_known(home: Path) -> None:
 def test_installing_twice_keeps_the_first(home: Path) -> None:
     first, second = (libraries.install("mpich", home) for _ in range(2))
     assert first == second
-    assert contents(home) == ["mpich-9.10", "mpich.log"]
+    assert list_contents(home) == ["mpich-9.10", "mpich.log"]
 
 
 @pytest.mark.thorough
 def test_all_packages_of_a_family_get_the_named_version(home: Path, tmp_path: Path) -> None:
     for version in ("2021.1", "2021.2"):
-        wheel(tmp_path / "wheels", "impi_rt", version, wrapper=False)
-        wheel(tmp_path / "wheels", "impi_devel", version)
+        make_wheel(tmp_path / "wheels", "impi_rt", version, wrapper=False)
+        make_wheel(tmp_path / "wheels", "impi_devel", version)
     libraries.install("intel-mpi==2021.1", home)
     metadata = (home / "libraries/intel-mpi-2021.1").glob("lib/python*/site-packages/*.dist-info")
     assert sorted(folder.name for folder in metadata) == ["impi_devel-2021.1.dist-info", "impi_rt-2021.1.dist-info"]
 
 
-def test_killed_install_leaves_nothing_that_is_found(home: Path, tmp_path: Path) -> None:
+def test_a_killed_installation_is_not_found(home: Path, tmp_path: Path) -> None:
     pip = tmp_path / "pip.sh"
     pip.write_text(
         '#!/bin/sh\nmkdir -p "$2/bin"; echo > "$2/bin/mpicc"; chmod +x "$2/bin/mpicc"; kill -9 $PPID\n', "utf-8"
@@ -94,40 +94,40 @@ def test_killed_install_leaves_nothing_that_is_found(home: Path, tmp_path: Path)
     )
     killed = subprocess.run([sys.executable, "-c", program], check=False)
     assert killed.returncode == -9
-    assert [name[:5] for name in contents(home)] == [".new-", "mpich"]
+    assert [name[:5] for name in list_contents(home)] == [".new-", "mpich"]
     assert libraries.find_installed("mpich", home) is None
     assert libraries.find(libraries.Search(home=home, system=())) == []
 
 
 @pytest.mark.thorough
-def test_what_a_killed_install_left_is_removed_a_day_later(home: Path) -> None:
+def test_leftovers_of_a_killed_installation_are_removed_a_day_later(home: Path) -> None:
     old, young = home / "libraries/.new-old", home / "libraries/.new-young"
     for folder, age_s in ((old, 90_000), (young, 3_600)):
         (folder / "prefix").mkdir(parents=True)
         os.utime(folder, (time.time() - age_s,) * 2)
     libraries.install("mpich", home)
-    assert contents(home) == [".new-young", "mpich-9.10", "mpich.log"]
+    assert list_contents(home) == [".new-young", "mpich-9.10", "mpich.log"]
 
 
-def test_package_without_a_library_is_refused(home: Path, tmp_path: Path) -> None:
-    wheel(tmp_path / "wheels", "mpich", "0.0", wrapper=False)
+def test_a_package_without_a_library_is_refused(home: Path, tmp_path: Path) -> None:
+    make_wheel(tmp_path / "wheels", "mpich", "0.0", wrapper=False)
     with pytest.raises(RankbenchError) as error:
         libraries.install("mpich==0.0", home)
     assert str(error.value) == "mpich==0.0: this version on PyPI has no mpicc; choose another one"
-    assert contents(home) == ["mpich.log"]
+    assert list_contents(home) == ["mpich.log"]
 
 
-def test_a_failure_of_pip_is_reported_by_its_own_reason(home: Path) -> None:
+def test_a_failure_of_pip_is_reported_with_its_own_reason(home: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         libraries.install("mpich==8", home)
     assert str(error.value) == (
         "pip could not install mpich==8: Could not find a version that satisfies the requirement mpich==8 "
         f"(from versions: 9.1, 9.2, 9.10); log: {home}/libraries/mpich.log"
     )
-    assert contents(home) == ["mpich.log"]
+    assert list_contents(home) == ["mpich.log"]
 
 
-def test_index_out_of_reach_is_said(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_index_is_reported(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PIP_NO_INDEX")
     monkeypatch.setenv("PIP_FIND_LINKS", "")
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
@@ -151,14 +151,14 @@ def test_index_out_of_reach_is_said(home: Path, monkeypatch: pytest.MonkeyPatch)
         ("mpich==five", "mpich==five: 'five' is no version; write it as mpich==1.2.3"),
     ],
 )
-def test_requirement_that_makes_no_sense(requirement: str, message: str, tmp_path: Path) -> None:
+def test_an_invalid_requirement_is_refused(requirement: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         libraries.install(requirement, tmp_path)
     assert str(error.value) == message
     assert list(tmp_path.iterdir()) == []
 
 
-def test_unwritable_home_is_said(tmp_path: Path) -> None:
+def test_an_unwritable_home_is_reported(tmp_path: Path) -> None:
     (tmp_path / "home").touch()
     with pytest.raises(RankbenchError) as error:
         libraries.install("mpich", tmp_path / "home")
@@ -167,5 +167,5 @@ def test_unwritable_home_is_said(tmp_path: Path) -> None:
     )
 
 
-def test_no_index_is_named() -> None:
+def test_pip_s_own_index_is_used() -> None:
     assert not [word for word in wheels.PIP if "index" in word or "://" in word]

@@ -1,4 +1,4 @@
-"""Naming one of Spack's packages, and Spacks that do not help; the formats are read in `test_recorded_spack.py`."""
+"""Libraries named by Spack's specs, and Spacks that fail; the formats are tested in `test_recorded_spack.py`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CH4, CH3 = "ghecjo3dzurj5dfy6bbpzu5k3p5co2zw", "nobl4cguarq2yikxjbrvs2okm2ttpw65
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return where the packages of format 5 are installed, whose `spack` is on PATH; two of them are here."""
+    """Return the folder of the packages of format 5, whose `spack` is on PATH; two of the packages exist."""
     for digest in (CH4, CH3):
         fake_library.make(tmp_path / STORE / f"mpich-4.3.2-{digest}", "4.3.2")
     tools = fake.make(tmp_path / "bin", RECORDED / "5", str(tmp_path)).parent
@@ -37,19 +37,19 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("spack:mpich@4.3 device=ch4 netmod=ofi +romio ~cuda", CH4),
     ],
 )
-def test_package_is_named_by_spec_or_hash(wanted: str, digest: str, root: Path) -> None:
+def test_a_package_is_named_by_spec_or_hash(wanted: str, digest: str, root: Path) -> None:
     library = libraries.choose(wanted, [])
     assert (library.name, library.source, library.origin["hash"]) == ("mpich-4.3.2", "spack", digest)
     assert library.wrapper == f"{root}/{STORE}/mpich-4.3.2-{digest}/bin/mpicc"
 
 
-def test_package_that_was_found_is_that_one(root: Path) -> None:
+def test_a_found_package_is_chosen_by_its_spec(root: Path) -> None:
     listed = libraries.find(libraries.Search(home=root, path=(root / "bin",), system=()))
     assert [library.name for library in listed] == ["mpich-4.3.2", "mpich-4.3.2@nobl4cg"]
     assert libraries.choose("spack:mpich device=ch3", listed) == listed[1]
 
 
-def test_package_that_needs_modules_is_what_they_lead_to(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_needs_modules_has_their_wrapper(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prefix = fake_library.make(root / "cray", "3.4")
     files = {"PrgEnv-gnu": "", "cray-mpich/8.1.29": f'export PATH="{prefix}/bin:$PATH"\n'}
     modules.use(monkeypatch, root / "modules", files)
@@ -81,13 +81,13 @@ def test_package_that_needs_modules_is_what_they_lead_to(root: Path, monkeypatch
         ),
     ],
 )
-def test_spec_that_names_no_one_library(wanted: str, message: str, root: Path) -> None:
+def test_a_spec_without_exactly_one_library_is_refused(wanted: str, message: str, root: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         libraries.choose(wanted, [])
     assert str(error.value) == message.format(root=root)
 
 
-def test_machine_without_spack(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_machine_without_spack_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("SPACK_ROOT", str(tmp_path))
     with pytest.raises(RankbenchError) as error:
@@ -109,7 +109,7 @@ def test_machine_without_spack(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         ),
     ],
 )
-def test_spack_that_fails_is_said_where_it_was_asked_for(script: str, reason: str, root: Path) -> None:
+def test_a_failure_of_spack_is_reported_only_if_the_plan_names_a_spec(script: str, reason: str, root: Path) -> None:
     command = root / "bin/spack"
     command.write_text(f"#!/bin/sh\n{script}\n", "utf-8")
     with pytest.raises(RankbenchError) as error:
@@ -118,7 +118,7 @@ def test_spack_that_fails_is_said_where_it_was_asked_for(script: str, reason: st
     assert libraries.find(libraries.Search(home=root, path=(root / "bin",), system=())) == []
 
 
-def test_spack_that_cannot_run(root: Path) -> None:
+def test_a_spack_that_cannot_run_is_reported(root: Path) -> None:
     command = root / "bin/spack"
     command.write_text("#!/no/such/shell\n", "utf-8")
     with pytest.raises(RankbenchError) as error:
@@ -126,7 +126,7 @@ def test_spack_that_cannot_run(root: Path) -> None:
     assert str(error.value) == f"{command} find: No such file or directory"
 
 
-def test_spack_that_never_answers(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_spack_that_never_answers_is_reported(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spack, "PATIENCE_S", 0.2)
     command = root / "bin/spack"
     command.write_text("#!/bin/sh\nexec sleep 5\n", "utf-8")
@@ -135,6 +135,6 @@ def test_spack_that_never_answers(root: Path, monkeypatch: pytest.MonkeyPatch) -
     assert str(error.value) == f"{command} find: no answer within 0.2 s"
 
 
-def test_older_spack_says_otherwise_that_nothing_matches(root: Path) -> None:
+def test_an_older_spack_without_matches_is_understood(root: Path) -> None:
     command = fake.make(root / "old", RECORDED / "4", old=True)
     assert spack.list_installed(str(command), ["mpich@9.9"]) == []

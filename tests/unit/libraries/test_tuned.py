@@ -1,4 +1,4 @@
-"""Proven settings: kept below the home, and found by library and machine, the newest ones first."""
+"""Proven settings: stored below the home, found by library and machine, the newest first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROVEN = ProvenSettings(
 )  # fmt: skip
 
 
-def test_the_files_of_proven_settings_lie_beside_them(tmp_path: Path) -> None:
+def test_files_of_proven_settings_are_stored_with_them(tmp_path: Path) -> None:
     placed = tuned.store_proven(PROVEN, {"rules.json": "{}"}, tmp_path)
     assert placed.settings == {"FILE": f"{placed.folder}/rules.json", "A": "1"}
     assert Path(placed.settings["FILE"]).read_text() == "{}"
@@ -32,7 +32,7 @@ def test_the_newest_settings_of_this_machine_are_used(tmp_path: Path) -> None:
     assert tuned.find_proven(LIBRARY, tmp_path, "").created == "2026-11-27"
 
 
-def test_without_proven_settings_the_error_says_how_to_get_them(tmp_path: Path) -> None:
+def test_without_proven_settings_the_error_names_the_command_that_tunes(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         tuned.find_proven(LIBRARY, tmp_path, "here")
     assert str(error.value) == (

@@ -1,4 +1,4 @@
-"""Tuners: the variants of what libraries list, and the files and variables that make a library follow rules."""
+"""Tuners: variants of the algorithms that libraries list, and the files and variables that select them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def make_variables(name: str, *values: str, description: str = "", value: str = 
 NOTHING_KNOWN = tuners.Target("", {})
 
 
-def rule(operation: str, first: int, last: int, algorithm: str, ranks: int = 4, **settings: str) -> Rule:
+def make_rule(operation: str, first: int, last: int, algorithm: str, ranks: int = 4, **settings: str) -> Rule:
     variant = Variant(name=f"variant-{algorithm}", settings=settings, algorithm=algorithm)
     return Rule(operation=operation, first_bytes=first, last_bytes=last, variant=variant, ranks=ranks)
 
 
-def test_every_tuner_names_families_that_there_are() -> None:
+def test_every_tuner_names_known_families() -> None:
     assert sorted(tuners.list_tuners()) == ["intel-mpi", "mpich", "mvapich", "openmpi"]
 
 
@@ -53,8 +53,12 @@ def test_open_mpi_has_the_algorithms_of_its_component() -> None:
     ]
 
 
-def test_open_mpi_has_a_file_with_fences() -> None:
-    rules = [rule("allreduce", 8, 4095, "3"), rule("allreduce", 4096, 65536, "4"), rule("alltoall", 64, 64, "2")]
+def test_open_mpi_s_file_ends_each_range_with_a_default_rule() -> None:
+    rules = [
+        make_rule("allreduce", 8, 4095, "3"),
+        make_rule("allreduce", 4096, 65536, "4"),
+        make_rule("alltoall", 64, 64, "2"),
+    ]
     handover = tuners.list_tuners()["openmpi"].make_handover(rules, NOTHING_KNOWN)
     assert handover.settings == {
         "coll_tuned_use_dynamic_rules": "1",
@@ -62,7 +66,7 @@ def test_open_mpi_has_a_file_with_fences() -> None:
     }
     numbers = list_numbers(handover.files["openmpi-rules.conf"])
     allreduce = ["2", "3", "1", "1", "0 0 0 0", "4", "4", "0 0 0 0", "8 3 0 0", "4096 4 0 0", "65537 0 0 0"]
-    # Rules of alltoall count the bytes of all ranks together.
+    # Rules of alltoall count the bytes of all ranks.
     alltoall = ["3", "3", "1", "1", "0 0 0 0", "4", "3", "0 0 0 0", "256 2 0 0", "257 0 0 0"]
     fence = ["5", "1", "0 0 0 0"]
     assert numbers == ["2", *allreduce, *fence, *alltoall, *fence]
@@ -73,15 +77,15 @@ def list_numbers(text: str) -> list[str]:
     return [line.partition("#")[0].strip() for line in text.splitlines()]
 
 
-def test_rules_for_several_numbers_of_ranks_have_a_fence_between_them() -> None:
-    rules = [rule("bcast", 0, 8, "3", ranks=ranks) for ranks in (2, 3, 8)]
+def test_rules_for_several_numbers_of_ranks_are_separated_by_default_rules() -> None:
+    rules = [make_rule("bcast", 0, 8, "3", ranks=ranks) for ranks in (2, 3, 8)]
     (text,) = tuners.list_tuners()["openmpi"].make_handover(rules, NOTHING_KNOWN).files.values()
     fence, ring = ["1", "0 0 0 0"], ["2", "0 3 0 0", "9 0 0 0"]
     ranks = ["1", *fence, "2", *ring, "3", *ring, "4", *fence, "8", *ring, "9", *fence]
     assert list_numbers(text) == ["1", "7", "6", *ranks]
 
 
-def test_open_mpi_tries_segments_and_fan_outs_of_algorithms_that_have_them() -> None:
+def test_open_mpi_has_variants_with_segments_and_fan_outs() -> None:
     name = "coll_tuned_bcast_algorithm"
     variables = (
         make_variables(name, "ignore", "linear", "chain")
@@ -113,7 +117,7 @@ def test_point_to_point_operations_have_eager_limits() -> None:
     ]
 
 
-def test_mpich_switches_the_device_off_for_one_operation() -> None:
+def test_mpich_disables_the_device_algorithm_of_one_operation() -> None:
     variables = {
         **make_variables("MPIR_CVAR_BCAST_INTRA_ALGORITHM", "auto", "binomial", "ccl"),
         **make_variables("MPIR_CVAR_BCAST_POSIX_INTRA_ALGORITHM", "mpir", "release_gather", "auto"),
@@ -133,7 +137,7 @@ def test_mpich_switches_the_device_off_for_one_operation() -> None:
 def test_mpich_cannot_set_a_variable_to_two_values() -> None:
     rules = [
         msgspec.structs.replace(unnamed, all_sizes=True)
-        for unnamed in (rule("bcast", 8, 8, "x", A="1"), rule("reduce", 8, 8, "y", A="2"))
+        for unnamed in (make_rule("bcast", 8, 8, "x", A="1"), make_rule("reduce", 8, 8, "y", A="2"))
     ]
     with pytest.raises(RankbenchError, match="reduce: A cannot be 2 and 1"):
         tuners.list_tuners()["mpich"].make_handover(rules, NOTHING_KNOWN)
@@ -167,7 +171,7 @@ def mpich(tmp_path: Path) -> tuners.Target:
     return tuners.Target(str(tmp_path / "libmpi.so"), variables)
 
 
-def test_mpich_splits_sizes_among_algorithms_that_its_trees_can_name(mpich: tuners.Target) -> None:
+def test_mpich_divides_sizes_among_algorithms_that_its_trees_can_name(mpich: tuners.Target) -> None:
     tuner = tuners.list_tuners()["mpich"]
     variants = tuner.list_variants("allreduce", mpich.variables)
     assert {variant.name: tuner.can_split("allreduce", variant, mpich) for variant in variants} == {
@@ -177,7 +181,7 @@ def test_mpich_splits_sizes_among_algorithms_that_its_trees_can_name(mpich: tune
     }
 
 
-def test_mpich_has_two_complete_trees_with_fences(mpich: tuners.Target) -> None:
+def test_mpich_has_two_complete_trees_with_default_ranges(mpich: tuners.Target) -> None:
     tuner = tuners.list_tuners()["mpich"]
     *_, exchange = tuner.list_variants("allreduce", mpich.variables)
     (radix,) = tuner.vary_parameters("allreduce", exchange, mpich.variables, 3)
@@ -220,10 +224,10 @@ def test_a_library_without_trees_cannot_choose_by_size(tmp_path: Path) -> None:
     with pytest.raises(
         RankbenchError, match=r"libmpi\.so: has no trees of algorithms, so that it cannot choose by size"
     ):
-        tuners.list_tuners()["mpich"].make_handover([rule("bcast", 8, 8, "x")], target)
+        tuners.list_tuners()["mpich"].make_handover([make_rule("bcast", 8, 8, "x")], target)
 
 
-def test_intel_mpi_has_as_many_presets_as_its_variable_says() -> None:
+def test_intel_mpi_has_as_many_presets_as_its_variable_lists() -> None:
     text = "Control selection of MPI_Bcast algorithm presets.$ range: 0-3 @Alias:# I_MPI_ADJUST_BCAST @Default:# -1"
     other = "range: 0-9 @Alias:# I_MPI_ADJUST_BCAST_NODE @Default:# -1"
     variables = make_variables("X", description=other) | make_variables("MPIR_CVAR_USE_BCAST", description=text)
@@ -233,20 +237,20 @@ def test_intel_mpi_has_as_many_presets_as_its_variable_says() -> None:
     ]
 
 
-def preset(first: int, last: int, number: str, ranks: int = 2) -> Rule:
-    return rule("bcast", first, last, number, ranks=ranks, I_MPI_ADJUST_BCAST=number)
+def make_preset(first: int, last: int, number: str, ranks: int = 2) -> Rule:
+    return make_rule("bcast", first, last, number, ranks=ranks, I_MPI_ADJUST_BCAST=number)
 
 
 def test_intel_mpi_has_a_preset_for_every_size() -> None:
-    rules = [preset(8, 1023, "3"), preset(1024, 65536, "5")]
+    rules = [make_preset(8, 1023, "3"), make_preset(1024, 65536, "5")]
     handover = tuners.list_tuners()["intel-mpi"].make_handover(rules, NOTHING_KNOWN)
     assert handover.settings == {"I_MPI_ADJUST_BCAST": "3:0-1023;5:1024-2147483647"}
     assert handover.files == {}
 
 
-def test_intel_mpi_cannot_have_other_presets_for_other_numbers_of_ranks() -> None:
+def test_intel_mpi_cannot_choose_by_the_number_of_ranks() -> None:
     tuner = tuners.list_tuners()["intel-mpi"]
-    same = [preset(8, 64, "3", ranks=2), preset(8, 64, "3", ranks=4)]
+    same = [make_preset(8, 64, "3", ranks=2), make_preset(8, 64, "3", ranks=4)]
     assert tuner.make_handover(same, NOTHING_KNOWN).settings == {"I_MPI_ADJUST_BCAST": "3"}
     with pytest.raises(RankbenchError, match="bcast: Intel MPI cannot have other presets for other numbers of ranks"):
-        tuner.make_handover([same[0], preset(8, 64, "5", ranks=4)], NOTHING_KNOWN)
+        tuner.make_handover([same[0], make_preset(8, 64, "5", ranks=4)], NOTHING_KNOWN)

@@ -1,4 +1,4 @@
-"""What libraries report of what they use. The texts are parts of what they printed, in November 2026."""
+"""Reports of libraries on what they use. The texts are parts of their output in November 2026."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OPEN_MPI = """\
 [vm:1] mca: bml: Using self btl for send to [[49639,1],0] on node vm
 [vm:1] mca: bml: Using sm btl for send to [[49639,1],1] on node vm
 """
-HAN_TOO = "[vm:2] coll:base:comm_select: selecting         han, priority  35, Enabled"
+HAN_SELECTED = "[vm:2] coll:base:comm_select: selecting         han, priority  35, Enabled"
 MPICH = """\
 ==== UCX netmod Capability ====
 MPIDI_UCX_CONTEXT_ID_BITS: 16
@@ -55,12 +55,12 @@ FUNCTIONS = [
     *("mca_coll_basic_alltoallw_intra", "mca_coll_sm_barrier_intra", "ompi_coll_tuned_reduce_scatter_intra_dec_fixed"),
     *("ompi_coll_libnbc_iallgather", "ompi_coll_libnbc_ineighbor_alltoall", "ompi_coll_libnbc_allgather_init"),
     *("mca_coll_basic_neighbor_allgather", "mca_coll_base_reduce_local", "ompi_coll_base_agree_noft"),
-    # Of another table, behind this one in memory.
+    # From another table, which follows in memory.
     *("mca_coll_basic_allreduce_intra", "mca_coll_basic_scan_intra"),
 ]
 
 
-def test_the_component_of_each_call_is_in_the_table_of_functions() -> None:
+def test_the_component_of_each_call_is_read_from_the_table_of_functions() -> None:
     family = families.list_families()["openmpi"]
     assert family.read_functions(FUNCTIONS) == {
         "component of each call": "tuned: allgather, reduce_scatter; han: allreduce; basic: alltoallw, neighbourhood; "
@@ -70,7 +70,7 @@ def test_the_component_of_each_call_is_in_the_table_of_functions() -> None:
     assert families.list_families()["mpich"].read_functions(FUNCTIONS) == {}
 
 
-def test_calls_of_a_kind_are_named_where_components_share_them() -> None:
+def test_calls_are_named_singly_if_components_share_their_kind() -> None:
     functions = ["ompi_coll_libnbc_ibarrier", "ompi_coll_adapt_ibcast", "ompi_coll_libnbc_barrier_init"]
     family = families.list_families()["openmpi"]
     assert family.read_functions(functions) == {"component of each call": "libnbc: ibarrier, persistent; adapt: ibcast"}
@@ -103,7 +103,7 @@ def test_calls_of_a_kind_are_named_where_components_share_them() -> None:
         ),
     ],
 )
-def test_what_libraries_use(family: str, text: str, usage: dict[str, str]) -> None:
+def test_components_and_devices_of_libraries_are_read(family: str, text: str, usage: dict[str, str]) -> None:
     read = families.list_families()[family].read_usage
     assert read(text) == usage
     assert read("") == {}
@@ -120,13 +120,15 @@ def test_what_libraries_use(family: str, text: str, usage: dict[str, str]) -> No
         (
             (
                 "tuned, priority  30, Enabled",
-                f"tuned, priority  30, Enabled\n{HAN_TOO}",
+                f"tuned, priority  30, Enabled\n{HAN_SELECTED}",
             ),
             ["parameters coll_tuned_* do not reach the calls that the component han serves first"],
         ),
     ],
 )
-def test_parameters_of_a_component_that_does_not_come_first(change: tuple[str, str], ignored: list[str]) -> None:
+def test_ignored_parameters_of_a_component_of_lower_priority_are_found(
+    change: tuple[str, str], ignored: list[str]
+) -> None:
     """The component with the highest priority is named last."""
     family = families.list_families()["openmpi"]
     text = OPEN_MPI.replace(*change) if change[0] else OPEN_MPI

@@ -11,25 +11,28 @@ from rankbench.plan.reading import parse_plan
 
 
 def expand(text: str, cores: int = 2, memory_bytes: int = 8 << 30) -> tuple[list[Case], list[str]]:
-    machine = fakes.machine(cores, memory_bytes=memory_bytes)
+    machine = fakes.make_machine(cores, memory_bytes=memory_bytes)
     loaded = parse_plan(f'candidates = ["mpich"]\n{text}\n', "plan.toml", machine)
     return plan.expand_plan(loaded, DESCRIPTION, machine)
 
 
-def choice(name: str, *values: str) -> Option:
+def make_choice_option(name: str, *values: str) -> Option:
     """Return an option that is one of some values, the first of which is usual."""
     return Option(name=name, help="", usual=values[0], values=list(values))
 
 
-def number(name: str, least: int, most: int, usual: int) -> Option:
+def make_number_option(name: str, least: int, most: int, usual: int) -> Option:
     return Option(name=name, help="", usual=str(usual), least=least, most=most)
 
 
-WINDOW = number("window", 1, 4096, 64)
-QUANTITY = choice("quantity", "time", "overlap", "memory")
-ARRIVAL = [choice("arrival", "together", "staggered", "random"), number("spread_us", 1, 1000, 100)]
-OVERLAP = [QUANTITY, number("tests", 0, 1000, 0), number("compute_us", 0, 1000, 0)]
-ENDS = [number("from", 0, 1000, 0), number("to", 0, 1000, 1)]
+WINDOW = make_number_option("window", 1, 4096, 64)
+QUANTITY = make_choice_option("quantity", "time", "overlap", "memory")
+ARRIVAL = [
+    make_choice_option("arrival", "together", "staggered", "random"),
+    make_number_option("spread_us", 1, 1000, 100),
+]
+OVERLAP = [QUANTITY, make_number_option("tests", 0, 1000, 0), make_number_option("compute_us", 0, 1000, 0)]
+ENDS = [make_number_option("from", 0, 1000, 0), make_number_option("to", 0, 1000, 1)]
 EACH, NOTHING = Amount(base=1, each=0, per_message=True), Amount(base=0, each=0)
 CHANGES: dict[str, dict[str, object]] = {
     "allreduce": {"datatypes": ["int", "float", "double"], "options": [*ARRIVAL, *OVERLAP]},
@@ -37,12 +40,12 @@ CHANGES: dict[str, dict[str, object]] = {
     "alltoall": {"options": [], "forms": ["blocking", "nonblocking"]},
     "pingpong": {
         "forms": ["blocking"],
-        "options": [choice("receive", "source", "any-source", "probe"), *ENDS],
+        "options": [make_choice_option("receive", "source", "any-source", "probe"), *ENDS],
         "between_two": True,
     },
     "bandwidth": {
         "forms": ["nonblocking"],
-        "options": [WINDOW, choice("receive", "source", "any-source"), QUANTITY, *ENDS],
+        "options": [WINDOW, make_choice_option("receive", "source", "any-source"), QUANTITY, *ENDS],
         "between_two": True,
         "send": NOTHING,
         "receive": EACH,
@@ -52,29 +55,29 @@ CHANGES: dict[str, dict[str, object]] = {
     },
 }
 """A description of some operations, independent of the core."""
-MORE: dict[str, tuple[str, dict[str, object]]] = {
+VARIANTS: dict[str, tuple[str, dict[str, object]]] = {
     "swap": ("allreduce", {"kind": "self-test", "in_pairs": True, "options": [], "datatypes": ["float"]}),
-    "torus": ("alltoall", {"kind": "self-test", "ranks_least": 3, "options": [number("dimensions", 1, 3, 2)],
+    "torus": ("alltoall", {"kind": "self-test", "ranks_least": 3, "options": [make_number_option("dimensions", 1, 3, 2)],
                            "messages": 0, "send": EACH, "receive": EACH, "root_send": EACH, "root_receive": EACH}),
     "scatter-all": ("alltoall", {"kind": "self-test", "messages": 0, "send": EACH, "root_send": EACH}),
     "birth": ("barrier", {"kind": "self-test", "once": True, "start": "none", "options": [QUANTITY]}),
-    "woven": ("bcast", {"kind": "self-test", "options": [number("threads", 1, 64, 1), QUANTITY]}),
+    "woven": ("bcast", {"kind": "self-test", "options": [make_number_option("threads", 1, 64, 1), QUANTITY]}),
     "restless": ("bcast", {"kind": "self-test", "forms": ["nonblocking", "persistent"], "form": "nonblocking"}),
     "binding": ("bcast", {"kind": "self-test", "keeps_buffers": True}),
-    "passive": ("bcast", {"kind": "self-test", "options": [choice("target", "waiting", "computing"),
-                                                      number("busy_us", 1, 1000, 100)]}),
+    "passive": ("bcast", {"kind": "self-test", "options": [make_choice_option("target", "waiting", "computing"),
+                                                      make_number_option("busy_us", 1, 1000, 100)]}),
 }  # fmt: skip
-"""Operations by the one that they are like, but for some changes."""
+"""Operations that differ from another one by some changes."""
 
 
 def make_description() -> Description:
-    """Return what a core says of itself that knows derived datatypes, and some options of some operations."""
-    description = fakes.description()
+    """Return the description of a core with derived datatypes, and some options of some operations."""
+    description = fakes.read_description()
     named = {
         operation.name: msgspec.structs.replace(operation, **CHANGES.get(operation.name, {}))
         for operation in description.operations
     }
-    more = [msgspec.structs.replace(named[like], name=name, **changes) for name, (like, changes) in MORE.items()]
+    more = [msgspec.structs.replace(named[like], name=name, **changes) for name, (like, changes) in VARIANTS.items()]
     operations = [*named.values(), *more]
     datatypes = {datatype.name: datatype for datatype in description.datatypes} | {
         "vector": Datatype(name="vector", help="", size_bytes=8)
@@ -85,50 +88,52 @@ def make_description() -> Description:
 DESCRIPTION = make_description()
 
 
-def keys(text: str) -> list[str]:
-    """Return the cases of a plan that leaves nothing out."""
+def list_keys(text: str) -> list[str]:
+    """Return the cases of a plan in which nothing is left out."""
     cases, notes = expand(text)
     assert notes == []
     return [case.key for case in cases]
 
 
-def refusal(text: str, **machine: int) -> str:
+def read_refusal(text: str, **machine: int) -> str:
     with pytest.raises(RankbenchError) as error:
         expand(text, **machine)
     return str(error.value)
 
 
-def test_a_case_takes_datatype_and_start_from_its_operation() -> None:
-    assert keys('operations = ["allreduce", "pingpong"]\nsizes = 8') == [
+def test_datatype_and_start_of_a_case_are_those_of_its_operation() -> None:
+    assert list_keys('operations = ["allreduce", "pingpong"]\nsizes = 8') == [
         "allreduce.blocking.8.float.socket.window",
         "pingpong.blocking.8.byte.socket.none",
     ]
 
 
-def test_a_start_can_be_asked_for() -> None:
-    assert keys('operations = ["allreduce"]\nsizes = 8\nstart = "barrier"') == [
+def test_a_start_can_be_named() -> None:
+    assert list_keys('operations = ["allreduce"]\nsizes = 8\nstart = "barrier"') == [
         "allreduce.blocking.8.float.socket.barrier"
     ]
 
 
-def test_a_family_is_all_its_operations_and_no_case_stands_twice() -> None:
-    named = keys('operations = ["collective", "allreduce"]\nsizes = 8')
+def test_a_family_is_all_its_operations_and_each_case_occurs_once() -> None:
+    named = list_keys('operations = ["collective", "allreduce"]\nsizes = 8')
     assert len(named) == len(set(named))
     assert {key.partition(".")[0] for key in named} == {
         operation.name for operation in DESCRIPTION.operations if operation.kind == "collective"
     }
 
 
-def test_all_is_every_operation() -> None:
-    everything = {key.partition(".")[0] for key in keys('operations = ["all"]\nsizes = 8')}
+def test_all_names_every_operation() -> None:
+    everything = {key.partition(".")[0] for key in list_keys('operations = ["all"]\nsizes = 8')}
     assert everything == {operation.name for operation in DESCRIPTION.operations if operation.kind != "self-test"}
 
 
 def test_a_form_can_follow_the_name() -> None:
-    assert keys('operations = ["allreduce.persistent"]\nsizes = 8') == ["allreduce.persistent.8.float.socket.window"]
+    assert list_keys('operations = ["allreduce.persistent"]\nsizes = 8') == [
+        "allreduce.persistent.8.float.socket.window"
+    ]
 
 
-def test_forms_hold_for_all_operations_that_have_them() -> None:
+def test_forms_apply_to_all_operations_that_have_them() -> None:
     cases, notes = expand(
         'operations = ["bcast", "alltoall", "pingpong"]\nforms = ["blocking", "persistent"]\nsizes = 8'
     )
@@ -141,8 +146,8 @@ def test_forms_hold_for_all_operations_that_have_them() -> None:
     assert notes == ["alltoall: there is no persistent form; left out"]
 
 
-def test_all_forms_are_those_that_an_operation_has() -> None:
-    named = keys('operations = ["bcast", "alltoall", "pingpong"]\nforms = "all"\nsizes = 8')
+def test_all_forms_are_those_of_each_operation() -> None:
+    named = list_keys('operations = ["bcast", "alltoall", "pingpong"]\nforms = "all"\nsizes = 8')
     assert [tuple(key.split(".")[:2]) for key in named] == [
         *(("bcast", form) for form in FORMS),
         *(("alltoall", form) for form in FORMS[:2]),
@@ -150,19 +155,19 @@ def test_all_forms_are_those_that_an_operation_has() -> None:
     ]
 
 
-def test_an_operation_of_one_form_is_meant_in_it() -> None:
-    assert [key.split(".")[1] for key in keys('operations = ["bandwidth"]\nsizes = 8')] == ["nonblocking"]
+def test_an_operation_with_one_form_is_measured_in_it() -> None:
+    assert [key.split(".")[1] for key in list_keys('operations = ["bandwidth"]\nsizes = 8')] == ["nonblocking"]
 
 
-def test_an_operation_is_meant_in_its_usual_form_unless_forms_are_named() -> None:
-    assert [key.split(".")[1] for key in keys('operations = ["restless"]\nsizes = 8')] == ["nonblocking"]
+def test_an_operation_is_measured_in_its_usual_form_by_default() -> None:
+    assert [key.split(".")[1] for key in list_keys('operations = ["restless"]\nsizes = 8')] == ["nonblocking"]
     cases, notes = expand('operations = ["restless"]\nsizes = 8\nforms = ["blocking", "persistent"]')
     assert [case.form for case in cases] == ["persistent"]
     assert notes == ["restless: there is no blocking form; left out"]
 
 
-def test_an_operation_without_size_is_one_case() -> None:
-    assert keys('operations = ["barrier"]') == ["barrier.blocking.0.byte.socket.window"]
+def test_an_operation_without_sizes_is_one_case() -> None:
+    assert list_keys('operations = ["barrier"]') == ["barrier.blocking.0.byte.socket.window"]
 
 
 def test_sizes_that_do_not_fit_the_datatype_are_left_out_with_a_note() -> None:
@@ -176,13 +181,13 @@ def test_sizes_that_do_not_fit_the_datatype_are_left_out_with_a_note() -> None:
     assert notes == ["allreduce: 1 B, 2 B left out; a size here is a multiple of 4 B, the size of float"]
 
 
-def test_there_is_no_bandwidth_of_nothing() -> None:
+def test_an_empty_message_has_no_bandwidth() -> None:
     cases, notes = expand('operations = ["bandwidth"]\nsizes = "0,8"')
     assert [case.size_bytes for case in cases] == [8]
     assert notes == ["bandwidth: 0 B left out; a size here is 1 B or more"]
 
 
-def test_each_case_is_made_with_each_datatype_that_its_operation_can_use() -> None:
+def test_each_case_is_measured_with_each_datatype_of_its_operation() -> None:
     cases, notes = expand(
         'operations = ["bcast", "allreduce"]\nsizes = "8,12"\ndatatypes = ["vector", "float", "auto"]'
     )
@@ -200,13 +205,13 @@ def test_each_case_is_made_with_each_datatype_that_its_operation_can_use() -> No
     ]
 
 
-def test_without_data_there_is_one_datatype() -> None:
-    assert keys('operations = ["barrier"]\ndatatypes = ["vector", "double"]') == [
+def test_an_empty_message_is_measured_with_one_datatype() -> None:
+    assert list_keys('operations = ["barrier"]\ndatatypes = ["vector", "double"]') == [
         "barrier.blocking.0.byte.socket.window"
     ]
 
 
-def test_more_ranks_than_cores_is_a_note() -> None:
+def test_more_ranks_than_cores_are_noted() -> None:
     cases, notes = expand('operations = ["bcast"]\nsizes = 8\nplacements = ["1x4"]')
     assert [case.ranks for case in cases] == [4]
     assert notes == [
@@ -215,7 +220,7 @@ def test_more_ranks_than_cores_is_a_note() -> None:
     ]
 
 
-def test_more_threads_than_cores_is_a_note() -> None:
+def test_more_threads_than_cores_are_noted() -> None:
     text = 'operations = ["woven"]\nsizes = 8\nplacements = ["1x2"]\n[options]\nthreads = [1, 2, 4]'
     cases, notes = expand(text, cores=4)
     assert [case.launch_group for case in cases] == ["", "threads", "threads"]
@@ -231,7 +236,7 @@ def test_an_operation_that_needs_more_ranks_is_left_out() -> None:
     assert notes == ["pingpong: takes 2 ranks; left out of 1x1"]
 
 
-def test_an_operation_that_needs_pairs_or_many_is_left_out_of_less() -> None:
+def test_an_operation_for_pairs_or_many_ranks_is_left_out_of_fewer() -> None:
     cases, notes = expand('operations = ["bcast", "swap", "torus"]\nsizes = 8\nplacements = ["1x1"]')
     assert [case.operation for case in cases] == ["bcast"]
     assert notes == ["1x1: 1 rank is too few for swap and torus; left out there"]
@@ -239,13 +244,13 @@ def test_an_operation_that_needs_pairs_or_many_is_left_out_of_less() -> None:
     assert notes == ["swap: takes 2 ranks or more; left out of 1x1"]
 
 
-def test_of_many_operations_some_are_named() -> None:
+def test_a_note_names_the_first_three_operations() -> None:
     many = ["swap", "torus", "pingpong", "bandwidth", "put"]
     _, notes = expand(f'operations = {["bcast", *many]}\nsizes = 8\nplacements = ["1x1"]')
     assert notes == ["1x1: 1 rank is too few for swap, torus, pingpong and 2 more; left out there"]
 
 
-def test_what_is_between_two_ranks_is_not_measured_once_more_with_others_asleep() -> None:
+def test_an_operation_between_two_ranks_is_not_repeated_with_idle_ranks() -> None:
     matrix = 'sizes = 8\nhosts = ["n1", "n2", "n3"]\nplacements = [{ nodes = [1, 2, 3], ranks_per_node = [1, 4, 2] }]'
     cases, notes = expand(f'operations = ["bcast", "pingpong"]\n{matrix}')
     assert [case.placement for case in cases if case.operation == "pingpong"] == ["1x2", "2x1"]
@@ -262,13 +267,13 @@ def test_what_is_between_two_ranks_is_not_measured_once_more_with_others_asleep(
     assert {case.placement for case in cases} == {"1x4", "2x2", "2x4", "3x2", "3x4"}
 
 
-def test_who_has_no_partner_stays_out() -> None:
+def test_the_odd_rank_of_pairs_does_not_take_part() -> None:
     cases, notes = expand('operations = ["swap"]\nsizes = 8\nplacements = ["1x2", "1x3"]', cores=4)
     assert [case.placement for case in cases] == ["1x2", "1x3"]
     assert notes == ["swap: ranks work in pairs; the last of the 3 of 1x3 stays out"]
 
 
-def test_what_happens_once_is_begun_in_one_way() -> None:
+def test_an_operation_measured_once_per_launch_has_no_start() -> None:
     cases, notes = expand(
         'operations = ["birth"]\nstart = ["auto", "window"]\n[options]\nquantity = ["time", "memory"]'
     )
@@ -279,14 +284,14 @@ def test_what_happens_once_is_begun_in_one_way() -> None:
     ]
 
 
-def test_each_case_is_made_with_each_start_once() -> None:
-    assert keys('operations = ["allreduce"]\nsizes = 8\nstart = ["barrier", "auto", "window"]') == [
+def test_each_case_is_measured_once_with_each_start() -> None:
+    assert list_keys('operations = ["allreduce"]\nsizes = 8\nstart = ["barrier", "auto", "window"]') == [
         "allreduce.blocking.8.float.socket.barrier",
         "allreduce.blocking.8.float.socket.window",
     ]
 
 
-def test_what_one_rank_alone_times_has_no_start() -> None:
+def test_an_operation_timed_by_one_rank_has_no_start() -> None:
     cases, notes = expand('operations = ["pingpong", "bcast"]\nsizes = 8\nstart = ["barrier", "none", "window"]')
     assert [(case.operation, case.start) for case in cases] == [
         ("pingpong", "none"),
@@ -297,7 +302,9 @@ def test_what_one_rank_alone_times_has_no_start() -> None:
     assert notes == ["pingpong: one rank alone times it, so it is measured with start none, not barrier, window"]
 
 
-def memories(operation: str, text: str, sizes: str = "8", placement: str = "1x2") -> tuple[list[Memory], list[str]]:
+def list_memories(
+    operation: str, text: str, sizes: str = "8", placement: str = "1x2"
+) -> tuple[list[Memory], list[str]]:
     """Return the states of memory in which an operation is measured, and the notes."""
     cases, notes = expand(
         f'operations = ["{operation}"]\nsizes = "{sizes}"\nplacements = ["{placement}"]\n[memory]\n{text}'
@@ -306,7 +313,7 @@ def memories(operation: str, text: str, sizes: str = "8", placement: str = "1x2"
     return [case.memory for case in cases], notes
 
 
-def test_every_combination_of_what_is_said_of_memory_is_a_case() -> None:
+def test_every_combination_of_memory_states_is_a_case() -> None:
     cases, notes = expand(
         'operations = ["reduce"]\nsizes = 8\n'
         '[memory]\ncache = ["warm", "cold"]\nbuffers = ["separate", "in-place"]\nroot = [0, 1, "rotating"]'
@@ -328,21 +335,21 @@ def test_every_combination_of_what_is_said_of_memory_is_a_case() -> None:
 
 
 def test_an_operation_without_in_place_form_is_measured_with_separate_buffers_only() -> None:
-    assert memories("bcast", 'buffers = ["separate", "in-place"]') == (
+    assert list_memories("bcast", 'buffers = ["separate", "in-place"]') == (
         [Memory()],
         ["bcast: there is no in-place form; left out"],
     )
 
 
 def test_an_operation_without_root_is_measured_once_whatever_the_root() -> None:
-    assert memories("allreduce", 'root = [1, "rotating"]\ncache = "cold"') == (
+    assert list_memories("allreduce", 'root = [1, "rotating"]\ncache = "cold"') == (
         [Memory(cache="cold")],
         ["allreduce: has no root; measured once, whatever the root"],
     )
 
 
 def test_a_persistent_request_keeps_its_buffers_and_its_root() -> None:
-    assert memories("reduce.persistent", 'cache = ["warm", "cold"]\nroot = [1, "rotating"]', sizes="0,8") == (
+    assert list_memories("reduce.persistent", 'cache = ["warm", "cold"]\nroot = [1, "rotating"]', sizes="0,8") == (
         [Memory(root=1), Memory(root=1)],
         [
             "reduce: a persistent request keeps its root, so it cannot rotate; left out",
@@ -352,88 +359,88 @@ def test_a_persistent_request_keeps_its_buffers_and_its_root() -> None:
     )
 
 
-def test_buffers_that_are_bound_once_cannot_be_cold() -> None:
-    assert memories("binding", 'cache = ["warm", "cold"]') == (
+def test_buffers_bound_once_cannot_be_cold() -> None:
+    assert list_memories("binding", 'cache = ["warm", "cold"]') == (
         [Memory()],
         ["binding: it binds its buffers once, so they cannot be cold; left out"],
     )
 
 
-def test_a_root_that_is_not_there_is_left_out() -> None:
-    assert memories("bcast", "root = [1, 2]") == (
+def test_a_root_beyond_the_last_rank_is_left_out() -> None:
+    assert list_memories("bcast", "root = [1, 2]") == (
         [Memory(root=1)],
         ["bcast: root 2 is none of the 2 ranks of 1x2; left out"],
     )
 
 
-def test_without_data_the_state_of_memory_makes_no_difference() -> None:
+def test_an_empty_message_has_one_memory_state() -> None:
     text = 'cache = ["warm", "cold"]\npages = ["touched", "huge"]\nalignment = [0, 64]'
-    assert memories("barrier", text) == (
+    assert list_memories("barrier", text) == (
         [Memory()],
         ["barrier: has no data; measured once, whatever cache, pages and alignment"],
     )
-    assert memories("reduce", 'cache = "cold"\nbuffers = "in-place"\nroot = 1', sizes="0,8") == (
+    assert list_memories("reduce", 'cache = "cold"\nbuffers = "in-place"\nroot = 1', sizes="0,8") == (
         [Memory(buffers="in-place", root=1), Memory(cache="cold", buffers="in-place", root=1)],
         ["reduce of 0 B: has no data; measured once, whatever cache, pages and alignment"],
     )
 
 
-def test_nothing_left_is_an_error() -> None:
-    assert refusal('operations = ["pingpong"]\nplacements = ["1x1"]') == (
+def test_a_plan_without_cases_is_an_error() -> None:
+    assert read_refusal('operations = ["pingpong"]\nplacements = ["1x1"]') == (
         "plan.toml: no case is left: pingpong: takes 2 ranks; left out of 1x1"
     )
 
 
 OPERATIONS = DESCRIPTION.operations
-STARTS = ", ".join(["auto", *(start.name for start in fakes.description().starts)])
+STARTS = ", ".join(["auto", *(start.name for start in fakes.read_description().starts)])
 
 
-def test_a_misspelt_operation_is_one_line() -> None:
-    assert refusal('operations = ["bcast", "alreduce"]') == (
+def test_a_misspelt_operation_is_refused_in_one_line() -> None:
+    assert read_refusal('operations = ["bcast", "alreduce"]') == (
         'plan.toml: operations[1]: found "alreduce"; did you mean allreduce? (`rankbench operations` lists them)'
     )
 
 
-def test_a_form_that_is_not_there_is_one_line() -> None:
-    assert refusal('operations = ["bandwidth.persistent"]') == (
+def test_an_unknown_form_is_refused_in_one_line() -> None:
+    assert read_refusal('operations = ["bandwidth.persistent"]') == (
         'plan.toml: operations[0]: found "bandwidth.persistent" (allowed: nonblocking)'
     )
 
 
-def test_a_misspelt_start_is_one_line() -> None:
-    assert refusal('operations = ["bcast"]\nstart = "windw"') == (
+def test_a_misspelt_start_is_refused_in_one_line() -> None:
+    assert read_refusal('operations = ["bcast"]\nstart = "windw"') == (
         f'plan.toml: start: found "windw"; did you mean window? (allowed: {STARTS})'
     )
 
 
-def test_a_misspelt_start_among_others_is_named_by_its_place() -> None:
-    assert refusal('operations = ["bcast"]\nstart = ["window", "barier"]') == (
+def test_a_misspelt_start_among_others_is_named_by_its_index() -> None:
+    assert read_refusal('operations = ["bcast"]\nstart = ["window", "barier"]') == (
         f'plan.toml: start[1]: found "barier"; did you mean barrier? (allowed: {STARTS})'
     )
 
 
-def test_a_misspelt_datatype_is_one_line() -> None:
+def test_a_misspelt_datatype_is_refused_in_one_line() -> None:
     allowed = ", ".join(["auto", *(datatype.name for datatype in DESCRIPTION.datatypes)])
-    assert refusal('operations = ["bcast"]\ndatatypes = ["byte", "vecto"]') == (
+    assert read_refusal('operations = ["bcast"]\ndatatypes = ["byte", "vecto"]') == (
         f'plan.toml: datatypes[1]: found "vecto"; did you mean vector? (allowed: {allowed})'
     )
 
 
-def test_a_misspelt_clock_is_one_line() -> None:
-    allowed = ", ".join(["auto", *(source.name for source in fakes.description().sources)])
-    assert refusal('operations = ["bcast"]\nclock = "tcs"') == (
+def test_a_misspelt_clock_is_refused_in_one_line() -> None:
+    allowed = ", ".join(["auto", *(source.name for source in fakes.read_description().sources)])
+    assert read_refusal('operations = ["bcast"]\nclock = "tcs"') == (
         f'plan.toml: clock: found "tcs"; did you mean tsc? (allowed: {allowed})'
     )
 
 
-def test_a_misspelt_synchronisation_is_one_line() -> None:
-    assert refusal('operations = ["bcast"]\nsynchronisation = "tee"') == (
+def test_a_misspelt_synchronisation_is_refused_in_one_line() -> None:
+    assert read_refusal('operations = ["bcast"]\nsynchronisation = "tee"') == (
         'plan.toml: synchronisation: found "tee"; did you mean tree? (allowed: linear, ring, tree)'
     )
 
 
-def test_a_size_that_does_not_fit_in_memory_is_one_line() -> None:
-    assert refusal('operations = ["alltoall"]\nsizes = "8,1G"', memory_bytes=4 << 30) == (
+def test_a_size_beyond_the_memory_is_refused_in_one_line() -> None:
+    assert read_refusal('operations = ["alltoall"]\nsizes = "8,1G"', memory_bytes=4 << 30) == (
         "plan.toml: sizes: alltoall of 1 GiB on socket needs 8 GiB of buffers on a node, and 3.2 GiB (80% of its "
         "memory) may be used; sizes up to 409.6 MiB fit"
     )
@@ -442,22 +449,22 @@ def test_a_size_that_does_not_fit_in_memory_is_one_line() -> None:
 def test_buffers_of_all_ranks_of_a_node_count() -> None:
     operations = {operation.name: operation for operation in DESCRIPTION.operations}
     text = 'candidates = ["x"]\noperations = ["x"]\nplacements = ["1x4"]'
-    placement = parse_plan(text, "plan.toml", fakes.machine()).placements[0]
+    placement = parse_plan(text, "plan.toml", fakes.make_machine()).placements[0]
     assert count_buffer_bytes(operations["alltoall"], 100, placement) == 4 * (400 + 400)
     assert count_buffer_bytes(operations["bcast"], 100, placement) == 4 * 100
     assert count_buffer_bytes(operations["bandwidth"], 100, placement, messages=8) == 2 * 800
 
 
 def test_windows_and_neighbours_count_in_buffers() -> None:
-    assert refusal('operations = ["bandwidth"]\nsizes = "64M"\n[options]\nwindow = [1, 64]') == (
+    assert read_refusal('operations = ["bandwidth"]\nsizes = "64M"\n[options]\nwindow = [1, 64]') == (
         "plan.toml: sizes: bandwidth of 64 MiB on socket needs 8 GiB of buffers on a node, and 6.4 GiB (80% of its "
         "memory) may be used; sizes up to 51.2 MiB fit"
     )
-    assert refusal('operations = ["torus"]\nsizes = "512M"\nplacements = ["1x3"]', cores=4) == (
+    assert read_refusal('operations = ["torus"]\nsizes = "512M"\nplacements = ["1x3"]', cores=4) == (
         "plan.toml: sizes: torus of 512 MiB on 1x3 needs 12 GiB of buffers on a node, and 6.4 GiB (80% of its memory) "
         "may be used; sizes up to 273.1 MiB fit"
     )
-    assert refusal('operations = ["scatter-all"]\nsizes = "512M"\nplacements = ["1x3"]', cores=4) == (
+    assert read_refusal('operations = ["scatter-all"]\nsizes = "512M"\nplacements = ["1x3"]', cores=4) == (
         "plan.toml: sizes: scatter-all of 512 MiB on 1x3 needs 9 GiB of buffers on a node, and 6.4 GiB (80% of its "
         "memory) may be used; sizes up to 364.1 MiB fit"
     )
@@ -471,7 +478,7 @@ def expand_options(text: str, options: str) -> tuple[list[tuple[str, dict[str, s
     return [(case.operation, case.options) for case in cases], notes
 
 
-def test_every_combination_of_options_is_a_case_of_the_operations_that_have_them() -> None:
+def test_every_combination_of_options_is_a_case_of_operations_with_these_options() -> None:
     options = 'window = [1, 64]\nreceive = ["any-source", "source"]'
     assert expand_options('operations = ["bandwidth", "pingpong", "bcast"]', options) == (
         [
@@ -487,13 +494,13 @@ def test_every_combination_of_options_is_a_case_of_the_operations_that_have_them
     )
 
 
-def test_options_stand_in_the_key_of_a_case() -> None:
-    assert keys('operations = ["bandwidth"]\nsizes = 8\n[options]\nwindow = 2\nreceive = "any-source"') == [
+def test_options_are_part_of_the_key_of_a_case() -> None:
+    assert list_keys('operations = ["bandwidth"]\nsizes = 8\n[options]\nwindow = 2\nreceive = "any-source"') == [
         "bandwidth.nonblocking.8.byte.socket.none.receive=any-source.window=2"
     ]
 
 
-def test_what_is_said_of_one_operation_holds_for_it_alone() -> None:
+def test_an_option_of_one_operation_applies_to_it_alone() -> None:
     options = 'receive = "any-source"\n"pingpong.receive" = ["source", "probe"]'
     assert expand_options('operations = ["bandwidth", "pingpong"]', options) == (
         [
@@ -505,7 +512,7 @@ def test_what_is_said_of_one_operation_holds_for_it_alone() -> None:
     )
 
 
-def test_a_value_that_an_operation_does_not_know_is_left_out_of_it() -> None:
+def test_an_unknown_value_of_an_option_is_left_out() -> None:
     assert expand_options('operations = ["bandwidth", "pingpong"]', 'receive = ["any-source", "probe"]') == (
         [
             ("bandwidth", {"receive": "any-source"}),
@@ -516,7 +523,7 @@ def test_a_value_that_an_operation_does_not_know_is_left_out_of_it() -> None:
     )
 
 
-def test_what_makes_no_difference_is_no_case_of_its_own() -> None:
+def test_values_without_effect_make_no_separate_cases() -> None:
     options = 'quantity = ["time", "overlap"]\ntests = [0, 8]\narrival = ["together", "random"]\nspread_us = [50, 100]'
     assert expand_options('operations = ["allreduce.nonblocking"]', options) == (
         [
@@ -534,7 +541,7 @@ def test_what_makes_no_difference_is_no_case_of_its_own() -> None:
     )
 
 
-def test_an_option_that_makes_no_difference_anywhere_is_reported() -> None:
+def test_an_option_without_effect_in_any_case_is_noted() -> None:
     options = 'tests = [0, 8]\nspread_us = 50\nbusy_us = 7\nquantity = ["time", "memory"]'
     assert expand_options('operations = ["allreduce", "passive"]', options) == (
         [("allreduce", {}), ("allreduce", {"quantity": "memory"}), ("passive", {})],
@@ -546,7 +553,7 @@ def test_an_option_that_makes_no_difference_anywhere_is_reported() -> None:
     )
 
 
-def test_an_option_of_operations_that_are_not_measured_is_reported() -> None:
+def test_an_option_of_operations_that_are_not_measured_is_noted() -> None:
     assert expand_options('operations = ["bcast"]', 'window = 8\n"pingpong.from" = 1') == (
         [("bcast", {})],
         [
@@ -556,7 +563,7 @@ def test_an_option_of_operations_that_are_not_measured_is_reported() -> None:
     )
 
 
-def test_ranks_arrive_otherwise_only_at_agreed_times() -> None:
+def test_arrival_patterns_need_a_start_at_agreed_times() -> None:
     assert expand_options(
         'operations = ["bcast"]\nstart = ["window", "barrier"]', 'arrival = ["together", "random"]'
     ) == (
@@ -565,7 +572,7 @@ def test_ranks_arrive_otherwise_only_at_agreed_times() -> None:
     )
 
 
-def test_there_is_no_overlap_with_a_blocking_call_nor_with_one_that_waits_itself() -> None:
+def test_calls_that_block_or_wait_themselves_have_no_overlap() -> None:
     text = 'operations = ["allreduce", "bandwidth"]\nforms = ["blocking", "persistent"]'
     assert expand_options(text, 'quantity = ["time", "overlap"]') == (
         [("allreduce", {}), ("allreduce", {}), ("allreduce", {"quantity": "overlap"}), ("bandwidth", {})],
@@ -576,7 +583,7 @@ def test_there_is_no_overlap_with_a_blocking_call_nor_with_one_that_waits_itself
     )
 
 
-def test_of_several_threads_only_the_time_is_measured() -> None:
+def test_only_time_is_measured_with_several_threads() -> None:
     options = 'threads = [1, 2]\nquantity = ["time", "memory"]'
     assert expand_options('operations = ["woven"]\nplacements = ["1x1"]', options) == (
         [("woven", {}), ("woven", {"quantity": "memory"}), ("woven", {"threads": "2"})],
@@ -584,7 +591,7 @@ def test_of_several_threads_only_the_time_is_measured() -> None:
     )
 
 
-def test_two_ranks_are_two_and_there() -> None:
+def test_the_two_ranks_must_differ_and_exist() -> None:
     assert expand_options('operations = ["pingpong"]', "from = [0, 1]\nto = [0, 1, 5]") == (
         [("pingpong", {}), ("pingpong", {"from": "1", "to": "0"})],
         [
@@ -595,7 +602,7 @@ def test_two_ranks_are_two_and_there() -> None:
     )
 
 
-def test_all_pairs_of_ranks() -> None:
+def test_all_pairs_of_ranks_are_cases() -> None:
     text = 'operations = ["pingpong", "bcast"]\nsizes = 8\npairs = "all"\nplacements = ["1x3"]'
     cases, notes = expand(text, cores=4)
     assert [(case.operation, case.options) for case in cases] == [
@@ -610,7 +617,7 @@ def test_all_pairs_of_ranks() -> None:
 KNOWN = list(dict.fromkeys(option.name for operation in OPERATIONS for option in operation.options))
 
 
-def having(name: str) -> str:
+def list_operations_with(name: str) -> str:
     """Return the names of the operations that have an option."""
     return ", ".join(
         operation.name for operation in OPERATIONS if name in {option.name for option in operation.options}
@@ -618,37 +625,38 @@ def having(name: str) -> str:
 
 
 def read_error(options: str) -> str:
-    return refusal(f'operations = ["all"]\n[options]\n{options}')
+    return read_refusal(f'operations = ["all"]\n[options]\n{options}')
 
 
-def test_a_misspelt_option_is_one_line() -> None:
+def test_a_misspelt_option_is_refused_in_one_line() -> None:
     assert read_error("windov = 3") == (
         f"plan.toml: options.windov: unknown option; did you mean window? (allowed: {', '.join(KNOWN)}); "
-        f"window is an option of {having('window')}"
+        f"window is an option of {list_operations_with('window')}"
     )
     assert read_error("qqq = 3") == f"plan.toml: options.qqq: unknown option (allowed: {', '.join(KNOWN)})"
 
 
-def test_a_misspelt_option_of_an_operation_is_one_line() -> None:
+def test_a_misspelt_option_of_an_operation_is_refused_in_one_line() -> None:
     assert read_error('"pingpong.fro" = 3') == (
         "plan.toml: options.pingpong.fro: unknown option; did you mean from? (allowed: receive, from, to); "
-        f"from is an option of {having('from')}"
+        f"from is an option of {list_operations_with('from')}"
     )
 
 
-def test_an_option_of_a_misspelt_operation_is_one_line() -> None:
+def test_an_option_of_a_misspelt_operation_is_refused_in_one_line() -> None:
     assert read_error("pingpog.from = 3") == (
         'plan.toml: options.pingpog.from: found "pingpog"; did you mean pingpong? (`rankbench operations` lists them)'
     )
 
 
-def test_an_option_that_the_operation_has_not_is_one_line() -> None:
+def test_an_option_that_the_operation_lacks_is_refused_in_one_line() -> None:
     assert read_error("alltoall.window = 3") == (
-        f"plan.toml: options.alltoall.window: alltoall has no such option; those that have it: {having('window')}"
+        "plan.toml: options.alltoall.window: alltoall has no such option; "
+        f"those that have it: {list_operations_with('window')}"
     )
 
 
-def test_a_value_that_is_not_allowed_is_one_line() -> None:
+def test_an_invalid_value_of_an_option_is_refused_in_one_line() -> None:
     assert read_error('pingpong.receive = ["source", "prob"]') == (
         'plan.toml: options.pingpong.receive[1]: found "prob"; did you mean probe? (allowed: source, any-source, probe)'
     )
@@ -663,7 +671,7 @@ def test_a_value_that_is_not_allowed_is_one_line() -> None:
     )
 
 
-def test_rings_that_a_placement_has_no_ranks_or_no_dimensions_for_are_left_out() -> None:
+def test_rings_without_enough_ranks_or_dimensions_are_left_out() -> None:
     text = 'grid = ["auto", "2", "2x1", "9x9"]\ndirection = ["right", "up", "1-"]'
     cases, notes = expand_options('operations = ["ring"]', text)
     assert [options for _, options in cases] == [
@@ -684,11 +692,11 @@ def test_rings_that_a_placement_has_no_ranks_or_no_dimensions_for_are_left_out()
 
 def test_rings_can_begin_together() -> None:
     text = 'operations = ["ring"]\nsizes = 8\nstart = ["none", "window"]'
-    assert keys(text) == ["ring.blocking.8.int.socket.none", "ring.blocking.8.int.socket.window"]
+    assert list_keys(text) == ["ring.blocking.8.int.socket.none", "ring.blocking.8.int.socket.window"]
 
 
 @pytest.mark.parametrize("grid", ["4x", "x4", "0x2", "02x2", "1024", "2x2x2x2x2x2x2", "4 x 4"])
-def test_a_grid_that_is_none_is_one_line(grid: str) -> None:
+def test_an_invalid_grid_is_refused_in_one_line(grid: str) -> None:
     expected = 'expected "auto", or a grid such as "4x4" of up to 6 extents from 1 to 1023'
     assert read_error(f'grid = "{grid}"') == f'plan.toml: options.grid: found "{grid}", {expected}'
 
@@ -698,7 +706,7 @@ def test_a_misspelt_call_is_refused() -> None:
         expand('operations = ["allreduce"]\nsizes = 8\n[calls]\n"allredce 8" = 3')
 
 
-def test_a_call_that_no_case_measures_is_a_note() -> None:
+def test_a_call_without_a_measured_case_is_noted() -> None:
     _, notes = expand(
         'operations = ["allreduce"]\nsizes = 8\n[calls]\n"allreduce 8" = 3\n"bcast 8" = 1\n"allreduce 64" = 1'
     )

@@ -1,4 +1,4 @@
-"""Estimates of the memory and disk that samples need; `tests/mpi/test_rings.py` compares them with measurements."""
+"""Estimated memory and disk space of samples; `tests/mpi/test_rings.py` compares the estimates with measurements."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import pytest
 
 from rankbench import plan
 
-MACHINE = fakes.machine(cores=16)
+MACHINE = fakes.make_machine(cores=16)
 
 
-def estimate(text: str) -> plan.Footprint:
+def estimate_footprint(text: str) -> plan.Footprint:
     head = 'candidates = ["mpich", "openmpi"]\nsizes = 4\nsamples = 1000000\n'
     parsed = plan.parse_plan(head + text, "plan.toml", MACHINE)
-    cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
-    return plan.estimate_footprint(parsed, cases, fakes.description().operations)
+    cases, _ = plan.expand_plan(parsed, fakes.read_description(), MACHINE)
+    return plan.estimate_footprint(parsed, cases, fakes.read_description().operations)
 
 
 @pytest.mark.parametrize(
@@ -28,16 +28,16 @@ def estimate(text: str) -> plan.Footprint:
         ('operations = ["ring"]\nplacements = ["1x4", "1x16"]\n[options]\ngrid = "2x2"', 3),
     ],
 )
-def test_of_a_launch_it_counts_every_series_of_samples(text: str, series: int) -> None:
-    footprint = estimate(f"stop = {{ blocks = 1 }}\ncontrol = false\n{text}")
+def test_a_launch_has_every_series_of_samples(text: str, series: int) -> None:
+    footprint = estimate_footprint(f"stop = {{ blocks = 1 }}\ncontrol = false\n{text}")
     assert footprint.samples == 1_000_000
     assert (footprint.read_bytes, footprint.stream_bytes) == (90_000_000 * series, 8_000_000 * series)
     assert footprint.rank_bytes == 41_600_000
 
 
-def test_all_launches_leave_what_all_candidates_and_blocks_make() -> None:
+def test_stored_samples_are_those_of_all_candidates_and_blocks() -> None:
     """Two candidates and the control's twin, 5 to 60 blocks, two placements of 3 series of 10^6 samples of 5 bytes."""
-    footprint = estimate('operations = ["ring"]\nplacements = ["1x4", "1x16"]\n[options]\ngrid = "2x2"')
+    footprint = estimate_footprint('operations = ["ring"]\nplacements = ["1x4", "1x16"]\n[options]\ngrid = "2x2"')
     assert footprint.stored_bytes == (5 * 3 * 6 * 5_000_000, 60 * 3 * 6 * 5_000_000)
     assert str(footprint) == (
         "up to 1000000 samples a case: at most 5.05 GiB of disk, 27.9 GiB of memory and 39.7 MiB on each rank"
@@ -45,12 +45,12 @@ def test_all_launches_leave_what_all_candidates_and_blocks_make() -> None:
 
 
 @pytest.mark.parametrize(("samples", "blocks", "memory"), [(1000, 1, 750_000), (100_000, 16, 500_000_000)])
-def test_samples_are_judged_so_many_at_once(samples: int, blocks: int, memory: int) -> None:
-    """Of two candidates and the twin 1000 samples each are one part; of 1.6 million each every one is a part."""
+def test_evaluation_reads_samples_in_parts(samples: int, blocks: int, memory: int) -> None:
+    """1000 samples each of two candidates and the twin are one part; 1.6 million each are a part per candidate."""
     text = f'operations = ["barrier"]\nplacements = ["1x4"]\nsamples = {samples}\nstop = {{ blocks = {blocks} }}'
     parsed = plan.parse_plan(f'candidates = ["mpich", "openmpi"]\n{text}', "plan.toml", MACHINE)
-    cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
-    assert plan.estimate_footprint(parsed, cases, fakes.description().operations).judged_bytes == memory
+    cases, _ = plan.expand_plan(parsed, fakes.read_description(), MACHINE)
+    assert plan.estimate_footprint(parsed, cases, fakes.read_description().operations).judged_bytes == memory
 
 
 @pytest.mark.parametrize(
@@ -61,24 +61,24 @@ def test_samples_are_judged_so_many_at_once(samples: int, blocks: int, memory: i
         ('operations = ["barrier", "init"]\nsamples = 1000000', 208_000_000),
     ],
 )
-def test_memory_is_that_of_the_samples_of_a_pass(plan_text: str, at_once: int) -> None:
-    """What happens once in a launch is not parted among passes."""
+def test_memory_of_a_rank_is_that_of_the_samples_of_a_pass(plan_text: str, at_once: int) -> None:
+    """An operation measured once per launch is not divided among passes."""
     parsed = plan.parse_plan(f'candidates = ["mpich"]\n{plan_text}', "plan.toml", MACHINE)
-    cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
-    assert plan.estimate_footprint(parsed, cases, fakes.description().operations).rank_bytes == at_once
+    cases, _ = plan.expand_plan(parsed, fakes.read_description(), MACHINE)
+    assert plan.estimate_footprint(parsed, cases, fakes.read_description().operations).rank_bytes == at_once
 
 
-def test_where_a_time_may_be_filled_samples_are_five_times_as_many() -> None:
+def test_a_time_to_fill_allows_five_times_the_samples() -> None:
     texts = {}
     for text in ("samples = 100", 'samples = { good = 100, fill = "15ms" }', "samples = 500"):
         parsed = plan.parse_plan(f'candidates = ["mpich"]\noperations = ["barrier"]\n{text}', "plan.toml", MACHINE)
-        cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
-        texts[text] = plan.estimate_footprint(parsed, cases, fakes.description().operations).samples
+        cases, _ = plan.expand_plan(parsed, fakes.read_description(), MACHINE)
+        texts[text] = plan.estimate_footprint(parsed, cases, fakes.read_description().operations).samples
     assert list(texts.values()) == [100, 500, 500]
 
 
-def test_tries_are_the_most_samples() -> None:
+def test_the_number_of_tries_limits_the_samples() -> None:
     text = 'operations = ["barrier"]\nsamples = { good = 10, tried = 70 }'
     parsed = plan.parse_plan(f'candidates = ["mpich"]\n{text}', "plan.toml", MACHINE)
-    cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
-    assert plan.estimate_footprint(parsed, cases, fakes.description().operations).samples == 70
+    cases, _ = plan.expand_plan(parsed, fakes.read_description(), MACHINE)
+    assert plan.estimate_footprint(parsed, cases, fakes.read_description().operations).samples == 70

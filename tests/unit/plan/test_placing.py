@@ -1,4 +1,4 @@
-"""Where ranks sit, on machines of the tests and on recorded ones."""
+"""Placements of ranks, on machines of the tests and on recorded ones."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 TOPOLOGIES = Path(__file__).parents[2] / "recorded" / "topologies"
-LEAST = 'candidates = ["mpich"]\noperations = ["allreduce"]\n'
+SMALLEST_PLAN = 'candidates = ["mpich"]\noperations = ["allreduce"]\n'
 HOSTS = 'hosts = ["n1", "n2", "n3"]\n'
-NOTHING: Mapping[str, object] = {}
+NO_OPTIONS: Mapping[str, object] = {}
 
 
 def load_machine(name: str, usable: Collection[int] = range(4096)) -> Machine:
@@ -31,18 +31,18 @@ def load_machine(name: str, usable: Collection[int] = range(4096)) -> Machine:
 
 
 def make_machine(cpus: list[Cpu]) -> Machine:
-    counts = {what: len({getattr(cpu, what) for cpu in cpus}) for what in ("socket", "core")}
-    return msgspec.structs.replace(fakes.machine(), cpus=cpus, sockets=counts["socket"], cores=counts["core"])
+    counts = {part: len({getattr(cpu, part) for cpu in cpus}) for part in ("socket", "core")}
+    return msgspec.structs.replace(fakes.make_machine(), cpus=cpus, sockets=counts["socket"], cores=counts["core"])
 
 
 XEON = load_machine("xeon-2x12-smt2")
-NONE = "none are named (hosts in the plan, or --hosts)"
-"""Said of hosts where there are none."""
-PAIR = fakes.machine()
+NO_HOSTS = "none are named (hosts in the plan, or --hosts)"
+"""The reason for placements over hosts in a plan without hosts."""
+PAIR = fakes.make_machine()
 
 
-def read(text: str, machine: Machine = PAIR, over: Mapping[str, object] = NOTHING) -> Plan:
-    return parse_plan(LEAST + text, "plan.toml", machine, over)
+def read(text: str, machine: Machine = PAIR, over: Mapping[str, object] = NO_OPTIONS) -> Plan:
+    return parse_plan(SMALLEST_PLAN + text, "plan.toml", machine, over)
 
 
 def read_cpus(text: str, machine: Machine = PAIR) -> dict[str, list[list[int]]]:
@@ -50,7 +50,7 @@ def read_cpus(text: str, machine: Machine = PAIR) -> dict[str, list[list[int]]]:
     return {placement.name: placement.cpus for placement in read(f"placements = {text}", machine).placements}
 
 
-def refusal(text: str, machine: Machine = PAIR) -> str:
+def read_refusal(text: str, machine: Machine = PAIR) -> str:
     with pytest.raises(RankbenchError) as error:
         read(text, machine)
     return str(error.value)
@@ -64,7 +64,7 @@ def test_a_socket_has_a_rank_on_each_of_its_cores() -> None:
     assert read_cpus('["socket:2"]', XEON) == {"socket:2": [[0, 24], [1, 25]]}
 
 
-def test_a_socket_is_one_socket_however_cpus_are_numbered() -> None:
+def test_a_socket_is_found_with_any_numbering_of_cpus() -> None:
     interleaved = load_machine("xeon-2x12-interleaved")
     assert read_cpus('["socket:3"]', interleaved) == {"socket:3": [[0], [2], [4]]}
     (placement,) = read('placements = ["1x13"]', interleaved).placements
@@ -72,11 +72,11 @@ def test_a_socket_is_one_socket_however_cpus_are_numbered() -> None:
     assert placement.ordinals == list(range(13))
 
 
-def test_the_socket_with_most_cores_is_taken() -> None:
+def test_the_socket_with_most_cores_is_used() -> None:
     assert read_cpus('["socket"]', load_machine("xeon-2x12-restricted")) == {"socket": [[12], [13], [14]]}
 
 
-def test_sockets_have_a_rank_each_or_ranks_in_turn() -> None:
+def test_ranks_of_sockets_alternate_between_sockets() -> None:
     assert read_cpus('["sockets", "sockets:2", "sockets:5"]', XEON) == {
         "sockets": [[0, 24], [12, 36]],
         "sockets:2": [[0, 24], [12, 36]],
@@ -96,12 +96,12 @@ def test_more_ranks_than_cores_are_not_bound() -> None:
     assert placement == Placement(name="1x25", nodes=1, ranks_per_node=25, binding="none")
 
 
-def test_a_limit_of_the_container_counts_as_fewer_cores() -> None:
+def test_the_limit_of_a_container_counts_as_fewer_cores() -> None:
     limited = msgspec.structs.replace(XEON, cores=4)
     assert read_cpus('["socket", "1x5"]', limited) == {"socket": [[0, 24], [1, 25]], "1x5": []}
 
 
-def test_where_cores_are_not_known_launchers_find_them() -> None:
+def test_launchers_choose_the_cores_if_the_machine_hides_them() -> None:
     hidden = msgspec.structs.replace(XEON, cpus=[])
     assert [
         (placement.ranks, placement.binding, placement.cpus)
@@ -140,25 +140,25 @@ KINDS = {
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_core_pairs_are_every_kind_that_there_is_the_nearest_first(name: str) -> None:
+def test_core_pairs_are_all_kinds_of_pairs_the_nearest_first(name: str) -> None:
     pairs = read_cpus('["core-pairs"]', load_machine(name))
     assert list(pairs) == list(KINDS[name])
     if name != "xeon-2x12-restricted":
         assert pairs == KINDS[name]
 
 
-def test_threads_of_one_core_are_bound_one_by_one() -> None:
+def test_threads_of_one_core_are_bound_singly() -> None:
     (placement,) = read('placements = ["same-core"]', XEON).placements
     assert placement == Placement(
         name="same-core", nodes=1, ranks_per_node=2, binding="thread", cpus=[[0], [24]], ordinals=[0, 1]
     )
 
 
-def test_one_kind_of_pair_can_be_named_and_is_not_there_twice() -> None:
+def test_a_kind_of_pair_can_be_named_and_occurs_once() -> None:
     assert list(read_cpus('["two-sockets", "core-pairs"]', XEON)) == ["two-sockets", "same-core", "same-l3"]
 
 
-def test_an_l3_of_several_numa_nodes_is_wider_than_one() -> None:
+def test_an_l3_of_several_numa_nodes_is_wider_than_a_numa_node() -> None:
     cpus = [
         Cpu(number=cpu, core=cpu, socket=0, numa=cpu // 2, caches={"L3": 0}, ordinal=cpu, core_ordinal=cpu)
         for cpu in range(4)
@@ -166,7 +166,7 @@ def test_an_l3_of_several_numa_nodes_is_wider_than_one() -> None:
     assert read_cpus('["core-pairs"]', make_machine(cpus)) == {"same-numa": [[0], [1]], "same-l3": [[0], [2]]}
 
 
-def test_a_numa_node_of_two_sockets_does_not_make_them_one() -> None:
+def test_a_numa_node_of_two_sockets_does_not_join_them() -> None:
     cpus = [Cpu(number=cpu, core=cpu, socket=cpu // 2, numa=0, ordinal=cpu, core_ordinal=cpu) for cpu in range(4)]
     assert read_cpus('["core-pairs"]', make_machine(cpus)) == {"same-socket": [[0], [1]], "two-sockets": [[0], [2]]}
 
@@ -181,14 +181,14 @@ def test_cpus_can_be_listed_rank_by_rank() -> None:
     )
 
 
-def test_a_cpu_that_is_a_whole_core_is_one() -> None:
+def test_a_cpu_that_is_a_whole_core_is_bound_as_a_core() -> None:
     (placement,) = read('placements = [{ name = "back", cpus = [1, 0] }]').placements
     assert placement == Placement(
         name="back", nodes=1, ranks_per_node=2, binding="core", cpus=[[1], [0]], ordinals=[1, 0]
     )
 
 
-def test_cores_can_be_listed_as_hwloc_counts_them() -> None:
+def test_cores_can_be_listed_with_hwloc_s_numbers() -> None:
     interleaved = load_machine("xeon-2x12-interleaved")
     (placement,) = read('placements = [{ name = "far", cores = [12, 1] }]', interleaved).placements
     assert placement == Placement(
@@ -215,7 +215,7 @@ def test_nodes_by_ranks_take_the_first_hosts() -> None:
     ]
 
 
-def test_nobody_is_bound_where_the_plan_says_so() -> None:
+def test_ranks_are_not_bound_with_binding_none() -> None:
     placements = read(HOSTS + 'binding = "none"\nplacements = ["2x2", "nodes", "socket"]').placements
     assert [(placement.name, placement.binding, placement.cpus, placement.ordinals) for placement in placements] == [
         ("2x2", "none", [], []),
@@ -224,7 +224,7 @@ def test_nobody_is_bound_where_the_plan_says_so() -> None:
     ]
 
 
-def test_what_is_said_on_the_command_line_counts_more() -> None:
+def test_options_of_the_command_line_replace_keys_of_the_plan() -> None:
     over = {"hosts": ["m1", "m2"], "remote_shell": "/other", "binding": "none"}
     (placement,) = read(HOSTS + 'remote_shell = "/rsh"\nplacements = ["nodes"]', over=over).placements
     assert (placement.hosts, placement.remote_shell, placement.binding) == (["m1", "m2"], "/other", "none")
@@ -245,42 +245,44 @@ def test_a_table_is_every_number_of_nodes_with_every_number_of_ranks() -> None:
     assert planned.notes == []
 
 
-def test_a_number_is_a_list_of_one() -> None:
+def test_a_number_in_a_table_is_a_list_with_one_value() -> None:
     planned = read(HOSTS + 'placements = ["socket", { nodes = 2, ranks_per_node = [1, 2] }, "2x1"]')
     assert [placement.name for placement in planned.placements] == ["socket", "2x1", "2x2"]
 
 
-def test_the_entries_of_a_table_without_room_are_reported_in_a_line() -> None:
+def test_entries_of_a_table_that_do_not_fit_are_noted_in_one_line() -> None:
     matrix = "placements = [{ nodes = [1, 2, 3, 4, 6, 8, 12], ranks_per_node = [1, 2, 4] }]"
     planned = read(matrix)
     assert [placement.name for placement in planned.placements] == ["1x1", "1x2", "1x4"]
-    assert planned.notes == [f"nodes = [2, 3, 4, 6, 8, 12]: take as many hosts each, {NONE}; left out"]
+    assert planned.notes == [f"nodes = [2, 3, 4, 6, 8, 12]: take as many hosts each, {NO_HOSTS}; left out"]
     planned = read(HOSTS + "oversubscribe = 1\n" + matrix)
     assert [placement.name for placement in planned.placements] == ["1x1", "1x2", "2x1", "2x2", "3x1", "3x2"]
     assert planned.notes == [
         "nodes = [4, 6, 8, 12]: take as many hosts each, found 3; left out",
         "ranks_per_node = 4: 4 ranks on 2 cores are more than oversubscribe = 1 lets; left out",
     ]
-    assert refusal("oversubscribe = 1\nplacements = [{ nodes = [4], ranks_per_node = [4, 8] }]") == (
-        f"plan.toml: placements: nothing is left of nodes = 4: takes as many hosts, {NONE} "
+    assert read_refusal("oversubscribe = 1\nplacements = [{ nodes = [4], ranks_per_node = [4, 8] }]") == (
+        f"plan.toml: placements: nothing is left of nodes = 4: takes as many hosts, {NO_HOSTS} "
         "and ranks_per_node = [4, 8]: 4 or 8 ranks on 2 cores are more than oversubscribe = 1 lets"
     )
 
 
 def test_a_table_for_a_scheduler_has_the_nodes_of_the_job() -> None:
     text = "placements = [{ nodes = [1, 2, 3, 4, 6, 8, 12], ranks_per_node = [1, 2, 4] }]"
-    planned = parse_plan(LEAST + text, "plan.toml", PAIR, job={})
+    planned = parse_plan(SMALLEST_PLAN + text, "plan.toml", PAIR, job={})
     assert len(planned.placements) == 21
     assert planned.notes == []
     assert (planned.job.nodes, planned.job.tasks_per_node) == (12, 4)
     assert planned.placements[-1].hosts == [f"__NODE_{number}__" for number in range(1, 13)]
-    planned = parse_plan(LEAST + text, "plan.toml", PAIR, job={"nodes": 4})
+    planned = parse_plan(SMALLEST_PLAN + text, "plan.toml", PAIR, job={"nodes": 4})
     assert [placement.name for placement in planned.placements[-3:]] == ["4x1", "4x2", "4x4"]
     assert planned.notes == ["nodes = [6, 8, 12]: take as many hosts each, found 4; left out"]
 
 
-def test_inside_one_node_and_across_nodes_are_one_plan_for_a_scheduler() -> None:
-    planned = parse_plan(LEAST + 'placements = ["socket", "nodes"]\n[job]\nnodes = 2', "plan.toml", PAIR, job={})
+def test_one_plan_for_a_scheduler_covers_one_node_and_several() -> None:
+    planned = parse_plan(
+        SMALLEST_PLAN + 'placements = ["socket", "nodes"]\n[job]\nnodes = 2', "plan.toml", PAIR, job={}
+    )
     assert [
         (placement.name, placement.nodes, placement.ranks_per_node, placement.hosts) for placement in planned.placements
     ] == [
@@ -307,20 +309,20 @@ def test_inside_one_node_and_across_nodes_are_one_plan_for_a_scheduler() -> None
         ),
     ],
 )
-def test_a_table_that_makes_no_sense_is_one_line(table: str, message: str) -> None:
-    assert refusal(f"placements = [{{ {table} }}]") == f"plan.toml: placements[0]{message}"
+def test_a_wrong_table_is_refused_in_one_line(table: str, message: str) -> None:
+    assert read_refusal(f"placements = [{{ {table} }}]") == f"plan.toml: placements[0]{message}"
 
 
-# --- no room ----------------------------------------------------------------------------------------------------------
+# --- placements that do not fit ---------------------------------------------------------------------------------------
 
-ONE_CORE = fakes.machine(1)
+ONE_CORE = fakes.make_machine(1)
 LEFT_OUT = [
     ('"sockets"', PAIR, "sockets: takes two sockets, the machine has one"),
     ('"sockets:1"', XEON, "sockets:1: takes two ranks or more"),
     ('"sockets:26"', XEON, "sockets:26: a socket here has 12 cores"),
     ('"socket:13"', XEON, "socket:13: a socket here has 12 cores"),
-    ('"nodes"', PAIR, f"nodes: takes two hosts or more, {NONE}"),
-    ('"4x2"', PAIR, f"4x2: takes 4 hosts, {NONE}"),
+    ('"nodes"', PAIR, f"nodes: takes two hosts or more, {NO_HOSTS}"),
+    ('"4x2"', PAIR, f"4x2: takes 4 hosts, {NO_HOSTS}"),
     ('"core-pairs"', ONE_CORE, "core-pairs: takes two CPUs, the machine has one"),
     ('"same-core"', PAIR, "same-core: no two CPUs here are a pair of this kind (same-l3)"),
     ('"two-sockets"', ONE_CORE, "two-sockets: no two CPUs here are a pair of this kind (there is one)"),
@@ -330,24 +332,26 @@ LEFT_OUT = [
 
 
 @pytest.mark.parametrize(("text", "machine", "reason"), LEFT_OUT)
-def test_what_the_machine_has_no_room_for_is_left_out_with_a_note(text: str, machine: Machine, reason: str) -> None:
+def test_placements_that_do_not_fit_the_machine_are_left_out_with_a_note(
+    text: str, machine: Machine, reason: str
+) -> None:
     planned = read(f'placements = [{text}, "1x1"]', machine)
     assert [placement.name for placement in planned.placements] == ["1x1"]
     assert planned.notes == [f"{reason}; left out"]
-    cases, notes = plan.expand_plan(planned, fakes.description(), machine)
+    cases, notes = plan.expand_plan(planned, fakes.read_description(), machine)
     assert cases
     assert notes[0] == f"{reason}; left out"
 
 
 @pytest.mark.parametrize(("text", "machine", "reason"), LEFT_OUT)
-def test_where_nothing_is_left_that_is_an_error(text: str, machine: Machine, reason: str) -> None:
-    assert refusal(f"placements = [{text}]", machine) == f"plan.toml: placements: nothing is left of {reason}"
+def test_a_plan_without_any_placement_is_an_error(text: str, machine: Machine, reason: str) -> None:
+    assert read_refusal(f"placements = [{text}]", machine) == f"plan.toml: placements: nothing is left of {reason}"
 
 
-def test_an_error_shows_of_all_that_was_left_out() -> None:
-    assert refusal('placements = ["sockets", "nodes"]') == (
+def test_an_error_lists_all_omitted_placements() -> None:
+    assert read_refusal('placements = ["sockets", "nodes"]') == (
         "plan.toml: placements: nothing is left of sockets: takes two sockets, the machine has one "
-        f"and nodes: takes two hosts or more, {NONE}"
+        f"and nodes: takes two hosts or more, {NO_HOSTS}"
     )
 
 
@@ -355,26 +359,26 @@ def test_an_error_shows_of_all_that_was_left_out() -> None:
     ("text", "name"),
     [('"sockets"', "sockets"), ('"core-pairs"', "core-pairs"), ('{ name = "far", cpus = [0, 12] }', "far")],
 )
-def test_places_and_no_binding_contradict_each_other(text: str, name: str) -> None:
+def test_placements_on_cpus_contradict_binding_none(text: str, name: str) -> None:
     assert read(f'binding = "none"\nplacements = [{text}, "1x1"]', XEON).notes == [
         f"{name}: places ranks on cores, which binding none does not; left out"
     ]
 
 
-def test_ranks_that_are_not_bound_are_on_no_certain_socket() -> None:
+def test_unbound_ranks_are_on_no_certain_socket() -> None:
     assert read('binding = "none"\nplacements = ["socket", "1x1"]', XEON).notes == [
         "socket: ranks that are not bound may be on any of 2 sockets; left out"
     ]
 
 
-def test_places_are_not_made_up_where_the_machine_hides_its_cores() -> None:
+def test_no_cpus_are_invented_if_the_machine_hides_its_cores() -> None:
     hidden = msgspec.structs.replace(PAIR, cpus=[])
     assert read('placements = ["core-pairs", "1x1"]', hidden).notes == [
         "core-pairs: the machine does not report where its cores are; left out"
     ]
 
 
-def test_ranks_beyond_those_that_may_share_a_core_are_left_out() -> None:
+def test_more_ranks_per_core_than_allowed_are_left_out() -> None:
     planned = read('oversubscribe = 2\nplacements = ["1x2", "1x4", "1x5"]')
     assert [placement.name for placement in planned.placements] == ["1x2", "1x4"]
     assert planned.notes == ["1x5: 5 ranks on 2 cores are more than oversubscribe = 2 lets; left out"]
@@ -423,10 +427,10 @@ def test_ranks_beyond_those_that_may_share_a_core_are_left_out() -> None:
         ("oversubscribe = 0", "oversubscribe: found 0, expected a whole number, 1 or more"),
     ],
 )  # fmt: skip
-def test_a_placement_that_makes_no_sense_is_one_line(text: str, answer: str) -> None:
-    assert refusal(text) == f"plan.toml: {answer}"
+def test_a_wrong_placement_is_refused_in_one_line(text: str, answer: str) -> None:
+    assert read_refusal(text) == f"plan.toml: {answer}"
 
 
 @pytest.mark.parametrize(("numbers", "text"), [([], ""), ([3], "3"), ([8, 0, 1, 2], "0-2,8"), ([1, 3], "1,3")])
-def test_numbers_are_formatted_as_the_kernel_lists_them(numbers: list[int], text: str) -> None:
+def test_cpu_lists_are_formatted_as_in_the_kernel(numbers: list[int], text: str) -> None:
     assert format_ranges(numbers) == text

@@ -10,7 +10,7 @@ from rankbench.campaign import foreign
 from rankbench.model import Case, Plan, RankbenchError, SuiteSpec
 from rankbench.plan.reading import parse_plan
 
-MACHINE = fakes.machine(4)
+MACHINE = fakes.make_machine(4)
 
 
 def read(text: str) -> Plan:
@@ -19,17 +19,17 @@ def read(text: str) -> Plan:
 
 def expand(text: str) -> tuple[list[Case], list[str]]:
     planned = read(text)
-    return plan.expand_plan(planned, foreign.add_operations(fakes.description(), planned), MACHINE)
+    return plan.expand_plan(planned, foreign.add_operations(fakes.read_description(), planned), MACHINE)
 
 
-def keys(text: str) -> list[str]:
-    """Return the cases of a plan that leaves nothing out."""
+def list_keys(text: str) -> list[str]:
+    """Return the cases of a plan in which nothing is left out."""
     cases, notes = expand(text)
     assert notes == []
     return [case.key for case in cases]
 
 
-def refusal(text: str) -> str:
+def read_refusal(text: str) -> str:
     with pytest.raises(RankbenchError) as error:
         expand(text)
     return str(error.value)
@@ -38,21 +38,21 @@ def refusal(text: str) -> str:
 # --- keys -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_plan_of_one_tool_leaves_its_name_out() -> None:
+def test_with_suite_names_of_benchmarks_need_no_prefix() -> None:
     text = 'suite = "imb"\noperations = ["mpi1-pingpong", "imb-mpi1-bcast"]'
     assert read(text).operations == ["imb-mpi1-pingpong", "imb-mpi1-bcast"]
 
 
 @pytest.mark.parametrize("name", ["all", "imb"])
-def test_all_of_a_tool_is_its_name(name: str) -> None:
+def test_all_in_a_plan_with_suite_is_the_tool(name: str) -> None:
     assert read(f'suite = "imb"\noperations = ["{name}"]').operations == ["imb"]
 
 
-def test_without_a_tool_names_are_as_they_stand() -> None:
+def test_without_suite_names_are_unchanged() -> None:
     assert read('operations = ["allreduce", "imb-mpi1-allreduce"]').operations == ["allreduce", "imb-mpi1-allreduce"]
 
 
-def test_the_place_of_programs_is_given_for_each_tool() -> None:
+def test_the_place_of_programs_is_set_for_each_tool() -> None:
     planned = read(
         'operations = ["imb-mpi1-bcast"]\n[suites.imb]\npath = "/opt/{family}/bin"\narguments = ["-mem", "1"]\n'
         '[suites.osu]\nsource = "~/osu-7.4.tar.gz"'
@@ -97,33 +97,33 @@ def test_the_place_of_programs_is_given_for_each_tool() -> None:
         ),
     ],
 )
-def test_slips_are_one_line_with_the_way_out(text: str, message: str) -> None:
+def test_mistakes_are_reported_in_one_line_with_a_remedy(text: str, message: str) -> None:
     with pytest.raises(RankbenchError) as error:
         read(f'operations = ["imb-mpi1-bcast"]\n{text}')
     assert str(error.value) == f"plan.toml: {message}"
 
 
-def test_a_tool_that_is_none() -> None:
-    assert refusal('operations = ["allreduce"]\n[suites.ibm]\npath = "x"') == (
+def test_a_misspelt_tool_is_refused() -> None:
+    assert read_refusal('operations = ["allreduce"]\n[suites.ibm]\npath = "x"') == (
         'plan.toml: suites: found "ibm"; did you mean imb? (allowed: imb, osu)'
     )
 
 
-def test_a_tool_that_can_be_read_and_not_run() -> None:
-    assert refusal('operations = ["allreduce"]\n[suites.skampi]\npath = "x"') == (
+def test_a_tool_that_cannot_be_run_is_refused() -> None:
+    assert read_refusal('operations = ["allreduce"]\n[suites.skampi]\npath = "x"') == (
         'plan.toml: suites: found "skampi" (allowed: imb, osu)'
     )
 
 
-def test_a_benchmark_that_is_none() -> None:
-    assert refusal('suite = "imb"\noperations = ["mpi1-bcst"]') == (
+def test_a_misspelt_benchmark_is_refused() -> None:
+    assert read_refusal('suite = "imb"\noperations = ["mpi1-bcst"]') == (
         'plan.toml: operations[0]: found "imb-mpi1-bcst"; did you mean imb-mpi1-bcast? '
         "(`rankbench operations` lists them)"
     )
 
 
-def test_a_form_that_a_benchmark_has_not() -> None:
-    assert refusal('operations = ["imb-mpi1-bcast.nonblocking"]') == (
+def test_an_unknown_form_of_a_benchmark_is_refused() -> None:
+    assert read_refusal('operations = ["imb-mpi1-bcast.nonblocking"]') == (
         'plan.toml: operations[0]: found "imb-mpi1-bcast.nonblocking"; did you mean blocking? (allowed: blocking)'
     )
 
@@ -131,7 +131,7 @@ def test_a_form_that_a_benchmark_has_not() -> None:
 # --- cases ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_benchmark_is_measured_in_each_size_as_the_tool_measures() -> None:
+def test_a_benchmark_is_a_case_for_each_size() -> None:
     cases, notes = expand('operations = ["imb-mpi1-bcast"]\nsizes = "8,64"')
     assert cases == [
         Case(
@@ -149,25 +149,27 @@ def test_a_benchmark_is_measured_in_each_size_as_the_tool_measures() -> None:
     assert notes == []
 
 
-def test_the_core_and_a_tool_stand_beside_each_other() -> None:
-    assert keys('operations = ["bcast", "imb-mpi1-bcast", "osu-bcast"]\nsizes = 8\nplacements = ["1x2"]') == [
+def test_core_and_tool_can_be_measured_in_one_plan() -> None:
+    assert list_keys('operations = ["bcast", "imb-mpi1-bcast", "osu-bcast"]\nsizes = 8\nplacements = ["1x2"]') == [
         "bcast.blocking.8.byte.1x2.window",
         "imb-mpi1-bcast.blocking.8.byte.1x2.library-barrier",
         "osu-bcast.blocking.8.byte.1x2.library-barrier",
     ]
 
 
-def test_what_has_no_size_is_one_case() -> None:
-    assert keys('operations = ["imb-mpi1-barrier"]\nsizes = "8,64"') == ["imb-mpi1-barrier.blocking.0.byte.socket.none"]
+def test_a_benchmark_without_sizes_is_one_case() -> None:
+    assert list_keys('operations = ["imb-mpi1-barrier"]\nsizes = "8,64"') == [
+        "imb-mpi1-barrier.blocking.0.byte.socket.none"
+    ]
 
 
-def test_an_overlap_has_its_own_quantity() -> None:
-    assert keys('operations = ["imb-nbc-ibcast"]\nsizes = 8') == [
+def test_an_overlap_benchmark_has_quantity_overlap() -> None:
+    assert list_keys('operations = ["imb-nbc-ibcast"]\nsizes = 8') == [
         "imb-nbc-ibcast.nonblocking.8.byte.socket.library-barrier.quantity=overlap"
     ]
 
 
-def test_each_benchmark_is_a_launch_of_its_own() -> None:
+def test_each_benchmark_is_a_launch_group() -> None:
     cases, _ = expand('operations = ["bcast", "imb-mpi1-bcast", "imb-mpi1-reduce"]\nsizes = "8,64"')
     assert [case.launch_group for case in cases] == [
         *[""] * 2,
@@ -176,7 +178,7 @@ def test_each_benchmark_is_a_launch_of_its_own() -> None:
     ]
 
 
-def test_a_tool_is_all_its_benchmarks_and_all_is_the_core_s_alone() -> None:
+def test_a_tool_s_name_is_all_its_benchmarks_and_all_is_the_core_s() -> None:
     cases, _ = expand('operations = ["osu"]\nsizes = 8\nforms = "all"')
     assert {case.suite for case in cases} == {"osu"}
     assert len({case.operation for case in cases}) > 50
@@ -184,7 +186,7 @@ def test_a_tool_is_all_its_benchmarks_and_all_is_the_core_s_alone() -> None:
     assert {case.suite for case in cases} == {""}
 
 
-def test_options_of_the_core_are_not_the_tool_s_and_a_note_says_so() -> None:
+def test_options_of_the_core_do_not_apply_to_tools_and_this_is_noted() -> None:
     text = 'operations = ["bcast", "imb-mpi1-bcast"]\nsizes = 8\n'
     text += 'start = ["auto", "none"]\ndatatypes = ["auto", "double"]\nmemory = { cache = ["warm", "cold"] }'
     cases, notes = expand(text)
@@ -195,23 +197,23 @@ def test_options_of_the_core_are_not_the_tool_s_and_a_note_says_so() -> None:
     assert len([case for case in cases if not case.suite]) == 8
 
 
-def test_its_own_start_and_datatype_need_no_note() -> None:
+def test_the_tool_s_own_start_and_datatype_need_no_note() -> None:
     text = 'operations = ["imb-mpi1-bcast"]\nsizes = 8\nstart = "library-barrier"\ndatatypes = "byte"'
-    assert keys(text) == ["imb-mpi1-bcast.blocking.8.byte.socket.library-barrier"]
+    assert list_keys(text) == ["imb-mpi1-bcast.blocking.8.byte.socket.library-barrier"]
 
 
-def test_sizes_are_bytes_whatever_they_are_a_multiple_of() -> None:
-    assert keys('operations = ["imb-mpi1-bcast"]\nsizes = "3,5"') == [
+def test_sizes_of_a_tool_need_not_fit_a_datatype() -> None:
+    assert list_keys('operations = ["imb-mpi1-bcast"]\nsizes = "3,5"') == [
         f"imb-mpi1-bcast.blocking.{size}.byte.socket.library-barrier" for size in (3, 5)
     ]
 
 
-def test_too_few_ranks_are_reported_as_for_any_operation() -> None:
-    assert refusal('operations = ["imb-mpi1-pingpong"]\nplacements = ["1x1"]') == (
+def test_too_few_ranks_are_noted_as_for_any_operation() -> None:
+    assert read_refusal('operations = ["imb-mpi1-pingpong"]\nplacements = ["1x1"]') == (
         "plan.toml: no case is left: imb-mpi1-pingpong: takes 2 ranks; left out of 1x1"
     )
 
 
-def test_a_cases_suite_is_kept_in_a_campaign_s_record() -> None:
+def test_the_record_of_a_campaign_has_the_suite_of_a_case() -> None:
     (case,) = expand('operations = ["osu-latency"]\nsizes = 8\nplacements = ["1x2"]')[0]
     assert (case.suite, case.quantity, case.launch_group) == ("osu", "time", "osu-latency blocking")

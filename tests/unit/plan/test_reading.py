@@ -25,22 +25,22 @@ from rankbench.plan.reading import parse_plan
 if TYPE_CHECKING:
     from pathlib import Path
 
-LEAST = 'candidates = ["mpich"]\noperations = ["allreduce"]\n'
+SMALLEST_PLAN = 'candidates = ["mpich"]\noperations = ["allreduce"]\n'
 
 
 def read(text: str, cores: int = 2, sockets: int = 1) -> Plan:
-    return parse_plan(text, "plan.toml", fakes.machine(cores, sockets))
+    return parse_plan(text, "plan.toml", fakes.make_machine(cores, sockets))
 
 
-def refusal(text: str) -> str:
+def read_refusal(text: str) -> str:
     """Return the one line with which a plan is refused."""
     with pytest.raises(RankbenchError) as error:
         read(text)
     return str(error.value)
 
 
-def test_candidates_and_operations_are_all_that_a_plan_needs() -> None:
-    assert read(LEAST) == Plan(
+def test_a_plan_needs_only_candidates_and_operations() -> None:
+    assert read(SMALLEST_PLAN) == Plan(
         question="Which MPI library on this machine?",
         candidates=[CandidateSpec(library="mpich")],
         operations=["allreduce"],
@@ -67,12 +67,12 @@ def test_candidates_and_operations_are_all_that_a_plan_needs() -> None:
         control=True,
         threshold=0.03,
         seed=0,
-        text=LEAST,
+        text=SMALLEST_PLAN,
         file="plan.toml",
     )
 
 
-def test_everything_can_be_said() -> None:
+def test_every_key_is_read() -> None:
     text = """
 question = "Which?"
 operations = ["collective"]
@@ -178,7 +178,7 @@ until = "precision 2%"
     ],
 )
 def test_samples_are_a_number_or_a_table(text: str, sampling: Sampling) -> None:
-    assert read(LEAST + text).sampling == sampling
+    assert read(SMALLEST_PLAN + text).sampling == sampling
 
 
 @pytest.mark.parametrize(
@@ -190,23 +190,23 @@ def test_samples_are_a_number_or_a_table(text: str, sampling: Sampling) -> None:
         ('["persistent", "blocking", "persistent"]', ["persistent", "blocking"]),
     ],
 )
-def test_forms_are_a_name_or_names_or_all(text: str, forms: list[str]) -> None:
-    assert read(LEAST + f"forms = {text}").forms == forms
+def test_forms_are_a_name_names_or_all(text: str, forms: list[str]) -> None:
+    assert read(SMALLEST_PLAN + f"forms = {text}").forms == forms
 
 
 @pytest.mark.parametrize("share", [0.9, 0.95, 0.99])
 def test_a_confidence_is_a_share_or_a_percentage(share: float) -> None:
-    assert read(LEAST + f"confidence = {share}").confidence == share
-    assert read(LEAST + f'confidence = "{share * 100:.0f}%"').confidence == share
+    assert read(SMALLEST_PLAN + f"confidence = {share}").confidence == share
+    assert read(SMALLEST_PLAN + f'confidence = "{share * 100:.0f}%"').confidence == share
 
 
 @pytest.mark.parametrize("name", ["median", "min", "mean", "trimmed-mean", "p1", "p10", "p99"])
-def test_an_estimator_has_a_name(name: str) -> None:
-    assert read(LEAST + f'estimator = "{name}"').estimator == name
+def test_an_estimator_is_read_by_its_name(name: str) -> None:
+    assert read(SMALLEST_PLAN + f'estimator = "{name}"').estimator == name
 
 
-def test_a_launch_may_by_default_be_silent_for_as_long_as_a_slow_case_is() -> None:
-    assert read(LEAST + 'case_limit = "30s"').launch_limit_s == 310.0
+def test_the_default_launch_limit_exceeds_the_limit_of_a_case() -> None:
+    assert read(SMALLEST_PLAN + 'case_limit = "30s"').launch_limit_s == 310.0
 
 
 @pytest.mark.parametrize(
@@ -217,40 +217,40 @@ def test_a_launch_may_by_default_be_silent_for_as_long_as_a_slow_case_is() -> No
         ('"" = 1', "found '', expected names without = and NUL"),
     ],
 )
-def test_a_setting_that_no_process_can_be_given_is_refused(settings: str, message: str) -> None:
+def test_a_setting_that_no_process_can_have_is_refused(settings: str, message: str) -> None:
     text = f'operations = ["allreduce"]\n[[candidate]]\nlibrary = "mpich"\nsettings = {{ {settings} }}\n'
-    assert refusal(text) == f"plan.toml: candidate[0].settings: {message}"
+    assert read_refusal(text) == f"plan.toml: candidate[0].settings: {message}"
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (LEAST + '[job]\npartition = "p\\ntouch X"',
+        (SMALLEST_PLAN + '[job]\npartition = "p\\ntouch X"',
          r'job.partition: found "p\ntouch X", expected the name of a partition or queue'),
-        (LEAST + '[job]\naccount = "a\\rb"', r'job.account: found "a\rb", expected the name of an account'),
-        (LEAST + '[job]\noptions = ["""--x\ntouch X"""]',
+        (SMALLEST_PLAN + '[job]\naccount = "a\\rb"', r'job.account: found "a\rb", expected the name of an account'),
+        (SMALLEST_PLAN + '[job]\noptions = ["""--x\ntouch X"""]',
          r'job.options[0]: found "--x\ntouch X", expected options of the scheduler such as ["--reservation=bench"]'),
         ('operations = ["barrier"]\n[[candidate]]\nlibrary = "mpich"\nname = "a\\u001b[2J"',
          r'candidate[0].name: found "a\x1b[2J", expected text'),
     ],
 )  # fmt: skip
 def test_a_name_with_control_characters_is_refused_in_one_line(text: str, message: str) -> None:
-    assert refusal(text) == f"plan.toml: {message}, in one line and without control characters"
+    assert read_refusal(text) == f"plan.toml: {message}, in one line and without control characters"
 
 
-def test_a_question_and_what_is_set_up_may_have_several_lines() -> None:
-    planned = read('question = """Which?\nAnd why?"""\n' + LEAST + '[job]\nsetup = ["""a() {\n\ttrue\n}"""]')
+def test_question_and_setup_may_have_several_lines() -> None:
+    planned = read('question = """Which?\nAnd why?"""\n' + SMALLEST_PLAN + '[job]\nsetup = ["""a() {\n\ttrue\n}"""]')
     assert planned.question == "Which?\nAnd why?"
     assert planned.job.setup == ["a() {\n\ttrue\n}"]
 
 
-def test_a_value_that_no_process_can_be_given_is_refused() -> None:
+def test_a_value_that_no_process_can_have_is_refused() -> None:
     text = 'operations = ["allreduce"]\n[[candidate]]\nlibrary = "mpich"\nsettings = { A = "b\\u0000" }\n'
-    assert refusal(text) == "plan.toml: candidate[0].settings.A: found a NUL in it, expected text without"
+    assert read_refusal(text) == "plan.toml: candidate[0].settings.A: found a NUL in it, expected text without"
 
 
-def test_a_socket_holds_as_many_ranks_as_it_has_cores() -> None:
-    assert read(LEAST, cores=64, sockets=2).placements[0].ranks == 32
+def test_placement_socket_has_a_rank_per_core() -> None:
+    assert read(SMALLEST_PLAN, cores=64, sockets=2).placements[0].ranks == 32
 
 
 @pytest.mark.parametrize(
@@ -265,13 +265,13 @@ def test_a_socket_holds_as_many_ranks_as_it_has_cores() -> None:
         ("drop = true", Stop(blocks_min=5, blocks_max=60, until="decided", drop=True)),
     ],
 )
-def test_stopping_can_be_said_shortly(text: str, stop: Stop) -> None:
-    assert read(LEAST + f"[stop]\n{text}\n").stop == stop
+def test_stop_rules_have_short_forms(text: str, stop: Stop) -> None:
+    assert read(SMALLEST_PLAN + f"[stop]\n{text}\n").stop == stop
 
 
 def test_calls_of_an_application_are_read() -> None:
     table = '[calls]\n"allreduce 8" = 1000\n"bcast.nonblocking 1M" = 0.5\nbarrier = 3\n"pingpong-pairs 8" = 2\n'
-    assert read(LEAST + table).calls == [
+    assert read(SMALLEST_PLAN + table).calls == [
         Calls(operation="allreduce", size_bytes=8, calls=1000.0),
         Calls(operation="bcast", form="nonblocking", size_bytes=1 << 20, calls=0.5),
         Calls(operation="barrier", size_bytes=0, calls=3.0),
@@ -397,41 +397,41 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
          "NAME = value"),
     ],
 )  # fmt: skip
-def test_a_wrong_value_is_one_line(text: str, answer: str) -> None:
-    assert refusal(LEAST + text) == f"plan.toml: {answer}"
+def test_a_wrong_value_is_refused_in_one_line(text: str, answer: str) -> None:
+    assert read_refusal(SMALLEST_PLAN + text) == f"plan.toml: {answer}"
 
 
-def test_what_has_no_default_is_asked_for() -> None:
+def test_a_missing_key_without_default_is_named() -> None:
     assert (
-        refusal('candidates = ["a"]')
+        read_refusal('candidates = ["a"]')
         == "plan.toml: operations: missing; a plan names its candidates and its operations"
     )
     assert (
-        refusal('operations = ["a"]')
+        read_refusal('operations = ["a"]')
         == "plan.toml: candidates: missing; a plan names its candidates and its operations"
     )
 
 
-def test_a_syntax_error_names_its_line() -> None:
-    assert refusal('question = "x"\nsizes == 3\n') == "plan.toml:2: Invalid value"
-    assert refusal('question = "x"\n\ncandidates = ["a"') == "plan.toml:3: Unclosed array"
+def test_a_syntax_error_is_reported_with_its_line() -> None:
+    assert read_refusal('question = "x"\nsizes == 3\n') == "plan.toml:2: Invalid value"
+    assert read_refusal('question = "x"\n\ncandidates = ["a"') == "plan.toml:3: Unclosed array"
 
 
-def test_a_plan_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_plan_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
-        plan.load_plan(tmp_path / "no.toml", fakes.machine())
+        plan.load_plan(tmp_path / "no.toml", fakes.make_machine())
     known = ", ".join(plan.list_presets())
     assert str(error.value) == f"{tmp_path}/no.toml: cannot read the plan: No such file or directory; presets: {known}"
 
 
-def test_bytes_that_are_no_text_are_one_line(tmp_path: Path) -> None:
+def test_bytes_that_are_not_utf_8_are_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(RankbenchError) as error:
-        plan.load_plan(tmp_path / "plan.toml", fakes.machine())
+        plan.load_plan(tmp_path / "plan.toml", fakes.make_machine())
     assert str(error.value) == f"{tmp_path}/plan.toml: cannot read the plan: not UTF-8 text"
 
 
-def test_a_misspelt_preset_is_one_line() -> None:
+def test_a_misspelt_preset_is_refused_in_one_line() -> None:
     with pytest.raises(RankbenchError) as error:
         plan.find_preset("dmeo")
     assert str(error.value) == f'no preset "dmeo"; did you mean demo? (allowed: {", ".join(plan.list_presets())})'
@@ -440,8 +440,8 @@ def test_a_misspelt_preset_is_one_line() -> None:
 @pytest.mark.parametrize("cores", [2, 8])
 @pytest.mark.parametrize("name", plan.list_presets())
 def test_every_preset_has_cases(name: str, cores: int) -> None:
-    loaded = plan.load_plan(plan.find_preset(name), fakes.machine(cores))
-    cases, notes = plan.expand_plan(loaded, fakes.description(), fakes.machine(cores))
+    loaded = plan.load_plan(plan.find_preset(name), fakes.make_machine(cores))
+    cases, notes = plan.expand_plan(loaded, fakes.read_description(), fakes.make_machine(cores))
     assert cases
     too_many = [note for note in notes if note.startswith("1x2: oversubscribed, ")]
     assert len(too_many) == (2 if (name, cores) == ("threads", 2) else 0)
@@ -459,11 +459,11 @@ def test_every_preset_has_cases(name: str, cores: int) -> None:
     ("text", "seconds"),
     [("02:00:00", 7200), ("1-00:00:00", 86400), ("00:00:30", 30), ("1-12:30:05", 131405), ("2h", 7200)],
 )
-def test_times_as_schedulers_have_them(text: str, seconds: float) -> None:
+def test_times_are_written_as_in_schedulers(text: str, seconds: float) -> None:
     assert notation.parse_seconds(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["00:00:00", "1:60:00", "12:00", "-1:00:00"])
-def test_times_that_are_none(text: str) -> None:
+def test_wrong_times_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=""):
         notation.parse_seconds(text)

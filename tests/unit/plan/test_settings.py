@@ -1,4 +1,4 @@
-"""Settings that cases carry: the table of a plan, the cases made of it, and the lines of the job."""
+"""Settings of cases: the table of a plan, its cases, and the lines of the job."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ again = {}
 
 
 def read(text: str = TEXT) -> Plan:
-    return plan.parse_plan(text, "p.toml", fakes.machine())
+    return plan.parse_plan(text, "p.toml", fakes.make_machine())
 
 
-def test_each_case_is_made_with_each_setting_that_an_option_names() -> None:
+def test_each_case_is_measured_with_each_named_setting() -> None:
     planned = read(TEXT.replace("[settings]", '[options]\n"allreduce.settings" = ["default", "ring"]\n[settings]'))
-    cases, _ = plan.expand_plan(planned, fakes.description(), fakes.machine())
+    cases, _ = plan.expand_plan(planned, fakes.read_description(), fakes.make_machine())
     assert [(case.operation, case.options) for case in cases] == [
         ("allreduce", {}),
         ("allreduce", {"settings": "ring"}),
@@ -34,9 +34,9 @@ def test_each_case_is_made_with_each_setting_that_an_option_names() -> None:
     ]
 
 
-def test_a_job_has_the_variables_in_place_of_the_name() -> None:
+def test_a_job_has_the_variables_instead_of_the_name() -> None:
     planned = read(TEXT.replace("[settings]", '[options]\nsettings = ["default", "ring", "again"]\n[settings]'))
-    cases, _ = plan.expand_plan(planned, fakes.description(), fakes.machine())
+    cases, _ = plan.expand_plan(planned, fakes.read_description(), fakes.make_machine())
     lines = [samples.case_line(case, planned) for case in cases if case.operation == "allreduce"]
     assert [line.partition("settings=")[2].partition(" ")[0] for line in lines] == ["", "ALGORITHM=ring;LIMIT=4", ";"]
 
@@ -52,13 +52,13 @@ def test_a_job_has_the_variables_in_place_of_the_name() -> None:
         (f'ring = {{ A = "{"x" * 260}" }}', "settings.ring: its variables take more than 255 characters"),
     ],
 )
-def test_a_wrong_setting_is_one_line(table: str, error: str) -> None:
+def test_a_wrong_setting_is_refused_in_one_line(table: str, error: str) -> None:
     with pytest.raises(RankbenchError) as failure:
         read(f'candidates = ["mpich"]\noperations = ["allreduce"]\n[settings]\n{table}\n')
     assert str(failure.value).startswith(f"p.toml: {error}")
 
 
-def test_an_unknown_setting_names_those_that_there_are() -> None:
+def test_an_unknown_setting_is_refused_with_a_suggestion() -> None:
     planned = msgspec.structs.replace(read(), options={"settings": ["rnig"]})
     with pytest.raises(RankbenchError, match=r'options.settings: found "rnig"; did you mean ring\?'):
-        plan.expand_plan(planned, fakes.description(), fakes.machine())
+        plan.expand_plan(planned, fakes.read_description(), fakes.make_machine())

@@ -1,4 +1,4 @@
-"""Histograms: whole nanoseconds on the left, a log axis on the right, every sample in a bar, modes and tails marked."""
+"""Histograms: whole nanoseconds on the left, a log axis on the right, each sample in a bar, modes and tails marked."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 
-def panel(times: np.ndarray, name: str = "alpha") -> Panel:
+def make_panel(times: np.ndarray, name: str = "alpha") -> Panel:
     return Panel(name, name, times, find_launch_modes([times]), fit_tail(times))
 
 
-def heavy(count: int = 20_000) -> np.ndarray:
+def draw_heavy_tail(count: int = 20_000) -> np.ndarray:
     """Return samples with a sharp left edge at 130 ns and a tail that reaches far."""
     random = np.random.default_rng(1)
     return np.asarray(
@@ -39,14 +39,14 @@ def heavy(count: int = 20_000) -> np.ndarray:
     )
 
 
-def axis_and_rows(times: np.ndarray) -> tuple[Axis, dict[str, list[Row]]]:
-    histogram_panel = panel(times)
+def draw_rows(times: np.ndarray) -> tuple[Axis, dict[str, list[Row]]]:
+    histogram_panel = make_panel(times)
     axis = histogram.axis_of([histogram_panel])
     return axis, histogram.draw(histogram_panel, axis, 0)
 
 
 def test_bins_are_whole_nanoseconds_up_to_the_dashed_line_and_grow_beyond_it() -> None:
-    axis, rows = axis_and_rows(heavy())
+    axis, rows = draw_rows(draw_heavy_tail())
     near, beyond = axis.edges()
     assert near[0] == 130
     assert np.unique(np.diff(near)).tolist() == [axis.width]
@@ -58,9 +58,9 @@ def test_bins_are_whole_nanoseconds_up_to_the_dashed_line_and_grow_beyond_it() -
 
 @pytest.mark.parametrize("step_ns", [10.0, 15.3])
 def test_bins_are_whole_steps_of_the_clock_around_its_readings(step_ns: float) -> None:
-    """Samples on a clock with steps: no empty bin stands between two full ones, as in a comb."""
-    times = np.ceil(heavy() / step_ns) * step_ns
-    axis = histogram.axis_of([panel(times)], step_ns)
+    """Samples on a clock with steps: no bin between two full ones is empty, as in a comb."""
+    times = np.ceil(draw_heavy_tail() / step_ns) * step_ns
+    axis = histogram.axis_of([make_panel(times)], step_ns)
     near, _ = axis.edges()
     assert axis.width / step_ns == pytest.approx(round(axis.width / step_ns))
     assert (near[0] - times.min()) / step_ns == pytest.approx(-0.5)
@@ -69,15 +69,15 @@ def test_bins_are_whole_steps_of_the_clock_around_its_readings(step_ns: float) -
 
 def test_means_of_several_calls_have_finer_bins_than_the_clock() -> None:
     """Samples of sixteen calls each on a clock of 20 ns differ by 1.25 ns."""
-    times = np.ceil(heavy() * 16 / 20) * 20 / 16
-    assert histogram.axis_of([panel(times)], 20.0).width < 20
-    assert histogram.axis_of([panel(times[:200])], 20.0).width % 1.25 == 0
+    times = np.ceil(draw_heavy_tail() * 16 / 20) * 20 / 16
+    assert histogram.axis_of([make_panel(times)], 20.0).width < 20
+    assert histogram.axis_of([make_panel(times[:200])], 20.0).width % 1.25 == 0
     few = np.random.default_rng(3).normal(500, 50, 100)
-    assert histogram.find_step(panel(few), 20.0) == 1.0
+    assert histogram.find_step(make_panel(few), 20.0) == 1.0
 
 
-def test_the_coarsest_clock_of_any_launch_counts() -> None:
-    view = evaluations.evaluation()
+def test_the_coarsest_clock_of_all_launches_counts() -> None:
+    view = evaluations.make_evaluation()
     assert histogram.resolution(view) == 1.0
     facts = view.launches[0].facts
     assert facts
@@ -88,17 +88,17 @@ def test_the_coarsest_clock_of_any_launch_counts() -> None:
 
 
 def test_axes_have_titles_and_thousands_have_commas() -> None:
-    chart = histogram.chart(next(view for _, view in evaluations.evaluation().parts("near")))
+    chart = histogram.chart(next(view for _, view in evaluations.make_evaluation().parts("near")))
     assert chart
     axes = vl_convert.vegalite_to_vega(chart.spec(plots_forms.make_theme("#000", "#000", "#000")))["axes"]
     assert {axis["title"] for axis in axes} == {"time", "samples in a bin"}
-    _, rows = axis_and_rows(heavy())
+    _, rows = draw_rows(draw_heavy_tail())
     assert "1,000" in {row["label"] for row in rows["levels"]}
 
 
-def test_every_sample_is_in_a_bar_and_bars_do_not_overlap() -> None:
-    times = heavy()
-    _, rows = axis_and_rows(times)
+def test_each_sample_is_in_a_bar_and_bars_do_not_overlap() -> None:
+    times = draw_heavy_tail()
+    _, rows = draw_rows(times)
     bars = sorted(rows["bars"], key=lambda bar: float(bar["x"]))
     assert sum(bar["count"] for bar in bars) == len(times)
     assert all(row["x2"] <= two["x"] + 1e-9 for row, two in itertools.pairwise(bars))
@@ -107,16 +107,16 @@ def test_every_sample_is_in_a_bar_and_bars_do_not_overlap() -> None:
     assert max(bar["top"] for bar in bars) == pytest.approx(histogram.BARS)
 
 
-def test_heights_are_logarithms_of_counts_so_that_one_sample_is_seen() -> None:
-    _, rows = axis_and_rows(heavy())
+def test_heights_are_logarithms_so_that_single_samples_are_visible() -> None:
+    _, rows = draw_rows(draw_heavy_tail())
     by_count = {bar["count"]: bar["top"] for bar in rows["bars"]}
     levels = {row["label"]: row["y"] for row in rows["levels"]}
     assert by_count[1] == levels["1"] > 0
     assert levels["100"] - levels["10"] == pytest.approx(levels["10"] - levels["1"], abs=2e-4)
 
 
-def test_ticks_are_round_times_where_they_belong() -> None:
-    axis, rows = axis_and_rows(heavy())
+def test_ticks_are_round_times_at_their_positions() -> None:
+    axis, rows = draw_rows(draw_heavy_tail())
     labels = [row["label"] for row in rows["ticks"]]
     assert "1 µs" in labels
     assert {row["label"]: row["x"] for row in rows["ticks"]}["1 µs"] == pytest.approx(
@@ -126,35 +126,35 @@ def test_ticks_are_round_times_where_they_belong() -> None:
     assert places == sorted(places)
 
 
-def test_a_pareto_tail_is_a_line_where_it_fits_only() -> None:
+def test_a_pareto_tail_is_drawn_only_if_it_fits() -> None:
     random = np.random.default_rng(2)
     fitting = np.where(random.random(5000) < 0.2, 500 * random.random(5000) ** -0.7, random.uniform(400, 500, 5000))
-    histogram_panel = panel(fitting)
+    histogram_panel = make_panel(fitting)
     assert histogram_panel.tail is not None
     assert histogram_panel.tail.fits
     rows = histogram.draw(histogram_panel, histogram.axis_of([histogram_panel]), 0)
     assert rows["fits"]
     assert render(histogram_panel.tail.text) in rows["words"][0]["label"]
-    _, plain = axis_and_rows(random.normal(500, 20, 5000))
+    _, plain = draw_rows(random.normal(500, 20, 5000))
     assert plain["fits"] == []
     assert "tail" not in plain["words"][0]["label"]
 
 
-def test_modes_are_marked_and_reported_where_there_are_several() -> None:
+def test_several_modes_are_marked_and_reported() -> None:
     random = np.random.default_rng(3)
     times = 500 * random.lognormal(0, 0.03, 5000) * np.where(random.random(5000) < 0.03, 2, 1)
-    axis, rows = axis_and_rows(times)
+    axis, rows = draw_rows(times)
     main, second = rows["modes"]
     assert (main["label"], second["label"]) == ("1", "2")
     assert second["x"] == pytest.approx(float(axis.place(np.array([1000.0]))[0]), abs=0.02)
     assert rows["words"][1]["label"].startswith("main at ")
     assert "second at 2.0×" in rows["words"][1]["label"]
-    assert axis_and_rows(random.normal(500, 20, 5000))[1]["modes"] == []
+    assert draw_rows(random.normal(500, 20, 5000))[1]["modes"] == []
 
 
-def test_rows_share_an_axis_unless_one_takes_several_times_as_long() -> None:
+def test_rows_share_an_axis_unless_their_times_differ_severalfold() -> None:
     random = np.random.default_rng(4)
-    fast, near, far = (panel(random.normal(middle, 10, 2000)) for middle in (500, 900, 5000))
+    fast, near, far = (make_panel(random.normal(middle, 10, 2000)) for middle in (500, 900, 5000))
     axis, two = histogram.choose_axes([fast, near])
     assert axis == two
     axis, two = histogram.choose_axes([fast, far])
@@ -164,7 +164,7 @@ def test_rows_share_an_axis_unless_one_takes_several_times_as_long() -> None:
 @pytest.mark.parametrize(
     ("time_ns", "text"), [(200.0, "200 ns"), (1500.0, "1.5 µs"), (1e7, "10 ms"), (3e9, "3 s"), (0.5, "0.5 ns")]
 )
-def test_a_tick_has_no_needless_digits(time_ns: float, text: str) -> None:
+def test_tick_labels_have_no_redundant_digits(time_ns: float, text: str) -> None:
     assert histogram.format_tick(time_ns) == text
 
 
@@ -173,30 +173,30 @@ def test_steps_are_round(least: float, step: float) -> None:
     assert histogram.nice_step(least) == step
 
 
-# --- of campaigns -----------------------------------------------------------------------------------------------------
+# --- campaigns --------------------------------------------------------------------------------------------------------
 
 
-def charts(view: CampaignView) -> dict[str, Chart]:
+def draw_charts(view: CampaignView) -> dict[str, Chart]:
     return {key: chart for key, part in view.parts("case") if (chart := histogram.chart(part))}
 
 
-def test_all_cases_with_as_many_rows_share_one_form() -> None:
-    charts_by_case = charts(evaluations.evaluation())
+def test_cases_with_equal_numbers_of_rows_share_one_form() -> None:
+    charts_by_case = draw_charts(evaluations.make_evaluation())
     forms = {len(chart.datasets["words"]): chart.form for chart in charts_by_case.values()}
     assert all(chart.form == forms[len(chart.datasets["words"])] for chart in charts_by_case.values())
     assert len(charts_by_case) == 9
 
 
-def test_a_title_shows_samples_and_bins() -> None:
-    chart = charts(evaluations.evaluation())["pingpong.blocking.8.byte.socket.none"]
+def test_a_title_has_the_numbers_of_samples_and_bins() -> None:
+    chart = draw_charts(evaluations.make_evaluation())["pingpong.blocking.8.byte.socket.none"]
     assert render(chart.title).startswith("pingpong 8 B: histogram of 392 samples, bins of ")
     assert render(chart.title).endswith(" ns")
     assert chart.subtitle == "2 ranks (socket), start: none, 4 launches each, intervals of 95 % or more"
 
 
 def test_rings_have_a_row_for_each_candidate_and_edge_rank(tmp_path: Path) -> None:
-    store = torus.make(tmp_path / "made", ((1, 1), (1, 9)), launches=2)
-    chart, three = charts(evaluate(store)).values()
+    store = torus.make_store(tmp_path / "made", ((1, 1), (1, 9)), launches=2)
+    chart, three = draw_charts(evaluate(store)).values()
     assert [row["label"].split(":")[0] for row in chart.datasets["words"][::2]] == ["alpha", "beta"]
     assert [row["label"].split(":")[0] for row in three.datasets["words"][::2]] == [
         f"{name}, ring of rank {edge}" for name in ("alpha", "beta") for edge in (0, 3, 6)
@@ -204,4 +204,4 @@ def test_rings_have_a_row_for_each_candidate_and_edge_rank(tmp_path: Path) -> No
 
 
 def test_memory_has_no_histogram() -> None:
-    assert all("memory" not in key for key in charts(evaluations.evaluation()))
+    assert all("memory" not in key for key in draw_charts(evaluations.make_evaluation()))

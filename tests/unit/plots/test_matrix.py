@@ -1,4 +1,4 @@
-"""The map of colours between all pairs of ranks, and the plots of what is no plain time."""
+"""The map of colours between all pairs of ranks, and plots of other quantities than plain times."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
-    return evaluate(kinds.make(tmp_path_factory.mktemp("results") / "kinds"))
+    return evaluate(kinds.make_store(tmp_path_factory.mktemp("results") / "kinds"))
 
 
-def charts(view: CampaignView, plot: ModuleType) -> dict[str, Chart]:
-    """Return the charts of a plot by the keys of their parts."""
+def draw_charts(view: CampaignView, plot: ModuleType) -> dict[str, Chart]:
+    """Return the charts of a plot by key."""
     all_charts = {key: plot.chart(part) for key, part in view.parts(plot.SCOPE)}
     return {key: chart for key, chart in all_charts.items() if chart}
 
 
 def test_a_matrix_has_a_cell_for_each_pair_and_candidate(view: CampaignView) -> None:
-    ((key, chart),) = charts(view, matrix).items()
+    ((key, chart),) = draw_charts(view, matrix).items()
     assert key == "pingpong.blocking.8.byte.1x4.none"
     assert chart.title == "pingpong 8 B: latency between pairs of ranks"
     cells = chart.datasets["cells"]
@@ -57,19 +57,19 @@ def test_a_matrix_has_a_cell_for_each_pair_and_candidate(view: CampaignView) -> 
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Chart:
     """Return the map of 2 hosts of 2 sockets of 4 cores."""
     slow = {(4, 6), (6, 4)}
-    store = hierarchy.make(
+    store = hierarchy.make_store(
         tmp_path_factory.mktemp("results") / "machine",
-        lambda name, *pair: hierarchy.by_level(name, *pair) * (1.4 if pair in slow else 1),
+        lambda name, *pair: hierarchy.find_time_by_level(name, *pair) * (1.4 if pair in slow else 1),
         candidates=("alpha",),
     )
-    (chart,) = charts(evaluate(store), matrix).values()
+    (chart,) = draw_charts(evaluate(store), matrix).values()
     return chart
 
 
 ORDER = [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]
 
 
-def test_ranks_stand_in_the_order_of_the_machine(machine: Chart) -> None:
+def test_ranks_are_in_the_order_of_the_machine(machine: Chart) -> None:
     assert " ranks in " not in machine.subtitle
     cells = {cell["pair"]: cell for cell in machine.datasets["cells"]}
     assert len(cells) == 240
@@ -91,13 +91,13 @@ def test_hosts_sockets_and_caches_are_marked_and_divided_by_lines(machine: Chart
     assert len(machine.datasets["brackets"]) == 2 * (2 + 4 + 8)
 
 
-def test_launches_that_placed_ranks_differently_are_reported(tmp_path: Path) -> None:
-    store = hierarchy.make(
+def test_launches_with_different_placements_of_ranks_are_reported(tmp_path: Path) -> None:
+    store = hierarchy.make_store(
         tmp_path / "made",
-        wanted=hierarchy.cases(ranks=8),
+        wanted=hierarchy.make_cases(ranks=8),
         moved=lambda launch: {1: 1, 2: 4} if launch == 3 else {},
     )
-    (chart,) = charts(evaluate(store), matrix).values()
+    (chart,) = draw_charts(evaluate(store), matrix).values()
     assert chart.subtitle.endswith("; ranks in their own order, since launches placed ranks 1 and 2 differently")
     assert chart.datasets["lines"] == chart.datasets["brackets"] == []
     first = {cell["candidate"]: cell for cell in chart.datasets["cells"] if cell["pair"] == "from 0 to 1"}
@@ -108,40 +108,42 @@ def test_launches_that_placed_ranks_differently_are_reported(tmp_path: Path) -> 
     }
 
 
-def test_a_latency_measured_one_way_is_that_of_both(tmp_path: Path) -> None:
-    """A bandwidth is not: what comes back from there was not measured."""
+def test_a_latency_measured_one_way_stands_for_both(tmp_path: Path) -> None:
+    """A bandwidth does not: the opposite direction was not measured."""
     one_way = [
         case
-        for case in hierarchy.cases(("pingpong", "bandwidth"), 4)
-        if hierarchy.ends(case) < hierarchy.ends(case)[::-1]
+        for case in hierarchy.make_cases(("pingpong", "bandwidth"), 4)
+        if hierarchy.find_ends(case) < hierarchy.find_ends(case)[::-1]
     ]
-    drawn = charts(evaluate(hierarchy.make(tmp_path / "made", wanted=one_way, candidates=("alpha",))), matrix)
+    drawn = draw_charts(
+        evaluate(hierarchy.make_store(tmp_path / "made", wanted=one_way, candidates=("alpha",))), matrix
+    )
     latency, bandwidth = ({(cell["x"], cell["pair"]) for cell in chart.datasets["cells"]} for chart in drawn.values())
     assert (len(latency), len(bandwidth)) == (12, 6)
     assert {pair for _, pair in latency} == {pair for _, pair in bandwidth}
 
 
-def frame(ranks: int) -> matrix.Frame:
+def make_frame(ranks: int) -> matrix.Frame:
     return matrix.Frame(list(range(ranks)), Places({}, [], []), ["alpha", "beta"])
 
 
-def test_many_ranks_leave_no_room_for_words() -> None:
+def test_many_ranks_leave_no_room_for_values() -> None:
     colour = alt.Color("value:Q")
-    few, many = (matrix.make_form(frame(ranks), colour) for ranks in (12, 64))
+    few, many = (matrix.make_form(make_frame(ranks), colour) for ranks in (12, 64))
     assert [len(form["layer"]) for form in (few, many)] == [10, 9]
     assert many["usermeta"]["least_width"] < 700
     assert many["height"] < 1500
 
 
 @pytest.mark.parametrize(("ranks", "across", "down"), [(12, 12, 12), (64, 32, 32), (256, 32, 64)])
-def test_numbers_of_ranks_thin_out(ranks: int, across: int, down: int) -> None:
-    words = [word for word in matrix.list_words(frame(ranks)) if word["text"].isdigit()]
+def test_labels_of_many_ranks_are_thinned(ranks: int, across: int, down: int) -> None:
+    words = [word for word in matrix.list_words(make_frame(ranks)) if word["text"].isdigit()]
     assert sum(word["kind"] == "middle" for word in words) == 2 * across
     assert sum(word["kind"] == "right" for word in words) == 2 * down
 
 
-def test_pairs_are_no_rows_of_the_winner_map(view: CampaignView) -> None:
-    (chart,) = charts(view, winner_map).values()
+def test_pairs_are_not_in_the_winner_map(view: CampaignView) -> None:
+    (chart,) = draw_charts(view, winner_map).values()
     rows = list(dict.fromkeys(cell["line"] for cell in chart.datasets["cells"]))
     assert rows == [
         "put",
@@ -155,13 +157,13 @@ def test_pairs_are_no_rows_of_the_winner_map(view: CampaignView) -> None:
     assert chart.title == "Best candidate by operation and message size"
 
 
-def test_long_labels_make_high_rows() -> None:
+def test_long_labels_make_higher_rows() -> None:
     assert winner_map.measure_labels(["put", "get"]) == (36, 140)
     assert winner_map.measure_labels(["a\nb\nc", "x" * 30]) == (49, 186)
 
 
-def test_curves_are_of_what_was_measured(view: CampaignView) -> None:
-    drawn = charts(view, curves) | charts(view, bars)
+def test_curves_are_labelled_with_the_measured_quantity(view: CampaignView) -> None:
+    drawn = draw_charts(view, curves) | draw_charts(view, bars)
     titles = {key: chart.title for key, chart in drawn.items() if "pingpong" not in key}
     assert titles == {
         "put.blocking.byte.1x4.window": "put: time per call",
@@ -180,10 +182,12 @@ def test_curves_are_of_what_was_measured(view: CampaignView) -> None:
     assert point["low"] < point["value"] < point["high"]
 
 
-def test_ratios_and_samples_of_memory_are_of_memory(view: CampaignView) -> None:
+def test_ratios_and_distributions_of_memory_are_in_bytes(view: CampaignView) -> None:
     line, case = (
         "allreduce.blocking.float.1x4.window.quantity=memory",
         "allreduce.blocking.8.float.1x4.window.quantity=memory",
     )
-    assert charts(view, ratios)[line].title == "allreduce, quantity=memory: memory relative to alpha"
-    assert charts(view, distribution)[case].datasets["typical"][0]["value"] == pytest.approx(1.51 * 2**20, rel=0.01)
+    assert draw_charts(view, ratios)[line].title == "allreduce, quantity=memory: memory relative to alpha"
+    assert draw_charts(view, distribution)[case].datasets["typical"][0]["value"] == pytest.approx(
+        1.51 * 2**20, rel=0.01
+    )

@@ -1,4 +1,4 @@
-"""Colours: pairs that may stand beside each other stay apart for those who see no red or no green, on either theme."""
+"""Colours: pairs remain distinguishable with protanopia and deuteranopia, on either theme."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 
 from rankbench.plots import palette as plots_palette
 
-PAPERS = ("#ffffff", "#15181c")
-APART = 12.0
-"""Distance in CIE Lab (1976); two that are 2.3 apart can just be distinguished."""
+BACKGROUNDS = ("#ffffff", "#15181c")
+LEAST_DISTANCE = 12.0
+"""Distance in CIE Lab (1976); two colours 2.3 apart can just be distinguished."""
 NORMAL = np.eye(3)
 PROTANOPIA = np.array(
     [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
@@ -19,33 +19,35 @@ PROTANOPIA = np.array(
 DEUTERANOPIA = np.array(
     [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]]
 )
-"""In linear RGB, whole: Machado, Oliveira and Fernandes, 2009."""
+"""In linear RGB, at full severity: Machado, Oliveira and Fernandes, 2009."""
 
 
-def linear(colour: str) -> np.ndarray:
+def make_linear(colour: str) -> np.ndarray:
     values = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
     return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
 
 
-def lab(light: np.ndarray) -> np.ndarray:
+def convert_to_lab(light: np.ndarray) -> np.ndarray:
     """Return linear RGB in CIE Lab under D65."""
     to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
     x, y, z = np.cbrt(to_xyz @ np.clip(light, 0, 1) / np.array([0.9505, 1.0, 1.089]))
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def distance(first: str, second: str, eyes: np.ndarray) -> float:
-    return float(np.linalg.norm(lab(eyes @ linear(first)) - lab(eyes @ linear(second))))
+def measure_distance(first: str, second: str, eyes: np.ndarray) -> float:
+    return float(np.linalg.norm(convert_to_lab(eyes @ make_linear(first)) - convert_to_lab(eyes @ make_linear(second))))
 
 
 @pytest.mark.parametrize("eyes", [NORMAL, PROTANOPIA, DEUTERANOPIA], ids=["normal", "protanopia", "deuteranopia"])
 @pytest.mark.parametrize("palette", [plots_palette.COLOURS, plots_palette.PLACE_COLOURS], ids=["candidates", "places"])
-def test_each_two_colours_stay_apart(palette: tuple[str, ...], eyes: np.ndarray) -> None:
-    near = {pair: distance(*pair, eyes) for pair in itertools.combinations(palette, 2)}
-    assert {pair: round(apart, 1) for pair, apart in near.items() if apart < APART} == {}
+def test_every_two_colours_are_distinguishable(palette: tuple[str, ...], eyes: np.ndarray) -> None:
+    near = {pair: measure_distance(*pair, eyes) for pair in itertools.combinations(palette, 2)}
+    assert {pair: round(apart, 1) for pair, apart in near.items() if apart < LEAST_DISTANCE} == {}
 
 
 @pytest.mark.parametrize("eyes", [NORMAL, PROTANOPIA, DEUTERANOPIA], ids=["normal", "protanopia", "deuteranopia"])
-@pytest.mark.parametrize("paper", PAPERS)
-def test_each_colour_is_seen_on_both_papers(paper: str, eyes: np.ndarray) -> None:
-    assert all(distance(colour, paper, eyes) > 25 for colour in (*plots_palette.COLOURS, *plots_palette.PLACE_COLOURS))
+@pytest.mark.parametrize("paper", BACKGROUNDS)
+def test_every_colour_is_visible_on_both_backgrounds(paper: str, eyes: np.ndarray) -> None:
+    assert all(
+        measure_distance(colour, paper, eyes) > 25 for colour in (*plots_palette.COLOURS, *plots_palette.PLACE_COLOURS)
+    )

@@ -29,16 +29,12 @@ if TYPE_CHECKING:
 Kind = Literal["time", "bandwidth", "rate", "memory"]
 
 
-def picture(evaluation: CampaignView) -> CampaignView:
-    return evaluation
-
-
 @pytest.fixture
 def view() -> CampaignView:
-    return picture(evaluations.evaluation())
+    return evaluations.make_evaluation()
 
 
-def parts(view: CampaignView, scope: str) -> dict[str, CampaignView]:
+def list_parts(view: CampaignView, scope: str) -> dict[str, CampaignView]:
     return dict(view.parts(scope))
 
 
@@ -54,7 +50,7 @@ def test_every_plot_is_a_complete_unit() -> None:
         assert plot.SCOPE in SCOPES, name
 
 
-def test_a_plot_is_found_from_its_one_file(view: CampaignView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_plot_is_found_from_its_file(view: CampaignView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "added.py").write_text(
         "from rankbench.plots.chart import Chart\n"
         "TITLE, HELP, SCOPE = 'Added', 'A plot of a test.', 'placement'\n"
@@ -68,16 +64,18 @@ def test_a_plot_is_found_from_its_one_file(view: CampaignView, tmp_path: Path, m
 
 def test_every_chart_compiles_to_vega(tmp_path: Path) -> None:
     drawn_plots = set()
-    scaled = evaluate(scales.make(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=1))
-    theirs = evaluate(imports.campaign(tmp_path / "theirs", {"alpha": [imports.latencies((8, 1.5), (16, 2.5))] * 2}))
-    every = (evaluations.evaluation(("socket", "nodes"), starts=("none",), pairs=True), scaled, theirs)
-    for plot, _, chart in (chart for evaluation in every for chart in plots.charts(picture(evaluation))):
+    scaled = evaluate(scales.make_store(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=1))
+    theirs = evaluate(
+        imports.import_campaign(tmp_path / "theirs", {"alpha": [imports.format_latencies((8, 1.5), (16, 2.5))] * 2})
+    )
+    every = (evaluations.make_evaluation(("socket", "nodes"), starts=("none",), pairs=True), scaled, theirs)
+    for plot, _, chart in (chart for evaluation in every for chart in plots.charts(evaluation)):
         assert vl_convert.vegalite_to_vega(chart.spec(plots_forms.make_theme("#000", "#000", "#000")))["marks"]
         drawn_plots.add(plot)
     assert drawn_plots == set(units.modules(plots.kinds))
 
 
-def test_a_candidate_has_one_colour_in_every_plot(view: CampaignView) -> None:
+def test_a_candidate_has_the_same_colour_in_every_plot(view: CampaignView) -> None:
     for plot, _, chart in plots.charts(view):
         scales = [
             scale
@@ -90,7 +88,7 @@ def test_a_candidate_has_one_colour_in_every_plot(view: CampaignView) -> None:
 
 
 def find_objects(tree: object, key: str) -> list[plots_chart.Row]:
-    """Return every object that stands under a key, at any depth."""
+    """Return every object under a key, at any depth."""
     if isinstance(tree, list):
         return [hit for item in tree for hit in find_objects(item, key)]
     if not isinstance(tree, dict):
@@ -99,27 +97,27 @@ def find_objects(tree: object, key: str) -> list[plots_chart.Row]:
     return here + [hit for item in tree.values() for hit in find_objects(item, key)]
 
 
-def test_cases_share_one_form_so_that_a_page_keeps_it_once(view: CampaignView) -> None:
+def test_cases_share_one_form(view: CampaignView) -> None:
     for plot in (distribution, launches):
-        forms = [require(plot.chart(part)).form for part in parts(view, plot.SCOPE).values()]
+        forms = [require(plot.chart(part)).form for part in list_parts(view, plot.SCOPE).values()]
         assert len(forms) == 9
         assert all(form == forms[0] for form in forms)
 
 
-def test_only_names_the_cases_whose_own_plots_are_drawn(view: CampaignView) -> None:
+def test_plots_of_cases_are_drawn_only_for_the_named_cases(view: CampaignView) -> None:
     key = view.cases[0].key
     keys = {key for plot, key, _ in plots.charts(view, {key}) if plot == "distribution"}
     assert keys == {key}
 
 
-def test_placements_are_drawn_apart() -> None:
-    two = picture(evaluations.evaluation(("socket", "spread")))
-    assert list(parts(two, "placement")) == ["socket", "spread"]
-    assert "(spread)" in require(winner_map.chart(parts(two, "placement")["spread"])).subtitle
+def test_placements_are_drawn_separately() -> None:
+    two = evaluations.make_evaluation(("socket", "spread"))
+    assert list(list_parts(two, "placement")) == ["socket", "spread"]
+    assert "(spread)" in require(winner_map.chart(list_parts(two, "placement")["spread"])).subtitle
 
 
-def test_a_title_owes_ranks_start_launches_and_interval(view: CampaignView) -> None:
-    line = parts(view, "line")["allreduce.blocking.float.socket.window"]
+def test_a_title_names_ranks_start_launches_and_interval(view: CampaignView) -> None:
+    line = list_parts(view, "line")["allreduce.blocking.float.socket.window"]
     assert (
         captions.describe_conditions(line)
         == "2 ranks (socket), start: window, 4 launches each, intervals of 95 % or more"
@@ -129,41 +127,41 @@ def test_a_title_owes_ranks_start_launches_and_interval(view: CampaignView) -> N
 # --- winner map -------------------------------------------------------------------------------------------------------
 
 
-def cells(view: CampaignView) -> dict[str, plots_chart.Row]:
+def list_cells(view: CampaignView) -> dict[str, plots_chart.Row]:
     return {cell["case"]: cell for cell in require(winner_map.chart(view)).datasets["cells"]}
 
 
-def test_a_winner_is_reported_by_letter_value_and_colour(view: CampaignView) -> None:
-    cell = cells(view)["allreduce 8 B"]
+def test_a_winner_is_shown_by_letter_value_and_colour(view: CampaignView) -> None:
+    cell = list_cells(view)["allreduce 8 B"]
     assert (cell["mark"], cell["margin"], cell["fill"], cell["strength"]) == ("A", "2.00×", "alpha", 1)
     assert cell["said"] == "allreduce 8 B: alpha 2.00×"
 
 
-def test_a_tie_is_a_tilde_on_grey(view: CampaignView) -> None:
-    cell = cells(view)["allreduce 64 KiB"]
+def test_a_tie_is_a_grey_tilde(view: CampaignView) -> None:
+    cell = list_cells(view)["allreduce 64 KiB"]
     assert (cell["mark"], cell["margin"], cell["fill"], cell["decided"]) == ("~", "~", winner_cells.SHARED, False)
 
 
-def test_who_alone_has_a_value_wins_without_a_margin(view: CampaignView) -> None:
-    cell = cells(view)["allreduce nonblocking 64 KiB"]
+def test_a_candidate_without_rivals_wins_without_a_margin(view: CampaignView) -> None:
+    cell = list_cells(view)["allreduce nonblocking 64 KiB"]
     assert (cell["mark"], cell["fill"], cell["strength"], cell["decided"]) == ("A", "alpha", 0, False)
 
 
-def test_an_operation_without_sizes_stands_in_a_column_of_its_own(view: CampaignView) -> None:
-    assert cells(view)["barrier"]["size"] == "–"
+def test_an_operation_without_sizes_has_its_own_column(view: CampaignView) -> None:
+    assert list_cells(view)["barrier"]["size"] == "–"
 
 
 # --- curves and ratios ------------------------------------------------------------------------------------------------
 
 
 def test_a_curve_has_the_typical_value_and_its_interval(view: CampaignView) -> None:
-    points = require(curves.chart(parts(view, "line")["pingpong.blocking.byte.socket.none"])).datasets["points"]
+    points = require(curves.chart(list_parts(view, "line")["pingpong.blocking.byte.socket.none"])).datasets["points"]
     beta = next(point for point in points if point["candidate"] == "beta")
     assert (beta["position"], beta["value"], beta["low"], beta["high"]) == (8, 1004, 983.92, 1024.1)
 
 
-def test_bandwidth_is_bytes_of_a_window_over_its_time(view: CampaignView) -> None:
-    chart = require(curves.chart(parts(view, "line")["bandwidth.nonblocking.byte.socket.none"]))
+def test_bandwidth_is_the_bytes_of_a_window_over_its_time(view: CampaignView) -> None:
+    chart = require(curves.chart(list_parts(view, "line")["bandwidth.nonblocking.byte.socket.none"]))
     point = next(
         point for point in chart.datasets["points"] if point["candidate"] == "alpha" and point["size"] == "8 B"
     )
@@ -172,8 +170,8 @@ def test_bandwidth_is_bytes_of_a_window_over_its_time(view: CampaignView) -> Non
     assert chart.title == "bandwidth: MB/s (1 MB = 10^6 B)"
 
 
-def test_what_has_one_size_is_drawn_as_bars_from_nought_on(view: CampaignView) -> None:
-    line = parts(view, "line")["barrier.blocking.byte.socket.window"]
+def test_a_single_size_is_drawn_as_bars_from_zero(view: CampaignView) -> None:
+    line = list_parts(view, "line")["barrier.blocking.byte.socket.window"]
     assert curves.chart(line) is None
     chart = require(bars.chart(line))
     assert chart.title == "barrier: time per call"
@@ -184,7 +182,7 @@ def test_what_has_one_size_is_drawn_as_bars_from_nought_on(view: CampaignView) -
     assert chart.form["layer"][0]["encoding"]["x"]["scale"]["domainMin"] == 0
     svg = vl_convert.vegalite_to_svg(chart.spec(plots_forms.make_theme("#000", "#000", "#000")))
     assert all(f">{words}<" in svg for words in ("500 ns", "1.00 µs"))
-    assert bars.chart(parts(view, "line")["allreduce.blocking.float.socket.window"]) is None
+    assert bars.chart(list_parts(view, "line")["allreduce.blocking.float.socket.window"]) is None
 
 
 @pytest.mark.parametrize(
@@ -196,7 +194,7 @@ def test_what_has_one_size_is_drawn_as_bars_from_nought_on(view: CampaignView) -
         ("memory", [512, 1.25 * 2**20, 3 * 2**30, 96 * 1024]),
     ],
 )
-def test_charts_spell_values_as_the_tables_do(
+def test_charts_format_values_as_tables_do(
     kind: Literal["time", "bandwidth", "rate", "memory"], values: list[float]
 ) -> None:
     measure = Measure(kind, kind, moved=1 / 1e9)
@@ -213,7 +211,7 @@ def test_charts_spell_values_as_the_tables_do(
 
 
 def test_a_ratio_of_a_single_block_has_no_interval(view: CampaignView) -> None:
-    alone = msgspec.structs.replace(evaluations.comparison(view.cases[0], "beta"), blocks=1, low=0, high=math.inf)
+    alone = msgspec.structs.replace(evaluations.make_comparison(view.cases[0], "beta"), blocks=1, low=0, high=math.inf)
     row = ratios.make_row(view.cases[0], alone, [8])
     assert (row["candidate"], row["value"], row["low"], row["high"]) == ("beta", 2, 2, 2)
     assert row["interval"] == "unknown"
@@ -222,56 +220,56 @@ def test_a_ratio_of_a_single_block_has_no_interval(view: CampaignView) -> None:
 # --- distribution and launches ----------------------------------------------------------------------------------------
 
 
-def shares(row: plots_chart.Row) -> list[float]:
-    """Return the share of each bin of a hill as its letters show it."""
+def decode_shares(row: plots_chart.Row) -> list[float]:
+    """Return the share of each bin of a density as encoded in letters."""
     heights = [distribution.LETTERS.index(letter) / (len(distribution.LETTERS) - 1) for letter in row["letters"]]
     return [float(row["peak"] * height**2) for height in heights]
 
 
-def test_a_distribution_holds_shares_and_leaves_out_late_starts(view: CampaignView) -> None:
+def test_a_distribution_has_shares_and_leaves_out_late_starts(view: CampaignView) -> None:
     key = view.cases[0].key
-    chart = require(distribution.chart(parts(view, "case")[key]))
+    chart = require(distribution.chart(list_parts(view, "case")[key]))
     alpha, beta = chart.datasets["hills"]
     assert (alpha["candidate"], beta["candidate"]) == ("alpha", "beta")
     assert len(alpha["letters"]) <= distribution.BINS
     for hill in (alpha, beta):
-        assert sum(shares(hill)) == pytest.approx(1, abs=0.03)
-        assert max(shares(hill)) == pytest.approx(hill["peak"])
+        assert sum(decode_shares(hill)) == pytest.approx(1, abs=0.03)
+        assert max(decode_shares(hill)) == pytest.approx(hill["peak"])
     assert alpha["low"] == pytest.approx(502 * 0.9, rel=1e-3)
     assert alpha["letters"][0] != "0"
     assert chart.title == "pingpong 8 B: all 392 samples and every launch"
 
 
-def test_hills_lie_where_samples_do(view: CampaignView) -> None:
+def test_densities_are_drawn_at_the_samples(view: CampaignView) -> None:
     """The drawn bins of beta, which takes twice as long, begin at twice the time."""
-    chart = require(distribution.chart(parts(view, "case")[view.cases[0].key]))
+    chart = require(distribution.chart(list_parts(view, "case")[view.cases[0].key]))
     row = chart.datasets["hills"][1]
-    first = next(at for at, share in enumerate(shares(row)) if share)
+    first = next(at for at, share in enumerate(decode_shares(row)) if share)
     step = (row["high"] / row["low"]) ** (1 / distribution.BINS)
     assert row["low"] * step**first == pytest.approx(1004 * 0.9, rel=0.02)
     svg = vl_convert.vegalite_to_svg(chart.spec(plots_forms.make_theme("#000", "#000", "#000")))
     assert svg.count("share of samples") == sum(
-        bool(share) for dataset in chart.datasets["hills"] for share in shares(dataset)
+        bool(share) for dataset in chart.datasets["hills"] for share in decode_shares(dataset)
     )
 
 
-def test_a_distribution_and_its_launches_have_their_values_in_common(view: CampaignView) -> None:
-    part = parts(view, "case")[view.cases[0].key]
+def test_a_distribution_and_its_launches_have_the_same_values(view: CampaignView) -> None:
+    part = list_parts(view, "case")[view.cases[0].key]
     assert require(distribution.chart(part)).datasets["launches"] is require(launches.chart(part)).datasets["launches"]
 
 
-def test_what_lies_beyond_the_picture_is_reported_in_words(view: CampaignView) -> None:
-    typical = require(distribution.chart(parts(view, "case")[view.cases[0].key])).datasets["typical"]
+def test_samples_beyond_the_axis_are_reported_in_words(view: CampaignView) -> None:
+    typical = require(distribution.chart(list_parts(view, "case")[view.cases[0].key])).datasets["typical"]
     assert [row["beyond"] for row in typical] == ["up to 25.1 µs →", "up to 50.2 µs →"]
 
 
-def test_every_launch_has_its_median(view: CampaignView) -> None:
-    rows = require(launches.chart(parts(view, "case")[view.cases[0].key])).datasets["launches"]
+def test_every_launch_has_a_median(view: CampaignView) -> None:
+    rows = require(launches.chart(list_parts(view, "case")[view.cases[0].key])).datasets["launches"]
     alpha = [(row["launch"], row["figure_ns"]) for row in rows if row["candidate"] == "alpha"]
     assert alpha == [(launch, pytest.approx(502 * 1.0, rel=1e-4)) for launch in (0, 3, 6, 9)]
 
 
-# --- words ------------------------------------------------------------------------------------------------------------
+# --- labels -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -282,19 +280,19 @@ def test_every_launch_has_its_median(view: CampaignView) -> None:
         (["openmpi-4.1.8", "openmpi-5.0.11"], ["A", "B"]),
     ],
 )
-def test_initials_distinguish_names(names: list[str], letters: list[str]) -> None:
+def test_initials_distinguish_candidates(names: list[str], letters: list[str]) -> None:
     assert list(captions.make_initials(names).values()) == letters
 
 
-def test_no_bytes_stand_one_step_left_of_the_smallest_size() -> None:
+def test_an_empty_message_is_one_step_left_of_the_smallest_size() -> None:
     assert [axes.size_position(size, [0, 8, 16]) for size in (0, 8, 16)] == [4, 8, 16]
 
 
 # --- starts and ranks -------------------------------------------------------------------------------------------------
 
 
-def test_starts_are_drawn_once_for_a_case_with_a_row_for_each() -> None:
-    view = picture(evaluations.evaluation(starts=("none",)))
+def test_starts_are_drawn_once_per_case_with_a_row_for_each() -> None:
+    view = evaluations.make_evaluation(starts=("none",))
     drawn_cases = {key: chart for plot, key, chart in plots.charts(view) if plot == "starts"}
     assert list(drawn_cases) == [f"allreduce.blocking.{size}.float.socket.window" for size in (8, 65536)]
     rows = drawn_cases["allreduce.blocking.8.float.socket.window"].datasets["points"]
@@ -306,8 +304,8 @@ def test_starts_are_drawn_once_for_a_case_with_a_row_for_each() -> None:
     }
 
 
-def test_ranks_stand_beside_each_other_from_beginning_to_end(view: CampaignView) -> None:
-    part = parts(view, "case")["barrier.blocking.0.byte.socket.window"]
+def test_ranks_are_drawn_side_by_side_from_begin_to_end(view: CampaignView) -> None:
+    part = list_parts(view, "case")["barrier.blocking.0.byte.socket.window"]
     rows = require(ranks.chart(part)).datasets["ranks"]
     assert [(row["candidate"], row["rank"], round(row["place"], 2)) for row in rows] == [
         ("alpha", 0, -0.15),
@@ -318,24 +316,24 @@ def test_ranks_stand_beside_each_other_from_beginning_to_end(view: CampaignView)
     assert (rows[1]["began_ns"], rows[1]["median_ns"]) == (5.0, 250.0)
 
 
-def test_without_samples_of_ranks_the_share_of_being_last_is_drawn(view: CampaignView) -> None:
+def test_without_samples_of_ranks_the_share_of_last_ranks_is_drawn(view: CampaignView) -> None:
     evaluation = dataclasses.replace(view, rank_samples=view.rank_samples.clear())
-    part = parts(picture(evaluation), "case")["barrier.blocking.0.byte.socket.window"]
+    part = list_parts(evaluation, "case")["barrier.blocking.0.byte.socket.window"]
     chart = require(ranks.chart(part))
     assert chart.title == "barrier: how often each rank was the last"
     assert [row["share"] for row in chart.datasets["ranks"]] == [0.7449, 0.2551] * 2
     assert chart.datasets["even"] == [{"share": 0.5}]
 
 
-def test_what_one_rank_times_has_no_picture_of_ranks(view: CampaignView) -> None:
-    assert ranks.chart(parts(view, "case")["pingpong.blocking.8.byte.socket.none"]) is None
+def test_operations_timed_by_one_rank_have_no_plot_of_ranks(view: CampaignView) -> None:
+    assert ranks.chart(list_parts(view, "case")["pingpong.blocking.8.byte.socket.none"]) is None
 
 
 def test_another_estimator_is_named_in_every_title(view: CampaignView) -> None:
     evaluation = view
     plan = msgspec.structs.replace(evaluation.campaign.plan, estimator="p90")
     other = dataclasses.replace(evaluation, campaign=msgspec.structs.replace(evaluation.campaign, plan=plan))
-    line = parts(picture(other), "line")["allreduce.blocking.float.socket.window"]
+    line = list_parts(other, "line")["allreduce.blocking.float.socket.window"]
     assert captions.describe_conditions(line) == (
         "2 ranks (socket), start: window, 4 launches each by its p90, intervals of 95 % or more"
     )

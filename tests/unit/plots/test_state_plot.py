@@ -1,4 +1,4 @@
-"""The plot of states: a point and a bar per launch whose state is known."""
+"""The plot of states: a point and a bar for each launch with a known state."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from rankbench.plots.chart import Chart
 
 
-def chart(*launches: Launch) -> Chart | None:
+def draw_chart(*launches: Launch) -> Chart | None:
     """Draw launches of alpha, beta and alpha's twin."""
-    return state.chart(dataclasses.replace(evaluations.evaluation(), launches=list(launches)))
+    return state.chart(dataclasses.replace(evaluations.make_evaluation(), launches=list(launches)))
 
 
-def launch(number: int, before: State | None, after: State | None, candidate: str = "alpha") -> Launch:
-    record = campaigns.launch(number, 1, 0, candidate, "socket")
+def make_launch(number: int, before: State | None, after: State | None, candidate: str = "alpha") -> Launch:
+    record = campaigns.make_launch(number, 1, 0, candidate, "socket")
     return msgspec.structs.replace(record, before=before, after=after)
 
 
-def rows(*launches: Launch) -> list[plots_chart.Row]:
-    drawn = chart(*launches)
+def list_rows(*launches: Launch) -> list[plots_chart.Row]:
+    drawn = draw_chart(*launches)
     assert drawn is not None
     return drawn.datasets["launches"]
 
 
 def test_a_launch_is_a_bar_from_before_to_after_and_a_point_between() -> None:
-    (row,) = rows(launch(7, campaigns.state(50), campaigns.state(52)))
+    (row,) = list_rows(make_launch(7, campaigns.make_state(50), campaigns.make_state(52)))
     assert row == {
         "candidate": "alpha",
         "launch": 7,
@@ -50,30 +50,35 @@ def test_a_launch_is_a_bar_from_before_to_after_and_a_point_between() -> None:
     }
 
 
-def test_a_launch_that_is_not_compared_is_hollow() -> None:
+def test_a_launch_that_is_not_compared_is_drawn_hollow() -> None:
     changed = [
-        row["changed"] for row in rows(launch(1, campaigns.state(50), campaigns.state(210)), launch(2, None, None))
+        row["changed"]
+        for row in list_rows(
+            make_launch(1, campaigns.make_state(50), campaigns.make_state(210)), make_launch(2, None, None)
+        )
     ]
     assert changed == [True]
 
 
-def test_the_twin_goes_by_its_original() -> None:
-    twin = launch(1, campaigns.state(50), None, "alpha (again)")
-    assert [(row["candidate"], row["before"], row["after"]) for row in rows(twin)] == [("alpha", "50.0 ns", "50.0 ns")]
+def test_the_twin_is_drawn_with_its_original() -> None:
+    twin = make_launch(1, campaigns.make_state(50), None, "alpha (again)")
+    assert [(row["candidate"], row["before"], row["after"]) for row in list_rows(twin)] == [
+        ("alpha", "50.0 ns", "50.0 ns")
+    ]
 
 
-def test_without_any_state_there_is_nothing_to_draw() -> None:
-    assert chart(launch(1, None, None), launch(2, State(cpus=[0]), None)) is None
+def test_without_known_states_there_is_no_plot() -> None:
+    assert draw_chart(make_launch(1, None, None), make_launch(2, State(cpus=[0]), None)) is None
 
 
 @pytest.mark.parametrize(
     ("cpus", "subtitle"), [(2, "between CPUs 0 and 1"), (3, "geometric mean over 3 pairs of CPUs")]
 )
-def test_the_title_owes_the_cpus(cpus: int, subtitle: str) -> None:
+def test_the_title_names_the_cpus(cpus: int, subtitle: str) -> None:
     pairs = [(a, b) for a in range(cpus) for b in range(a + 1, cpus)]
     known = State(exchange=[Exchange(cpus=pair, median_ns=50, min_ns=40) for pair in pairs])
-    record = launch(1, known, known)
+    record = make_launch(1, known, known)
     ranks = [msgspec.structs.replace(record.ranks[0], rank=cpu, cpu=cpu) for cpu in range(cpus)]
-    drawn = chart(msgspec.structs.replace(record, ranks=ranks))
+    drawn = draw_chart(msgspec.structs.replace(record, ranks=ranks))
     assert drawn is not None
     assert drawn.subtitle == subtitle

@@ -1,4 +1,4 @@
-"""What applications call, from the reports of profilers and from tables."""
+"""Calls of applications, from the reports of profilers and from tables."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ barrier, 1
 """
 
 
-def read(folder: Path, text: str) -> profiles.Profile:
+def read_text(folder: Path, text: str) -> profiles.Profile:
     (folder / "profile").write_text(text)
     return profiles.read(folder / "profile")
 
 
-def test_mpip_shows_mean_sizes_summed_over_ranks(tmp_path: Path) -> None:
-    assert read(tmp_path, MPIP) == profiles.Profile(
+def test_mpip_has_mean_sizes_summed_over_ranks(tmp_path: Path) -> None:
+    assert read_text(tmp_path, MPIP) == profiles.Profile(
         "mpiP",
         [
             Calls(operation="pingpong", size_bytes=64000, calls=1001.0),
@@ -76,8 +76,8 @@ def test_mpip_shows_mean_sizes_summed_over_ranks(tmp_path: Path) -> None:
     )
 
 
-def test_ipm_counts_each_size_and_may_be_cut_off(tmp_path: Path) -> None:
-    assert read(tmp_path, IPM) == profiles.Profile(
+def test_ipm_has_each_size_and_may_be_truncated(tmp_path: Path) -> None:
+    assert read_text(tmp_path, IPM) == profiles.Profile(
         "IPM",
         [
             Calls(operation="bcast", size_bytes=1024, calls=10.0),
@@ -87,8 +87,8 @@ def test_ipm_counts_each_size_and_may_be_cut_off(tmp_path: Path) -> None:
     )
 
 
-def test_a_table_names_operations_forms_and_sizes(tmp_path: Path) -> None:
-    assert read(tmp_path, TABLE).calls == [
+def test_a_table_has_operations_forms_and_sizes(tmp_path: Path) -> None:
+    assert read_text(tmp_path, TABLE).calls == [
         Calls(operation="allreduce", size_bytes=8, calls=1000.0),
         Calls(operation="bcast", form="nonblocking", size_bytes=65536, calls=2.5),
         Calls(operation="barrier", size_bytes=0, calls=1.0),
@@ -120,7 +120,7 @@ KNOWN = "(allowed: IPM, mpiP, a table of lines such as `allreduce 8: 1000`)"
 EXPECTED = "expected a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20` or `barrier: 5`"
 
 
-LACKS = ": an mpiP report without {}; let mpiP write its full report"
+INCOMPLETE = ": an mpiP report without {}; let mpiP write its full report"
 NO_CALLS = IPM.replace("MPI_Bcast", "MPI_Wait").replace("MPI_Send", "MPI_Wait")
 
 
@@ -131,19 +131,19 @@ NO_CALLS = IPM.replace("MPI_Bcast", "MPI_Wait").replace("MPI_Send", "MPI_Wait")
         ("\0\1\2", f": not a known profile {KNOWN}"),
         ("allreduce 8: 1\nbcast: -3\n", f":2: found 'bcast: -3', {EXPECTED}"),
         ("allreduce 8: 1\nwhat is this\n", f":2: found 'what is this', {EXPECTED}"),
-        ("@ mpiP\n@ MPI Task Assignment : 0 a\n", LACKS.format("the section 'Aggregate Sent Message Size'")),
-        (MPIP.replace("@ MPI Task Assignment", "@"), LACKS.format("a line 'MPI Task Assignment'")),
+        ("@ mpiP\n@ MPI Task Assignment : 0 a\n", INCOMPLETE.format("the section 'Aggregate Sent Message Size'")),
+        (MPIP.replace("@ MPI Task Assignment", "@"), INCOMPLETE.format("a line 'MPI Task Assignment'")),
         (MPIP.replace("6.4e+04  99", "many     99"), ":16: found 'many', expected a mean size in bytes"),
         (NO_CALLS, ": IPM lists no call that moves data"),
     ],
 )
 def test_a_text_that_is_not_a_profile_is_refused_in_one_line(text: str, says: str, tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
-        read(tmp_path, text)
+        read_text(tmp_path, text)
     assert str(error.value) == f"{tmp_path / 'profile'}{says}"
 
 
-def test_a_file_that_is_not_there_is_reported_in_a_line(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         profiles.read(tmp_path / "nowhere")
     assert str(error.value) == f"{tmp_path / 'nowhere'}: cannot be read (No such file or directory)"
@@ -163,7 +163,7 @@ BEYOND = ": found '99999999999999999999...', expected a whole number up to 2^62"
         (MPIP.replace("6.4e+04  99", "1e300    99"), ":16: found '1e300', expected a mean size in bytes"),
     ],
 )
-def test_numbers_beyond_all_sizes_are_reported_in_a_line(text: str, says: str, tmp_path: Path) -> None:
+def test_numbers_beyond_all_sizes_are_refused_in_one_line(text: str, says: str, tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
-        read(tmp_path, text)
+        read_text(tmp_path, text)
     assert str(error.value).startswith(f"{tmp_path / 'profile'}{says}")

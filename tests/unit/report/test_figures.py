@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from fakes import evaluations, large, printed, scales
+from fakes import evaluations, large, scales, tool_outputs
 
 from rankbench import imports, plots, units
 from rankbench.evaluation import evaluate
@@ -26,36 +26,36 @@ BEGINNINGS = {".png": b"\x89PNG", ".svg": b"<svg", ".pdf": b"%PDF"}
 
 
 def draw(folder: Path, view: CampaignView, formats: list[str]) -> list[Path]:
-    """Return every chart that is written, without the index."""
+    """Return every written chart, without the index."""
     *paths, index = write_figures(folder, view, formats, ["all"])
     assert index == folder / "index.html"
     return paths
 
 
-def test_the_answer_and_what_it_rests_on_are_drawn_unless_other_kinds_are_named(tmp_path: Path) -> None:
+def test_main_plots_are_drawn_by_default_and_other_kinds_on_request(tmp_path: Path) -> None:
     counts: list[int] = []
-    paths = write_figures(tmp_path / "usual", evaluations.evaluation(), ["svg"], watch=counts.append)
+    paths = write_figures(tmp_path / "usual", evaluations.make_evaluation(), ["svg"], watch=counts.append)
     kinds = {path.name.split("-")[0] for path in paths[:-1]}
     assert {"winner_map", "curves", "ratios"} <= kinds <= {*pictures.USUAL}
     assert counts == [*range(1, len(paths))]
     page = paths[-1].read_text()
     assert all(f'src="{path.name}"' in page for path in paths[:-1])
-    *paths, _ = write_figures(tmp_path / "ranks", evaluations.evaluation(), ["svg"], ["distribution"])
+    *paths, _ = write_figures(tmp_path / "ranks", evaluations.make_evaluation(), ["svg"], ["distribution"])
     assert {path.name.split("-")[0] for path in paths} == {"distribution"}
     with pytest.raises(RankbenchError, match="no figure kind 'curve'; did you mean curves"):
-        write_figures(tmp_path / "none", evaluations.evaluation(), ["svg"], ["curve"])
+        write_figures(tmp_path / "none", evaluations.make_evaluation(), ["svg"], ["curve"])
     assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.thorough
 def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All charts in one format; of each plot one in the others, which take long and are given the same charts."""
-    view = evaluations.evaluation(("socket", "nodes"), starts=("none",), pairs=True)
+    """All charts in one format; one chart of each plot in the others, which are slower and get the same charts."""
+    view = evaluations.make_evaluation(("socket", "nodes"), starts=("none",), pairs=True)
     files = draw(tmp_path / "figures", view, ["svg"])
     first = {file.name.split("-")[0]: file.stem for file in reversed(files)}
     every_chart = plots.charts
 
-    def of_each_plot(*arguments: Any, **less: Any) -> Iterable[tuple[str, str, Chart]]:
+    def choose_first_charts(*arguments: Any, **less: Any) -> Iterable[tuple[str, str, Chart]]:
         return (
             (plot, key, chart)
             for plot, key, chart in every_chart(*arguments, **less)
@@ -63,23 +63,23 @@ def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pyte
         )
 
     with monkeypatch.context() as patch:
-        patch.setattr(plots, "charts", of_each_plot)
+        patch.setattr(plots, "charts", choose_first_charts)
         files += draw(tmp_path / "figures", view, ["png", "pdf"])
     assert sorted(files) == sorted(set((tmp_path / "figures").iterdir()) - {tmp_path / "figures" / "index.html"})
     for file in files:
         assert file.read_bytes().startswith(BEGINNINGS[file.suffix]), file
     drawn = {file.name.split("-")[0] for file in files}
     assert {(file.name.split("-")[0], file.suffix) for file in files} == set(itertools.product(drawn, BEGINNINGS))
-    scaled = evaluate(scales.make(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=1))
+    scaled = evaluate(scales.make_store(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=1))
     files += draw(tmp_path / "more", scaled, ["svg"])
-    barrier = [Source(printed.SAMPLES / "study" / "barrier.out")]
+    barrier = [Source(tool_outputs.SAMPLES / "study" / "barrier.out")]
     read = imports.import_files(ImportRequest(barrier, ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "imported")
     files += draw(tmp_path / "others", evaluate(read), ["svg"])
     assert {file.name.split("-")[0] for file in files} == set(units.modules(plots.kinds))
 
 
-def test_single_cases_are_drawn_where_they_are_evidence(tmp_path: Path) -> None:
-    files = draw(tmp_path, evaluations.evaluation(), ["svg"])
+def test_single_cases_are_drawn_if_they_are_evidence(tmp_path: Path) -> None:
+    files = draw(tmp_path, evaluations.make_evaluation(), ["svg"])
     drawn = {file.stem for file in files if file.stem.startswith("distribution-")}
     assert drawn == {
         "distribution-pingpong.blocking.8.byte.socket.none",
@@ -89,8 +89,8 @@ def test_single_cases_are_drawn_where_they_are_evidence(tmp_path: Path) -> None:
     }
 
 
-def test_pairs_of_ranks_are_written_as_a_matrix_only(tmp_path: Path) -> None:
-    files = draw(tmp_path, evaluations.evaluation(pairs=True), ["svg"])
+def test_pairs_of_ranks_are_drawn_as_a_matrix_only(tmp_path: Path) -> None:
+    files = draw(tmp_path, evaluations.make_evaluation(pairs=True), ["svg"])
     matrix = "pingpong.blocking.8.byte.socket.none"
     drawn = {file.name for file in files}
     assert f"matrix-{matrix}.svg" in drawn
@@ -98,18 +98,18 @@ def test_pairs_of_ranks_are_written_as_a_matrix_only(tmp_path: Path) -> None:
     assert "curves-pingpong.blocking.byte.socket.none.from_1.to_0.svg" not in drawn
 
 
-def test_an_unknown_format_is_reported_in_one_line(tmp_path: Path) -> None:
+def test_an_unknown_format_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
-        write_figures(tmp_path, evaluations.evaluation(), ["pgn"])
+        write_figures(tmp_path, evaluations.make_evaluation(), ["pgn"])
     assert str(error.value) == "no figure format 'pgn'; did you mean png? (allowed: png, svg, pdf)"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_of_very_many_lines_those_are_drawn_of_which_there_is_something_to_say(tmp_path: Path) -> None:
+def test_of_very_many_lines_only_those_with_findings_are_drawn(tmp_path: Path) -> None:
     evidence = large.Large(lines=45, sizes=2, blocks=1, samples=2)
     assert evidence.lines * len(evidence.placements) > figures.MOST_LINES
-    evaluation = evidence.evaluation()
-    first_finding = [*evidence.findings()[:1]]
+    evaluation = evidence.make_evaluation()
+    first_finding = [*evidence.make_findings()[:1]]
     verdict = msgspec.structs.replace(evaluation.verdict, conclusion=[], findings=first_finding, groups=[])
     files = draw(tmp_path, dataclasses.replace(evaluation, verdict=verdict), ["svg"])
     names = {file.name for file in files}

@@ -1,4 +1,4 @@
-"""What a report says of values that others measured: their meanings, their files, and nothing of a machine or plan."""
+"""Reports on imported results: their meanings and files, and nothing about a machine or plan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes import campaigns, evaluations, imports, printed
+from fakes import campaigns, evaluations, imports, tool_outputs
 
 from rankbench import imports as imported
 from rankbench.evaluation import evaluate
@@ -27,9 +27,9 @@ OSU = {operation.name: operation for operation in osu.OPERATIONS}
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
-    """Return an evaluation of three files of the study, one of which has no values."""
+    """Return an evaluation of three files of the study, of which one has no results."""
     folder: Path = tmp_path_factory.mktemp("study")
-    sources = [Source(printed.SAMPLES / "study" / f"{name}.out") for name in ("latency", "barrier", "iallreduce")]
+    sources = [Source(tool_outputs.SAMPLES / "study" / f"{name}.out") for name in ("latency", "barrier", "iallreduce")]
     return evaluate(imported.import_files(ImportRequest(sources, ["MPICH", "OpenMPI", "IntelMPI"]), folder / "made"))
 
 
@@ -40,46 +40,46 @@ def page(study: CampaignView, tmp_path_factory: pytest.TempPathFactory) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def texts(table: Table) -> list[list[str]]:
+def list_texts(table: Table) -> list[list[str]]:
     return [[cell.text for cell in row] for row in table.rows]
 
 
-def text_of(operation: str) -> str:
+def read_meaning(operation: str) -> str:
     foreign = OSU[operation].foreign
     assert foreign
     return foreign.meaning.text
 
 
-def sections(page: str) -> list[str]:
+def list_sections(page: str) -> list[str]:
     return re.findall(r'<section id="([a-z]+)"', page)
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def test_each_benchmark_s_number_is_explained(study: CampaignView) -> None:
+def test_the_value_of_each_benchmark_is_explained(study: CampaignView) -> None:
     table = foreign_tables.list_meanings(study)
     assert table.caption == "What the numbers of other programs mean"
     assert table.columns == ["benchmark", "as the core's", "what its number is", "data"]
-    assert texts(table) == [
-        ["osu-latency", "pingpong", text_of("osu-latency"), "not checked"],
-        ["osu-barrier", "barrier", text_of("osu-barrier"), "not checked"],
+    assert list_texts(table) == [
+        ["osu-latency", "pingpong", read_meaning("osu-latency"), "not checked"],
+        ["osu-barrier", "barrier", read_meaning("osu-barrier"), "not checked"],
     ]
     assert [row[0].detail for row in table.rows] == ["osu_latency", "osu_barrier"]
 
 
-def test_a_benchmark_without_a_counterpart_has_none(study: CampaignView) -> None:
+def test_a_benchmark_without_a_counterpart_has_a_dash(study: CampaignView) -> None:
     record = msgspec.structs.replace(study.campaign, operations=[OSU["osu-latency_mp"]])
     table = foreign_tables.list_meanings(dataclasses.replace(study, campaign=record))
     assert [row[1].text for row in table.rows] == ["–"]
 
 
-def test_each_file_is_reported_with_what_was_found_in_it(study: CampaignView) -> None:
+def test_each_file_is_listed_with_its_contents(study: CampaignView) -> None:
     table = foreign_tables.files(study)
     assert table.caption == "Files that were imported"
     assert table.columns == ["file", "printed by", "reports itself", "found"]
-    latency, barrier, nothing = texts(table)
-    folder = printed.SAMPLES / "study"
+    latency, barrier, nothing = list_texts(table)
+    folder = tool_outputs.SAMPLES / "study"
     assert latency == [str(folder / "latency.out"), "OSU micro-benchmarks 5.3", "–", "–"]
     assert barrier == [str(folder / "barrier.out"), "OSU micro-benchmarks 5.3", "–", "–"]
     assert nothing[:3] == [str(folder / "iallreduce.out"), "–", "–"]
@@ -87,17 +87,17 @@ def test_each_file_is_reported_with_what_was_found_in_it(study: CampaignView) ->
     assert [row[0].detail for row in table.rows] == [record.sha256[:12] for record in study.campaign.imported]
 
 
-def test_facts_of_a_file_stand_beside_it(tmp_path: Path) -> None:
-    path = printed.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt"
+def test_facts_of_a_file_are_listed_with_it(tmp_path: Path) -> None:
+    path = tool_outputs.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt"
     view = evaluate(imported.import_files(ImportRequest([Source(path, "mpich")]), tmp_path / "made"))
-    ((_, tool, facts, remarks),) = texts(foreign_tables.files(view))
+    ((_, tool, facts, remarks),) = list_texts(foreign_tables.files(view))
     assert (tool, remarks) == ("Intel MPI Benchmarks 2021.11", "–")
     assert "date Fri Nov 20 11:02:22 2026; machine x86_64; system Linux" in facts
     assert "command /opt/bench/IMB-MPI1 PingPong -msglog 16 -iter 200 -time 1" in facts
 
 
-def test_the_core_s_own_campaign_has_neither() -> None:
-    view = evaluations.evaluation()
+def test_a_campaign_of_the_core_has_neither_meanings_nor_files() -> None:
+    view = evaluations.make_evaluation()
     assert foreign_tables.list_meanings(view).rows == foreign_tables.files(view).rows == []
 
 
@@ -105,7 +105,7 @@ def test_the_core_s_own_campaign_has_neither() -> None:
 
 
 def test_the_page_of_an_imported_campaign_has_neither_machine_nor_plan(page: str) -> None:
-    assert sections(page) == [
+    assert list_sections(page) == [
         "verdict",
         "map",
         "tables",
@@ -123,14 +123,14 @@ def test_the_page_of_an_imported_campaign_has_neither_machine_nor_plan(page: str
     assert "Valid for the machine on which these files were made, based on 3 launches of each candidate" in page
 
 
-def test_the_page_says_where_values_come_from(page: str) -> None:
+def test_the_page_names_the_source_of_its_values(page: str) -> None:
     sentence = (
         "These results were imported: rankbench did not measure them, and knows only what the files say about the runs."
     )
     assert page.count(sentence) == 2
     for caption in ("Files that were imported", "What the numbers of other programs mean"):
         assert f"<caption>{caption}</caption>" in page
-    assert str(printed.SAMPLES / "study" / "latency.out") in page
+    assert str(tool_outputs.SAMPLES / "study" / "latency.out") in page
     assert page.count("<summary>Launch ") == 9
 
 
@@ -142,19 +142,19 @@ def test_markdown_has_both_tables(study: CampaignView) -> None:
     text = markdown(study)
     assert "| benchmark | as the core's | what its number is | data |" in text
     assert "| file | printed by | reports itself | found |" in text
-    assert text_of("osu-barrier") in text
+    assert read_meaning("osu-barrier") in text
 
 
-def test_the_page_of_one_s_own_campaign_is_as_ever(tmp_path: Path) -> None:
-    cases = campaigns.cases_of(lines=[("barrier", "blocking")])
+def test_the_page_of_a_measured_campaign_names_no_imported_files(tmp_path: Path) -> None:
+    cases = campaigns.make_cases(lines=[("barrier", "blocking")])
     write_html(tmp_path / "report.html", evaluate(campaigns.make_campaign(tmp_path / "made", samples=10, cases=cases)))
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Files that were imported" not in page
     assert "were imported" not in page
-    assert "reproduce" in sections(page)
+    assert "reproduce" in list_sections(page)
 
 
-def test_a_campaign_of_one_library_and_one_run_is_a_page_too(tmp_path: Path) -> None:
-    store = imports.campaign(tmp_path, {"A": [imports.latencies((8, 1.5))]})
+def test_a_campaign_of_one_library_and_one_run_has_a_page(tmp_path: Path) -> None:
+    store = imports.import_campaign(tmp_path, {"A": [imports.format_latencies((8, 1.5))]})
     write_html(tmp_path / "report.html", evaluate(store))
     assert "imported from 1 file ·" in (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The page of what others measure: every benchmark of every tool stands there, and the page in `docs` is of today."""
+"""The page on benchmarks of other tools lists each of them, and the page in `docs` is current."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ PAGE = Path(__file__).parents[3] / "docs" / "reference" / "foreign.md"
 TOOLS = units.modules(tools)
 
 
-def test_the_page_in_docs_is_of_today() -> None:
+def test_the_page_in_docs_is_current() -> None:
     assert PAGE.read_text(encoding="utf-8") == meanings.page(), (
         "docs/reference/foreign.md is stale; make it again: .venv/bin/python tools/reference.py"
     )
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_every_benchmark_of_every_tool_stands_there_once_with_its_meaning(name: str) -> None:
+def test_each_benchmark_of_each_tool_is_listed_once_with_its_meaning(name: str) -> None:
     tool = TOOLS[name]
     text = meanings.section(tool)
     assert text.startswith(f"## {tool.TITLE}\n\n{len(tool.OPERATIONS)} benchmarks. ")
@@ -32,12 +32,12 @@ def test_every_benchmark_of_every_tool_stands_there_once_with_its_meaning(name: 
     assert {line.count(" | ") for line in text.splitlines() if line.startswith("|")} == {2}
 
 
-def test_tools_that_can_be_run_say_so() -> None:
+def test_tools_that_can_be_run_are_marked() -> None:
     assert meanings.RUN in meanings.section(osu)
     assert meanings.READ in meanings.section(mpbench)
 
 
-def test_a_row_shows_names_and_what_is_special() -> None:
+def test_a_row_has_names_and_peculiarities() -> None:
     operation = next(operation for operation in osu.OPERATIONS if operation.name == "osu-bibw")
     assert operation.foreign
     assert meanings.name_foreign(operation, operation.foreign) == "osu_bibw `osu-bibw` = `bandwidth-bidirectional`"

@@ -1,4 +1,4 @@
-"""The method section says how this campaign was measured, and what its outcomes mean."""
+"""The method section describes how this campaign was measured, and what its outcomes mean."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankbench.report.method import paragraphs
 
 
 def describe(together: tuple[int, ...], calls: int = 1) -> dict[str, str]:
-    view = evaluations.evaluation()
+    view = evaluations.make_evaluation()
     launches = [
         msgspec.structs.replace(launch, together=together[number % len(together)])
         for number, launch in enumerate(view.launches)
@@ -30,17 +30,17 @@ def describe(together: tuple[int, ...], calls: int = 1) -> dict[str, str]:
         ((1,), "Each launch ran alone"),
     ],
 )
-def test_whether_launches_ran_together_is_that_of_the_campaign(together: tuple[int, ...], words: str) -> None:
+def test_concurrent_launches_are_described(together: tuple[int, ...], words: str) -> None:
     assert words in describe(together)["Launches"]
 
 
-def test_a_sample_is_the_mean_of_as_many_calls_as_were_timed() -> None:
+def test_a_sample_of_several_calls_is_described_as_their_mean() -> None:
     assert describe((3,))["Samples"].startswith("Every sample is one timed call. ")
     assert "the mean of several: of up to 40 here" in describe((3,), 40)["Samples"]
 
 
-def test_the_stop_rule_and_the_builds_are_those_of_the_campaign() -> None:
-    texts, campaign = describe((3,)), evaluations.evaluation().campaign
+def test_stop_rule_and_builds_are_those_of_the_campaign() -> None:
+    texts, campaign = describe((3,)), evaluations.make_evaluation().campaign
     stop = campaign.plan.stop
     assert f'until "{stop.until}"' in texts["Stop rule"]
     assert str(stop.blocks_max) in texts["Stop rule"]
@@ -53,7 +53,7 @@ def test_three_outcomes_are_explained_with_the_threshold() -> None:
 
 
 def test_an_imported_campaign_has_no_launches_to_describe() -> None:
-    view = evaluations.evaluation()
+    view = evaluations.make_evaluation()
     record = msgspec.structs.replace(view.campaign, imported="osu")
     titles = [title for title, _ in paragraphs(dataclasses.replace(view, campaign=record))]
     assert titles == ["Typical value", "Comparison"]

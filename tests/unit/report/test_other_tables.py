@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
-    return evaluate(kinds.make(tmp_path_factory.mktemp("results") / "kinds"))
+    return evaluate(kinds.make_store(tmp_path_factory.mktemp("results") / "kinds"))
 
 
-def texts(table: Table) -> list[list[str]]:
+def list_texts(table: Table) -> list[list[str]]:
     return [[cell.text for cell in row] for row in table.rows]
 
 
-def test_overlap_has_a_table_of_its_own(view: CampaignView) -> None:
+def test_overlap_has_its_own_table(view: CampaignView) -> None:
     (table,) = overlap_tables(view)
     assert table.caption == (
         "allreduce nonblocking, quantity=overlap: overlap of communication and computation, 4 ranks (1x4), "
         "start: window, 6 launches each, intervals of 96.9 % or more"
     )
-    assert texts(table) == [
+    assert list_texts(table) == [
         ["8 B", "alpha", "504 ns", "420 ns", "420 ns", "80%"],
         ["8 B", "beta", "1.01 µs", "504 ns", "504 ns", "0%"],
         ["64 KiB", "alpha", "16.9 µs", "14.1 µs", "14.1 µs", "80%"],
@@ -44,25 +44,25 @@ def test_overlap_has_a_table_of_its_own(view: CampaignView) -> None:
     ]
 
 
-def test_memory_is_reported_in_its_own_units_beside_what_it_grew(view: CampaignView) -> None:
+def test_memory_has_its_own_units_and_its_growth(view: CampaignView) -> None:
     table = next(table for table in results.latex(view) if "quantity=memory" in table.caption)
     assert table.columns == ["message size", "alpha", "beta", "least (×: next)"]
     assert table.rows[0][1].text == "1.51 MiB"
     assert table.rows[0][1].detail == "1.50 MiB to 1.51 MiB; the first use added 96.0 KiB"
-    assert texts(table)[0][3] == "beta 1.50×"
+    assert list_texts(table)[0][3] == "beta 1.50×"
 
 
 def test_a_matrix_is_a_table_for_each_candidate_and_no_line(view: CampaignView) -> None:
     campaign_view = view
     alpha, beta = matrix_tables(campaign_view)
     assert alpha.columns == ["from", "to 0", "to 1", "to 2", "to 3"]
-    assert texts(alpha)[0] == ["0", "", "504 ns", "504 ns", "5.04 µs"]
-    assert texts(beta)[3] == ["3", "10.1 µs", "1.01 µs", "1.01 µs", ""]
+    assert list_texts(alpha)[0] == ["0", "", "504 ns", "504 ns", "5.04 µs"]
+    assert list_texts(beta)[3] == ["3", "10.1 µs", "1.01 µs", "1.01 µs", ""]
     assert beta.caption.startswith("pingpong 8 B, beta: latency from rank to rank, 4 ranks (1x4), ")
     assert not [table for table in results.latex(campaign_view) if "pingpong" in table.caption]
 
 
-def test_texts_have_all_tables(view: CampaignView) -> None:
+def test_markdown_and_latex_have_all_tables(view: CampaignView) -> None:
     for text in (markdown(view), latex(view)):
         for caption in (
             "overlap of communication and computation",
@@ -85,8 +85,8 @@ def test_the_page_has_sections_of_overlap_and_pairs(view: CampaignView, tmp_path
     assert "pingpong" not in every_curve
 
 
-def test_a_page_of_pairs_alone_has_no_sections_without_content(tmp_path: Path) -> None:
-    write_html(tmp_path / "report.html", evaluate(kinds.make(tmp_path / "made", kinds.PAIRS)))
+def test_a_page_of_pairs_alone_has_no_empty_sections(tmp_path: Path) -> None:
+    write_html(tmp_path / "report.html", evaluate(kinds.make_store(tmp_path / "made", kinds.PAIRS)))
     html = re.sub(r"<script.*?</script>", "", (tmp_path / "report.html").read_text(encoding="utf-8"), flags=re.S)
     sections = re.findall(r'<section id="(\w+)"', html)
     assert sections == ["verdict", "findings", "case", "pairs", "ranks", "provenance", "method", "reproduce"]

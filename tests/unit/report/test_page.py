@@ -8,7 +8,7 @@ import msgspec
 import polars as pl
 import pytest
 from fakes import evaluations
-from fakes.pages import book, part
+from fakes.pages import read_book, read_part
 
 from rankbench.language import Text
 from rankbench.model import Group
@@ -22,33 +22,33 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     path: Path = tmp_path_factory.mktemp("report") / "report.html"
-    write_html(path, evaluations.evaluation())
+    write_html(path, evaluations.make_evaluation())
     return path.read_text(encoding="utf-8")
 
 
-def without_scripts(page: str) -> str:
+def remove_scripts(page: str) -> str:
     return re.sub(r"<script.*?</script>", "", page, flags=re.S)
 
 
 def test_nothing_is_loaded_from_elsewhere(page: str) -> None:
-    html = without_scripts(page)
+    html = remove_scripts(page)
     assert re.findall(r'(?:src|href)="(?!#|data:)[^"]*"', html) == []
     assert "url(" not in html
     assert "default-src 'none'" in html
 
 
-def test_the_page_stays_small(page: str) -> None:
+def test_the_page_is_small(page: str) -> None:
     assert len(page.encode()) < 2_000_000
 
 
-def test_what_libraries_and_plans_say_cannot_break_the_page(page: str) -> None:
+def test_texts_of_libraries_and_plans_are_escaped(page: str) -> None:
     assert '<h1 id="question">Is alpha &lt;faster&gt; than beta?</h1>' in page
     assert "Segmentation fault &lt;/script&gt; in rank 1" in page
     assert page.count("</script>") == page.count("<script")
 
 
-def test_the_verdict_is_the_first_thing_said(page: str) -> None:
-    html = without_scripts(page)
+def test_the_verdict_comes_first(page: str) -> None:
+    html = remove_scripts(page)
     order = [
         "<h1",
         "Take alpha",
@@ -63,10 +63,10 @@ def test_the_verdict_is_the_first_thing_said(page: str) -> None:
     assert places == sorted(places)
 
 
-def test_every_link_to_a_case_leads_to_one(page: str) -> None:
-    known = [verdict.case.key for verdict in evaluations.evaluation().verdict.cases]
+def test_every_link_to_a_case_has_a_target(page: str) -> None:
+    known = [verdict.case.key for verdict in evaluations.make_evaluation().verdict.cases]
     assert set(re.findall(r'href="#case=([^"]+)"', page)) < set(known)
-    rows = [row for table in part(page, "tables")["results"] for row in table[2]]
+    rows = [row for table in read_part(page, "tables")["results"] for row in table[2]]
     numbers = {cell[3] for row in rows for cell in row if isinstance(cell, list)}
     assert numbers - {-1} == set(range(len(known)))
 
@@ -84,28 +84,28 @@ def test_counts_are_those_of_the_campaign(page: str) -> None:
     }
 
 
-def test_the_campaign_can_be_repeated_from_the_page(page: str) -> None:
-    html = without_scripts(page)
+def test_the_page_has_the_commands_that_repeat_the_campaign(page: str) -> None:
+    html = remove_scripts(page)
     assert "candidates = [&#34;alpha&#34;, &#34;beta&#34;]" in html
     assert "rankbench get alpha==1.0\nrankbench get beta==1.0\nrankbench run plan.toml --seed 7\n" in html
 
 
-def test_forms_are_kept_once(page: str) -> None:
-    values = part(page, "distribution")
+def test_equal_forms_are_stored_once(page: str) -> None:
+    values = read_part(page, "distribution")
     assert len({entry[0] for entry in values.values()}) == 1
     assert len(values) == 9
-    assert len(part(page, "forms")) < 18
+    assert len(read_part(page, "forms")) < 18
 
 
-def test_values_of_launches_are_kept_once(page: str) -> None:
+def test_values_of_launches_are_stored_once(page: str) -> None:
     key = "pingpong.blocking.8.byte.socket.none"
-    (count, columns) = part(page, "distribution")[key][3]["launches"]
+    (count, columns) = read_part(page, "distribution")[key][3]["launches"]
     assert (count, len(columns["figure_ns"])) == (8, 8)
-    assert part(page, "launches")[key][3] == {"launches": "distribution"}
+    assert read_part(page, "launches")[key][3] == {"launches": "distribution"}
 
 
-def test_the_book_shows_who_wins_each_case(page: str) -> None:
-    content = book(page)
+def test_packed_data_have_the_winners_of_each_case(page: str) -> None:
+    content = read_book(page)
     columns = content["cases"]
     assert {len(values) for values in columns.values()} == {9}
     assert content["candidates"] == ["alpha", "beta"]
@@ -119,9 +119,9 @@ def test_answer_map_and_tables_come_before_the_findings(page: str) -> None:
     assert places == sorted(places)
 
 
-def test_a_finding_is_a_line_that_opens_to_its_text_and_one_chart(page: str) -> None:
+def test_a_finding_is_a_line_that_unfolds_to_its_text_and_one_chart(page: str) -> None:
     section = page[page.index('<section id="findings"') : page.index('<section id="case"')]
-    number = len(evaluations.evaluation().verdict.findings)
+    number = len(evaluations.make_evaluation().verdict.findings)
     assert section.count("<details>") == section.count('<li class="') == number > 0
     charts = re.findall(r'data-plot="(\w+)" data-key="([^"]*)"', section)
     assert len(charts) == len(set(charts)), "each chart is drawn once"
@@ -129,14 +129,14 @@ def test_a_finding_is_a_line_that_opens_to_its_text_and_one_chart(page: str) -> 
     assert 'data-plot="curves" data-key="allreduce.nonblocking.float.socket.window"' in finding
 
 
-def test_commands_are_marked_and_nothing_else_is_markup() -> None:
+def test_only_commands_become_markup() -> None:
     text = Text("Run `rankbench tune {name}`.", {"name": "a<b"})
     assert mark_commands(text) == "Run <code>rankbench tune a&lt;b</code>."
 
 
-def test_groups_have_a_section_where_there_are_any(page: str, tmp_path: Path) -> None:
+def test_groups_have_a_section_if_there_are_any(page: str, tmp_path: Path) -> None:
     assert 'id="groups"' not in page
-    view = evaluations.evaluation()
+    view = evaluations.make_evaluation()
     lines = ["allreduce.blocking.float.socket.window", "allreduce.nonblocking.float.socket.window"]
     alone = "barrier.blocking.byte.socket.window"
     groups = [
@@ -145,7 +145,7 @@ def test_groups_have_a_section_where_there_are_any(page: str, tmp_path: Path) ->
     ]
     verdict = msgspec.structs.replace(view.verdict, groups=groups)
     write_html(tmp_path / "report.html", dataclasses.replace(view, verdict=verdict))
-    html = without_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
+    html = remove_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
     section = html[html.index('<section id="groups"') : html.index('<section id="case"')]
     assert f'data-plot="curves" data-key="{lines[0]}"' in section
     assert re.findall(r'data-member="(.*?)">(.*?)<', section) == [
@@ -155,12 +155,12 @@ def test_groups_have_a_section_where_there_are_any(page: str, tmp_path: Path) ->
     assert "<h3>barrier" not in section
 
 
-def test_starts_and_ranks_have_sections_where_there_is_something_to_show(page: str, tmp_path: Path) -> None:
+def test_starts_and_ranks_have_sections_if_there_are_several(page: str, tmp_path: Path) -> None:
     assert 'id="starts"' not in page
     assert 'id="ranks"' in page
-    view = evaluations.evaluation(starts=("none",))
+    view = evaluations.make_evaluation(starts=("none",))
     write_html(tmp_path / "report.html", view)
-    html = without_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
+    html = remove_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
     section = html[html.index('<section id="starts"') : html.index('<section id="ranks"')]
     assert (
         "With none times are 0.40× those of window (median of 4 values, 0.40× to 0.40×; 4 differ significantly)."
@@ -172,17 +172,17 @@ def test_starts_and_ranks_have_sections_where_there_is_something_to_show(page: s
     assert '<a href="#starts">Starts</a>' in html
 
 
-def test_a_campaign_of_single_measuring_ranks_has_no_section_of_ranks(tmp_path: Path) -> None:
-    view = evaluations.evaluation()
+def test_a_campaign_of_operations_timed_by_one_rank_has_no_section_of_ranks(tmp_path: Path) -> None:
+    view = evaluations.make_evaluation()
     alone = view.samples.filter(pl.col("series") == 0)
     write_html(tmp_path / "report.html", dataclasses.replace(view, samples=alone))
-    html = without_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
+    html = remove_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert 'id="ranks"' not in html
     assert 'data-plot="ranks"' not in html
 
 
-def test_a_decided_campaign_shows_what_it_did_not_measure() -> None:
-    view = evaluations.evaluation()
+def test_a_decided_campaign_shows_the_saved_measurements() -> None:
+    view = evaluations.make_evaluation()
     rows = pl.DataFrame({"block": [1, 1, 2], "candidate": ["a", "b", "a"], "case": ["x", "x", "x"]})
     campaign_view = dataclasses.replace(view, case_rows=rows)
     most = len(view.campaign.cases) * len(view.campaign.candidates) * 60

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes import kinds, pages, placed
+from fakes import kinds, pages, placement_campaigns
 
 from rankbench.evaluation import evaluate
 from rankbench.model import CaseResult, CaseStatus
@@ -26,7 +26,7 @@ FACTORS = {"same-l2": 1.0, "two-sockets": 3.0, "nodes": 25.0}
 
 def make_view(folder: Path, **others: object) -> CampaignView:
     return evaluate(
-        placed.make(
+        placement_campaigns.make_store(
             folder / "made",
             lambda name, place, size: (200 + size / 10) * FACTORS[place] * (2 if name == "beta" else 1),
             names=tuple(FACTORS),
@@ -38,16 +38,16 @@ def make_view(folder: Path, **others: object) -> CampaignView:
 
 
 @pytest.fixture(scope="module")
-def evaluated(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
+def evaluation(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     return make_view(tmp_path_factory.mktemp("results"))
 
 
 @pytest.fixture(scope="module")
-def view(evaluated: CampaignView) -> CampaignView:
-    return evaluated
+def view(evaluation: CampaignView) -> CampaignView:
+    return evaluation
 
 
-def test_placements_stand_beside_each_other(view: CampaignView) -> None:
+def test_placements_are_columns_side_by_side(view: CampaignView) -> None:
     tables = placement_tables(view)
     assert [table.caption for table in tables] == [
         "pingpong, alpha: latency by placement",
@@ -63,46 +63,50 @@ def test_placements_stand_beside_each_other(view: CampaignView) -> None:
     ]
     near = first.rows[0][1]
     assert near.detail == "199 ns to 201 ns; launches 199 ns to 201 ns"
-    assert near.case == placed.case("pingpong", 8, "same-l2").key
+    assert near.case == placement_campaigns.make_case("pingpong", 8, "same-l2").key
 
 
-def test_one_launch_has_no_spread(tmp_path: Path) -> None:
+def test_a_single_launch_has_no_spread(tmp_path: Path) -> None:
     near, far = placement_tables(make_view(tmp_path, launches=1))[0].rows[0][1:3]
     assert (near.detail, far.detail, far.text[-1]) == ("one launch", "one launch", "~")
 
 
-def test_what_was_not_measured_yet_has_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    turn = placed.turns_of
-    monkeypatch.setattr(placed, "turns_of", lambda *of: [turn_key for turn_key in turn(*of) if turn_key[1] == "alpha"])
+def test_cases_without_results_have_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    list_turns = placement_campaigns.list_turns
+    monkeypatch.setattr(
+        placement_campaigns,
+        "list_turns",
+        lambda *arguments: [key for key in list_turns(*arguments) if key[1] == "alpha"],
+    )
     captions = [table.caption for table in placement_tables(make_view(tmp_path))]
     assert [caption.partition(":")[0] for caption in captions] == ["pingpong, alpha", "bandwidth, alpha"]
 
 
-def test_one_placement_has_no_such_table(tmp_path: Path) -> None:
-    assert placement_tables(evaluate(kinds.make(tmp_path / "made", kinds.PUTS))) == []
+def test_a_single_placement_has_no_table(tmp_path: Path) -> None:
+    assert placement_tables(evaluate(kinds.make_store(tmp_path / "made", kinds.PUTS))) == []
 
 
-def test_what_failed_at_one_placement_is_reported_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole_result = placed.result
+def test_a_failure_at_one_placement_is_reported_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_usual_result = placement_campaigns.make_result
 
-    def result(case: Case, typical_ns: float) -> CaseResult:
+    def make_result(case: Case, typical_ns: float) -> CaseResult:
         if (case.placement, case.size_bytes) == ("nodes", 8):
             return CaseResult(case=case, status=CaseStatus.NOT_AS_ASKED, reason="ranks 0, 1 on one host")
-        return whole_result(case, typical_ns)
+        return make_usual_result(case, typical_ns)
 
-    monkeypatch.setattr(placed, "result", result)
+    monkeypatch.setattr(placement_campaigns, "make_result", make_result)
     row = placement_tables(make_view(tmp_path))[0].rows[0]
     assert (row[3].text, row[3].detail) == ("–", "not as asked")
 
 
-def test_page_markdown_and_latex_have_them(evaluated: CampaignView, tmp_path: Path) -> None:
-    assert "**pingpong, alpha: latency by placement**" in markdown(evaluated)
-    assert r"\caption{pingpong, alpha: latency by placement}" in latex(evaluated)
-    write_html(tmp_path / "report.html", evaluated)
+def test_page_markdown_and_latex_have_the_tables(evaluation: CampaignView, tmp_path: Path) -> None:
+    assert "**pingpong, alpha: latency by placement**" in markdown(evaluation)
+    assert r"\caption{pingpong, alpha: latency by placement}" in latex(evaluation)
+    write_html(tmp_path / "report.html", evaluation)
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     section = html[html.index('<section id="places"') : html.index('<section id="provenance"')]
     assert section.count("<details") == 4
-    assert pages.captions(html, "placements")[0] == "pingpong, alpha: latency by placement"
+    assert pages.list_captions(html, "placements")[0] == "pingpong, alpha: latency by placement"
     assert 'data-plot="placements" data-key="pingpong.blocking.byte..none"' in section
     assert '<a href="#places">Placements</a>' in html
 
@@ -124,7 +128,7 @@ def test_candidates_have_panels_side_by_side(view: CampaignView) -> None:
     assert chart.form["usermeta"]["least_width"] == 500
 
 
-def test_of_many_sizes_some_are_named(view: CampaignView) -> None:
+def test_of_many_sizes_only_some_are_labelled(view: CampaignView) -> None:
     (part,) = [part for key, part in view.parts("places") if key.startswith("pingpong")]
     assert placements.make_labels(part, [8, 1024]) == ["8 B", "1 KiB"]
     many = [msgspec.structs.replace(part.cases[0], size_bytes=8 << number) for number in range(13)]
@@ -133,6 +137,6 @@ def test_of_many_sizes_some_are_named(view: CampaignView) -> None:
     assert placements.panels(["alpha", "beta"], [1, 2, 4]).x(4, 1) == 5.8
 
 
-def test_one_placement_has_no_such_plot(tmp_path: Path) -> None:
-    view = evaluate(kinds.make(tmp_path / "made"))
+def test_a_single_placement_has_no_plot(tmp_path: Path) -> None:
+    view = evaluate(kinds.make_store(tmp_path / "made"))
     assert {placements.chart(part) for _, part in view.parts("places")} == {None}

@@ -18,13 +18,13 @@ def keep_all(evaluation: CampaignView) -> CampaignView:
     return evaluation
 
 
-def without_rank_samples() -> CampaignView:
-    view = evaluations.evaluation()
+def make_view_without_rank_samples() -> CampaignView:
+    view = evaluations.make_evaluation()
     return dataclasses.replace(view, rank_samples=view.rank_samples.clear())
 
 
-def test_a_row_shows_where_a_rank_ran_and_when_it_began_and_ended() -> None:
-    table = rank_tables.tables(keep_all(evaluations.evaluation()))[0]
+def test_a_row_has_the_place_of_a_rank_and_when_it_began_and_ended() -> None:
+    table = rank_tables.tables(keep_all(evaluations.make_evaluation()))[0]
     assert table.caption == "barrier: single ranks, start: window"
     assert table.columns[:5] == ["message size", "candidate", "rank", "host", "CPU"]
     assert [[cell.text for cell in row] for row in table.rows[:2]] == [
@@ -33,25 +33,25 @@ def test_a_row_shows_where_a_rank_ran_and_when_it_began_and_ended() -> None:
     ]
 
 
-def test_what_one_rank_times_has_no_table() -> None:
-    names = {table.caption.split(":")[0] for table in rank_tables.tables(keep_all(evaluations.evaluation()))}
+def test_operations_timed_by_one_rank_have_no_table() -> None:
+    names = {table.caption.split(":")[0] for table in rank_tables.tables(keep_all(evaluations.make_evaluation()))}
     assert names == {"barrier", "allreduce", "allreduce nonblocking"}
 
 
-def test_without_samples_of_ranks_it_is_reported_who_was_last() -> None:
-    table = rank_tables.tables(keep_all(without_rank_samples()))[0]
+def test_without_samples_of_ranks_shares_of_last_ranks_are_reported() -> None:
+    table = rank_tables.tables(keep_all(make_view_without_rank_samples()))[0]
     assert table.caption == "barrier: which rank was the last to end, start: window"
     assert [cell.text for cell in table.rows[0]] == ["–", "rank 0: 74%, rank 1: 26%", "rank 0: 74%, rank 1: 26%"]
 
 
-def test_many_ranks_are_summed_up() -> None:
+def test_many_ranks_are_summarised() -> None:
     ranks = [{"rank": rank, "last": share} for rank, share in enumerate((0.1, 0.4, 0.2, 0.15, 0.15))]
     assert rank_tables.last(ranks) == "rank 1: 40%, rank 2: 20%, rank 3: 15%, 2 others: 25%"
     assert rank_tables.last([]) == "–"
 
 
 def test_without_a_common_start_no_rank_begins_late() -> None:
-    view = evaluations.evaluation()
+    view = evaluations.make_evaluation()
     free = [msgspec.structs.replace(start, scheduled=False) for start in view.campaign.starts]
     loose = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, starts=free))
     row = rank_tables.tables(keep_all(loose))[0].rows[1]

@@ -21,7 +21,7 @@ TABLE = Table(
 )
 
 
-def test_a_table_as_markdown() -> None:
+def test_a_table_is_rendered_as_markdown() -> None:
     assert markdown_table(TABLE) == (
         "**allreduce: time, 95 % or more**\n"
         "\n"
@@ -32,7 +32,7 @@ def test_a_table_as_markdown() -> None:
     )
 
 
-def test_a_table_as_latex() -> None:
+def test_a_table_is_rendered_as_latex() -> None:
     assert latex_table(TABLE) == (
         "\\begin{table}\n"
         "\\centering\n"
@@ -50,7 +50,7 @@ def test_a_table_as_latex() -> None:
 
 
 def test_the_verdict_comes_before_the_tables() -> None:
-    text = markdown(evaluations.evaluation())
+    text = markdown(evaluations.make_evaluation())
     order = [
         "# Is alpha",
         "Take alpha: it is fastest",
@@ -63,21 +63,21 @@ def test_the_verdict_comes_before_the_tables() -> None:
 
 
 def test_latex_has_a_table_per_line_of_the_campaign() -> None:
-    assert latex(evaluations.evaluation()).count(r"\toprule") == len(campaigns.LINES)
+    assert latex(evaluations.make_evaluation()).count(r"\toprule") == len(campaigns.LINES)
 
 
-def test_what_starts_do_is_reported_in_markdown() -> None:
-    text = markdown(evaluations.evaluation(starts=("none",)))
+def test_effects_of_starts_are_reported_in_markdown() -> None:
+    text = markdown(evaluations.make_evaluation(starts=("none",)))
     assert (
         "With none times are 0.40× those of window (median of 4 values, 0.40× to 0.40×; 4 differ significantly)."
         in text
     )
     assert "**allreduce: time by start, as a ratio to that with start window**" in text
-    assert "time by start" not in markdown(evaluations.evaluation())
+    assert "time by start" not in markdown(evaluations.make_evaluation())
 
 
 def test_groups_are_reported_in_markdown() -> None:
-    view = evaluations.evaluation()
+    view = evaluations.make_evaluation()
     lines = ["allreduce.blocking.float.socket.window", "allreduce.nonblocking.float.socket.window"]
     group = Group(lines=lines, title=Text("allreduce, and one like it."), text=Text("alpha wins small ones."), cases=[])
     verdict = msgspec.structs.replace(view.verdict, groups=[group])

@@ -1,4 +1,4 @@
-"""Tables and plots of scaling, of campaigns whose times and failures are known."""
+"""Tables and plots of scaling, from campaigns with known times and failures."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NODES = (1, 2, 4, 8)
 SCALE = "alltoall.blocking.64.byte..window"
 
 
-def outcome(candidate: str, case: Case, place: Placement) -> float | CaseStatus:
+def make_outcome(candidate: str, case: Case, place: Placement) -> float | CaseStatus:
     """Beta takes twice alpha's time, crashes in alltoall from 4 nodes on, and hangs on 2 nodes with 2 ranks."""
     if candidate == "beta" and case.operation == "alltoall":
         if place.nodes >= 4:
@@ -46,7 +46,9 @@ def outcome(candidate: str, case: Case, place: Placement) -> float | CaseStatus:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("results") / "made"
-    scales.make(path, outcome, nodes=NODES, operations=("barrier", "alltoall"), sizes=(8, 64, 512), cores=1, spread=0)
+    scales.make_store(
+        path, make_outcome, nodes=NODES, operations=("barrier", "alltoall"), sizes=(8, 64, 512), cores=1, spread=0
+    )
     return path
 
 
@@ -55,11 +57,11 @@ def view(folder: Path) -> CampaignView:
     return evaluate(store.open(folder))
 
 
-def part(view: CampaignView, key: str) -> CampaignView:
+def find_part(view: CampaignView, key: str) -> CampaignView:
     return dict(view.parts("scale"))[key]
 
 
-def test_places_stand_below_each_other_for_the_middle_size(view: CampaignView) -> None:
+def test_placements_are_rows_for_the_middle_size(view: CampaignView) -> None:
     barrier, alltoall = scaling_tables(view)
     assert barrier.caption == "barrier: time by nodes and ranks on each"
     assert alltoall.caption == "alltoall 64 B: time by nodes and ranks on each"
@@ -82,7 +84,7 @@ def test_places_stand_below_each_other_for_the_middle_size(view: CampaignView) -
     ]
 
 
-def test_programs_get_every_value(view: CampaignView) -> None:
+def test_csv_has_every_value(view: CampaignView) -> None:
     frame = scaling_frame(view).filter(pl.col("size_bytes") == 64, pl.col("candidate") == "alpha")
     columns = ("nodes", "ranks_per_node", "oversubscribed", "bandwidth_per_node_MB_per_s", "fastest")
     assert frame.select(columns).rows()[-1] == (8, 2, True, pytest.approx(64 * 16 * 15 / 8 / 16.0, rel=1e-3), True)
@@ -91,21 +93,21 @@ def test_programs_get_every_value(view: CampaignView) -> None:
     assert failed["bandwidth_per_node_MB_per_s"].null_count() == failed.height == 15
 
 
-def test_page_markdown_and_latex_have_them(view: CampaignView, tmp_path: Path) -> None:
+def test_page_markdown_and_latex_have_the_tables(view: CampaignView, tmp_path: Path) -> None:
     assert "**alltoall 64 B: time by nodes and ranks on each**" in markdown(view)
     assert r"\caption{alltoall 64 B: time by nodes and ranks on each}" in latex(view)
     write_html(tmp_path / "report.html", view)
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     section = html[html.index('<section id="scaling"') : html.index('<section id="ranks"')]
     assert section.count("<details") == 2
-    assert pages.captions(html, "scaling")[1] == "alltoall 64 B: time by nodes and ranks on each"
+    assert pages.list_captions(html, "scaling")[1] == "alltoall 64 B: time by nodes and ranks on each"
     for plot in ("scaling", "node_bandwidth", "scaling_ranks"):
         assert f'<figure data-plot="{plot}" data-key="{SCALE}">' in section
     assert re.search(rf'<option value="{re.escape(SCALE)}" data-rests="[\d ]+" selected>64 B</option>', section)
     assert '<a href="#scaling">Scaling</a>' in html
 
 
-def test_a_scale_has_no_table_of_placements_beside_it(view: CampaignView) -> None:
+def test_a_scaling_campaign_has_no_table_of_placements(view: CampaignView) -> None:
     assert placement_tables(view) == []
     assert {placements.chart(campaign_view) for _, campaign_view in view.parts("places")} == {None}
 
@@ -115,7 +117,7 @@ def run_show(folder: Path, *arguments: str) -> str:
 
 
 @pytest.mark.thorough
-def test_the_command_shows_one_size_or_those_asked_for(folder: Path, tmp_path: Path) -> None:
+def test_show_prints_one_size_or_the_requested_ones(folder: Path, tmp_path: Path) -> None:
     printed = run_show(folder, "--scaling", "--operation", "alltoall")
     assert printed.count("by nodes and ranks on each") == 1
     assert "alltoall 64 B: time by nodes and ranks on each" in printed
@@ -135,13 +137,13 @@ def test_the_command_shows_one_size_or_those_asked_for(folder: Path, tmp_path: P
         (["--operation", "barrier", "--size", "8"], "barrier was not measured in the size 8 B"),
     ],
 )
-def test_a_size_that_is_not_there_is_one_line(folder: Path, arguments: list[str], message: str) -> None:
+def test_an_unknown_size_is_refused_in_one_line(folder: Path, arguments: list[str], message: str) -> None:
     result = CliRunner().invoke(application(), ["show", str(folder), *arguments])
     assert str(result.exception) == message
 
 
-def test_without_several_numbers_of_ranks_nothing_scales(tmp_path: Path) -> None:
-    scales.make(tmp_path / "made", outcome, nodes=(2,), ranks=(1,), launches=1)
+def test_a_campaign_with_one_number_of_ranks_does_not_scale(tmp_path: Path) -> None:
+    scales.make_store(tmp_path / "made", make_outcome, nodes=(2,), ranks=(1,), launches=1)
     result = CliRunner().invoke(application(), ["show", str(tmp_path / "made"), "--scaling"])
     assert str(result.exception) == (
         "--scaling: none of these cases was made with several numbers of ranks; a plan names them by "
@@ -152,12 +154,12 @@ def test_without_several_numbers_of_ranks_nothing_scales(tmp_path: Path) -> None
 # --- plots ------------------------------------------------------------------------------------------------------------
 
 
-def places(rows: list[Row], candidate: str) -> list[tuple[float, float]]:
+def list_places(rows: list[Row], candidate: str) -> list[tuple[float, float]]:
     return [(row["x"], row["value"]) for row in rows if row["candidate"] == candidate]
 
 
-def test_a_panel_for_each_number_of_ranks_on_a_node(view: CampaignView) -> None:
-    chart = scaling.chart(part(view, SCALE))
+def test_each_number_of_ranks_per_node_has_a_panel(view: CampaignView) -> None:
+    chart = scaling.chart(find_part(view, SCALE))
     assert chart is not None
     assert (chart.title, chart.subtitle) == (
         "alltoall 64 B: time by nodes",
@@ -168,13 +170,13 @@ def test_a_panel_for_each_number_of_ranks_on_a_node(view: CampaignView) -> None:
         "2 ranks per node\nmore than cores",
     ]
     points = chart.datasets["points"]
-    assert [x for x, _ in places(points, "alpha")] == [0.6, 4.8, 1.6, 5.8, 2.6, 6.8, 3.6, 7.8]
-    assert [x for x, _ in places(points, "beta")] == [0.6, 4.8, 1.6]
+    assert [x for x, _ in list_places(points, "alpha")] == [0.6, 4.8, 1.6, 5.8, 2.6, 6.8, 3.6, 7.8]
+    assert [x for x, _ in list_places(points, "beta")] == [0.6, 4.8, 1.6]
     assert list(chart.datasets) == ["points", "heads", "foot"]
 
 
-def test_a_failure_is_a_mark_at_the_foot(view: CampaignView) -> None:
-    chart = scaling.chart(part(view, SCALE))
+def test_a_failure_is_marked_at_the_bottom(view: CampaignView) -> None:
+    chart = scaling.chart(find_part(view, SCALE))
     assert chart is not None
     foot = chart.datasets["foot"]
     assert [(row["place"], row["fate"], row["words"]) for row in sorted(foot, key=lambda row: row["x"])] == [
@@ -187,20 +189,20 @@ def test_a_failure_is_a_mark_at_the_foot(view: CampaignView) -> None:
     assert max(row["value"] for row in foot) < min(point["low"] for point in chart.datasets["points"])
 
 
-def failing_sometimes() -> Callable[[str, Case, Placement], float | CaseStatus]:
+def make_failing() -> Callable[[str, Case, Placement], float | CaseStatus]:
     """Return the truth that beta crashes in its first launch on 2 nodes, and always on more."""
     launches: Counter[tuple[str, str]] = Counter()
 
-    def outcome(candidate: str, _case: Case, place: Placement) -> float | CaseStatus:
+    def make_outcome_of_launch(candidate: str, _case: Case, place: Placement) -> float | CaseStatus:
         launches[candidate, place.name] += 1
         crash = place.nodes > 2 or (place.nodes == 2 and launches[candidate, place.name] == 1)
         return CaseStatus.CRASHED if candidate == "beta" and crash else 1000.0
 
-    return outcome
+    return make_outcome_of_launch
 
 
 def test_failures_of_some_and_of_all_launches_are_in_one_report(tmp_path: Path) -> None:
-    campaign_store = scales.make(tmp_path / "made", failing_sometimes(), nodes=NODES, ranks=(1,), launches=3)
+    campaign_store = scales.make_store(tmp_path / "made", make_failing(), nodes=NODES, ranks=(1,), launches=3)
     evaluation = evaluate(campaign_store)
     chart = scaling.chart(next(view for _, view in evaluation.parts("scale")))
     assert chart is not None
@@ -217,53 +219,53 @@ def test_failures_of_some_and_of_all_launches_are_in_one_report(tmp_path: Path) 
         for name, rows in plot_chart.datasets.items():
             assert len({tuple(sorted(row)) for row in rows}) <= 1, (plot, name)
     write_html(tmp_path / "report.html", evaluation)
-    charts = pages.part((tmp_path / "report.html").read_text(encoding="utf-8"), "scaling")
+    charts = pages.read_part((tmp_path / "report.html").read_text(encoding="utf-8"), "scaling")
     count, columns = next(iter(charts.values()))[3]["foot"]
     assert (count, columns["place"]) == (3, ["2x1", "4x1", "8x1"])
 
 
-def test_failures_of_some_launches_only_are_not_reported_as_of_all(tmp_path: Path) -> None:
+def test_failures_of_some_launches_are_not_reported_as_of_all(tmp_path: Path) -> None:
     launches: Counter[tuple[str, str]] = Counter()
 
-    def outcome(candidate: str, _case: Case, place: Placement) -> float | CaseStatus:
+    def make_outcome_of_launch(candidate: str, _case: Case, place: Placement) -> float | CaseStatus:
         launches[candidate, place.name] += 1
         crash = place.nodes == 2 and launches[candidate, place.name] == 1
         return CaseStatus.CRASHED if candidate == "beta" and crash else 1000.0
 
-    campaign_store = scales.make(tmp_path / "made", outcome, nodes=NODES, ranks=(1,), launches=3)
+    campaign_store = scales.make_store(tmp_path / "made", make_outcome_of_launch, nodes=NODES, ranks=(1,), launches=3)
     chart = scaling.chart(next(view for _, view in evaluate(campaign_store).parts("scale")))
     assert chart is not None
     assert [row["words"] for row in chart.datasets["foot"]] == ["crashed at times"]
 
 
-def test_a_value_that_a_row_lacks_is_packed_as_none() -> None:
+def test_a_missing_value_is_packed_as_none() -> None:
     assert packing.columns([{"x": 1}, {"x": 2, "y": 3}]) == [2, {"x": [1, 2], "y": [None, 3]}]
 
 
 def test_a_line_ends_where_a_candidate_failed(tmp_path: Path) -> None:
-    def gap(candidate: str, _case: Case, place: Placement) -> float | CaseStatus:
+    def make_gap(candidate: str, _case: Case, place: Placement) -> float | CaseStatus:
         return CaseStatus.CRASHED if candidate == "beta" and place.nodes == 2 else 1000.0
 
-    campaign_store = scales.make(tmp_path / "made", gap, nodes=NODES, ranks=(1,), launches=1)
+    campaign_store = scales.make_store(tmp_path / "made", make_gap, nodes=NODES, ranks=(1,), launches=1)
     chart = scaling.chart(next(view for _, view in evaluate(campaign_store).parts("scale")))
     assert chart is not None
     parts = [row["part"] for row in chart.datasets["points"] if row["candidate"] == "beta"]
     assert parts == ["0 beta 0", "0 beta 1", "0 beta 1"]
 
 
-def test_bandwidth_of_a_node_beside_what_the_fastest_has_on_two(view: CampaignView) -> None:
-    chart = node_bandwidth.chart(part(view, SCALE))
+def test_bandwidth_of_a_node_is_compared_with_the_fastest_on_two_nodes(view: CampaignView) -> None:
+    chart = node_bandwidth.chart(find_part(view, SCALE))
     assert chart is not None
     assert chart.title == "alltoall 64 B: bandwidth per node in MB/s (1 MB = 10^6 B) by nodes"
-    alpha = dict(places(chart.datasets["points"], "alpha"))
+    alpha = dict(list_places(chart.datasets["points"], "alpha"))
     assert alpha[3.6] == pytest.approx(64 * 8 * 7 / 8 / 8.0, rel=1e-3)
     lone = [row for row in chart.datasets["ideal"] if row["part"] == "0"]
     assert [(row["x"], row["value"]) for row in lone] == [(1.6, alpha[1.6]), (3.6, alpha[1.6])]
-    assert node_bandwidth.chart(part(view, "barrier.blocking.0.byte..window")) is None
+    assert node_bandwidth.chart(find_part(view, "barrier.blocking.0.byte..window")) is None
 
 
-def test_a_panel_for_each_candidate_over_all_ranks(view: CampaignView) -> None:
-    chart = scaling_ranks.chart(part(view, SCALE))
+def test_each_candidate_has_a_panel_over_all_ranks(view: CampaignView) -> None:
+    chart = scaling_ranks.chart(find_part(view, SCALE))
     assert chart is not None
     assert chart.title == "alltoall 64 B: time by ranks"
     assert [head["head"] for head in chart.datasets["heads"]] == ["alpha", "beta"]
@@ -277,7 +279,9 @@ def test_a_panel_for_each_candidate_over_all_ranks(view: CampaignView) -> None:
 
 
 def test_ranks_of_one_node_are_one_line(tmp_path: Path) -> None:
-    campaign_store = scales.make(tmp_path / "made", outcome, nodes=(1,), ranks=(1, 2, 4), launches=1, cores=2)
+    campaign_store = scales.make_store(
+        tmp_path / "made", make_outcome, nodes=(1,), ranks=(1, 2, 4), launches=1, cores=2
+    )
     view = next(campaign_view for _, campaign_view in evaluate(campaign_store).parts("scale"))
     chart = scaling_ranks.chart(view)
     assert chart is not None

@@ -1,4 +1,4 @@
-"""Tables of starts: ratios to the usual start, how ranks began, what is not known."""
+"""Tables of starts: ratios to the usual start, how ranks began, and unknown values."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from rankbench.model import Case
     from rankbench.verdict.view import CampaignView
 
-WINDOW = campaigns.cases_of(lines=[("allreduce", "blocking"), ("barrier", "blocking")])
+WINDOW = campaigns.make_cases(lines=[("allreduce", "blocking"), ("barrier", "blocking")])
 SMALL = "allreduce.blocking.8.float.socket.window"
 
 
 @pytest.fixture(scope="module")
 def view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
-    """A campaign without scatter: none reads 0.4 of window; beta's clocks agree badly in the small allreduce."""
+    """Without scatter: times with none are 0.4 of those with window; beta's clocks agree badly at 8 bytes."""
     allreduces = [case for case in WINDOW if case.operation == "allreduce"]
     none = [msgspec.structs.replace(case, start="none") for case in allreduces]
 
-    def truth(candidate: str, case: Case) -> Truth:
+    def make_truth(candidate: str, case: Case) -> Truth:
         uncertain = candidate == "beta" and case.key == SMALL
         return Truth(
             factor=0.4 if case.start == "none" else 1,
@@ -40,7 +40,7 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
         )
 
     folder: Path = tmp_path_factory.mktemp("starts") / "made"
-    store = campaigns.make_campaign(folder, truth, 6, cases=[*WINDOW, *none], control=False)
+    store = campaigns.make_campaign(folder, make_truth, 6, cases=[*WINDOW, *none], control=False)
     return evaluation.evaluate(store)
 
 
@@ -51,7 +51,7 @@ def test_only_lines_with_several_starts_have_a_table(view: CampaignView) -> None
     assert smallest_cases(view) == [SMALL]
 
 
-def test_a_cell_shows_ratio_time_skew_and_what_was_discarded(view: CampaignView) -> None:
+def test_a_cell_has_ratio_time_skew_and_discarded_rounds(view: CampaignView) -> None:
     (table,) = start_tables(view)
     assert table.columns == ["message size", "candidate", "window", "none"]
     alpha = table.rows[0]
@@ -60,7 +60,7 @@ def test_a_cell_shows_ratio_time_skew_and_what_was_discarded(view: CampaignView)
     assert [cell.best for cell in alpha] == [False, False, False, True]
 
 
-def test_what_is_too_uncertain_has_no_ratio_and_says_why(view: CampaignView) -> None:
+def test_an_uncertain_case_has_no_ratio_but_a_reason(view: CampaignView) -> None:
     beta = start_tables(view)[0].rows[1]
     assert [cell.text for cell in beta] == ["8 B", "beta", "502 ns ?", "201 ns"]
     assert beta[2].detail == (
@@ -69,7 +69,7 @@ def test_what_is_too_uncertain_has_no_ratio_and_says_why(view: CampaignView) -> 
     )
 
 
-def test_other_starts_are_on_no_map_and_named_elsewhere(view: CampaignView) -> None:
+def test_other_starts_are_not_in_the_winner_map(view: CampaignView) -> None:
     drawn = {plot: chart for plot, _, chart in plots.charts(view, only=[])}
     assert [row["case"] for row in drawn["winner_map"].datasets["cells"]] == [
         "allreduce 8 B",

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def view() -> CampaignView:
-    return evaluations.evaluation()
+    return evaluations.make_evaluation()
 
 
-def texts(table: Table) -> list[list[str]]:
+def list_texts(table: Table) -> list[list[str]]:
     return [[cell.text for cell in row] for row in table.rows]
 
 
-def test_a_result_is_a_typical_value_with_its_interval_and_who_is_fastest(view: CampaignView) -> None:
+def test_a_result_has_typical_value_interval_and_the_fastest_candidate(view: CampaignView) -> None:
     table = results.latex(view)[0]
     assert table.columns == ["message size", "alpha", "beta", "fastest (×: next slower)"]
-    assert texts(table) == [["8 B", "502 ns", "1.00 µs", "alpha 2.00×"], ["64 KiB", "16.9 µs", "16.9 µs", "~"]]
+    assert list_texts(table) == [["8 B", "502 ns", "1.00 µs", "alpha 2.00×"], ["64 KiB", "16.9 µs", "16.9 µs", "~"]]
     assert table.rows[0][1].detail == "492 ns to 512 ns"
     assert [cell.best for cell in table.rows[0]] == [False, True, False, False]
     assert [cell.best for cell in table.rows[1]] == [False, True, True, False]
@@ -46,7 +46,7 @@ def test_a_bandwidth_is_reported_in_megabytes(view: CampaignView) -> None:
     assert table.rows[0][1] == Cell("1,020", "999.9 to 1,041", best=True)
 
 
-def test_a_missing_value_says_why(view: CampaignView) -> None:
+def test_a_missing_value_has_a_reason(view: CampaignView) -> None:
     table = results.latex(view)[4]
     assert table.rows[1][2] == Cell("–", "crashed in 4 of 4 launches")
     assert table.rows[1][3].text == "alpha"
@@ -62,31 +62,31 @@ def test_failures_are_reported_once_per_candidate_and_reason(view: CampaignView)
     ]
 
 
-def test_candidates_show_what_their_library_said_inside_a_launch(view: CampaignView) -> None:
-    rows = texts(tables.libraries(view))
+def test_candidates_have_the_version_reported_inside_a_launch(view: CampaignView) -> None:
+    rows = list_texts(tables.libraries(view))
     assert rows[0] == ["alpha", "alpha 1.0", "Alpha MPI 1.0", "gcc 12.2.0", "none"]
     assert tables.libraries(view).rows[2][0].detail == "A/A twin of alpha"
 
 
-def test_ranks_and_clocks_are_reported_once_for_equal_launches(view: CampaignView) -> None:
-    assert texts(tables.locations(view)) == [
+def test_ranks_and_clocks_are_listed_once_for_equal_launches(view: CampaignView) -> None:
+    assert list_texts(tables.locations(view)) == [
         ["socket", "alpha, beta, alpha (again)", "12", "0: n1 cpu 0 of 0, 1: n1 cpu 1 of 1", "/opt/lib/libmpi.so"]
     ]
-    assert texts(tables.clocks(view)) == [["clock_gettime", "1.00 ns", "20.0 ns", "one, nothing to synchronise"]]
+    assert list_texts(tables.clocks(view)) == [["clock_gettime", "1.00 ns", "20.0 ns", "one, nothing to synchronise"]]
 
 
 def test_false_alarms_of_the_control_are_listed(view: CampaignView) -> None:
-    assert texts(tables.control(view)) == [["pingpong 8 B", "alpha (again) / alpha", "1.00×", "0.98× to 1.02×"]]
+    assert list_texts(tables.control(view)) == [["pingpong 8 B", "alpha (again) / alpha", "1.00×", "0.98× to 1.02×"]]
 
 
-def test_names_show_the_placement_where_there_are_several() -> None:
-    evaluation = evaluations.evaluation(("socket", "spread"))
+def test_names_have_the_placement_if_there_are_several() -> None:
+    evaluation = evaluations.make_evaluation(("socket", "spread"))
     both = evaluation
     names = list(tables.case_names(both).values())
     assert (names[0], names[9]) == ("pingpong 8 B at socket", "pingpong 8 B at spread")
 
 
-def test_long_lists_are_cut_and_counted() -> None:
+def test_long_lists_are_truncated_and_counted() -> None:
     assert tables.list_names(["a", "b", "c"]) == "a, b, c"
     assert tables.list_names(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
 
@@ -99,8 +99,8 @@ def test_long_lists_are_cut_and_counted() -> None:
         (["alpha", "beta"], "equivalent", "alpha = beta, 6.29× to gamma"),
     ],
 )
-def test_the_ratio_of_several_winners_names_its_rival(winners: list[str], outcome: Outcome, text: str) -> None:
-    case = campaigns.cases_of(lines=[("bcast", "blocking")], sizes=(8,))[0]
+def test_the_ratio_of_several_winners_names_the_rival(winners: list[str], outcome: Outcome, text: str) -> None:
+    case = campaigns.make_cases(lines=[("bcast", "blocking")], sizes=(8,))[0]
     ranking = ["alpha", "beta", "gamma"]
     assert tables.winner(CaseVerdict(case, ranking, winners, outcome=outcome, margin=6.29)) == text
 
@@ -116,7 +116,7 @@ LEVELED: dict[str, tuple[Outcome, list[tuple[list[str], Outcome]]]] = {
 
 
 def make_verdict(name: str) -> CaseVerdict:
-    case = campaigns.cases_of(lines=[("bcast", "blocking")], sizes=(8,))[0]
+    case = campaigns.make_cases(lines=[("bcast", "blocking")], sizes=(8,))[0]
     outcome, levels = LEVELED[name]
     names = ["alpha", "beta", "gamma"]
     return CaseVerdict(
@@ -140,7 +140,7 @@ def make_verdict(name: str) -> CaseVerdict:
         ("both open", "alpha ~ beta, 6.29× to gamma"),
     ],
 )
-def test_the_levels_of_the_reference_are_named_where_winners_rest_on_them(name: str, text: str) -> None:
+def test_levels_of_the_reference_are_named_if_winners_rest_on_them(name: str, text: str) -> None:
     assert tables.winner(make_verdict(name)) == text
 
 
@@ -154,7 +154,7 @@ def test_the_levels_of_the_reference_are_named_where_winners_rest_on_them(name: 
         ("both open", ["~", "~", ""]),
     ],
 )
-def test_the_overview_has_a_sign_of_each_level_where_these_differ(name: str, signs: list[str]) -> None:
+def test_the_overview_has_a_sign_for_each_level_if_these_differ(name: str, signs: list[str]) -> None:
     cells = [
         overview.mark_outcome(make_verdict(name), candidate, Cell("1 ns")).text
         for candidate in ("alpha", "beta", "gamma")
@@ -162,7 +162,7 @@ def test_the_overview_has_a_sign_of_each_level_where_these_differ(name: str, sig
     assert [text.removeprefix("1 ns").strip() for text in cells] == signs
 
 
-def test_of_several_rivals_the_ratio_is_to_the_next_slower() -> None:
-    case = campaigns.cases_of(lines=[("bcast", "blocking")], sizes=(8,))[0]
+def test_the_ratio_of_several_winners_is_to_the_next_slower_candidate() -> None:
+    case = campaigns.make_cases(lines=[("bcast", "blocking")], sizes=(8,))[0]
     verdict = CaseVerdict(case, ["alpha", "beta", "gamma", "delta"], ["alpha", "beta"], margin=1.5)
     assert tables.winner(verdict) == "alpha ~ beta, 1.50× to the next slower"

@@ -1,4 +1,4 @@
-"""The table of what a tuning changed."""
+"""The table of changes by a tuning."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 SIZES = {8: 1.0, 1024: 0.5, 65536: 1.5}
-"""What beta needs of the time of alpha."""
+"""Beta's time relative to alpha's."""
 LARGEST = 65536
 
 
-def beta_is_tuned(name: str, case: Case) -> float:
+def tune_beta(name: str, case: Case) -> float:
     return SIZES[case.size_bytes] if name == "beta" else 1.0
 
 
 @pytest.fixture
 def view(tmp_path: Path) -> CampaignView:
-    view = verdicts.evaluate(tmp_path, beta_is_tuned, cases=verdicts.LINE)
+    view = verdicts.evaluate(tmp_path, tune_beta, cases=verdicts.LINE)
     ranks = view.cases[0].ranks
     ring = Variant(name="ring", settings={}, algorithm="4")
     rule = Rule(operation="allreduce", first_bytes=512, last_bytes=4096, variant=ring, ranks=ranks)
@@ -43,7 +43,7 @@ def view(tmp_path: Path) -> CampaignView:
     return dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, candidates=candidates))
 
 
-def test_what_changed_where_is_listed_with_its_variant_and_ratio(view: CampaignView) -> None:
+def test_each_change_is_listed_with_its_variant_and_ratio(view: CampaignView) -> None:
     (table,) = tuned.tables(view)
     assert table.caption.startswith("beta against alpha: faster in 1, slower in 1, equivalent in ")
     rows = [[cell.text for cell in row] for row in table.rows]

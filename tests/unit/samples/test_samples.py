@@ -1,4 +1,4 @@
-"""The job and the stream: what is written is what the core reads, and every finished case survives any end."""
+"""Job and stream: the job is read as written, and every finished case of a stream survives any end."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ SECOND = (
 )
 WITHOUT_OPTIONS = re.sub(r'"options":.*?"series"', '"series"', FIRST)
 END = '{"record":"end","cases":2}\n'
-WHOLE = LAUNCH + RANK + FIRST + SECOND + NODE + END
+COMPLETE = LAUNCH + RANK + FIRST + SECOND + NODE + END
 
 
 def _read(tmp_path: Path, text: str) -> Stream:
@@ -98,17 +98,17 @@ def _read(tmp_path: Path, text: str) -> Stream:
     ("hops", "values"),
     [((50, 60, 200), (55, 130)), ((0, 60, 0), (60, 60)), ((50, 0, 0), (50, 0)), ((50, 60, None), (55, 60))],
 )
-def test_a_hop_is_the_mean_of_what_is_known_before_and_after(
+def test_a_hop_is_the_mean_of_the_known_values_before_and_after(
     tmp_path: Path, hops: tuple[float | None, ...], values: tuple[float, ...]
 ) -> None:
-    text = WHOLE
+    text = COMPLETE
     for name, hop in zip(('"begin","case":0', '"begin","case":1', '"end","cases":2'), hops, strict=True):
         text = text.replace(name, f'{name},"hop_ns":{hop}') if hop is not None else text.replace(END, "")
     assert tuple(result.hop_ns for result in _read(tmp_path, text).results) == values
 
 
-def test_a_whole_stream_is_read_as_written(tmp_path: Path) -> None:
-    stream = _read(tmp_path, WHOLE)
+def test_a_complete_stream_is_read_as_written(tmp_path: Path) -> None:
+    stream = _read(tmp_path, COMPLETE)
     assert stream.complete
     assert stream.damage == ""
     assert stream.unfinished is None
@@ -136,12 +136,12 @@ def test_a_whole_stream_is_read_as_written(tmp_path: Path) -> None:
     assert second.reason == "no MPI_Allreduce_init"
 
 
-def test_series_of_single_ranks_stand_beside_the_case_s_own(tmp_path: Path) -> None:
+def test_series_of_single_ranks_are_beside_the_case_s_own(tmp_path: Path) -> None:
     series = (
         '[{"rank":0,"time_ns":[90],"last_rank":[],"late":[],"overrun":[],"skew_ns":[7],"bound_ns":[],"error_ns":[]},'
         '{"rank":-1,"time_ns":[95.5],"last_rank":[1],"late":[],"overrun":[0],"skew_ns":[12.5],"bound_ns":[40],"error_ns":[9]}]'
     )
-    result = _read(tmp_path, WHOLE.replace('"series":[]', f'"series":{series}')).results[1]
+    result = _read(tmp_path, COMPLETE.replace('"series":[]', f'"series":{series}')).results[1]
     assert result.own_series is result.series[1]
     assert (result.own_series.rank, result.own_series.skew_ns) == (ALL_RANKS, [12.5])
     assert (result.own_series.bound_ns, result.own_series.error_ns) == ([40], [9])
@@ -150,19 +150,19 @@ def test_series_of_single_ranks_stand_beside_the_case_s_own(tmp_path: Path) -> N
     assert (result.series[0].rank, result.series[0].skew_ns, result.series[0].bound_ns) == (0, [7], [])
 
 
-def test_a_stream_cut_at_any_byte_gives_every_finished_case(tmp_path: Path) -> None:
+def test_a_stream_truncated_at_any_byte_gives_every_finished_case(tmp_path: Path) -> None:
     first_end = len(LAUNCH + RANK + FIRST)
     second_begin = first_end + SECOND.index("\n") + 1
     second_end = first_end + len(SECOND)
-    for length in range(len(WHOLE) + 1):
-        stream = _read(tmp_path, WHOLE[:length])
+    for length in range(len(COMPLETE) + 1):
+        stream = _read(tmp_path, COMPLETE[:length])
         assert len(stream.results) == (length >= first_end) + (length >= second_end)
-        assert stream.complete == (length == len(WHOLE))
+        assert stream.complete == (length == len(COMPLETE))
         if second_begin <= length < second_end:
             assert stream.unfinished == CASES[1]
 
 
-def test_no_stream_at_all_is_an_empty_one(tmp_path: Path) -> None:
+def test_a_missing_stream_is_empty(tmp_path: Path) -> None:
     stream = samples.read(tmp_path / "absent", CASES)
     assert stream.facts is None
     assert not stream.results
@@ -172,13 +172,13 @@ def test_no_stream_at_all_is_an_empty_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (WHOLE.replace('"format":1,', '"format":2,'), "stream format 2, this rankbench reads format 1"),
+        (COMPLETE.replace('"format":1,', '"format":2,'), "stream format 2, this rankbench reads format 1"),
         (LAUNCH_OF_ANOTHER_FORMAT + RANK + END, "stream format 9, this rankbench reads format 1"),
         (
             LAUNCH.replace('"format":1,', '"format":10,') + RANK + WITHOUT_OPTIONS,
             "stream format 10, this rankbench reads format 1",
         ),
-        (WHOLE.replace('"case":1', '"case":9'), "has a case 9, but its job has only 2 cases"),
+        (COMPLETE.replace('"case":1', '"case":9'), "has a case 9, but its job has only 2 cases"),
     ],
 )
 def test_a_foreign_stream_is_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -187,7 +187,7 @@ def test_a_foreign_stream_is_refused(tmp_path: Path, text: str, message: str) ->
     assert str(caught.value) == f"{tmp_path / 'stream'}: {message}"
 
 
-def test_a_damaged_line_is_named_and_what_stands_before_it_is_kept(tmp_path: Path) -> None:
+def test_a_damaged_line_is_named_and_earlier_cases_are_read(tmp_path: Path) -> None:
     begin, rest = SECOND.split("\n", 1)
     stream = _read(tmp_path, LAUNCH + RANK + FIRST + begin + "\nwhat is this\n" + rest + END)
     assert [result.case for result in stream.results] == CASES[:1]
@@ -199,12 +199,12 @@ def test_a_damaged_line_is_named_and_what_stands_before_it_is_kept(tmp_path: Pat
 
 
 def make_plan(**changes: object) -> Plan:
-    """Return a plan with this part of it changed."""
-    plan = campaigns.plan_of(["alpha"], ["1x2"], control=False, seed=1, samples=100)
+    """Return a plan with these changes."""
+    plan = campaigns.make_plan(["alpha"], ["1x2"], control=False, seed=1, samples=100)
     return msgspec.structs.replace(plan, case_limit_s=0.5, launch_limit_s=60, **changes)
 
 
-def job(tmp_path: Path, plan: Plan, *cases: Case) -> list[str]:
+def write_job(tmp_path: Path, plan: Plan, *cases: Case) -> list[str]:
     """Return the lines of a job after the first."""
     samples.write_job(tmp_path / "job", cases, plan)
     head, *lines = (tmp_path / "job").read_text().splitlines()
@@ -213,7 +213,7 @@ def job(tmp_path: Path, plan: Plan, *cases: Case) -> list[str]:
 
 
 def test_the_job_names_every_case_in_order(tmp_path: Path) -> None:
-    assert job(tmp_path, make_plan(), *CASES) == [
+    assert write_job(tmp_path, make_plan(), *CASES) == [
         "case operation=pingpong form=blocking bytes=8 datatype=byte start=none samples=100 limit_s=0.5",
         "case operation=allreduce form=persistent bytes=64 datatype=float start=window samples=100 limit_s=0.5",
     ]
@@ -230,8 +230,8 @@ PINGPONG = "case operation=pingpong form=blocking bytes=8 datatype=byte start=no
         (Sampling(good=7, interval=0.02, least=3), "samples=7 interval=0.02 least=3"),
     ],
 )
-def test_the_job_shows_when_a_case_has_samples_enough(tmp_path: Path, sampling: Sampling, tokens: str) -> None:
-    assert job(tmp_path, make_plan(sampling=sampling), CASES[0]) == [f"{PINGPONG} {tokens} limit_s=0.5"]
+def test_the_job_has_the_stopping_rules(tmp_path: Path, sampling: Sampling, tokens: str) -> None:
+    assert write_job(tmp_path, make_plan(sampling=sampling), CASES[0]) == [f"{PINGPONG} {tokens} limit_s=0.5"]
 
 
 @pytest.mark.parametrize(
@@ -242,15 +242,15 @@ def test_the_job_shows_when_a_case_has_samples_enough(tmp_path: Path, sampling: 
         (Memory(root=ROTATING), "root=-1"),
     ],
 )
-def test_the_job_shows_what_is_unusual_in_memory(tmp_path: Path, memory: Memory, tokens: str) -> None:
+def test_the_job_has_unusual_memory_states(tmp_path: Path, memory: Memory, tokens: str) -> None:
     case = msgspec.structs.replace(CASES[0], memory=memory)
-    assert job(tmp_path, make_plan(), case) == [f"{PINGPONG} {tokens} samples=100 limit_s=0.5"]
+    assert write_job(tmp_path, make_plan(), case) == [f"{PINGPONG} {tokens} samples=100 limit_s=0.5"]
 
 
-def test_the_job_shows_what_was_chosen_of_the_options(tmp_path: Path) -> None:
+def test_the_job_has_the_chosen_options(tmp_path: Path) -> None:
     case = msgspec.structs.replace(CASES[0], memory=Memory(root=1), options={"mode": "ready", "window": "8"})
     line = f"{PINGPONG} root=1 mode=ready window=8 samples=100 limit_s=0.5"
-    assert job(tmp_path, make_plan(), case) == [line]
+    assert write_job(tmp_path, make_plan(), case) == [line]
 
 
 @pytest.mark.parametrize(
@@ -261,15 +261,15 @@ def test_the_job_shows_what_was_chosen_of_the_options(tmp_path: Path) -> None:
         ({"each_call": True}, "set calls=each"),
     ],
 )
-def test_the_job_sets_what_is_unusual_for_all_its_cases(tmp_path: Path, changes: dict[str, object], line: str) -> None:
-    assert job(tmp_path, make_plan(**changes), CASES[0])[0] == line
+def test_the_job_has_unusual_settings_of_all_its_cases(tmp_path: Path, changes: dict[str, object], line: str) -> None:
+    assert write_job(tmp_path, make_plan(**changes), CASES[0])[0] == line
 
 
 # --- passes -----------------------------------------------------------------------------------------------------------
 
 
-def part(**changes: Any) -> CaseResult:
-    """Return what one pass measured."""
+def make_part(**changes: Any) -> CaseResult:
+    """Return the result of one pass."""
     series = Series(
         rank=-1,
         time_ns=[1.0, 2.0],
@@ -284,8 +284,8 @@ def part(**changes: Any) -> CaseResult:
     return CaseResult(case=CASES[0], **{**usual, **changes})
 
 
-def test_a_job_goes_over_its_cases_in_passes(tmp_path: Path) -> None:
-    """Each takes its share of samples and time; what happens once in a launch, and memory, is asked for once."""
+def test_a_job_visits_its_cases_in_passes(tmp_path: Path) -> None:
+    """Each pass has its share of samples and time; operations measured once, and memory, are in one pass only."""
     cases = [
         CASES[0],
         msgspec.structs.replace(CASES[1], options={"quantity": "memory"}),
@@ -301,8 +301,8 @@ def test_a_job_goes_over_its_cases_in_passes(tmp_path: Path) -> None:
     assert samples.read_job(path, cases, plan, {"init"}) == [*cases, cases[0], cases[0]]
 
 
-def test_turns_of_cases_that_a_launch_lacks_pass(tmp_path: Path) -> None:
-    """In every pass, and those after the last case need not be named."""
+def test_turns_of_missing_cases_pass(tmp_path: Path) -> None:
+    """In every pass; turns after the last case need not be named."""
     other = msgspec.structs.replace(CASES[0], size_bytes=16)
     plan, path = make_plan(sampling=Sampling(good=50, passes=2)), tmp_path / "job"
     samples.write_job(path, [CASES[0]], plan, among=[other, CASES[1], CASES[0], other])
@@ -312,7 +312,7 @@ def test_turns_of_cases_that_a_launch_lacks_pass(tmp_path: Path) -> None:
     assert samples.read_job(path, CASES, plan) == [CASES[0]] * 2
 
 
-def test_a_time_to_fill_is_parted_among_passes_and_none_for_what_happens_once(tmp_path: Path) -> None:
+def test_the_time_to_fill_is_divided_among_passes_except_for_single_measurements(tmp_path: Path) -> None:
     plan = make_plan(sampling=Sampling(good=50, passes=5, fill_s=0.015))
     init = msgspec.structs.replace(CASES[1], operation="init")
     samples.write_job(tmp_path / "job", [CASES[0], init], plan, {"init"})
@@ -321,7 +321,7 @@ def test_a_time_to_fill_is_parted_among_passes_and_none_for_what_happens_once(tm
     assert once.endswith("samples=50 limit_s=0.5")
 
 
-def test_what_passes_measured_is_put_together(tmp_path: Path) -> None:
+def test_results_of_passes_are_joined(tmp_path: Path) -> None:
     text = LAUNCH + RANK + FIRST + FIRST.replace('"case":0', '"case":1').replace("130.5", "140")
     path = tmp_path / "stream"
     path.write_text(text)
@@ -331,16 +331,16 @@ def test_what_passes_measured_is_put_together(tmp_path: Path) -> None:
     assert result.series[0].late == [2, 5]
 
 
-def test_the_first_call_is_that_of_the_first_pass_even_where_this_came_too_late() -> None:
-    late = part(status=CaseStatus.REFUSED, cause=LATE_START, first_ns=900.0, second_ns=80.0)
-    result = samples.together([late, part(first_ns=70.0, second_ns=60.0)])
+def test_the_first_call_is_that_of_the_first_pass_even_if_it_was_late() -> None:
+    late = make_part(status=CaseStatus.REFUSED, cause=LATE_START, first_ns=900.0, second_ns=80.0)
+    result = samples.together([late, make_part(first_ns=70.0, second_ns=60.0)])
     assert (result.status, result.first_ns, result.second_ns) == (CaseStatus.OK, 900, 80)
 
 
-def test_each_value_of_passes_is_added_or_the_worst_or_the_mean() -> None:
+def test_each_value_of_passes_is_the_sum_the_worst_or_the_mean() -> None:
     parts = [
-        part(drift_ns=-30, sync_bound_ns=7, pure_ns=10, compute_ns=20, synchronisations=1, stopped="samples"),
-        part(
+        make_part(drift_ns=-30, sync_bound_ns=7, pure_ns=10, compute_ns=20, synchronisations=1, stopped="samples"),
+        make_part(
             drift_ns=20, sync_bound_ns=9, pure_ns=20, compute_ns=40, synchronisations=2, stopped="time", moved="rank 1"
         ),
     ]
@@ -363,12 +363,12 @@ def test_each_value_of_passes_is_added_or_the_worst_or_the_mean() -> None:
     ]
 
 
-def test_a_pass_that_went_wrong_is_what_became_of_the_case() -> None:
-    wrong = part(status=CaseStatus.WRONG_DATA, reason="byte 3", series=[])
-    assert samples.together([part(), wrong, part()]) == wrong
+def test_a_failed_pass_is_the_result_of_the_case() -> None:
+    wrong = make_part(status=CaseStatus.WRONG_DATA, reason="byte 3", series=[])
+    assert samples.together([make_part(), wrong, make_part()]) == wrong
 
 
-def test_a_launch_that_ends_in_a_later_pass_shows_in_which_case(tmp_path: Path) -> None:
+def test_a_launch_that_ends_in_a_later_pass_names_its_case(tmp_path: Path) -> None:
     path = tmp_path / "stream"
     path.write_text(LAUNCH + RANK + FIRST + SECOND + '{"record":"begin","case":2}\n')
     stream = samples.read(path, [*CASES, CASES[0]])
@@ -379,19 +379,21 @@ def test_a_launch_that_ends_in_a_later_pass_shows_in_which_case(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("parts", "status", "valid"),
     [
-        ([part(), part(status=CaseStatus.REFUSED, cause=LATE_START, series=[])], CaseStatus.OK, 1),
-        ([part(status=CaseStatus.REFUSED, cause=LATE_START, series=[]), part(), part()], CaseStatus.OK, 2),
-        ([part(status=CaseStatus.REFUSED, cause=LATE_START, valid=0, series=[])] * 2, CaseStatus.REFUSED, 0),
-        ([part(), part(status=CaseStatus.FAILED, reason="MPI_Bcast: error", valid=0)], CaseStatus.FAILED, 0),
+        ([make_part(), make_part(status=CaseStatus.REFUSED, cause=LATE_START, series=[])], CaseStatus.OK, 1),
+        (
+            [make_part(status=CaseStatus.REFUSED, cause=LATE_START, series=[]), make_part(), make_part()],
+            CaseStatus.OK,
+            2,
+        ),
+        ([make_part(status=CaseStatus.REFUSED, cause=LATE_START, valid=0, series=[])] * 2, CaseStatus.REFUSED, 0),
+        ([make_part(), make_part(status=CaseStatus.FAILED, reason="MPI_Bcast: error", valid=0)], CaseStatus.FAILED, 0),
     ],
     ids=["one too late", "the first too late", "all too late", "another failure"],
 )
-def test_a_pass_that_came_too_late_throughout_is_left_out(
-    parts: list[CaseResult], status: CaseStatus, valid: int
-) -> None:
+def test_a_pass_with_late_starts_only_is_left_out(parts: list[CaseResult], status: CaseStatus, valid: int) -> None:
     result = samples.together(parts)
     assert (result.status, result.valid) == (status, valid)
 
 
-def test_the_core_says_so_of_such_a_case() -> None:
+def test_the_core_prints_the_message_of_late_starts() -> None:
     assert f'"{LATE_START}"' in (Path(__file__).parents[3] / "core/case/quantities.c").read_text()

@@ -1,4 +1,4 @@
-"""The study of the clocks is read as the core writes it, whole or broken off."""
+"""The study of the clocks is read as the core writes it, complete or interrupted."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def _read(tmp_path: Path, text: str) -> study.Study:
     return study.read(path)
 
 
-def test_a_whole_study_is_read_as_written(tmp_path: Path) -> None:
-    content = _read(tmp_path, fake.text(fake.lines(ranks=2, runs=3, truth_ns=1e9)))
+def test_a_complete_study_is_read_as_written(tmp_path: Path) -> None:
+    content = _read(tmp_path, fake.encode_records(fake.make_records(ranks=2, runs=3, truth_ns=1e9)))
     assert content.stream.complete
     assert content.stream.facts
     assert content.stream.facts.source_reason == "finest step"
@@ -37,18 +37,18 @@ def test_a_whole_study_is_read_as_written(tmp_path: Path) -> None:
     assert content.synchronisations[0].most_messages == 200
 
 
-def test_what_is_not_known_has_no_error(tmp_path: Path) -> None:
-    content = _read(tmp_path, fake.text(fake.lines(truth_ns=None, error_ns=99.0, bound_ns=50.0)))
+def test_an_unknown_offset_has_no_error(tmp_path: Path) -> None:
+    content = _read(tmp_path, fake.encode_records(fake.make_records(truth_ns=None, error_ns=99.0, bound_ns=50.0)))
     assert {(offset.error_ns, offset.excess_ns) for offset in content.offsets} == {(None, 0.0)}
 
 
-def test_an_error_beyond_its_bound_exceeds_it(tmp_path: Path) -> None:
-    content = _read(tmp_path, fake.text(fake.lines(runs=1, ranks=2, error_ns=60.0, bound_ns=50.0)))
+def test_an_error_beyond_its_bound_is_marked(tmp_path: Path) -> None:
+    content = _read(tmp_path, fake.encode_records(fake.make_records(runs=1, ranks=2, error_ns=60.0, bound_ns=50.0)))
     assert [offset.excess_ns for offset in content.offsets] == [0.0, 10.0] * 3
 
 
-def test_a_study_cut_at_any_byte_gives_its_whole_lines(tmp_path: Path) -> None:
-    text = fake.text(fake.lines(ranks=2, runs=1))
+def test_a_study_truncated_at_any_byte_gives_its_complete_lines(tmp_path: Path) -> None:
+    text = fake.encode_records(fake.make_records(ranks=2, runs=1))
     for length in range(0, len(text) + 1, 7):
         content = _read(tmp_path, text[:length])
         ended = text[:length].count("\n")
@@ -58,7 +58,9 @@ def test_a_study_cut_at_any_byte_gives_its_whole_lines(tmp_path: Path) -> None:
 
 
 def test_a_line_of_another_stream_is_damage(tmp_path: Path) -> None:
-    content = _read(tmp_path, fake.text([*fake.lines(ranks=2, runs=1)[:3], {"record": "begin", "case": 0}]))
+    content = _read(
+        tmp_path, fake.encode_records([*fake.make_records(ranks=2, runs=1)[:3], {"record": "begin", "case": 0}])
+    )
     assert len(content.stream.ranks) == 2
     assert content.stream.damage == (
         f"{tmp_path / 'stream'} line 4: not a record of a rankbench stream (Invalid value 'begin' - at `$.record`)"

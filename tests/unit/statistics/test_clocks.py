@@ -1,4 +1,4 @@
-"""Values on clocks: over runs and ranks but rank 0, and nothing said where nothing is known."""
+"""Statistics on clocks: over runs and all ranks but rank 0; unknown values stay unknown."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def _study(tmp_path: Path, **truth: Any) -> study.Study:
+def _make_study(tmp_path: Path, **truth: Any) -> study.Study:
     path = tmp_path / "stream"
-    path.write_text(fake.text(fake.lines(**truth)))
+    path.write_text(fake.encode_records(fake.make_records(**truth)))
     return study.read(path)
 
 
 def test_errors_are_over_runs_and_ranks_but_rank_0(tmp_path: Path) -> None:
-    """Two ranks and four runs are off by 20, 21, 22, 23 and by 21, 22, 23, 24 ns."""
-    accuracies = clocks.compute_accuracies(_study(tmp_path, ranks=3, runs=4).offsets)
+    """Two ranks have errors of 20, 21, 22, 23 and of 21, 22, 23, 24 ns in four runs."""
+    accuracies = clocks.compute_accuracies(_make_study(tmp_path, ranks=3, runs=4).offsets)
     assert [(accuracy.source, accuracy.synchronisation, accuracy.stage) for accuracy in accuracies] == [
         ("tsc", method, "fresh") for method in fake.METHODS
     ]
@@ -38,40 +38,38 @@ def test_errors_are_over_runs_and_ranks_but_rank_0(tmp_path: Path) -> None:
 
 
 def test_errors_beyond_their_bounds_are_found(tmp_path: Path) -> None:
-    """By more than the rounding of a reading: 24 ns are beyond 22 ns, 23 ns are not."""
-    accuracies = clocks.compute_accuracies(_study(tmp_path, ranks=3, runs=4, bound_ns=22.0).offsets)
+    """Beyond by more than the rounding of a reading: 24 ns are beyond 22 ns, 23 ns are not."""
+    accuracies = clocks.compute_accuracies(_make_study(tmp_path, ranks=3, runs=4, bound_ns=22.0).offsets)
     assert [[(offset.rank, offset.run, offset.excess_ns) for offset in part.outside] for part in accuracies] == [
         [(2, 3, 2.0)]
     ] * 3
 
 
-def test_how_many_errors_are_within_what_is_likely_is_reported(tmp_path: Path) -> None:
+def test_the_share_of_errors_within_the_likely_error_is_reported(tmp_path: Path) -> None:
     """Of 20, 21, 22, 23 and 21, 22, 23, 24 ns three are beyond 21 ns and the rounding of a reading."""
-    accuracies = clocks.compute_accuracies(_study(tmp_path, ranks=3, runs=4, likely_ns=21.0).offsets)
+    accuracies = clocks.compute_accuracies(_make_study(tmp_path, ranks=3, runs=4, likely_ns=21.0).offsets)
     assert [accuracy.within_likely for accuracy in accuracies] == [5 / 8] * 3
 
 
 def test_without_truth_there_are_bounds_and_no_errors(tmp_path: Path) -> None:
-    offsets = _study(tmp_path, truth_ns=None).offsets
+    offsets = _make_study(tmp_path, truth_ns=None).offsets
     assert {accuracy.error_ns for accuracy in clocks.compute_accuracies(offsets)} == {None}
     assert {accuracy.within_likely for accuracy in clocks.compute_accuracies(offsets)} == {None}
     assert {accuracy.bound_ns.max for accuracy in clocks.compute_accuracies(offsets)} == {50.0}
 
 
 @pytest.mark.parametrize(("truth_ns", "shared"), [(0.0, True), (1e9, False), (None, None)])
-def test_whether_ranks_share_a_clock_follows_from_the_truth(
-    tmp_path: Path, truth_ns: float | None, shared: bool | None
-) -> None:
-    assert clocks.read_one_clock(_study(tmp_path, truth_ns=truth_ns).offsets, "tsc") is shared
+def test_shared_clocks_are_known_from_the_truth(tmp_path: Path, truth_ns: float | None, shared: bool | None) -> None:
+    assert clocks.read_one_clock(_make_study(tmp_path, truth_ns=truth_ns).offsets, "tsc") is shared
 
 
-def test_costs_are_of_the_run_that_took_most(tmp_path: Path) -> None:
-    linear, *_ = clocks.compute_costs(_study(tmp_path, ranks=3, runs=4).synchronisations)
+def test_costs_are_those_of_the_most_expensive_run(tmp_path: Path) -> None:
+    linear, *_ = clocks.compute_costs(_make_study(tmp_path, ranks=3, runs=4).synchronisations)
     assert (linear.duration_ns, linear.most_messages, linear.rank_0_bytes) == (1001.5, 400, 3200)
 
 
-def test_drift_is_reported_by_the_method_that_is_surest_of_it(tmp_path: Path) -> None:
-    drifts = clocks.compute_drifts(_study(tmp_path, ranks=3, runs=4).offsets)
+def test_drift_is_that_of_the_most_certain_method(tmp_path: Path) -> None:
+    drifts = clocks.compute_drifts(_make_study(tmp_path, ranks=3, runs=4).offsets)
     assert [(drift.source, drift.synchronisation, drift.rank, drift.runs) for drift in drifts] == [
         ("tsc", "tree", 1, 4),
         ("tsc", "tree", 2, 4),
@@ -83,7 +81,7 @@ def test_drift_is_reported_by_the_method_that_is_surest_of_it(tmp_path: Path) ->
         assert drift.coverage == pytest.approx(0.875)
 
 
-def test_a_source_is_as_good_as_on_the_worst_rank(tmp_path: Path) -> None:
-    tsc, wtime = clocks.summarise_sources(_study(tmp_path).clocks)
+def test_a_source_is_rated_by_its_worst_rank(tmp_path: Path) -> None:
+    tsc, wtime = clocks.summarise_sources(_make_study(tmp_path).clocks)
     assert (tsc.name, tsc.usable, tsc.cost_ns) == ("tsc", True, 21.2)
     assert (wtime.name, wtime.usable, wtime.reason) == ("MPI_Wtime", False, "it steps")

@@ -1,4 +1,4 @@
-"""Contrasts: what launches say of values held against each other, found where it is and rarely where it is not."""
+"""Contrasts between values within launches: found where planted, and rarely elsewhere."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rankbench.statistics.moderation import moderate_spread
 NONE = np.log1p(0.03)
 
 
-def launch_values(rows: list[tuple[str, int, float]]) -> pl.DataFrame:
+def make_values(rows: list[tuple[str, int, float]]) -> pl.DataFrame:
     """Return the values of alpha: case, launch and time; each launch is a block of its own."""
     frame = pl.DataFrame(rows, ["case", "launch", "figure_ns"], orient="row")
     return frame.with_columns(candidate=pl.lit("alpha"), block=pl.col("launch"))
 
 
-def test_a_whole_is_held_against_the_sum_of_its_parts_in_each_launch() -> None:
-    frame = launch_values(
+def test_a_case_is_compared_with_the_sum_of_its_parts_in_each_launch() -> None:
+    frame = make_values(
         [("a", 1, 30.0), ("b", 1, 10.0), ("c", 1, 5.0), ("a", 2, 40.0), ("b", 2, 20.0), ("c", 2, 20.0)]
     )
     logs = compare_within_launches(frame, [Claim("a", ("b", "c"), 1.03), Claim("b", ("c",), 1.25)])
@@ -30,15 +30,15 @@ def test_a_whole_is_held_against_the_sum_of_its_parts_in_each_launch() -> None:
     assert logs["margin"].to_list() == pytest.approx([math.log(1.03)] * 2 + [math.log(1.25)] * 2)
 
 
-def test_a_launch_that_lacks_a_part_or_has_no_time_of_it_says_nothing() -> None:
-    frame = launch_values(
+def test_a_launch_without_a_part_or_its_time_is_left_out() -> None:
+    frame = make_values(
         [("a", 1, 30.0), ("b", 1, 10.0), ("a", 2, 30.0), ("b", 2, 10.0), ("c", 2, 0.0), ("b", 3, 1.0)]
     )
     assert compare_within_launches(frame, [Claim("a", ("b", "c"), 1.0)]).is_empty()
     assert compare_within_launches(frame, []).is_empty()
 
 
-def test_a_ratio_is_sure_beyond_its_margin_only() -> None:
+def test_a_ratio_is_certain_only_beyond_its_margin() -> None:
     logs = pl.DataFrame(
         {
             "claim": [0] * 6 + [1] * 6 + [2] * 2,
@@ -57,13 +57,13 @@ def test_a_ratio_is_sure_beyond_its_margin_only() -> None:
     assert results[2].high == math.inf
 
 
-def test_nothing_asked_is_nothing_found() -> None:
+def test_without_claims_there_are_no_results() -> None:
     assert decide_contrasts([], [], [], [], []) == []
 
 
 @pytest.mark.parametrize("launches", [3, 5, 10])
-def test_of_claims_that_are_false_by_nothing_hardly_any_campaign_makes_one(launches: int) -> None:
-    """All of 50 ratios are exactly at the margin: at most 2 of 100 campaigns may say of any that it is beyond."""
+def test_claims_that_are_barely_false_are_rarely_made(launches: int) -> None:
+    """All of 50 ratios are exactly at the margin: at most 2 of 100 campaigns may find any ratio beyond it."""
     random = np.random.default_rng(1)
     invented = 0
     for _ in range(100):
@@ -74,7 +74,7 @@ def test_of_claims_that_are_false_by_nothing_hardly_any_campaign_makes_one(launc
     assert invented <= 2
 
 
-def test_intervals_hold_what_is_true_as_often_as_they_say() -> None:
+def test_intervals_have_their_stated_coverage() -> None:
     random = np.random.default_rng(2)
     logs = math.log(1.2) + 0.1 * random.standard_normal((6, 2000))
     keys = [(number,) for number in range(2000)]
@@ -83,38 +83,38 @@ def test_intervals_hold_what_is_true_as_often_as_they_say() -> None:
     assert share == pytest.approx(0.9, abs=0.02)
 
 
-# --- scatter that is moderated ----------------------------------------------------------------------------------------
+# --- moderated scatter ------------------------------------------------------------------------------------------------
 
 
-def scatters(true: np.ndarray, launches: int, seed: int = 3) -> np.ndarray:
-    """Return standard deviations as so many launches show them."""
+def draw_scatters(true: np.ndarray, launches: int, seed: int = 3) -> np.ndarray:
+    """Return standard deviations estimated from so many launches."""
     return np.asarray((true * np.random.default_rng(seed).standard_normal((launches, len(true)))).std(axis=0, ddof=1))
 
 
-def test_scatter_that_is_alike_throughout_is_known_from_all() -> None:
-    values = scatters(np.full(200, 0.05), 5)
+def test_equal_scatter_is_estimated_from_all_comparisons() -> None:
+    values = draw_scatters(np.full(200, 0.05), 5)
     drawn, degrees = moderate_spread(values, np.full(200, 4), np.full(200, fill_value=True))
     assert np.log(drawn / 0.05).std() < np.log(values / 0.05).std() / 3
     assert degrees.min() > 12
 
 
-def test_scatter_that_differs_stands_for_itself() -> None:
+def test_unequal_scatter_is_estimated_separately() -> None:
     true = np.geomspace(0.001, 1, 200)
-    values = scatters(true, 5)
+    values = draw_scatters(true, 5)
     drawn, degrees = moderate_spread(values, np.full(200, 4), np.full(200, fill_value=True))
     assert degrees.max() < 6
     assert np.abs(np.log(drawn / values)).mean() < 0.25
 
 
-def test_few_scatters_show_nothing_of_what_is_usual() -> None:
+def test_few_comparisons_do_not_determine_the_usual_scatter() -> None:
     values = np.array([0.1, 0.2, 0.3])
     drawn, degrees = moderate_spread(values, np.full(3, 4), np.array([True, True, False]))
     assert (drawn.tolist(), degrees.tolist()) == ([0.1, 0.2, 0.3], [4, 4, 4])
 
 
 @pytest.mark.parametrize("widest", [1.0, 30.0])
-def test_moderated_claims_err_as_rarely_where_scatter_differs(widest: float) -> None:
-    """As above, with scatter from 1 % up to 30 times that."""
+def test_moderated_claims_err_as_rarely_if_scatter_differs(widest: float) -> None:
+    """As above, with scatter from 1 % to 30 times that."""
     random = np.random.default_rng(4)
     invented, detections = 0, 0
     for _ in range(100):

@@ -1,4 +1,4 @@
-"""Which comparisons are open, could still matter, and may yet be decided."""
+"""Comparisons that are open, can still matter for the answer, and may yet be decided."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 import pytest
-from fakes.leveled import at_levels
+from fakes.level_comparisons import combine_levels
 from scipy import stats
 
 from rankbench import plan, statistics
@@ -26,7 +26,7 @@ DESIGN = deciding.SequentialDesign(0.03, LOOKS)
 def make_comparison(
     base: str, other: str, ratio: float, scatter: float, blocks: int = 5, case: str = "c"
 ) -> Comparison:
-    """Return what `statistics.compare` says of log ratios with this mean and this standard deviation."""
+    """Return the result of `statistics.compare` for log ratios with this mean and this standard deviation."""
     error, freedom = scatter / math.sqrt(blocks), 4 + deciding.DEGREES_PER_BLOCK * (blocks - 5)
     paid = Penalty(tuple(LOOKS), blocks)
     half = float(stats.t.isf(paid.nominal(0.05) / 2, freedom)) * error
@@ -51,7 +51,7 @@ def make_comparison(
     )
 
 
-def test_who_is_slower_among_the_beaten_matters_to_no_answer() -> None:
+def test_comparisons_among_beaten_candidates_do_not_matter_for_the_answer() -> None:
     beaten = [
         make_comparison("a", "b", 1.5, 0.02),
         make_comparison("a", "c", 1.52, 0.02),
@@ -61,7 +61,7 @@ def test_who_is_slower_among_the_beaten_matters_to_no_answer() -> None:
 
 
 @pytest.mark.parametrize(("drop", "names"), [(False, ["a", "b", "c"]), (True, ["a", "b"])])
-def test_a_beaten_candidate_may_be_dropped_from_what_is_open(drop: bool, names: list[str]) -> None:
+def test_comparisons_of_beaten_candidates_can_be_dropped_from_open_ones(drop: bool, names: list[str]) -> None:
     leading = [
         make_comparison("a", "b", 1.04, 0.02),
         make_comparison("a", "c", 1.5, 0.02),
@@ -70,7 +70,7 @@ def test_a_beaten_candidate_may_be_dropped_from_what_is_open(drop: bool, names: 
     assert deciding.assess_cases(leading, DESIGN, drop=drop).open == {"c": names}
 
 
-def test_a_lone_block_is_open_for_nothing_is_known_of_it() -> None:
+def test_a_single_block_leaves_the_comparison_open() -> None:
     comparison = Comparison(
         case="c", base="a", other="b", blocks=1, ratio=1.2, low=0.0, p_value=1, p_adjusted=1, different=False
     )
@@ -78,13 +78,13 @@ def test_a_lone_block_is_open_for_nothing_is_known_of_it() -> None:
     assert (state.open, state.blocks) == ({"c": ["a", "b"]}, LOOKS[-1])
 
 
-def test_nothing_to_compare_leaves_nothing_open() -> None:
+def test_without_comparisons_no_case_is_open() -> None:
     assert deciding.assess_cases([], DESIGN) == ([], [], {}, 0)
 
 
 @pytest.mark.parametrize(("ratio", "scatter"), [(1.045, 0.03), (1.01, 0.02), (1.10, 0.12)])
-def test_the_chance_to_be_decided_is_the_share_of_campaigns_that_are(ratio: float, scatter: float) -> None:
-    """Campaigns whose true ratio is as likely as five blocks make it go on with the scatter that these showed."""
+def test_the_chance_of_a_decision_is_the_share_of_campaigns_that_decide(ratio: float, scatter: float) -> None:
+    """Campaigns with a true ratio drawn from the uncertainty of five blocks continue with the scatter of these."""
     random, last = np.random.default_rng(5), LOOKS[-1]
     true = random.normal(math.log(ratio), scatter / math.sqrt(5), (1500, 1))
     later = random.normal(true, scatter, (1500, last - 5)).sum(axis=1)
@@ -95,7 +95,7 @@ def test_the_chance_to_be_decided_is_the_share_of_campaigns_that_are(ratio: floa
     assert probability == pytest.approx(share, abs=0.04)
 
 
-def test_what_as_many_blocks_again_would_decide_is_reported() -> None:
+def test_the_number_of_decisions_after_twice_the_blocks_is_reported() -> None:
     design = deciding.SequentialDesign(0.03, [10])
     decided, undecidable = (
         make_comparison("a", "b", 1.5, 0.02, case="c"),
@@ -122,8 +122,8 @@ def test_the_look_at_which_all_is_decided_is_reported(ratio: float, scatter: flo
     assert settled == [*[False] * (len(settled) - 1), look < LOOKS[-1]]
 
 
-def test_a_campaign_that_drops_what_is_decided_says_what_a_fixed_one_says() -> None:
-    """With fewer than half of its measurements. Where the two differ, neither contradicts the other."""
+def test_dropping_decided_comparisons_does_not_change_the_answer() -> None:
+    """With fewer than half of the measurements. If the two campaigns differ, neither contradicts the other."""
     random, cases, blocks = np.random.default_rng(2), 100, LOOKS[-1]
     names, pairs = ["a", "b", "c"], [("a", "b"), ("a", "c"), ("b", "c")]
     slower = np.array(
@@ -135,7 +135,7 @@ def test_a_campaign_that_drops_what_is_decided_says_what_a_fixed_one_says() -> N
     scatter = np.repeat([0.01, 0.02, 0.03, 0.06], cases // 4)[:, None, None]
     logs = np.log(slower)[:, :, None] + scatter * random.normal(size=(cases, 3, blocks))
 
-    def compare(measured: np.ndarray, looks: Sequence[int]) -> list[Comparison]:
+    def compare_blocks(measured: np.ndarray, looks: Sequence[int]) -> list[Comparison]:
         case, name, block = np.nonzero(measured)
         launch_values = pl.DataFrame(
             {"case": case, "candidate": name, "block": block, "figure_ns": np.exp(logs[measured])}
@@ -149,18 +149,18 @@ def test_a_campaign_that_drops_what_is_decided_says_what_a_fixed_one_says() -> N
     measured = np.zeros(logs.shape, bool)
     measured[:, :, : LOOKS[0]] = True
     for look, following in zip(LOOKS, [*LOOKS[1:], blocks], strict=True):
-        comparisons = compare(measured, LOOKS)
+        comparisons = compare_blocks(measured, LOOKS)
         for case, open_names in deciding.assess_cases(comparisons, DESIGN, drop=True).open.items():
             measured[int(case), [names.index(name) for name in open_names], look:following] = True
-    fixed = fastest(compare(np.ones_like(measured), ()))
-    winners = fastest(comparisons)
+    fixed = list_fastest(compare_blocks(np.ones_like(measured), ()))
+    winners = list_fastest(comparisons)
     assert measured.mean() < 0.5
     assert sum(fixed[case] == winners[case] for case in fixed) >= 0.9 * cases
     assert all(fixed[case] & winners[case] for case in fixed)
 
 
-def fastest(comparisons: list[Comparison]) -> dict[str, set[str]]:
-    """Return, by case, who is beaten by none."""
+def list_fastest(comparisons: list[Comparison]) -> dict[str, set[str]]:
+    """Return, by case, the candidates that none beats."""
     winners: dict[str, set[str]] = {comparison.case: {"a", "b", "c"} for comparison in comparisons}
     for comparison in comparisons:
         if comparison.different:
@@ -174,40 +174,40 @@ def fastest(comparisons: list[Comparison]) -> dict[str, set[str]]:
 def test_a_case_is_open_while_one_of_its_levels_may_be_decided() -> None:
     decided, open_ = make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1.08, 0.05)
     assert not deciding.is_resolved(open_)
-    assert deciding.assess_cases([at_levels(decided, open_)], DESIGN).open == {"c": ["a", "b"]}
-    assert deciding.assess_cases([at_levels(decided, decided)], DESIGN).decided == ["c"]
+    assert deciding.assess_cases([combine_levels(decided, open_)], DESIGN).open == {"c": ["a", "b"]}
+    assert deciding.assess_cases([combine_levels(decided, decided)], DESIGN).decided == ["c"]
 
 
 def test_a_case_whose_winner_depends_on_the_level_is_decided() -> None:
-    comparison = at_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1 / 1.5, 0.02))
+    comparison = combine_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1 / 1.5, 0.02))
     assert (comparison.different, comparison.reverses) == (False, True)
     assert deciding.assess_cases([comparison], DESIGN).decided == ["c"]
 
 
 @pytest.mark.parametrize(("blocks", "decided"), [(10, []), (40, ["c"])])
-def test_a_level_that_is_hardly_met_is_given_up(blocks: int, decided: list[str]) -> None:
-    """Of 60 blocks 6 or 1 to 2 are to come at it."""
+def test_a_level_with_few_expected_blocks_is_given_up(blocks: int, decided: list[str]) -> None:
+    """At this level 6 or 1 to 2 of 60 blocks are expected."""
     near, far = make_comparison("a", "b", 1.5, 0.02, blocks - 1), make_comparison("a", "b", 1.1, 0.5, 1)
-    comparison = at_levels(near, far, blocks)
+    comparison = combine_levels(near, far, blocks)
     assert deciding.assess_cases([comparison], DESIGN).decided == decided
 
 
-def test_a_candidate_that_is_beaten_at_one_level_goes_on_at_the_other() -> None:
+def test_a_candidate_beaten_at_one_level_continues_at_the_other() -> None:
     settled, slow = make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "c", 1.5, 0.02)
     open_, third = make_comparison("a", "c", 1.08, 0.05), make_comparison("b", "c", 1.0, 0.001)
     pairs = [
-        at_levels(settled, settled),
-        at_levels(slow, open_),
-        at_levels(third, make_comparison("b", "c", 1 / 1.4, 0.02)),
+        combine_levels(settled, settled),
+        combine_levels(slow, open_),
+        combine_levels(third, make_comparison("b", "c", 1 / 1.4, 0.02)),
     ]
     assert deciding.assess_cases(pairs, DESIGN, drop=True).open == {"c": ["a", "c"]}
-    both = [pairs[0], at_levels(slow, slow), pairs[2]]
+    both = [pairs[0], combine_levels(slow, slow), pairs[2]]
     assert deciding.assess_cases(both, DESIGN, drop=True).decided == ["c"]
 
 
-def test_blocks_that_meet_a_level_seldom_decide_it_later() -> None:
-    often = at_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1.1, 0.1), blocks=5)
-    seldom = at_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1.1, 0.1), blocks=15)
+def test_few_blocks_at_a_level_rarely_decide_it_later() -> None:
+    often = combine_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1.1, 0.1), blocks=5)
+    seldom = combine_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1.1, 0.1), blocks=15)
     needed = [deciding.assess_cases([comparison], DESIGN).blocks for comparison in (often, seldom)]
     assert needed[0] < needed[1]
     assert deciding.predict_decisions([often], DESIGN)[0] == 1

@@ -1,4 +1,4 @@
-"""The decision: its test has its level at the edge of the threshold, interval and test agree, and no other exists."""
+"""The decision: its level holds at the edge of the threshold, interval and test agree, and there is only one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from fakes import planted
+from fakes import campaign_views
 from scipy import stats
 
 from rankbench.statistics import decision
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MARGIN = math.log1p(0.03)
 
 
-def test_without_a_threshold_it_is_the_two_sided_p_value() -> None:
+def test_without_a_threshold_the_p_value_is_two_sided() -> None:
     log, error = np.array([0.1, -0.2, 0.0]), np.array([0.05, 0.1, 0.1])
     assert p_beyond(log, error, 4.0, 0.0) == pytest.approx(2 * stats.t.sf(np.abs(log) / error, 4.0))
 
@@ -38,7 +38,7 @@ def test_the_level_holds_at_the_edge_of_the_threshold(blocks: int, scatter: floa
 
 
 @pytest.mark.parametrize("margin", [0.0, MARGIN, 0.4])
-def test_the_smallest_log_ratio_that_is_rejected_has_the_p_value_asked_for(margin: float) -> None:
+def test_the_smallest_rejected_log_ratio_has_the_requested_p_value(margin: float) -> None:
     level, error, degrees = np.array([0.05, 0.01, 1e-4]), np.array([0.001, 0.05, 0.3]), np.array([2.0, 9.0, 40.0])
     values = log_beyond(level, error, degrees, margin)
     assert p_beyond(values, error, degrees, margin) == pytest.approx(level, rel=1e-9)
@@ -52,7 +52,7 @@ def test_outcomes_are_slower_faster_equivalent_and_open() -> None:
     assert (decisions[0].low, decisions[0].high) == pytest.approx((1.2 * math.exp(-half), 1.2 * math.exp(half)))
 
 
-def test_nothing_is_decided_without_an_error_or_from_too_few_values() -> None:
+def test_without_an_error_or_with_too_few_values_nothing_is_decided() -> None:
     unknown, few = decide([Estimate(1.0, 0.0, 0.0), Estimate(1.0, 0.01, 2.0)], 0.03, 0.95, enough=[True, False])
     assert (unknown.low, unknown.high, unknown.p_value, unknown.outcome) == (0.0, math.inf, 1.0, "open")
     assert (few.different, few.beyond, few.outcome) == (False, False, "open")
@@ -63,7 +63,7 @@ def test_nothing_is_decided_without_an_error_or_from_too_few_values() -> None:
 @pytest.mark.parametrize("paid", [ONE_LOOK, Penalty((5, 10, 20), 10)])
 @pytest.mark.parametrize("threshold", [0.0, 0.03, 0.5])
 def test_interval_and_decision_agree(family: Family, paid: Penalty, threshold: float) -> None:
-    """What is different has an interval that leaves out 1, is not equivalent, and pays the same for looks and tests."""
+    """A difference has an interval without 1, is not equivalent, and has the same correction for looks and tests."""
     random = np.random.default_rng(2)
     drawn = zip(random.normal(0, 0.3, 400), random.uniform(0.001, 0.2, 400), random.integers(2, 30, 400), strict=True)
     decisions = decide([Estimate(*values) for values in drawn], threshold, 0.95, penalty=paid, family=family)
@@ -78,7 +78,7 @@ def test_interval_and_decision_agree(family: Family, paid: Penalty, threshold: f
         assert [result.beyond for result in decisions] == [low > most or high < 1 / most for low, high in within]
 
 
-def test_a_family_of_bonferroni_widens_intervals_by_its_number() -> None:
+def test_a_bonferroni_family_widens_intervals_by_its_size() -> None:
     (alone,) = decide([Estimate(0.2, 0.05, 6)], 0.0, 0.95)
     (among,) = decide([Estimate(0.2, 0.05, 6)], 0.0, 0.95, family="bonferroni", tests=10)
     assert among.p_adjusted == pytest.approx(10 * alone.p_value)
@@ -100,8 +100,8 @@ def test_an_offset_widens_the_threshold_and_the_interval() -> None:
     assert math.log(plain.low / off.low) == pytest.approx(0.1)
 
 
-def test_those_outside_a_family_are_judged_by_its_cutoff() -> None:
-    """And they do not count in it: each of the two that are alike is different where those of the family are."""
+def test_comparisons_outside_a_family_are_judged_by_its_cutoff() -> None:
+    """They do not count in the family: each of the two is different where those of the family are."""
     estimates = [Estimate(mean, 0.01, 20) for mean in (0.10, 0.06, 0.0, 0.045, 0.06)]
     decisions = decide(estimates, 0.03, 0.95, family="fdr", members=[True, True, True, True, False])
     alone = decide(estimates[:4], 0.03, 0.95, family="fdr")
@@ -109,13 +109,13 @@ def test_those_outside_a_family_are_judged_by_its_cutoff() -> None:
     assert decisions[4].different == decisions[1].different is True
 
 
-def test_a_p_value_of_zero_is_no_cutoff_that_divides() -> None:
+def test_a_p_value_of_zero_is_a_valid_cutoff() -> None:
     assert adjust(np.array([0.0, 0.5, 0.0]), members=[True, True, False]).tolist() == [0.0, 0.5, 0.0]
 
 
 @pytest.mark.parametrize("scatter", [0.01, 0.05])
 def test_family_and_looks_hold_their_level_at_the_edge(scatter: float) -> None:
-    """Of 2000 campaigns of 20 ratios, all at the edge, any is called different in 5 %, and Bonferroni is as strict."""
+    """In 5 % of 2000 campaigns of 20 ratios at the edge, any ratio is called different; Bonferroni is as strict."""
     random = np.random.default_rng(4)
     logs = MARGIN + scatter * random.normal(size=(2000, 20, 6))
     mean, error = logs.mean(axis=2), logs.std(axis=2, ddof=1) / math.sqrt(6)
@@ -131,8 +131,8 @@ def test_family_and_looks_hold_their_level_at_the_edge(scatter: float) -> None:
 
 
 def test_comparisons_of_a_drawn_campaign_are_those_of_earlier_versions() -> None:
-    """Ratio, interval and adjusted p-value as they were when each statement had a decision of its own."""
-    comparisons = planted.view(planted.smooth, seed=1, launches=8).verdict.comparisons
+    """Ratio, interval and adjusted p-value equal those of the versions with several implementations."""
+    comparisons = campaign_views.make_view(campaign_views.find_smooth_time, seed=1, launches=8).verdict.comparisons
     known = {
         5: (1.3657244955149659, 1.3383744019285926, 1.3936334966970803, 2.8188531251553196e-50),
         14: (0.5163046674876914, 0.5056739296088388, 0.5271588944199275, 2.70381481933899e-79),
@@ -162,13 +162,13 @@ def test_without_looks_decisions_are_those_of_the_plain_formulas(threshold: floa
 
 
 ROOMS = ("statistics", "verdict")
-OTHER_USES = {
+ALLOWED_CALLS = {
     "statistics/moderation.py": "expresses a mixture of normal tails as Student's t; decides nothing",
 }
 
 
-def quantiles(path: Path) -> list[str]:
-    """Return the calls of Student's distribution, and of corrections of families, in a module."""
+def list_calls(path: Path) -> list[str]:
+    """Return calls of Student's distribution and of family corrections in a module."""
     names = {f"distributions.{name}" for name in ("t_sf", "t_isf", "t_ppf", "t_cdf", "false_discovery")}
     return [
         ast.unparse(node)
@@ -177,14 +177,14 @@ def quantiles(path: Path) -> list[str]:
     ]
 
 
-def test_no_other_module_has_a_decision_of_its_own() -> None:
-    """Estimates are made everywhere, and decided on in one place: else one of six forgets the price of looks."""
+def test_no_other_module_makes_decisions() -> None:
+    """A second implementation could forget the correction for looks."""
     source = Path(decision.__file__).parents[1]
     users = {
         f"{room}/{path.relative_to(source / room)}": calls
         for room in ROOMS
         for path in sorted((source / room).rglob("*.py"))
-        if (calls := quantiles(path))
+        if (calls := list_calls(path))
     }
     assert users.pop("statistics/decision.py")
-    assert users.keys() == OTHER_USES.keys(), "call statistics.decision.decide, or its half_width"
+    assert users.keys() == ALLOWED_CALLS.keys(), "call statistics.decision.decide, or its half_width"

@@ -1,4 +1,4 @@
-"""Quantiles, tails and groups against scipy, whose larger parts are asked here only: they take long to load."""
+"""Quantiles, tails and groups agree with scipy. Only these tests import the large parts of scipy, which load slowly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TAILS = np.array([1e-6, 1e-3, 0.025, 0.3, 0.5, 0.9])
 DEGREES = np.array([0.5, 1, 2.7, 9, 100, np.nan])
 
 
-def test_tails_and_quantiles_are_scipys() -> None:
+def test_tails_and_quantiles_are_scipy_s() -> None:
     for degrees in DEGREES:
         np.testing.assert_array_equal(own.t_sf(X, degrees), stats.t.sf(X, degrees))
         np.testing.assert_array_equal(own.t_isf(TAILS, degrees), stats.t.isf(TAILS, degrees))
@@ -32,13 +32,13 @@ def test_tails_and_quantiles_are_scipys() -> None:
     np.testing.assert_array_equal(own.normal_pdf(X), stats.norm.pdf(X))
 
 
-def test_no_degrees_of_freedom_give_no_number() -> None:
+def test_zero_degrees_of_freedom_give_nan() -> None:
     assert np.isnan(own.t_isf(0.025, 0))
     assert np.isnan(own.t_sf(2.0, np.array([0.0, -1.0]))).all()
 
 
 @pytest.mark.parametrize("throws", [1, 2, 7, 30, 400])
-def test_the_coin_is_scipys(throws: int) -> None:
+def test_the_binomial_distribution_is_scipy_s(throws: int) -> None:
     heads = range(throws + 1)
     np.testing.assert_allclose([own.heads_cdf(most, throws) for most in heads], stats.binom.cdf(heads, throws, 0.5))
     for share in (0.005, 0.025, 0.05, 0.3):
@@ -46,12 +46,12 @@ def test_the_coin_is_scipys(throws: int) -> None:
 
 
 @pytest.mark.parametrize(("count", "of"), [(0, 5), (1, 5), (5, 5), (3, 180)])
-def test_the_interval_of_a_share_is_scipys(count: int, of: int) -> None:
+def test_the_interval_of_a_share_is_scipy_s(count: int, of: int) -> None:
     theirs = stats.binomtest(count, of).proportion_ci(0.95)
     assert own.share_interval(count, of, 0.95) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
 
 
-def test_adjusted_p_values_and_ranks_are_scipys() -> None:
+def test_adjusted_p_values_and_ranks_are_scipy_s() -> None:
     random = np.random.default_rng(1)
     for count in (0, 1, 2, 500):
         p_values = random.random(count) ** 4
@@ -62,14 +62,14 @@ def test_adjusted_p_values_and_ranks_are_scipys() -> None:
         np.testing.assert_array_equal(own.ranks(values), stats.rankdata(values))
 
 
-def test_nothing_else_loads_scipys_distributions() -> None:
+def test_no_module_loads_scipy_s_distributions() -> None:
     files = Path(rankbench.__file__).parent.rglob("*.py")
     wrong = [path.name for path in files if re.search(r"scipy\.stats\.|from scipy import stats", path.read_text())]
     assert not wrong, f"{wrong}: take it from rankbench.statistics.distributions; scipy.stats takes long to load"
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_groups_are_those_of_scipys_complete_linkage(seed: int) -> None:
+def test_groups_are_those_of_scipy_s_complete_linkage(seed: int) -> None:
     random = np.random.default_rng(seed)
     lines = int(random.integers(2, 40))
     half = random.random((lines, lines)) * 3 if seed % 2 else random.integers(0, 4, (lines, lines)).astype(float)

@@ -1,18 +1,18 @@
-"""What an estimator makes of a launch's samples, against other people's arithmetic and against known truth."""
+"""Estimators of a launch's samples, compared with other implementations and with known truth."""
 
 from __future__ import annotations
 
 import numpy as np
 import polars as pl
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 from scipy import stats
 
 from rankbench import statistics
 from rankbench.statistics.estimators import students_half
 
 
-def of_launch(
+def make_launch(
     times_ns: list[float],
     launch: int = 1,
     discarded: int = 0,
@@ -21,7 +21,7 @@ def of_launch(
     bound_ns: float = 0.0,
     error_ns: list[float] | float = 0.0,
 ) -> pl.LazyFrame:
-    """Return the samples of a launch, the first few of them discarded."""
+    """Return the samples of a launch, of which the first few are discarded."""
     columns = {"skew_ns": skew_ns, "bound_ns": bound_ns, "error_ns": error_ns}
     return pl.LazyFrame(
         {
@@ -43,17 +43,19 @@ def of_launch(
     )
 
 
-def estimate(times_ns: list[float], estimator: str, discarded: int = 0) -> float:
-    """Return what an estimator makes of one launch."""
+def estimate_time(times_ns: list[float], estimator: str, discarded: int = 0) -> float:
+    """Return the estimate of one launch."""
     return float(
-        statistics.compute_launch_values(of_launch(times_ns, discarded=discarded), estimator)["figure_ns"].item()
+        statistics.compute_launch_values(make_launch(times_ns, discarded=discarded), estimator)["figure_ns"].item()
     )
 
 
 @pytest.mark.parametrize("estimator", ["median", "min", "mean", "trimmed-mean", "p1", "p50", "p99"])
 def test_discarded_samples_count_for_no_estimator(estimator: str) -> None:
     counting = [100.0, 210.0, 320.0, 430.0]
-    assert estimate([1.0, 99999.0, *counting], estimator, discarded=2) == pytest.approx(estimate(counting, estimator))
+    assert estimate_time([1.0, 99999.0, *counting], estimator, discarded=2) == pytest.approx(
+        estimate_time(counting, estimator)
+    )
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 30, 101])
@@ -69,35 +71,35 @@ def test_estimators_agree_with_numpy_and_scipy(count: int) -> None:
         "p99": np.percentile(times, 99),
     }
     for estimator, value in expected.items():
-        assert estimate(list(times), estimator) == pytest.approx(value), estimator
+        assert estimate_time(list(times), estimator) == pytest.approx(value), estimator
 
 
-def test_the_trimmed_mean_of_eight_samples_by_hand() -> None:
-    """Of 1 to 8, two fall at each end; 3, 4, 5, 6 are left: mean 4.5, deviation 1.291, t(3) at 95 % 3.182."""
-    assert estimate([8, 1, 7, 2, 6, 3, 5, 4], "trimmed-mean") == 4.5
+def test_the_trimmed_mean_of_eight_samples_is_that_computed_by_hand() -> None:
+    """Of 1 to 8, two are trimmed at each end; 3, 4, 5, 6 remain: mean 4.5, deviation 1.291, t(3) at 95 % 3.182."""
+    assert estimate_time([8, 1, 7, 2, 6, 3, 5, 4], "trimmed-mean") == 4.5
     assert students_half(float(np.std([3, 4, 5, 6], ddof=1)), 4, 0.95) == pytest.approx(3.182446 * 1.2909944 / 2)
 
 
-def test_mpiperf_leaves_sixteen_of_thirty_samples() -> None:
-    """As its reports show in CRuns and FRuns: a quarter of 30 is seven whole samples."""
-    assert estimate([0.0] * 7 + [1.0] * 16 + [1000.0] * 7, "trimmed-mean") == 1.0
-    assert estimate([0.0] * 8 + [1.0] * 15 + [1000.0] * 7, "trimmed-mean") == pytest.approx(15 / 16)
+def test_mpiperf_keeps_sixteen_of_thirty_samples() -> None:
+    """As CRuns and FRuns in its reports: a quarter of 30 is seven samples."""
+    assert estimate_time([0.0] * 7 + [1.0] * 16 + [1000.0] * 7, "trimmed-mean") == 1.0
+    assert estimate_time([0.0] * 8 + [1.0] * 15 + [1000.0] * 7, "trimmed-mean") == pytest.approx(15 / 16)
 
 
 @pytest.mark.parametrize("confidence", [0.90, 0.95, 0.99])
-def test_students_interval_is_scipys(confidence: float) -> None:
+def test_student_s_interval_is_scipy_s(confidence: float) -> None:
     sample = np.random.default_rng(2).normal(100, 5, 16)
     expected = stats.t.interval(confidence, 15, loc=sample.mean(), scale=stats.sem(sample))
     half = students_half(float(sample.std(ddof=1)), len(sample), confidence)
     assert (sample.mean() - half, sample.mean() + half) == pytest.approx(expected)
 
 
-def test_one_sample_bounds_nothing() -> None:
+def test_a_single_sample_has_no_interval() -> None:
     assert np.isnan(students_half(0.0, 1, 0.95))
 
 
-@pytest.mark.parametrize(("count", "expected"), [(30, 0.73), thorough(100, 0.67), thorough(1000, 0.66)])
-def test_mpiperfs_interval_is_too_narrow_even_for_independent_samples(count: int, expected: float) -> None:
+@pytest.mark.parametrize(("count", "expected"), [(30, 0.73), mark_thorough(100, 0.67), mark_thorough(1000, 0.66)])
+def test_mpiperf_s_interval_is_too_narrow_even_for_independent_samples(count: int, expected: float) -> None:
     """The nominal 95 % interval holds the true mean of independent normal samples in two of three cases."""
     drawn = np.sort(np.random.default_rng(count).normal(100, 5, (4000, count)), axis=1)[:, count // 4 : -(count // 4)]
     halves = np.array([students_half(spread, drawn.shape[1], 0.95) for spread in drawn.std(axis=1, ddof=1)])
@@ -105,12 +107,12 @@ def test_mpiperfs_interval_is_too_narrow_even_for_independent_samples(count: int
     assert holds == pytest.approx(expected, abs=0.02)
 
 
-def test_a_start_is_uncertain_if_clocks_likely_differ_by_more_than_a_twentieth_of_the_time() -> None:
+def test_a_start_is_uncertain_if_clocks_likely_differ_by_more_than_5_percent_of_the_time() -> None:
     samples = pl.concat(
         [
-            of_launch([100.0] * 4, 1, bound_ns=90.0, error_ns=[4.0, 4.0, 4.0, 90.0]),
-            of_launch([100.0] * 4, 2, bound_ns=90.0, error_ns=[6.0, 6.0, 6.0, 0.0]),
-            of_launch([200.0] * 4, 3, bound_ns=90.0, error_ns=[6.0, 6.0, 6.0, 6.0]),
+            make_launch([100.0] * 4, 1, bound_ns=90.0, error_ns=[4.0, 4.0, 4.0, 90.0]),
+            make_launch([100.0] * 4, 2, bound_ns=90.0, error_ns=[6.0, 6.0, 6.0, 0.0]),
+            make_launch([200.0] * 4, 3, bound_ns=90.0, error_ns=[6.0, 6.0, 6.0, 6.0]),
         ]
     )
     launch_values = statistics.compute_launch_values(samples)
@@ -119,21 +121,21 @@ def test_a_start_is_uncertain_if_clocks_likely_differ_by_more_than_a_twentieth_o
     assert launch_values["bound_ns"].to_list() == [90.0] * 3
 
 
-def test_a_time_of_nothing_is_uncertain_with_any_error() -> None:
-    assert statistics.compute_launch_values(of_launch([0.0, 0.0], error_ns=1.0))["uncertain"].to_list() == [True]
-    assert statistics.compute_launch_values(of_launch([0.0, 0.0], error_ns=0.0))["uncertain"].to_list() == [False]
+def test_a_time_of_zero_is_uncertain_with_any_error() -> None:
+    assert statistics.compute_launch_values(make_launch([0.0, 0.0], error_ns=1.0))["uncertain"].to_list() == [True]
+    assert statistics.compute_launch_values(make_launch([0.0, 0.0], error_ns=0.0))["uncertain"].to_list() == [False]
 
 
-def test_skew_is_reported_by_launch_and_unknown_where_nobody_measured_it() -> None:
-    known = of_launch([100.0] * 11, 1, skew_ns=[float(index) for index in range(11)])
-    launch_values = statistics.compute_launch_values(pl.concat([known, of_launch([100.0], 2)]))
+def test_skew_is_reported_by_launch_and_unknown_if_not_measured() -> None:
+    known = make_launch([100.0] * 11, 1, skew_ns=[float(index) for index in range(11)])
+    launch_values = statistics.compute_launch_values(pl.concat([known, make_launch([100.0], 2)]))
     assert launch_values["skew_ns"].to_list() == [5.0, None]
     assert launch_values["skew_p90_ns"].to_list() == [9.0, None]
 
 
 @pytest.mark.thorough
-def test_student_over_launches_would_miss_what_is_typical_where_some_meet_a_slower_machine() -> None:
-    """One launch in ten is 2 to 4 times slower: order statistics hold the level, Student's interval does not."""
+def test_student_s_interval_over_launches_misses_the_median_of_a_machine_with_slow_states() -> None:
+    """One launch in ten is 2 to 4 times slower: order statistics have their level, Student's interval has not."""
     random = np.random.default_rng(4)
     slower = (random.random((4000, 30)) < 0.1) * np.log(random.uniform(2, 4, (4000, 30)))
     drawn = np.exp(random.normal(0, 0.05, (4000, 30)) + slower)
@@ -145,8 +147,8 @@ def test_student_over_launches_would_miss_what_is_typical_where_some_meet_a_slow
     assert order >= 0.945
 
 
-def test_where_each_ranks_time_is_its_own_clocks_that_differ_spoil_nothing() -> None:
-    apart = of_launch([100.0] * 4, error_ns=600.0)
+def test_differing_clocks_do_not_matter_if_each_rank_uses_its_own_clock() -> None:
+    apart = make_launch([100.0] * 4, error_ns=600.0)
     assert statistics.compute_launch_values(apart)["uncertain"].to_list() == [True]
     assert statistics.compute_launch_values(apart, by_ranks=["c"])["uncertain"].to_list() == [False]
 
@@ -164,14 +166,13 @@ def test_where_each_ranks_time_is_its_own_clocks_that_differ_spoil_nothing() -> 
     ],
 )
 def test_a_launch_of_few_valid_rounds_is_reported(rounds: int, discarded: int, few: bool) -> None:
-    launch_values = statistics.compute_launch_values(
-        of_launch([float(at) for at in range(1, rounds + 1)], discarded=discarded)
+    launch_values = statistics.compute_launch_values(make_launch([float(at) for at in range(1, rounds + 1)], discarded=discarded)
     )
     assert launch_values["few"].to_list() == [few]
 
 
-def test_a_visit_of_few_samples_says_nothing_and_a_high_percentile_of_none_does() -> None:
-    samples = of_launch([1.0] * 20 + [2.0] * 20 + [9.0] * 3).with_columns(
+def test_visits_of_few_samples_are_dropped_and_high_percentiles_have_no_visits() -> None:
+    samples = make_launch([1.0] * 20 + [2.0] * 20 + [9.0] * 3).with_columns(
         visit=pl.Series([0] * 20 + [1] * 20 + [2] * 3, dtype=pl.Int16)
     )
     assert statistics.compute_launch_values(samples)["visit_ns"].to_list() == [[1.0, 2.0]]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_shares_are_those_of_each_launch_and_what_one_rank_measures_is_left_out(tmp_path: Path) -> None:
+def test_shares_of_last_ranks_are_per_launch_and_only_of_operations_timed_by_all(tmp_path: Path) -> None:
     store = campaigns.make_campaign(tmp_path / "made", launches=3, control=False, samples=40)
     frame = tabulate_last_ranks(store.samples())
     assert dict(frame.schema) == dict(NO_LAST_RANKS.schema)
@@ -25,7 +25,7 @@ def test_shares_are_those_of_each_launch_and_what_one_rank_measures_is_left_out(
     assert together.height == 5 * 2 * 3
 
 
-def test_samples_that_do_not_count_say_nothing_of_who_was_last() -> None:
+def test_discarded_samples_do_not_count() -> None:
     rows = [(rank, False) for rank in (2, 2, 0, 2)] + [(1, True)]
     samples = pl.LazyFrame(rows, ["last_rank", "discarded"], orient="row").with_columns(
         case=pl.lit("a"), candidate=pl.lit("alpha"), block=1, launch=1, series=-1, ranks=4
@@ -33,8 +33,8 @@ def test_samples_that_do_not_count_say_nothing_of_who_was_last() -> None:
     assert tabulate_last_ranks(samples).select("rank", "last").rows() == [(0, 0.25), (2, 0.75)]
 
 
-def test_where_nobody_shows_who_was_last_nothing_is_said(tmp_path: Path) -> None:
-    """Values of foreign tools are over all ranks, and say of none when it ended."""
-    store = imports.campaign(tmp_path, {"A": [imports.latencies((8, 1.5))] * 3})
+def test_operations_without_recorded_last_ranks_are_left_out(tmp_path: Path) -> None:
+    """Results of foreign tools are over all ranks and do not say which rank ended last."""
+    store = imports.import_campaign(tmp_path, {"A": [imports.format_latencies((8, 1.5))] * 3})
     assert tabulate_last_ranks(store.samples()).is_empty()
     assert tabulate_ranks(store.samples(), store.rank_samples()).is_empty()

@@ -1,4 +1,4 @@
-"""Moderated scatter where a few comparisons are much noisier than the rest."""
+"""Moderated scatter with a few comparisons that are much noisier than the others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from fakes import thorough
+from fakes import mark_thorough
 from scipy import stats
 
 from rankbench.statistics import decision, trimming
@@ -17,28 +17,28 @@ COMPARISONS = 129
 CAMPAIGNS = 300
 
 
-def campaign(random: np.random.Generator, blocks: int) -> tuple[trimming.Centre, np.ndarray]:
-    """Return what is estimated of equal candidates, and which comparisons are noisy: one of ten."""
+def draw_campaign(random: np.random.Generator, blocks: int) -> tuple[trimming.Centre, np.ndarray]:
+    """Return estimates of equal candidates, and the noisy comparisons: one of ten."""
     noisy = random.random(COMPARISONS) < 0.1
     logs = random.standard_normal((COMPARISONS, blocks)) * np.where(noisy, NOISY, QUIET)[:, None]
     return trimming.centre(list(logs), trimming.FEWEST), noisy
 
 
-@pytest.mark.parametrize("blocks", [3, thorough(5)])
+@pytest.mark.parametrize("blocks", [3, mark_thorough(5)])
 def test_a_few_noisy_comparisons_are_not_called_different(blocks: int) -> None:
-    """Where most are quiet, a noisy one whose launches agree by chance must not pass for a quiet one."""
+    """A noisy comparison whose launches agree by chance must not pass for a quiet one."""
     random = np.random.default_rng(1)
     wrong = 0
     for _ in range(CAMPAIGNS):
-        centre, _ = campaign(random, blocks)
+        centre, _ = draw_campaign(random, blocks)
         drawn, degrees = moderate_spread(centre.scatter, centre.degrees, np.full(COMPARISONS, fill_value=True))
         p_values = decision.p_beyond(centre.mean, drawn / np.sqrt(centre.remaining), degrees, math.log1p(0.03))
         wrong += bool((stats.false_discovery_control(np.minimum(p_values, 1)) <= 0.05).any())
     assert wrong <= 0.05 * CAMPAIGNS
 
 
-def test_quiet_comparisons_are_known_from_each_other_beside_noisy_ones() -> None:
-    centre, noisy = campaign(np.random.default_rng(6), 5)
+def test_quiet_comparisons_share_their_scatter_beside_noisy_ones() -> None:
+    centre, noisy = draw_campaign(np.random.default_rng(6), 5)
     drawn, _ = moderate_spread(centre.scatter, centre.degrees, np.full(COMPARISONS, fill_value=True))
     assert np.log(drawn / QUIET)[~noisy].std() < np.log(centre.scatter / QUIET)[~noisy].std()
     assert (drawn[noisy] > 5 * QUIET).mean() > 0.7

@@ -1,4 +1,4 @@
-"""What placements do to cases: ratios within blocks, the machine beside them, jumps along the sizes."""
+"""Effects of placements on cases: ratios within blocks, the machine's own differences, steps along the sizes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import polars as pl
 import pytest
-from fakes import campaigns, hierarchy, placed, verdicts
+from fakes import campaigns, hierarchy, placement_campaigns, verdicts
 
 from rankbench import statistics
 from rankbench.model import State
@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 SIZES = tuple(2**power for power in range(3, 20))
 
 
-def machine() -> Machine:
-    return msgspec.structs.replace(fakes.machine(), cpus=hierarchy.CPUS, host="n1")
+def make_machine() -> Machine:
+    return msgspec.structs.replace(fakes.make_machine(), cpus=hierarchy.CPUS, host="n1")
 
 
-def test_the_same_case_is_compared_at_every_two_placements(tmp_path: Path) -> None:
+def test_a_case_is_compared_at_every_two_placements(tmp_path: Path) -> None:
     factors = {"same-l2": 1.0, "same-l3": 1.3, "two-sockets": 3.0}
-    store = placed.make(tmp_path / "made", lambda _name, place, _size: 200 * factors[place], names=tuple(factors))
+    store = placement_campaigns.make_store(
+        tmp_path / "made", lambda _name, place, _size: 200 * factors[place], names=tuple(factors)
+    )
     effects = placements.placement_effects(statistics.compute_launch_values(store.samples()), store.campaign)
     values = {(effect.ratio.base, effect.ratio.other): effect.ratio.ratio for effect in effects if ".8." in effect.line}
     assert values == {
@@ -46,22 +48,22 @@ def test_the_same_case_is_compared_at_every_two_placements(tmp_path: Path) -> No
     assert {effect.ratio.blocks for effect in effects} == {6}
 
 
-def test_only_as_many_ranks_are_the_same_case() -> None:
+def test_only_cases_with_equal_numbers_of_ranks_are_compared() -> None:
     two, many = (
         msgspec.structs.replace(verdicts.LINE[0], placement=place, ranks=n) for place, n in (("a", 2), ("b", 8))
     )
     other = msgspec.structs.replace(two, placement="c")
-    between = [placed.case("pingpong", 8, place) for place in ("a", "b")]
+    between = [placement_campaigns.make_case("pingpong", 8, place) for place in ("a", "b")]
     wider = msgspec.structs.replace(between[1], ranks=8)
-    record = campaigns.campaign(cases=[two, many, other, between[0], wider])
+    record = campaigns.make_record(cases=[two, many, other, between[0], wider])
     pingpong = msgspec.structs.replace(hierarchy.OPERATIONS[0], between_two=True)
     operations = [pingpong, *(operation for operation in record.operations if operation.name == "allreduce")]
     groups = placements.list_same_cases(msgspec.structs.replace(record, operations=operations))
     assert [list(cases.values()) for cases in groups.values()] == [[two, other], [between[0], wider]]
 
 
-def test_a_ratio_can_be_read_the_other_way_round() -> None:
-    (comparison,) = statistics.compare(two_candidates(3.0), [("alpha", "beta")], 0.03)
+def test_a_ratio_can_be_inverted() -> None:
+    (comparison,) = statistics.compare(compare_two_candidates(3.0), [("alpha", "beta")], 0.03)
     back = placements.invert(comparison)
     assert (back.base, back.other) == ("beta", "alpha")
     assert [back.ratio, back.low, back.high] == pytest.approx(
@@ -71,7 +73,7 @@ def test_a_ratio_can_be_read_the_other_way_round() -> None:
     assert (unbounded.low, unbounded.high) == (0.0, math.inf)
 
 
-def two_candidates(factor: float) -> pl.DataFrame:
+def compare_two_candidates(factor: float) -> pl.DataFrame:
     rows = [
         ("case", name, block, 2 * block + (name == "beta"), (100.0 + block) * (factor if name == "beta" else 1))
         for block in range(4)
@@ -84,50 +86,70 @@ def two_candidates(factor: float) -> pl.DataFrame:
 
 
 def test_the_exchange_is_that_between_the_cpus_of_the_ranks() -> None:
-    around = placed.state(lambda first, second: 10.0 * first + second, 1.0)
-    launch = placed.launch(1, 1, "alpha", "two-sockets", around)
-    assert placements.exchange_ns(launch, [0, 1], machine()) == pytest.approx(4.0)
+    around = placement_campaigns.make_state(lambda first, second: 10.0 * first + second, 1.0)
+    launch = placement_campaigns.make_launch(1, 1, "alpha", "two-sockets", around)
+    assert placements.exchange_ns(launch, [0, 1], make_machine()) == pytest.approx(4.0)
 
 
-def test_cpus_that_share_the_same_stand_for_those_that_were_not_measured() -> None:
-    """Of a machine of many CPUs a ring is measured, and some far pairs."""
-    around = placed.state(placed.exchange_ns, 1.0)
+def test_unmeasured_pairs_of_cpus_are_represented_by_similar_ones() -> None:
+    """On a machine of many CPUs a ring of pairs is measured, and some far pairs."""
+    around = placement_campaigns.make_state(placement_campaigns.find_exchange_ns, 1.0)
     ring = [pair for pair in around.exchange if pair.cpus in {(2, 3), (5, 6), (1, 6)}]
-    launch = placed.launch(1, 1, "alpha", "two-sockets", msgspec.structs.replace(around, exchange=ring))
-    assert placements.exchange_ns(launch, [0, 1], machine()) == pytest.approx(150.0)
-    near = placed.launch(1, 1, "alpha", "same-l2", msgspec.structs.replace(around, exchange=ring))
-    assert placements.exchange_ns(near, [0, 1], machine()) == pytest.approx(50.0)
-    assert math.isnan(placements.exchange_ns(near, [0, 1], fakes.machine()))
+    launch = placement_campaigns.make_launch(
+        1, 1, "alpha", "two-sockets", msgspec.structs.replace(around, exchange=ring)
+    )
+    assert placements.exchange_ns(launch, [0, 1], make_machine()) == pytest.approx(150.0)
+    near = placement_campaigns.make_launch(1, 1, "alpha", "same-l2", msgspec.structs.replace(around, exchange=ring))
+    assert placements.exchange_ns(near, [0, 1], make_machine()) == pytest.approx(50.0)
+    assert math.isnan(placements.exchange_ns(near, [0, 1], fakes.make_machine()))
 
 
 @pytest.mark.parametrize(
     ("placement", "around"),
-    [("nodes", placed.state(placed.exchange_ns, 1.0)), ("same-l2", None), ("same-l2", State(cpus=[0, 1]))],
+    [
+        ("nodes", placement_campaigns.make_state(placement_campaigns.find_exchange_ns, 1.0)),
+        ("same-l2", None),
+        ("same-l2", State(cpus=[0, 1])),
+    ],
 )
-def test_what_was_not_measured_is_not_known(placement: str, around: State | None) -> None:
-    assert math.isnan(placements.exchange_ns(placed.launch(1, 1, "alpha", placement, around), [0, 1], machine()))
+def test_an_unmeasured_exchange_is_unknown(placement: str, around: State | None) -> None:
+    assert math.isnan(
+        placements.exchange_ns(
+            placement_campaigns.make_launch(1, 1, "alpha", placement, around), [0, 1], make_machine()
+        )
+    )
 
 
-def test_what_ranks_share_is_reported_if_launches_agree() -> None:
-    near, far, nodes = (placed.launch(1, 1, "alpha", place, None) for place in ("same-l2", "two-sockets", "nodes"))
-    assert placements.find_shared_kinds([near, near], [0, 1], machine()) == {"host", "socket", "NUMA node", "L3", "L2"}
-    assert placements.find_shared_kinds([far], [0, 1], machine()) == {"host"}
-    assert placements.find_shared_kinds([nodes], [0, 1], machine()) == set()
-    assert placements.find_shared_kinds([near, far], [0, 1], machine()) is None
-    assert placements.find_shared_kinds([near], [0, 1, 2], machine()) is None
+def test_shared_caches_of_ranks_are_reported_if_launches_agree() -> None:
+    near, far, nodes = (
+        placement_campaigns.make_launch(1, 1, "alpha", place, None) for place in ("same-l2", "two-sockets", "nodes")
+    )
+    assert placements.find_shared_kinds([near, near], [0, 1], make_machine()) == {
+        "host",
+        "socket",
+        "NUMA node",
+        "L3",
+        "L2",
+    }
+    assert placements.find_shared_kinds([far], [0, 1], make_machine()) == {"host"}
+    assert placements.find_shared_kinds([nodes], [0, 1], make_machine()) == set()
+    assert placements.find_shared_kinds([near, far], [0, 1], make_machine()) is None
+    assert placements.find_shared_kinds([near], [0, 1, 2], make_machine()) is None
     assert [placements.one_host(hosts) for hosts in ({"host"}, set(), None)] == [True, False, False]
 
 
-def test_copying_counts_what_is_read_and_written() -> None:
-    launch = placed.launch(1, 1, "alpha", "same-l2", placed.state(placed.exchange_ns, 1.0))
+def test_copying_counts_read_and_written_bytes() -> None:
+    launch = placement_campaigns.make_launch(
+        1, 1, "alpha", "same-l2", placement_campaigns.make_state(placement_campaigns.find_exchange_ns, 1.0)
+    )
     assert placements.measure_copying([launch]) == pytest.approx(5e9)
-    assert math.isnan(placements.measure_copying([placed.launch(1, 1, "alpha", "same-l2", None)]))
+    assert math.isnan(placements.measure_copying([placement_campaigns.make_launch(1, 1, "alpha", "same-l2", None)]))
 
 
 # --- jumps ------------------------------------------------------------------------------------------------------------
 
 
-def jumps(
+def list_jumps(
     time_ns: Callable[[int], float], spread: float = 0.01, seed: int = 1, blocks: int = 6
 ) -> list[tuple[int, int]]:
     random = np.random.default_rng(seed)
@@ -143,20 +165,20 @@ def jumps(
 
 @pytest.mark.parametrize("limit", [8, 256, 8192, SIZES[-2]])
 @pytest.mark.parametrize("factor", [0.5, 2.0])
-def test_a_switch_of_protocol_is_a_jump_wherever_it_is(limit: int, factor: float) -> None:
-    assert jumps(lambda size: (500 + size / 4) * (factor if size > limit else 1)) == [(limit, 2 * limit)]
+def test_a_switch_of_protocol_is_a_jump_at_any_size(limit: int, factor: float) -> None:
+    assert list_jumps(lambda size: (500 + size / 4) * (factor if size > limit else 1)) == [(limit, 2 * limit)]
 
 
-@pytest.mark.parametrize("spread", [fakes.thorough(0.01), 0.1, fakes.thorough(0.3)])
+@pytest.mark.parametrize("spread", [fakes.mark_thorough(0.01), 0.1, fakes.mark_thorough(0.3)])
 def test_a_smooth_curve_has_no_jumps_in_95_of_100_tries(spread: float) -> None:
-    assert sum(bool(jumps(lambda size: 500 + size / 4, spread, seed)) for seed in range(100)) <= 5
+    assert sum(bool(list_jumps(lambda size: 500 + size / 4, spread, seed)) for seed in range(100)) <= 5
 
 
-def test_a_step_as_large_as_a_jump_must_be_is_seldom_one() -> None:
-    """Times that are level but for one step of a quarter: measured steps are larger in half of the tries."""
-    results = [jumps(lambda size: 1250.0 if size > 256 else 1000.0, 0.02, seed) for seed in range(100)]
+def test_a_step_just_large_enough_for_a_jump_is_rarely_reported() -> None:
+    """Times are level but for one step of a quarter: measured steps are larger in half of the tries."""
+    results = [list_jumps(lambda size: 1250.0 if size > 256 else 1000.0, 0.02, seed) for seed in range(100)]
     assert sum(map(bool, results)) <= 5
 
 
-def test_of_two_blocks_nobody_knows() -> None:
-    assert jumps(lambda size: 500.0 if size > 256 else 100.0, blocks=2) == []
+def test_two_blocks_do_not_determine_jumps() -> None:
+    assert list_jumps(lambda size: 500.0 if size > 256 else 100.0, blocks=2) == []

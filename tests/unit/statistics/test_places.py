@@ -1,4 +1,4 @@
-"""Where ranks sat: levels by what divides them, their names, the order of ranks, and launches that disagree."""
+"""Places of ranks: levels by what divides them, their names, the order of ranks, and launches that disagree."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ THREADS = [Cpu(number=cpu, core=cpu % 2, socket=0, numa=0, caches={"L2": cpu % 2
 """One socket of two cores with two hardware threads each."""
 
 
-def machine(cpus: list[Cpu]) -> Machine:
-    return msgspec.structs.replace(fakes.machine(), cpus=cpus)
+def make_machine(cpus: list[Cpu]) -> Machine:
+    return msgspec.structs.replace(fakes.make_machine(), cpus=cpus)
 
 
-def launch(*locations: tuple[str, int], cpus: list[Cpu] | None = None) -> Launch:
-    """Return a launch whose ranks ran on these hosts and CPUs; without `cpus` the system says nothing of them."""
-    record = campaigns.launch(1, 1, 0, "alpha", "socket")
+def make_launch(*locations: tuple[str, int], cpus: list[Cpu] | None = None) -> Launch:
+    """Return a launch whose ranks ran on these hosts and CPUs; without `cpus` the system reports no topology."""
+    record = campaigns.make_launch(1, 1, 0, "alpha", "socket")
     known = {cpu.number: cpu for cpu in cpus or ()}
     ranks = []
     for rank, (host, cpu) in enumerate(locations):
@@ -38,10 +38,10 @@ def launch(*locations: tuple[str, int], cpus: list[Cpu] | None = None) -> Launch
 
 
 def place_ranks(cpus: list[Cpu], *locations: tuple[str, int]) -> Places:
-    return find_places([launch(*locations, cpus=cpus)], machine(cpus))
+    return find_places([make_launch(*locations, cpus=cpus)], make_machine(cpus))
 
 
-def test_what_nobody_can_distinguish_is_one_level() -> None:
+def test_pairs_that_share_the_same_are_one_level() -> None:
     result = place_ranks(TWO_SOCKETS, *(("n1", cpu) for cpu in range(8)))
     assert [render(level.name) for level in result.levels] == [
         "across sockets",
@@ -60,7 +60,7 @@ def test_hosts_are_the_largest_parts() -> None:
 
 
 def test_ranks_are_ordered_by_the_machine() -> None:
-    """Ranks go round hosts and sockets; those that are near each other come together."""
+    """Ranks alternate between hosts and sockets; near ranks become neighbours."""
     locations = [(host, 4 * socket + core) for core in range(2) for socket in range(2) for host in ("b", "a")]
     result = place_ranks(TWO_SOCKETS, *locations)
     assert [(seat.host, seat.cpu) for seat in result.locations.values()] == [
@@ -88,15 +88,15 @@ def test_hardware_threads_share_a_core() -> None:
     assert list(result.locations) == [0, 2, 1, 3]
 
 
-def test_where_the_system_says_nothing_only_hosts_are_known() -> None:
-    result = find_places([launch(("n1", 0), ("n1", 1))], machine([]))
+def test_without_topology_only_hosts_are_known() -> None:
+    result = find_places([make_launch(("n1", 0), ("n1", 1))], make_machine([]))
     assert [render(level.name) for level in result.levels] == ["within one host"]
 
 
-def test_caches_are_known_of_cpus_that_are_numbered_alike() -> None:
+def test_caches_are_known_if_cpus_are_numbered_alike() -> None:
     other = [msgspec.structs.replace(cpu, socket=0, numa=0) for cpu in TWO_SOCKETS]
-    ranks = [launch(("n2", 0), ("n2", 1), ("n2", 4), cpus=cpus) for cpus in (TWO_SOCKETS, other)]
-    alike, unlike = (find_places([rank], machine(TWO_SOCKETS)) for rank in ranks)
+    ranks = [make_launch(("n2", 0), ("n2", 1), ("n2", 4), cpus=cpus) for cpus in (TWO_SOCKETS, other)]
+    alike, unlike = (find_places([rank], make_machine(TWO_SOCKETS)) for rank in ranks)
     assert [render(level.name) for level in alike.levels] == [
         "across sockets",
         "within one socket, NUMA node, L3 and L2",
@@ -106,13 +106,13 @@ def test_caches_are_known_of_cpus_that_are_numbered_alike() -> None:
 
 @pytest.mark.parametrize(("cpu", "disputed"), [(1, []), (2, [1]), (4, [1])])
 def test_launches_that_disagree_are_reported(cpu: int, disputed: list[int]) -> None:
-    first, second = (launch(("n1", 0), ("n1", other), cpus=TWO_SOCKETS) for other in (1, cpu))
-    result = find_places([first, second], machine(TWO_SOCKETS))
+    first, second = (make_launch(("n1", 0), ("n1", other), cpus=TWO_SOCKETS) for other in (1, cpu))
+    result = find_places([first, second], make_machine(TWO_SOCKETS))
     assert result.disputed == disputed
     assert bool(result.levels) == (not disputed)
     assert result.seat(1) == ("not known" if disputed else "n1 CPU 1")
 
 
-def test_without_launches_nothing_is_known() -> None:
-    result = find_places([], machine(TWO_SOCKETS))
+def test_without_launches_the_places_are_unknown() -> None:
+    result = find_places([], make_machine(TWO_SOCKETS))
     assert (result.locations, result.levels, result.disputed, render(result.name(NOWHERE))) == ({}, [], [], "anywhere")

@@ -12,7 +12,7 @@ from rankbench.statistics.prediction import predict
 
 
 def test_the_interval_is_that_of_one_new_value() -> None:
-    """Fewer series than moderation needs: Student's own interval."""
+    """With fewer series than moderation needs it is Student's interval."""
     past = np.array([0.0, 0.02, -0.02, 0.01, -0.01, 0.03, -0.03, 0.0])
     (prediction,) = predict([past], np.array([0.1]), 0.05)
     half = scipy.stats.t.isf(0.025, 7) * past.std(ddof=1) * math.sqrt(1 + 1 / 8)
@@ -23,11 +23,11 @@ def test_the_interval_is_that_of_one_new_value() -> None:
     assert prediction.p_adjusted == pytest.approx(scipy.stats.t.sf((0.1 - math.log(1.05)) / error, 7))
 
 
-def test_no_series_have_no_predictions() -> None:
+def test_without_series_there_are_no_predictions() -> None:
     assert predict([], np.array([]), 0.05) == []
 
 
-def test_nights_without_change_seldom_fail_and_large_changes_are_seen() -> None:
+def test_unchanged_nights_rarely_fail_and_large_changes_are_found() -> None:
     """43 series that scatter by 2 % a day; one is 20 % slower in the new night."""
     random = np.random.default_rng(3)
     alarms = hits = 0

@@ -1,4 +1,4 @@
-"""How single ranks fared, from a store in which it is known."""
+"""Statistics of single ranks, from a store of known truth."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from rankbench.statistics.ranks import tabulate_ranks
 if TYPE_CHECKING:
     from pathlib import Path
 
-CASES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("pingpong", "blocking")], sizes=(8,))
+CASES = campaigns.make_cases(lines=[("allreduce", "blocking"), ("pingpong", "blocking")], sizes=(8,))
 
 
-def ranks(folder: Path, truth: Truth) -> pl.DataFrame:
-    """Return what is reported alpha's ranks; the ping-pong, which one rank times, is there to be left out."""
+def list_ranks(folder: Path, truth: Truth) -> pl.DataFrame:
+    """Return the statistics of alpha's ranks; the ping-pong, timed by one rank, must be left out."""
     store = campaigns.make_campaign(folder / "made", lambda _candidate, _case: truth, cases=CASES, control=False)
     frame = tabulate_ranks(store.samples(), store.rank_samples())
     return frame.filter(pl.col("candidate") == "alpha")
 
 
 def test_ends_and_beginnings_are_those_of_each_rank(tmp_path: Path) -> None:
-    frame = ranks(tmp_path, Truth(rank_ends=(0.5, 1.0), late_share=0.1, spread=0))
+    frame = list_ranks(tmp_path, Truth(rank_ends=(0.5, 1.0), late_share=0.1, spread=0))
     assert frame["case"].unique().to_list() == [CASES[0].key]
     assert frame["rank"].to_list() == [0, 1]
     assert frame["median_ns"].to_list() == pytest.approx([251, 502], rel=0.01)
@@ -33,14 +33,14 @@ def test_ends_and_beginnings_are_those_of_each_rank(tmp_path: Path) -> None:
     assert frame["began_ns"].to_list() == [0.0, 1.0]
 
 
-def test_where_samples_of_ranks_were_not_kept_it_is_known_who_was_last(tmp_path: Path) -> None:
-    frame = ranks(tmp_path, Truth())
+def test_without_samples_of_ranks_the_last_rank_is_known(tmp_path: Path) -> None:
+    frame = list_ranks(tmp_path, Truth())
     assert frame["median_ns"].to_list() == [None, None]
     assert frame["last"].sum() == pytest.approx(1)
     assert frame["last"].to_list() == pytest.approx([0.5, 0.5], abs=0.1)
 
 
-def test_a_rank_that_was_never_last_is_reported_all_the_same() -> None:
+def test_a_rank_that_was_never_last_is_reported() -> None:
     samples = pl.LazyFrame(
         {
             "case": ["c"] * 4,

@@ -1,4 +1,4 @@
-"""Two levels of the reference inside launches, against known truth."""
+"""Two levels of the reference within launches, against known truth."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankbench.statistics.references import by_case, find_levels
 NEAR, FAR = 55.0, 228.0
 
 
-def test_two_levels_are_found_and_what_lies_between_belongs_to_neither() -> None:
+def test_two_levels_are_found_and_values_between_belong_to_neither() -> None:
     random = np.random.default_rng(1)
     hops = [*random.normal(NEAR, 3, 300), *random.normal(FAR, 4, 200), *[120.0] * 20, *[0.0] * 9]
     result = find_levels(hops)
@@ -35,15 +35,15 @@ def test_two_levels_are_found_and_what_lies_between_belongs_to_neither() -> None
     ],
     ids=["none", "unknown", "few", "one level", "evenly", "hardly ever"],
 )
-def test_one_level_is_not_two(hops: list[float]) -> None:
+def test_a_single_level_is_not_divided(hops: list[float]) -> None:
     assert find_levels(hops) is None
 
 
 def test_each_placement_has_its_own_levels_and_memory_has_none() -> None:
-    cases = campaigns.cases_of(lines=[("bcast", "blocking")], sizes=(8, 1024))
+    cases = campaigns.make_cases(lines=[("bcast", "blocking")], sizes=(8, 1024))
     memory = msgspec.structs.replace(cases[1], options={"quantity": "memory"})
     elsewhere = msgspec.structs.replace(cases[0], placement="spread")
-    record = campaigns.campaign("made", [cases[0], memory, elsewhere], ["a", "b"], control=False)
+    record = campaigns.make_record("made", [cases[0], memory, elsewhere], ["a", "b"], control=False)
     hops = {cases[0].key: [NEAR, FAR], memory.key: [NEAR, FAR], elsewhere.key: [NEAR, NEAR]}
     launch_values = pl.DataFrame([{"case": key, "visit_hop_ns": hop * 20} for key, hop in hops.items()])
     levelses = by_case(launch_values, record)

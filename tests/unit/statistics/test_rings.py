@@ -1,4 +1,4 @@
-"""Rings of known truth: what each took, and what a hop costs, with whom cases share a line and with whom not."""
+"""Rings of known truth: the time of each ring, the cost of a hop, and cases that share a line."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 
-def costs(store: Store) -> list[HopCost]:
+def estimate_costs(store: Store) -> list[HopCost]:
     return rings.estimate_hop_costs(store.campaign, store.rank_samples(), store.cases())
 
 
 def test_every_edge_rank_has_a_row(tmp_path: Path) -> None:
-    store = torus.make(tmp_path / "made", directions=("right", "down"))
+    store = torus.make_store(tmp_path / "made", directions=("right", "down"))
     frame = rings.tabulate_rings(store.campaign, store.rank_samples(), store.cases())
     assert frame.select("placement", "direction", "edge", "candidate").rows()[:4] == [
         ("1x1", "right", 0, "alpha"),
@@ -47,8 +47,8 @@ def test_every_edge_rank_has_a_row(tmp_path: Path) -> None:
     assert (row["nodes"], row["oversubscribed"]) == (1, False)
 
 
-def test_a_hop_costs_what_it_does_and_a_rank_to_itself_is_left_out(tmp_path: Path) -> None:
-    alpha, beta = costs(torus.make(tmp_path / "made"))
+def test_a_hop_has_its_true_cost_and_rings_of_one_rank_are_left_out(tmp_path: Path) -> None:
+    alpha, beta = estimate_costs(torus.make_store(tmp_path / "made"))
     assert (alpha.hops, alpha.blocks, render(alpha.basis)) == ([2, 3], 6, "difference between 2 and 3 hops")
     assert [alpha.cost_ns, beta.cost_ns] == pytest.approx([400, 800], rel=0.05)
     assert alpha.low_ns < 400 < alpha.high_ns
@@ -57,8 +57,8 @@ def test_a_hop_costs_what_it_does_and_a_rank_to_itself_is_left_out(tmp_path: Pat
 
 
 @pytest.mark.thorough
-def test_the_interval_holds_the_truth_in_95_of_100_campaigns_or_nearly(tmp_path: Path) -> None:
-    store = torus.make(tmp_path / "made", ((1, 4), (1, 9), (1, 16)), launches=60, samples=10, spread=0.02)
+def test_the_interval_covers_the_truth_in_about_95_of_100_campaigns(tmp_path: Path) -> None:
+    store = torus.make_store(tmp_path / "made", ((1, 4), (1, 9), (1, 16)), launches=60, samples=10, spread=0.02)
     samples, cases, hits = store.rank_samples(), store.cases(), 0
     for first in range(1, 61, 6):
         part = samples.filter(pl.col("block").is_between(first, first + 5))
@@ -78,24 +78,24 @@ def test_the_interval_holds_the_truth_in_95_of_100_campaigns_or_nearly(tmp_path:
         (((1, 1), (1, 4), (1, 9), (1, 16)), "line through 2, 3 and 4 hops"),
     ],
 )
-def test_what_the_cost_rests_on_is_reported(tmp_path: Path, placements: Sequence[tuple[int, int]], basis: str) -> None:
-    assert {render(cost.basis) for cost in costs(torus.make(tmp_path / "made", placements))} == {basis}
+def test_the_basis_of_the_cost_is_reported(tmp_path: Path, placements: Sequence[tuple[int, int]], basis: str) -> None:
+    assert {render(cost.basis) for cost in estimate_costs(torus.make_store(tmp_path / "made", placements))} == {basis}
 
 
-def test_of_one_length_a_hop_is_its_share_of_the_round(tmp_path: Path) -> None:
-    """The fakes' rounds take 100 ns besides their hops."""
-    alpha, _ = costs(torus.make(tmp_path / "made", ((1, 1), (2, 2))))
+def test_with_one_length_a_hop_is_its_share_of_the_round(tmp_path: Path) -> None:
+    """The rounds of the fakes take 100 ns in addition to their hops."""
+    alpha, _ = estimate_costs(torus.make_store(tmp_path / "made", ((1, 1), (2, 2))))
     assert alpha.cost_ns == pytest.approx(400 + 100 / 2, rel=0.05)
     assert alpha.low_ns < alpha.cost_ns < alpha.high_ns
 
 
-def test_a_rank_to_itself_reports_no_cost(tmp_path: Path) -> None:
-    assert costs(torus.make(tmp_path / "made", ((1, 1),))) == []
+def test_rings_of_one_rank_have_no_cost(tmp_path: Path) -> None:
+    assert estimate_costs(torus.make_store(tmp_path / "made", ((1, 1),))) == []
 
 
-def test_short_cores_are_distinguished(tmp_path: Path) -> None:
-    store = torus.make(tmp_path / "made", ((1, 1), (1, 4), (1, 9), (1, 16)), cores=9)
-    enough, short = (cost for cost in costs(store) if cost.candidate == "alpha")
+def test_oversubscribed_rings_are_distinguished(tmp_path: Path) -> None:
+    store = torus.make_store(tmp_path / "made", ((1, 1), (1, 4), (1, 9), (1, 16)), cores=9)
+    enough, short = (cost for cost in estimate_costs(store) if cost.candidate == "alpha")
     assert (enough.hops, enough.oversubscribed) == ([2, 3], False)
     assert (short.hops, short.oversubscribed) == ([2, 3, 4], True)
     frame = rings.tabulate_rings(store.campaign, store.rank_samples(), store.cases())
@@ -107,8 +107,8 @@ def test_short_cores_are_distinguished(tmp_path: Path) -> None:
     }
 
 
-def test_nodes_share_no_line_with_one_node(tmp_path: Path) -> None:
-    hop_costs = costs(torus.make(tmp_path / "made", ((1, 4), (1, 9), (2, 2), (4, 4))))
+def test_rings_over_nodes_share_no_line_with_those_of_one_node(tmp_path: Path) -> None:
+    hop_costs = estimate_costs(torus.make_store(tmp_path / "made", ((1, 4), (1, 9), (2, 2), (4, 4))))
     rows = [(cost.candidate, cost.between_nodes, cost.hops) for cost in hop_costs]
     assert sorted(rows) == [
         ("alpha", False, [2, 3]),
@@ -118,14 +118,14 @@ def test_nodes_share_no_line_with_one_node(tmp_path: Path) -> None:
     ]
 
 
-def test_one_block_bounds_nothing(tmp_path: Path) -> None:
-    alpha = costs(torus.make(tmp_path / "made", launches=1))[0]
+def test_a_single_block_has_no_interval(tmp_path: Path) -> None:
+    alpha = estimate_costs(torus.make_store(tmp_path / "made", launches=1))[0]
     assert alpha.blocks == 1
     assert math.isnan(alpha.low_ns)
 
 
 def test_the_second_mode_of_each_ring_is_found(tmp_path: Path) -> None:
-    store = torus.make(tmp_path / "made", ((1, 4),))
+    store = torus.make_store(tmp_path / "made", ((1, 4),))
     modes = rings.find_ring_modes(store.rank_samples(), store.cases())
     key = store.campaign.cases[0].key
     assert [len(modes[key, "alpha", edge]) for edge in ("0", "2")] == [1, 1]
@@ -135,8 +135,8 @@ def test_the_second_mode_of_each_ring_is_found(tmp_path: Path) -> None:
         assert second.mode.share == pytest.approx(0.03, abs=0.01)
 
 
-def test_without_rings_there_is_nothing(tmp_path: Path) -> None:
+def test_without_rings_there_are_no_costs(tmp_path: Path) -> None:
     store = campaigns.make_campaign(tmp_path / "made", launches=1)
     assert rings.tabulate_rings(store.campaign, store.rank_samples(), store.cases()).is_empty()
-    assert costs(store) == []
+    assert estimate_costs(store) == []
     assert rings.find_ring_modes(store.rank_samples(), store.cases()) == {}

@@ -1,4 +1,4 @@
-"""Which cases scale, and how growth of candidates is compared."""
+"""Cases that scale, and the comparison of candidates' growth."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 import pytest
-from fakes import placed, scales, torus
+from fakes import placement_campaigns, scales, torus
 
 from rankbench.model import Campaign, Placement
 from rankbench.statistics import scaling
@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 LINE = "allreduce.blocking.8.float..window"
 
 
-def record(nodes: tuple[int, ...], ranks: tuple[int, ...], operation: str = "allreduce", cores: int = 4) -> Campaign:
-    return scales.record("made", ("alpha", "beta"), (operation,), (8,), scales.placements(nodes, ranks), cores)
+def make_record(
+    nodes: tuple[int, ...], ranks: tuple[int, ...], operation: str = "allreduce", cores: int = 4
+) -> Campaign:
+    return scales.make_record(
+        "made", ("alpha", "beta"), (operation,), (8,), scales.make_placements(nodes, ranks), cores
+    )
 
 
-def launch_values(times: dict[tuple[str, int], float], blocks: int = 4) -> pl.DataFrame:
-    """Return the same values in every block; launches are counted."""
+def make_values(times: dict[tuple[str, int], float], blocks: int = 4) -> pl.DataFrame:
+    """Return the same values in every block."""
     rows = [
         (f"allreduce.blocking.8.float.{nodes}x1.window", name, block, 10 * block + number, time_ns)
         for block in range(blocks)
@@ -37,33 +41,38 @@ def launch_values(times: dict[tuple[str, int], float], blocks: int = 4) -> pl.Da
 TIMES = {("alpha", 2): 100.0, ("alpha", 4): 400.0, ("beta", 2): 100.0, ("beta", 4): 110.0}
 
 
-def test_a_placement_is_named_by_its_numbers_or_it_is_no_site() -> None:
+def test_a_placement_is_a_site_if_its_name_has_numbers() -> None:
     named = Placement(name="4x2", nodes=4, ranks_per_node=2, binding="core")
     assert scaling.find_site(named) == Site(4, 2)
     assert scaling.find_site(msgspec.structs.replace(named, name="nodes")) is None
 
 
 def test_cases_at_several_numbers_of_ranks_scale() -> None:
-    lines = scaling.find_scaled(record((1, 2), (1, 2)))
+    lines = scaling.find_scaled(make_record((1, 2), (1, 2)))
     assert {line: list(cases) for line, cases in lines.items()} == {
         LINE: [Site(1, 1), Site(1, 2), Site(2, 1), Site(2, 2)]
     }
-    assert scaling.find_scaled(record((2,), (1,))) == {}
-    assert scaling.find_scaled(record((1, 2), (2,), "pingpong")) == {}
+    assert scaling.find_scaled(make_record((2,), (1,))) == {}
+    assert scaling.find_scaled(make_record((1, 2), (2,), "pingpong")) == {}
 
 
-def test_rings_and_placements_by_name_do_not_scale(tmp_path: Path) -> None:
-    assert scaling.find_scaled(torus.make(tmp_path / "made", launches=1).campaign) == {}
-    assert scaling.find_scaled(placed.record("made", (8,), ("pingpong",), placed.SOCKETS, ("alpha",))) == {}
+def test_rings_and_named_placements_do_not_scale(tmp_path: Path) -> None:
+    assert scaling.find_scaled(torus.make_store(tmp_path / "made", launches=1).campaign) == {}
+    assert (
+        scaling.find_scaled(
+            placement_campaigns.make_record("made", (8,), ("pingpong",), placement_campaigns.SOCKETS, ("alpha",))
+        )
+        == {}
+    )
 
 
-def test_only_what_was_made_over_nodes_is_reported_as_a_scale_over_nodes() -> None:
-    assert scaling.over_nodes(record((2,), (1, 2))) == set()
-    assert len(scaling.over_nodes(record((2, 3), (1,)))) == 2
+def test_only_campaigns_over_nodes_have_a_scale_over_nodes() -> None:
+    assert scaling.over_nodes(make_record((2,), (1, 2))) == set()
+    assert len(scaling.over_nodes(make_record((2, 3), (1,)))) == 2
 
 
-def test_steps_go_from_two_nodes_on_and_where_ranks_have_a_core_each() -> None:
-    campaign = record((1, 2, 4, 8), (1, 2), cores=1)
+def test_growth_is_compared_from_two_nodes_on_without_oversubscription() -> None:
+    campaign = make_record((1, 2, 4, 8), (1, 2), cores=1)
     assert list(scaling.list_steps(scaling.find_scaled(campaign), campaign)) == [
         Step(LINE, Site(2, 1), Site(4, 1)),
         Step(LINE, Site(4, 1), Site(8, 1)),
@@ -71,8 +80,8 @@ def test_steps_go_from_two_nodes_on_and_where_ranks_have_a_core_each() -> None:
 
 
 def test_growth_is_compared_within_blocks() -> None:
-    campaign = record((2, 4), (1,))
-    (growth,) = scaling.compare_growth(launch_values(TIMES), campaign, scaling.find_scaled(campaign))
+    campaign = make_record((2, 4), (1,))
+    (growth,) = scaling.compare_growth(make_values(TIMES), campaign, scaling.find_scaled(campaign))
     assert growth.factor == {"alpha": pytest.approx(4), "beta": pytest.approx(1.1)}
     (ratio,) = growth.ratios
     assert (ratio.base, ratio.other, ratio.blocks, ratio.different) == ("alpha", "beta", 4, True)
@@ -80,5 +89,5 @@ def test_growth_is_compared_within_blocks() -> None:
 
 
 def test_without_values_there_is_no_growth() -> None:
-    campaign = record((2, 4), (1,))
-    assert scaling.compare_growth(launch_values({}), campaign, scaling.find_scaled(campaign)) == []
+    campaign = make_record((2, 4), (1,))
+    assert scaling.compare_growth(make_values({}), campaign, scaling.find_scaled(campaign)) == []

@@ -1,4 +1,4 @@
-"""What counts as measured right: judged from results of known truth."""
+"""Judgement of the self-test on results of known truth."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STRICT = Start(name="window-mpiperf", help="", scheduled=True, discards_overruns
 BARRIER = Start(name="barrier", help="")
 
 
-def _result(
+def _make_result(
     time_ns: list[float],
     operation: str = "wait-up",
     start: str = "window",
@@ -32,7 +32,7 @@ def _result(
                       overrun=len(overrun), series=[column] if status == CaseStatus.OK else [])  # fmt: skip
 
 
-def _wait(result: CaseResult, start: Start = WINDOW) -> selftest.Wait:
+def _wait_up(result: CaseResult, start: Start = WINDOW) -> selftest.Wait:
     (trial,) = selftest.evaluate_trials([[result]], [start])
     return trial.waits[0]
 
@@ -51,10 +51,10 @@ def _wait(result: CaseResult, start: Start = WINDOW) -> selftest.Wait:
         ("empty", 4, 201.0, False),
     ],
 )
-def test_right_is_within_a_hundredth_or_200_ns_of_the_truth(
+def test_a_time_is_right_within_1_percent_or_200_ns_of_the_truth(
     operation: str, ranks: int, measured: float, right: bool
 ) -> None:
-    wait = _wait(_result([measured] * 9, operation, ranks=ranks))
+    wait = _wait_up(_make_result([measured] * 9, operation, ranks=ranks))
     assert wait.measured_ns == measured
     assert wait.right is right
 
@@ -63,33 +63,33 @@ def test_right_is_within_a_hundredth_or_200_ns_of_the_truth(
     ("start", "measured", "right"),
     [(WINDOW, 4690.0, True), (WINDOW, 4710.0, False), (BARRIER, 4190.0, True), (BARRIER, 4690.0, False)],
 )
-def test_clocks_may_differ_by_what_was_stated_where_times_count_from_a_common_start(
+def test_clocks_may_differ_by_their_stated_bound_if_times_count_from_a_common_start(
     start: Start, measured: float, right: bool
 ) -> None:
-    result = msgspec.structs.replace(_result([measured] * 9, start=start.name), sync_bound_ns=500.0)
-    assert _wait(result, start).right is right
+    result = msgspec.structs.replace(_make_result([measured] * 9, start=start.name), sync_bound_ns=500.0)
+    assert _wait_up(result, start).right is right
 
 
 def test_late_samples_do_not_count() -> None:
-    wait = _wait(_result([4000.0, 4010.0, 4020.0, 9e6, 9e6, 9e6, 9e6], late=[3, 4, 5, 6]))
+    wait = _wait_up(_make_result([4000.0, 4010.0, 4020.0, 9e6, 9e6, 9e6, 9e6], late=[3, 4, 5, 6]))
     assert wait.measured_ns == 4010.0
 
 
 def test_overruns_count_unless_the_start_discards_them() -> None:
     times = [4000.0, 4010.0, 4020.0, 9000.0, 9010.0]
-    assert _wait(_result(times, overrun=[3, 4])).measured_ns == 4020.0
-    assert _wait(_result(times, start=STRICT.name, overrun=[3, 4]), STRICT).measured_ns == 4010.0
+    assert _wait_up(_make_result(times, overrun=[3, 4])).measured_ns == 4020.0
+    assert _wait_up(_make_result(times, start=STRICT.name, overrun=[3, 4]), STRICT).measured_ns == 4010.0
 
 
 def test_the_median_of_launches_is_judged() -> None:
-    """One launch in three was disturbed."""
-    (trial,) = selftest.evaluate_trials([[_result([time] * 9)] for time in (9000.0, 4030.0, 4040.0)], [WINDOW])
+    """One launch of three was disturbed."""
+    (trial,) = selftest.evaluate_trials([[_make_result([time] * 9)] for time in (9000.0, 4030.0, 4040.0)], [WINDOW])
     assert (trial.launches, trial.waits[0].measured_ns, trial.right) == (3, 4040.0, True)
 
 
 def test_only_starts_that_were_launched_have_a_trial() -> None:
-    both = [_result([4000.0] * 9), _result([5000.0] * 9, start="barrier")]
-    again = [_result([5000.0] * 9, start="barrier")]
+    both = [_make_result([4000.0] * 9), _make_result([5000.0] * 9, start="barrier")]
+    again = [_make_result([5000.0] * 9, start="barrier")]
     by_launch = [both, again, again]
     window, barrier = selftest.evaluate_trials(by_launch, [WINDOW, BARRIER, STRICT])
     assert (window.start, window.launches, window.right) == (WINDOW, 1, True)
@@ -98,26 +98,26 @@ def test_only_starts_that_were_launched_have_a_trial() -> None:
 
 
 @pytest.mark.parametrize(("late", "keeps"), [(0, True), (4, True), (5, False)])
-def test_window_promises_to_discard_few(late: int, keeps: bool) -> None:
-    """A share of all operations together: 100 samples are 10 of wait-null, which has none late, and 90 of wait-up."""
-    results = [_result([20.0] * 10, "wait-null"), _result([4000.0] * 90, late=list(range(late)))]
+def test_window_must_discard_few_rounds(late: int, keeps: bool) -> None:
+    """The share is that of all operations: of 100 samples 10 are of wait-null, none of them late, 90 of wait-up."""
+    results = [_make_result([20.0] * 10, "wait-null"), _make_result([4000.0] * 90, late=list(range(late)))]
     (trial,) = selftest.evaluate_trials([results], [WINDOW])
     assert trial.discarded == pytest.approx(late / 100)
     assert (trial.keeps_enough, trial.right) == (keeps, keeps)
 
 
-def test_other_starts_promise_nothing() -> None:
-    (strict,) = selftest.evaluate_trials([[_result([4000.0] * 8, start=STRICT.name, overrun=[0, 1])]], [STRICT])
-    (barrier,) = selftest.evaluate_trials([[_result([4000.0] * 8, start="barrier")]], [BARRIER])
+def test_other_starts_may_discard_any_share() -> None:
+    (strict,) = selftest.evaluate_trials([[_make_result([4000.0] * 8, start=STRICT.name, overrun=[0, 1])]], [STRICT])
+    (barrier,) = selftest.evaluate_trials([[_make_result([4000.0] * 8, start="barrier")]], [BARRIER])
     assert (strict.discarded, strict.right) == (0.25, True)
     assert (barrier.discarded, barrier.right) == (None, True)
 
 
-def test_a_case_without_samples_is_not_right_and_says_why() -> None:
-    wait = _wait(_result([], status=CaseStatus.FAILED))
+def test_a_case_without_samples_is_wrong_with_a_reason() -> None:
+    wait = _wait_up(_make_result([], status=CaseStatus.FAILED))
     assert (wait.measured_ns, wait.error_ns, wait.right) == (None, None, False)
     assert wait.reason == "no round began in time"
 
 
-def test_a_time_of_nothing_may_be_nothing() -> None:
-    assert _wait(_result([0.0] * 9, "wait-null")).measured_ns == 0.0
+def test_a_time_of_zero_may_be_measured_as_zero() -> None:
+    assert _wait_up(_make_result([0.0] * 9, "wait-null")).measured_ns == 0.0

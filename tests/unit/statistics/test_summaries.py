@@ -1,4 +1,4 @@
-"""Summaries: what counts, what is reported instead, and what limits its worth."""
+"""Summaries: the samples that count, the reported counts, and caveats."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
-from unit.statistics.test_estimators import of_launch
+from unit.statistics.test_estimators import make_launch
 
 from rankbench import statistics
 from rankbench.language import render
@@ -17,32 +17,32 @@ if TYPE_CHECKING:
     from rankbench.model import Summary
 
 
-BESIDE = {"moved_bytes": 0, "moved_messages": 0, "pure_ns": 0.0, "compute_ns": 0.0, "growth_bytes": 0,
+OTHER_COLUMNS = {"moved_bytes": 0, "moved_messages": 0, "pure_ns": 0.0, "compute_ns": 0.0, "growth_bytes": 0,
           "printed_bytes": 0, "fallback": ""}  # fmt: skip
-"""What a case of usual quantity has beside its times."""
+"""Other columns of a case of the usual quantity."""
 
 
-def cases(*rows: dict[str, object]) -> pl.DataFrame:
-    """Return rows of the store's cases: well and without anything to show, unless a row says otherwise."""
+def make_cases(*rows: dict[str, object]) -> pl.DataFrame:
+    """Return rows of the store's cases: successful and without remarks, unless a row says otherwise."""
     usual = {"status": "ok", "reason": "", "cause": "", "late": 0, "overrun": 0, "sync_bound_ns": 0.0, "moved": ""}
-    usual |= {"cost_ns": 5.0, **BESIDE}
+    usual |= {"cost_ns": 5.0, **OTHER_COLUMNS}
     return pl.DataFrame([{"case": "c", "candidate": "a", "launch": 1, **usual, **row} for row in rows])
 
 
-def summary(*launches: pl.LazyFrame, confidence: float = 0.95, rows: pl.DataFrame | None = None) -> Summary:
+def make_summary(*launches: pl.LazyFrame, confidence: float = 0.95, rows: pl.DataFrame | None = None) -> Summary:
     """Summarise the only case of the only candidate."""
     samples = pl.concat(launches)
     launch_values = statistics.compute_launch_values(samples)
-    (result,) = statistics.summarise(launch_values, samples, cases({}) if rows is None else rows, confidence)
+    (result,) = statistics.summarise(launch_values, samples, make_cases({}) if rows is None else rows, confidence)
     return result
 
 
-def test_a_summary_says_what_limits_its_worth() -> None:
+def test_a_summary_has_caveats() -> None:
     times = enumerate((100.0, 110.0, 105.0))
-    launches = [of_launch([time] * 3, number, skew_ns=9.0, error_ns=2.1) for number, time in times]
+    launches = [make_launch([time] * 3, number, skew_ns=9.0, error_ns=2.1) for number, time in times]
     moved = {"late": 2, "sync_bound_ns": 20.0, "cost_ns": 6.0, "moved": "rank 1 from CPU 0 to CPU 1"}
-    rows = cases({}, moved, {"overrun": 1}, {"status": "crashed"})
-    result = summary(*launches, rows=rows)
+    rows = make_cases({}, moved, {"overrun": 1}, {"status": "crashed"})
+    result = make_summary(*launches, rows=rows)
     assert result.typical_ns == 105.0
     assert (result.low_ns, result.high_ns, result.coverage) == (100.0, 110.0, 0.75)
     assert (result.launches, result.samples, result.late, result.overrun, result.failures) == (
@@ -63,50 +63,52 @@ def test_a_summary_says_what_limits_its_worth() -> None:
 
 
 @pytest.mark.parametrize(("slow", "skew_ns", "says"), [(5, 0.0, True), (5, 250.0, False), (0, 0.0, False)])
-def test_slow_rounds_among_those_that_do_not_count_are_reported(slow: int, skew_ns: float, *, says: bool) -> None:
+def test_slow_rounds_among_discarded_ones_are_reported(slow: int, skew_ns: float, *, says: bool) -> None:
     """Lateness alone makes no round slow."""
     times_ns = [100.0 + skew_ns] * 10 + [100.0] * 90
     times_ns[:slow] = [300.0] * slow
-    launches = [of_launch(times_ns, number, 10, skew_ns=[skew_ns] * 10 + [0.0] * 90) for number in range(6)]
+    launches = [make_launch(times_ns, number, 10, skew_ns=[skew_ns] * 10 + [0.0] * 90) for number in range(6)]
     sentence = "of 60 rounds that do not count 50% were slow, of the others 0.0%: the tail is longer than stated"
-    assert (sentence in list(map(render, summary(*launches).warnings))) == says
+    assert (sentence in list(map(render, make_summary(*launches).warnings))) == says
 
 
-def test_a_summary_says_where_ranks_sat_that_were_asked_to_sit_elsewhere() -> None:
+def test_a_summary_has_the_real_places_of_misplaced_ranks() -> None:
     reason = "ranks 0 and 1 are on one socket, sockets asks for two"
     elsewhere: dict[str, object] = {"status": "not-as-asked", "reason": f"not as asked: {reason}"}
-    result = summary(of_launch([100.0]), rows=cases({}, {"status": "crashed", "reason": "SIGSEGV"}, elsewhere))
+    result = make_summary(
+        make_launch([100.0]), rows=make_cases({}, {"status": "crashed", "reason": "SIGSEGV"}, elsewhere)
+    )
     assert (result.launches, result.failures, result.elsewhere) == (1, {"crashed": 1, "not-as-asked": 1}, reason)
 
 
 @pytest.mark.parametrize(("confidence", "enough"), [(0.90, 5), (0.95, 6), (0.99, 8)])
-def test_the_interval_has_the_confidence_asked_for_from_so_many_launches_on(confidence: float, enough: int) -> None:
-    launches = [of_launch([100.0 + number], number) for number in range(enough)]
-    assert summary(*launches, confidence=confidence).coverage >= confidence
-    assert not summary(*launches, confidence=confidence).warnings
-    few = summary(*launches[1:], confidence=confidence)
+def test_the_interval_has_the_requested_confidence_from_this_many_launches_on(confidence: float, enough: int) -> None:
+    launches = [make_launch([100.0 + number], number) for number in range(enough)]
+    assert make_summary(*launches, confidence=confidence).coverage >= confidence
+    assert not make_summary(*launches, confidence=confidence).warnings
+    few = make_summary(*launches[1:], confidence=confidence)
     assert few.coverage < confidence
     assert render(few.warnings[0]).endswith(f"{enough} or more give {confidence:.0%}")
 
 
-def test_a_lone_launch_has_mpiperfs_interval() -> None:
+def test_a_single_launch_has_mpiperf_s_interval() -> None:
     times = np.random.default_rng(3).lognormal(7, 0.2, 30)
-    result = summary(of_launch(list(times)), confidence=0.99)
+    result = make_summary(make_launch(list(times)), confidence=0.99)
     middle = np.sort(times)[7:-7]
     low, high = stats.t.interval(0.99, len(middle) - 1, loc=middle.mean(), scale=stats.sem(middle))
     assert result.trimmed_mean_ns == pytest.approx(middle.mean())
     assert (result.trimmed_low_ns, result.trimmed_high_ns) == pytest.approx((low, high))
 
 
-def test_several_launches_have_no_interval_made_of_their_samples() -> None:
-    result = summary(of_launch([100.0, 101.0, 102.0]), of_launch([103.0, 104.0, 105.0], 2))
+def test_several_launches_have_no_interval_of_their_samples() -> None:
+    result = make_summary(make_launch([100.0, 101.0, 102.0]), make_launch([103.0, 104.0, 105.0], 2))
     assert result.trimmed_mean_ns == 102.5
     assert np.isnan([result.trimmed_low_ns, result.trimmed_high_ns]).all()
 
 
-def test_launches_with_uncertain_starts_are_left_out_where_there_are_others() -> None:
-    certain = [of_launch([100.0, 102.0, 104.0], number, error_ns=1.0) for number in (1, 2)]
-    result = summary(*certain, of_launch([10.0] * 3, 3, error_ns=5.0))
+def test_launches_with_uncertain_starts_are_left_out_if_there_are_others() -> None:
+    certain = [make_launch([100.0, 102.0, 104.0], number, error_ns=1.0) for number in (1, 2)]
+    result = make_summary(*certain, make_launch([10.0] * 3, 3, error_ns=5.0))
     assert (result.launches, result.uncertain, render(result.doubt)) == (2, 1, "")
     assert (result.typical_ns, result.min_ns, result.samples) == (102.0, 100.0, 6)
     assert "1 launches are left out: their starts are uncertain by more than 5% of the time" in map(
@@ -114,8 +116,10 @@ def test_launches_with_uncertain_starts_are_left_out_where_there_are_others() ->
     )
 
 
-def test_where_all_starts_are_uncertain_values_are_reported_and_not_judged() -> None:
-    result = summary(*(of_launch([29_300.0] * 3, number, bound_ns=40_000.0, error_ns=12_000.0) for number in (1, 2)))
+def test_with_uncertain_starts_only_values_are_reported_and_not_judged() -> None:
+    result = make_summary(
+        *(make_launch([29_300.0] * 3, number, bound_ns=40_000.0, error_ns=12_000.0) for number in (1, 2))
+    )
     assert (result.launches, result.uncertain, result.typical_ns) == (0, 2, 29_300.0)
     assert render(result.doubt) == (
         "start uncertain by 41% of its time: clocks likely agree within 12.0 µs, certainly within 40.0 µs; a call "
@@ -124,69 +128,69 @@ def test_where_all_starts_are_uncertain_values_are_reported_and_not_judged() -> 
     assert result.warnings == []
 
 
-def test_a_time_of_nothing_has_no_share_to_show() -> None:
-    result = summary(of_launch([0.0] * 3, bound_ns=60.0, error_ns=40.0))
+def test_a_time_of_zero_is_uncertain_without_a_share() -> None:
+    result = make_summary(make_launch([0.0] * 3, bound_ns=60.0, error_ns=40.0))
     assert render(result.doubt) == (
         "start uncertain by more than its time: clocks likely agree within 40.0 ns, certainly within 60.0 ns; a call "
         "takes 0.00 ns"
     )
 
 
-def test_what_was_discarded_is_counted() -> None:
-    assert summary(of_launch([1.0, 2.0, 3.0, 4.0], discarded=3)).discarded == 3
+def test_discarded_samples_are_counted() -> None:
+    assert make_summary(make_launch([1.0, 2.0, 3.0, 4.0], discarded=3)).discarded == 3
 
 
 def test_a_case_without_samples_is_a_row_without_values() -> None:
-    samples = of_launch([1.0]).filter(pl.lit(value=False))
-    rows = cases({"status": "crashed"}, {"status": "crashed"})
+    samples = make_launch([1.0]).filter(pl.lit(value=False))
+    rows = make_cases({"status": "crashed"}, {"status": "crashed"})
     (result,) = statistics.summarise(statistics.compute_launch_values(samples), samples, rows)
     assert (result.launches, result.samples, result.failures, result.warnings) == (0, 0, {"crashed": 2}, [])
     assert np.isnan(result.typical_ns)
 
 
-def test_where_each_ranks_time_is_its_own_no_clock_is_warned_of() -> None:
-    samples = of_launch([100.0] * 3, bound_ns=60.0, error_ns=50.0)
+def test_clocks_do_not_matter_if_each_rank_uses_its_own() -> None:
+    samples = make_launch([100.0] * 3, bound_ns=60.0, error_ns=50.0)
     launch_values = statistics.compute_launch_values(samples, by_ranks=["c"])
-    (result,) = statistics.summarise(launch_values, samples, cases({"sync_bound_ns": 60.0}))
+    (result,) = statistics.summarise(launch_values, samples, make_cases({"sync_bound_ns": 60.0}))
     assert (result.launches, render(result.doubt), result.bound_ns, result.error_ns) == (1, "", 60.0, 50.0)
     assert [words for words in result.warnings if "clocks" in render(words)] == []
 
 
-def test_overlap_is_that_of_each_launch_within_0_and_1() -> None:
-    launches = [of_launch([overall] * 3, number) for number, overall in enumerate((200.0, 140.0, 90.0), start=1)]
+def test_overlap_is_computed_per_launch_and_limited_to_0_to_1() -> None:
+    launches = [make_launch([overall] * 3, number) for number, overall in enumerate((200.0, 140.0, 90.0), start=1)]
     alike: dict[str, object] = {"pure_ns": 100.0, "compute_ns": 100.0}
-    rows = cases(*({"launch": number, **alike} for number in (1, 2, 3)))
-    result = summary(*launches, rows=rows)
+    rows = make_cases(*({"launch": number, **alike} for number in (1, 2, 3)))
+    result = make_summary(*launches, rows=rows)
     assert (result.overlap, result.pure_ns, result.compute_ns, result.typical_ns) == (0.6, 100.0, 100.0, 140.0)
-    alone = summary(launches[0], rows=rows[:1]), summary(launches[2], rows=rows[2:])
+    alone = make_summary(launches[0], rows=rows[:1]), make_summary(launches[2], rows=rows[2:])
     assert [row.overlap for row in alone] == [0.0, 1.0]
 
 
 def test_a_plain_time_has_no_overlap() -> None:
-    result = summary(of_launch([100.0] * 3))
+    result = make_summary(make_launch([100.0] * 3))
     assert np.isnan([result.overlap, result.pure_ns, result.compute_ns]).all()
 
 
-def test_what_was_moved_and_what_grew_is_reported() -> None:
-    launches = [of_launch([4096.0], number) for number in (1, 2, 3)]
+def test_moved_data_and_memory_growth_are_reported() -> None:
+    launches = [make_launch([4096.0], number) for number in (1, 2, 3)]
     moved: dict[str, object] = {"moved_bytes": 512, "moved_messages": 64}
-    rows = cases(*({"launch": number, "growth_bytes": 100 * number, **moved} for number in (1, 2, 3)))
-    result = summary(*launches, rows=rows)
+    rows = make_cases(*({"launch": number, "growth_bytes": 100 * number, **moved} for number in (1, 2, 3)))
+    result = make_summary(*launches, rows=rows)
     assert (result.moved_bytes, result.moved_messages, result.growth_bytes) == (512, 64, 200.0)
 
 
-def test_launches_that_are_not_reported_grow_nothing() -> None:
-    certain, doubted = of_launch([100.0] * 3, 1, error_ns=1.0), of_launch([100.0] * 3, 2, error_ns=50.0)
-    rows = cases({"growth_bytes": 10}, {"launch": 2, "growth_bytes": 90})
-    assert summary(certain, doubted, rows=rows).growth_bytes == 10.0
+def test_launches_without_results_have_no_memory_growth() -> None:
+    certain, doubted = make_launch([100.0] * 3, 1, error_ns=1.0), make_launch([100.0] * 3, 2, error_ns=50.0)
+    rows = make_cases({"growth_bytes": 10}, {"launch": 2, "growth_bytes": 90})
+    assert make_summary(certain, doubted, rows=rows).growth_bytes == 10.0
 
 
-def test_the_mean_of_bandwidths_is_that_of_bandwidths() -> None:
-    """2949, 3185 and 9.09 MB/s of 1000 bytes: their mean is 2047.7 MB/s; of the times it would be 27."""
+def test_the_mean_of_bandwidths_is_not_that_of_the_mean_time() -> None:
+    """2949, 3185 and 9.09 MB/s of 1000 bytes have the mean 2047.7 MB/s; the mean time would give 27."""
     bandwidths = (2949.0, 3185.0, 9.09)
-    samples = pl.concat([of_launch([1e6 / bandwidth], number) for number, bandwidth in enumerate(bandwidths)])
+    samples = pl.concat([make_launch([1e6 / bandwidth], number) for number, bandwidth in enumerate(bandwidths)])
     launch_values = statistics.compute_launch_values(samples)
-    (result,) = statistics.summarise(launch_values, samples, cases({}), 0.95, ["c"])
+    (result,) = statistics.summarise(launch_values, samples, make_cases({}), 0.95, ["c"])
     assert 1e6 / result.mean_ns == pytest.approx(sum(bandwidths) / 3)
-    (result,) = statistics.summarise(launch_values, samples, cases({}), 0.95)
+    (result,) = statistics.summarise(launch_values, samples, make_cases({}), 0.95)
     assert result.mean_ns == pytest.approx(sum(1e6 / bandwidth for bandwidth in bandwidths) / 3)

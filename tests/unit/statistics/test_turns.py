@@ -1,4 +1,4 @@
-"""The effects of position and predecessor on launches that measure in turn."""
+"""Effects of position and predecessor on launches that measure in turns."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from fakes.core import row
+from fakes.core import make_row
 
 from rankbench.statistics.turns import estimate_effects
 
 NAMES = ["a", "b", "c"]
 CASES, VISITS, BLOCKS = 6, 5, 12
-BESIDE = {3 * block + place: NAMES for block in range(BLOCKS) for place in range(len(NAMES))}
+CONCURRENT_LAUNCHES = {3 * block + place: NAMES for block in range(BLOCKS) for place in range(len(NAMES))}
 
 
-def launch_values(positions: dict[int, float], after: dict[str, float], lost: float = 0.0) -> pl.DataFrame:
-    """Return values of launches in turn whose logs have these effects, beside those of launch, round and noise."""
+def draw_values(positions: dict[int, float], after: dict[str, float], lost: float = 0.0) -> pl.DataFrame:
+    """Return values of launches in turns with these effects on their logs, and those of launch, round and noise."""
     draw = np.random.default_rng(5)
     rows = []
     for block in range(BLOCKS):
         level = draw.normal(0, 0.3, (CASES, len(NAMES)))
-        before = row(len(NAMES), 0)[-1]
+        before = make_row(len(NAMES), 0)[-1]
         visits: dict[tuple[int, int], list[tuple[int, float, float, int, int]]] = {}
         for number in range(CASES * VISITS):
             case, visit, machine = number % CASES, number // CASES, draw.normal(0, 0.2)
-            for position, place in enumerate(row(len(NAMES), visit + case)):
+            for position, place in enumerate(make_row(len(NAMES), visit + case)):
                 log = level[case, place] + machine + positions.get(position, 0.0) + after.get(NAMES[before], 0.0)
                 if draw.random() >= lost:
                     time_ns = 1000 * math.exp(log + draw.normal(0, 0.02))
@@ -44,10 +44,10 @@ def launch_values(positions: dict[int, float], after: dict[str, float], lost: fl
 
 
 @pytest.mark.parametrize("lost", [0.0, 0.1])
-def test_effects_are_found_for_what_they_are(lost: float) -> None:
+def test_planted_effects_are_estimated(lost: float) -> None:
     effects = {
         turn_effect.level: turn_effect
-        for turn_effect in estimate_effects(launch_values({0: 0.06}, {"b": 0.09}, lost), BESIDE)
+        for turn_effect in estimate_effects(draw_values({0: 0.06}, {"b": 0.09}, lost), CONCURRENT_LAUNCHES)
     }
     truth = {"1": 0.04, "2": -0.02, "3": -0.02, "a": -0.03, "b": 0.06, "c": -0.03}
     assert effects.keys() == truth.keys()
@@ -55,14 +55,14 @@ def test_effects_are_found_for_what_they_are(lost: float) -> None:
     assert {level for level, effect in effects.items() if effect.exceeds(0.03)} == {"1", "b"}
 
 
-def test_where_there_are_none_none_exceeds_a_threshold() -> None:
-    effects = estimate_effects(launch_values({}, {}), BESIDE)
+def test_without_effects_none_exceeds_the_threshold() -> None:
+    effects = estimate_effects(draw_values({}, {}), CONCURRENT_LAUNCHES)
     assert len(effects) == 6
     assert not any(effect.exceeds(0.0) for effect in effects)
     assert all(effect.half < 0.02 for effect in effects)
 
 
-def test_what_is_not_known_has_no_effect() -> None:
-    assert estimate_effects(launch_values({}, {}), {}) == []
-    assert estimate_effects(launch_values({}, {}).drop("visit_after"), BESIDE) == []
-    assert estimate_effects(launch_values({}, {}).filter(pl.col("block") < 4), BESIDE) == []
+def test_unknown_positions_have_no_effect() -> None:
+    assert estimate_effects(draw_values({}, {}), {}) == []
+    assert estimate_effects(draw_values({}, {}).drop("visit_after"), CONCURRENT_LAUNCHES) == []
+    assert estimate_effects(draw_values({}, {}).filter(pl.col("block") < 4), CONCURRENT_LAUNCHES) == []

@@ -1,4 +1,4 @@
-"""`docs/reference/formats.md` is true: its examples run on a campaign and agree, and no column or key is left out."""
+"""`docs/reference/formats.md`: its examples run on a campaign and agree with rankbench; no column or key is missing."""
 
 from __future__ import annotations
 
@@ -63,29 +63,28 @@ DOC = (ROOT / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
 
 
 CLOCK_STEP = 0.005
-"""Relative to the times here; within a step rankbench interpolates, the examples do not."""
+"""Relative to the times here; within a step of the clock rankbench interpolates, the examples do not."""
 
 
-def blocks(language: str) -> list[str]:
+def list_code_blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", DOC, re.DOTALL | re.MULTILINE)
 
 
-def section(title: str) -> str:
+def read_section(title: str) -> str:
     return DOC.split(f"\n## {title}\n")[1].split("\n## ")[0]
 
 
 @pytest.fixture
-def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """A campaign with a crash, late samples, what single ranks saw and the leftovers of a killed launch.
-
-    Its folder is the current one.
+def campaign_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A campaign with a crash, late samples, samples of single ranks and the leftovers of a killed launch.
+    / Its folder is the current one.
     """
 
-    def truth(candidate: str, case: Case) -> Truth:
+    def make_truth(candidate: str, case: Case) -> Truth:
         crashed = candidate == "beta" and case.operation == "barrier"
         return Truth(late_share=0.2, status=CaseStatus.CRASHED if crashed else CaseStatus.OK)
 
-    campaign_store = make_campaign(tmp_path / "c", truth, launches=3, samples=20)
+    campaign_store = make_campaign(tmp_path / "c", make_truth, launches=3, samples=20)
     monkeypatch.chdir(campaign_store.folder)
     number = len(campaign_store.launches()) + 1
     views = [Series(rank=rank, time_ns=[1e12] * 1000, last_rank=[], late=[], overrun=[]) for rank in (0, 1)]
@@ -93,7 +92,7 @@ def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     case = next(case for case in campaign_store.campaign.cases if case.operation == "barrier")
     for added, series in enumerate(([column, *views], views)):
         result = CaseResult(case=case, status=CaseStatus.OK, series=series)
-        campaign_store.append(campaigns.launch(number + added, 3, 0, "alpha", "socket"), [result])
+        campaign_store.append(campaigns.make_launch(number + added, 3, 0, "alpha", "socket"), [result])
     (campaign_store.folder / f"launches/{number + 1:06}.json").unlink()
     return campaign_store
 
@@ -106,12 +105,14 @@ def run_python(code: str) -> tuple[dict[str, Any], str]:
     return names, out.getvalue()
 
 
-def test_polars_and_duckdb_agree_with_rankbench(stored: Store) -> None:
-    with_polars: pl.DataFrame = run_python(blocks("python")[0])[0]["typical"]
-    with_duckdb = duckdb.execute(blocks("sql")[0]).fetchall()
+def test_polars_and_duckdb_agree_with_rankbench(campaign_store: Store) -> None:
+    with_polars: pl.DataFrame = run_python(list_code_blocks("python")[0])[0]["typical"]
+    with_duckdb = duckdb.execute(list_code_blocks("sql")[0]).fetchall()
     assert_frame_equal(pl.DataFrame(with_duckdb, with_polars.schema, orient="row"), with_polars)
     summaries = {
-        (summary.case, summary.candidate): summary for summary in evaluate(stored).verdict.summaries if summary.launches
+        (summary.case, summary.candidate): summary
+        for summary in evaluate(campaign_store).verdict.summaries
+        if summary.launches
     }
     assert len(summaries) == 26
     assert {(case, candidate): launches for case, candidate, _, launches in with_duckdb} == {
@@ -121,18 +122,18 @@ def test_polars_and_duckdb_agree_with_rankbench(stored: Store) -> None:
         assert typical_ns == pytest.approx(summaries[case, candidate].typical_ns, rel=CLOCK_STEP)
 
 
-def test_plain_python_shows_what_went_wrong(stored: Store) -> None:
-    lines = run_python(blocks("python")[1])[1].splitlines()
+def test_plain_python_lists_failures(campaign_store: Store) -> None:
+    lines = run_python(list_code_blocks("python")[1])[1].splitlines()
     assert lines[0] == "Is alpha faster than beta?"
-    crashed = [launch for launch in stored.launches() if launch.status != "ok"]
+    crashed = [launch for launch in campaign_store.launches() if launch.status != "ok"]
     assert lines[1:] == [f"{launch.number} beta crashed {launch.reason}" for launch in crashed]
     assert len(crashed) == 3
 
 
-def test_every_file_of_a_campaign_is_reported(stored: Store) -> None:
-    stored.lock()
-    text = section("The folder")
-    for path in stored.folder.iterdir():
+def test_every_file_of_a_campaign_is_described(campaign_store: Store) -> None:
+    campaign_store.lock()
+    text = read_section("The folder")
+    for path in campaign_store.folder.iterdir():
         assert f"`{path.name}" in text, path.name
 
 
@@ -140,19 +141,19 @@ def test_every_file_of_a_campaign_is_reported(stored: Store) -> None:
     ("title", "columns"),
     [("Columns of `cases`", tables.CASE_COLUMNS), ("Columns of `samples`", tables.SAMPLE_COLUMNS)],
 )
-def test_columns_with_their_types(title: str, columns: dict[str, type[pl.DataType]]) -> None:
-    rows = re.findall(r"^\| `(\w+)` \| (\w+) \|", section(title), re.MULTILINE)
+def test_columns_are_listed_with_their_types(title: str, columns: dict[str, type[pl.DataType]]) -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \|", read_section(title), re.MULTILINE)
     assert rows == [(name, kind.__name__) for name, kind in columns.items()]
 
 
-def test_words_of_a_column_are_those_of_its_field() -> None:
-    rows = dict(re.findall(r"^\| `(\w+)` \| \w+ \| (.*) \|$", section("Columns of `cases`"), re.MULTILINE))
+def test_columns_have_the_descriptions_of_their_fields() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| \w+ \| (.*) \|$", read_section("Columns of `cases`"), re.MULTILINE))
     for column in list_columns(CaseResult).values():
         assert rows[column.name] == column.column.help
 
 
-def test_a_column_is_written_where_the_core_streams_it_and_at_its_field_only() -> None:
-    """The last column shows which files a new one takes: its measurement, the stream, the field, the row."""
+def test_a_column_is_defined_in_the_core_s_stream_and_at_its_field_only() -> None:
+    """The last column shows the files of a new one: its measurement, the stream, the field, the row."""
     naming = {
         path.relative_to(ROOT).as_posix()
         for folder, pattern in (("core", "*.[ch]"), ("src/rankbench", "*.py"))
@@ -162,16 +163,16 @@ def test_a_column_is_written_where_the_core_streams_it_and_at_its_field_only() -
     assert naming == {"core/timing/steering.c", "core/output/stream.c", "src/rankbench/model/launches.py"}
 
 
-def test_the_core_streams_every_column_that_says_so() -> None:
+def test_the_core_streams_every_column_marked_as_streamed() -> None:
     writer = (ROOT / "core" / "output/stream.c").read_text(encoding="utf-8")
     streamed = {field: column.column for field, column in list_columns(CaseResult).items() if column.column.streamed}
     names = [column.stream_name or field for field, column in streamed.items()]
     assert [name for name in names if f'\\"{name}\\"' not in writer and f'"{name}"' not in writer] == []
 
 
-def test_every_status_is_reported() -> None:
+def test_every_status_is_described() -> None:
     for status in CaseStatus:
-        assert f"`{status}`" in section("Columns of `cases`")
+        assert f"`{status}`" in read_section("Columns of `cases`")
 
 
 @pytest.mark.parametrize(
@@ -204,18 +205,18 @@ def test_every_status_is_reported() -> None:
         ),
     ],
 )
-def test_every_key_is_reported(title: str, record: type[msgspec.Struct]) -> None:
-    assert [name for name in record.__struct_encode_fields__ if f"`{name}`" not in section(title)] == []
+def test_every_key_is_described(title: str, record: type[msgspec.Struct]) -> None:
+    assert [name for name in record.__struct_encode_fields__ if f"`{name}`" not in read_section(title)] == []
 
 
-CASE = next(case for case in campaigns.cases_of() if case.operation == "allreduce" and case.size_bytes == 8)
+CASE = next(case for case in campaigns.make_cases() if case.operation == "allreduce" and case.size_bytes == 8)
 
 
-def test_job_is_what_rankbench_writes(tmp_path: Path) -> None:
+def test_the_job_of_the_examples_is_that_of_rankbench(tmp_path: Path) -> None:
     """The first example is of a usual plan, the second has every key."""
-    usual = campaigns.plan_of(["alpha"], ["socket"], control=False, seed=1, samples=100)
+    usual = campaigns.make_plan(["alpha"], ["socket"], control=False, seed=1, samples=100)
     usual = msgspec.structs.replace(usual, case_limit_s=0.5, launch_limit_s=60)
-    case = next(case for case in campaigns.cases_of(lines=[("reduce", "blocking")]) if case.size_bytes == 65536)
+    case = next(case for case in campaigns.make_cases(lines=[("reduce", "blocking")]) if case.size_bytes == 65536)
     memory = Memory(cache="cold", buffers="in-place", pages="huge", alignment=64, root=ROTATING)
     every = msgspec.structs.replace(
         usual,
@@ -227,14 +228,14 @@ def test_job_is_what_rankbench_writes(tmp_path: Path) -> None:
     )
     options = {"arrival": "random", "reduction": "max", "spread_us": "50"}
     jobs = [(usual, CASE), (every, msgspec.structs.replace(case, memory=memory, options=options))]
-    for (plan, wanted), block in zip(jobs, blocks("job"), strict=True):
+    for (plan, wanted), block in zip(jobs, list_code_blocks("job"), strict=True):
         samples.write_job(tmp_path / "job.txt", [wanted], plan)
         assert block == (tmp_path / "job.txt").read_text()
 
 
-def test_stream_is_what_rankbench_reads(tmp_path: Path) -> None:
+def test_the_stream_of_the_examples_is_read_by_rankbench(tmp_path: Path) -> None:
     path = tmp_path / "stream.jsonl"
-    path.write_text(blocks("stream")[0])
+    path.write_text(list_code_blocks("stream")[0])
     stream = samples.read(path, [CASE])
     assert stream.complete
     assert [rank.rank for rank in stream.ranks] == [0, 1]

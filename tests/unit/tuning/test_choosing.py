@@ -1,4 +1,4 @@
-"""Rules from ratios: only what is significantly faster is changed, and neighbouring sizes share a rule."""
+"""Rules from ratios: only significant gains change an algorithm, and neighbouring sizes share a rule."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from rankbench.tuning.choosing import Abilities, Point, SearchResult
 SIZES = [8, 64, 512, 4096]
 RING, TREE = (Variant(name=name, settings={"A": name}, algorithm=name) for name in ("ring", "tree"))
 TASK = Task("mpich", ["bcast"], SIZES, {"socket": 2}, 0.03, {"bcast": [RING, TREE]})
-SPLIT = Abilities({"bcast": {"ring", "tree"}}, has_own_choice=True)
-ONE_FOR_ALL = Abilities({}, has_own_choice=True)
-COVER = Abilities({"bcast": {"ring", "tree"}}, has_own_choice=False)
+BY_SIZE = Abilities({"bcast": {"ring", "tree"}}, has_own_choice=True)
+NOT_BY_SIZE = Abilities({}, has_own_choice=True)
+WITHOUT_DEFAULT = Abilities({"bcast": {"ring", "tree"}}, has_own_choice=False)
 
 
-def ratio(value: float, *, sure: bool = True) -> Comparison:
+def make_ratio(value: float, *, sure: bool = True) -> Comparison:
     """Return a ratio to the default that is significant, or not."""
     half = 0.01 if sure else 0.5
     return Comparison(
@@ -31,38 +31,42 @@ def ratio(value: float, *, sure: bool = True) -> Comparison:
     )  # fmt: skip
 
 
-def result(ring: list[Comparison], tree: list[Comparison], wrong: dict[str, list[str]] | None = None) -> SearchResult:
+def make_search(
+    ring: list[Comparison], tree: list[Comparison], wrong: dict[str, list[str]] | None = None
+) -> SearchResult:
     ratios = {Point("socket", "bcast", size, "ring"): value for size, value in zip(SIZES, ring, strict=True)}
     ratios |= {Point("socket", "bcast", size, "tree"): value for size, value in zip(SIZES, tree, strict=True)}
     return SearchResult(ratios, wrong or {})
 
 
-def ranges(search: SearchResult, abilities: Abilities) -> list[tuple[int, int, str]]:
+def choose_ranges(search: SearchResult, abilities: Abilities) -> list[tuple[int, int, str]]:
     rules = choosing.choose_rules(TASK, search, abilities)
     return [(rule.first_bytes, rule.last_bytes, rule.variant.name) for rule in rules]
 
 
-FAST, EVEN, SLOW = ratio(0.8), ratio(1.0), ratio(1.3)
-PERHAPS = ratio(0.8, sure=False)
+FAST, EVEN, SLOW = make_ratio(0.8), make_ratio(1.0), make_ratio(1.3)
+UNCERTAIN = make_ratio(0.8, sure=False)
 
 
 @pytest.mark.parametrize(
     ("ring", "tree", "expected"),
     [
         ([EVEN] * 4, [SLOW] * 4, []),
-        ([PERHAPS] * 4, [EVEN] * 4, []),
+        ([UNCERTAIN] * 4, [EVEN] * 4, []),
         ([FAST, FAST, EVEN, EVEN], [SLOW] * 4, [(8, 64, "ring")]),
         ([FAST, FAST, EVEN, SLOW], [SLOW, SLOW, EVEN, FAST], [(8, 64, "ring"), (4096, 4096, "tree")]),
-        ([FAST, FAST, FAST, SLOW], [SLOW, SLOW, ratio(0.79), FAST], [(8, 4095, "ring"), (4096, 4096, "tree")]),
+        ([FAST, FAST, FAST, SLOW], [SLOW, SLOW, make_ratio(0.79), FAST], [(8, 4095, "ring"), (4096, 4096, "tree")]),
         (
             [FAST, FAST, FAST, FAST],
-            [SLOW, SLOW, ratio(0.6), SLOW],
+            [SLOW, SLOW, make_ratio(0.6), SLOW],
             [(8, 511, "ring"), (512, 4095, "tree"), (4096, 4096, "ring")],
         ),
     ],
 )  # fmt: skip
-def test_ranges_of_sizes(ring: list[Comparison], tree: list[Comparison], expected: list[tuple[int, int, str]]) -> None:
-    assert ranges(result(ring, tree), SPLIT) == expected
+def test_ranges_of_sizes_have_the_fastest_variant(
+    ring: list[Comparison], tree: list[Comparison], expected: list[tuple[int, int, str]]
+) -> None:
+    assert choose_ranges(make_search(ring, tree), BY_SIZE) == expected
 
 
 @pytest.mark.parametrize(
@@ -71,13 +75,13 @@ def test_ranges_of_sizes(ring: list[Comparison], tree: list[Comparison], expecte
         ([FAST, EVEN, EVEN, EVEN], [SLOW] * 4, [(8, 4096, "ring")]),
         ([FAST, FAST, FAST, SLOW], [SLOW] * 4, []),
         ([FAST, EVEN, EVEN, EVEN], [FAST, FAST, EVEN, EVEN], [(8, 4096, "tree")]),
-        ([EVEN] * 4, [PERHAPS] * 4, []),
+        ([EVEN] * 4, [UNCERTAIN] * 4, []),
     ],
 )
-def test_one_variant_for_all_sizes(
+def test_one_variant_may_serve_all_sizes(
     ring: list[Comparison], tree: list[Comparison], expected: list[tuple[int, int, str]]
 ) -> None:
-    assert ranges(result(ring, tree), ONE_FOR_ALL) == expected
+    assert choose_ranges(make_search(ring, tree), NOT_BY_SIZE) == expected
 
 
 @pytest.mark.parametrize(
@@ -89,69 +93,81 @@ def test_one_variant_for_all_sizes(
         ([EVEN] * 4, [EVEN] * 4, []),
     ],
 )
-def test_without_a_choice_of_the_library_every_size_has_a_variant_that_is_not_slower(
+def test_without_a_default_of_the_library_every_size_has_a_variant_that_is_not_slower(
     ring: list[Comparison], tree: list[Comparison], expected: list[tuple[int, int, str]]
 ) -> None:
-    assert ranges(result(ring, tree), COVER) == expected
+    assert choose_ranges(make_search(ring, tree), WITHOUT_DEFAULT) == expected
 
 
-@pytest.mark.parametrize("abilities", [SPLIT, ONE_FOR_ALL, COVER])
-def test_wrong_data_are_never_chosen(abilities: Abilities) -> None:
-    assert ranges(result([FAST] * 4, [SLOW] * 4, {"ring": ["bcast"]}), abilities) == []
+@pytest.mark.parametrize("abilities", [BY_SIZE, NOT_BY_SIZE, WITHOUT_DEFAULT])
+def test_variants_with_wrong_data_are_never_chosen(abilities: Abilities) -> None:
+    assert choose_ranges(make_search([FAST] * 4, [SLOW] * 4, {"ring": ["bcast"]}), abilities) == []
 
 
-def test_a_variant_that_serves_all_sizes_only_is_chosen_where_it_gains_more() -> None:
+def test_a_variant_for_all_sizes_only_is_chosen_if_it_gains_more() -> None:
     only_ring = Abilities({"bcast": {"ring"}}, has_own_choice=True)
-    assert ranges(result([FAST, EVEN, EVEN, EVEN], [FAST] * 4), only_ring) == [(8, 4096, "tree")]
-    assert ranges(result([FAST] * 4, [FAST, EVEN, EVEN, EVEN]), only_ring) == [(8, 4096, "ring")]
+    assert choose_ranges(make_search([FAST, EVEN, EVEN, EVEN], [FAST] * 4), only_ring) == [(8, 4096, "tree")]
+    assert choose_ranges(make_search([FAST] * 4, [FAST, EVEN, EVEN, EVEN]), only_ring) == [(8, 4096, "ring")]
 
 
-def test_a_rule_is_for_the_ranks_of_its_placement() -> None:
+def test_a_rule_applies_to_the_ranks_of_its_placement() -> None:
     task = TASK._replace(placements={"sockets:4": 4, "socket": 2})
-    search = result([FAST] * 4, [SLOW] * 4)
+    search = make_search([FAST] * 4, [SLOW] * 4)
     ratios = search.ratios | {point._replace(placement="sockets:4"): SLOW for point in search.ratios}
-    (rule,) = choosing.choose_rules(task, SearchResult(ratios, {}), SPLIT)
+    (rule,) = choosing.choose_rules(task, SearchResult(ratios, {}), BY_SIZE)
     assert (rule.ranks, rule.variant, rule.all_sizes) == (2, RING, True)
 
 
-def test_hopeless_variants_leave_after_screening() -> None:
-    assert choosing.select_promising(TASK, result([SLOW] * 4, [SLOW, SLOW, PERHAPS, SLOW])) == {"bcast": [TREE]}
+def test_variants_without_a_chance_are_dropped_after_screening() -> None:
+    assert choosing.select_promising(TASK, make_search([SLOW] * 4, [SLOW, SLOW, UNCERTAIN, SLOW])) == {"bcast": [TREE]}
 
 
-def test_parameters_are_searched_of_variants_in_front() -> None:
-    assert choosing.select_front(TASK, result([FAST] * 4, [ratio(0.9)] * 4)) == {"bcast": [RING]}
-    assert choosing.select_front(TASK, result([FAST] * 4, [ratio(0.9)] * 3 + [ratio(0.79)])) == {"bcast": [TREE, RING]}
+def test_parameters_are_searched_for_leading_variants_only() -> None:
+    assert choosing.select_front(TASK, make_search([FAST] * 4, [make_ratio(0.9)] * 4)) == {"bcast": [RING]}
+    assert choosing.select_front(TASK, make_search([FAST] * 4, [make_ratio(0.9)] * 3 + [make_ratio(0.79)])) == {
+        "bcast": [TREE, RING]
+    }
 
 
-def test_the_slowest_variant_shows_whether_a_file_is_in_effect() -> None:
-    search = result([FAST] * 4, [SLOW, SLOW, ratio(5.0), SLOW])
-    point, variant = choosing.find_slow_point(TASK, search, SPLIT) or pytest.fail("nothing is slow")
+def test_the_slowest_variant_tests_whether_a_file_has_effect() -> None:
+    search = make_search([FAST] * 4, [SLOW, SLOW, make_ratio(5.0), SLOW])
+    point, variant = choosing.find_slow_point(TASK, search, BY_SIZE) or pytest.fail("nothing is slow")
     assert (point.size_bytes, variant) == (512, TREE)
     rule = choosing.make_slow_rule(TASK, point, variant)
     assert (rule.first_bytes, rule.last_bytes, rule.ranks, rule.all_sizes) == (512, 512, 2, False)
-    assert choosing.find_slow_point(TASK, result([FAST] * 4, [EVEN] * 4), SPLIT) is None
+    assert choosing.find_slow_point(TASK, make_search([FAST] * 4, [EVEN] * 4), BY_SIZE) is None
 
 
-def slower(size_bytes: int, ranks: int = 2) -> proving.Proof:
+def make_proof(size_bytes: int, ranks: int = 2) -> proving.Proof:
     """Return a proof in which one case is slower."""
-    case = next(other for other in campaigns.cases_of("socket") if other.operation == "allreduce")
+    case = next(other for other in campaigns.make_cases("socket") if other.operation == "allreduce")
     case = msgspec.structs.replace(case, operation="bcast", size_bytes=size_bytes, ranks=ranks)
     return proving.Proof(None, [(case, SLOW)], 0.03)
 
 
-RULES = choosing.choose_rules(TASK, result([FAST, FAST, EVEN, SLOW], [SLOW, SLOW, EVEN, FAST]), SPLIT)
+RULES = choosing.choose_rules(TASK, make_search([FAST, FAST, EVEN, SLOW], [SLOW, SLOW, EVEN, FAST]), BY_SIZE)
 
 
 @pytest.mark.parametrize(
     ("proof", "single", "expected", "sentence"),
     [
-        (slower(24), True, ["tree"], "bcast 24 B on 2 ranks; its rule is left out"),
-        (slower(24), False, [], "bcast 24 B on 2 ranks; rules of this library cannot be left out one by one, so all"),
-        (slower(512), True, [], "bcast 512 B on 2 ranks; no rule is for this case, so all rules of bcast are left out"),
-        (slower(24, ranks=4), True, [], "bcast 24 B on 4 ranks; no rule is for this case, so all rules of bcast"),
+        (make_proof(24), True, ["tree"], "bcast 24 B on 2 ranks; its rule is left out"),
+        (
+            make_proof(24),
+            False,
+            [],
+            "bcast 24 B on 2 ranks; rules of this library cannot be left out one by one, so all",
+        ),
+        (
+            make_proof(512),
+            True,
+            [],
+            "bcast 512 B on 2 ranks; no rule is for this case, so all rules of bcast are left out",
+        ),
+        (make_proof(24, ranks=4), True, [], "bcast 24 B on 4 ranks; no rule is for this case, so all rules of bcast"),
     ],
 )
-def test_what_makes_a_case_slower_is_left_out(
+def test_rules_that_make_a_case_slower_are_dropped(
     proof: proving.Proof, single: bool, expected: list[str], sentence: str
 ) -> None:
     rules, sentences = proving.drop_slower(RULES, proof, single=single)
@@ -160,7 +176,7 @@ def test_what_makes_a_case_slower_is_left_out(
     assert sentence in sentences[0]
 
 
-def test_the_proof_has_sizes_between_those_that_were_tuned() -> None:
+def test_the_proof_has_sizes_between_the_tuned_ones() -> None:
     assert plans.add_middles([8, 64, 512]) == [8, 24, 64, 184, 512]
 
 
@@ -171,8 +187,8 @@ def test_the_nodes_of_a_tuning_are_those_of_all_its_plans() -> None:
         assert 'hosts = ["n1", "n2", "n3", "n4"]\none_machine = true\n' in text
 
 
-def test_a_range_that_another_follows_ends_before_it() -> None:
-    rules = choosing.choose_rules(TASK, result([FAST] * 3 + [SLOW], [SLOW, SLOW, ratio(0.79), FAST]), SPLIT)
+def test_a_range_ends_before_the_next_one() -> None:
+    rules = choosing.choose_rules(TASK, make_search([FAST] * 3 + [SLOW], [SLOW, SLOW, make_ratio(0.79), FAST]), BY_SIZE)
     assert [tuning_steps.format_end(rule, rules) for rule in rules] == ["< 4 KiB", "4 KiB"]
 
 
@@ -180,7 +196,7 @@ def test_a_range_that_another_follows_ends_before_it() -> None:
     ("ranks", "hosts", "expected"),
     [(2, ["n1", "n2", "n3", "n4"], ["4x1"]), (4, ["n1", "n2", "n3", "n4"], ["2x1"]), (2, ["n1", "n2"], [])],
 )
-def test_over_nodes_the_proof_has_another_number_of_nodes(ranks: int, hosts: list[str], expected: list[str]) -> None:
+def test_the_proof_over_nodes_has_another_number_of_nodes(ranks: int, hosts: list[str], expected: list[str]) -> None:
     task = TASK._replace(placements={f"{ranks}x1": ranks}, reach={"hosts": hosts})
     assert tuning_steps.list_other_placements(task, launch.machine()) == expected
 
@@ -190,7 +206,7 @@ def make_task(operations: str, calls: str = "") -> Task:
     choices = [Choice(name="ignore", number=0), Choice(name="ring", number=4)]
     name = "coll_tuned_allreduce_algorithm"
     variable = Variable(name=name, description="", type="whole", constant=False, value="0", values=choices)
-    library = msgspec.structs.replace(campaigns.library("openmpi"), name="openmpi-5.0.11")
+    library = msgspec.structs.replace(campaigns.make_library("openmpi"), name="openmpi-5.0.11")
     request = tune.make_request(operations, "8" if not calls else tune.SIZES, ["socket"], "3%", calls, None, {})
     return tune.make_task(library, request, tuners.find_tuner(library), tuners.Target("", {name: variable}))
 
@@ -206,12 +222,12 @@ def make_task(operations: str, calls: str = "") -> Task:
         ),
     ],
 )
-def test_a_name_that_is_no_operation_is_refused_before_anything_is_measured(operations: str, message: str) -> None:
+def test_an_unknown_operation_is_refused_before_any_measurement(operations: str, message: str) -> None:
     with pytest.raises(RankbenchError) as refused:
         make_task(operations)
     assert str(refused.value) == message
 
 
-def test_what_an_application_calls_and_a_library_cannot_choose_is_left_out() -> None:
+def test_calls_that_a_library_cannot_tune_are_left_out() -> None:
     assert make_task(tune.OPERATIONS, "allreduce 8: 5, barrier: 5").operations == ["allreduce"]
     assert make_task(tune.OPERATIONS).operations == ["allreduce"]

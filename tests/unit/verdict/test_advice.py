@@ -1,4 +1,4 @@
-"""The command that findings name to search for better settings: it fits the case, and the command line takes it."""
+"""The `tune` command in findings: it fits the case, and the command line accepts it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 import typer
-from fakes import campaigns, planted
+from fakes import campaign_views, campaigns
 
 from rankbench import units
 from rankbench.cli import application
@@ -27,23 +27,23 @@ SIZES = tuple(1 << power for power in range(4, 21, 2))
 CASES = [
     case
     for operation in ("allreduce", "reduce", "bcast")
-    for case in campaigns.cases_of(lines=[(operation, "blocking")], sizes=SIZES)
+    for case in campaigns.make_cases(lines=[(operation, "blocking")], sizes=SIZES)
 ]
 
 
-def slow_allreduce(_candidate: str, case: Case) -> float:
-    """Return times in which an allreduce is slower than reduce and bcast, from 4 KiB on."""
+def find_time_ns(_candidate: str, case: Case) -> float:
+    """Return times of an allreduce that is slower than reduce and bcast from 4 KiB on."""
     slow = 3.0 if case.size_bytes >= 4096 else 2.0
-    return campaigns.base_ns(case) * (slow if case.operation == "allreduce" else 1.0)
+    return campaigns.compute_base_ns(case) * (slow if case.operation == "allreduce" else 1.0)
 
 
 def make_view(family: str = "openmpi", **changes: object) -> CampaignView:
-    """Return a campaign of one library, of this family."""
-    view = planted.view(slow_allreduce, spread=0, state=0, cases=CASES, candidates=("alpha",))
+    """Return a campaign of one library of this family."""
+    view = campaign_views.make_view(find_time_ns, spread=0, state=0, cases=CASES, candidates=("alpha",))
     library = msgspec.structs.replace(view.campaign.libraries[0], family=family, **changes)
     campaign = msgspec.structs.replace(view.campaign, libraries=[library, *view.campaign.libraries[1:]])
-    return planted.view(
-        slow_allreduce, spread=0, state=0, cases=CASES, candidates=("alpha",), libraries=campaign.libraries
+    return campaign_views.make_view(
+        find_time_ns, spread=0, state=0, cases=CASES, candidates=("alpha",), libraries=campaign.libraries
     )
 
 
@@ -55,8 +55,8 @@ def list_commands(view: CampaignView) -> list[str]:
     return [command for command in commands if command.startswith("rankbench tune ")]
 
 
-def parse(command: str) -> dict[str, object]:
-    """Return the options of a command as the command line reads them. Raises where it does not take the command."""
+def parse_command(command: str) -> dict[str, object]:
+    """Return the options of a command as the command line reads them. Raises if it rejects the command."""
     _, name, *words = shlex.split(command)
     group = typer.main.get_command(application(name))
     context = group.commands[name].make_context(name, words)  # type: ignore[attr-defined]
@@ -70,8 +70,8 @@ def test_a_call_slower_than_its_parts_names_the_command_that_tunes_it(family: st
 
 
 @pytest.mark.parametrize("command", dict.fromkeys(list_commands(make_view())))
-def test_the_command_line_takes_the_command(command: str) -> None:
-    options = parse(command)
+def test_the_command_line_accepts_the_command(command: str) -> None:
+    options = parse_command(command)
     request = tune.make_request(
         str(options["operations"]), str(options["sizes"]), ["socket"], str(options["threshold"]), "", None, {}
     )
@@ -85,26 +85,26 @@ def test_the_command_line_takes_the_command(command: str) -> None:
     [("alpha", {}), ("openmpi", {"source": "prefix"})],
     ids=["a family without a tuner", "a library that is not found by its name"],
 )
-def test_no_command_is_named_that_would_fail(family: str, changes: dict[str, object]) -> None:
+def test_a_command_that_would_fail_is_not_suggested(family: str, changes: dict[str, object]) -> None:
     assert list_commands(make_view(family, **changes)) == []
 
 
-def test_what_tune_cannot_search_is_not_in_the_command() -> None:
+def test_cases_that_tune_cannot_search_are_not_in_the_command() -> None:
     view = make_view()
     allreduce, *_ = CASES
     assert format_tune_command(view, "alpha", [msgspec.structs.replace(allreduce, form="persistent")]) == ""
     assert format_tune_command(view, "alpha", [msgspec.structs.replace(allreduce, size_bytes=0)]) == ""
 
 
-def test_another_placement_is_named() -> None:
+def test_another_placement_is_an_option_of_the_command() -> None:
     place = Placement(name="sockets", nodes=1, ranks_per_node=2, binding="core")
     view = make_view()
     plan = msgspec.structs.replace(view.campaign.plan, placements=[place])
-    view = planted.view(
-        slow_allreduce, spread=0, state=0, cases=CASES, candidates=("alpha",), plan=plan,
+    view = campaign_views.make_view(
+        find_time_ns, spread=0, state=0, cases=CASES, candidates=("alpha",), plan=plan,
         libraries=view.campaign.libraries,
     )  # fmt: skip
     case = msgspec.structs.replace(CASES[0], placement="sockets")
     command = format_tune_command(view, "alpha", [case])
     assert command == "rankbench tune alpha --operations allreduce --sizes 16 --placement sockets"
-    assert parse(command)["placement"] == ["sockets"]
+    assert parse_command(command)["placement"] == ["sockets"]

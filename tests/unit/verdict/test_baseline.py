@@ -1,4 +1,4 @@
-"""A plan that asks how candidates stand to one of them."""
+"""A plan that compares all candidates with one of them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ NAMES = ("alpha", "beta", "gamma")
 
 
 def evaluate_against(tmp_path: Path, baseline: str) -> CampaignView:
-    """Evaluate a campaign: beta is faster than alpha in one case and slower in one, gamma is slower throughout."""
+    """Evaluate a campaign: beta is faster than alpha in one case and slower in one, gamma is slower in all."""
 
-    def truth(candidate: str, case: Case) -> campaigns.Truth:
+    def make_truth(candidate: str, case: Case) -> campaigns.Truth:
         beta = {SMALL: 0.8, MIDDLE: 1.0, LARGE: 1.3}[case.key]
         return campaigns.Truth(factor={"alpha": 1.0, "beta": beta, "gamma": 1.5}[candidate], spread=0, noise=0)
 
     fake = campaigns.make_campaign(
-        tmp_path / "c", truth, 6, candidates=NAMES, cases=verdicts.LINE, control=True, samples=10
+        tmp_path / "c", make_truth, 6, candidates=NAMES, cases=verdicts.LINE, control=True, samples=10
     )
     path = fake.folder / "campaign.json"
     record = msgspec.json.decode(path.read_bytes())
@@ -40,7 +40,7 @@ def evaluate_against(tmp_path: Path, baseline: str) -> CampaignView:
     return evaluate(store.open(fake.folder))
 
 
-def test_all_are_compared_with_the_baseline_and_the_others_judged_by_its_cutoff(tmp_path: Path) -> None:
+def test_comparisons_with_the_baseline_are_the_family_and_set_the_cutoff_of_the_others(tmp_path: Path) -> None:
     result = evaluate_against(tmp_path, "alpha").verdict
     pairs = [(comparison.base, comparison.other) for comparison in result.comparisons if comparison.case == SMALL]
     assert pairs == [("alpha", "beta"), ("alpha", "gamma"), ("beta", "gamma")]
@@ -50,7 +50,7 @@ def test_all_are_compared_with_the_baseline_and_the_others_judged_by_its_cutoff(
     }  # fmt: skip
 
 
-def test_the_conclusion_says_how_each_stands_to_it(tmp_path: Path) -> None:
+def test_the_conclusion_compares_each_candidate_with_the_baseline(tmp_path: Path) -> None:
     texts = [render(claim.text) for claim in evaluate_against(tmp_path, "alpha").verdict.conclusion]
     assert texts[:2] == [
         "Against alpha, beta is faster in 1 of 3 cases, slower in 1, equivalent within 3% in 1 and undecided in 0.",
@@ -61,12 +61,14 @@ def test_the_conclusion_says_how_each_stands_to_it(tmp_path: Path) -> None:
     )
 
 
-def test_without_one_all_pairs_are_compared(tmp_path: Path) -> None:
+def test_without_a_baseline_all_pairs_are_compared(tmp_path: Path) -> None:
     assert len(evaluate_against(tmp_path, "").verdict.comparisons) == 3 * len(verdicts.LINE)
 
 
 @pytest.mark.parametrize(("baseline", "open_"), [("alpha", ["c"]), ("", [])])
-def test_where_the_baseline_is_beaten_the_others_still_matter(tmp_path: Path, baseline: str, open_: list[str]) -> None:
+def test_other_comparisons_matter_only_if_the_baseline_is_beaten(
+    tmp_path: Path, baseline: str, open_: list[str]
+) -> None:
     known = {"case": "c", "base": "alpha", "blocks": 6, "p_value": 0.001, "p_adjusted": 0.001, "degrees": 9.0}
     faster = msgspec.convert(
         known | {"other": "beta", "ratio": 0.5, "low": 0.49, "high": 0.51, "error": 0.01, "different": True},

@@ -1,20 +1,20 @@
-"""How cases are called: nothing that shows two of them apart is left out."""
+"""Names of cases contain everything that distinguishes two of them."""
 
 from __future__ import annotations
 
 import msgspec
 import pytest
 from fakes import kinds
-from fakes.verdicts import view_of
+from fakes.verdicts import make_view
 
 from rankbench.model import Case, CaseVerdict, Memory
 from rankbench.verdict import case_labels
 
-PUT = kinds.case("put", 8)
-FENCED = kinds.case("put", 8, allocation="create", epoch="fence")
+PUT = kinds.make_case("put", 8)
+FENCED = kinds.make_case("put", 8, allocation="create", epoch="fence")
 
 
-def name(case: Case) -> str:
+def name_case(case: Case) -> str:
     return case_labels.name_case(case, kinds.BY_NAME[case.operation])
 
 
@@ -23,24 +23,24 @@ def name(case: Case) -> str:
     [
         (PUT, "put 8 B"),
         (FENCED, "put 8 B, allocation=create, epoch=fence"),
-        (kinds.case("put", 8, datatype="vector", epoch="fence"), "put 8 B, vector, epoch=fence"),
+        (kinds.make_case("put", 8, datatype="vector", epoch="fence"), "put 8 B, vector, epoch=fence"),
         (msgspec.structs.replace(FENCED, memory=Memory(cache="cold")), "put 8 B, cold, allocation=create, epoch=fence"),
-        (kinds.case("allreduce", 65536, "nonblocking", quantity="overlap"),
+        (kinds.make_case("allreduce", 65536, "nonblocking", quantity="overlap"),
          "allreduce nonblocking 64 KiB, quantity=overlap"),
-        (kinds.case("pingpong", 8), "pingpong 8 B"),
-        (kinds.case("pingpong", 8, from_="2"), "pingpong 8 B, from=2, to=1"),
+        (kinds.make_case("pingpong", 8), "pingpong 8 B"),
+        (kinds.make_case("pingpong", 8, from_="2"), "pingpong 8 B, from=2, to=1"),
     ],
 )  # fmt: skip
-def test_a_case_is_called_by_all_that_is_unusual_of_it(case: Case, text: str) -> None:
-    assert name(case) == text
+def test_the_name_of_a_case_has_all_its_unusual_parts(case: Case, text: str) -> None:
+    assert name_case(case) == text
 
 
-def test_no_two_cases_have_one_name_or_one_key() -> None:
-    assert len({name(case) for case in kinds.CASES}) == len(kinds.CASES)
+def test_names_and_keys_of_cases_are_unique() -> None:
+    assert len({name_case(case) for case in kinds.CASES}) == len(kinds.CASES)
     assert len({case.key for case in kinds.CASES}) == len(kinds.CASES)
 
 
-def test_a_line_is_what_differs_in_size_only() -> None:
+def test_cases_of_a_line_differ_only_in_size() -> None:
     keys = [case_labels.make_line_key(case) for case in kinds.PUTS]
     assert keys == [key for key in dict.fromkeys(keys) for _ in kinds.SIZES]
     assert list(dict.fromkeys(keys)) == [
@@ -50,27 +50,27 @@ def test_a_line_is_what_differs_in_size_only() -> None:
     ]
 
 
-def test_names_with_commas_are_divided_by_what_is_in_none_of_them() -> None:
+def test_names_with_commas_are_separated_by_semicolons() -> None:
     assert case_labels.join_names(["put 8 B", "get 8 B"]) == "put 8 B, get 8 B"
-    assert case_labels.join_names([name(FENCED), "get 8 B"]) == "put 8 B, allocation=create, epoch=fence; get 8 B"
+    assert case_labels.join_names([name_case(FENCED), "get 8 B"]) == "put 8 B, allocation=create, epoch=fence; get 8 B"
 
 
-def test_pairs_of_ranks_are_found_where_there_are_several() -> None:
+def test_a_campaign_of_several_pairs_of_ranks_is_detected() -> None:
     assert case_labels.find_pair_cases(kinds.CASES) == {case.key for case in kinds.PAIRS}
-    assert case_labels.find_pair_cases([*kinds.PUTS, kinds.case("pingpong", 8, to="3")]) == set()
+    assert case_labels.find_pair_cases([*kinds.PUTS, kinds.make_case("pingpong", 8, to="3")]) == set()
     ends = [case_labels.find_ends(case, kinds.BY_NAME["pingpong"]) for case in kinds.PAIRS]
     assert ends == [(first, second) for first in range(4) for second in range(4) if first != second]
 
 
-def titles(cases: list[Case]) -> dict[str, list[int]]:
-    """Return the sizes of the lines of a campaign by the titles that sentences give them."""
+def list_titles(cases: list[Case]) -> dict[str, list[int]]:
+    """Return the sizes of the lines of a campaign by their titles in sentences."""
     verdicts = [CaseVerdict(case=case, ranking=[], winners=[], margin=1.0) for case in cases]
-    view = view_of(kinds.record("made", cases), verdicts)
+    view = make_view(kinds.make_record("made", cases), verdicts)
     return {title: [verdict.case.size_bytes for verdict in line] for title, line in view.lines()}
 
 
-def test_sentences_name_lines_by_what_is_unusual_and_pairs_together() -> None:
-    assert titles(kinds.CASES) == {
+def test_titles_have_unusual_parts_of_lines_and_join_pairs_of_ranks() -> None:
+    assert list_titles(kinds.CASES) == {
         "allreduce nonblocking (overall time)": [8, 65536],
         "message-rate": [8],
         "message-rate (window=1)": [8],

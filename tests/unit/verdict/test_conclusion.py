@@ -1,4 +1,4 @@
-"""The conclusion says what the cases say, in sentences, and claims no more."""
+"""The conclusion summarises the cases in sentences and claims no more than these."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import polars as pl
 import pytest
-from fakes import campaigns, planted, scales, verdicts
+from fakes import campaign_views, campaigns, scales, verdicts
 
 from rankbench import evaluation, quantities
 from rankbench.language import render
@@ -37,12 +37,12 @@ def render_claims(verdict: Verdict) -> list[str]:
     return [render(sentence.text) for sentence in verdict.conclusion]
 
 
-def beginning(verdict: Verdict, words: str) -> list[Claim]:
+def find_claims(verdict: Verdict, words: str) -> list[Claim]:
     return [sentence for sentence in verdict.conclusion if render(sentence.text).startswith(words)]
 
 
 def test_a_clear_leader_is_named_with_its_count_and_all_distances(tmp_path: Path) -> None:
-    factors = verdicts.constant({"alpha": 1.5, "beta": 1.0, "gamma": 3.0})
+    factors = verdicts.make_constant({"alpha": 1.5, "beta": 1.0, "gamma": 3.0})
     verdict = verdicts.evaluate(tmp_path, factors, control=True).verdict
     assert render_claims(verdict) == [
         "Use beta: lowest overall time over all 9 cases (operations weigh equally).",
@@ -55,17 +55,17 @@ def test_a_clear_leader_is_named_with_its_count_and_all_distances(tmp_path: Path
         f"{SCOPE}, based on 6 launches of each candidate.",
     ]
     assert [sentence.brief for sentence in verdict.conclusion] == [True, True, True, False, True, False, False]
-    assert verdict.conclusion[0].cases == [case.key for case in campaigns.cases_of()]
+    assert verdict.conclusion[0].cases == [case.key for case in campaigns.make_cases()]
 
 
-def test_one_case_is_spoken_of_in_the_singular(tmp_path: Path) -> None:
-    view = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 2.0, "gamma": 2.0}), cases=verdicts.LINE[:1])
+def test_a_single_case_is_in_the_singular(tmp_path: Path) -> None:
+    view = verdicts.evaluate(tmp_path, verdicts.make_constant({"beta": 2.0, "gamma": 2.0}), cases=verdicts.LINE[:1])
     assert render_claims(view.verdict)[0] == "Use alpha: lowest overall time in the only case."
     assert render_claims(view.verdict)[2] == "Fastest in single cases: alpha 1, beta 0, gamma 0 (of 1 case)."
 
 
-def test_one_launch_distinguishes_nothing_and_says_how_little_it_is(tmp_path: Path) -> None:
-    factors = verdicts.constant({"beta": 2.0, "gamma": 2.0})
+def test_a_single_launch_distinguishes_nothing_and_this_is_stated(tmp_path: Path) -> None:
+    factors = verdicts.make_constant({"beta": 2.0, "gamma": 2.0})
     verdict = verdicts.evaluate(tmp_path, factors, cases=verdicts.LINE[:1], launches=1).verdict
     assert (
         render_claims(verdict)[0]
@@ -77,7 +77,7 @@ def test_one_launch_distinguishes_nothing_and_says_how_little_it_is(tmp_path: Pa
 
 
 def test_equal_candidates_have_no_leader(tmp_path: Path) -> None:
-    verdict = verdicts.evaluate(tmp_path, verdicts.constant({})).verdict
+    verdict = verdicts.evaluate(tmp_path, verdicts.make_constant({})).verdict
     assert render_claims(verdict)[:3] == [
         "alpha, beta and gamma are equivalent within 3% over all 9 cases (operations weigh equally).",
         "Time against alpha: beta 1.00× (1.00× to 1.00×, equivalent within 3%), gamma 1.00× (1.00× to 1.00×, "
@@ -89,14 +89,14 @@ def test_equal_candidates_have_no_leader(tmp_path: Path) -> None:
 MEMORY = [msgspec.structs.replace(case, options={"quantity": "memory"}) for case in verdicts.LINE]
 
 
-def test_memory_is_spoken_of_apart_from_times(tmp_path: Path) -> None:
-    def factor(name: str, case: Case) -> float:
+def test_memory_is_separate_from_times(tmp_path: Path) -> None:
+    def choose_factor(name: str, case: Case) -> float:
         needs = {"alpha": 2.0, "beta": 3.0, "gamma": 1.0}
         return needs[name] if case.quantity == "memory" else 1 / needs[name]
 
-    verdict = verdicts.evaluate(tmp_path, factor, cases=[*verdicts.LINE, *MEMORY]).verdict
+    verdict = verdicts.evaluate(tmp_path, choose_factor, cases=[*verdicts.LINE, *MEMORY]).verdict
     assert render_claims(verdict)[0] == "Use beta: lowest overall time over all 3 cases."
-    (least,) = beginning(verdict, "gamma needs the least memory")
+    (least,) = find_claims(verdict, "gamma needs the least memory")
     assert render(least.text) == (
         "gamma needs the least memory in 3 of 3 cases; as a geometric mean, alpha needs 2.00× as much "
         "and beta needs 3.00× as much."
@@ -110,55 +110,55 @@ def test_memory_is_spoken_of_apart_from_times(tmp_path: Path) -> None:
     ]
 
 
-def test_where_memory_alone_was_measured_nothing_is_said_of_times(tmp_path: Path) -> None:
-    verdict = verdicts.evaluate(tmp_path, verdicts.constant({}), cases=MEMORY).verdict
+def test_a_campaign_of_memory_alone_has_no_claims_on_times(tmp_path: Path) -> None:
+    verdict = verdicts.evaluate(tmp_path, verdicts.make_constant({}), cases=MEMORY).verdict
     assert render_claims(verdict) == [
         "The memory use of alpha, beta and gamma is equivalent within 3% in 3 of 3 cases.",
         f"{SCOPE}, based on 6 launches of each candidate.",
     ]
 
 
-def test_two_that_lead_together_are_named_together(tmp_path: Path) -> None:
-    verdict = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 2.0})).verdict
+def test_two_joint_leaders_are_named_together(tmp_path: Path) -> None:
+    verdict = verdicts.evaluate(tmp_path, verdicts.make_constant({"beta": 2.0})).verdict
     assert render_claims(verdict)[0] == (
         "alpha and gamma are equivalent within 3% over all 9 cases (operations weigh equally)."
     )
 
 
-def test_where_each_leads_somewhere_the_wins_of_all_are_counted(tmp_path: Path) -> None:
+def test_without_an_overall_leader_the_wins_of_all_are_counted(tmp_path: Path) -> None:
     leaders = {"pingpong": "alpha", "bandwidth": "beta", "barrier": "gamma", "allreduce": "gamma"}
 
-    def factor(name: str, case: Case) -> float:
+    def choose_factor(name: str, case: Case) -> float:
         leader = "alpha" if case.form == "nonblocking" and case.operation == "allreduce" else leaders[case.operation]
         return 1.0 if name == leader else 1.5
 
-    sentences = render_claims(verdicts.evaluate(tmp_path, factor).verdict)
+    sentences = render_claims(verdicts.evaluate(tmp_path, choose_factor).verdict)
     assert not sentences[0].startswith("Use ")
     assert "Fastest in single cases: alpha 4, gamma 3, beta 2 (of 9 cases)." in sentences
 
 
-def test_cases_with_a_lone_winner_and_with_several_are_counted_apart(tmp_path: Path) -> None:
-    def factor(name: str, case: Case) -> float:
+def test_single_and_joint_wins_are_counted_separately(tmp_path: Path) -> None:
+    def choose_factor(name: str, case: Case) -> float:
         level = {8: ("alpha",), 1024: ("alpha", "beta"), 65536: ("alpha", "beta", "gamma")}[case.size_bytes]
         return 1.0 if name in level else 2.0
 
     assert "Fastest in single cases: alpha 1, beta 0, gamma 0, equivalent 2 (of 3 cases)." in render_claims(
-        verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict
+        verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict
     )
 
 
 def test_exceptions_are_reported_with_their_sizes_and_cases(tmp_path: Path) -> None:
     """Beta beats alpha in the two large allreduces, beta and gamma in the barrier; alpha leads most cases."""
-    cases = [*verdicts.LINE, *campaigns.cases_of(lines=campaigns.LINES[:3])]
+    cases = [*verdicts.LINE, *campaigns.make_cases(lines=campaigns.LINES[:3])]
 
-    def factor(name: str, case: Case) -> float:
+    def choose_factor(name: str, case: Case) -> float:
         if case.operation == "barrier":
             return 1.25 if name == "alpha" else 1.0
         if case.operation == "allreduce" and case.size_bytes > 8:
             return {"alpha": 1.5, "beta": 1.0, "gamma": 2.0}[name]
         return 1.0 if name == "alpha" else 2.0
 
-    conclusion = verdicts.evaluate(tmp_path, factor, cases=cases).verdict.conclusion
+    conclusion = verdicts.evaluate(tmp_path, choose_factor, cases=cases).verdict.conclusion
     exceptions = [sentence for sentence in conclusion if " faster than " in render(sentence.text)]
     assert [render(sentence.text) for sentence in exceptions] == [
         "beta is faster than alpha in allreduce from 1 KiB to 64 KiB, by up to 1.50× (1.50× to 1.50×).",
@@ -167,30 +167,30 @@ def test_exceptions_are_reported_with_their_sizes_and_cases(tmp_path: Path) -> N
     assert exceptions[0].cases == [case.key for case in verdicts.LINE[1:]]
 
 
-def test_more_exceptions_than_four_are_counted(tmp_path: Path) -> None:
-    """Beta is faster in the smallest size of five lines, alpha in the two other sizes of each."""
+def test_more_than_four_exceptions_are_counted(tmp_path: Path) -> None:
+    """Beta is faster at the smallest size of five lines, alpha at the two other sizes of each."""
     lines = [*campaigns.LINES[:2], *campaigns.LINES[3:], ("bcast", "blocking")]
-    cases = campaigns.cases_of(lines=lines, sizes=(8, 1024, 65536))
+    cases = campaigns.make_cases(lines=lines, sizes=(8, 1024, 65536))
 
-    def factor(name: str, case: Case) -> float:
+    def choose_factor(name: str, case: Case) -> float:
         return 1.0 if name == ("beta" if case.size_bytes == 8 else "alpha") else 2.0
 
-    verdict = verdicts.evaluate(tmp_path, factor, cases=cases).verdict
-    (rest,) = beginning(verdict, "Another candidate")
+    verdict = verdicts.evaluate(tmp_path, choose_factor, cases=cases).verdict
+    (rest,) = find_claims(verdict, "Another candidate")
     assert render(rest.text) == "Another candidate is faster by less in 1 more case."
     assert len(rest.cases) == 1
 
 
-def test_failures_and_lacking_calls_of_the_leader_are_distinguished(tmp_path: Path) -> None:
-    def factor(name: str, case: Case) -> float | CaseStatus:
+def test_failures_and_missing_calls_of_the_leader_are_distinguished(tmp_path: Path) -> None:
+    def choose_factor(name: str, case: Case) -> float | CaseStatus:
         if name == "alpha" and case.form == "nonblocking" and case.operation == "allreduce":
             return CaseStatus.LACKING
         if name == "alpha" and case.operation == "barrier":
             return CaseStatus.CRASHED
         return 1.0 if name == "alpha" else 1.5
 
-    verdict = verdicts.evaluate(tmp_path, factor).verdict
-    failed, lacking = beginning(verdict, "alpha failed") + beginning(verdict, "alpha does not have")
+    verdict = verdicts.evaluate(tmp_path, choose_factor).verdict
+    failed, lacking = find_claims(verdict, "alpha failed") + find_claims(verdict, "alpha does not have")
     assert render(failed.text) == "alpha failed in at least one launch of 1 case."
     assert render(lacking.text) == "alpha does not have the call of 2 cases."
     assert [key.split(".")[0] for key in failed.cases + lacking.cases] == [
@@ -199,8 +199,8 @@ def test_failures_and_lacking_calls_of_the_leader_are_distinguished(tmp_path: Pa
     ]
 
 
-def test_one_candidate_alone_has_its_control_and_nothing_else(tmp_path: Path) -> None:
-    view = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=("alpha",), control=True)
+def test_a_single_candidate_has_only_its_control(tmp_path: Path) -> None:
+    view = verdicts.evaluate(tmp_path, verdicts.make_constant({}), candidates=("alpha",), control=True)
     assert render_claims(view.verdict) == [
         NOTHING,
         CHECK,
@@ -208,15 +208,15 @@ def test_one_candidate_alone_has_its_control_and_nothing_else(tmp_path: Path) ->
     ]
 
 
-def test_a_control_of_one_case_is_not_spoken_of(tmp_path: Path) -> None:
+def test_a_control_of_one_case_is_not_reported(tmp_path: Path) -> None:
     """Its interval would be 0 % to 98 %."""
     view = verdicts.evaluate(
-        tmp_path, verdicts.constant({}), candidates=("alpha",), control=True, cases=verdicts.LINE[:1]
+        tmp_path, verdicts.make_constant({}), candidates=("alpha",), control=True, cases=verdicts.LINE[:1]
     )
     assert render_claims(view.verdict) == [NOTHING]
 
 
-def test_where_all_others_fail_there_is_nothing_to_compare(tmp_path: Path) -> None:
+def test_if_all_other_candidates_fail_nothing_is_compared(tmp_path: Path) -> None:
     view = verdicts.evaluate(tmp_path, lambda name, _: 1.0 if name == "alpha" else CaseStatus.CRASHED)
     assert render_claims(view.verdict) == [NOTHING]
 
@@ -229,8 +229,8 @@ def test_where_all_others_fail_there_is_nothing_to_compare(tmp_path: Path) -> No
         (("default", "tuned"), "alpha 1.0 and beta 1.0"),
     ],
 )
-def test_versions_are_named_where_candidates_do_not(names: tuple[str, str], versions: str, tmp_path: Path) -> None:
-    view = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=("alpha", "beta"), cases=verdicts.LINE)
+def test_versions_are_named_unless_names_contain_them(names: tuple[str, str], versions: str, tmp_path: Path) -> None:
+    view = verdicts.evaluate(tmp_path, verdicts.make_constant({}), candidates=("alpha", "beta"), cases=verdicts.LINE)
     renamed = dict(zip(("alpha", "beta"), names, strict=True))
     candidates = [
         msgspec.structs.replace(candidate, name=renamed[candidate.name]) for candidate in view.campaign.candidates
@@ -246,8 +246,8 @@ def test_versions_are_named_where_candidates_do_not(names: tuple[str, str], vers
     )
 
 
-def test_settings_and_a_virtual_machine_bound_what_is_claimed(tmp_path: Path) -> None:
-    view = verdicts.evaluate(tmp_path, verdicts.constant({}), cases=verdicts.LINE)
+def test_settings_and_virtual_machine_limit_the_claim(tmp_path: Path) -> None:
+    view = verdicts.evaluate(tmp_path, verdicts.make_constant({}), cases=verdicts.LINE)
     record = view.campaign
     machine = msgspec.structs.replace(record.machine, virtual="kvm", cores=1)
     candidates = [msgspec.structs.replace(candidate, settings={"A": "1"}) for candidate in record.candidates]
@@ -263,15 +263,15 @@ def test_settings_and_a_virtual_machine_bound_what_is_claimed(tmp_path: Path) ->
 # --- two measures -----------------------------------------------------------------------------------------------------
 
 
-def divide(name: str, case: Case) -> float:
-    """Alpha is faster by a tenth in all sizes but the largest, in which it takes four times as long as beta."""
+def find_divided_factor(name: str, case: Case) -> float:
+    """Alpha is faster by a tenth at all sizes but the largest, at which it takes four times as long as beta."""
     if name == "gamma":
         return 5.0
     return {"alpha": 4.0, "beta": 1.0}[name] if case.size_bytes == 65536 else {"alpha": 1.0, "beta": 1.1}[name]
 
 
-def test_where_most_wins_and_the_least_time_are_of_two_both_are_named_with_the_reason(tmp_path: Path) -> None:
-    verdict = verdicts.evaluate(tmp_path, divide, cases=verdicts.LINE).verdict
+def test_most_wins_and_least_total_time_are_both_named_if_they_differ(tmp_path: Path) -> None:
+    verdict = verdicts.evaluate(tmp_path, find_divided_factor, cases=verdicts.LINE).verdict
     assert render_claims(verdict)[:5] == [
         "beta has the lowest overall time over all 3 cases.",
         "Time against beta: alpha 1.49× (1.48× to 1.49×), gamma 4.69× (4.68× to 4.71×).",
@@ -291,39 +291,39 @@ def test_where_most_wins_and_the_least_time_are_of_two_both_are_named_with_the_r
         (1.34, "beta has the lowest overall time over all 3 cases"),
     ],
 )
-def test_a_mean_within_the_threshold_names_nobody(large: float, first: str, tmp_path: Path) -> None:
-    """Alpha wins two of three by a tenth; beta's third makes up for them, or for three per cent more and above."""
+def test_a_mean_within_the_threshold_names_no_candidate(large: float, first: str, tmp_path: Path) -> None:
+    """Alpha wins two of three by a tenth; beta's third case compensates for these, or for 3 % more and above."""
 
-    def factor(name: str, case: Case) -> float:
+    def choose_factor(name: str, case: Case) -> float:
         return {"alpha": large, "beta": 1.0}[name] if case.size_bytes == 65536 else {"alpha": 1.0, "beta": 1.1}[name]
 
-    verdict = verdicts.evaluate(tmp_path, factor, candidates=("alpha", "beta"), cases=verdicts.LINE).verdict
+    verdict = verdicts.evaluate(tmp_path, choose_factor, candidates=("alpha", "beta"), cases=verdicts.LINE).verdict
     assert render_claims(verdict)[0].startswith(first)
 
 
-def test_who_has_values_for_few_cases_only_is_no_rival(tmp_path: Path) -> None:
-    def factor(name: str, case: Case) -> float | CaseStatus:
+def test_a_candidate_with_few_values_is_no_rival(tmp_path: Path) -> None:
+    def choose_factor(name: str, case: Case) -> float | CaseStatus:
         if name == "beta" and case.size_bytes < 65536:
             return CaseStatus.CRASHED
-        return divide(name, case)
+        return find_divided_factor(name, case)
 
-    assert render_claims(verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)[0] == (
+    assert render_claims(verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict)[0] == (
         "alpha has the lowest overall time over the 3 of 3 cases with values of alpha and gamma."
     )
 
 
-def test_what_every_candidate_fails_in_is_reported(tmp_path: Path) -> None:
-    cases = campaigns.cases_of(
+def test_cases_in_which_every_candidate_fails_are_reported(tmp_path: Path) -> None:
+    cases = campaigns.make_cases(
         lines=[("allreduce", "blocking"), ("bcast", "blocking"), ("pingpong", "blocking")], sizes=(8, 1024, 65536)
     )
 
-    def factor(name: str, case: Case) -> float | CaseStatus:
+    def choose_factor(name: str, case: Case) -> float | CaseStatus:
         failing = {"alpha": 8, "beta": 1024, "gamma": 1024}
         if case.operation == "bcast" and failing.get(name) == case.size_bytes:
             return CaseStatus.CRASHED
-        return divide(name, case)
+        return find_divided_factor(name, case)
 
-    sentences = render_claims(verdicts.evaluate(tmp_path, factor, cases=cases).verdict)
+    sentences = render_claims(verdicts.evaluate(tmp_path, choose_factor, cases=cases).verdict)
     assert [sentence for sentence in sentences if " failed in " in sentence] == [
         "beta failed in at least one launch of 1 case.",
         "alpha failed in at least one launch of 1 case.",
@@ -334,18 +334,18 @@ def test_what_every_candidate_fails_in_is_reported(tmp_path: Path) -> None:
 # --- several placements -----------------------------------------------------------------------------------------------
 
 
-def over_nodes(folder: Path, cores: int) -> list[str]:
-    """Alpha takes half of beta's time inside a node, and twice of it across nodes."""
+def conclude_over_nodes(folder: Path, cores: int) -> list[str]:
+    """Alpha takes half of beta's time inside a node, and twice beta's time across nodes."""
 
-    def time_ns(candidate: str, _case: Case, place: Placement) -> float:
+    def choose_time_ns(candidate: str, _case: Case, place: Placement) -> float:
         return 1000.0 if (candidate == "alpha") == (place.nodes == 1) else 2000.0
 
-    store = scales.make(folder / "made", time_ns, nodes=(1, 2, 4), ranks=(2, 4), cores=cores, spread=0)
+    store = scales.make_store(folder / "made", choose_time_ns, nodes=(1, 2, 4), ranks=(2, 4), cores=cores, spread=0)
     return render_claims(evaluation.evaluate(store).verdict)
 
 
-def test_inside_one_node_and_across_nodes_are_distinguished(tmp_path: Path) -> None:
-    sentences = over_nodes(tmp_path, 4)
+def test_one_node_and_several_nodes_are_distinguished(tmp_path: Path) -> None:
+    sentences = conclude_over_nodes(tmp_path, 4)
     assert sentences[0] == "Use beta: lowest overall time over all 6 cases."
     assert (
         "Within a node, alpha is fastest or equivalent to the fastest in 2 of 2 cases; across nodes, beta is "
@@ -353,38 +353,38 @@ def test_inside_one_node_and_across_nodes_are_distinguished(tmp_path: Path) -> N
     ) in sentences
 
 
-def test_where_ranks_share_cores_nothing_is_compared_silently(tmp_path: Path) -> None:
-    sentences = over_nodes(tmp_path, 2)
+def test_oversubscribed_cases_are_left_out_with_a_note(tmp_path: Path) -> None:
+    sentences = conclude_over_nodes(tmp_path, 2)
     assert sentences[0] == "Use beta: lowest overall time over all 3 cases."
     assert "alpha is faster than beta in allreduce at 1x2 at 8 B, by 2.00× (1.99× to 2.01×)." in sentences
     assert ("Not included: 3 cases with more ranks or threads than cores, which show how libraries wait.") in sentences
 
 
-def test_where_all_share_cores_that_is_said(tmp_path: Path) -> None:
+def test_a_campaign_of_oversubscribed_cases_says_so(tmp_path: Path) -> None:
     assert (
         "In 6 cases ranks or threads share cores: that shows how libraries wait, not how they communicate."
-    ) in over_nodes(tmp_path, 1)
+    ) in conclude_over_nodes(tmp_path, 1)
 
 
 # --- no recommendation by chance --------------------------------------------------------------------------------------
 
 
-def balance(seed: int, sizes: Sequence[int] = (8, 256, 8192, 65536)) -> CampaignView:
+def draw_balanced(seed: int, sizes: Sequence[int] = (8, 256, 8192, 65536)) -> CampaignView:
     """Return a campaign of two candidates with the same geometric mean, each faster in single cases by up to 40 %."""
     lines: list[tuple[str, Form]] = [(name, "blocking") for name in ("allreduce", "bcast", "reduce", "alltoall")]
-    cases = campaigns.cases_of(lines=lines, sizes=sizes)
+    cases = campaigns.make_cases(lines=lines, sizes=sizes)
     logs = np.random.default_rng(seed).normal(0, 0.15, (2, len(cases)))
     logs -= logs.mean(axis=1, keepdims=True)
     place = {case.key: number for number, case in enumerate(cases)}
 
-    def time_ns(candidate: str, case: Case) -> float:
-        return campaigns.base_ns(case) * math.exp(logs[int(candidate == "beta"), place[case.key]])
+    def choose_time_ns(candidate: str, case: Case) -> float:
+        return campaigns.compute_base_ns(case) * math.exp(logs[int(candidate == "beta"), place[case.key]])
 
-    return planted.view(time_ns, seed=seed, spread=0.04, cases=cases, candidates=("alpha", "beta"))
+    return campaign_views.make_view(choose_time_ns, seed=seed, spread=0.04, cases=cases, candidates=("alpha", "beta"))
 
 
 def test_equal_candidates_are_hardly_ever_recommended() -> None:
-    first = [render(conclude(balance(seed))[0].text) for seed in range(60)]
+    first = [render(conclude(draw_balanced(seed))[0].text) for seed in range(60)]
     assert sum(text.startswith("Use ") for text in first) <= 2
 
 
@@ -392,7 +392,7 @@ def test_the_counts_of_the_answer_add_up_to_all_cases() -> None:
     for seed in range(20):
         (text,) = (
             render(claim.text)
-            for claim in conclude(balance(seed))
+            for claim in conclude(draw_balanced(seed))
             if render(claim.text).startswith("Fastest in single")
         )
         counts = [int(number) for number in re.findall(r" (\d+)[, ]", text.partition(" (of ")[0] + " ")]
@@ -400,13 +400,13 @@ def test_the_counts_of_the_answer_add_up_to_all_cases() -> None:
 
 
 def test_interim_looks_widen_the_interval_of_the_answer() -> None:
-    """A difference that one look finds beyond the threshold is undecided where the campaign could end at many looks."""
-    campaign_view = planted.view(
-        lambda name, case: campaigns.base_ns(case) * (1.06 if name == "beta" else 1.0),
+    """A difference that one look finds beyond the threshold is undecided if the campaign could end at many looks."""
+    campaign_view = campaign_views.make_view(
+        lambda name, case: campaigns.compute_base_ns(case) * (1.06 if name == "beta" else 1.0),
         seed=3, spread=0.05, launches=5, cases=verdicts.LINE[:1], candidates=("alpha", "beta"),
     )  # fmt: skip
 
-    def until(rule: str) -> CampaignView:
+    def conclude_with_rule(rule: str) -> CampaignView:
         plan = campaign_view.campaign.plan
         stop = msgspec.structs.replace(plan.stop, until=rule, blocks_min=5, blocks_max=60)
         changed = msgspec.structs.replace(plan, stop=stop)
@@ -417,10 +417,10 @@ def test_interim_looks_widen_the_interval_of_the_answer() -> None:
     keys = [case.key for case in verdicts.LINE[:1]]
     single, many = (
         compare_overall(each, "alpha", "beta", keys, find_penalty(each))
-        for each in (until("blocks"), until("answered"))
+        for each in (conclude_with_rule("blocks"), conclude_with_rule("answered"))
     )
     assert many.low < single.low < single.high < many.high
-    assert not find_penalty(until("blocks")).looks
+    assert not find_penalty(conclude_with_rule("blocks")).looks
 
 
 # --- sizes and states -------------------------------------------------------------------------------------------------
@@ -429,41 +429,41 @@ SIDES = re.compile(r"Up to (.+?) (\w+) is fastest on average \(.*?\), from (.+?)
 OPERATIONS: list[tuple[str, Form]] = [(name, "blocking") for name in ("allreduce", "bcast", "reduce", "alltoall")]
 
 
-def crossing(seed: int, scatter: float = 0.0, gain: float = 0.2) -> CampaignView:
-    """Return a campaign in which alpha is faster up to 1 KiB and beta from 8 KiB on; single cases scatter."""
-    cases = campaigns.cases_of(lines=OPERATIONS, sizes=(8, 1024, 8192, 65536))
+def draw_crossing(seed: int, scatter: float = 0.0, gain: float = 0.2) -> CampaignView:
+    """Return a campaign in which alpha is faster up to 1 KiB and beta from 8 KiB on, with scatter of single cases."""
+    cases = campaigns.make_cases(lines=OPERATIONS, sizes=(8, 1024, 8192, 65536))
     case_logs = (
         np.random.default_rng(seed).normal(0, scatter, (3, len(cases))) if scatter else np.zeros((3, len(cases)))
     )
     names, place = ("alpha", "beta", "gamma"), {case.key: number for number, case in enumerate(cases)}
 
-    def time_ns(name: str, case: Case) -> float:
+    def choose_time_ns(name: str, case: Case) -> float:
         planted_log = {"alpha": gain * (case.size_bytes > 1024), "beta": gain * (case.size_bytes <= 1024)}
         log = planted_log.get(name, 0.6) + case_logs[names.index(name), place[case.key]]
-        return campaigns.base_ns(case) * math.exp(log)
+        return campaigns.compute_base_ns(case) * math.exp(log)
 
-    return planted.view(time_ns, seed=seed, spread=0.04, cases=cases)
+    return campaign_views.make_view(choose_time_ns, seed=seed, spread=0.04, cases=cases)
 
 
 def test_a_planted_crossover_is_found_at_its_sizes() -> None:
     for seed in range(10):
-        sentences = [render(claim.text) for claim in conclude(crossing(seed))]
+        sentences = [render(claim.text) for claim in conclude(draw_crossing(seed))]
         assert not sentences[0].startswith("Use ")
         sides = [match.groups() for sentence in sentences if (match := SIDES.match(sentence))]
         assert sides == [("1 KiB", "alpha", "8 KiB", "beta")]
 
 
-def test_no_cut_where_one_candidate_is_fastest_at_every_size() -> None:
+def test_a_candidate_fastest_at_every_size_has_no_crossover() -> None:
     for seed in range(20):
-        sentences = [render(claim.text) for claim in conclude(crossing(seed, gain=0.0))]
+        sentences = [render(claim.text) for claim in conclude(draw_crossing(seed, gain=0.0))]
         assert not any(SIDES.match(sentence) for sentence in sentences)
 
 
-def test_the_sentences_agree_with_single_cases() -> None:
-    """Who is named at a range of sizes wins some case there, and nobody wins more; whoever is to be used wins most."""
+def test_sentences_agree_with_single_cases() -> None:
+    """The candidate named for a range of sizes wins most cases there; the recommended one wins most of all."""
     cuts = 0
     for seed in range(30):
-        view = crossing(seed, scatter=0.15)
+        view = draw_crossing(seed, scatter=0.15)
         claims = conclude(view)
         alone = [
             (main_verdict.case.size_bytes, main_verdict.winners[0])
@@ -487,11 +487,11 @@ def test_the_sentences_agree_with_single_cases() -> None:
     assert cuts > 10
 
 
-def two_levels(far: float) -> CampaignView:
-    """Return a campaign whose blocks are near or far; beta needs 1.3 times alpha's time near, and `far` times far."""
-    cases = campaigns.cases_of(lines=OPERATIONS, sizes=(8, 1024))
-    campaign_view = planted.view(
-        planted.equal_times, seed=5, launches=12, spread=0.02, cases=cases,
+def draw_two_levels(far: float) -> CampaignView:
+    """Return a campaign whose blocks are near or far; beta takes 1.3 times alpha's time near, and `far` times far."""
+    cases = campaigns.make_cases(lines=OPERATIONS, sizes=(8, 1024))
+    campaign_view = campaign_views.make_view(
+        campaign_views.find_equal_time, seed=5, launches=12, spread=0.02, cases=cases,
         candidates=("alpha", "beta"),
     )  # fmt: skip
     hop = pl.when(pl.col("block") % 3 == 0).then(160.0).otherwise(45.0)
@@ -504,20 +504,22 @@ def two_levels(far: float) -> CampaignView:
     return dataclasses.replace(campaign_view, launch_values=launch_values)
 
 
-def test_each_state_has_its_ratio_where_they_differ() -> None:
-    near, far = (render(claim.text) for claim in conclude(two_levels(1.0)) if render(claim.text).startswith("Cores "))
+def test_each_level_has_its_ratio_if_they_differ() -> None:
+    near, far = (
+        render(claim.text) for claim in conclude(draw_two_levels(1.0)) if render(claim.text).startswith("Cores ")
+    )
     assert re.fullmatch(r"Cores near \(67% of visits\): beta 1\.[23]\d× \([^,]*\)\.", near)
     assert re.fullmatch(r"Cores far \(33% of visits\): beta \d\.\d\d× \(.*, (equivalent|not disting).*\)\.", far)
-    assert not any(render(claim.text).startswith("Cores ") for claim in conclude(two_levels(1.3)))
+    assert not any(render(claim.text).startswith("Cores ") for claim in conclude(draw_two_levels(1.3)))
 
 
-def test_a_candidate_that_loses_in_one_state_is_not_recommended() -> None:
-    assert not render(conclude(two_levels(0.7))[0].text).startswith("Use ")
+def test_a_candidate_that_loses_at_one_level_is_not_recommended() -> None:
+    assert not render(conclude(draw_two_levels(0.7))[0].text).startswith("Use ")
 
 
-def test_blocks_count_by_the_cases_that_they_have() -> None:
-    """Half of the cases ended after five blocks: the mean is that of the cases' means, whatever the others did."""
-    view = crossing(1)
+def test_means_are_weighted_by_cases_and_not_by_blocks() -> None:
+    """Half of the cases ended after five blocks: the mean is that of the cases' means, whatever others measured."""
+    view = draw_crossing(1)
     keys = [case.key for case in view.case_of.values()]
     ended = view.judged_values.filter((pl.col("block") <= 5) | pl.col("case").is_in(keys[::2]))
     short = dataclasses.replace(view, launch_values=ended)
@@ -530,8 +532,8 @@ def test_blocks_count_by_the_cases_that_they_have() -> None:
     assert comparison.low < comparison.mean < comparison.high
 
 
-def test_calls_of_the_plan_are_the_weights() -> None:
-    view = crossing(1)
+def test_calls_of_the_plan_are_weights() -> None:
+    view = draw_crossing(1)
     calls = [Calls(operation="allreduce", size_bytes=65536, calls=10)]
     plan = msgspec.structs.replace(view.campaign.plan, calls=calls)
     weighed = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, plan=plan))

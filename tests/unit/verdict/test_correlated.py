@@ -20,7 +20,7 @@ BLOCKS = 16
 
 
 @pytest.mark.parametrize(("states", "expected"), [([0] * 8 + [1] * 8, 1), ([0, 1] * 8, 0)])
-def test_states_that_stay_for_several_blocks_are_reported(states: list[int], expected: int, tmp_path: Path) -> None:
+def test_states_that_last_for_several_blocks_are_reported(states: list[int], expected: int, tmp_path: Path) -> None:
     view = verdicts.evaluate(tmp_path, lambda _name, _case: 1.0, launches=BLOCKS, cases=verdicts.LINE)
     factor = dict(enumerate(np.where(states, 1.3, 1.0)))
     launch_values = view.judged_values.select("case", "candidate", "block", "launch", "figure_ns")

@@ -1,4 +1,4 @@
-"""Every finding: found, word for word, where it is, and not found where it is not."""
+"""Every finding: reported in exact words if present, and not reported otherwise."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 SMALL, MIDDLE, LARGE = (case.key for case in verdicts.LINE)
 
 
-def of_kind(kind: str, verdict: Verdict) -> list[Finding]:
+def find_kind(kind: str, verdict: Verdict) -> list[Finding]:
     return [finding for finding in verdict.findings if finding.kind == kind]
 
 
-def test_equal_and_quiet_candidates_give_no_finding(tmp_path: Path) -> None:
-    assert verdicts.evaluate(tmp_path, verdicts.constant({}), control=True).verdict.findings == []
+def test_equal_and_quiet_candidates_have_no_finding(tmp_path: Path) -> None:
+    assert verdicts.evaluate(tmp_path, verdicts.make_constant({}), control=True).verdict.findings == []
 
 
-def test_the_gravest_come_first_and_each_names_its_file(tmp_path: Path) -> None:
-    def factor(candidate: str, case: Case) -> float | CaseStatus:
+def test_the_most_severe_findings_come_first_and_each_has_its_kind(tmp_path: Path) -> None:
+    def choose_factor(candidate: str, case: Case) -> float | CaseStatus:
         if case.size_bytes == 1024:
             return CaseStatus.CRASHED if candidate == "gamma" else 1.0
         return {"alpha": 1.0, "beta": 4.0}.get(candidate, 1.2) if case.size_bytes == 8 else 1.0 + (candidate != "beta")
 
-    entries = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict.findings
+    entries = verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict.findings
     assert [(finding.severity, finding.kind) for finding in entries] == [
         ("failure", "failures"),
         ("warning", "outlier"),
@@ -53,7 +53,7 @@ def test_the_gravest_come_first_and_each_names_its_file(tmp_path: Path) -> None:
 # --- control ----------------------------------------------------------------------------------------------------------
 
 
-def control(ratios: Iterable[float]) -> list[Comparison]:
+def make_control(ratios: Iterable[float]) -> list[Comparison]:
     """Return A/A comparisons; those whose ratio is not 1 are called different."""
     return [
         Comparison(
@@ -65,12 +65,12 @@ def control(ratios: Iterable[float]) -> list[Comparison]:
 
 
 @pytest.fixture(scope="module")
-def quiet(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
-    return verdicts.evaluate(tmp_path_factory.mktemp("quiet"), verdicts.constant({}), cases=verdicts.LINE)
+def quiet_view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
+    return verdicts.evaluate(tmp_path_factory.mktemp("quiet"), verdicts.make_constant({}), cases=verdicts.LINE)
 
 
-def test_a_library_that_differs_from_itself(quiet: CampaignView) -> None:
-    entries = of_kind("control", verdicts.judge_again(quiet, control=control([1.1, 0.8, *[1.0] * 18])))
+def test_a_library_that_differs_from_itself_is_reported(quiet_view: CampaignView) -> None:
+    entries = find_kind("control", verdicts.judge_again(quiet_view, control=make_control([1.1, 0.8, *[1.0] * 18])))
     assert [render_texts(finding) for finding in entries] == [
         Finding(
             kind="control",
@@ -89,18 +89,18 @@ def test_a_library_that_differs_from_itself(quiet: CampaignView) -> None:
     ]
 
 
-def test_false_alarms_as_many_as_promised_are_no_finding(quiet: CampaignView) -> None:
-    assert of_kind("control", verdicts.judge_again(quiet, control=control([1.1, *[1.0] * 19]))) == []
+def test_the_expected_number_of_false_alarms_is_no_finding(quiet_view: CampaignView) -> None:
+    assert find_kind("control", verdicts.judge_again(quiet_view, control=make_control([1.1, *[1.0] * 19]))) == []
 
 
 # --- crossover --------------------------------------------------------------------------------------------------------
 
 
-def test_sizes_at_which_the_fastest_changes(tmp_path: Path) -> None:
-    def factor(candidate: str, case: Case) -> float:
+def test_sizes_at_which_the_fastest_changes_are_reported(tmp_path: Path) -> None:
+    def choose_factor(candidate: str, case: Case) -> float:
         return 1.0 if candidate == ("alpha" if case.size_bytes < 65536 else "beta") else 1.5
 
-    entries = of_kind("crossover", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
+    entries = find_kind("crossover", verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict)
     assert [render_texts(finding) for finding in entries] == [
         Finding(
             kind="crossover",
@@ -123,10 +123,10 @@ def test_sizes_at_which_the_fastest_changes(tmp_path: Path) -> None:
 
 
 def test_a_size_without_a_clear_winner_is_no_crossover(tmp_path: Path) -> None:
-    def factor(candidate: str, case: Case) -> float:
+    def choose_factor(candidate: str, case: Case) -> float:
         return 1.0 if candidate == "alpha" or case.size_bytes == 1024 else 1.5
 
-    assert verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict.findings == []
+    assert verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict.findings == []
 
 
 # --- failures ---------------------------------------------------------------------------------------------------------
@@ -165,13 +165,13 @@ def test_a_size_without_a_clear_winner_is_no_crossover(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_each_way_to_fail_is_reported_with_its_cases(
+def test_each_kind_of_failure_is_reported_with_its_cases(
     status: CaseStatus, sentence: str, advice: str, tmp_path: Path
 ) -> None:
-    def factor(candidate: str, case: Case) -> float | CaseStatus:
+    def choose_factor(candidate: str, case: Case) -> float | CaseStatus:
         return status if candidate == "beta" and case.form == "nonblocking" else 1.0
 
-    entries = of_kind("failures", verdicts.evaluate(tmp_path, factor).verdict)
+    entries = find_kind("failures", verdicts.evaluate(tmp_path, choose_factor).verdict)
     where = "4 cases (bandwidth and allreduce nonblocking)"
     text = {
         CaseStatus.CRASHED: f"beta crashed in {where}, by SIGSEGV.",
@@ -184,30 +184,30 @@ def test_each_way_to_fail_is_reported_with_its_cases(
             title=Text(f"beta {sentence}"),
             text=Text(text),
             advice=Text(advice),
-            cases=[case.key for case in campaigns.cases_of() if case.form == "nonblocking"],
+            cases=[case.key for case in campaigns.make_cases() if case.form == "nonblocking"],
             severity="note" if status == CaseStatus.LACKING else "failure",
         )
     ]
 
 
 def test_many_operations_are_counted_after_the_first_three(tmp_path: Path) -> None:
-    def factor(candidate: str, case: Case) -> float | CaseStatus:
+    def choose_factor(candidate: str, case: Case) -> float | CaseStatus:
         return CaseStatus.FAILED if candidate == "beta" else 1.0
 
-    (finding,) = of_kind("failures", verdicts.evaluate(tmp_path, factor).verdict)
+    (finding,) = find_kind("failures", verdicts.evaluate(tmp_path, choose_factor).verdict)
     assert render(finding.text) == "beta returned an error in 9 cases (pingpong, bandwidth, barrier and 2 more)."
 
 
-def test_launches_that_fail_at_times_are_distinguished(tmp_path: Path) -> None:
+def test_occasional_failures_are_distinguished(tmp_path: Path) -> None:
     launches: Counter[int] = Counter()
 
-    def factor(candidate: str, case: Case) -> float | CaseStatus:
+    def choose_factor(candidate: str, case: Case) -> float | CaseStatus:
         if candidate != "beta" or case.size_bytes > 1024:
             return 1.0
         launches[case.size_bytes] += 1
         return CaseStatus.FAILED if case.size_bytes == 8 or launches[1024] == 1 else 1.0
 
-    (finding,) = of_kind("failures", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
+    (finding,) = find_kind("failures", verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict)
     assert render(finding.text) == (
         "beta returned an error in 1 case (allreduce) and in some launches of 1 case (allreduce)."
     )
@@ -216,14 +216,14 @@ def test_launches_that_fail_at_times_are_distinguished(tmp_path: Path) -> None:
 def test_late_rounds_are_no_failure_of_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(campaigns.CAUSES, CaseStatus.REFUSED, LATE_START)
 
-    def factor(candidate: str, case: Case) -> float | CaseStatus:
+    def choose_factor(candidate: str, case: Case) -> float | CaseStatus:
         late = {"alpha": [8], "beta": [8, 1024]}.get(candidate, [])
         return CaseStatus.REFUSED if case.size_bytes in late else 1.0
 
-    verdict = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict
-    assert of_kind("failures", verdict) == []
+    verdict = verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict
+    assert find_kind("failures", verdict) == []
     assert not any("failed" in render(claim.text) for claim in verdict.conclusion)
-    (finding,) = of_kind("few_rounds", verdict)
+    (finding,) = find_kind("few_rounds", verdict)
     assert render(finding.text).startswith(
         "No round began in time on all ranks in at least one launch: alpha in 1 case and beta in 2 cases."
     )
@@ -231,19 +231,19 @@ def test_late_rounds_are_no_failure_of_a_library(tmp_path: Path, monkeypatch: py
 
 
 def make_refusal(number: int, reason: str) -> Launch:
-    refused = campaigns.launch(number, 1, 0, "beta", "socket")
+    refused = campaigns.make_launch(number, 1, 0, "beta", "socket")
     return msgspec.structs.replace(refused, status=LaunchStatus.REFUSED, reason=reason)
 
 
-def test_a_candidate_that_never_ran_took_no_part_and_no_case_of_it_is_reported_besides(tmp_path: Path) -> None:
-    def factor(candidate: str, case: Case) -> float | CaseStatus:
+def test_a_candidate_that_never_ran_is_reported_once(tmp_path: Path) -> None:
+    def choose_factor(candidate: str, case: Case) -> float | CaseStatus:
         return CaseStatus.REFUSED if candidate == "beta" else 1.0
 
-    view = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE)
+    view = verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE)
     launches = [launch for launch in view.launches if launch.candidate != "beta"]
     reason = "started worlds of 1 instead of one world of 2 ranks"
     verdict = verdicts.judge_again(view, launches=[*launches, make_refusal(99, reason)])
-    assert [render_texts(finding) for finding in of_kind("failures", verdict)] == [
+    assert [render_texts(finding) for finding in find_kind("failures", verdict)] == [
         Finding(
             kind="failures",
             title=Text("beta was not measured"),
@@ -255,18 +255,18 @@ def test_a_candidate_that_never_ran_took_no_part_and_no_case_of_it_is_reported_b
     ]
 
 
-def test_a_launch_that_never_said_anything_did_not_start(quiet: CampaignView) -> None:
+def test_a_silent_launch_did_not_start(quiet_view: CampaignView) -> None:
     silent = msgspec.structs.replace(make_refusal(99, "no sign of life for 10 s"), status=LaunchStatus.HUNG, facts=None)
-    launches = [*quiet.launches, silent]
-    verdict = verdicts.judge_again(quiet, launches=launches)
-    (finding,) = of_kind("failures", verdict)
+    launches = [*quiet_view.launches, silent]
+    verdict = verdicts.judge_again(quiet_view, launches=launches)
+    (finding,) = find_kind("failures", verdict)
     assert render(finding.text) == "beta did not start in 1 of 7 launches: no sign of life for 10 s"
 
 
-def test_a_candidate_that_did_not_start_now_and_then_took_part(quiet: CampaignView) -> None:
-    launches = [*quiet.launches, make_refusal(99, "did not start: exit code 1")]
-    verdict = verdicts.judge_again(quiet, launches=launches)
-    (finding,) = of_kind("failures", verdict)
+def test_occasional_failures_to_start_are_reported(quiet_view: CampaignView) -> None:
+    launches = [*quiet_view.launches, make_refusal(99, "did not start: exit code 1")]
+    verdict = verdicts.judge_again(quiet_view, launches=launches)
+    (finding,) = find_kind("failures", verdict)
     assert render(finding.title) == "beta did not always start"
     assert render(finding.text) == "beta did not start in 1 of 7 launches: did not start: exit code 1"
 
@@ -275,14 +275,14 @@ def test_a_candidate_that_did_not_start_now_and_then_took_part(quiet: CampaignVi
 
 
 @pytest.mark.parametrize(("wide", "kinds"), [(1, []), (2, ["noise"])])
-def test_intervals_are_noise_where_one_in_five_is_wide(wide: int, kinds: list[str], quiet: CampaignView) -> None:
+def test_wide_intervals_are_noise_from_one_in_five_on(wide: int, kinds: list[str], quiet_view: CampaignView) -> None:
     noisy = [
         msgspec.structs.replace(summary, high_ns=summary.low_ns * (1.5 + place)) if place < wide else summary
         for place, summary in enumerate(
-            sorted(quiet.verdict.summaries, key=lambda summary_row: (summary_row.candidate, summary_row.case))
+            sorted(quiet_view.verdict.summaries, key=lambda summary_row: (summary_row.candidate, summary_row.case))
         )
     ]
-    verdict = verdicts.judge_again(quiet, summaries=noisy)
+    verdict = verdicts.judge_again(quiet_view, summaries=noisy)
     assert [finding.kind for finding in verdict.findings] == kinds
     if kinds:
         assert [render_texts(finding) for finding in verdict.findings] == [
@@ -310,11 +310,11 @@ def test_intervals_are_noise_where_one_in_five_is_wide(wide: int, kinds: list[st
 # --- outlier ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_candidate_far_behind_all_others(tmp_path: Path) -> None:
-    def factor(candidate: str, case: Case) -> float:
+def test_a_candidate_far_behind_all_others_is_reported(tmp_path: Path) -> None:
+    def choose_factor(candidate: str, case: Case) -> float:
         return {"alpha": 1.0, "beta": 1.5, "gamma": 6.0 if case.size_bytes > 8 else 4.0}[candidate]
 
-    entries = of_kind("outlier", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
+    entries = find_kind("outlier", verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict)
     assert [render_texts(finding) for finding in entries] == [
         Finding(
             kind="outlier",
@@ -332,27 +332,27 @@ def test_a_candidate_far_behind_all_others(tmp_path: Path) -> None:
     ]
 
 
-def test_a_candidate_that_may_be_nearer_is_not_far_behind(tmp_path: Path) -> None:
-    factors = verdicts.constant({"alpha": 1, "beta": 1.5, "gamma": 6.0})
+def test_a_candidate_that_may_be_closer_is_not_far_behind(tmp_path: Path) -> None:
+    factors = verdicts.make_constant({"alpha": 1, "beta": 1.5, "gamma": 6.0})
     view = verdicts.evaluate(tmp_path, factors, cases=verdicts.LINE)
     wide = [msgspec.structs.replace(comparison, error=0.2) for comparison in view.verdict.comparisons]
     verdict = verdicts.judge_again(view, comparisons=wide)
-    assert of_kind("outlier", view.verdict)
-    assert not of_kind("outlier", verdict)
+    assert find_kind("outlier", view.verdict)
+    assert not find_kind("outlier", verdict)
 
 
-def test_two_that_are_far_behind_together_are_no_outliers(tmp_path: Path) -> None:
-    view = verdicts.evaluate(tmp_path, verdicts.constant({"alpha": 1, "beta": 5, "gamma": 5}), cases=verdicts.LINE)
+def test_two_candidates_far_behind_together_are_no_outliers(tmp_path: Path) -> None:
+    view = verdicts.evaluate(tmp_path, verdicts.make_constant({"alpha": 1, "beta": 5, "gamma": 5}), cases=verdicts.LINE)
     assert view.verdict.findings == []
 
 
 # --- oversubscribed ---------------------------------------------------------------------------------------------------
 
 
-def test_more_ranks_than_cores(quiet: CampaignView) -> None:
+def test_more_ranks_than_cores_are_reported(quiet_view: CampaignView) -> None:
     placement = Placement(name="socket", nodes=1, ranks_per_node=8, binding="none")
-    plan = msgspec.structs.replace(quiet.campaign.plan, placements=[placement])
-    assert [render_texts(finding) for finding in verdicts.judge_again(quiet, plan=plan).findings] == [
+    plan = msgspec.structs.replace(quiet_view.campaign.plan, placements=[placement])
+    assert [render_texts(finding) for finding in verdicts.judge_again(quiet_view, plan=plan).findings] == [
         Finding(
             kind="oversubscribed",
             title=Text("socket: more ranks than cores"),

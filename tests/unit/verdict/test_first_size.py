@@ -1,4 +1,4 @@
-"""First sizes that count what is set up: found where they are, in foreign programs only, word for word."""
+"""First sizes that include setup: found where planted, in foreign programs only, in exact words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 import pytest
-from fakes import campaigns, planted, printed
+from fakes import campaign_views, campaigns, tool_outputs
 from fakes.words import render_texts
 
 from rankbench import imports
@@ -32,33 +32,33 @@ ADVICE = (
 )
 
 
-def cases(sizes: Sequence[int] = SIZES, suite: str = "osu") -> list[Case]:
+def make_cases(sizes: Sequence[int] = SIZES, suite: str = "osu") -> list[Case]:
     return [
         msgspec.structs.replace(case, suite=suite)
-        for case in campaigns.cases_of(lines=[("pingpong", "blocking")], sizes=sizes)
+        for case in campaigns.make_cases(lines=[("pingpong", "blocking")], sizes=sizes)
     ]
 
 
-def view(factor: float, wanted: Sequence[Case] | None = None, **others: float) -> CampaignView:
-    """Return evidence in which the first size takes alpha so often what it should take, without scatter by default."""
-    known = cases() if wanted is None else wanted
+def make_view(factor: float, wanted: Sequence[Case] | None = None, **others: float) -> CampaignView:
+    """Return a campaign in which alpha's first size has a factor on its time, by default without scatter."""
+    known = make_cases() if wanted is None else wanted
     first = known[0].size_bytes
 
-    def time_ns(candidate: str, case: Case) -> float:
+    def choose_time_ns(candidate: str, case: Case) -> float:
         slow = candidate == "alpha" and case.size_bytes == first
-        return campaigns.base_ns(case) * (factor if slow else 1.0)
+        return campaigns.compute_base_ns(case) * (factor if slow else 1.0)
 
-    return planted.view(time_ns, cases=known, **{"spread": 0, "state": 0, **others})  # type: ignore[arg-type]
+    return campaign_views.make_view(choose_time_ns, cases=known, **{"spread": 0, "state": 0, **others})  # type: ignore[arg-type]
 
 
 def find_first_size(campaign_view: CampaignView) -> list[Finding]:
     return list(first_size.find(campaign_view))
 
 
-def slow_first_size(
+def slow_down_first_size(
     campaign_view: CampaignView, blocks: Sequence[int], factor: float, candidate: str = "beta"
 ) -> CampaignView:
-    """Return the evidence with the first size of some of a candidate's launches slower."""
+    """Return the campaign with the first size of some of a candidate's launches slower."""
     slow = (
         (pl.col("case") == campaign_view.case_verdicts[0].case.key)
         & pl.col("block").is_in(blocks)
@@ -68,8 +68,8 @@ def slow_first_size(
     return dataclasses.replace(campaign_view, launch_values=campaign_view.judged_values.with_columns(figure_ns=value))
 
 
-def test_a_first_size_that_is_far_off_is_reported_with_the_next() -> None:
-    assert [render_texts(finding) for finding in find_first_size(view(50))] == [
+def test_a_slow_first_size_is_reported_with_the_next_size() -> None:
+    assert [render_texts(finding) for finding in find_first_size(make_view(50))] == [
         Finding(
             kind="first_size",
             title=Text("pingpong: the first size includes setup"),
@@ -81,9 +81,9 @@ def test_a_first_size_that_is_far_off_is_reported_with_the_next() -> None:
     ]
 
 
-def test_the_worst_launch_is_reported_each_candidate_that_has_one() -> None:
-    campaign_view = slow_first_size(slow_first_size(view(1), [2, 5], 10), [3], 100, "gamma")
-    (finding,) = find_first_size(slow_first_size(campaign_view, [5], 2))
+def test_the_worst_launch_of_each_candidate_is_reported() -> None:
+    campaign_view = slow_down_first_size(slow_down_first_size(make_view(1), [2, 5], 10), [3], 100, "gamma")
+    (finding,) = find_first_size(slow_down_first_size(campaign_view, [5], 2))
     assert render(finding.text) == (
         "beta: 10.0 µs at 0 B, but 500 ns at 1 B in the same launch (2 of 8 launches). gamma: 50.0 µs at 0 B, but "
         "500 ns at 1 B in the same launch (1 of 8 launches)."
@@ -91,17 +91,17 @@ def test_the_worst_launch_is_reported_each_candidate_that_has_one() -> None:
 
 
 @pytest.mark.parametrize(("factor", "count"), [(4.9, 0), (5.1, 1)])
-def test_five_times_is_far(factor: float, count: int) -> None:
-    assert len(find_first_size(view(factor))) == count
+def test_a_factor_of_five_is_reported(factor: float, count: int) -> None:
+    assert len(find_first_size(make_view(factor))) == count
 
 
-def test_the_core_warms_up_for_itself() -> None:
-    assert find_first_size(view(50, cases(suite=""))) == []
+def test_the_core_s_first_size_is_never_reported() -> None:
+    assert find_first_size(make_view(50, make_cases(suite=""))) == []
 
 
-def test_a_slow_second_size_is_no_matter_of_the_first() -> None:
-    """Both of the next two are far faster, or it is a matter of these sizes."""
-    campaign_view = view(50)
+def test_a_slow_second_size_does_not_make_the_first_one_slow() -> None:
+    """Both following sizes must be far faster; otherwise these sizes themselves are slow."""
+    campaign_view = make_view(50)
     second = campaign_view.case_verdicts[1].case.key
     slow = pl.when(pl.col("case") == second).then(pl.col("figure_ns") * 50).otherwise(pl.col("figure_ns"))
     assert (
@@ -112,17 +112,17 @@ def test_a_slow_second_size_is_no_matter_of_the_first() -> None:
     )
 
 
-def test_large_messages_differ_by_themselves() -> None:
-    assert find_first_size(view(50, cases((1, 2, 2048)))) == []
-    assert len(find_first_size(view(50, cases((1, 2, 1024))))) == 1
+def test_large_first_sizes_are_not_compared() -> None:
+    assert find_first_size(make_view(50, make_cases((1, 2, 2048)))) == []
+    assert len(find_first_size(make_view(50, make_cases((1, 2, 1024))))) == 1
 
 
 def test_two_sizes_are_too_few() -> None:
-    assert find_first_size(view(50, cases((1, 2)))) == []
+    assert find_first_size(make_view(50, make_cases((1, 2)))) == []
 
 
-def test_a_launch_that_lacks_one_of_the_sizes_says_nothing() -> None:
-    campaign_view = view(50)
+def test_a_launch_without_one_of_the_sizes_is_left_out() -> None:
+    campaign_view = make_view(50)
     lacking = campaign_view.judged_values.filter(
         (pl.col("case") != campaign_view.case_verdicts[2].case.key) | (pl.col("block") > 3)
     )
@@ -130,14 +130,14 @@ def test_a_launch_that_lacks_one_of_the_sizes_says_nothing() -> None:
     assert render(finding.text).endswith("(5 of 5 launches).")
 
 
-def test_it_is_hardly_ever_invented() -> None:
-    """Launches that scatter by a third of their time are no first calls."""
-    assert not any(find_first_size(view(1, spread=0.3, seed=seed)) for seed in range(50))
+def test_slow_first_sizes_are_hardly_ever_invented() -> None:
+    """Launches that scatter by a third of their time have no first calls."""
+    assert not any(find_first_size(make_view(1, spread=0.3, seed=seed)) for seed in range(50))
 
 
-def per_second(metric: str, sizes: Sequence[int]) -> list[Finding]:
-    """Return what is found where the first size takes alpha fifty times as long, in a benchmark of so much a second."""
-    campaign_view = view(50, cases(sizes))
+def find_per_second(metric: str, sizes: Sequence[int]) -> list[Finding]:
+    """Return findings where alpha's first size takes fifty times as long, in a benchmark with results per second."""
+    campaign_view = make_view(50, make_cases(sizes))
     operations = [
         msgspec.structs.replace(operation, metric=metric, messages=64) if operation.name == "pingpong" else operation
         for operation in campaign_view.campaign.operations
@@ -164,18 +164,18 @@ def per_second(metric: str, sizes: Sequence[int]) -> list[Finding]:
         ),
     ],
 )
-def test_what_is_reported_per_second_is_spoken_of_as_that(metric: str, text: str) -> None:
-    assert [render(finding.text) for finding in per_second(metric, (1, 2, 4))] == [text]
+def test_rates_and_bandwidths_are_reported_as_such(metric: str, text: str) -> None:
+    assert [render(finding.text) for finding in find_per_second(metric, (1, 2, 4))] == [text]
 
 
-def test_of_an_empty_message_no_bandwidth_is_reported_but_a_rate() -> None:
-    assert per_second("bandwidth", (0, 1, 2)) == []
-    assert len(per_second("rate", (0, 1, 2))) == 1
+def test_an_empty_message_has_no_bandwidth_but_a_rate() -> None:
+    assert find_per_second("bandwidth", (0, 1, 2)) == []
+    assert len(find_per_second("rate", (0, 1, 2))) == 1
 
 
-def test_the_first_size_of_the_study_s_latency_is_found(tmp_path: Path) -> None:
-    """Of nine launches one printed 73.53 µs for an empty message, and 0.83 µs for the next."""
-    path = printed.SAMPLES / "study" / "latency.out"
+def test_the_first_size_of_the_study_s_latency_is_reported(tmp_path: Path) -> None:
+    """One of nine launches printed 73.53 µs for an empty message, and 0.83 µs for the next size."""
+    path = tool_outputs.SAMPLES / "study" / "latency.out"
     store = imports.import_files(ImportRequest([Source(path)], ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "made")
     (finding,) = [finding for finding in evaluate(store).verdict.findings if finding.kind == "first_size"]
     assert render_texts(finding) == Finding(

@@ -1,4 +1,4 @@
-"""Groups: those planted are found exactly, noise alone parts nothing, and what differs is kept apart."""
+"""Groups: planted ones are found exactly, noise alone divides nothing, and different lines are separate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 import pytest
-from fakes import campaigns, planted
+from fakes import campaign_views, campaigns
 from fakes.words import render_texts
 
 from rankbench.language import Text, render
@@ -32,12 +32,12 @@ KINDS = {
 KIND = {name: kind for kind, names in KINDS.items() for name in names}
 
 
-def lines(names: Sequence[str], sizes: Sequence[int] = SIZES) -> list[Case]:
-    return campaigns.cases_of(lines=[(name, "blocking") for name in names], sizes=sizes)
+def make_lines(names: Sequence[str], sizes: Sequence[int] = SIZES) -> list[Case]:
+    return campaigns.make_cases(lines=[(name, "blocking") for name in names], sizes=sizes)
 
 
-def factor(kind: str, candidate: str, size_bytes: int) -> float:
-    """Return what a candidate takes over the fastest of its kind of line."""
+def find_factor(kind: str, candidate: str, size_bytes: int) -> float:
+    """Return a candidate's time over that of the fastest in its kind of line."""
     return {
         "ahead": {"alpha": 1.0, "beta": 1.15, "gamma": 1.8},
         "crossing": {"alpha": 1.0, "beta": 1.5 if size_bytes < SWITCH else 0.7, "gamma": 2.0},
@@ -47,27 +47,31 @@ def factor(kind: str, candidate: str, size_bytes: int) -> float:
 
 
 def time_ns(candidate: str, case: Case) -> float:
-    """Return a time: how long an operation takes in itself has nothing to do with its kind."""
+    """Return a time; the time of an operation itself does not depend on its kind."""
     scale = 1 + 3 * list(KIND).index(case.operation)
-    return scale * campaigns.base_ns(case) * factor(KIND[case.operation], candidate, case.size_bytes)
+    return scale * campaigns.compute_base_ns(case) * find_factor(KIND[case.operation], candidate, case.size_bytes)
 
 
-def operations(groups: Sequence[Group]) -> list[set[str]]:
+def list_operations(groups: Sequence[Group]) -> list[set[str]]:
     return [{line.split(".")[0] for line in group.lines} for group in groups]
 
 
-def two(first_line: Callable[[str, Case], float], other: Callable[[str, Case], float], **others: object) -> list[Group]:
-    """Return the groups of two lines, allreduce and bcast, whose factors are reported."""
+def group_two(
+    first_line: Callable[[str, Case], float], other: Callable[[str, Case], float], **others: object
+) -> list[Group]:
+    """Return the groups of two lines, allreduce and bcast, with these factors."""
 
-    def both(candidate: str, case: Case) -> float:
-        return campaigns.base_ns(case) * (first_line if case.operation == "allreduce" else other)(candidate, case)
+    def choose_factor(candidate: str, case: Case) -> float:
+        return campaigns.compute_base_ns(case) * (first_line if case.operation == "allreduce" else other)(
+            candidate, case
+        )
 
-    changes = {"spread": 0.02, "cases": lines(("allreduce", "bcast")), "candidates": ("alpha", "beta"), **others}
-    return find_groups(planted.view(both, **changes))  # type: ignore[arg-type]
+    changes = {"spread": 0.02, "cases": make_lines(("allreduce", "bcast")), "candidates": ("alpha", "beta"), **others}
+    return find_groups(campaign_views.make_view(choose_factor, **changes))  # type: ignore[arg-type]
 
 
 def test_groups_are_reported_with_their_pattern_largest_first() -> None:
-    groups = find_groups(planted.view(time_ns, cases=lines(list(KIND)), spread=0, state=0))
+    groups = find_groups(campaign_views.make_view(time_ns, cases=make_lines(list(KIND)), spread=0, state=0))
     first, second, third, fourth = groups
     assert render_texts(first) == Group(
         lines=[f"{name}.blocking.{kind}.socket.window" for name, kind in (
@@ -79,8 +83,8 @@ def test_groups_are_reported_with_their_pattern_largest_first() -> None:
                  "1.80× at 8 B. The curves of alltoall, gather and scan are similar, but single sizes may have "
                  "another winner.")
         ),
-        cases=[case.key for case in lines(("allreduce",))],
-        spans=[Span(candidates=["alpha"], cases=[case.key for case in lines(("allreduce",))])],
+        cases=[case.key for case in make_lines(("allreduce",))],
+        spans=[Span(candidates=["alpha"], cases=[case.key for case in make_lines(("allreduce",))])],
     )  # fmt: skip
     assert render(second.title) == "exscan and 2 similar"
     assert render(second.text).startswith(
@@ -101,81 +105,85 @@ def test_planted_groups_are_found_exactly(spread: float) -> None:
     wanted = sorted(map(sorted, KINDS.values()))
     for seed in range(10):
         names = [str(name) for name in np.random.default_rng(seed).permutation(list(KIND))]
-        groups = find_groups(planted.view(time_ns, seed=seed, cases=lines(names), spread=spread))
-        assert sorted(map(sorted, operations(groups))) == wanted
+        groups = find_groups(campaign_views.make_view(time_ns, seed=seed, cases=make_lines(names), spread=spread))
+        assert sorted(map(sorted, list_operations(groups))) == wanted
 
 
 @pytest.mark.parametrize("spread", [0.02, 0.1])
 @pytest.mark.parametrize("kind", ["crossing", "level"])
-def test_noise_alone_parts_hardly_any_lines(spread: float, kind: str) -> None:
+def test_noise_alone_divides_hardly_any_lines(spread: float, kind: str) -> None:
     """Ten lines of one truth are one group in at least 9 of 10 campaigns."""
-    cases = lines(list(KIND))
+    cases = make_lines(list(KIND))
     parted = 0
     for seed in range(10):
-        campaign_view = planted.view(
-            lambda name, case: campaigns.base_ns(case) * factor(kind, name, case.size_bytes),
+        campaign_view = campaign_views.make_view(
+            lambda name, case: campaigns.compute_base_ns(case) * find_factor(kind, name, case.size_bytes),
             seed=seed, cases=cases, spread=spread,
         )  # fmt: skip
         parted += len(find_groups(campaign_view)) > 1
     assert parted <= 1
 
 
-def test_the_same_evidence_gives_the_same_groups() -> None:
-    first, second = (find_groups(planted.view(time_ns, cases=lines(list(KIND)), spread=0.05)) for _ in range(2))
+def test_equal_evidence_gives_equal_groups() -> None:
+    first, second = (
+        find_groups(campaign_views.make_view(time_ns, cases=make_lines(list(KIND)), spread=0.05)) for _ in range(2)
+    )
     assert first == second
 
 
-def test_lines_with_other_sizes_are_similar_where_they_overlap() -> None:
-    def crossing(candidate: str, case: Case) -> float:
-        return campaigns.base_ns(case) * factor("crossing", candidate, case.size_bytes)
+def test_lines_with_other_sizes_are_similar_if_they_agree_where_they_overlap() -> None:
+    def choose_crossing_time(candidate: str, case: Case) -> float:
+        return campaigns.compute_base_ns(case) * find_factor("crossing", candidate, case.size_bytes)
 
-    cases = [*lines(("allreduce",)), *lines(("bcast",), SIZES[1::2])]
-    assert operations(find_groups(planted.view(crossing, cases=cases))) == [{"allreduce", "bcast"}]
-    few = [*lines(("allreduce",)), *lines(("bcast",), SIZES[:4])]
-    assert len(find_groups(planted.view(crossing, cases=few))) == 2
+    cases = [*make_lines(("allreduce",)), *make_lines(("bcast",), SIZES[1::2])]
+    assert list_operations(find_groups(campaign_views.make_view(choose_crossing_time, cases=cases))) == [
+        {"allreduce", "bcast"}
+    ]
+    few = [*make_lines(("allreduce",)), *make_lines(("bcast",), SIZES[:4])]
+    assert len(find_groups(campaign_views.make_view(choose_crossing_time, cases=few))) == 2
 
 
 @pytest.mark.parametrize(
     ("first_line", "other"),
     [
-        # Another is in front, by little.
+        # Another candidate leads, by little.
         (lambda name, _case: 1.08 if name == "beta" else 1.0, lambda name, _case: 1.08 if name == "alpha" else 1.0),
-        # The same is in front, by much or by little.
+        # The same candidate leads, by much or by little.
         (lambda name, _case: 1.1 if name == "beta" else 1.0, lambda name, _case: 1.6 if name == "beta" else 1.0),
-        # In front, or level.
+        # A candidate leads, or is equal.
         (lambda name, _case: 1.15 if name == "beta" else 1.0, lambda _name, _case: 1.0),
-        # Another crosses at another size.
+        # Another candidate leads from another size on.
         (
             lambda name, case: 1.2 if (name == "beta") == (case.size_bytes < 512) else 1.0,
             lambda name, case: 1.2 if (name == "beta") == (case.size_bytes < 32768) else 1.0,
         ),
-        # One is out of line at one size.
+        # One candidate deviates at one size.
         (lambda _name, _case: 1.0, lambda name, case: 1.6 if name == "beta" and case.size_bytes == SWITCH else 1.0),
     ],
 )
-def test_what_differs_is_kept_apart(
+def test_different_lines_are_separate_groups(
     first_line: Callable[[str, Case], float], other: Callable[[str, Case], float]
 ) -> None:
-    assert [len(two(first_line, other, seed=seed)) for seed in range(5)] == [2] * 5
+    assert [len(group_two(first_line, other, seed=seed)) for seed in range(5)] == [2] * 5
 
 
-def test_what_is_too_uncertain_is_not_called_similar() -> None:
+def test_uncertain_lines_are_not_similar() -> None:
     level = lambda _name, _case: 1.0  # noqa: E731
-    assert len(two(level, level, spread=1.5, launches=4)) == 2
+    assert len(group_two(level, level, spread=1.5, launches=4)) == 2
 
 
-def test_who_failed_throughout_takes_no_part_and_keeps_lines_apart() -> None:
-    def failing(name: str, _case: Case) -> float:
+def test_failed_candidates_are_ignored_and_separate_lines() -> None:
+    def fail_gamma(name: str, _case: Case) -> float:
         return math.nan if name == "gamma" else 1.0
 
     candidates = ("alpha", "beta", "gamma")
-    assert len(two(failing, lambda _name, _case: 1.0, candidates=candidates)) == 2
-    assert len(two(failing, failing, candidates=candidates)) == 1
+    assert len(group_two(fail_gamma, lambda _name, _case: 1.0, candidates=candidates)) == 2
+    assert len(group_two(fail_gamma, fail_gamma, candidates=candidates)) == 1
 
 
-def test_too_few_sizes_or_candidates_make_no_line() -> None:
-    assert find_groups(planted.view(time_ns, cases=lines(("allreduce",), (8, 64)))) == []
-    assert find_groups(planted.view(time_ns, cases=lines(("allreduce",)), candidates=("alpha",))) == []
+def test_lines_with_few_sizes_or_candidates_are_left_out() -> None:
+    assert find_groups(campaign_views.make_view(time_ns, cases=make_lines(("allreduce",), (8, 64)))) == []
+    assert find_groups(campaign_views.make_view(time_ns, cases=make_lines(("allreduce",)), candidates=("alpha",))) == []
 
 
 @pytest.mark.parametrize(
@@ -203,17 +211,19 @@ def test_too_few_sizes_or_candidates_make_no_line() -> None:
         ),
     ],
 )
-def test_patterns_in_words(words: str, front: dict[int, str]) -> None:
-    def truth(candidate: str, case: Case) -> float:
+def test_patterns_are_described_in_words(words: str, front: dict[int, str]) -> None:
+    def make_truth(candidate: str, case: Case) -> float:
         return 500 * (1.0 if front[case.size_bytes] in ("", candidate[0]) else 1.5)
 
-    cases = lines(("allreduce",), tuple(front))
-    (group,) = find_groups(planted.view(truth, cases=cases, candidates=("alpha", "beta"), spread=0, state=0))
+    cases = make_lines(("allreduce",), tuple(front))
+    (group,) = find_groups(
+        campaign_views.make_view(make_truth, cases=cases, candidates=("alpha", "beta"), spread=0, state=0)
+    )
     assert render(group.text).startswith(f"{words}.")
 
 
-def test_every_two_of_a_group_are_similar_and_the_middle_one_represents_them() -> None:
-    """Lines in a row, each similar to its neighbours only."""
+def test_all_lines_of_a_group_are_similar_and_the_middle_one_represents_them() -> None:
+    """Lines in a row, each similar only to its neighbours."""
     far = np.array([[0, 0.6, 1.2, APART], [0.6, 0, 0.6, APART], [1.2, 0.6, 0, APART], [APART] * 3 + [0]], dtype=float)
     assert sorted(map(sorted, group_lines(far))) in ([[0], [1, 2], [3]], [[0, 1], [2], [3]])
     assert group_lines(np.minimum(far, 0.9)) == [[1, 0, 2, 3]]
@@ -221,8 +231,8 @@ def test_every_two_of_a_group_are_similar_and_the_middle_one_represents_them() -
     assert group_lines(np.zeros((1, 1))) == [[0]]
 
 
-def test_overall_times_of_overlaps_take_part_and_are_named_so() -> None:
-    cases = [msgspec.structs.replace(case, options={"quantity": "overlap"}) for case in lines(("allreduce",))]
-    view = planted.view(lambda _candidate, case: campaigns.base_ns(case), cases=cases, spread=0.02)
+def test_overall_times_of_overlaps_are_grouped_and_labelled() -> None:
+    cases = [msgspec.structs.replace(case, options={"quantity": "overlap"}) for case in make_lines(("allreduce",))]
+    view = campaign_views.make_view(lambda _candidate, case: campaigns.compute_base_ns(case), cases=cases, spread=0.02)
     (group,) = find_groups(view)
     assert render(group.title) == "allreduce (overall time)"

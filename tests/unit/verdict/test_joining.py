@@ -47,7 +47,7 @@ def make_finding(title: Text, text: str = "", severity: str = "warning", kind: s
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_titles_of_every_kind_join_to_one_sentence(kind: str) -> None:
+def test_titles_of_a_kind_join_to_one_sentence(kind: str) -> None:
     titles = list_titles(kind)
     assert titles
     for template in titles:
@@ -63,7 +63,7 @@ def test_the_titles_of_every_kind_join_to_one_sentence(kind: str) -> None:
             assert not re.search(r"first (are|were|have|do|fail|slow|contradict|mislead)\b", render(alone))
 
 
-def test_titles_are_joined_on_the_field_that_leaves_the_fewest() -> None:
+def test_titles_are_joined_on_the_field_with_fewest_values() -> None:
     rows = [("alpha", "bcast"), ("alpha", "reduce"), ("beta", "bcast"), ("alpha", "scan")]
     findings = [make_finding(say("{name} {name:of is|are} slow in {where}", name=n, where=w)) for n, w in rows]
     assert [render(text) for text in join_findings(findings)] == [
@@ -72,7 +72,7 @@ def test_titles_are_joined_on_the_field_that_leaves_the_fewest() -> None:
     ]
 
 
-def test_a_finding_without_others_like_it_keeps_its_text() -> None:
+def test_a_single_finding_keeps_its_text() -> None:
     findings = [make_finding(say("{n} slow", n="a"), "One."), make_finding(say("Noise"), "Two.")]
     assert [render(text) for text in join_findings(findings)] == ["One.", "Two."]
 
@@ -82,8 +82,8 @@ def test_failures_are_not_joined() -> None:
     assert [render(text) for text in join_findings(findings)] == ["a crashed in x.", "b crashed in x."]
 
 
-def test_the_findings_of_a_campaign_keep_their_order_of_kinds() -> None:
-    findings = evaluations.evaluation().verdict.findings
+def test_joined_findings_keep_the_order_of_kinds() -> None:
+    findings = evaluations.make_evaluation().verdict.findings
     texts = [render(text) for text in join_findings(findings)]
     assert findings
     assert len(texts) <= len(findings)

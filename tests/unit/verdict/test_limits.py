@@ -1,4 +1,4 @@
-"""Candidates that fail from some number of nodes or ranks on: found where they do, word for word, and nowhere else."""
+"""Candidates that fail from some number of nodes or ranks on: found in exact words where planted, and nowhere else."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ LOG = "[n1:1] *** Process received signal ***\nnothing else"
 ADVICE = "Read the log of launch {}. Try the newest version of the library or another transport."
 
 
-def limits(
+def find_limits(
     folder: Path,
     places: dict[str, tuple[int, int]],
     fails: Callable[[str, Case, int, int], CaseStatus | None],
     change: Callable[[Launch], Launch] = lambda launch: launch,
 ) -> list[Finding]:
-    """Return the findings of a campaign of three blocks; `fails` is given candidate, case, nodes and ranks per node."""
+    """Return the findings of a campaign of three blocks; `fails` gets candidate, case, nodes and ranks per node."""
 
-    def truth(candidate: str, case: Case) -> Truth:
+    def make_truth(candidate: str, case: Case) -> Truth:
         return Truth(status=fails(candidate, case, *places[case.placement]) or CaseStatus.OK)
 
-    cases = [case for place in places for case in campaigns.cases_of(place, LINES, sizes=(8,))]
+    cases = [case for place in places for case in campaigns.make_cases(place, LINES, sizes=(8,))]
     store = campaigns.make_campaign(
-        folder / "made", truth, 3, cases=cases, placements=list(places), control=False, samples=5
+        folder / "made", make_truth, 3, cases=cases, placements=list(places), control=False, samples=5
     )
     evaluated = evaluation.evaluate(store)
     placements = [
@@ -53,16 +53,16 @@ def limits(
     return [limit for limit in finding if limit.kind == "limits"]
 
 
-def keys(places: Sequence[str], operations: Sequence[str]) -> list[str]:
+def list_keys(places: Sequence[str], operations: Sequence[str]) -> list[str]:
     return [
         case.key
         for place in places
-        for case in campaigns.cases_of(place, LINES, sizes=(8,))
+        for case in campaigns.make_cases(place, LINES, sizes=(8,))
         if case.operation in operations
     ]
 
 
-def test_a_crash_from_some_number_of_nodes_on(tmp_path: Path) -> None:
+def test_a_crash_from_some_number_of_nodes_on_is_found(tmp_path: Path) -> None:
     def crash(candidate: str, case: Case, nodes: int, _: int) -> CaseStatus | None:
         return CaseStatus.CRASHED if candidate == "beta" and case.operation == "bcast" and nodes >= 8 else None
 
@@ -74,7 +74,7 @@ def test_a_crash_from_some_number_of_nodes_on(tmp_path: Path) -> None:
             return msgspec.structs.replace(launch, log=LOG)
         return launch
 
-    (finding,) = limits(tmp_path, NODES, crash, add_log)
+    (finding,) = find_limits(tmp_path, NODES, crash, add_log)
     number = min(numbers)
     assert render_texts(finding) == Finding(
         kind="limits",
@@ -86,13 +86,13 @@ def test_a_crash_from_some_number_of_nodes_on(tmp_path: Path) -> None:
             )
         ),
         advice=Text(ADVICE.format(number)),
-        cases=keys(["8x2", "12x2"], ["bcast"]),
+        cases=list_keys(["8x2", "12x2"], ["bcast"]),
         severity="failure",
     )
 
 
-def crashing(always: int, first_launch_on: Sequence[int]) -> Callable[[str, Case, int, int], CaseStatus | None]:
-    """Return the truth that beta's bcast always crashes from so many nodes on, and in the first launch on some."""
+def make_crashing(always: int, first_launch_on: Sequence[int]) -> Callable[[str, Case, int, int], CaseStatus | None]:
+    """Return the truth that beta's bcast always crashes from so many nodes on, and sometimes at some others."""
     launches: Counter[int] = Counter()
 
     def crash(candidate: str, case: Case, nodes: int, _: int) -> CaseStatus | None:
@@ -105,8 +105,8 @@ def crashing(always: int, first_launch_on: Sequence[int]) -> Callable[[str, Case
     return crash
 
 
-def test_numbers_at_which_some_launches_fail_are_distinguished(tmp_path: Path) -> None:
-    (finding,) = limits(tmp_path, NODES, crashing(8, [4]))
+def test_numbers_of_nodes_with_occasional_failures_are_distinguished(tmp_path: Path) -> None:
+    (finding,) = find_limits(tmp_path, NODES, make_crashing(8, [4]))
     assert render(finding.title) == "beta fails at >= 8 nodes"
     assert render(finding.text).startswith(
         "beta fails at >= 8 nodes (6 of 6 launches, SIGSEGV in bcast). At 4 nodes it fails in 1 of 3 launches. "
@@ -115,59 +115,61 @@ def test_numbers_at_which_some_launches_fail_are_distinguished(tmp_path: Path) -
     assert {key.split(".")[4] for key in finding.cases} == {"4x2", "8x2", "12x2"}
 
 
-def test_what_never_fails_in_all_launches_fails_at_times(tmp_path: Path) -> None:
-    (finding,) = limits(tmp_path, NODES, crashing(99, [8, 12]))
+def test_occasional_failures_are_reported_as_such(tmp_path: Path) -> None:
+    (finding,) = find_limits(tmp_path, NODES, make_crashing(99, [8, 12]))
     assert render(finding.title) == "beta fails sometimes at >= 8 nodes"
     assert render(finding.text).startswith(
         "beta fails sometimes at >= 8 nodes (2 of 6 launches, SIGSEGV in bcast). It works at 1, 2 and 4 nodes."
     )
 
 
-def test_the_line_quoted_is_the_signal_and_not_what_hydra_says_of_itself(tmp_path: Path) -> None:
+def test_the_quoted_line_is_the_signal_and_not_an_error_of_the_launcher(tmp_path: Path) -> None:
     hydra = "[proxy:0@n1] HYD_pmcd_pmip_control_cmd_cb (proxy/pmip_cb.c:480): assert (!closed) failed"
     log = f"{hydra}\nsome error\nKILLED BY SIGNAL: 11 (Segmentation fault)"
-    (finding,) = limits(tmp_path, NODES, crashing(8, []), lambda launch: msgspec.structs.replace(launch, log=log))
+    (finding,) = find_limits(
+        tmp_path, NODES, make_crashing(8, []), lambda launch: msgspec.structs.replace(launch, log=log)
+    )
     assert render(finding.text).endswith("says: KILLED BY SIGNAL: 11 (Segmentation fault)")
 
 
-def test_what_hangs_with_many_ranks_however_they_lie(tmp_path: Path) -> None:
+def test_a_limit_may_be_the_total_number_of_ranks(tmp_path: Path) -> None:
     def hang(candidate: str, _: Case, nodes: int, ranks: int) -> CaseStatus | None:
         return CaseStatus.HUNG if candidate == "alpha" and nodes * ranks >= 8 else None
 
-    (finding,) = limits(tmp_path, MATRIX, hang)
+    (finding,) = find_limits(tmp_path, MATRIX, hang)
     assert render(finding.title) == "alpha fails at >= 8 ranks"
     assert render(finding.text) == (
         "alpha fails at >= 8 ranks (9 of 9 launches, no progress in allreduce and bcast). It works at 1, 2 and 4 ranks."
     )
-    assert finding.cases == keys(["2x4", "4x2", "4x4"], ["allreduce", "bcast"])
+    assert finding.cases == list_keys(["2x4", "4x2", "4x4"], ["allreduce", "bcast"])
 
 
-def test_what_does_not_take_many_ranks_on_one_node(tmp_path: Path) -> None:
-    def wrong(candidate: str, case: Case, _: int, ranks: int) -> CaseStatus | None:
+def test_a_limit_may_be_the_number_of_ranks_per_node(tmp_path: Path) -> None:
+    def deliver_wrong_data(candidate: str, case: Case, _: int, ranks: int) -> CaseStatus | None:
         bad = candidate == "beta" and case.operation == "allreduce" and ranks >= 4
         return CaseStatus.WRONG_DATA if bad else None
 
     places = {name: place for name, place in MATRIX.items() if name != "1x4"} | {"16x1": (16, 1), "1x4": (1, 4)}
-    (finding,) = limits(tmp_path, places, wrong)
+    (finding,) = find_limits(tmp_path, places, deliver_wrong_data)
     assert render(finding.text) == (
         "beta fails at >= 4 ranks per node (9 of 9 launches, wrong data in allreduce). "
         "It works at 1 and 2 ranks per node."
     )
 
 
-def test_two_ways_to_fail_are_two_findings(tmp_path: Path) -> None:
-    def both(candidate: str, case: Case, nodes: int, _: int) -> CaseStatus | None:
+def test_two_kinds_of_failure_are_two_findings(tmp_path: Path) -> None:
+    def crash_or_fail(candidate: str, case: Case, nodes: int, _: int) -> CaseStatus | None:
         if candidate == "beta" and case.operation == "bcast" and nodes >= 4:
             return CaseStatus.CRASHED
         return CaseStatus.FAILED if candidate == "beta" and case.operation == "allreduce" and nodes >= 12 else None
 
-    assert [render(limit.title) for limit in limits(tmp_path, NODES, both)] == [
+    assert [render(limit.title) for limit in find_limits(tmp_path, NODES, crash_or_fail)] == [
         "beta fails at >= 12 nodes",
         "beta fails at >= 4 nodes",
     ]
 
 
-def test_launches_that_do_not_start(tmp_path: Path) -> None:
+def test_a_limit_of_launches_that_do_not_start_is_found(tmp_path: Path) -> None:
     def refuse(candidate: str, _: Case, nodes: int, __: int) -> CaseStatus | None:
         return CaseStatus.REFUSED if candidate == "beta" and nodes >= 8 else None
 
@@ -176,19 +178,19 @@ def test_launches_that_do_not_start(tmp_path: Path) -> None:
             return launch
         return msgspec.structs.replace(launch, status=LaunchStatus.REFUSED, facts=None, exit_code=1, log="")
 
-    (finding,) = limits(tmp_path, NODES, refuse, refuse_start)
+    (finding,) = find_limits(tmp_path, NODES, refuse, refuse_start)
     assert render(finding.text) == "beta fails at >= 8 nodes (6 of 6 launches, no start). It works at 1, 2 and 4 nodes."
-    assert finding.cases == keys(["8x2", "12x2"], ["allreduce", "bcast"])
+    assert finding.cases == list_keys(["8x2", "12x2"], ["allreduce", "bcast"])
 
 
-def test_what_fails_everywhere_or_in_between_has_no_limit(tmp_path: Path) -> None:
-    def everywhere(candidate: str, case: Case, nodes: int, _: int) -> CaseStatus | None:
+def test_failures_everywhere_or_in_between_have_no_limit(tmp_path: Path) -> None:
+    def crash_everywhere(candidate: str, case: Case, nodes: int, _: int) -> CaseStatus | None:
         if candidate == "beta":
             return CaseStatus.CRASHED
         return CaseStatus.CRASHED if case.operation == "bcast" and nodes == 4 else None
 
-    assert limits(tmp_path, NODES, everywhere) == []
+    assert find_limits(tmp_path, NODES, crash_everywhere) == []
 
 
-def test_what_never_fails_has_no_limit(tmp_path: Path) -> None:
-    assert limits(tmp_path, NODES, lambda *_: None) == []
+def test_a_campaign_without_failures_has_no_limit(tmp_path: Path) -> None:
+    assert find_limits(tmp_path, NODES, lambda *_: None) == []

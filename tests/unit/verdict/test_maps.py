@@ -1,4 +1,4 @@
-"""What maps say in words, in findings, tables and CSV; and what they keep to themselves."""
+"""Maps of pairs of ranks in sentences, findings, tables and CSV."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ SLOW = {(4, 6), (6, 4)}
 SOCKET = "within one socket, NUMA node and L3"
 
 
-def slow_in_beta(candidate: str, first: int, second: int) -> float:
-    return hierarchy.by_level(candidate, first, second) * (
+def find_time_ns(candidate: str, first: int, second: int) -> float:
+    return hierarchy.find_time_by_level(candidate, first, second) * (
         1.4 if candidate == "beta" and (first, second) in SLOW else 1
     )
 
 
 @pytest.fixture(scope="module")
-def evaluated(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
-    """Return both sockets of one host, on which two cores each share an L2 that brings them nothing."""
+def evaluation(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
+    """Return both sockets of one host, on which two cores share an L2 that makes no difference."""
     folder = tmp_path_factory.mktemp("results") / "machine"
-    return evaluate(hierarchy.make(folder, slow_in_beta, wanted=hierarchy.cases(ranks=8)))
+    return evaluate(hierarchy.make_store(folder, find_time_ns, wanted=hierarchy.make_cases(ranks=8)))
 
 
-def findings(evaluated: CampaignView) -> list[Finding]:
+def list_findings(evaluated: CampaignView) -> list[Finding]:
     return [finding for finding in evaluated.verdict.findings if finding.kind == "pairs"]
 
 
-def test_levels_and_what_does_not_fit_are_found(evaluated: CampaignView) -> None:
-    odd, levels = findings(evaluated)
+def test_levels_and_exceptions_are_found(evaluation: CampaignView) -> None:
+    odd, levels = list_findings(evaluation)
     assert render_texts(odd) == Finding(
         kind="pairs",
         title=Text("beta: unusual pairs of ranks in pingpong"),
@@ -56,7 +56,7 @@ def test_levels_and_what_does_not_fit_are_found(evaluated: CampaignView) -> None
             )
         ),
         advice=Text("Check what else runs on these CPUs, and whether the next campaign finds the same pairs."),
-        cases=[hierarchy.case("pingpong", 8, *pair).key for pair in sorted(SLOW)],
+        cases=[hierarchy.make_case("pingpong", 8, *pair).key for pair in sorted(SLOW)],
         severity="warning",
     )
     assert render_texts(levels) == Finding(
@@ -72,22 +72,22 @@ def test_levels_and_what_does_not_fit_are_found(evaluated: CampaignView) -> None
             )
         ),
         advice=Text("Place ranks that communicate a lot where they share most."),
-        cases=[hierarchy.case("pingpong", 8, *pair).key for pair in ((0, 2), (0, 4), (0, 1))],
+        cases=[hierarchy.make_case("pingpong", 8, *pair).key for pair in ((0, 2), (0, 4), (0, 1))],
         severity="note",
     )
 
 
-def test_like_pairs_are_no_finding(tmp_path: Path) -> None:
-    store = hierarchy.make(
-        tmp_path / "made", hierarchy.equal_times, wanted=hierarchy.cases(ranks=8), candidates=("alpha",)
+def test_equal_pairs_are_only_a_note(tmp_path: Path) -> None:
+    store = hierarchy.make_store(
+        tmp_path / "made", hierarchy.find_equal_time, wanted=hierarchy.make_cases(ranks=8), candidates=("alpha",)
     )
-    (finding,) = findings(evaluate(store))
+    (finding,) = list_findings(evaluate(store))
     assert finding.severity == "note"
     assert render(finding.text).endswith(" Times of single pairs form no groups beyond the scatter between launches.")
 
 
-def test_the_same_stands_below_the_map(evaluated: CampaignView) -> None:
-    alpha, beta = matrix_sentences(evaluated)
+def test_sentences_below_the_map_have_the_levels(evaluation: CampaignView) -> None:
+    alpha, beta = matrix_sentences(evaluation)
     assert alpha == (
         f"pingpong 8 B, alpha: Within one L2: 208 ns (8 pairs); {SOCKET}: 207 ns (0.99× ~, 16 pairs); across sockets: "
         "622 ns (2.98×, 32 pairs). The pairs fall into 2 groups: 24 at 207 ns and 32 at 622 ns; pairs that share the "
@@ -97,8 +97,8 @@ def test_the_same_stands_below_the_map(evaluated: CampaignView) -> None:
     assert beta.endswith(": 301 ns, 1.40× the time of other pairs of this kind.")
 
 
-def test_levels_have_a_table(evaluated: CampaignView) -> None:
-    *_, levels = matrix_tables(evaluated)
+def test_levels_have_a_table(evaluation: CampaignView) -> None:
+    *_, levels = matrix_tables(evaluation)
     assert levels.caption.startswith("pingpong 8 B: latency by what two ranks share, 16 ranks (2x8), start: none, ")
     assert [[render(cell.text) for cell in row] for row in levels.rows[:3]] == [
         ["alpha", "within one L2", "8", "208 ns", "1"],
@@ -108,15 +108,17 @@ def test_levels_have_a_table(evaluated: CampaignView) -> None:
     assert levels.rows[2][4].detail == "2.94× to 3.02×"
 
 
-def test_tables_stand_in_the_order_of_the_machine(evaluated: CampaignView) -> None:
-    first, *_ = matrix_tables(evaluated)
+def test_tables_are_in_the_order_of_the_machine(evaluation: CampaignView) -> None:
+    first, *_ = matrix_tables(evaluation)
     assert first.columns == ["from", *(f"to {rank}" for rank in (0, 2, 4, 6, 1, 3, 5, 7))]
     assert [render(row[0].text) for row in first.rows] == ["0", "2", "4", "6", "1", "3", "5", "7"]
 
 
-def test_many_ranks_leave_a_digit_for_each_pair(evaluated: CampaignView, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_ranks_are_shown_by_a_digit_for_each_pair(
+    evaluation: CampaignView, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(report, "MOST_VALUES", 4)
-    first, *_ = matrix_tables(evaluated)
+    first, *_ = matrix_tables(evaluation)
     assert first.caption.endswith(", 5 launches each, intervals of 93.8 % or more; 1.14× the time from digit to digit")
     assert first.columns == ["from", "a digit for each rank in this order, from 0 (202 ns) to 9 (632 ns)"]
     assert [[render(cell.text) for cell in row] for row in first.rows[:4]] == [
@@ -127,8 +129,8 @@ def test_many_ranks_leave_a_digit_for_each_pair(evaluated: CampaignView, monkeyp
     ]
 
 
-def test_csv_has_a_row_for_each_pair(evaluated: CampaignView) -> None:
-    frame = matrix_frame(evaluated)
+def test_csv_has_a_row_for_each_pair(evaluation: CampaignView) -> None:
+    frame = matrix_frame(evaluation)
     assert frame.height == 2 * 56
     row = frame.filter(pl.col("from") == 4, pl.col("to") == 6, candidate="beta").row(named=True)
     fields = {name: row[name] for name in ("from_place", "to_place", "share", "group", "groups", "launches", "unit")}
@@ -144,15 +146,15 @@ def test_csv_has_a_row_for_each_pair(evaluated: CampaignView) -> None:
     assert row["times_as_its_like"] == pytest.approx(1.4, rel=0.05)
 
 
-# --- words ------------------------------------------------------------------------------------------------------------
+# --- sentences --------------------------------------------------------------------------------------------------------
 
 
-def one_map(folder: Path, *slow: tuple[int, int], launches: int = 5, moved: bool = False, ranks: int = 4) -> maps.Map:
-    """Return the map of some ranks of one host, of which some pairs take twice as long as all others."""
-    store = hierarchy.make(
+def make_map(folder: Path, *slow: tuple[int, int], launches: int = 5, moved: bool = False, ranks: int = 4) -> maps.Map:
+    """Return the map of ranks of one host, of which some pairs take twice as long as all others."""
+    store = hierarchy.make_store(
         folder / "made",
         lambda _name, first, second: 400.0 if (first, second) in slow else 200.0,
-        wanted=hierarchy.cases(ranks=ranks),
+        wanted=hierarchy.make_cases(ranks=ranks),
         candidates=("alpha",),
         launches=launches,
         spread=0.005,
@@ -162,44 +164,44 @@ def one_map(folder: Path, *slow: tuple[int, int], launches: int = 5, moved: bool
     return pair_map
 
 
-def describe(map_: maps.Map, folder: Path) -> list[str]:
-    view = evaluate(hierarchy.make(folder / "other", wanted=hierarchy.cases(ranks=2), launches=1))
+def describe_map(map_: maps.Map, folder: Path) -> list[str]:
+    view = evaluate(hierarchy.make_store(folder / "other", wanted=hierarchy.make_cases(ranks=2), launches=1))
     return [render(sentence) for sentence in maps.describe_map(map_, view.measure(view.cases[0]))]
 
 
-def test_one_direction_is_reported_as_such(tmp_path: Path) -> None:
-    map_ = one_map(tmp_path, (0, 2), ranks=8)
-    assert describe(map_, tmp_path)[-1].startswith("From rank 0 to rank 2 (within one L2): 431 ns, 2.0")
+def test_a_single_slow_direction_is_reported(tmp_path: Path) -> None:
+    map_ = make_map(tmp_path, (0, 2), ranks=8)
+    assert describe_map(map_, tmp_path)[-1].startswith("From rank 0 to rank 2 (within one L2): 431 ns, 2.0")
 
 
-def test_a_rank_that_is_slow_with_all_others_is_reported_as_one(tmp_path: Path) -> None:
+def test_a_rank_slow_with_all_others_is_reported_once(tmp_path: Path) -> None:
     slow = [pair for other in range(8) if other != 5 for pair in ((5, other), (other, 5))]
-    map_ = one_map(tmp_path, *slow, ranks=8)
-    texts = describe(map_, tmp_path)
+    map_ = make_map(tmp_path, *slow, ranks=8)
+    texts = describe_map(map_, tmp_path)
     assert any(sentence.startswith("Between rank 5 and ranks 0, 2, 4 and 6 (across sockets): ") for sentence in texts)
 
 
 def test_a_level_in_several_groups_is_reported(tmp_path: Path) -> None:
     slow = [(0, 1), (1, 0), (2, 3), (3, 2)]
-    map_ = one_map(tmp_path, *slow)
-    assert describe(map_, tmp_path)[1].endswith(
+    map_ = make_map(tmp_path, *slow)
+    assert describe_map(map_, tmp_path)[1].endswith(
         "; pairs across sockets are in several groups, which the known topology does not explain."
     )
 
 
 def test_few_launches_have_no_groups(tmp_path: Path) -> None:
-    (_, grouped) = describe(one_map(tmp_path, launches=1), tmp_path)
+    (_, grouped) = describe_map(make_map(tmp_path, launches=1), tmp_path)
     assert grouped == "Grouping pairs needs 3 launches or more that measured all pairs; there is 1."
 
 
-def test_launches_that_disagree_leave_no_levels(tmp_path: Path) -> None:
-    map_ = one_map(tmp_path, (0, 2), moved=True)
-    assert describe(map_, tmp_path)[0] == "Launches placed rank 0 differently, so it is not known what pairs share."
+def test_launches_that_disagree_have_no_levels(tmp_path: Path) -> None:
+    map_ = make_map(tmp_path, (0, 2), moved=True)
+    assert describe_map(map_, tmp_path)[0] == "Launches placed rank 0 differently, so it is not known what pairs share."
     assert (map_.levels, render(map_.between((0, 2)))) == ([], "")
 
 
-def test_ranks_that_no_launch_placed_leave_no_levels(tmp_path: Path) -> None:
-    first, _ = evaluate(kinds.make(tmp_path / "made", kinds.PAIRS)).maps
+def test_ranks_without_known_places_have_no_levels(tmp_path: Path) -> None:
+    first, _ = evaluate(kinds.make_store(tmp_path / "made", kinds.PAIRS)).maps
     assert (first.known, first.levels, len(first.groups)) == (False, [], 2)
 
 
@@ -207,5 +209,5 @@ def test_ranks_that_no_launch_placed_leave_no_levels(tmp_path: Path) -> None:
     ("ranks", "named"),
     [([3], "rank 3"), ([1, 2, 5], "ranks 1, 2 and 5"), (list(range(16)), "ranks 0, 1, 2, 3 and 12 more")],
 )
-def test_many_ranks_are_summed_up(ranks: list[int], named: str) -> None:
+def test_many_ranks_are_summarised(ranks: list[int], named: str) -> None:
     assert render(maps.name_ranks(ranks)) == named

@@ -1,4 +1,4 @@
-"""What values are: times, something per second made of them, or memory."""
+"""Measures of figures: times, amounts per second, or memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rankbench.verdict.measures import Measure, choose_measure
 
 PUT, RATE = kinds.BY_NAME["put"], kinds.BY_NAME["message-rate"]
 BANDWIDTH = msgspec.structs.replace(PUT, metric="bandwidth", messages=64)
-CASE = kinds.case("put", 8)
+CASE = kinds.make_case("put", 8)
 
 
 def test_a_rate_is_all_messages_of_all_ranks_over_the_time() -> None:
@@ -32,18 +32,18 @@ def test_a_bandwidth_is_all_bytes_of_all_ranks_over_the_time() -> None:
     assert window.format(341_000.0) == "12,300 MB/s"
 
 
-def test_where_nothing_is_said_of_what_moved_it_is_what_the_operation_says() -> None:
+def test_without_recorded_amounts_those_of_the_operation_count() -> None:
     assert choose_measure(CASE, BANDWIDTH).value(512.0) == pytest.approx(1000)
     assert choose_measure(kinds.RATES[0], msgspec.structs.replace(RATE, messages=2)).value(1e9) == pytest.approx(2)
 
 
-def test_memory_is_bytes_and_never_a_time() -> None:
+def test_memory_is_in_bytes_and_never_a_time() -> None:
     measure = choose_measure(kinds.MEMORY[0], kinds.BY_NAME["allreduce"], 8, 1)
     assert (measure.text(1.5 * 2**20), measure.interval(1024, 4096)) == ("1.50 MiB", "1.00 KiB to 4.00 KiB")
     assert (measure.what, measure.per_second, measure.of_samples) == ("memory", False, measure)
 
 
-def test_times_are_reported_by_the_metric_and_the_quantity() -> None:
+def test_times_are_named_by_metric_and_quantity() -> None:
     names = {case.key: choose_measure(case, kinds.BY_NAME[case.operation]).name for case in kinds.CASES}
     assert names["pingpong.blocking.8.byte.1x4.none"] == "latency"
     assert names["put.blocking.8.byte.1x4.window"] == "time"

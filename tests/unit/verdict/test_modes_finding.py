@@ -1,4 +1,4 @@
-"""The finding of second modes: reported word for word where they repeat, and not where they do not."""
+"""The finding on second modes: reported in exact words if they repeat, and not otherwise."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case
 
-CASES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("pingpong", "blocking")], sizes=(8,))
+CASES = campaigns.make_cases(lines=[("allreduce", "blocking"), ("pingpong", "blocking")], sizes=(8,))
 
 
-def slow_calls_of_beta(candidate: str, case: Case) -> Truth:
+def make_truth(candidate: str, case: Case) -> Truth:
     """Return the truth that 3 % of beta's calls take twice the time of the others, in the allreduce."""
     slow = candidate == "beta" and case.operation == "allreduce"
     return Truth(hump_share=0.03, hump_factor=2.0) if slow else Truth()
@@ -34,10 +34,10 @@ def slow_calls_of_beta(candidate: str, case: Case) -> Truth:
 @pytest.fixture(scope="module")
 def view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     folder = tmp_path_factory.mktemp("results") / "made"
-    return evaluate(campaigns.make_campaign(folder, slow_calls_of_beta, 6, cases=CASES, samples=500))
+    return evaluate(campaigns.make_campaign(folder, make_truth, 6, cases=CASES, samples=500))
 
 
-def test_a_mode_that_repeats_is_reported_word_for_word(view: CampaignView) -> None:
+def test_a_repeated_mode_is_reported(view: CampaignView) -> None:
     key = CASES[0].key
     share = view.modes[key, "beta"][1].mode.share
     assert share == pytest.approx(0.03, abs=0.01)
@@ -63,22 +63,22 @@ def test_a_mode_that_repeats_is_reported_word_for_word(view: CampaignView) -> No
     ]
 
 
-def test_one_hump_is_no_finding(tmp_path: Path) -> None:
+def test_a_single_mode_is_no_finding(tmp_path: Path) -> None:
     view = evaluate(campaigns.make_campaign(tmp_path / "made", launches=6, cases=CASES, samples=500))
     assert [render_texts(finding) for finding in view.verdict.findings if finding.kind == "modes"] == []
     assert {len(mode) for mode in view.modes.values()} == {1}
 
 
-def evidence_with(view: CampaignView, *others: Repeated) -> CampaignView:
-    """Return evidence in which alpha has these modes in every case."""
+def add_modes(view: CampaignView, *others: Repeated) -> CampaignView:
+    """Return the campaign in which alpha has these modes in every case."""
     main = Repeated(Mode(say("main"), 500, 0.9, 1.0, 400, 900, float("nan")), 6, 6, Pattern("scattered"))
     finding: dict[tuple[str, ...], list[Repeated]] = {(case.key, "alpha"): [main, *others] for case in CASES}
     return dataclasses.replace(
-        verdicts.with_changes(view, comparisons=[], control=[]), launch_values=NO_VALUES, modes=finding
+        verdicts.change_verdict(view, comparisons=[], control=[]), launch_values=NO_VALUES, modes=finding
     )
 
 
-def second(launches: int, pattern: Pattern, share: float = 0.03) -> Repeated:
+def make_mode(launches: int, pattern: Pattern, share: float = 0.03) -> Repeated:
     name = f"second at 2.0×, {100 * share:.1f} % of samples"
     return Repeated(Mode(say(name), 1000, share, 2.0, 900, 1200, 0.1), 6, launches, pattern)
 
@@ -101,17 +101,15 @@ def second(launches: int, pattern: Pattern, share: float = 0.03) -> Repeated:
         ),
     ],
 )
-def test_what_to_try_depends_on_how_slow_calls_follow_each_other(
-    view: CampaignView, pattern: Pattern, advice: str
-) -> None:
-    (finding,) = modes.find(evidence_with(view, second(6, pattern)))
+def test_the_advice_depends_on_the_order_of_slow_calls(view: CampaignView, pattern: Pattern, advice: str) -> None:
+    (finding,) = modes.find(add_modes(view, make_mode(6, pattern)))
     assert render(finding.advice) == f"A mean hides this: compare percentiles. {advice}"
     assert finding.cases == [case.key for case in CASES]
     assert render(pattern.text) in render(finding.text)
 
 
 @pytest.mark.parametrize(
-    "mode", [second(2, Pattern("scattered")), second(6, Pattern("whole")), second(6, Pattern("stays"))]
+    "mode", [make_mode(2, Pattern("scattered")), make_mode(6, Pattern("whole")), make_mode(6, Pattern("stays"))]
 )
-def test_what_does_not_repeat_is_no_finding(view: CampaignView, mode: Repeated) -> None:
-    assert list(modes.find(evidence_with(view, mode))) == []
+def test_a_mode_that_does_not_repeat_is_no_finding(view: CampaignView, mode: Repeated) -> None:
+    assert list(modes.find(add_modes(view, mode))) == []

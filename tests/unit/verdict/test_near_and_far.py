@@ -1,4 +1,4 @@
-"""The whole way from values with two levels of the reference to verdict, table, gate and note of modes."""
+"""Values with two levels of the reference, evaluated up to verdict, table, gate and note of modes."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ HOPS = [50.0, 200.0, 50.0, 200.0]
 
 
 @pytest.fixture
-def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CampaignView:
+def evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CampaignView:
     """Evaluate a campaign in which beta takes 1.2 times as long near and 0.8 times far, in the smallest case."""
     compute_launch_values = statistics.compute_launch_values
 
-    def with_visits(*arguments: object) -> pl.DataFrame:
+    def add_visits(*arguments: object) -> pl.DataFrame:
         slow = pl.when(pl.col("case") == KEYS[0], pl.col("candidate") == "beta")
         return compute_launch_values(*arguments).with_columns(  # type: ignore[arg-type]
             visit=pl.lit([0, 1, 2, 3]),
@@ -40,52 +40,52 @@ def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CampaignView:
             visit_ns=slow.then(pl.lit([120.0, 320.0] * 2)).otherwise(pl.lit([100.0, 400.0] * 2)),
         )
 
-    monkeypatch.setattr(statistics, "compute_launch_values", with_visits)
-    return verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=NAMES, cases=verdicts.LINE)
+    monkeypatch.setattr(statistics, "compute_launch_values", add_visits)
+    return verdicts.evaluate(tmp_path, verdicts.make_constant({}), candidates=NAMES, cases=verdicts.LINE)
 
 
-def test_the_verdict_and_its_table_name_both_levels(evaluated: CampaignView) -> None:
-    first, *others = evaluated.verdict.cases
+def test_verdict_and_table_name_both_levels(evaluation: CampaignView) -> None:
+    first, *others = evaluation.verdict.cases
     assert (first.outcome, first.winners_by_level) == ("depends", {"near": ["alpha"], "far": ["beta"]})
     assert {other.outcome for other in others} == {"equivalent"}
-    (table,) = results.latex(evaluated)
+    (table,) = results.latex(evaluation)
     by_level = "near: alpha 1.20× (1.20–1.20×), far: beta 1.25× (1.25–1.25×)"
     assert [render(row[-1].text) for row in table.rows] == [by_level, "=", "="]
     assert first.outcome_by_level == {"near": "faster", "far": "faster"}
     wins = "Fastest in single cases: alpha 0, beta 0, equivalent 2, different near and far 1 (of 3 cases)."
-    assert wins in [render(claim.text) for claim in evaluated.verdict.conclusion]
-    assert "; two signs: cores near/far" in overview.overview(evaluated).caption
-    assert [finding.kind for finding in evaluated.verdict.findings if finding.severity == "warning"].count(
+    assert wins in [render(claim.text) for claim in evaluation.verdict.conclusion]
+    assert "; two signs: cores near/far" in overview.overview(evaluation).caption
+    assert [finding.kind for finding in evaluation.verdict.findings if finding.severity == "warning"].count(
         "reference"
     ) == 2
 
 
-def test_a_gate_fails_nothing_that_depends_on_the_level(evaluated: CampaignView) -> None:
-    check, *others = gate.check_candidate(evaluated, "beta", "alpha")
+def test_a_gate_does_not_fail_a_case_that_depends_on_the_level(evaluation: CampaignView) -> None:
+    check, *others = gate.check_candidate(evaluation, "beta", "alpha")
     assert check.outcome == "skipped"
     assert render(check.text).startswith("takes 1.20× (")
     assert "the time of alpha while cores are near, 0.80× (" in render(check.text)
     assert {other.outcome for other in others} == {"passed"}
-    assert [finding.relation for finding in (check, *others)] == [case.outcome for case in evaluated.verdict.cases]
+    assert [finding.relation for finding in (check, *others)] == [case.outcome for case in evaluation.verdict.cases]
 
 
-def test_exported_comparisons_have_columns_of_both_levels(evaluated: CampaignView) -> None:
-    row = derived.make_frames(evaluated)["comparisons"].row(by_predicate=pl.col("case") == KEYS[0], named=True)
+def test_exported_comparisons_have_columns_of_both_levels(evaluation: CampaignView) -> None:
+    row = derived.make_frames(evaluation)["comparisons"].row(by_predicate=pl.col("case") == KEYS[0], named=True)
     assert (row["near_ratio"], row["far_ratio"]) == (pytest.approx(1.2), pytest.approx(0.8))
     assert (row["near_blocks"], row["far_blocks"]) == (6, 6)
 
 
 @pytest.mark.parametrize(("slow_ns", "follows"), [(400.0, True), (100.0, False)])
-def test_a_mode_that_occurs_while_cores_are_far_is_one_of_the_machine(
-    evaluated: CampaignView, slow_ns: float, follows: bool
+def test_a_mode_that_occurs_while_cores_are_far_is_the_machine_s(
+    evaluation: CampaignView, slow_ns: float, follows: bool
 ) -> None:
     pattern = Pattern("bursts", 14)
     main = Repeated(Mode(say("main"), 100, 0.5, 1.0, 50, 200, float("nan")), 6, 6, pattern)
     second = Repeated(Mode(say("second at 4.0×, 50 % of samples"), 400, 0.5, 4.0, 200, 900, 0.1), 6, 6, pattern)
     visits = pl.lit([100.0, slow_ns, 500.0 - slow_ns, slow_ns])
     view = replace(
-        evaluated,
-        launch_values=evaluated.judged_values.with_columns(visit_ns=visits),
+        evaluation,
+        launch_values=evaluation.judged_values.with_columns(visit_ns=visits),
         modes={(key, name): [main, second] for key in KEYS for name in NAMES},
     )
     findings = list(modes.find(view))

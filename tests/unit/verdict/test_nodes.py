@@ -1,4 +1,4 @@
-"""What launches show of the nodes that they ran on: nodes that share one machine, and the cores of a job's nodes."""
+"""Nodes as reported by launches: nodes on one machine, and the cores of a job's nodes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ WAITING = (
 )
 
 
-def fact(rank: int, clock: str, cpus: str = "0-1") -> RankFact:
-    """Return what a rank on a node of its own says, which may run on two CPUs."""
+def make_fact(rank: int, clock: str, cpus: str = "0-1") -> RankFact:
+    """Return the report of a rank on a node of its own, which may run on two CPUs."""
     return RankFact(
         rank=rank, host=f"n{rank + 1}", cpu=rank % 2, cpus=cpus, clock=clock, libmpi="", core=rank % 2, socket=0
     )
 
 
-def over_nodes(campaign: Campaign) -> Campaign:
+def place_over_nodes(campaign: Campaign) -> Campaign:
     """Return the campaign with placements over one to three nodes."""
     places = [Placement(name=name, nodes=nodes, ranks_per_node=1, binding="none") for name, nodes in PLACES]
     return msgspec.structs.replace(campaign, plan=msgspec.structs.replace(campaign.plan, placements=places))
@@ -44,22 +44,22 @@ def over_nodes(campaign: Campaign) -> Campaign:
 def test_nodes_under_one_kernel_share_its_cores(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: str, *, short: bool, scheduled: bool
 ) -> None:
-    """By the boot that their ranks report, whatever the hosts are called; else each node has its own."""
+    """Equal boots reported by their ranks, whatever the names of hosts; otherwise each node has its own cores."""
     store = campaigns.make_campaign(tmp_path / "made", launches=3, placements=[name for name, _ in PLACES], samples=10)
-    store.campaign = over_nodes(store.campaign)
+    store.campaign = place_over_nodes(store.campaign)
     if scheduled:
         store.campaign = msgspec.structs.replace(store.campaign, machine=UNKNOWN_MACHINE)
     stored = Store.launches
 
-    def launches(self: Store) -> list[Launch]:
+    def list_launches(self: Store) -> list[Launch]:
         return [
             msgspec.structs.replace(
-                launch, ranks=[fact(rank, clock.format(rank)) for rank in range(dict(PLACES)[launch.placement])]
+                launch, ranks=[make_fact(rank, clock.format(rank)) for rank in range(dict(PLACES)[launch.placement])]
             )
             for launch in stored(self)
         ]
 
-    monkeypatch.setattr(Store, "launches", launches)
+    monkeypatch.setattr(Store, "launches", list_launches)
     verdict = evaluation.evaluate(store).verdict
     texts = [render(finding.text) for finding in verdict.findings if finding.kind == "oversubscribed"]
     assert texts == ([WAITING] if short else [])
@@ -69,13 +69,13 @@ def test_nodes_under_one_kernel_share_its_cores(
     assert f"Valid {where}" in conclusion
 
 
-def test_a_job_without_launches_says_nothing_of_its_nodes() -> None:
-    record = msgspec.structs.replace(over_nodes(campaigns.campaign()), machine=UNKNOWN_MACHINE)
+def test_a_job_without_launches_has_unknown_nodes() -> None:
+    record = msgspec.structs.replace(place_over_nodes(campaigns.make_record()), machine=UNKNOWN_MACHINE)
     assert complete_campaign(record, []) == record
     assert not record.oversubscribed(4096, 3)
 
 
-def test_threads_of_a_core_are_one_core_where_ranks_ran_on_both() -> None:
+def test_two_threads_of_a_core_count_as_one_core() -> None:
     rank_fact = RankFact(rank=0, host="n1", cpu=0, cpus="0,64", clock="", libmpi="", core=0, socket=0)
     assert count_cores([rank_fact, msgspec.structs.replace(rank_fact, rank=1, cpu=64)]) == 1
     assert count_cores([rank_fact, msgspec.structs.replace(rank_fact, rank=1, cpu=1, cpus="1", core=1)]) == 3

@@ -1,4 +1,4 @@
-"""The findings on libraries that print."""
+"""The findings on libraries that print much."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def view(tmp_path: Path) -> CampaignView:
     return verdicts.evaluate(tmp_path, lambda _name, _case: 1.0, cases=verdicts.LINE)
 
 
-def test_launches_that_print_much_are_reported_with_the_line_that_repeats(view: CampaignView) -> None:
+def test_launches_that_print_much_are_reported_with_a_repeated_line(view: CampaignView) -> None:
     log = "g 0\nonce\n[n1:17] warn 4\nother\n[n1:99] warn 5\n[n1:99] warn 6\n"
     loud, *rest = view.launches
     launches = [msgspec.structs.replace(loud, output_bytes=11 << 20, log=log), *rest]
@@ -42,7 +42,7 @@ def test_little_output_is_no_finding(view: CampaignView) -> None:
     assert list(output.find(dataclasses.replace(view, launches=launches))) == []
 
 
-def test_all_cases_with_printing_are_one_finding(view: CampaignView) -> None:
+def test_cases_with_output_in_timed_calls_are_one_finding(view: CampaignView) -> None:
     summaries = [
         msgspec.structs.replace(summary, printed_bytes=summary.candidate == "beta" and number + 1)
         for number, summary in enumerate(view.summaries)
@@ -55,12 +55,12 @@ def test_all_cases_with_printing_are_one_finding(view: CampaignView) -> None:
 
 
 @pytest.mark.parametrize(("came_out", "expected"), [(12, [5, 7]), (11, [0, 0])])
-def test_what_went_to_the_network_was_not_printed(view: CampaignView, came_out: int, expected: list[int]) -> None:
+def test_bytes_sent_to_the_network_are_not_output(view: CampaignView, came_out: int, expected: list[int]) -> None:
     case = next(iter(view.case_of.values()))
     results = [CaseResult(case=case, status=CaseStatus.OK, printed_bytes=count) for count in (5, 7)]
     assert [result.printed_bytes for result in drop_network_bytes(results, came_out)] == expected
 
 
 @pytest.mark.parametrize("log", ["", "a", "a\na\nb", "a\nb\n\n\n"])
-def test_a_log_in_which_no_whole_line_repeats(log: str) -> None:
+def test_only_entire_lines_count_as_repeated(log: str) -> None:
     assert output.find_repeated(log) == ""

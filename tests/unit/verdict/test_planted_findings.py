@@ -1,6 +1,5 @@
-"""What was planted in drawn campaigns is found, word for word; where nothing was, it is hardly ever invented.
-
-Rates are asserted over 100 campaigns, 50 of each kind of noise: `test_findings_are_hardly_ever_invented` states them.
+"""Planted findings in drawn campaigns are found in exact words; without planted ones, findings are hardly ever made.
+/ Rates are over 100 campaigns, 50 of each kind of noise: see `test_findings_are_hardly_ever_invented`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import msgspec
 import numpy as np
 import polars as pl
 import pytest
-from fakes import campaigns, planted
+from fakes import campaign_views, campaigns
 from fakes.words import render_texts
 
 from rankbench import units
@@ -39,55 +38,61 @@ def find_kind(kind: str, view: CampaignView) -> list[Finding]:
     return list(FINDERS[kind].find(view))
 
 
-def line(operation: str = "allreduce", form: str = "blocking", sizes: Sequence[int] = SIZES) -> list[Case]:
-    return campaigns.cases_of(lines=[(operation, form)], sizes=sizes)  # type: ignore[list-item]
+def make_line(operation: str = "allreduce", form: str = "blocking", sizes: Sequence[int] = SIZES) -> list[Case]:
+    return campaigns.make_cases(lines=[(operation, form)], sizes=sizes)  # type: ignore[list-item]
 
 
-def times(factor: Callable[[str, Case], float]) -> planted.TimeOf:
-    """Return the time of a smooth curve, the same for all candidates, times a factor."""
-    return lambda candidate, case: campaigns.base_ns(case) * factor(candidate, case)
+def make_times(factor: Callable[[str, Case], float]) -> campaign_views.TimeOf:
+    """Return times on a smooth curve, equal for all candidates, times a factor."""
+    return lambda candidate, case: campaigns.compute_base_ns(case) * factor(candidate, case)
 
 
-def exactly(factor: Callable[[str, Case], float], cases: Sequence[Case], **others: object) -> CampaignView:
-    """Return evidence without any scatter."""
-    return planted.view(times(factor), cases=cases, spread=0, state=0, **others)  # type: ignore[arg-type]
+def make_view(factor: Callable[[str, Case], float], cases: Sequence[Case], **others: object) -> CampaignView:
+    """Return a campaign without scatter."""
+    return campaign_views.make_view(make_times(factor), cases=cases, spread=0, state=0, **others)  # type: ignore[arg-type]
 
 
-def key(size: int, operation: str = "allreduce", datatype: str = "float") -> str:
+def make_key(size: int, operation: str = "allreduce", datatype: str = "float") -> str:
     return f"{operation}.blocking.{size}.{datatype}.socket.window"
 
 
 # --- crossovers -------------------------------------------------------------------------------------------------------
 
 
-def crossing(candidate: str, case: Case) -> float:
-    """Alpha is ahead below 4 KiB, nobody there, beta above; gamma is far behind."""
+def find_crossing_factor(candidate: str, case: Case) -> float:
+    """Alpha leads below 4 KiB, no candidate leads there, beta leads above; gamma is far behind."""
     if candidate == "gamma":
         return 2.0
     ahead = "alpha" if case.size_bytes < SWITCH else "beta"
     return 1.0 if candidate == ahead or case.size_bytes == SWITCH else 1.3
 
 
-def test_a_crossover_is_reported_with_both_sides_of_it() -> None:
-    (finding,) = find_kind("crossover", exactly(crossing, line()))
+def test_a_crossover_is_reported_with_both_sides() -> None:
+    (finding,) = find_kind("crossover", make_view(find_crossing_factor, make_line()))
     assert render(finding.text) == (
         "In allreduce, alpha is fastest from 16 B to 1 KiB; alpha and beta are among the fastest at 4 KiB; beta is "
         "fastest from 16 KiB to 1 MiB. The fastest changes between 1 KiB and 16 KiB: at 1 KiB beta is 1.30× slower "
         "than alpha (1.30× to 1.30×) and at 16 KiB alpha is 1.30× slower than beta (1.30× to 1.30×)."
     )
-    assert finding.cases == [key(16), key(1024), key(4096), key(16384), key(1 << 20)]
+    assert finding.cases == [make_key(16), make_key(1024), make_key(4096), make_key(16384), make_key(1 << 20)]
     assert [span.candidates for span in finding.spans] == [["alpha"], ["alpha", "beta"], ["beta"]]
 
 
-def test_winners_that_only_flicker_do_not_cross() -> None:
-    """Two are level in truth and a third is behind: whoever happens to be in front changes from size to size."""
-    time_ns = times(lambda candidate, _case: 1.4 if candidate == "gamma" else 1.0)
-    invented = sum(bool(find_kind("crossover", planted.view(time_ns, seed=seed, cases=line()))) for seed in range(25))
+def test_changing_winners_among_equal_candidates_are_no_crossover() -> None:
+    """Two candidates are equal and a third is slower: which of the two leads changes by chance."""
+    time_ns = make_times(lambda candidate, _case: 1.4 if candidate == "gamma" else 1.0)
+    invented = sum(
+        bool(find_kind("crossover", campaign_views.make_view(time_ns, seed=seed, cases=make_line())))
+        for seed in range(25)
+    )
     assert invented == 0
 
 
-def test_a_planted_crossover_is_found_through_noise() -> None:
-    views = [planted.view(times(crossing), seed=seed, spread=0.05, cases=line()) for seed in range(15)]
+def test_a_planted_crossover_is_found_despite_noise() -> None:
+    views = [
+        campaign_views.make_view(make_times(find_crossing_factor), seed=seed, spread=0.05, cases=make_line())
+        for seed in range(15)
+    ]
     texts = [render(finding.text) for view in views for finding in find_kind("crossover", view)]
     assert len(texts) == 15
     assert all("The fastest changes between 1 KiB and 16 KiB: " in text for text in texts)
@@ -96,12 +101,12 @@ def test_a_planted_crossover_is_found_through_noise() -> None:
 # --- jumps ------------------------------------------------------------------------------------------------------------
 
 
-def jumping(*names: str, factor: float = 2.0) -> Callable[[str, Case], float]:
+def make_jumping(*names: str, factor: float = 2.0) -> Callable[[str, Case], float]:
     return lambda candidate, case: factor if candidate in names and case.size_bytes >= SWITCH else 1.0
 
 
-def test_a_jump_of_one_candidate_looks_like_a_switch() -> None:
-    assert [render_texts(finding) for finding in find_kind("jumps", exactly(jumping("beta"), line()))] == [
+def test_a_jump_of_one_candidate_is_probably_a_switch() -> None:
+    assert [render_texts(finding) for finding in find_kind("jumps", make_view(make_jumping("beta"), make_line()))] == [
         Finding(
             kind="jumps",
             title=Text("allreduce: jumps along the sizes"),
@@ -112,44 +117,44 @@ def test_a_jump_of_one_candidate_looks_like_a_switch() -> None:
                 )
             ),
             advice=Text("Find the setting that moves the jump, and try other values."),
-            cases=[key(1024), key(4096)],
+            cases=[make_key(1024), make_key(4096)],
             severity="note",
         )
     ]
 
 
-def test_a_jump_of_all_is_rather_the_machine_s() -> None:
-    (finding,) = find_kind("jumps", exactly(jumping("alpha", "beta", "gamma"), line()))
+def test_a_jump_of_all_candidates_is_probably_the_machine_s() -> None:
+    (finding,) = find_kind("jumps", make_view(make_jumping("alpha", "beta", "gamma"), make_line()))
     assert render(finding.text).endswith("All candidates do this, so the machine is the likely cause.")
     assert render(finding.text).count("jumps by 4.03× from 1 KiB to 4 KiB") == 3
 
 
-def test_a_full_cache_is_named_where_buffers_fill_it() -> None:
+def test_a_full_cache_is_named_if_buffers_fill_it() -> None:
     sizes = tuple(4**power for power in range(6, 14))
 
-    def factor(_candidate: str, case: Case) -> float:
+    def choose_factor(_candidate: str, case: Case) -> float:
         return 3.0 if case.size_bytes >= 16 << 20 else 1.0
 
-    (finding,) = find_kind("jumps", exactly(factor, line(sizes=sizes)))
+    (finding,) = find_kind("jumps", make_view(choose_factor, make_line(sizes=sizes)))
     assert render(finding.text).endswith(
         "All candidates do this, so the machine is the likely cause (the ranks of a node use 16.0 MiB to 64.0 MiB of "
         "buffers there; the last-level cache has 32.0 MiB)."
     )
 
 
-def test_a_drop_may_say_that_the_better_way_is_taken_too_late() -> None:
-    (finding,) = find_kind("jumps", exactly(jumping("beta", factor=0.3), line()))
+def test_a_drop_suggests_an_earlier_switch() -> None:
+    (finding,) = find_kind("jumps", make_view(make_jumping("beta", factor=0.3), make_line()))
     assert render(finding.text).startswith("beta drops to 0.60× from 1 KiB to 4 KiB (")
     assert (
         render(finding.advice) == "The algorithm above a drop may be faster below it too: try to switch to it earlier."
     )
 
 
-def test_a_lone_slow_size_goes_back() -> None:
-    def factor(candidate: str, case: Case) -> float:
+def test_a_single_slow_size_is_a_jump_that_returns() -> None:
+    def choose_factor(candidate: str, case: Case) -> float:
         return 3.0 if candidate == "beta" and case.size_bytes == SWITCH else 1.0
 
-    (finding,) = find_kind("jumps", exactly(factor, line()))
+    (finding,) = find_kind("jumps", make_view(choose_factor, make_line()))
     assert "beta jumps by 6.05× from 1 KiB to 4 KiB" in render(finding.text)
     assert ", and returns above 4 KiB" in render(finding.text)
 
@@ -164,11 +169,17 @@ def test_a_lone_slow_size_goes_back() -> None:
         ("other", "5.0.11", {}, ""),
     ],
 )
-def test_a_limit_that_lies_there_is_named(family: str, version: str, settings: dict[str, str], sentence: str) -> None:
-    base = campaigns.library("alpha")
+def test_a_known_limit_of_the_library_at_this_size_is_named(
+    family: str, version: str, settings: dict[str, str], sentence: str
+) -> None:
+    base = campaigns.make_library("alpha")
     libraries = [msgspec.structs.replace(base, family=family, version=version)]
-    view = exactly(
-        jumping("alpha"), line("pingpong"), candidates=("alpha",), settings={"alpha": settings}, libraries=libraries
+    view = make_view(
+        make_jumping("alpha"),
+        make_line("pingpong"),
+        candidates=("alpha",),
+        settings={"alpha": settings},
+        libraries=libraries,
     )
     (finding,) = find_kind("jumps", view)
     assert render(finding.text).endswith(f"Probably a switch of protocol or algorithm{sentence}.")
@@ -177,11 +188,13 @@ def test_a_limit_that_lies_there_is_named(family: str, version: str, settings: d
 # --- slower for less --------------------------------------------------------------------------------------------------
 
 
-def test_what_takes_longer_for_less_is_reported_with_the_worst_pair() -> None:
-    def factor(candidate: str, case: Case) -> float:
+def test_smaller_messages_that_take_longer_are_reported_with_the_worst_pair() -> None:
+    def choose_factor(candidate: str, case: Case) -> float:
         return 8.0 if candidate == "beta" and case.size_bytes == 1024 else 1.0
 
-    assert [render_texts(finding) for finding in find_kind("slower_for_less", exactly(factor, line()))] == [
+    assert [
+        render_texts(finding) for finding in find_kind("slower_for_less", make_view(choose_factor, make_line()))
+    ] == [
         Finding(
             kind="slower_for_less",
             title=Text("allreduce: smaller messages take longer than larger ones"),
@@ -189,7 +202,7 @@ def test_what_takes_longer_for_less_is_reported_with_the_worst_pair() -> None:
             advice=Text(
                 "The switch of algorithm between the two sizes comes too late. As a workaround, send the larger one."
             ),
-            cases=[key(1024), key(4096)],
+            cases=[make_key(1024), make_key(4096)],
             severity="warning",
         )
     ]
@@ -197,22 +210,24 @@ def test_what_takes_longer_for_less_is_reported_with_the_worst_pair() -> None:
 
 # --- guidelines -------------------------------------------------------------------------------------------------------
 
-PARTS = [*line(), *line("reduce"), *line("bcast")]
+PARTS = [*make_line(), *make_line("reduce"), *make_line("bcast")]
 
 
-def compose(breach: float = 1.0) -> planted.TimeOf:
-    """Return times in which an allreduce takes just as long as its parts, or longer from 4 KiB on."""
+def make_composition(breach: float = 1.0) -> campaign_views.TimeOf:
+    """Return times of an allreduce that takes as long as its parts, or longer from 4 KiB on."""
 
-    def time_ns(_candidate: str, case: Case) -> float:
+    def choose_time_ns(_candidate: str, case: Case) -> float:
         if case.operation != "allreduce":
-            return campaigns.base_ns(case)
-        return 2 * campaigns.base_ns(case) * (breach if case.size_bytes >= SWITCH else 1.0)
+            return campaigns.compute_base_ns(case)
+        return 2 * campaigns.compute_base_ns(case) * (breach if case.size_bytes >= SWITCH else 1.0)
 
-    return time_ns
+    return choose_time_ns
 
 
 def test_an_allreduce_slower_than_its_parts_is_reported() -> None:
-    campaign_view = planted.view(compose(1.5), cases=PARTS, spread=0, state=0, candidates=("alpha",))
+    campaign_view = campaign_views.make_view(
+        make_composition(1.5), cases=PARTS, spread=0, state=0, candidates=("alpha",)
+    )
     sizes = [size for size in SIZES if size >= SWITCH]
     operations = (("allreduce", "float"), ("reduce", "float"), ("bcast", "byte"))
     assert [render_texts(finding) for finding in find_kind("guidelines", campaign_view)] == [
@@ -228,33 +243,41 @@ def test_an_allreduce_slower_than_its_parts_is_reported() -> None:
             advice=Text(
                 "Look for a setting that selects another algorithm. As a workaround, use reduce + bcast instead."
             ),
-            cases=[key(size, *operation) for size in sizes for operation in operations],
+            cases=[make_key(size, *operation) for size in sizes for operation in operations],
             severity="warning",
         )
     ]
 
 
 def test_sizes_of_parts_are_scaled_by_the_ranks() -> None:
-    """Of two ranks, a bcast of 1 KiB is a scatter and an allgather of 512 B; and a scatter is a bcast of the double."""
-    cases = [*line("bcast", sizes=(1024,)), *line("scatter", sizes=(512,)), *line("allgather", sizes=(512, 1024))]
-    view = exactly(lambda _candidate, case: 9.0 if case.operation == "bcast" else 1.0, cases, candidates=("alpha",))
+    """With two ranks, a bcast of 1 KiB is a scatter and an allgather of 512 B, a scatter a bcast of twice its size."""
+    cases = [
+        *make_line("bcast", sizes=(1024,)),
+        *make_line("scatter", sizes=(512,)),
+        *make_line("allgather", sizes=(512, 1024)),
+    ]
+    view = make_view(lambda _candidate, case: 9.0 if case.operation == "bcast" else 1.0, cases, candidates=("alpha",))
     (finding,) = find_kind("guidelines", view)
     assert finding.cases == [case.key for case in cases[:3]]
-    view = exactly(lambda _candidate, case: 9.0 if case.operation == "scatter" else 1.0, cases, candidates=("alpha",))
+    view = make_view(lambda _candidate, case: 9.0 if case.operation == "scatter" else 1.0, cases, candidates=("alpha",))
     (finding,) = find_kind("guidelines", view)
     assert render(finding.text).startswith("In 1 of 1 case, scatter of alpha is slower than bcast, ")
 
 
-def test_a_case_without_its_parts_is_passed_over() -> None:
-    apart = [*line(sizes=(8,)), *line("reduce", sizes=(16,)), *line("bcast", sizes=(8,))]
-    assert find_kind("guidelines", exactly(lambda _candidate, _case: 9.0, apart)) == []
+def test_a_case_without_its_parts_is_left_out() -> None:
+    apart = [*make_line(sizes=(8,)), *make_line("reduce", sizes=(16,)), *make_line("bcast", sizes=(8,))]
+    assert find_kind("guidelines", make_view(lambda _candidate, _case: 9.0, apart)) == []
 
 
-def test_persistent_calls_should_not_be_slower_than_blocking_ones_nor_nonblocking_much() -> None:
-    cases = [*line(sizes=(8,)), *line(form="persistent", sizes=(8,)), *line(form="nonblocking", sizes=(8,))]
+def test_persistent_and_nonblocking_calls_are_compared_with_blocking_ones() -> None:
+    cases = [
+        *make_line(sizes=(8,)),
+        *make_line(form="persistent", sizes=(8,)),
+        *make_line(form="nonblocking", sizes=(8,)),
+    ]
     factors = {"blocking": 1.0, "persistent": 1.2, "nonblocking": 1.2}
     (finding,) = find_kind(
-        "guidelines", exactly(lambda _candidate, case: factors[case.form], cases, candidates=("alpha",))
+        "guidelines", make_view(lambda _candidate, case: factors[case.form], cases, candidates=("alpha",))
     )
     assert render(finding.title) == "alpha: persistent calls are slower than blocking ones"
     assert render(finding.text) == (
@@ -263,13 +286,13 @@ def test_persistent_calls_should_not_be_slower_than_blocking_ones_nor_nonblockin
     )
     factors = {"blocking": 1.0, "persistent": 1.0, "nonblocking": 1.5}
     (finding,) = find_kind(
-        "guidelines", exactly(lambda _candidate, case: factors[case.form], cases, candidates=("alpha",))
+        "guidelines", make_view(lambda _candidate, case: factors[case.form], cases, candidates=("alpha",))
     )
     assert "nonblocking calls of alpha are slower than blocking ones by more than 25%" in render(finding.text)
 
 
-def test_rules_name_operations_whose_parts_deliver_as_much() -> None:
-    operations = {operation.name: operation for operation in campaigns.campaign().operations}
+def test_rules_name_operations_whose_parts_deliver_the_same_amounts() -> None:
+    operations = {operation.name: operation for operation in campaigns.make_record().operations}
     for rule in guidelines.read_rules():
         operation, parts = operations[rule.call], [operations[part.operation] for part in rule.parts]
         if not operation.sized:
@@ -278,7 +301,7 @@ def test_rules_name_operations_whose_parts_deliver_as_much() -> None:
         sizes = [{"n": n, "n p": n * p, "n/p": n // p}[part.size] for part in rule.parts]
         both = list(zip(parts, sizes, strict=True))
         assert max(part.receive.bytes(size, p) for part, size in both) >= operation.receive.bytes(n, p), rule
-        # A root has what it sends as well.
+        # A root has its own data as well.
         had = (part.root_receive.bytes(size, p) + part.root_send.bytes(size, p) for part, size in both)
         assert max(had) >= operation.root_receive.bytes(n, p), rule
 
@@ -286,12 +309,14 @@ def test_rules_name_operations_whose_parts_deliver_as_much() -> None:
 # --- unstable launches ------------------------------------------------------------------------------------------------
 
 
-def restless(candidate: str, _case: Case) -> float:
+def find_spread(candidate: str, _case: Case) -> float:
     return 0.3 if candidate == "beta" else 0.02
 
 
 def test_launches_that_scatter_far_more_than_all_others_are_reported() -> None:
-    campaign_view = planted.view(planted.equal_times, cases=line(), spread=restless, state=0.02, launches=10)
+    campaign_view = campaign_views.make_view(
+        campaign_views.find_equal_time, cases=make_line(), spread=find_spread, state=0.02, launches=10
+    )
     (finding,) = find_kind("unstable", campaign_view)
     assert render(finding.title) == "beta: launches vary more than those of others"
     assert render(finding.text).startswith(
@@ -300,15 +325,20 @@ def test_launches_that_scatter_far_more_than_all_others_are_reported() -> None:
     assert (finding.plot, finding.severity, len(finding.cases)) == ("launches", "warning", 1)
 
 
-def test_a_machine_that_stirs_all_launches_is_no_candidate_s_doing() -> None:
-    views = [planted.view(planted.equal_times, cases=line(), seed=seed, spread=0.2, tails=2) for seed in range(15)]
+def test_scatter_of_all_launches_is_not_one_candidate_s() -> None:
+    views = [
+        campaign_views.make_view(campaign_views.find_equal_time, cases=make_line(), seed=seed, spread=0.2, tails=2)
+        for seed in range(15)
+    ]
     assert [find_kind("unstable", view) for view in views] == [[]] * 15
 
 
-def test_cases_that_a_launch_or_all_but_one_lack_are_left_out_of_its_scatter() -> None:
-    campaign_view = planted.view(planted.equal_times, cases=line(), spread=restless, state=0.02, launches=10)
-    lone = (pl.col("case") == key(SMALL)) & (pl.col("block") > 1)
-    lacking = (pl.col("case") == key(SWITCH)) & (pl.col("block") == 2)
+def test_cases_missing_in_a_launch_are_left_out_of_its_scatter() -> None:
+    campaign_view = campaign_views.make_view(
+        campaign_views.find_equal_time, cases=make_line(), spread=find_spread, state=0.02, launches=10
+    )
+    lone = (pl.col("case") == make_key(SMALL)) & (pl.col("block") > 1)
+    lacking = (pl.col("case") == make_key(SWITCH)) & (pl.col("block") == 2)
     launch_values = campaign_view.judged_values.filter(~(lone | lacking))
     (finding,) = find_kind("unstable", dataclasses.replace(campaign_view, launch_values=launch_values))
     assert render(finding.title) == "beta: launches vary more than those of others"
@@ -319,8 +349,8 @@ def test_cases_that_a_launch_or_all_but_one_lack_are_left_out_of_its_scatter() -
 SETTINGS = {"alpha": {}, "beta": {"eager": "1"}}
 
 
-def test_a_setting_that_changes_nothing_is_reported() -> None:
-    view = exactly(lambda _candidate, _case: 1.0, line(), candidates=("alpha", "beta"), settings=SETTINGS)
+def test_a_setting_without_effect_is_reported() -> None:
+    view = make_view(lambda _candidate, _case: 1.0, make_line(), candidates=("alpha", "beta"), settings=SETTINGS)
     assert [render_texts(finding) for finding in find_kind("no_effect", view)] == [
         Finding(
             kind="no_effect",
@@ -337,40 +367,47 @@ def test_a_setting_that_changes_nothing_is_reported() -> None:
                     "algorithm that it belongs to."
                 )
             ),
-            cases=[case.key for case in line()],
+            cases=[case.key for case in make_line()],
             severity="note",
             plot="ratios",
         )
     ]
 
 
-def test_a_setting_that_changes_one_case_or_of_which_little_is_known_is_not_reported() -> None:
-    def once(candidate: str, case: Case) -> float:
+def test_settings_with_an_effect_in_one_case_or_with_uncertain_effect_are_not_reported() -> None:
+    def slow_down_one_case(candidate: str, case: Case) -> float:
         return 1.04 if candidate == "beta" and case.size_bytes == SMALL else 1.0
 
-    assert find_kind("no_effect", exactly(once, line(), candidates=("alpha", "beta"), settings=SETTINGS)) == []
-    assert find_kind("no_effect", exactly(once, line(), candidates=("alpha", "beta"))) == []
-    noisy = planted.view(planted.equal_times, candidates=("alpha", "beta"), settings=SETTINGS, spread=0.1)
+    assert (
+        find_kind(
+            "no_effect", make_view(slow_down_one_case, make_line(), candidates=("alpha", "beta"), settings=SETTINGS)
+        )
+        == []
+    )
+    assert find_kind("no_effect", make_view(slow_down_one_case, make_line(), candidates=("alpha", "beta"))) == []
+    noisy = campaign_views.make_view(
+        campaign_views.find_equal_time, candidates=("alpha", "beta"), settings=SETTINGS, spread=0.1
+    )
     assert find_kind("no_effect", noisy) == []
 
 
 # --- misleading starts ------------------------------------------------------------------------------------------------
 
 
-def with_barrier(cases: Iterable[Case]) -> list[Case]:
-    """Return the cases, and the same with the start barrier."""
+def add_barrier(cases: Iterable[Case]) -> list[Case]:
+    """Return the cases, and the same cases with start barrier."""
     return [msgspec.structs.replace(case, start=start) for case in cases for start in ("window", "barrier")]
 
 
-def test_a_start_that_turns_the_winner_round_is_reported() -> None:
-    def factor(candidate: str, case: Case) -> float:
+def test_a_start_that_changes_the_winner_is_reported() -> None:
+    def choose_factor(candidate: str, case: Case) -> float:
         slow = {"window": "beta", "barrier": "alpha"}[case.start]
         return 1.2 if candidate == slow and case.size_bytes == SMALL else 1.1 if case.start == "barrier" else 1.0
 
-    cases = with_barrier(line(sizes=(SMALL, 1024)))
+    cases = add_barrier(make_line(sizes=(SMALL, 1024)))
     assert [
         render_texts(finding)
-        for finding in find_kind("misleading_starts", exactly(factor, cases, candidates=("alpha", "beta")))
+        for finding in find_kind("misleading_starts", make_view(choose_factor, cases, candidates=("alpha", "beta")))
     ] == [
         Finding(
             kind="misleading_starts",
@@ -396,23 +433,23 @@ def test_a_start_that_turns_the_winner_round_is_reported() -> None:
     ]
 
 
-def test_a_start_that_is_slower_for_all_equally_does_not_mislead() -> None:
-    cases = with_barrier(line(sizes=(SMALL, 1024)))
-    view = exactly(lambda _candidate, case: 1.5 if case.start == "barrier" else 1.0, cases)
+def test_a_start_that_is_slower_for_all_is_not_misleading() -> None:
+    cases = add_barrier(make_line(sizes=(SMALL, 1024)))
+    view = make_view(lambda _candidate, case: 1.5 if case.start == "barrier" else 1.0, cases)
     assert find_kind("misleading_starts", view) == []
 
 
 # --- one rank always last ---------------------------------------------------------------------------------------------
 
 
-def last_ranks(
+def draw_last_ranks(
     cases: Iterable[Case], share: Callable[[str], float], launches: int = 6, seed: int = 1, ranks: int = 4
 ) -> pl.DataFrame:
-    """Return who was last of 100 samples each: rank 2 in a share of them that is reported by candidate."""
+    """Return last ranks of 100 samples each: rank 2 has a share of them that depends on the candidate."""
     random = np.random.default_rng(seed)
     rows = []
     for case in cases:
-        for number, block, _, name in planted.launches_of(launches, ("alpha", "beta", "gamma")):
+        for number, block, _, name in campaign_views.list_launches(launches, ("alpha", "beta", "gamma")):
             rest = (1 - share(name)) / (ranks - 1)
             drawn = random.multinomial(100, [share(name) if rank == 2 else rest for rank in range(ranks)]) / 100
             rows += [
@@ -421,12 +458,14 @@ def last_ranks(
     return pl.DataFrame(rows, NO_LAST_RANKS.schema, orient="row")
 
 
-SYMMETRIC = [*line(sizes=(8, 1024)), *line("alltoall", sizes=(8, 1024)), *line("barrier")]
+SYMMETRIC = [*make_line(sizes=(8, 1024)), *make_line("alltoall", sizes=(8, 1024)), *make_line("barrier")]
 
 
-def test_a_rank_that_is_last_with_all_candidates_points_to_its_cpu() -> None:
-    table = last_ranks(SYMMETRIC, lambda _name: 0.9)
-    (finding,) = find_kind("last_rank", planted.view(planted.equal_times, cases=SYMMETRIC, last_ranks=table))
+def test_a_rank_that_is_last_with_all_candidates_is_probably_slowed_by_its_cpu() -> None:
+    table = draw_last_ranks(SYMMETRIC, lambda _name: 0.9)
+    (finding,) = find_kind(
+        "last_rank", campaign_views.make_view(campaign_views.find_equal_time, cases=SYMMETRIC, last_ranks=table)
+    )
     assert render(finding.title) == "Rank 2 ends last"
     assert render(finding.text).startswith("Rank 2 ends last in ")
     assert render(finding.text).endswith(
@@ -435,62 +474,75 @@ def test_a_rank_that_is_last_with_all_candidates_points_to_its_cpu() -> None:
     assert (finding.severity, finding.plot, finding.cases) == ("warning", "ranks", [case.key for case in SYMMETRIC])
 
 
-def test_a_rank_that_is_last_with_one_candidate_may_be_its_algorithm_s() -> None:
-    table = last_ranks(SYMMETRIC, lambda name: 0.9 if name == "beta" else 0.25)
-    (finding,) = find_kind("last_rank", planted.view(planted.equal_times, cases=SYMMETRIC, last_ranks=table))
+def test_a_rank_that_is_last_with_one_candidate_is_probably_slowed_by_its_algorithm() -> None:
+    table = draw_last_ranks(SYMMETRIC, lambda name: 0.9 if name == "beta" else 0.25)
+    (finding,) = find_kind(
+        "last_rank", campaign_views.make_view(campaign_views.find_equal_time, cases=SYMMETRIC, last_ranks=table)
+    )
     assert "of the samples of 5 of 5 cases of beta, launch after launch." in render(finding.text)
     assert finding.severity == "note"
 
 
 @pytest.mark.parametrize("operations", [("bcast", "reduce", "scan"), ("allreduce",)])
-def test_what_ends_there_by_its_nature_is_not_reported(operations: Sequence[str]) -> None:
-    cases = [case for name in operations for case in line(name, sizes=(8, 1024))]
-    table = last_ranks(cases, lambda _name: 0.95)
-    assert find_kind("last_rank", planted.view(planted.equal_times, cases=cases, last_ranks=table)) == []
+def test_operations_that_always_end_at_one_rank_are_not_reported(operations: Sequence[str]) -> None:
+    cases = [case for name in operations for case in make_line(name, sizes=(8, 1024))]
+    table = draw_last_ranks(cases, lambda _name: 0.95)
+    assert (
+        find_kind("last_rank", campaign_views.make_view(campaign_views.find_equal_time, cases=cases, last_ranks=table))
+        == []
+    )
 
 
 # --- nothing planted --------------------------------------------------------------------------------------------------
 
 NULL = [
-    *with_barrier(line(sizes=SIZES[::2])),
-    *line("reduce", sizes=SIZES[::2]),
-    *line("bcast", sizes=SIZES[::2]),
-    *line(form="persistent", sizes=SIZES[::2]),
-    *line("barrier"),
+    *add_barrier(make_line(sizes=SIZES[::2])),
+    *make_line("reduce", sizes=SIZES[::2]),
+    *make_line("bcast", sizes=SIZES[::2]),
+    *make_line(form="persistent", sizes=SIZES[::2]),
+    *make_line("barrier"),
 ]
-LAST = {seed: last_ranks(NULL, lambda _name: 0.25, seed=seed, launches=3) for seed in range(4)}
-WANTED = (
+LAST_RANKS = {seed: draw_last_ranks(NULL, lambda _name: 0.25, seed=seed, launches=3) for seed in range(4)}
+KINDS = (
     "crossover", "jumps", "slower_for_less", "guidelines", "unstable", "no_effect", "last_rank", "misleading_starts",
 )  # fmt: skip
 
 
-def nothing(candidate: str, case: Case) -> float:
-    """Return times of which beta has 5 % and gamma 20 % more; a whole is 3 % slower than its parts, as is allowed."""
+def find_null_time(candidate: str, case: Case) -> float:
+    """Return times with beta 5 % and gamma 20 % slower; a composed operation is 3 % slower than its parts."""
     factor = {"alpha": 1.0, "beta": 1.05, "gamma": 1.2}[candidate]
     is_plain = case.operation == "allreduce" and case.form == "blocking"
     start = 1.3 if case.start == "barrier" else 1.0
-    return factor * start * (2 * 1.03 if is_plain or case.form == "persistent" else 1.0) * campaigns.base_ns(case)
+    return (
+        factor * start * (2 * 1.03 if is_plain or case.form == "persistent" else 1.0) * campaigns.compute_base_ns(case)
+    )
 
 
 @pytest.mark.parametrize(("spread", "tails"), [(0.02, 0), (0.1, 3)])
 @pytest.mark.thorough
 def test_findings_are_hardly_ever_invented(spread: float, tails: int) -> None:
-    """Each kind of finding is made in at most 1 of 50 campaigns in which there is nothing of its kind."""
+    """Each kind of finding is made in at most 1 of 50 campaigns without anything of this kind."""
     invented: Counter[str] = Counter()
     for seed in range(50):
-        campaign_view = planted.view(
-            nothing, seed=seed, cases=NULL, spread=spread, tails=tails, last_ranks=LAST[seed % 4], settings=THREE
+        campaign_view = campaign_views.make_view(
+            find_null_time,
+            seed=seed,
+            cases=NULL,
+            spread=spread,
+            tails=tails,
+            last_ranks=LAST_RANKS[seed % 4],
+            settings=THREE_SETTINGS,
         )
-        invented.update(kind for kind in WANTED if find_kind(kind, campaign_view))
+        invented.update(kind for kind in KINDS if find_kind(kind, campaign_view))
     assert max(invented.values(), default=0) <= 1, invented
 
 
-THREE = {"alpha": {}, "beta": {"eager": "1"}, "gamma": {"eager": "2"}}
+THREE_SETTINGS = {"alpha": {}, "beta": {"eager": "1"}, "gamma": {"eager": "2"}}
 
 
-def test_a_case_that_failed_throughout_is_nobody_s_finding() -> None:
-    def time_ns(candidate: str, case: Case) -> float:
-        return math.nan if candidate == "beta" and case.size_bytes > 1024 else campaigns.base_ns(case)
+def test_a_case_that_always_fails_for_a_candidate_is_in_no_finding() -> None:
+    def choose_time_ns(candidate: str, case: Case) -> float:
+        return math.nan if candidate == "beta" and case.size_bytes > 1024 else campaigns.compute_base_ns(case)
 
-    campaign_view = planted.view(time_ns, cases=NULL, last_ranks=LAST[0])
-    assert [finding for kind in WANTED for finding in find_kind(kind, campaign_view) if kind != "guidelines"] == []
+    campaign_view = campaign_views.make_view(choose_time_ns, cases=NULL, last_ranks=LAST_RANKS[0])
+    assert [finding for kind in KINDS for finding in find_kind(kind, campaign_view) if kind != "guidelines"] == []

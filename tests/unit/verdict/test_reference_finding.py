@@ -1,4 +1,4 @@
-"""What is said of candidates while cores are near and while they are far, word for word, and nothing at one level."""
+"""The finding on candidates while cores are near and while they are far: exact words, and none at a single level."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ HOPS = [50.0, 200.0, 50.0, 200.0]
 SMALLEST = verdicts.LINE[0].key
 
 
-def view(tmp_path: Path, near: float, far: float, hops: list[float] = HOPS) -> CampaignView:
-    """Return a view in which beta takes so much as long as alpha in the smallest case, at each level."""
+def make_view(tmp_path: Path, near: float, far: float, hops: list[float] = HOPS) -> CampaignView:
+    """Return a campaign in which beta has these times relative to alpha's at the smallest size, at each level."""
     names = ("alpha", "beta")
-    campaign_view = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=names, cases=verdicts.LINE)
+    campaign_view = verdicts.evaluate(tmp_path, verdicts.make_constant({}), candidates=names, cases=verdicts.LINE)
     slow = pl.when(pl.col("case") == SMALLEST, pl.col("candidate") == "beta")
     launch_values = campaign_view.judged_values.with_columns(
         visit=pl.lit([0, 1, 2, 3]),
@@ -42,11 +42,11 @@ def view(tmp_path: Path, near: float, far: float, hops: list[float] = HOPS) -> C
         )
         for case in campaign_view.campaign.cases
     ]
-    return replace(verdicts.with_changes(campaign_view, comparisons=compared, cases=cases), launch_values=launch_values)
+    return replace(verdicts.change_verdict(campaign_view, comparisons=compared, cases=cases), launch_values=launch_values)
 
 
 def test_a_winner_that_changes_is_named_at_both_levels(tmp_path: Path) -> None:
-    judged = view(tmp_path, near=1.2, far=0.8)
+    judged = make_view(tmp_path, near=1.2, far=0.8)
     level, reversal = reference.find(judged)
     assert render(level.title) == "Cores were sometimes near and sometimes far"
     assert render(level.text) == (
@@ -71,8 +71,8 @@ def test_a_winner_that_changes_is_named_at_both_levels(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ratio", [1.2, 1.0])
-def test_levels_that_make_no_difference_are_a_note(tmp_path: Path, ratio: float) -> None:
-    judged = view(tmp_path, near=ratio, far=ratio)
+def test_levels_without_an_effect_are_a_note(tmp_path: Path, ratio: float) -> None:
+    judged = make_view(tmp_path, near=ratio, far=ratio)
     (level,) = reference.find(judged)
     assert (level.cases, level.severity) == ([], "note")
     assert {case_verdict.outcome for case_verdict in judged.case_verdicts} == (
@@ -80,7 +80,7 @@ def test_levels_that_make_no_difference_are_a_note(tmp_path: Path, ratio: float)
     )
 
 
-def test_one_level_is_no_finding(tmp_path: Path) -> None:
-    judged = view(tmp_path, near=1.2, far=0.8, hops=[50.0] * 4)
+def test_a_single_level_is_no_finding(tmp_path: Path) -> None:
+    judged = make_view(tmp_path, near=1.2, far=0.8, hops=[50.0] * 4)
     assert list(reference.find(judged)) == []
     assert not any(case_verdict.winners_by_level for case_verdict in judged.case_verdicts)

@@ -1,11 +1,11 @@
-"""Who is fastest may depend on the nodes, and one may slow down as no other does: reported only where it is sure."""
+"""The fastest may depend on the nodes, and one may slow down unlike the others: reported only if it is certain."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import scales, thorough
+from fakes import mark_thorough, scales
 from fakes.words import render_texts
 
 from rankbench import evaluation
@@ -22,22 +22,22 @@ ADVICE = "Choose by the number of nodes and ranks of your jobs. The scaling char
 SETTING = "Check which algorithm it uses there, and whether a setting selects another."
 
 
-def findings(folder: Path, time_ns: scales.OutcomeOf, **others: object) -> list[Finding]:
-    store = scales.make(folder / "made", time_ns, **others)  # type: ignore[arg-type]
+def list_findings(folder: Path, time_ns: scales.OutcomeOf, **others: object) -> list[Finding]:
+    store = scales.make_store(folder / "made", time_ns, **others)  # type: ignore[arg-type]
     return [first for first in evaluation.evaluate(store).verdict.findings if first.kind == "scaling"]
 
 
-def crossing(candidate: str, _case: Case, place: Placement) -> float:
-    """Alpha grows faster than beta, which has more to do before."""
+def find_time_ns(candidate: str, _case: Case, place: Placement) -> float:
+    """Alpha's time grows faster than beta's, which has a larger constant part."""
     return 1000 + 500 * place.nodes if candidate == "alpha" else 3000 + 100 * place.nodes
 
 
-def key(nodes: int, ranks: int, size: int = 8) -> str:
+def make_key(nodes: int, ranks: int, size: int = 8) -> str:
     return f"allreduce.blocking.{size}.float.{nodes}x{ranks}.window"
 
 
-def test_the_fastest_may_change_with_the_nodes(tmp_path: Path) -> None:
-    (finding,) = findings(tmp_path, crossing, nodes=NODES, ranks=(2,))
+def test_a_fastest_candidate_that_changes_with_the_nodes_is_reported(tmp_path: Path) -> None:
+    (finding,) = list_findings(tmp_path, find_time_ns, nodes=NODES, ranks=(2,))
     assert render_texts(finding) == Finding(
         kind="scaling",
         title=Text("allreduce: the fastest depends on the number of nodes"),
@@ -48,20 +48,20 @@ def test_the_fastest_may_change_with_the_nodes(tmp_path: Path) -> None:
             )
         ),
         advice=Text(ADVICE),
-        cases=[key(nodes, 2) for nodes in (1, 4, 6, 12)],
+        cases=[make_key(nodes, 2) for nodes in (1, 4, 6, 12)],
         severity="note",
         spans=[
-            Span(candidates=["alpha"], cases=[key(nodes, 2) for nodes in (1, 2, 3, 4)]),
-            Span(candidates=["beta"], cases=[key(nodes, 2) for nodes in (6, 8, 12)]),
+            Span(candidates=["alpha"], cases=[make_key(nodes, 2) for nodes in (1, 2, 3, 4)]),
+            Span(candidates=["beta"], cases=[make_key(nodes, 2) for nodes in (6, 8, 12)]),
         ],
     )
 
 
-def test_the_fastest_may_change_with_the_ranks_of_a_node(tmp_path: Path) -> None:
-    def time_ns(candidate: str, _case: Case, place: Placement) -> float:
+def test_a_fastest_candidate_that_changes_with_the_ranks_of_a_node_is_reported(tmp_path: Path) -> None:
+    def choose_time_ns(candidate: str, _case: Case, place: Placement) -> float:
         return 1000 * place.ranks_per_node if candidate == "alpha" else 2500
 
-    (finding,) = findings(tmp_path, time_ns, nodes=(2,), ranks=(1, 2, 4))
+    (finding,) = list_findings(tmp_path, choose_time_ns, nodes=(2,), ranks=(1, 2, 4))
     assert render(finding.title) == "allreduce: the fastest depends on the number of ranks per node"
     assert render(finding.text) == (
         "In allreduce, at 8 B on 2 nodes "
@@ -69,8 +69,8 @@ def test_the_fastest_may_change_with_the_ranks_of_a_node(tmp_path: Path) -> None
     )
 
 
-def test_of_many_changes_the_clearest_are_reported(tmp_path: Path) -> None:
-    steep, finding = findings(tmp_path, crossing, nodes=(2, 12), ranks=(1, 2), sizes=(8, 64, 1024))
+def test_the_clearest_of_many_changes_are_reported(tmp_path: Path) -> None:
+    steep, finding = list_findings(tmp_path, find_time_ns, nodes=(2, 12), ranks=(1, 2), sizes=(8, 64, 1024))
     assert render(steep.title) == "alpha slows down with more nodes in allreduce, unlike most others"
     assert render(steep.text).endswith(". The same holds for 5 other steps of nodes or sizes.")
     assert render(finding.text).count("alpha is fastest on 2 nodes and beta is fastest on 12 nodes") == 3
@@ -82,30 +82,32 @@ def test_of_many_changes_the_clearest_are_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "others",
     [
-        {"cores": 1},  # Ranks share cores, so that waiting is measured.
+        {"cores": 1},  # Ranks share cores, so waiting is measured.
         {"launches": 2},
         {"spread": 0.8},
     ],
 )
-def test_what_is_not_sure_is_not_reported(tmp_path: Path, others: dict[str, object]) -> None:
-    assert findings(tmp_path, crossing, nodes=NODES, ranks=(2,), **others) == []
+def test_uncertain_changes_are_not_reported(tmp_path: Path, others: dict[str, object]) -> None:
+    assert list_findings(tmp_path, find_time_ns, nodes=NODES, ranks=(2,), **others) == []
 
 
-def test_one_rank_alone_does_not_win(tmp_path: Path) -> None:
-    """Alpha is faster on one rank, where nothing is communicated, and beta on all others."""
+def test_a_single_rank_does_not_win(tmp_path: Path) -> None:
+    """Alpha is faster with one rank, where nothing is communicated, and beta with all other numbers."""
 
-    def time_ns(candidate: str, _case: Case, place: Placement) -> float:
+    def choose_time_ns(candidate: str, _case: Case, place: Placement) -> float:
         return 1000.0 if (candidate == "alpha") == (place.ranks == 1) else 2000.0
 
-    assert findings(tmp_path, time_ns) == []
+    assert list_findings(tmp_path, choose_time_ns) == []
 
 
-def test_time_may_grow_as_no_other_does(tmp_path: Path) -> None:
-    def time_ns(candidate: str, _case: Case, place: Placement) -> float:
+def test_time_that_grows_unlike_the_others_is_reported(tmp_path: Path) -> None:
+    def choose_time_ns(candidate: str, _case: Case, place: Placement) -> float:
         steep = candidate == "beta" and place.nodes >= 8
         return (3000 if steep else 1000) * (1 + 0.5 * place.nodes)
 
-    (finding,) = findings(tmp_path, time_ns, nodes=NODES, ranks=(1,), candidates=("alpha", "beta", "gamma"), spread=0)
+    (finding,) = list_findings(
+        tmp_path, choose_time_ns, nodes=NODES, ranks=(1,), candidates=("alpha", "beta", "gamma"), spread=0
+    )
     assert render_texts(finding) == Finding(
         kind="scaling",
         title=Text("beta slows down with more nodes in allreduce, unlike most others"),
@@ -116,7 +118,7 @@ def test_time_may_grow_as_no_other_does(tmp_path: Path) -> None:
             )
         ),
         advice=Text(SETTING),
-        cases=[key(6, 1), key(8, 1)],
+        cases=[make_key(6, 1), make_key(8, 1)],
         severity="warning",
     )
 
@@ -124,10 +126,10 @@ def test_time_may_grow_as_no_other_does(tmp_path: Path) -> None:
 def test_two_builds_of_one_library_slow_down_and_win_together(tmp_path: Path) -> None:
     builds = ("alpha+gcc", "alpha+clang", "beta+gcc", "beta+clang")
 
-    def time_ns(candidate: str, case: Case, place: Placement) -> float:
-        return crossing(candidate.partition("+")[0], case, place)
+    def choose_time_ns(candidate: str, case: Case, place: Placement) -> float:
+        return find_time_ns(candidate.partition("+")[0], case, place)
 
-    first, second, change = findings(tmp_path, time_ns, nodes=(2, 12), ranks=(1,), candidates=builds)
+    first, second, change = list_findings(tmp_path, choose_time_ns, nodes=(2, 12), ranks=(1,), candidates=builds)
     assert (first.title.fields["name"], second.title.fields["name"]) == builds[:2]
     assert ": at least 2.69× more than beta+gcc and beta+clang (" in render(first.text)
     assert render(change.text) == (
@@ -136,34 +138,34 @@ def test_two_builds_of_one_library_slow_down_and_win_together(tmp_path: Path) ->
     )
 
 
-def test_growth_that_all_share_is_not_reported(tmp_path: Path) -> None:
-    def time_ns(_candidate: str, _case: Case, place: Placement) -> float:
+def test_common_growth_is_not_reported(tmp_path: Path) -> None:
+    def choose_time_ns(_candidate: str, _case: Case, place: Placement) -> float:
         return 1000.0 * place.ranks**2
 
-    assert findings(tmp_path, time_ns, nodes=NODES) == []
+    assert list_findings(tmp_path, choose_time_ns, nodes=NODES) == []
 
 
-def test_from_one_node_to_two_the_way_changes_and_not_the_growth(tmp_path: Path) -> None:
-    def time_ns(candidate: str, _case: Case, place: Placement) -> float:
+def test_growth_from_one_node_to_two_is_not_compared(tmp_path: Path) -> None:
+    def choose_time_ns(candidate: str, _case: Case, place: Placement) -> float:
         return 100.0 if candidate == "alpha" and place.nodes == 1 else 2000.0
 
-    assert findings(tmp_path, time_ns, candidates=("alpha", "beta")) == []
+    assert list_findings(tmp_path, choose_time_ns, candidates=("alpha", "beta")) == []
 
 
-def test_who_crashes_has_no_growth_and_no_rank(tmp_path: Path) -> None:
-    def time_ns(candidate: str, case: Case, place: Placement) -> float | CaseStatus:
+def test_a_crashed_candidate_has_no_growth_and_no_rank(tmp_path: Path) -> None:
+    def choose_time_ns(candidate: str, case: Case, place: Placement) -> float | CaseStatus:
         if candidate == "beta" and place.nodes >= 8:
             return CaseStatus.CRASHED
-        return crossing(candidate, case, place)
+        return find_time_ns(candidate, case, place)
 
-    (finding,) = findings(tmp_path, time_ns, nodes=NODES, ranks=(2,))
+    (finding,) = list_findings(tmp_path, choose_time_ns, nodes=NODES, ranks=(2,))
     assert render(finding.text).endswith("alpha is fastest from 1 to 4 nodes and beta is fastest on 6 nodes.")
 
 
-@pytest.mark.parametrize("seed", [0, *map(thorough, range(1, 4))])
+@pytest.mark.parametrize("seed", [0, *map(mark_thorough, range(1, 4))])
 def test_noise_is_no_finding(tmp_path: Path, seed: int) -> None:
-    """Three equal candidates at 32 cases: 96 comparisons and 48 of growth, of launches that are 10 % apart."""
-    invented = findings(
+    """Three equal candidates in 32 cases: 96 comparisons and 48 of growth, of launches that differ by 10 %."""
+    invented = list_findings(
         tmp_path,
         lambda _candidate, _case, place: 1000.0 * place.ranks,
         nodes=(2, 4, 8, 12),
@@ -176,5 +178,5 @@ def test_noise_is_no_finding(tmp_path: Path, seed: int) -> None:
     assert invented == []
 
 
-def test_one_placement_scales_nothing(tmp_path: Path) -> None:
-    assert findings(tmp_path, crossing, nodes=(4,), ranks=(2,)) == []
+def test_a_single_placement_has_no_scaling(tmp_path: Path) -> None:
+    assert list_findings(tmp_path, find_time_ns, nodes=(4,), ranks=(2,)) == []

@@ -1,4 +1,4 @@
-"""The findings on settings that a library drops, and on algorithms that it was set to use and did not."""
+"""The findings on settings that a library ignores, and on algorithms that were set but not used."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def view(tmp_path: Path) -> CampaignView:
     return verdicts.evaluate(tmp_path, lambda _name, _case: 1.0, cases=verdicts.LINE)
 
 
-def with_settings(view: CampaignView, **settings: str) -> CampaignView:
+def change_settings(view: CampaignView, **settings: str) -> CampaignView:
     candidates = [
         msgspec.structs.replace(candidate, settings=settings if candidate.name == "beta" else {})
         for candidate in view.campaign.candidates
@@ -34,12 +34,12 @@ def with_settings(view: CampaignView, **settings: str) -> CampaignView:
     return dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, candidates=candidates))
 
 
-def test_an_algorithm_that_was_not_used_is_reported_with_its_setting_and_cases(view: CampaignView) -> None:
+def test_an_unused_algorithm_is_reported_with_its_setting_and_cases(view: CampaignView) -> None:
     summaries = [
         msgspec.structs.replace(summary, fallback=REPORT if summary.candidate == "beta" else "")
         for summary in view.summaries
     ]
-    view = with_settings(view, X_ALLREDUCE_INTRA_ALGORITHM="ring", X_BCAST_ALGORITHM="tree", EAGER="8")
+    view = change_settings(view, X_ALLREDUCE_INTRA_ALGORITHM="ring", X_BCAST_ALGORITHM="tree", EAGER="8")
     (finding,) = fallback.find(view.with_verdict(msgspec.structs.replace(view.verdict, summaries=summaries)))
     assert render(finding.title) == "beta did not use the algorithm that it was set to"
     assert render(finding.text) == (
@@ -50,7 +50,7 @@ def test_an_algorithm_that_was_not_used_is_reported_with_its_setting_and_cases(v
     assert list(fallback.find(view)) == []
 
 
-def test_what_a_library_ignores_is_reported_once_per_candidate(view: CampaignView) -> None:
+def test_ignored_settings_are_reported_once_per_candidate(view: CampaignView) -> None:
     usage = [
         Usage(candidate="beta", placement=place, uses={}, ignored=["/x is ignored: line 1", *more])
         for place, more in (("socket", []), ("nodes", ["Y is ignored"]))

@@ -1,4 +1,4 @@
-"""What starts do to the same cases: the ratios, and the sentences that read them out."""
+"""Effects of starts on equal cases: the ratios, and their sentences."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from rankbench.model import Case
     from rankbench.verdict.view import CampaignView
 
-WINDOW = campaigns.cases_of(lines=[("allreduce", "blocking")], sizes=(8, 65536))
+WINDOW = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=(8, 65536))
 FACTORS = {"none": 0.42, "roundtime": 1.0, "barrier": 1.25}
 
 
-def evaluate(folder: Path, *starts: str) -> CampaignView:
-    """Evaluate a campaign in which a start has its own factor on all times, beta's twice as high once."""
+def evaluate_starts(folder: Path, *starts: str) -> CampaignView:
+    """Evaluate a campaign in which a start has a factor on all times, and twice this factor on beta's in one case."""
     cases = [*WINDOW, *(msgspec.structs.replace(case, start=start) for start in starts for case in WINDOW)]
 
-    def truth(candidate: str, case: Case) -> Truth:
+    def make_truth(candidate: str, case: Case) -> Truth:
         beta = candidate == "beta" and case.size_bytes == 8 and case.start == "none"
         return Truth(factor=FACTORS.get(case.start, 1.0) * (2 if beta else 1), late_share=0.2 * (case.start == "none"))
 
-    return evaluation.evaluate(campaigns.make_campaign(folder / "made", truth, 6, cases=cases))
+    return evaluation.evaluate(campaigns.make_campaign(folder / "made", make_truth, 6, cases=cases))
 
 
 def render_claims(view: CampaignView) -> list[str]:
@@ -41,7 +41,7 @@ def render_claims(view: CampaignView) -> list[str]:
 
 
 def test_a_start_is_compared_within_one_candidate_and_case(tmp_path: Path) -> None:
-    view = evaluate(tmp_path, "none", "roundtime")
+    view = evaluate_starts(tmp_path, "none", "roundtime")
     ratios = {
         (start_effect.candidate, start_effect.case, start_effect.usual): start_effect.ratio.ratio
         for start_effect in view.start_effects
@@ -55,17 +55,20 @@ def test_a_start_is_compared_within_one_candidate_and_case(tmp_path: Path) -> No
     assert {start_effect.ratio.base for start_effect in view.start_effects} == {"window"}
 
 
-def test_without_another_start_there_is_nothing_to_say(tmp_path: Path) -> None:
-    view = evaluate(tmp_path)
+def test_a_single_start_has_no_effects(tmp_path: Path) -> None:
+    view = evaluate_starts(tmp_path)
     assert view.start_effects == []
     assert render_claims(view) == []
 
 
-def test_a_twin_takes_no_part(tmp_path: Path) -> None:
-    assert {start_effect.candidate for start_effect in evaluate(tmp_path, "none").start_effects} == {"alpha", "beta"}
+def test_the_twin_is_left_out(tmp_path: Path) -> None:
+    assert {start_effect.candidate for start_effect in evaluate_starts(tmp_path, "none").start_effects} == {
+        "alpha",
+        "beta",
+    }
 
 
-def test_an_uncertain_launch_takes_no_part(tmp_path: Path) -> None:
+def test_an_uncertain_launch_is_left_out(tmp_path: Path) -> None:
     store = campaigns.make_campaign(
         tmp_path / "made",
         lambda _candidate, case: Truth(error_ns=100.0 * (case.start == "window" and case.size_bytes == 8)),
@@ -76,8 +79,8 @@ def test_an_uncertain_launch_takes_no_part(tmp_path: Path) -> None:
     }
 
 
-def test_what_is_found_is_read_out(tmp_path: Path) -> None:
-    none, roundtime, barrier = render_claims(evaluate(tmp_path, "none", "roundtime", "barrier"))
+def test_effects_are_described_in_sentences(tmp_path: Path) -> None:
+    none, roundtime, barrier = render_claims(evaluate_starts(tmp_path, "none", "roundtime", "barrier"))
     assert none == (
         "With none times are 0.42× those of window (median of 4 values, 0.42× to 0.84×; 4 differ significantly). It "
         "sets no common start time: ranks began 25.1 ns apart, 25.0 ns with window (medians). It discards 21% of "
@@ -88,7 +91,7 @@ def test_what_is_found_is_read_out(tmp_path: Path) -> None:
     assert "discards" not in roundtime + barrier
 
 
-def test_only_what_is_counted_from_a_common_start_can_be_too_uncertain(tmp_path: Path) -> None:
+def test_only_times_from_a_common_start_can_be_uncertain(tmp_path: Path) -> None:
     cases = [*WINDOW[:1], *(msgspec.structs.replace(case, start="barrier") for case in WINDOW[:1])]
     store = campaigns.make_campaign(tmp_path / "made", lambda *_: Truth(error_ns=600.0), cases=cases, control=False)
     verdict = evaluation.evaluate(store).verdict

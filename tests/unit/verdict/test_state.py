@@ -1,4 +1,4 @@
-"""What is said of the state of the machine: found, word for word, where it is, and not found where it is not."""
+"""The finding on the state of the machine: exact words if it changed, and none otherwise."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankbench.model import Launch, Verdict
     from rankbench.verdict.view import CampaignView
 
-HANDING = "Without MPI, handing over a cache line from one CPU to another"
+EXCHANGE = "Without MPI, handing over a cache line from one CPU to another"
 COMPARED = (
     "Candidates are compared within blocks: a change that affects all of them cancels out, a change that affects "
     "only one does not."
@@ -30,12 +30,13 @@ ADVICE = (
 )
 
 
-def evaluate(folder: Path, exchange_ns: Callable[[str, int], tuple[float, float]], launches: int = 6) -> CampaignView:
-    """Evaluate a campaign of two candidates in which the state of the machine was as stated; beta takes twice as
-    long."""
+def evaluate_states(
+    folder: Path, exchange_ns: Callable[[str, int], tuple[float, float]], launches: int = 6
+) -> CampaignView:
+    """Evaluate a campaign of two candidates with these states of the machine; beta takes twice as long."""
     store = campaigns.make_campaign(
         folder / "made",
-        campaigns.slower_beta(2.0),
+        campaigns.make_slower_beta(2.0),
         launches,
         cases=verdicts.LINE,
         control=False,
@@ -45,32 +46,32 @@ def evaluate(folder: Path, exchange_ns: Callable[[str, int], tuple[float, float]
     return evaluation.evaluate(store)
 
 
-def findings(verdict: Verdict) -> list[Finding]:
+def list_findings(verdict: Verdict) -> list[Finding]:
     return [finding for finding in verdict.findings if finding.kind == "state"]
 
 
-def again(evaluated: CampaignView, change: Callable[[Launch], Launch]) -> list[Finding]:
-    """Judge the same values with other launches."""
+def judge_launches(evaluated: CampaignView, change: Callable[[Launch], Launch]) -> list[Finding]:
+    """Judge the same values with changed launches."""
     launches = [change(launch) for launch in evaluated.launches]
-    return findings(verdicts.judge_again(evaluated, control=evaluated.control, launches=launches))
+    return list_findings(verdicts.judge_again(evaluated, control=evaluated.control, launches=launches))
 
 
 @pytest.fixture(scope="module")
-def quiet(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
-    return evaluate(tmp_path_factory.mktemp("quiet"), lambda _candidate, block: (50.0 + block, 51.0 + block))
+def quiet_view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
+    return evaluate_states(tmp_path_factory.mktemp("quiet"), lambda _candidate, block: (50.0 + block, 51.0 + block))
 
 
-def test_one_state_with_a_little_scatter_is_no_finding(quiet: CampaignView) -> None:
-    assert findings(quiet.verdict) == []
+def test_one_state_with_little_scatter_is_no_finding(quiet_view: CampaignView) -> None:
+    assert list_findings(quiet_view.verdict) == []
 
 
-def test_blocks_in_another_state_are_reported_and_all_compared(tmp_path: Path) -> None:
-    verdict = evaluate(tmp_path, lambda _, block: (210.0, 210.0) if block > 4 else (50.0, 50.0)).verdict
-    assert [render_texts(finding) for finding in findings(verdict)] == [
+def test_blocks_in_another_state_are_reported_and_compared(tmp_path: Path) -> None:
+    verdict = evaluate_states(tmp_path, lambda _, block: (210.0, 210.0) if block > 4 else (50.0, 50.0)).verdict
+    assert [render_texts(finding) for finding in list_findings(verdict)] == [
         Finding(
             kind="state",
             title=Text("The state of the machine changed"),
-            text=Text(f"{HANDING} took 50.0 ns in 8 launches and 210 ns in 4 launches. {COMPARED}"),
+            text=Text(f"{EXCHANGE} took 50.0 ns in 8 launches and 210 ns in 4 launches. {COMPARED}"),
             advice=Text(ADVICE),
             cases=[],
             severity="note",
@@ -79,20 +80,22 @@ def test_blocks_in_another_state_are_reported_and_all_compared(tmp_path: Path) -
     assert {(comparison.blocks, comparison.different) for comparison in verdict.comparisons} == {(6, True)}
 
 
-def test_a_change_within_a_launch_is_reported_and_the_launch_counts(tmp_path: Path) -> None:
-    def exchange_ns(candidate: str, block: int) -> tuple[float, float]:
+def test_a_change_during_a_launch_is_reported_and_the_launch_counts(tmp_path: Path) -> None:
+    def choose_exchange_ns(candidate: str, block: int) -> tuple[float, float]:
         return (50.0, 210.0) if (candidate, block) == ("beta", 3) else (50.0, 50.0)
 
-    verdict = evaluate(tmp_path, exchange_ns).verdict
-    assert [(render(finding.text), finding.severity) for finding in findings(verdict)] == [
-        (f"{HANDING} took 50.0 ns in 11 launches and changed during 1 launch. {COMPARED}", "note")
+    verdict = evaluate_states(tmp_path, choose_exchange_ns).verdict
+    assert [(render(finding.text), finding.severity) for finding in list_findings(verdict)] == [
+        (f"{EXCHANGE} took 50.0 ns in 11 launches and changed during 1 launch. {COMPARED}", "note")
     ]
     assert {(comparison.blocks, comparison.different) for comparison in verdict.comparisons} == {(6, True)}
 
 
-def test_a_candidate_that_met_a_better_machine_throughout_is_reported(tmp_path: Path) -> None:
-    verdict = evaluate(tmp_path, lambda candidate, _: (50.0, 50.0) if candidate == "beta" else (210.0, 210.0)).verdict
-    favoured, unlike = findings(verdict)
+def test_a_candidate_that_always_had_a_better_machine_is_reported(tmp_path: Path) -> None:
+    verdict = evaluate_states(
+        tmp_path, lambda candidate, _: (50.0, 50.0) if candidate == "beta" else (210.0, 210.0)
+    ).verdict
+    favoured, unlike = list_findings(verdict)
     assert (favoured.severity, unlike.severity) == ("warning", "note")
     assert render(favoured.text) == (
         "Just before launches, handing over a cache line between two CPUs was 4.20× slower for alpha than for beta "
@@ -103,14 +106,14 @@ def test_a_candidate_that_met_a_better_machine_throughout_is_reported(tmp_path: 
 # --- stolen time ------------------------------------------------------------------------------------------------------
 
 
-def test_stolen_time_is_reported_the_cpus_in_use(quiet: CampaignView) -> None:
+def test_stolen_time_is_reported_relative_to_the_used_cpus(quiet_view: CampaignView) -> None:
     """A launch of the stand-in lasts 2.5 s on two CPUs: 0.1 s are 2 % of that."""
 
     def change(launch: Launch) -> Launch:
         return msgspec.structs.replace(launch, stolen_s={2: 0.1, 3: 0.11, 7: 0.5}.get(launch.number, 0.0))
 
-    worst = next(launch for launch in quiet.launches if launch.number == 7)
-    assert [render_texts(finding) for finding in again(quiet, change)] == [
+    worst = next(launch for launch in quiet_view.launches if launch.number == 7)
+    assert [render_texts(finding) for finding in judge_launches(quiet_view, change)] == [
         Finding(
             kind="state",
             title=Text("The hypervisor took CPU time"),
@@ -127,11 +130,16 @@ def test_stolen_time_is_reported_the_cpus_in_use(quiet: CampaignView) -> None:
     ]
 
 
-def test_a_launch_that_did_not_start_lost_no_share(quiet: CampaignView) -> None:
-    assert again(quiet, lambda launch: msgspec.structs.replace(launch, ranks=[], duration_s=0.0, stolen_s=1.0)) == []
+def test_a_launch_that_did_not_start_has_no_stolen_time(quiet_view: CampaignView) -> None:
+    assert (
+        judge_launches(
+            quiet_view, lambda launch: msgspec.structs.replace(launch, ranks=[], duration_s=0.0, stolen_s=1.0)
+        )
+        == []
+    )
 
 
-# --- not known --------------------------------------------------------------------------------------------------------
+# --- unknown states ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -142,14 +150,14 @@ def test_a_launch_that_did_not_start_lost_no_share(quiet: CampaignView) -> None:
         (State(cpus=[0, 1]), "", "no two CPUs were free at once"),
     ],
 )
-def test_states_that_are_not_known_are_reported_with_the_reason(
-    quiet: CampaignView, state: State | None, reason: str, why: str
+def test_unknown_states_are_reported_with_the_reason(
+    quiet_view: CampaignView, state: State | None, reason: str, why: str
 ) -> None:
     def change(launch: Launch) -> Launch:
         known = launch.number > 4
         return launch if known else msgspec.structs.replace(launch, before=state, after=state, state_reason=reason)
 
-    assert [render_texts(finding) for finding in again(quiet, change)] == [
+    assert [render_texts(finding) for finding in judge_launches(quiet_view, change)] == [
         Finding(
             kind="state",
             title=Text("The state of the machine is not known for all launches"),
@@ -166,18 +174,18 @@ def test_states_that_are_not_known_are_reported_with_the_reason(
     ]
 
 
-def test_launches_of_an_older_rankbench_have_no_state(quiet: CampaignView) -> None:
+def test_launches_of_an_older_rankbench_have_no_state(quiet_view: CampaignView) -> None:
     def change(launch: Launch) -> Launch:
         record = msgspec.to_builtins(launch)
         older = {key: value for key, value in record.items() if key not in {"before", "after", "state_reason"}}
         return msgspec.convert(older, type(launch))
 
-    (finding,) = again(quiet, change)
+    (finding,) = judge_launches(quiet_view, change)
     assert render(finding.text).startswith(
         "For 12 of 12 launches the state of the machine is not known: it was not measured."
     )
 
 
-def test_one_cpu_has_no_other_to_exchange_with(quiet: CampaignView) -> None:
+def test_a_single_cpu_has_no_exchange(quiet_view: CampaignView) -> None:
     alone = State(cpus=[0])
-    assert again(quiet, lambda launch: msgspec.structs.replace(launch, before=alone, after=alone)) == []
+    assert judge_launches(quiet_view, lambda launch: msgspec.structs.replace(launch, before=alone, after=alone)) == []

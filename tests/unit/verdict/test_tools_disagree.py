@@ -1,5 +1,4 @@
-"""What is reported where a tool names another candidate than the core does: planted times, found by their
-comparisons."""
+"""The finding on a tool whose fastest candidate is not the core's: planted times and their comparisons."""
 
 from __future__ import annotations
 
@@ -8,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes import alternated, planted
-from fakes.alternated import CORE, OSU, of
+from fakes import campaign_views, reconciliation
+from fakes.reconciliation import CORE, OSU, make_case
 from fakes.words import render_texts
 
 from rankbench.language import Text, render
@@ -25,23 +24,26 @@ if TYPE_CHECKING:
 PAIRS = {"allreduce": "osu-allreduce", "bcast": "osu-bcast"}
 SIZES = (8, 1024)
 CASES = [
-    of(by[name], size) for core, tool in PAIRS.items() for by, name in ((CORE, core), (OSU, tool)) for size in SIZES
+    make_case(by[name], size)
+    for core, tool in PAIRS.items()
+    for by, name in ((CORE, core), (OSU, tool))
+    for size in SIZES
 ]
 AGREE = {"alpha": 1.0, "beta": 1.4}
 
 
 def make_view(times: Mapping[tuple[str, int], Mapping[str, float]]) -> CampaignView:
-    """Return a campaign in which alpha is the faster one but in the cases that are reported."""
+    """Return a campaign in which alpha is faster except in these cases."""
 
-    def time_ns(candidate: str, case: Case) -> float:
+    def choose_time_ns(candidate: str, case: Case) -> float:
         return 1000 * times.get((case.operation, case.size_bytes), AGREE)[candidate]
 
-    view = planted.view(time_ns, cases=CASES, candidates=("alpha", "beta"), spread=0.001)
-    known = alternated.record(CASES).operations
+    view = campaign_views.make_view(choose_time_ns, cases=CASES, candidates=("alpha", "beta"), spread=0.001)
+    known = reconciliation.make_record(CASES).operations
     return dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, operations=known))
 
 
-def test_a_tool_that_names_the_other_one_is_reported() -> None:
+def test_a_tool_that_names_the_other_candidate_is_reported() -> None:
     times = {("osu-allreduce", 8): {"alpha": 1.3, "beta": 1.0}, ("osu-bcast", 1024): {"alpha": 1.6, "beta": 1.0}}
     assert [render_texts(finding) for finding in list(tools_disagree.find(make_view(times)))] == [
         Finding(
@@ -81,19 +83,21 @@ def test_a_tool_that_names_the_other_one_is_reported() -> None:
     ],
     ids=["as the core", "equal", "more so"],
 )
-def test_one_that_names_the_same_or_none_is_not(times: Mapping[tuple[str, int], Mapping[str, float]]) -> None:
+def test_a_tool_that_names_the_same_or_no_candidate_is_not_reported(
+    times: Mapping[tuple[str, int], Mapping[str, float]],
+) -> None:
     assert list(tools_disagree.find(make_view(times))) == []
 
 
-def test_other_numbers_are_named_where_a_tool_contradicts() -> None:
-    cases = [of(CORE["allreduce"]), of(OSU["osu-allreduce"], datatype="char")]
+def test_other_datatypes_of_a_contradicting_tool_are_named() -> None:
+    cases = [make_case(CORE["allreduce"]), make_case(OSU["osu-allreduce"], datatype="char")]
 
-    def time_ns(candidate: str, case: Case) -> float:
+    def choose_time_ns(candidate: str, case: Case) -> float:
         times = {"alpha": 1300.0, "beta": 1000.0} if case.suite else {"alpha": 1000.0, "beta": 1400.0}
         return times[candidate]
 
-    view = planted.view(time_ns, cases=cases, candidates=("alpha", "beta"), spread=0.001)
-    known = alternated.record(cases).operations
+    view = campaign_views.make_view(choose_time_ns, cases=cases, candidates=("alpha", "beta"), spread=0.001)
+    known = reconciliation.make_record(cases).operations
     view = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, operations=known))
     (finding,) = tools_disagree.find(view)
     assert render(finding.advice).startswith("osu reduces values of type char there, the core float. ")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 from fakes import verdicts
-from unit.statistics.test_turns import BESIDE, launch_values
+from unit.statistics.test_turns import CONCURRENT_LAUNCHES, draw_values
 
 from rankbench.language import render
 from rankbench.verdict.findings import turns
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(("after", "expected"), [(0.09, 1), (0.01, 0)])
-def test_a_candidate_that_slows_the_one_after_it_is_reported(after: float, expected: int, tmp_path: Path) -> None:
+def test_a_candidate_that_slows_its_successor_is_reported(after: float, expected: int, tmp_path: Path) -> None:
     view = verdicts.evaluate(tmp_path, lambda _name, _case: 1.0, launches=5, cases=verdicts.LINE)
     launches = [
-        msgspec.structs.replace(view.launches[0], number=number, beside=names) for number, names in BESIDE.items()
+        msgspec.structs.replace(view.launches[0], number=number, beside=names)
+        for number, names in CONCURRENT_LAUNCHES.items()
     ]
-    counted = launch_values({}, {"b": after}).with_columns(uncertain=False, few=False)
+    counted = draw_values({}, {"b": after}).with_columns(uncertain=False, few=False)
     findings = list(turns.find(dataclasses.replace(view, launches=launches, launch_values=counted)))
     assert len(findings) == expected
     for finding in findings:

@@ -1,4 +1,4 @@
-"""Campaigns in which the core and a foreign tool took turns, of planted ratios: only the machine differs by block."""
+"""Campaigns in which the core and a foreign tool alternate, with planted ratios: only the machine differs by block."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 BLOCKS = 6
-CORE = {operation.name: operation for operation in fakes.description().operations}
+CORE = {operation.name: operation for operation in fakes.read_description().operations}
 OSU = {operation.name: operation for operation in osu.OPERATIONS}
 SYMMETRIC = (0.9, 1.0, 1.1)
 SKEWED = (0.8, 1.0, 1.5)
-"""Samples over their median; the mean is 1.1."""
+"""Samples relative to their median; the mean is 1.1."""
 STATES = (1.0, 1.4, 0.8, 1.1, 2.0, 0.7)
-"""What the machine does to all times of a block."""
+"""The machine's factor on all times of a block."""
 
 
 class Planted(NamedTuple):
-    """A case with its samples, over what the machine does."""
+    """A case with its samples before the machine's factor."""
 
     case: Case
     times_ns: Sequence[float]
@@ -40,27 +40,27 @@ class Planted(NamedTuple):
     blocks: int = BLOCKS
 
 
-def of(operation: Operation, size_bytes: int = 8, **changes: object) -> Case:
+def make_case(operation: Operation, size_bytes: int = 8, **changes: object) -> Case:
     """Return a case of an operation as it is usually measured."""
     foreign = operation.foreign
-    case = campaigns.case_of(operation, operation.form, size_bytes, "socket")
+    case = campaigns.make_case(operation, operation.form, size_bytes, "socket")
     return msgspec.structs.replace(case, suite=foreign.suite if foreign else "", **changes)
 
 
-def record(cases: Sequence[Case], candidates: Sequence[str] = ("alpha",), *, control: bool = False) -> Campaign:
-    """Return the record of a campaign that knows the core and all of OSU."""
-    campaign = campaigns.campaign("reconcile", cases, candidates, control=control)
+def make_record(cases: Sequence[Case], candidates: Sequence[str] = ("alpha",), *, control: bool = False) -> Campaign:
+    """Return the record of a campaign with the operations of the core and of OSU."""
+    campaign = campaigns.make_record("reconcile", cases, candidates, control=control)
     return msgspec.structs.replace(campaign, operations=[*CORE.values(), *OSU.values()])
 
 
-def make(folder: Path, planted: Sequence[Planted], *, control: bool = False) -> Store:
-    """Store blocks in which each case has its samples, all of a block slower or faster alike."""
-    campaign_store = store.create(folder / "made", record([entry.case for entry in planted], control=control))
+def make_store(folder: Path, planted: Sequence[Planted], *, control: bool = False) -> Store:
+    """Store blocks in which each case has its samples, times the factor of the block."""
+    campaign_store = store.create(folder / "made", make_record([entry.case for entry in planted], control=control))
     numbers = itertools.count(1)
     for block, candidate in itertools.product(range(1, BLOCKS + 1), campaign_store.campaign.candidates):
         for entry in planted:
             if block <= entry.blocks:
-                launch = campaigns.launch(next(numbers), block, 0, candidate.name, "socket")
+                launch = campaigns.make_launch(next(numbers), block, 0, candidate.name, "socket")
                 campaign_store.append(launch, [make_result(entry, STATES[block - 1])])
     return campaign_store
 
@@ -80,10 +80,10 @@ def make_result(entry: Planted, state: float) -> CaseResult:
     )
 
 
-def allreduce(rest: float = 1.05) -> list[Planted]:
+def plant_allreduce(rest: float = 1.05) -> list[Planted]:
     """Plant a core of 1 µs, 1.2 times that after a barrier with a mean of 1.1 medians, and the tool's own part."""
     return [
-        Planted(of(CORE["allreduce"]), [1000 * value for value in SYMMETRIC], 16, 2),
-        Planted(of(CORE["allreduce"], start="library-barrier"), [1200 * value for value in SKEWED], 16, 2),
-        Planted(of(OSU["osu-allreduce"], datatype="float"), [1200 * 1.1 * rest]),
+        Planted(make_case(CORE["allreduce"]), [1000 * value for value in SYMMETRIC], 16, 2),
+        Planted(make_case(CORE["allreduce"], start="library-barrier"), [1200 * value for value in SKEWED], 16, 2),
+        Planted(make_case(OSU["osu-allreduce"], datatype="float"), [1200 * 1.1 * rest]),
     ]

@@ -1,4 +1,4 @@
-"""Libraries of one real function, which real programs are linked to: what the dynamic linker makes of them is true."""
+"""Libraries of one real function, to which real programs are linked: the results of the dynamic linker are real."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ exec ${{MPICH_CC:-cc}} -I{prefix} "$@" -L{prefix}/lib -Wl,-rpath,{prefix}/lib,{t
 """
 
 
-def wrapper(prefix: Path, tool: str, version: str, name: str, tags: str) -> None:
-    """Make a compiler wrapper of a library's."""
+def write_wrapper(prefix: Path, tool: str, version: str, name: str, tags: str) -> None:
+    """Write the compiler wrapper of a library."""
     path = prefix / "bin" / tool
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(WRAPPER.format(version=version, prefix=prefix, name=name, tags=tags), "utf-8")
@@ -32,7 +32,7 @@ def wrapper(prefix: Path, tool: str, version: str, name: str, tags: str) -> None
 
 
 def make_library(prefix: Path, soname: str) -> None:
-    """Make the library itself."""
+    """Compile the library itself."""
     (prefix / "lib").mkdir(parents=True, exist_ok=True)
     (prefix / "mpi.h").write_text(MPI_H, "utf-8")
     (prefix / "mpi.c").write_text(MPI_C, "utf-8")
@@ -42,16 +42,16 @@ def make_library(prefix: Path, soname: str) -> None:
 
 
 def make(prefix: Path, version: str, soname: str = "libmpi.so.12", tags: str = "--enable-new-dtags") -> Library:
-    """Return a library that is found in a prefix; `tags` say whether its binaries heed LD_LIBRARY_PATH."""
+    """Return a library found in a prefix; with `tags` its binaries heed LD_LIBRARY_PATH or not."""
     make_library(prefix, soname)
-    wrapper(prefix, "mpicc", version, soname.partition(".so")[0].removeprefix("lib"), tags)
+    write_wrapper(prefix, "mpicc", version, soname.partition(".so")[0].removeprefix("lib"), tags)
     (library,) = libraries.find(libraries.Search(home=prefix, prefixes=(prefix,), system=()))
     assert library.abi == soname
     return library
 
 
-def program(library: Library, path: Path) -> Path:
-    """Return a program that a library's wrapper made."""
+def link_program(library: Library, path: Path) -> Path:
+    """Return a program linked by a library's wrapper."""
     path.parent.mkdir(parents=True, exist_ok=True)
     source = path.parent / "program.c"
     source.write_text(PROGRAM, "utf-8")

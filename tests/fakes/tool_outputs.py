@@ -1,4 +1,4 @@
-"""Texts that tools printed, recorded or made, and damaged ones."""
+"""Output of tools, recorded or made, and damaged output."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
 
 SAMPLES = Path(__file__).parents[3] / "shared" / "samples"
 FIELDS = ["", "nan", "-1", "inf", "0", "1e999", "9" * 30, "4.5", "---", "# begin result", "x", "\u0664", "1_0"]
-"""What takes the place of a field."""
+"""Replacements of a field."""
 
 
-def files(tool: str) -> list[Path]:
+def list_files(tool: str) -> list[Path]:
     """Return the recorded outputs of a tool."""
     return sorted(path for path in (SAMPLES / tool).rglob("*.txt"))
 
 
-def lines(text: str) -> list[Line]:
+def number_lines(text: str) -> list[Line]:
     return [Line(number, line) for number, line in enumerate(text.splitlines(), 1)]
 
 
-def tables(tool: ModuleType, text: str, file: str = "f") -> list[Table]:
-    return list(tool.read(Text(file, iter(lines(text)))))
+def read_tables(tool: ModuleType, text: str, file: str = "f") -> list[Table]:
+    return list(tool.read(Text(file, iter(number_lines(text)))))
 
 
-def sample(tool: ModuleType, path: Path) -> list[Table]:
+def read_sample(tool: ModuleType, path: Path) -> list[Table]:
     """Return the tables of a recorded output, which the tool must recognise unless it is empty."""
     text = path.read_text()
-    assert not text or tool.recognises(lines(text)[:400])
-    return tables(tool, text, str(path))
+    assert not text or tool.recognises(number_lines(text)[:400])
+    return read_tables(tool, text, str(path))
 
 
 def read_refusal(tool: ModuleType, text: str, file: str = "f") -> str:
     """Return the message with which a text is refused."""
     with pytest.raises(RankbenchError) as caught:
-        tables(tool, text, file)
+        read_tables(tool, text, file)
     return str(caught.value)
 
 
@@ -55,34 +55,34 @@ def count_rows(table: Sequence[Table]) -> int:
 
 
 def draw_damage(texts: Sequence[str]) -> st.SearchStrategy[str]:
-    """Return lines of several texts, mixed, cut and with fields that cannot be."""
+    """Return lines of several texts, mixed, truncated and with impossible fields."""
     every = sorted({line for text in texts for line in text.splitlines()})
-    field = st.tuples(st.sampled_from(every), st.integers(0, 12), st.sampled_from(FIELDS)).map(_with_field)
+    field = st.tuples(st.sampled_from(every), st.integers(0, 12), st.sampled_from(FIELDS)).map(_replace_field)
     cut = st.tuples(st.sampled_from(every), st.integers(0, 40)).map(lambda pair: pair[0][: pair[1]])
     mixed = st.lists(st.one_of(st.sampled_from(every), field, cut, st.text(max_size=30)), max_size=40).map("\n".join)
-    single = st.tuples(st.sampled_from(texts), st.integers(0, 5000), st.sampled_from(FIELDS)).map(_with_line)
+    single = st.tuples(st.sampled_from(texts), st.integers(0, 5000), st.sampled_from(FIELDS)).map(_damage_line)
     return st.one_of(mixed, single)
 
 
-def _with_field(place_and_field: tuple[str, int, str]) -> str:
+def _replace_field(place_and_field: tuple[str, int, str]) -> str:
     line, place, field = place_and_field
     fields = re.split(r"(\S+)", line)
     fields[min(2 * place + 1, len(fields) - 1)] = field
     return "".join(fields)
 
 
-def _with_line(place_and_field: tuple[str, int, str]) -> str:
-    """Return a text in which one field is another, or after which all is cut."""
+def _damage_line(place_and_field: tuple[str, int, str]) -> str:
+    """Return a text in which one field is replaced, or which is truncated after it."""
     text, place, field = place_and_field
     split = text.splitlines()
-    split[place % len(split)] = _with_field((split[place % len(split)], place % 7, field))
+    split[place % len(split)] = _replace_field((split[place % len(split)], place % 7, field))
     return "\n".join(split[: place % len(split) + 1] if field == "" else split)
 
 
 def assert_read_or_refused(tool: ModuleType, text: str, file: str = "f.txt") -> None:
-    """Assert that a text is read, or refused with a message that says where."""
+    """Assert that a text is read, or refused with a message that has the place."""
     try:
-        found_tables = tables(tool, text, file)
+        found_tables = read_tables(tool, text, file)
     except RankbenchError as error:
         message = str(error)
         assert re.match(rf"{re.escape(file)}(:\d+)?: \S", message), message

@@ -1,8 +1,6 @@
 """Campaigns of known truth, drawn without a store: a hundred of them in seconds.
-
-What is true is reported by a function from candidate and case to the time of the case. Values are drawn as
-
-    time x state (block, all candidates and cases alike) x spread (launch and case)
+/ A function from candidate and case gives the time of the case. Values are drawn as
+/     time x state (block, all candidates and cases alike) x spread (launch and case)
 """
 
 from __future__ import annotations
@@ -29,24 +27,24 @@ if TYPE_CHECKING:
     TimeOf = Callable[[str, Case], float]
 
 SIZES = tuple(1 << power for power in range(3, 21))
-LINES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("bcast", "blocking")], sizes=SIZES)
-ONE_LINE = campaigns.cases_of(lines=[("allreduce", "blocking")], sizes=SIZES)
+LINES = campaigns.make_cases(lines=[("allreduce", "blocking"), ("bcast", "blocking")], sizes=SIZES)
+ONE_LINE = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=SIZES)
 
 
-def smooth(candidate: str, case: Case) -> float:
-    """Return the time of a smooth curve: beta starts slower and has the larger bandwidth, so that the two cross."""
+def find_smooth_time(candidate: str, case: Case) -> float:
+    """Return the time on a smooth curve: beta has a larger start and a larger bandwidth, so that the curves cross."""
     start_ns, bytes_per_ns = {"alpha": (600, 4), "beta": (900, 8)}.get(candidate, (1500, 2))
     return start_ns + case.size_bytes / bytes_per_ns
 
 
-def equal_times(candidate: str, case: Case) -> float:
-    """Return one smooth curve for all."""
-    return campaigns.base_ns(case)
+def find_equal_time(candidate: str, case: Case) -> float:
+    """Return the same smooth curve for all candidates."""
+    return campaigns.compute_base_ns(case)
 
 
 @dataclass(frozen=True)
 class Noise:
-    """The dice of a campaign."""
+    """The random draws of a campaign."""
 
     seed: int
     spread: float | Callable[[str, Case], float]
@@ -62,7 +60,7 @@ class Noise:
         return np.asarray(wide * values + self.state * random.standard_normal((launches, 1, 1)))
 
 
-def view(
+def make_view(
     time_of: TimeOf,
     *,
     seed: int = 1,
@@ -76,33 +74,33 @@ def view(
     last_ranks: pl.DataFrame = NO_LAST_RANKS,
     **changes: object,
 ) -> CampaignView:
-    """Return the view of a campaign. Candidates that have settings are all of one library; a time that is not a
-    number is that of a case which failed. Spreads are standard deviations of the logarithm, which is Gaussian, or
-    Student's with so many degrees of freedom: the fewer these `tails`, the farther off are single launches.
+    """Return the view of a campaign. Candidates with settings are all of one library; a time that is NaN is that of a
+    case that failed. Spreads are standard deviations of the logarithm, which is Gaussian, or Student's with `tails`
+    degrees of freedom: the fewer, the larger are outliers.
     """
-    record = _record(cases, candidates, settings or {}, changes)
+    record = _make_record(cases, candidates, settings or {}, changes)
     launch_values = draw_values(time_of, Noise(seed, spread, state, tails), launches, cases, candidates)
     comparisons = statistics.compare(launch_values, list(itertools.combinations(candidates, 2)), record.plan.threshold)
     launch_records = [
-        campaigns.launch(number, block, position, name, "socket")
-        for number, block, position, name in launches_of(launches, candidates)
+        campaigns.make_launch(number, block, position, name, "socket")
+        for number, block, position, name in list_launches(launches, candidates)
     ]
     return CampaignView(
         campaign=record,
         launches=launch_records,
-        verdict=make_draft(record, launch_records, summaries_of(launch_values), comparisons),
+        verdict=make_draft(record, launch_records, make_summaries(launch_values), comparisons),
         launch_values=launch_values.with_columns(uncertain=False, few=False),
         last_ranks=last_ranks,
     )
 
 
-def _record(
+def _make_record(
     cases: Sequence[Case],
     candidates: Sequence[str],
     settings: Mapping[str, Mapping[str, str]],
     changes: dict[str, object],
 ) -> Campaign:
-    record = campaigns.campaign("planted", cases, candidates, control=False)
+    record = campaigns.make_record("planted", cases, candidates, control=False)
     names = [
         Candidate(
             name=candidate,
@@ -114,7 +112,7 @@ def _record(
     return msgspec.structs.replace(record, candidates=names, **changes)
 
 
-def launches_of(launches: int, candidates: Sequence[str]) -> list[tuple[int, int, int, str]]:
+def list_launches(launches: int, candidates: Sequence[str]) -> list[tuple[int, int, int, str]]:
     """Return number, block, position and candidate of every launch."""
     return [
         (1 + block * len(candidates) + position, block + 1, position, name)
@@ -133,7 +131,7 @@ def draw_values(
     """Return the values of all launches."""
     times = np.array([[time_of(name, case) for case in cases] for name in candidates])
     logs = noise.draw(launches, cases, candidates)
-    rows = launches_of(launches, candidates)
+    rows = list_launches(launches, candidates)
     keys = [case.key for case in cases]
     return pl.DataFrame(
         {
@@ -147,8 +145,8 @@ def draw_values(
     ).filter(pl.col("figure_ns").is_not_nan())
 
 
-def summaries_of(launch_values: pl.DataFrame) -> list[Summary]:
-    """Return what verdicts need of summaries."""
+def make_summaries(launch_values: pl.DataFrame) -> list[Summary]:
+    """Return the parts of summaries that verdicts need."""
     value = pl.col("figure_ns")
     table = launch_values.group_by("case", "candidate", maintain_order=True).agg(
         value.len().alias("launches"), value.median(), value.min().alias("low"), value.max().alias("high")

@@ -1,4 +1,4 @@
-"""Comparisons at two levels of the reference, of known results."""
+"""Comparisons at two levels of the reference, with known results."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ import msgspec
 from rankbench.model import Comparison, Level
 
 
-def level(base: Comparison, name: str, share: float, *, enough: bool = True) -> Level:
-    """Return a level that has the values of a comparison."""
+def make_level(base: Comparison, name: str, share: float, *, enough: bool = True) -> Level:
+    """Return a level with the values of a comparison."""
     fields = ("blocks", "ratio", "low", "high", "p_value", "p_adjusted", "error", "degrees", "different", "alike")
     return Level(name=name, share=share, enough=enough, **{field: getattr(base, field) for field in fields})
 
 
-def at_levels(near: Comparison, far: Comparison, blocks: int = 0) -> Comparison:
-    """Return a comparison of these levels, each of which has the blocks of its own comparison."""
-    levels = [level(near, "near", 0.5, enough=near.blocks >= 3), level(far, "far", 0.5, enough=far.blocks >= 3)]
+def combine_levels(near: Comparison, far: Comparison, blocks: int = 0) -> Comparison:
+    """Return a comparison of two levels, each of which has the blocks of its own comparison."""
+    levels = [
+        make_level(near, "near", 0.5, enough=near.blocks >= 3),
+        make_level(far, "far", 0.5, enough=far.blocks >= 3),
+    ]
     judged = [level for level in levels if level.enough]
     return msgspec.structs.replace(
         near,

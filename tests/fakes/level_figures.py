@@ -1,4 +1,4 @@
-"""Values of launches on a machine whose cores are near each other at times and far at others, of known truth."""
+"""Values of launches on a machine whose cores are sometimes near each other and sometimes far, with known truth."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ LEVELS = Levels(NEAR, FAR, 79.0, 126.0)
 NAMES = ("a", "b", "c")
 
 
-def launch_values(
+def draw_values(
     near: np.ndarray, far: np.ndarray, share: np.ndarray, *, seed: int = 1, scatter: float = 0.02
 ) -> pl.DataFrame:
     """Return the values of launches.
-
-    Args:
+    / Args:
         near: logarithms of times by candidate and case while cores are near.
-        far: the same while they are far, less what all candidates lose alike.
+        far: the same while they are far, less the loss that is equal for all candidates.
         share: of the visits of each block that are far.
         seed: of the scatter.
-        scatter: standard deviation of a launch's times about these.
+        scatter: standard deviation of a launch's times.
     """
     random = np.random.default_rng(seed)
     rows = []
@@ -37,11 +36,11 @@ def launch_values(
         distant = np.arange(visits) < round(share[block] * visits)
         for candidate in range(candidates):
             logs = np.where(distant, far[candidate, case] + 1, near[candidate, case]) + random.normal(0, scatter)
-            rows.append(_launch(NAMES[candidate], case, block, 1000 * np.exp(logs), distant))
+            rows.append(_draw_launch(NAMES[candidate], case, block, 1000 * np.exp(logs), distant))
     return pl.DataFrame(rows, schema_overrides={"block": pl.Int32})
 
 
-def _launch(
+def _draw_launch(
     name: str, case: int, block: int, times: np.ndarray, distant: Sequence[bool] | np.ndarray
 ) -> dict[str, object]:
     return {
@@ -56,6 +55,6 @@ def _launch(
     }
 
 
-def levels(cases: int) -> dict[str, Levels]:
+def list_levels(cases: int) -> dict[str, Levels]:
     """Return the levels of every case."""
     return {f"case {case:02}": LEVELS for case in range(cases)}

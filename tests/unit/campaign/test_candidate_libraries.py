@@ -1,4 +1,4 @@
-"""Which libraries the candidates of a plan mean, over stand-in libraries."""
+"""The libraries of a plan's candidates, over stand-in libraries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fakes import library as fake
-from fakes import machine, modules
+from fakes import make_machine, modules
 
 from rankbench import plan
 from rankbench.campaign import CampaignRequest
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make a build of a library, whose wrapper heeds MPICH_CC, and modules that lead to it and to another build."""
+    """Make a build of a library, whose wrapper heeds MPICH_CC, and modules for it and for another build."""
     for name in ("a", "b"):
         wrapper = fake.make(tmp_path / name, "9.1") / "bin/mpicc"
         text = wrapper.read_text("utf-8")
@@ -43,12 +43,12 @@ def find_in_plan(tmp_path: Path, text: str, *names: str) -> tuple[list[Candidate
     file = tmp_path / "plan.toml"
     file.write_text(f'operations = ["allreduce"]\n{text}\n', "utf-8")
     request = CampaignRequest(
-        plan.load_plan(file, machine()), tmp_path, machine(), tmp_path, [tmp_path / "a"], modules=names
+        plan.load_plan(file, make_machine()), tmp_path, make_machine(), tmp_path, [tmp_path / "a"], modules=names
     )
     return find_candidates(request)
 
 
-def test_compilers_are_candidates(tmp_path: Path) -> None:
+def test_candidates_can_name_compilers(tmp_path: Path) -> None:
     candidates, used = find_in_plan(tmp_path, 'candidates = ["mpich-9.1"]\ncompilers = ["fakecc", "othercc"]')
     assert [(candidate.name, candidate.library) for candidate in candidates] == [
         ("mpich-9.1+fakecc",) * 2,
@@ -60,7 +60,7 @@ def test_compilers_are_candidates(tmp_path: Path) -> None:
     }
 
 
-def test_name_of_the_plan_counts_more(tmp_path: Path) -> None:
+def test_a_candidate_s_own_name_replaces_that_of_its_library(tmp_path: Path) -> None:
     candidates, used = find_in_plan(
         tmp_path, '[[candidate]]\nname = "mine"\nlibrary = "mpich-9.1"\ncompiler = "othercc"'
     )
@@ -76,7 +76,7 @@ def test_modules_are_named_in_the_plan_or_on_the_command_line(tmp_path: Path) ->
     assert find_in_plan(tmp_path, text, "mpich/9.1-b") == (candidates, used)
 
 
-def test_binary_of_a_library_whose_abi_is_not_known(tmp_path: Path) -> None:
+def test_the_binary_of_a_library_with_unknown_abi_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         find_in_plan(tmp_path, '[[candidate]]\nlibrary = "mpich-9.1"\nbinary_of = "module:mpich/9.1-b"')
     assert str(error.value) == (

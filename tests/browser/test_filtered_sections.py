@@ -1,12 +1,12 @@
-"""Sections on placements, scaling, rings and starts follow the page's filters as its map, curves and tables do."""
+"""Sections on placements, scaling, rings and starts follow the filters, as map, curves and tables do."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import placed, scales, torus
-from fakes.chromium import await_drawing, into_view, open_page, read_log, until
+from fakes import placement_campaigns, scales, torus
+from fakes.chromium import await_drawing, open_page, read_log, scroll_into_view, wait_until
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
@@ -32,61 +32,61 @@ NOTHING = "Nothing of this rests on a case that passes the filters."
 
 @pytest.fixture
 def show(browser: Chrome, tmp_path_factory: pytest.TempPathFactory) -> Show:
-    """Return what opens the report on a campaign."""
+    """Return a function that opens the report on a campaign."""
 
-    def opens(store: Store) -> Chrome:
-        path = tmp_path_factory.mktemp("sifted") / "report.html"
+    def open_report(store: Store) -> Chrome:
+        path = tmp_path_factory.mktemp("filtered") / "report.html"
         write_html(path, evaluate(store))
         return open_page(browser, path.as_uri())
 
-    return opens
+    return open_report
 
 
 def choose(page: Chrome, name: str, text: str) -> None:
     Select(page.find_element(By.CSS_SELECTOR, f"#filters [name={name}]")).select_by_visible_text(text)
 
 
-def seek(page: Chrome, text: str) -> None:
+def enter_text(page: Chrome, text: str) -> None:
     page.find_element(By.CSS_SELECTOR, "#filters [name=text]").send_keys(text)
 
 
-def clear(page: Chrome) -> None:
+def clear_filters(page: Chrome) -> None:
     page.find_element(By.CSS_SELECTOR, "#filters button").click()
 
 
-def texts(page: Chrome, css: str) -> list[str]:
-    """Return the texts of what can be seen of some elements."""
+def list_texts(page: Chrome, css: str) -> list[str]:
+    """Return the texts of visible elements."""
     return [
         find_element.text for find_element in page.find_elements(By.CSS_SELECTOR, css) if find_element.is_displayed()
     ]
 
 
-def first_cells(page: Chrome, section: str) -> list[str]:
-    """Return the names of the rows of all tables of a section that are unfolded."""
-    return texts(page, f"#{section} tbody th")
+def list_row_names(page: Chrome, section: str) -> list[str]:
+    """Return the names of the rows of all unfolded tables of a section."""
+    return list_texts(page, f"#{section} tbody th")
 
 
-def look_at(page: Chrome, section: str) -> None:
-    """Have the tables of a section filled that are unfolded from the beginning: they are when they come into view."""
+def scroll_to_tables(page: Chrome, section: str) -> None:
+    """Scroll to the initially unfolded tables of a section, which are filled when they come into view."""
     for unfolded in page.find_elements(By.CSS_SELECTOR, f"#{section} details[open]"):
-        into_view(page, unfolded)
+        scroll_into_view(page, unfolded)
 
 
 def test_placements_follow_operation_and_size(show: Show, tmp_path: Path) -> None:
-    store = placed.make(
+    store = placement_campaigns.make_store(
         tmp_path / "made", lambda *_: 1000.0, operations=("pingpong", "bandwidth"), sizes=(8, 64, 1024), launches=2
     )
     page = show(store)
     tables = ["pingpong, alpha", "bandwidth, alpha"]
-    assert texts(page, "#places summary") == tables
-    assert len(texts(page, "#places figure")) == 2
-    look_at(page, "places")
-    until(page, lambda: first_cells(page, "places") == ["8 B", "64 B", "1 KiB"])
+    assert list_texts(page, "#places summary") == tables
+    assert len(list_texts(page, "#places figure")) == 2
+    scroll_to_tables(page, "places")
+    wait_until(page, lambda: list_row_names(page, "places") == ["8 B", "64 B", "1 KiB"])
     choose(page, "from", "64 B")
-    until(page, lambda: first_cells(page, "places") == ["64 B", "1 KiB"])
-    assert texts(page, "#places summary") == tables
-    seek(page, "bandw")
-    until(page, lambda: texts(page, "#places summary") == tables[1:])
+    wait_until(page, lambda: list_row_names(page, "places") == ["64 B", "1 KiB"])
+    assert list_texts(page, "#places summary") == tables
+    enter_text(page, "bandw")
+    wait_until(page, lambda: list_texts(page, "#places summary") == tables[1:])
     (figure,) = [
         find_element
         for find_element in page.find_elements(By.CSS_SELECTOR, "#places figure")
@@ -94,29 +94,29 @@ def test_placements_follow_operation_and_size(show: Show, tmp_path: Path) -> Non
     ]
     assert str(figure.get_attribute("data-key")).startswith("bandwidth.")
     await_drawing(page, figure)
-    seek(page, "idth of nothing")
-    until(page, lambda: texts(page, "#places .nothing") == [NOTHING])
-    assert texts(page, "#places summary, #places figure") == []
-    clear(page)
-    until(page, lambda: texts(page, "#places summary") == tables)
-    assert texts(page, "#places .nothing") == []
+    enter_text(page, "idth of nothing")
+    wait_until(page, lambda: list_texts(page, "#places .nothing") == [NOTHING])
+    assert list_texts(page, "#places summary, #places figure") == []
+    clear_filters(page)
+    wait_until(page, lambda: list_texts(page, "#places summary") == tables)
+    assert list_texts(page, "#places .nothing") == []
     assert read_log(page, "browser") == []
 
 
 @pytest.mark.thorough
 def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path) -> None:
-    store = scales.make(
+    store = scales.make_store(
         tmp_path / "made", lambda *_: 1000.0, operations=("barrier", "alltoall"), sizes=(8, 64, 512), launches=1
     )
     page = show(store)
-    assert texts(page, "#scaling summary") == ["barrier", "alltoall 64 B"]
+    assert list_texts(page, "#scaling summary") == ["barrier", "alltoall 64 B"]
     sizes = page.find_element(By.CSS_SELECTOR, "#scaling select")
     first = {
         str(find_element.get_attribute("data-key"))
         for find_element in page.find_elements(By.CSS_SELECTOR, "#scaling figure")
     }
-    seek(page, "alltoall")
-    until(page, lambda: texts(page, "#scaling summary") == ["alltoall 64 B"])
+    enter_text(page, "alltoall")
+    wait_until(page, lambda: list_texts(page, "#scaling summary") == ["alltoall 64 B"])
     assert (
         len(
             [
@@ -128,7 +128,7 @@ def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path
         == 1
     )
     choose(page, "from", "512 B")
-    until(page, lambda: texts(page, "#scaling summary") == [])
+    wait_until(page, lambda: list_texts(page, "#scaling summary") == [])
     assert Select(sizes).first_selected_option.text == "512 B"
     shown = [
         find_element
@@ -137,48 +137,51 @@ def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path
     ]
     assert {str(element.get_attribute("data-key")).split(".")[2] for element in shown} == {"512"}
     assert await_drawing(page, shown[0]).find_element(By.TAG_NAME, "figcaption").text.startswith("alltoall 512 B")
-    clear(page)
-    until(page, lambda: texts(page, "#scaling summary") == ["barrier", "alltoall 64 B"])
+    clear_filters(page)
+    wait_until(page, lambda: list_texts(page, "#scaling summary") == ["barrier", "alltoall 64 B"])
     assert Select(sizes).first_selected_option.text == "64 B"
     again = {
         str(find_element.get_attribute("data-key"))
         for find_element in page.find_elements(By.CSS_SELECTOR, "#scaling figure")
     }
     assert again == first
-    look_at(page, "scaling")
-    until(page, lambda: len(first_cells(page, "scaling")) == 8)
+    scroll_to_tables(page, "scaling")
+    wait_until(page, lambda: len(list_row_names(page, "scaling")) == 8)
     choose(page, "placement", "4x2")
-    until(page, lambda: first_cells(page, "scaling") == ["4x2"])
+    wait_until(page, lambda: list_row_names(page, "scaling") == ["4x2"])
     assert read_log(page, "browser") == []
 
 
 @pytest.mark.thorough
 def test_rings_follow_placement(show: Show, tmp_path: Path) -> None:
-    page = show(torus.make(tmp_path / "made", launches=3, samples=50))
-    names = texts(page, "#rings summary")
+    page = show(torus.make_store(tmp_path / "made", launches=3, samples=50))
+    names = list_texts(page, "#rings summary")
     assert any("what one more hop costs" in name for name in names)
-    look_at(page, "rings")
-    until(page, lambda: len(texts(page, "#rings details[open] table")) == len(texts(page, "#rings details[open]")))
-    before = len(first_cells(page, "rings"))
+    scroll_to_tables(page, "rings")
+    wait_until(
+        page,
+        lambda: len(list_texts(page, "#rings details[open] table")) == len(list_texts(page, "#rings details[open]")),
+    )
+    before = len(list_row_names(page, "rings"))
     choose(page, "placement", "1x4")
-    until(page, lambda: 0 < len(first_cells(page, "rings")) < before)
-    assert set(texts(page, "#rings details[open] tbody tr td:nth-child(2)")) == {"2x2"}
-    seek(page, "no such ring")
-    until(page, lambda: texts(page, "#rings .nothing") == [NOTHING])
-    assert texts(page, "#rings summary") == []
-    clear(page)
-    until(page, lambda: texts(page, "#rings summary") == names)
+    wait_until(page, lambda: 0 < len(list_row_names(page, "rings")) < before)
+    assert set(list_texts(page, "#rings details[open] tbody tr td:nth-child(2)")) == {"2x2"}
+    enter_text(page, "no such ring")
+    wait_until(page, lambda: list_texts(page, "#rings .nothing") == [NOTHING])
+    assert list_texts(page, "#rings summary") == []
+    clear_filters(page)
+    wait_until(page, lambda: list_texts(page, "#rings summary") == names)
     assert read_log(page, "browser") == []
 
 
-def test_a_candidate_that_never_wins_leaves_no_section(show: Show, tmp_path: Path) -> None:
-    def time_ns(candidate: str, _case: Case, _place: Placement) -> float:
+def test_a_candidate_without_wins_has_no_sections(show: Show, tmp_path: Path) -> None:
+    def choose_time_ns(candidate: str, _case: Case, _place: Placement) -> float:
         return {"alpha": 1000.0, "beta": 3000.0}.get(candidate, 2000.0)
 
-    page = show(scales.make(tmp_path / "made", time_ns, launches=6))
+    page = show(scales.make_store(tmp_path / "made", choose_time_ns, launches=6))
     choose(page, "candidate", "beta")
-    until(page, lambda: texts(page, "#scaling .nothing") == [NOTHING])
-    assert texts(page, "#scaling figure, #scaling summary") == []
+    wait_until(page, lambda: list_texts(page, "#scaling .nothing") == [NOTHING])
+    assert list_texts(page, "#scaling figure, #scaling summary") == []
     choose(page, "candidate", "not beta")
-    until(page, lambda: texts(page, "#scaling .nothing") == [])
-    assert len(texts(page, "#scaling summary")) == 1
+    wait_until(page, lambda: list_texts(page, "#scaling .nothing") == [])
+    assert len(list_texts(page, "#scaling summary")) == 1
