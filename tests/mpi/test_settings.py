@@ -93,7 +93,7 @@ IN_PLACE_ONLY = f"{OFF};{ALLTOALL}=pairwise_sendrecv_replace"
 @MPICH_ONLY
 def test_an_algorithm_that_cannot_serve_a_call_is_reported(core: Core, tmp_path: Path) -> None:
     """The library prints the message once more for each call, but neither in timed calls nor for the next case."""
-    plain = {"operation": "alltoall", "bytes": 8, "samples": 20}
+    plain = {"operation": "alltoall", "bytes": 8, "samples": 20, "limit_s": 60}
     cases = [plain | {"settings": IN_PLACE_ONLY}, plain, plain | {"settings": f"{OFF};{ALLTOALL}=pairwise"}]
     records = core.run_job(tmp_path, 2, cases)
     reports = [record["fallback"] for record in records]
