@@ -1,4 +1,5 @@
 """Launches in turns give the ratios of launches alone, whatever launch precedes.
+
 Blocks in turns and blocks alone alternate, so that both have the same machine; each block is a campaign of one block
 with its own seed. Other work on the machine can widen intervals; it favours neither kind.
 """
