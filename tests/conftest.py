@@ -1,5 +1,6 @@
 """Makes `fakes` importable in every test. No example has a time limit, and no store waits for the disk.
-/ What tests need and the machine lacks is reported once, at the end.
+
+What tests need and the machine lacks is reported once, at the end.
 """
 
 from __future__ import annotations

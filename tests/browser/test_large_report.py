@@ -1,5 +1,6 @@
 """A campaign of 100 operations x 24 sizes x 4 libraries x 3 placements: its page is small and opens quickly.
-/ Times are printed and compared with those of an empty page in the same browser, since machines are shared. Causes of
+
+Times are printed and compared with those of an empty page in the same browser, since machines are shared. Causes of
 slowness are counted: elements, and charts drawn before they are in view.
 """
 

@@ -1,5 +1,6 @@
 """The report in a real browser: opened from disk, clicked, switched, narrowed, printed.
-/ The browser is Debian's Chromium with its own chromedriver; nothing is downloaded.
+
+The browser is Debian's Chromium with its own chromedriver; nothing is downloaded.
 """
 
 from __future__ import annotations

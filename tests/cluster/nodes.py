@@ -89,7 +89,8 @@ def run_launch(
     nodes: Lab, library: Library, ranks: int, program: Sequence[str | Path], *, clocks_ns: Sequence[int] = ()
 ) -> CommandResult:
     """Launch ranks, the same number on each node, those of a node successively.
-    / With `clocks_ns` each rank has its own clock, ahead of the machine's, whatever its node's clock is.
+
+    With `clocks_ns` each rank has its own clock, ahead of the machine's, whatever its node's clock is.
     """
     placement = Placement(
         name="lab",

@@ -90,7 +90,8 @@ def run_study(
     preload: Path | None = None,
 ) -> list[Offset]:
     """Run a study with a clock for each rank, or for each node with `of_nodes`, and return its offsets.
-    / `preload` is the library that makes clocks drift.
+
+    `preload` is the library that makes clocks drift.
     """
     stream = nodes.folder / "stream"
     program = [str(core.binary), "--clocks", "--quiet", "--stream", str(stream), *options]

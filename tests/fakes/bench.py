@@ -1,5 +1,6 @@
 """A stand-in for an OSU benchmark: a real program, linked to a stand-in library, that prints latencies of its sizes.
-/ The file `bench` in the prefix of the loaded library sets the latencies, and where the program crashes or hangs.
+
+The file `bench` in the prefix of the loaded library sets the latencies, and where the program crashes or hangs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Campaigns of known truth, drawn without a store: a hundred of them in seconds.
-/ A function from candidate and case gives the time of the case. Values are drawn as
-/     time x state (block, all candidates and cases alike) x spread (launch and case)
+
+A function from candidate and case gives the time of the case. Values are drawn as
+
+    time x state (block, all candidates and cases alike) x spread (launch and case)
 """
 
 from __future__ import annotations

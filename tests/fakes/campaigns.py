@@ -1,7 +1,10 @@
 """Real stores with drawn samples of known truth: no MPI, no core, hundreds of launches in a second.
-/ A function from candidate and case to `Truth` gives the truth. Times are drawn as
-/     time x state (block, all candidates alike) x flip and spread (launch) x hump and noise (sample)
-/ so that `time` is the true median over launches without state, flip or hump.
+
+A function from candidate and case to `Truth` gives the truth. Times are drawn as
+
+    time x state (block, all candidates alike) x flip and spread (launch) x hump and noise (sample)
+
+so that `time` is the true median over launches without state, flip or hump.
 """
 
 from __future__ import annotations
@@ -133,7 +136,8 @@ def make_campaign(
     exchange_ns: Callable[[str, int], tuple[float, float]] = lambda _candidate, _block: (QUIET_NS, QUIET_NS),
 ) -> Store:
     """Write a campaign with so many launches per candidate, one in each block; return its store.
-    / An A/A twin has the truth of its original. `states` are factors on all times of a block, one per block, repeated.
+
+    An A/A twin has the truth of its original. `states` are factors on all times of a block, one per block, repeated.
     `exchange_ns` gives the probes of the machine before and after a candidate's launch of a block.
     """
     wanted = list(cases) if cases is not None else [case for place in placements for case in make_cases(place)]

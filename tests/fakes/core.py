@@ -1,5 +1,6 @@
 """A stand-in for the core: the same arguments, job and stream, with times drawn from a model with known truth.
-/ It is started once for all ranks, and needs only little of the standard library: tests start it thousands of times. A
+
+It is started once for all ranks, and needs only little of the standard library: tests start it thousands of times. A
 test sets its behaviour in the file `behaviour` in its `mpicc`'s prefix: the text of a dictionary, read at every start.
 """
 

@@ -1,5 +1,6 @@
 """A small evaluated campaign of known content, made without measuring or computing: two candidates and an A/A twin.
-/ `alpha` takes half the time of `beta` in 8-byte messages, the two are equal at 64 KiB, and `beta` crashes in the
+
+`alpha` takes half the time of `beta` in 8-byte messages, the two are equal at 64 KiB, and `beta` crashes in the
 nonblocking allreduce of that size.
 """
 
@@ -36,7 +37,8 @@ def make_evaluation(
     placements: tuple[str, ...] = ("socket",), starts: tuple[str, ...] = (), *, pairs: bool = False
 ) -> CampaignView:
     """Return the campaign with its launches, verdict and samples.
-    / Optionally with other starts of the blocking allreduce, and with a ping-pong from rank 1 to rank 0.
+
+    Optionally with other starts of the blocking allreduce, and with a ping-pong from rank 1 to rank 0.
     """
     cases = [case for placement in placements for case in campaigns.make_cases(placement)]
     allreduces = [case for case in cases if (case.operation, case.form) == ("allreduce", "blocking")]

@@ -1,5 +1,6 @@
 """Campaigns on a machine of known hierarchy: 2 hosts of 2 sockets of 4 cores, of which two share an L2.
-/ Ranks alternate between sockets, so that their order is not the machine's. A function gives the time between two
+
+Ranks alternate between sockets, so that their order is not the machine's. A function gives the time between two
 ranks; `find_time_by_level` follows the hierarchy, but the shared L2 makes no difference.
 """
 

@@ -1,5 +1,6 @@
 """A campaign of every kind of case: options, datatypes, message rates, overlap, memory, all pairs of ranks.
-/ `alpha` takes the times of `campaigns.compute_base_ns`, `beta` twice these, but it needs less memory; between ranks 0
+
+`alpha` takes the times of `campaigns.compute_base_ns`, `beta` twice these, but it needs less memory; between ranks 0
 and 3 both take ten times as long.
 """
 

@@ -1,5 +1,6 @@
 """A large evaluated campaign of known truth, made without measuring: lines x sizes x candidates x placements.
-/ Times follow a line per operation; the fastest candidate changes with the size, and the last candidate is slow in
+
+Times follow a line per operation; the fastest candidate changes with the size, and the last candidate is slow in
 every third line. Samples are drawn at once, and summaries and comparisons are the truth, so that a hundred lines take
 seconds.
 """

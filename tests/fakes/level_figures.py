@@ -22,7 +22,8 @@ def draw_values(
     near: np.ndarray, far: np.ndarray, share: np.ndarray, *, seed: int = 1, scatter: float = 0.02
 ) -> pl.DataFrame:
     """Return the values of launches.
-    / Args:
+
+    Args:
         near: logarithms of times by candidate and case while cores are near.
         far: the same while they are far, less the loss that is equal for all candidates.
         share: of the visits of each block that are far.

@@ -1,5 +1,6 @@
 """Stand-in MPI libraries: prefixes that are found, built and launched like real ones.
-/ Their `mpicc` compiles to the stand-in core.
+
+Their `mpicc` compiles to the stand-in core.
 """
 
 from __future__ import annotations
@@ -87,7 +88,8 @@ def render_header() -> str:
 
 def behave(prefix: Path, **behaviour: object) -> None:
     """Set a library's behaviour from its next start on.
-    / Constant answers of its core are written to files: starting Python takes longer than a launch.
+
+    Constant answers of its core are written to files: starting Python takes longer than a launch.
     """
     path = prefix / "behaviour.part"  # A core that starts now reads the old or the new file.
     path.write_text(repr(behaviour))

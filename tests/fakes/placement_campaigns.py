@@ -81,7 +81,8 @@ def make_store(
     change: Callable[[Launch], Launch] = lambda launch: launch,
 ) -> Store:
     """Write the campaign into a store; `time_ns` gives a candidate's time at a placement and size.
-    / Without `between` the state of the machine is unknown; `change` replaces single launches.
+
+    Without `between` the state of the machine is unknown; `change` replaces single launches.
     """
     campaign = make_record(folder.name, sizes, operations, names, candidates)
     campaign_store = store.create(folder, campaign)

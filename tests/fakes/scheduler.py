@@ -1,5 +1,6 @@
 """A stand-in for the commands of every scheduler: jobs run here immediately, on nodes that are only names.
-/ `install` puts the commands of one scheduler into a folder for PATH. Each calls this file, by its path, with the kind
+
+`install` puts the commands of one scheduler into a folder for PATH. Each calls this file, by its path, with the kind
 of scheduler, the folder of its jobs, and its own name and arguments. It needs only the standard library.
 """
 

@@ -1,5 +1,6 @@
 """Runs the check of a library, then a launch of a case, and prints the use of /dev/shm of each: recorded and held.
-/ Held are the files that ranks have mapped, including unlinked ones. No other process may use this /dev/shm: run it in
+
+Held are the files that ranks have mapped, including unlinked ones. No other process may use this /dev/shm: run it in
 a mount namespace of its own. Only root may follow the mappings of a process to their files.
 """
 

@@ -79,7 +79,8 @@ def make_offset(
     likely_ns: float,
 ) -> dict[str, Any]:
     """Return an offset, for rank 0 all zeros.
-    / Rank r drifts by r thousandths of a ppm in the middle of four runs; the tree is the most certain.
+
+    Rank r drifts by r thousandths of a ppm in the middle of four runs; the tree is the most certain.
     """
     if not rank:
         truth_ns, error_ns, bound_ns, likely_ns = None if truth_ns is None else 0.0, 0.0, 0.0, 0.0

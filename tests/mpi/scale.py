@@ -95,7 +95,8 @@ def read_memory_bytes(stream: Path) -> tuple[int, int]:
 def measure_collection(core: build.Build, folder: Path, ranks: int) -> tuple[float, float]:
     """Return messages per stage of 128 samples, and bytes per sample, that rank 0 sends and receives to collect
     samples.
-    / Two runs differ only in their number of samples, since simulated time has no noise.
+
+    Two runs differ only in their number of samples, since simulated time has no noise.
     """
     few, many = 128, 256
     ends = []

@@ -41,7 +41,8 @@ WRONG = {
     },
 }
 """Known wrong results of libraries, which the core must report, and the numbers of ranks.
-/ If the ranks before and behind are the same, the library exchanges the blocks from both. Intel's persistent gather
+
+If the ranks before and behind are the same, the library exchanges the blocks from both. Intel's persistent gather
 delivers the contents of the send buffers from when the request was made, and never the root's own block; its scatter
 and its allgather do so from the second start on, allgather with a power of two of ranks.
 """
@@ -115,7 +116,8 @@ class Core(NamedTuple):
         before: tuple[str, ...] = (),
     ) -> list[dict[str, Any]]:
         """Launch the core with a job of these cases and return their records, in the same order.
-        / After a crash in a case in which the library is known to crash sometimes, the remaining cases are launched
+
+        After a crash in a case in which the library is known to crash sometimes, the remaining cases are launched
         again.
         """
         path = tmp_path / "job"
@@ -545,7 +547,8 @@ def find_undetected(
     core: Core, flip: Path, tmp_path: Path, corruptions: list[Corruption], place: str
 ) -> list[tuple[str, str, str]]:
     """Corrupt a byte of every result of the calls, and return the cases that do not report their own calls.
-    / The n-th call increases the byte by n, so that the wrong byte identifies the call.
+
+    The n-th call increases the byte by n, so that the wrong byte identifies the call.
     """
     calls = sorted({call for corruption in corruptions for call in corruption.calls})
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={','.join(calls)}", f"FLIP_AT={place}")
@@ -650,7 +653,8 @@ UPDATES = (*PUTS, "MPI_Fetch_and_op", "MPI_Compare_and_swap")
 @pytest.mark.parametrize("clocks", ["shared", "separate"])
 def test_late_changes_of_other_ranks_memory_are_detected(core: Core, flip: Path, clocks: str, tmp_path: Path) -> None:
     """They leave at the origin's next MPI call: every operation, form and epoch in which targets call nothing.
-    / With `separate` ranks compare times by their clocks only, as between hosts. A rank that loses its CPU does not
+
+    With `separate` ranks compare times by their clocks only, as between hosts. A rank that loses its CPU does not
     detect a fault, so undetected faults are tried again.
     """
     sizes, options = ([64, 1 << 14], ()) if clocks == "shared" else ([64], ("--separate-clocks",))

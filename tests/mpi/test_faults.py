@@ -1,5 +1,6 @@
 """Faults injected into a real library's calls, one per campaign: each has its row and its line, and costs nothing else.
-/ `tests/fakes/fault.c` is preloaded into the ranks. The fault occurs in the first launch only, in the third of four
+
+`tests/fakes/fault.c` is preloaded into the ranks. The fault occurs in the first launch only, in the third of four
 cases: earlier cases keep their results, later ones are measured by another launch, and the next block is complete.
 """
 

@@ -276,7 +276,8 @@ def test_broken_files_and_values_are_found_before_the_campaign(
 @pytest.mark.thorough
 def test_a_library_is_tuned_and_the_result_proven(tmp_path: Path, home: Path) -> None:
     """Whether anything becomes faster depends on the machine; every step runs and is reported.
-    / The first run is interrupted, and the second one continues.
+
+    The first run is interrupted, and the second one continues.
     """
     options = ("--operations", "allreduce", "--sizes", "8,64K", "--blocks", "3", "--results", str(tmp_path))
     command = [str(Path(sys.executable).with_name("rankbench")), "tune", "openmpi", *options]

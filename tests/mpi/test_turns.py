@@ -69,7 +69,8 @@ def test_cases_are_measured_in_turns_and_ended_launches_are_skipped(
     core: Core, tmp_path: Path, *, over_hosts: bool
 ) -> None:
     """All launches write into one pipe, a line at a time, which shows their order.
-    / One launch has fewer cases than the others: it passes the first turn, and has ended before their third.
+
+    One launch has fewer cases than the others: it passes the first turn, and has ended before their third.
     """
     cases = [[make_case(size)] * 3 for size in SIZES]
     cases[1] = ["pass 1", make_case(SIZES[1])]

@@ -1,5 +1,6 @@
 """A proof repeats within its budget until it can decide, or says why it cannot.
-/ No measured claim is judged by one measurement. A value is measured until the interval of its median lies inside the
+
+No measured claim is judged by one measurement. A value is measured until the interval of its median lies inside the
 claimed limits (holds) or outside (does not hold). A claim that is true or false in each attempt is tried until three
 attempts succeeded (holds) or three times more failed than succeeded on a quiet machine (does not hold): other work on
 the machine can only spoil an attempt, so failures on a busy machine do not count.
@@ -33,7 +34,8 @@ class UndecidedError(Exception):
 
 def check_median(measure: Callable[[], float], low: float, high: float, budget_s: float = BUDGET_S) -> None:
     """Measure until the 95 % interval of the median lies inside these limits, or outside.
-    / Raises AssertionError if it lies outside, UndecidedError if it contains a limit when the budget is spent.
+
+    Raises AssertionError if it lies outside, UndecidedError if it contains a limit when the budget is spent.
     """
     before, values = read_times(), [measure() for _ in range(MIN_LAUNCHES)]
     while True:
@@ -54,7 +56,8 @@ def check_median(measure: Callable[[], float], low: float, high: float, budget_s
 
 def check_repeatedly(attempt: Callable[[], None], budget_s: float = BUDGET_S, wanted: int = 3) -> None:
     """Repeat an attempt until it has succeeded so often; an attempt raises AssertionError if the claim is violated.
-    / Raises AssertionError if three times as many attempts failed on a quiet machine, UndecidedError if the budget is
+
+    Raises AssertionError if three times as many attempts failed on a quiet machine, UndecidedError if the budget is
     spent.
     """
     began_s, so, failed, disturbed = time.monotonic(), 0, list[str](), list[float]()

@@ -38,7 +38,8 @@ def test_times_count_from_the_last_rank_to_arrive(core: Core, tmp_path: Path) ->
 @repeat
 def test_random_arrivals_are_spread_evenly(core: Core, tmp_path: Path) -> None:
     """Two times drawn from an interval are a third of it apart on average; more only if disturbed.
-    / Ranks that have their CPUs in turns, not at once, begin in time the more often the further apart they are
+
+    Ranks that have their CPUs in turns, not at once, begin in time the more often the further apart they are
     scheduled: the mean of rounds in time is then up to half the interval.
     """
     calm = measure_calmest(core, tmp_path, {"arrival": "random", "spread_us": 2000}, cases=12, samples=50)

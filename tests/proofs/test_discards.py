@@ -81,7 +81,8 @@ def measure_beside_others(core: Core, tmp_path: Path, job: Path) -> list[dict[st
 def test_a_busy_machine_changes_neither_pace_nor_tolerance(core: Core, tmp_path: Path) -> None:
     """While another process competes for each CPU, no start that is a microsecond late is valid, and times remain those
     of calls.
-    / A call takes 0.2 to 2 us. The tenth of the visits with the slowest medians would show calls that waited for a CPU.
+
+    A call takes 0.2 to 2 us. The tenth of the visits with the slowest medians would show calls that waited for a CPU.
     """
     job = tmp_path / "job"
     job.write_text("rankbench-job 1\n" + VISITS * VISIT)
@@ -108,7 +109,8 @@ def test_a_busy_machine_changes_neither_pace_nor_tolerance(core: Core, tmp_path:
 @pytest.mark.parametrize("operation", ["put", "get", "accumulate"])
 def test_a_busy_machine_makes_no_data_wrong(core: Core, tmp_path: Path, operation: str) -> None:
     """New data are checked only after a call that delivers them, also if the time ends just then.
-    / Other work is no excuse here: a correct library is never reported as wrong.
+
+    Other work is no excuse here: a correct library is never reported as wrong.
     """
     job = tmp_path / "job"
     visit = VISIT.replace("allreduce", operation).replace("start=window", "start=none")

@@ -1,5 +1,6 @@
 """Faults of a library that a campaign's visit detects: a table of faults, forms and sizes on three libraries.
-/ Each fault is a library preloaded into the core, and a few cases with the job lines of a campaign, five visits of
+
+Each fault is a library preloaded into the core, and a few cases with the job lines of a campaign, five visits of
 each. A visit that detects the fault ends as wrong data. It must do so with a probability of `least` or more and of
 `most` or less: 1 and 1 is always, 0 and 0 is never, with the reason in `why`.
 """
@@ -355,7 +356,8 @@ def test_a_visit_detects_the_claimed_faults(
     core: Core, preloads: dict[str, Path], faults: list[Fault], tmp_path: Path
 ) -> None:
     """One table per library; a row without a completed visit is unknown.
-    / On a busy machine some visits are refused, since no round began in time; they do not count.
+
+    On a busy machine some visits are refused, since no round began in time; they do not count.
     """
     refuted, undecided = [], []
     print(f"{core.library.name}: fault | operations | forms | bytes | claimed | detected | why")

@@ -1,5 +1,6 @@
 """The core's ping-pong compared with a loop written by hand, on the same library and clock, with alternating launches.
-/ `pytest -s` shows the values. Exchanges of some libraries alternate between two times, 200 and 500 ns for instance,
+
+`pytest -s` shows the values. Exchanges of some libraries alternate between two times, 200 and 500 ns for instance,
 as messages share cache lines or do not, and how often differs between launches. So undisturbed exchanges are compared:
 the mean of each launch's fastest quarter, which is smooth where a quantile moves in steps of the clock.
 """
@@ -49,7 +50,8 @@ def test_the_core_measures_the_times_of_a_hand_written_loop(
     family: str, home: Path, reach: list[Library], tmp_path: Path
 ) -> None:
     """The median ratio of the launches' undisturbed exchanges lies within 0.92..1.08, both in batches of a thousand.
-    / It is 1.01 where a cache line takes 140 ns from core to core. Where a virtual machine takes 350 ns, Open MPI's is
+
+    It is 1.01 where a cache line takes 140 ns from core to core. Where a virtual machine takes 350 ns, Open MPI's is
     1.06: half of that comes with the core's communicators, which a hand-written loop can create too.
     """
     library = libraries.choose(family, [library for library in reach if library.source == "pypi"])

@@ -1,5 +1,6 @@
 """19 of 20 errors of synchronised clocks are within the likely error, which is far below the bound.
-/ The truth is known, since the clocks were set. Links between the emulated nodes are symmetric.
+
+The truth is known, since the clocks were set. Links between the emulated nodes are symmetric.
 """
 
 from __future__ import annotations

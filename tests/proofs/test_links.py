@@ -76,7 +76,8 @@ def measure_rate_bit_s(nodes: Lab, rate_bit_s: int) -> float:
 def estimate_rate(arrivals: list[tuple[float, ...]], expected: float) -> float:
     """Return the rate between the first and the last quarter of arrivals, from the earliest of each relative to the
     stream.
-    / A stalled sink sees bytes late and then many at once: from there on the stream would seem faster.
+
+    A stalled sink sees bytes late and then many at once: from there on the stream would seem faster.
     """
     fourth = len(arrivals) // 4
     (began_s, before), (ended_s, after) = (
@@ -88,7 +89,8 @@ def estimate_rate(arrivals: list[tuple[float, ...]], expected: float) -> float:
 
 def measure_fastest(rate_bit_s: int, delay: Delay | None) -> float:
     """Return the fastest rate of a few streams, and of more if none has come near the set rate.
-    / Other work of the machine only slows them: a bucket that is served too late has lost tokens.
+
+    Other work of the machine only slows them: a bucket that is served too late has lost tokens.
     """
     with lab.up(LabRequest(nodes=2, rate_bit_s=rate_bit_s, delay=delay)) as nodes:
         fastest = max(measure_rate_bit_s(nodes, rate_bit_s) for _ in range(3))
@@ -102,7 +104,8 @@ def measure_fastest(rate_bit_s: int, delay: Delay | None) -> float:
 @repeat
 def test_a_link_keeps_its_rate(delay: Delay | None) -> None:
     """With a delay too, and at a quarter of the rate.
-    / A timer of the kernel may be 20 us late if the processor sleeps: little compared with a frame's 1.2 ms at 10
+
+    A timer of the kernel may be 20 us late if the processor sleeps: little compared with a frame's 1.2 ms at 10
     Mbit/s.
     """
     slow, fast = (measure_fastest(rate, delay) for rate in (2_500_000, 10_000_000))
@@ -113,7 +116,8 @@ def test_a_link_keeps_its_rate(delay: Delay | None) -> None:
 @repeat
 def test_a_delay_adds_to_the_time_of_a_link() -> None:
     """By the kernel if it can, otherwise by the switch.
-    / Both are so long that processors sleep meanwhile: some of them take 0.2 ms to wake up.
+
+    Both are so long that processors sleep meanwhile: some of them take 0.2 ms to wake up.
     """
     ways_ns = []
     for delay_ns in (5_000_000, 25_000_000):

@@ -1,5 +1,6 @@
 """A call that is a few percent slower is found within two minutes, and nothing else is called different.
-/ A preloaded library adds a known share to every allreduce (`fakes/slower.c`); it precedes the calls of all candidates.
+
+A preloaded library adds a known share to every allreduce (`fakes/slower.c`); it precedes the calls of all candidates.
 One long campaign has a candidate for each share. It is divided into twenty, each of which is judged like a campaign of
 two candidates and the A/A control, for each share separately.
 """

@@ -45,7 +45,8 @@ def measure_rounds(nodes: Lab, core: Core, ranks: int, *arguments: str) -> list[
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_a_longer_delay_of_a_link_adds_to_every_hop(core: Core, home: Path, tmp_path: Path, ranks: int) -> None:
     """A ring of all nodes; 5 ms more on each link are 5 ms more per hop, within 5 %.
-    / The shortest round of some launches counts: other work of the machine only adds time.
+
+    The shortest round of some launches counts: other work of the machine only adds time.
     """
     costs = []
     arguments = ["--sizes", "4", "--samples", "30", "--limit", "30", "--with", f"grid={ranks}"]
@@ -67,7 +68,8 @@ def test_rings_of_one_direction_are_within_nodes_and_those_of_the_other_between_
     core: Core, home: Path, tmp_path: Path
 ) -> None:
     """Two nodes, two ranks on each, as a 2x2 grid: each row is a node, so that direction right stays within one.
-    / Rounds within a node take microseconds, or as long as ranks wait for a CPU: shorter than the links at least once.
+
+    Rounds within a node take microseconds, or as long as ranks wait for a CPU: shorter than the links at least once.
     """
     delay_ns = 10_000_000
     with start_nodes(tmp_path / "nodes", (0, 0), delay=Delay(delay_ns, delay_ns), shared=[home]) as nodes:

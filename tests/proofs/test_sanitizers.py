@@ -1,5 +1,6 @@
 """The core accesses only its own memory and has no undefined behaviour, in any operation and form.
-/ The core is built for MPICH with AddressSanitizer and UndefinedBehaviorSanitizer. Leaks are not examined: a launch
+
+The core is built for MPICH with AddressSanitizer and UndefinedBehaviorSanitizer. Leaks are not examined: a launch
 keeps its memory until it ends, and so does the library.
 """
 

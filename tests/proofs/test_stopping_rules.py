@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 @repeat
 def test_every_start_gives_the_requested_samples(core: Core, start: str, tmp_path: Path) -> None:
     """Only MPIPerf's rules have stages of a fixed length, so there may be a few more samples.
-    / Two processors with the time of only one give few rounds per second that begin at agreed times.
+
+    Two processors with the time of only one give few rounds per second that begin at agreed times.
     """
     arguments = ["--op", "allreduce,pingpong", "--sizes", "8", "--start", start, "--samples", "33", "--limit", "100"]
     scheduled = next(entry.scheduled for entry in core.description.starts if entry.name == start)

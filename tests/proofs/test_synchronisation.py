@@ -1,5 +1,6 @@
 """Every synchronisation, on clocks that differ by known amounts: errors never exceed their bounds.
-/ The truth is computed here, from the set clocks. The size of errors is measured by `tools/measure-synchronisation`.
+
+The truth is computed here, from the set clocks. The size of errors is measured by `tools/measure-synchronisation`.
 """
 
 from __future__ import annotations
@@ -147,7 +148,8 @@ def make_drifting_clocks() -> list[Clock]:
 @pytest.mark.parametrize("nodes", ["single", "several"])
 def test_offsets_of_drifting_clocks_are_within_bounds(core: Core, home: Path, tmp_path: Path, nodes: str) -> None:
     """Offsets right after, extrapolated and interpolated are correct; the drift is as reported, and not 0.
-    / In two seconds the slowest clock deviates by 110 us, which is more than the uncertainty of exchanges.
+
+    In two seconds the slowest clock deviates by 110 us, which is more than the uncertainty of exchanges.
     """
     clocks = make_drifting_clocks()
     study = ("--clock", "clock_gettime", "--sync", "all", "--runs", "1", "--wait", "2")

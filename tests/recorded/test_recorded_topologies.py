@@ -1,5 +1,6 @@
 """Recorded machines as described by lstopo, and the CPUs read from the descriptions.
-/ lstopo made the files from descriptions that they contain; those named hwloc1 are in the format of hwloc 1.
+
+lstopo made the files from descriptions that they contain; those named hwloc1 are in the format of hwloc 1.
 """
 
 from __future__ import annotations

@@ -187,7 +187,8 @@ class Visit(NamedTuple):
 
 def run_visit(core: ctypes.CDLL, noise: Noise, seed: int, call_ns: float, stages: int) -> Visit:
     """Return a visit with noise: ranks begin late by any time, and rounds within the tolerance of the moment count.
-    / As in `judge_starts`, all rounds are judged again by the last tolerance.
+
+    As in `judge_starts`, all rounds are judged again by the last tolerance.
     """
     drawn = random.Random(seed)
     pace, rounds, calls, spent_ns = Pace(), 1, 0, 0.0

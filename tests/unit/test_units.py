@@ -1,5 +1,6 @@
 """Units: each is complete and listed nowhere, a new file is enough, and no file is unused.
-/ `tests/mpi/test_one_file.py` tests the same for a new operation, which needs a real library.
+
+`tests/mpi/test_one_file.py` tests the same for a new operation, which needs a real library.
 """
 
 from __future__ import annotations

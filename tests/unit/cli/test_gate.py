@@ -257,7 +257,8 @@ def plant_levels(
     monkeypatch: pytest.MonkeyPatch, shares: list[float], ratios: tuple[float, float] = (1.0, 1.0)
 ) -> None:
     """Give campaigns, in the order of their evaluation, visits of which these shares of ten are far.
-    / Far visits take three times as long. In the last campaign `barrier` of beta has these ratios, near and far.
+
+    Far visits take three times as long. In the last campaign `barrier` of beta has these ratios, near and far.
     """
     original, calls = statistics.compute_launch_values, iter(enumerate(shares, 1))
 

@@ -52,7 +52,8 @@ def every_kind(tmp_path_factory: pytest.TempPathFactory) -> EvaluatedCampaign:
 @pytest.fixture(scope="session")
 def reframe() -> Path:
     """Return a folder with ReFrame and its dependencies, installed once into a home that stays between runs.
-    / ReFrame's database of results needs another Polars than rankbench; the lock file leaves it out.
+
+    ReFrame's database of results needs another Polars than rankbench; the lock file leaves it out.
     """
     home = Path(os.environ.get("RANKBENCH_HOME") or REPOSITORY / ".rankbench").absolute()
     place = home / f"reframe-{hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12]}"

@@ -155,7 +155,8 @@ def _draw_flipping(random: np.random.Generator, shape: tuple[int, ...]) -> NDArr
 @pytest.mark.parametrize("blocks", [5, 8, 10])
 def test_equal_candidates_are_rarely_called_different(noise: Noise, blocks: int) -> None:
     """At a nominal 5 % Student's interval on log ratios misses the truth in at most 6 % of 4000 campaigns of one case.
-    / The percentile bootstrap over launches misses it more often than 7 %, and at five blocks more often than 10 %.
+
+    The percentile bootstrap over launches misses it more often than 7 %, and at five blocks more often than 10 %.
     """
     random = np.random.default_rng(11)
     logs = noise(random, (4000, blocks)) - noise(random, (4000, blocks))
@@ -213,7 +214,8 @@ def test_all_looks_together_have_the_level_of_a_single_one(stop: Stop) -> None:
 def test_all_looks_together_have_the_small_levels_of_a_family(level: float) -> None:
     """As Benjamini and Hochberg require: with the correction for 5 % all looks together would err 1.1 to 1.4 times as
     often.
-    / The probability is estimated by random walks instead of as in `looks.levels`. Walks likely to pass are drawn more
+
+    The probability is estimated by random walks instead of as in `looks.levels`. Walks likely to pass are drawn more
     often: their drift is removed by the likelihood ratio.
     """
     looks = tuple(plan.list_looks(Stop()))

@@ -77,7 +77,8 @@ def read_section(title: str) -> str:
 @pytest.fixture
 def campaign_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A campaign with a crash, late samples, samples of single ranks and the leftovers of a killed launch.
-    / Its folder is the current one.
+
+    Its folder is the current one.
     """
 
     def make_truth(candidate: str, case: Case) -> Truth:

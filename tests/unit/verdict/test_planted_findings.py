@@ -1,5 +1,6 @@
 """Planted findings in drawn campaigns are found in exact words; without planted ones, findings are hardly ever made.
-/ Rates are over 100 campaigns, 50 of each kind of noise: see `test_findings_are_hardly_ever_invented`.
+
+Rates are over 100 campaigns, 50 of each kind of noise: see `test_findings_are_hardly_ever_invented`.
 """
 
 from __future__ import annotations
