@@ -80,8 +80,8 @@ def test_equal_candidates_have_no_leader(tmp_path: Path) -> None:
     verdict = verdicts.evaluate(tmp_path, verdicts.make_constant({})).verdict
     assert render_claims(verdict)[:3] == [
         "alpha, beta and gamma are equivalent within 3% over all 9 cases (operations weigh equally).",
-        "Time against alpha: beta 1.00× (1.00× to 1.00×, equivalent within 3%), gamma 1.00× (1.00× to 1.00×, equivalent "
-        "within 3%).",
+        "Time against alpha: beta 1.00× (1.00× to 1.00×, equivalent within 3%), gamma 1.00× (1.00× to 1.00×, "
+        "equivalent within 3%).",
         "Fastest in single cases: alpha 0, beta 0, gamma 0, equivalent 9 (of 9 cases).",
     ]
 
