@@ -58,7 +58,8 @@ CHANGES: dict[str, dict[str, object]] = {
 VARIANTS: dict[str, tuple[str, dict[str, object]]] = {
     "swap": ("allreduce", {"kind": "self-test", "in_pairs": True, "options": [], "datatypes": ["float"]}),
     "torus": ("alltoall", {"kind": "self-test", "ranks_least": 3,
-                           "options": [make_number_option("dimensions", 1, 3, 2)], "messages": 0, "send": EACH, "receive": EACH, "root_send": EACH, "root_receive": EACH}),
+                           "options": [make_number_option("dimensions", 1, 3, 2)],
+                           "messages": 0, "send": EACH, "receive": EACH, "root_send": EACH, "root_receive": EACH}),
     "scatter-all": ("alltoall", {"kind": "self-test", "messages": 0, "send": EACH, "root_send": EACH}),
     "birth": ("barrier", {"kind": "self-test", "once": True, "start": "none", "options": [QUANTITY]}),
     "woven": ("bcast", {"kind": "self-test", "options": [make_number_option("threads", 1, 64, 1), QUANTITY]}),
