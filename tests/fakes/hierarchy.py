@@ -35,10 +35,19 @@ SOCKET_NS, SOCKETS_NS, HOSTS_NS = 200.0, 600.0, 5000.0
 SAMPLES = 5
 MESSAGES = 64
 OPERATIONS = [
-    kinds.make_operation(name, "point-to-point", kinds.make_number_option("from", 0, 4095), kinds.make_number_option("to", 1, 4095), metric=metric,
-                    start="none", between_two=True, ranks_exactly=2, messages=messages)
+    kinds.make_operation(
+        name,
+        "point-to-point",
+        kinds.make_number_option("from", 0, 4095),
+        kinds.make_number_option("to", 1, 4095),
+        metric=metric,
+        start="none",
+        between_two=True,
+        ranks_exactly=2,
+        messages=messages,
+    )
     for name, metric, messages in (("pingpong", "latency", 1), ("bandwidth", "bandwidth", MESSAGES))
-]  # fmt: skip
+]
 
 
 def find_seat(rank: int) -> tuple[str, int]:

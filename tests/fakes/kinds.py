@@ -59,12 +59,34 @@ def make_choice_option(name: str, *values: str) -> Option:
 
 QUANTITY = make_choice_option("quantity", "time", "overlap", "memory")
 OPERATIONS = [
-    make_operation("put", "one-sided", make_choice_option("allocation", "allocate", "create"), make_choice_option("epoch", "flush", "fence")),
-    make_operation("message-rate", "point-to-point", make_number_option("window", 64, 4096), metric="rate", messages=0, in_pairs=True),
-    make_operation("allreduce", "collective", QUANTITY, forms=["blocking", "nonblocking", "persistent"], datatype="float"),
-    make_operation("pingpong", "point-to-point", make_number_option("from", 0, 3), make_number_option("to", 1, 3), metric="latency", start="none",
-              between_two=True, ranks_exactly=2),
-]  # fmt: skip
+    make_operation(
+        "put",
+        "one-sided",
+        make_choice_option("allocation", "allocate", "create"),
+        make_choice_option("epoch", "flush", "fence"),
+    ),
+    make_operation(
+        "message-rate",
+        "point-to-point",
+        make_number_option("window", 64, 4096),
+        metric="rate",
+        messages=0,
+        in_pairs=True,
+    ),
+    make_operation(
+        "allreduce", "collective", QUANTITY, forms=["blocking", "nonblocking", "persistent"], datatype="float"
+    ),
+    make_operation(
+        "pingpong",
+        "point-to-point",
+        make_number_option("from", 0, 3),
+        make_number_option("to", 1, 3),
+        metric="latency",
+        start="none",
+        between_two=True,
+        ranks_exactly=2,
+    ),
+]
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
 

@@ -57,7 +57,8 @@ CHANGES: dict[str, dict[str, object]] = {
 """A description of some operations, independent of the core."""
 VARIANTS: dict[str, tuple[str, dict[str, object]]] = {
     "swap": ("allreduce", {"kind": "self-test", "in_pairs": True, "options": [], "datatypes": ["float"]}),
-    "torus": ("alltoall", {"kind": "self-test", "ranks_least": 3, "options": [make_number_option("dimensions", 1, 3, 2)],
+    "torus": ("alltoall", {"kind": "self-test", "ranks_least": 3,
+                           "options": [make_number_option("dimensions", 1, 3, 2)],
                            "messages": 0, "send": EACH, "receive": EACH, "root_send": EACH, "root_receive": EACH}),
     "scatter-all": ("alltoall", {"kind": "self-test", "messages": 0, "send": EACH, "root_send": EACH}),
     "birth": ("barrier", {"kind": "self-test", "once": True, "start": "none", "options": [QUANTITY]}),
