@@ -12,7 +12,7 @@ from rankbench import build, launch, libraries
 from rankbench.campaign import doctor
 from rankbench.model import Placement
 
-from .conftest import WHEELS, rankbench
+from .conftest import WHEELS, run_rankbench
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,7 +88,7 @@ def test_the_requirements_of_open_mpi_on_root_are_explained(reach: list[Library]
 
 
 def test_the_command_checks_every_library(home: Path) -> None:
-    process = rankbench("doctor", *WHEELS, home=home)
+    process = run_rankbench("doctor", *WHEELS, home=home)
     assert process.returncode == 0, process.stdout + process.stderr
     rows = [line.split()[:4] for line in process.stdout.splitlines() if line.startswith(WHEELS)]
     assert {row[0].rpartition("-")[0] for row in rows} == set(WHEELS)

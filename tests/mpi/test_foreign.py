@@ -14,7 +14,7 @@ from rankbench.campaign import foreign
 from rankbench.foreign.tools import imb
 from rankbench.model import RankbenchError
 
-from .conftest import rankbench
+from .conftest import run_rankbench
 
 pytestmark = pytest.mark.thorough
 
@@ -50,7 +50,7 @@ FAKES = Path(__file__).parents[1] / "fakes"
 def run_plan(place: Path, home: Path, plan: str) -> store.Store:
     """Run a plan to its end."""
     (place / "plan.toml").write_text(plan)
-    process = rankbench("run", str(place / "plan.toml"), "--results", str(place), home=home)
+    process = run_rankbench("run", str(place / "plan.toml"), "--results", str(place), home=home)
     assert process.returncode == 0, process.stderr
     return store.open(place / "plan")
 
@@ -111,7 +111,7 @@ def test_overlap_of_a_foreign_program_is_reported_as_that_of_the_core(campaign_s
 
 
 def test_results_of_imb_are_shown_beside_those_of_the_core(campaign_store: store.Store, home: Path) -> None:
-    shown = rankbench("show", str(campaign_store.folder), home=home)
+    shown = run_rankbench("show", str(campaign_store.folder), home=home)
     assert shown.returncode == 0, shown.stderr
     titles = [line for line in shown.stdout.splitlines() if line.startswith(("imb-", "pingpong:", "allreduce:"))]
     assert [title.partition(":")[0] for title in titles if title.startswith(("imb-mpi1-p", "pingpong"))]
@@ -141,7 +141,7 @@ def test_a_tarball_is_built_for_each_library(home: Path, tmp_path: Path) -> None
 
 
 def test_reconcile_divides_the_figures_of_imb_by_those_of_the_core(home: Path, tmp_path: Path) -> None:
-    process = rankbench(
+    process = run_rankbench(
         "reconcile", "intel-mpi", "--operations", "pingpong,bcast", "--sizes", "8,1K", "--blocks", "4",
         "--samples", "30", "--results", str(tmp_path), home=home,
     )  # fmt: skip

@@ -224,7 +224,7 @@ def test_a_launch_that_waits_for_a_long_turn_shows_life(core: Core, tmp_path: Pa
             started = make_step(
                 core, tmp_path, place, [*turns.arguments(place), "--stream", str(stream), "--job", file]
             )
-            steps.append(msgspec.structs.replace(started, watch=stream, limit_s=30, sign=turns.sign(place)))
+            steps.append(msgspec.structs.replace(started, watch=stream, limit_s=30, heartbeat=turns.heartbeat(place)))
         steps[0] = msgspec.structs.replace(steps[0], limit_s=4)
         waiting, long = launch.run_together(steps, turns.end_launch)
     assert isinstance(waiting, Outcome)

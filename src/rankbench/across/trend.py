@@ -364,9 +364,9 @@ def levels(pasts: Sequence[Past], column: Series, common: NDArray[np.float64]) -
     logs = np.log([point.typical_ns for point in column.points])
     if not column.memory:
         logs = logs - common[[point.campaign for point in column.points]]
-    logs = [np.log(pasts[point.campaign].launch_values[column.case, point.candidate]) for point in column.points]
+    of_launches = [np.log(pasts[point.campaign].launch_values[column.case, point.candidate]) for point in column.points]
     return changes.Levels(
-        logs, np.array([float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0 for values in logs])
+        logs, np.array([float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0 for values in of_launches])
     )
 
 

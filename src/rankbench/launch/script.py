@@ -137,7 +137,7 @@ def render_head(script: Script, scheduler: Scheduler) -> list[str]:
         *textwrap.wrap(more, WIDTH, initial_indent="# ", subsequent_indent="# "),
         "",
         f"campaign={shlex.quote(str(script.campaign))}",
-        f"time_s={round(script.job.time_s)}  # time limit of the job, or 0; a launch that would exceed it does not start",
+        f"time_s={round(script.job.time_s)}  # time limit of the job, or 0; no launch starts that would exceed it",
         f"silence_s={round(script.silence_s)}  # a launch without a sign of life for this time is ended",
         f"rest={max(MOST_REST, REST_PART * script.threshold):g}  # share of a CPU for all waiting launches together",
         f"rest_apart={max(LEAST_REST, REST_PART * script.threshold):g}  # largest difference between two of them",

@@ -69,7 +69,7 @@ def run_with(folder: Path, used: dict[str, int], free: int) -> tuple[loop.Loop, 
         read_free=lambda: {SHM: free},
     )
     for block in (1, 2):
-        runner.block(block)
+        runner.run_block(block)
     return runner, progress
 
 

@@ -227,7 +227,7 @@ def test_arguments_that_are_neither_two_campaigns_nor_two_candidates_are_refused
 )
 def test_unknown_matches_are_refused(tmp_path: Path, match: str, text: str) -> None:
     make_night(tmp_path / "old")
-    night(tmp_path / "new")
+    make_night(tmp_path / "new")
     with pytest.raises(RankbenchError) as error:
         compare(str(tmp_path / "old"), str(tmp_path / "new"), match=[match])
     assert str(error.value) == text

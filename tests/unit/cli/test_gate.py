@@ -341,7 +341,7 @@ def make_day(factor: float, beta: float = 1.0) -> Callable[[str, Case], Fate]:
 
 def test_a_gate_against_one_campaign_says_that_variation_between_days_is_missing(tmp_path: Path) -> None:
     make_night(tmp_path / "old")
-    night(tmp_path / "new")
+    make_night(tmp_path / "new")
     answer = CliRunner().invoke(cli.application(), ["gate", str(tmp_path / "new"), "--against", str(tmp_path / "old")])
     assert answer.exit_code == 0
     assert answer.stdout.splitlines()[0] == (
@@ -456,7 +456,7 @@ def test_characters_that_xml_cannot_hold_are_replaced() -> None:
 
 def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     make_night(tmp_path / "old")
-    night(tmp_path / "new")
+    make_night(tmp_path / "new")
     with pytest.raises(RankbenchError) as error:
         gate(tmp_path / "new", "--against", tmp_path / "old", "--junit", tmp_path / "none" / "gate.xml")
     assert str(error.value) == (

@@ -39,7 +39,9 @@ def make_truth(candidate: str, case: Case) -> Truth:
 @pytest.fixture(scope="session")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> EvaluatedCampaign:
     """Return a campaign of times and bandwidths, with an A/A twin, failures and late samples."""
-    return EvaluatedCampaign(campaigns.make_campaign(tmp_path_factory.mktemp("plain") / "plain", make_truth, 6, samples=40))
+    return EvaluatedCampaign(
+        campaigns.make_campaign(tmp_path_factory.mktemp("plain") / "plain", make_truth, 6, samples=40)
+    )
 
 
 @pytest.fixture(scope="session")

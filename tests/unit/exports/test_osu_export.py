@@ -114,7 +114,9 @@ def read_back(measured: EvaluatedCampaign, folder: Path) -> dict[str, Table]:
     return tables
 
 
-def test_the_reader_of_osu_s_output_reads_exported_files(plain: EvaluatedCampaign, every_kind: EvaluatedCampaign, tmp_path: Path) -> None:
+def test_the_reader_of_osu_s_output_reads_exported_files(
+    plain: EvaluatedCampaign, every_kind: EvaluatedCampaign, tmp_path: Path
+) -> None:
     for measured in (plain, every_kind):
         values = {
             (exports_value.case, exports_value.candidate): exports_value

@@ -60,7 +60,9 @@ def first_campaign(tmp_path_factory: pytest.TempPathFactory) -> EvaluatedCampaig
     return make_measured(tmp_path_factory.mktemp("first") / "nightly run-7")
 
 
-def run_reframe(reframe_folder: Path, first: EvaluatedCampaign, again: EvaluatedCampaign, folder: Path, *options: str) -> Run:
+def run_reframe(
+    reframe_folder: Path, first: EvaluatedCampaign, again: EvaluatedCampaign, folder: Path, *options: str
+) -> Run:
     """Run the exported test with ReFrame, where the plan, run again, gives another campaign."""
     (folder / "bin").mkdir()
     stand_in = folder / "bin" / "rankbench"
@@ -143,7 +145,9 @@ def test_a_faster_candidate_fails_only_in_a_two_sided_test(
 
 
 @pytest.mark.thorough
-def test_a_case_that_fails_in_the_new_campaign_fails(reframe: Path, first_campaign: EvaluatedCampaign, tmp_path: Path) -> None:
+def test_a_case_that_fails_in_the_new_campaign_fails(
+    reframe: Path, first_campaign: EvaluatedCampaign, tmp_path: Path
+) -> None:
     result = run_reframe(
         reframe, first_campaign, make_measured(tmp_path / "again", status=CaseStatus.CRASHED), tmp_path, "--run"
     )

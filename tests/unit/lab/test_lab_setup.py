@@ -129,7 +129,9 @@ def test_a_program_that_does_not_compile_is_reported(tmp_path: Path, monkeypatch
 def test_every_option_is_read() -> None:
     texts = {"delay": "50us", "rate": "1gbit", "clocks": "2s", "cores": "2x4"}
     request = make_request(3, texts, [Path("/usr")], slurm=True)
-    assert request._replace(shared=()) == LabRequest(3, SYMMETRIC, True, 10**9, (0, 2 * 10**9, 4 * 10**9), Cores(2, 4), ())
+    assert request._replace(shared=()) == LabRequest(
+        3, SYMMETRIC, True, 10**9, (0, 2 * 10**9, 4 * 10**9), Cores(2, 4), ()
+    )
     assert Path("/usr") in request.shared
 
 

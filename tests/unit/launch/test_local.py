@@ -158,8 +158,8 @@ def test_a_step_whose_number_changes_is_not_hung(tmp_path: Path) -> None:
     (tmp_path / "page").write_bytes(bytes(64))
     script = "for i in 1 2 3 4; do printf $i | dd of=$MARK/page bs=1 seek=35 conv=notrunc 2>/dev/null; sleep 0.5; done"
     watched = make_step(tmp_path, script, limit_s=1)
-    assert launch.run(msgspec.structs.replace(watched, sign=(tmp_path / "page", 32))).hung is False
-    assert launch.run(msgspec.structs.replace(watched, sign=(tmp_path / "page", 36))).hung is True
+    assert launch.run(msgspec.structs.replace(watched, heartbeat=(tmp_path / "page", 32))).hung is False
+    assert launch.run(msgspec.structs.replace(watched, heartbeat=(tmp_path / "page", 36))).hung is True
 
 
 def test_a_step_stopped_with_its_supervisor_is_not_hung(tmp_path: Path) -> None:

@@ -67,5 +67,6 @@ def test_a_program_that_cannot_run_is_reported(tmp_path: Path) -> None:
 def test_a_program_that_does_not_answer_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe, "LONGEST_S", 0.2)
     assert (
-        read_refusal(write_program(tmp_path, "time.sleep(1000)")) == f"{tmp_path}/core --state: did not answer within 0.2 s"
+        read_refusal(write_program(tmp_path, "time.sleep(1000)"))
+        == f"{tmp_path}/core --state: did not answer within 0.2 s"
     )

@@ -66,4 +66,4 @@ def test_a_launch_that_ended_normally_wakes_no_rank(monkeypatch: pytest.MonkeyPa
 def test_launches_over_several_hosts_have_no_common_page() -> None:
     with closing(turns.Turns(2, 1, over_hosts=True)) as page:
         page.end_launch(0)
-        assert page.sign(0) is None
+        assert page.heartbeat(0) is None

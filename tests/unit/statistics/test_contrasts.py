@@ -21,9 +21,7 @@ def make_values(rows: list[tuple[str, int, float]]) -> pl.DataFrame:
 
 
 def test_a_case_is_compared_with_the_sum_of_its_parts_in_each_launch() -> None:
-    frame = make_values(
-        [("a", 1, 30.0), ("b", 1, 10.0), ("c", 1, 5.0), ("a", 2, 40.0), ("b", 2, 20.0), ("c", 2, 20.0)]
-    )
+    frame = make_values([("a", 1, 30.0), ("b", 1, 10.0), ("c", 1, 5.0), ("a", 2, 40.0), ("b", 2, 20.0), ("c", 2, 20.0)])
     logs = compare_within_launches(frame, [Claim("a", ("b", "c"), 1.03), Claim("b", ("c",), 1.25)])
     assert [(row["claim"], row["block"]) for row in logs.iter_rows(named=True)] == [(0, 1), (0, 2), (1, 1), (1, 2)]
     assert logs["log"].to_list() == pytest.approx([math.log(2), 0, math.log(2), 0])
@@ -31,9 +29,7 @@ def test_a_case_is_compared_with_the_sum_of_its_parts_in_each_launch() -> None:
 
 
 def test_a_launch_without_a_part_or_its_time_is_left_out() -> None:
-    frame = make_values(
-        [("a", 1, 30.0), ("b", 1, 10.0), ("a", 2, 30.0), ("b", 2, 10.0), ("c", 2, 0.0), ("b", 3, 1.0)]
-    )
+    frame = make_values([("a", 1, 30.0), ("b", 1, 10.0), ("a", 2, 30.0), ("b", 2, 10.0), ("c", 2, 0.0), ("b", 3, 1.0)])
     assert compare_within_launches(frame, [Claim("a", ("b", "c"), 1.0)]).is_empty()
     assert compare_within_launches(frame, []).is_empty()
 

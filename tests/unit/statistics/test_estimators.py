@@ -166,7 +166,8 @@ def test_differing_clocks_do_not_matter_if_each_rank_uses_its_own_clock() -> Non
     ],
 )
 def test_a_launch_of_few_valid_rounds_is_reported(rounds: int, discarded: int, few: bool) -> None:
-    launch_values = statistics.compute_launch_values(make_launch([float(at) for at in range(1, rounds + 1)], discarded=discarded)
+    launch_values = statistics.compute_launch_values(
+        make_launch([float(at) for at in range(1, rounds + 1)], discarded=discarded)
     )
     assert launch_values["few"].to_list() == [few]
 

@@ -63,11 +63,11 @@ def test_ranks_are_ordered_by_the_machine() -> None:
     """Ranks alternate between hosts and sockets; near ranks become neighbours."""
     locations = [(host, 4 * socket + core) for core in range(2) for socket in range(2) for host in ("b", "a")]
     result = place_ranks(TWO_SOCKETS, *locations)
-    assert [(seat.host, seat.cpu) for seat in result.locations.values()] == [
+    assert [(location.host, location.cpu) for location in result.locations.values()] == [
         ("b", 0), ("b", 1), ("b", 4), ("b", 5), ("a", 0), ("a", 1), ("a", 4), ("a", 5),
     ]  # fmt: skip
     assert list(result.locations) == [0, 4, 2, 6, 1, 5, 3, 7]
-    assert result.seat(6) == "b CPU 5"
+    assert result.describe_location(6) == "b CPU 5"
 
 
 def test_one_rank_on_each_socket_is_across_sockets() -> None:
@@ -110,7 +110,7 @@ def test_launches_that_disagree_are_reported(cpu: int, disputed: list[int]) -> N
     result = find_places([first, second], make_machine(TWO_SOCKETS))
     assert result.disputed == disputed
     assert bool(result.levels) == (not disputed)
-    assert result.seat(1) == ("not known" if disputed else "n1 CPU 1")
+    assert result.describe_location(1) == ("not known" if disputed else "n1 CPU 1")
 
 
 def test_without_launches_the_places_are_unknown() -> None:

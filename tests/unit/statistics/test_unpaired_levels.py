@@ -47,9 +47,7 @@ def test_another_mix_of_near_and_far_is_no_difference() -> None:
 
 
 def test_visits_of_both_levels_within_launches_are_divided() -> None:
-    then, now = (
-        draw_values(EQUAL, EQUAL, np.full(BLOCKS, share), seed=seed) for seed, share in ((1, 0.25), (2, 0.75))
-    )
+    then, now = (draw_values(EQUAL, EQUAL, np.full(BLOCKS, share), seed=seed) for seed, share in ((1, 0.25), (2, 0.75)))
     for at_levels in compare_sides(then, now):
         assert at_levels.levels
         assert list(at_levels.levels) == ["near", "far"]

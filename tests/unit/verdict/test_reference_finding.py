@@ -42,7 +42,9 @@ def make_view(tmp_path: Path, near: float, far: float, hops: list[float] = HOPS)
         )
         for case in campaign_view.campaign.cases
     ]
-    return replace(verdicts.change_verdict(campaign_view, comparisons=compared, cases=cases), launch_values=launch_values)
+    return replace(
+        verdicts.change_verdict(campaign_view, comparisons=compared, cases=cases), launch_values=launch_values
+    )
 
 
 def test_a_winner_that_changes_is_named_at_both_levels(tmp_path: Path) -> None:
