@@ -12,8 +12,8 @@ from rankbench.libraries import families, inspection
 
 HERE = Path(__file__).parent
 LIBRARIES = sorted((HERE / "libraries").iterdir())
-FOREIGN = "the launcher speaks another process interface: it belongs to another library; use the library's own mpiexec"
-KILLED = "a rank was killed from outside, most often for lack of memory; use fewer ranks or smaller sizes"
+FOREIGN = "the launcher has another process interface: it belongs to another library; use the library's own mpiexec"
+KILLED = "a rank was killed from outside, usually for lack of memory; use fewer ranks or smaller sizes"
 NO_PROGRAM = "the launcher cannot find the program; build it again"
 NO_PROGRAM_OPEN_MPI = "the launcher cannot find or execute the program; build it again"
 ROOT = "Open MPI refuses to run as root; be another user or set OMPI_ALLOW_RUN_AS_ROOT=1 and ..._CONFIRM=1"
@@ -22,12 +22,12 @@ FAILURES = {
     "intel-mpi-fabric": "no usable network fabric; within one node set I_MPI_FABRICS=shm, else check FI_PROVIDER",
     "intel-mpi-program": NO_PROGRAM,
     "intel-mpi-root": "I_MPI_ROOT does not name the library's prefix; "
-    "unset it, or load the module of this very version",
+    "unset it, or load the module of this version",
     "mpich-5-foreign-launcher": FOREIGN,
     "mpich-5-killed": KILLED,
     "mpich-5-permission": "the program may not be executed; is its folder mounted noexec?",
     "mpich-5-program": NO_PROGRAM,
-    "mpich-5-setting": "MPI_Init failed without a reason, as it does for a setting it does not know; "
+    "mpich-5-setting": "MPI_Init failed without a reason, for example because of an unknown setting; "
     "check the MPIR_CVAR_* values",
     "openmpi-4-program": NO_PROGRAM_OPEN_MPI,
     "openmpi-4-root": ROOT,
@@ -41,7 +41,7 @@ FAILURES = {
     "openmpi-5-root": ROOT,
     "openmpi-5-slots": SLOTS,
     "openmpi-5-unreachable": "its transports do not reach the other ranks; "
-    "let btl name one that does: self,sm (4.x: self,vader)",
+    "set btl to one that does: self,sm (4.x: self,vader)",
 }
 
 

@@ -216,7 +216,7 @@ ADDED = {
         "from rankbench import statistics, store\n"
         "from rankbench.plan import notation\n"
         "samples = store.open(Path('made')).samples()\n"
-        "values = [statistics.launch_figures(samples, notation.parse_estimator(name))['figure_ns']\n"
+        "values = [statistics.compute_launch_values(samples, notation.parse_estimator(name))['figure_ns']\n"
         "           for name in ('min', 'second-smallest', 'median')]\n"
         "print((values[0] <= values[1]).all(), (values[1] < values[2]).all(), notation.ESTIMATOR_HELP)",
         'True True "median", "min", "mean", "trimmed-mean", a percentile from "p1" to "p99" or "second-smallest"',

@@ -4,7 +4,7 @@
 # Run or submit it again at any time: finished launches are not repeated. Put a # before a launch to skip it.
 
 campaign=/scratch/results/study
-time_s=0  # time limit of the job, or 0; a launch that would exceed it does not start
+time_s=0  # time limit of the job, or 0; no launch starts that would exceed it
 silence_s=60  # a launch without a sign of life for this time is ended
 rest=0.003  # share of a CPU for all waiting launches together
 rest_apart=0.003  # largest difference between two of them

@@ -172,8 +172,8 @@ def test_singletons_under_srun_are_reported_as_such(library: Library, tmp_path: 
     stream = Stream(facts=facts, ranks=[], results=[], unfinished=None, complete=True)
     srun = msgspec.structs.replace(PAIR, launcher="srun")
     assert doctor.check_world(library, srun, stream) == (
-        "srun started worlds of 1 instead of one world of 2 ranks: it and the library have no process interface in "
-        'common; launch by the library\'s own mpiexec: launcher = "mpiexec"'
+        "srun started worlds of 1 instead of one world of 2 ranks: it and the library have no common process "
+        'interface; launch by the library\'s own mpiexec: launcher = "mpiexec"'
     )
 
 

@@ -44,7 +44,7 @@ def test_calls_are_summed_and_candidates_compared(campaign_store: Store, capsys:
     assert "has the lowest total" not in out
     assert "as long as the best" not in out
     assert "Not included, because not measured: scan 8 B." in out
-    assert out.endswith("what ranks wait for each other is not in it.")
+    assert out.endswith("the times that ranks wait for each other are not included.")
 
 
 def test_each_measured_call_has_a_recommendation(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:

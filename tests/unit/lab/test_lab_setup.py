@@ -39,12 +39,12 @@ def test_the_kernel_delays_if_it_can(netem: bool, folder: Path, monkeypatch: pyt
     assert ((folder / "to_node").exists(), (folder / "switch").exists()) == (netem, not netem)
 
 
-@pytest.mark.parametrize("request", [LabRequest(delay=SYMMETRIC, netem=False), LabRequest(delay=Delay(1, 2))])
+@pytest.mark.parametrize("lab_request", [LabRequest(delay=SYMMETRIC, netem=False), LabRequest(delay=Delay(1, 2))])
 def test_the_switch_delays_on_request_or_if_the_kernel_cannot(
-    request: LabRequest, folder: Path, monkeypatch: pytest.MonkeyPatch
+    lab_request: LabRequest, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(setup, "kernel_has", lambda _: True)
-    setup.prepare(folder, request)
+    setup.prepare(folder, lab_request)
     assert (folder / "switch").exists()
     assert not (folder / "to_node").exists()
 
@@ -82,7 +82,7 @@ def test_a_wrong_number_of_nodes_is_refused(nodes: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request", "message"),
+    ("lab_request", "message"),
     [
         (
             LabRequest(),
@@ -100,10 +100,10 @@ def test_a_wrong_number_of_nodes_is_refused(nodes: int) -> None:
         ),
     ],
 )
-def test_missing_packages_are_named(request: LabRequest, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_packages_are_named(lab_request: LabRequest, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(setup, "path", lambda: "/nowhere")
     with pytest.raises(RankbenchError) as caught:
-        setup.require(request)
+        setup.require(lab_request)
     assert str(caught.value) == message
 
 

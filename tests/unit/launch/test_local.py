@@ -227,7 +227,7 @@ launch.run(Step(command=command, output=folder / 'output', watch=folder / 'watch
 
 
 def find_supervisor(folder: Path) -> int:
-    """Wait until a step runs, and return its keeper."""
+    """Wait until a step runs, and return its supervisor."""
     while not (folder / "up").exists():
         time.sleep(0.01)
     return int((folder / "up").read_text())

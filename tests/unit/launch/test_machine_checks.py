@@ -108,8 +108,8 @@ HINDRANCES: dict[str, tuple[dict[str, str], str]] = {
     ),
     "core files": (
         {"proc/self/limits": LIMITS.replace("core file size        0        ", "core file size        unlimited")},
-        "a crash writes a core file: of every rank, with all its memory, which fills the disk and takes the time of "
-        "others; ulimit -c 0",
+        "a crash writes a core file: of every rank, with all its memory, which fills the disk and takes time; "
+        "ulimit -c 0",
     ),
     "file size": (
         {"proc/self/limits": LIMITS.replace("file size             unlimited", "file size             1048576  ")},
@@ -121,13 +121,13 @@ HINDRANCES: dict[str, tuple[dict[str, str], str]] = {
     ),
     "clock": (
         {"sys/devices/system/clocksource/clocksource0/current_clocksource": "hpet\n"},
-        "the kernel takes its time from hpet: reading a clock costs about a microsecond, and the kernel may hold the "
-        "processor's counter for unsteady; boot with clocksource=tsc, if the processor's counter is stable",
+        "the kernel takes its time from hpet: reading a clock costs about a microsecond, and the kernel may consider "
+        "the processor's counter unstable; boot with clocksource=tsc, if the processor's counter is stable",
     ),
     "load": (
         {"proc/loadavg": "1.70 0.20 0.30 3/200 4711\n"},
-        "the load average is 1.7 on 2 CPUs: something ran here in the last minute, and ranks share CPUs with it if it "
-        "still does; wait, or measure where nothing else runs",
+        "the load average is 1.7 on 2 CPUs: other processes ran here in the last minute; if they still do, ranks share "
+        "CPUs with them; wait, or measure where nothing else runs",
     ),
 }
 IDLE_USAGE = Usage(100.0, {7: ("python3", 5.0)}, 0.0)
@@ -158,8 +158,8 @@ def test_each_hindrance_is_one_line(name: str, tmp_path: Path) -> None:
 def test_processes_that_use_cpus_are_named_with_pid_and_command() -> None:
     then = Usage(100.5, {7: ("python3", 5.4), 8: ("stress", 0.5), 9: ("a b", 0.1), 10: ("idle", 0.0)}, 0.0)
     assert list(map(str, check_load(IDLE_USAGE, then, own_pid=7))) == [
-        "other processes use the CPUs: stress (pid 8, 100%), a b (pid 9, 20%): ranks lose their cores to them in "
-        "mid-call; end them, or request the node exclusively"
+        "other processes use the CPUs: stress (pid 8, 100%), a b (pid 9, 20%): ranks lose their cores within a "
+        "call; end them, or request the node exclusively"
     ]
 
 

@@ -39,7 +39,7 @@ def test_without_proven_settings_the_error_names_the_command_that_tunes(tmp_path
         "mpich-5.0.2: no proven settings for this machine; create them: rankbench tune mpich-5.0.2"
     )
     tuned.store_proven(msgspec.structs.replace(PROVEN, host="there"), {}, tmp_path)
-    with pytest.raises(RankbenchError, match=r"for this machine \(there are some of there\); make them"):
+    with pytest.raises(RankbenchError, match=r"for this machine \(there are some of there\); create them"):
         tuned.find_proven(LIBRARY, tmp_path, "here")
 
 

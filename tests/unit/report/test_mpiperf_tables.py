@@ -58,22 +58,22 @@ def test_columns_are_those_of_the_remaining_samples(store: Store) -> None:
     )
 
 
-def test_results_of_mpiperf_have_its_own_columns(theirs: Store) -> None:
+def test_results_of_mpiperf_have_its_own_columns(mpiperf_store: Store) -> None:
     """The row is `2 1 32 32 16 1.19 0.02 0.03 0.95 1.25 0.06 1.13 1.25 0.05`, in microseconds."""
-    row = mpiperf_frame(make_view(theirs)).rows(named=True)[0]
-    values = [row[name] for name in mpiperf_frame(make_view(theirs)).columns[2:]]
+    row = mpiperf_frame(make_view(mpiperf_store)).rows(named=True)[0]
+    values = [row[name] for name in mpiperf_frame(make_view(mpiperf_store)).columns[2:]]
     assert values == pytest.approx([1, 32, 32, 16, 1190, 30, 950, 1250, 60, 1130, 1250, 0.02, 0.05])
-    table = mpiperf_tables(make_view(theirs))[0]
+    table = mpiperf_tables(make_view(mpiperf_store))[0]
     assert table.columns == HEADINGS
     assert [cell.text.replace("\u2009", " ") for cell in table.rows[0]][1:6] == ["MPICH", "32", "32", "16", "1.19 µs"]
     assert table.caption.endswith("as MPIPerf printed it")
 
 
-def test_reports_have_the_tables_for_trimmed_means_and_results_of_mpiperf(store: Store, theirs: Store) -> None:
+def test_reports_have_the_tables_for_trimmed_means_and_results_of_mpiperf(store: Store, mpiperf_store: Store) -> None:
     assert not wanted(make_view(store))
     assert "as MPIPerf reports it" not in markdown(evaluate(store))
     assert "as MPIPerf reports it, confidence 95%" in markdown(evaluate(store, "trimmed-mean"))
-    assert "as MPIPerf printed it" in markdown(evaluate(theirs))
+    assert "as MPIPerf printed it" in markdown(evaluate(mpiperf_store))
 
 
 def test_show_prints_the_tables_as_text_and_csv(
