@@ -21,8 +21,7 @@ SLOTS = "more ranks than cores with binding core; use fewer ranks or binding non
 FAILURES = {
     "intel-mpi-fabric": "no usable network fabric; within one node set I_MPI_FABRICS=shm, else check FI_PROVIDER",
     "intel-mpi-program": NO_PROGRAM,
-    "intel-mpi-root": "I_MPI_ROOT does not name the library's prefix; "
-    "unset it, or load the module of this version",
+    "intel-mpi-root": "I_MPI_ROOT does not name the library's prefix; unset it, or load the module of this version",
     "mpich-5-foreign-launcher": FOREIGN,
     "mpich-5-killed": KILLED,
     "mpich-5-permission": "the program may not be executed; is its folder mounted noexec?",

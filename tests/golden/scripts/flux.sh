@@ -35,7 +35,7 @@ answers() {
     ! timeout 20 flux resource list --states=down --no-header --format={nodelist} --include="$1" | grep -q .
 }
 
-# --- how each candidate is launched in each placement; $@ is the core with its arguments ------------------------
+# --- how each candidate is launched in each placement; $@ is the core with its arguments ------------------------------
 
 declare -A ranks core checked reports
 
@@ -60,7 +60,7 @@ END
 
 <functions.sh>
 
-# --- the launches, each block in its own order ------------------------------------------------------------------
+# --- the launches, each block in its own order ------------------------------------------------------------------------
 
 begin_job
 check one_on_2x1

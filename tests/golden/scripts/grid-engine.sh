@@ -41,7 +41,7 @@ answers() {
     [ $? != 124 ]
 }
 
-# --- how each candidate is launched in each placement; $@ is the core with its arguments ------------------------
+# --- how each candidate is launched in each placement; $@ is the core with its arguments ------------------------------
 
 declare -A ranks core checked reports
 
@@ -66,7 +66,7 @@ END
 
 <functions.sh>
 
-# --- the launches, each block in its own order ------------------------------------------------------------------
+# --- the launches, each block in its own order ------------------------------------------------------------------------
 
 begin_job
 check one_on_2x1

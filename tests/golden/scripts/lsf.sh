@@ -40,7 +40,7 @@ answers() {
     ! timeout 20 bhosts -w "$1" | grep -qE "unreach|unavail"
 }
 
-# --- how each candidate is launched in each placement; $@ is the core with its arguments ------------------------
+# --- how each candidate is launched in each placement; $@ is the core with its arguments ------------------------------
 
 declare -A ranks core checked reports
 
@@ -65,7 +65,7 @@ END
 
 <functions.sh>
 
-# --- the launches, each block in its own order ------------------------------------------------------------------
+# --- the launches, each block in its own order ------------------------------------------------------------------------
 
 begin_job
 check one_on_2x1

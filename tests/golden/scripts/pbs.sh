@@ -42,7 +42,7 @@ answers() {
     ! timeout 20 pbsnodes "$1" | grep -qE "state = .*(down|stale|unknown)"
 }
 
-# --- how each candidate is launched in each placement; $@ is the core with its arguments ------------------------
+# --- how each candidate is launched in each placement; $@ is the core with its arguments ------------------------------
 
 declare -A ranks core checked reports
 
@@ -67,7 +67,7 @@ END
 
 <functions.sh>
 
-# --- the launches, each block in its own order ------------------------------------------------------------------
+# --- the launches, each block in its own order ------------------------------------------------------------------------
 
 begin_job
 check one_on_2x1

@@ -48,7 +48,7 @@ answers() {
     ! timeout 20 sinfo --noheader --nodes="$1" --format=%T | grep -qE "down|fail|[*]"
 }
 
-# --- how each candidate is launched in each placement; $@ is the core with its arguments ------------------------
+# --- how each candidate is launched in each placement; $@ is the core with its arguments ------------------------------
 
 declare -A ranks core checked reports
 
@@ -73,7 +73,7 @@ END
 
 <functions.sh>
 
-# --- the launches, each block in its own order ------------------------------------------------------------------
+# --- the launches, each block in its own order ------------------------------------------------------------------------
 
 begin_job
 check one_on_2x1
