@@ -100,9 +100,10 @@ interrupted() {
         wait "${members[@]}"
         rm -f "${page%\%}"*
         echo $((($(now_ms) - began_ms) / 1000)) >"$job/cut_s"
-        # A signal to an unreachable node may be delivered later, to the ranks of the next run of the job.
-        ! sort_out || end_ranks
     fi
+    # Also for launches that have ended and were not examined yet: the next job may have other nodes, and would not see what was lost.
+    # A signal to an unreachable node may be delivered later, to the ranks of the next run of the job.
+    if [ -e "$job/beside" ] && sort_out; then end_ranks; fi
     [ -z "$running" ] || end_launcher "$running"
     if [ -n "$unended" ]; then
         lost_nodes >"$unended/lost"
@@ -334,7 +335,7 @@ block() {
 require_time() {
     [ "$time_s" != 0 ] || return 0
     [ $((time_s - SECONDS)) -le $((longest_s + longest_s / 2 + 30)) ] || return 0
-    say "no time left in this job for another launch; submit it again to go on"
+    say "no time left in this job for another launch; submit it again to continue"
     echo "time" >"$job/stopped"
     exit 0
 }
@@ -374,7 +375,7 @@ end_if_nodes_are_lost() {
 }
 
 end_for_lost_nodes() {
-    say "no answer from $(paste -sd ' ' "$1/lost"): this job ends; submit it again to go on with other nodes"
+    say "no answer from $(paste -sd ' ' "$1/lost"): this job ends; submit it again to continue on other nodes"
     echo "lost $(paste -sd ' ' "$1/lost")" >"$job/stopped"
     exit 1
 }

@@ -214,7 +214,9 @@ def test_a_hung_launch_of_a_job_is_killed(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_beginning_and_end_of_a_job_launch_s_output_are_stored(tmp_path: Path) -> None:
     plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1")
-    here = make_site(tmp_path, "slurm", plan, prints_bytes=5_000_000)
+    here = make_site(tmp_path, "slurm", plan)
+    for version in ("9.1", "9.2"):
+        behave(tmp_path / version, prints_bytes=5_000_000)
     assert here.submit("--wait").exit_code == 0
     for launch in here.open_results().launches():
         assert launch.output_bytes == 5_000_000 + len("fake core: warning\n\nfake core: last line\n")
