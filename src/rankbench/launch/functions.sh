@@ -2,24 +2,24 @@
 
 job=$campaign/job
 longest_s=0
-running=""
-unended=""
+launcher_pid=""
+open_launch=""
 members=()
-queued=()
+turns=()
 
 say() { printf '%s  %s\n' "$(date '+%F %T')" "$*"; }
 
 now_ms() { date +%s%3N; }
 
-seconds() { printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)); }
+format_ms() { printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)); }
 
-stolen_ms() {
+read_stolen_ms() {
     local _ ticks
     read -r _ _ _ _ _ _ _ _ ticks _ </proc/stat
     echo $((${ticks:-0} * 1000 / $(getconf CLK_TCK)))
 }
 
-load() {
+read_load() {
     local load _
     read -r load _ </proc/loadavg
     echo "$load"
@@ -36,7 +36,7 @@ begin_job() {
     rm -f "$job/stopped"
     handle_signals
     # Launches that ran together when the last job was killed.
-    sort_out || end_for_lost_nodes "$job"
+    examine_launches || end_for_lost_nodes "$job"
     say "job ${job_id:-without number} on ${node[*]}"
     for _ in {1..12}; do
         ! ready >/dev/null 2>&1 </dev/null || break
@@ -58,14 +58,14 @@ lock_campaign() {
     exit 1
 }
 
-works_elsewhere() { [ "$host" != "$(hostname)" ] && [ "$id" != "${job_id:-none}" ]; }
+is_elsewhere() { [ "$host" != "$(hostname)" ] && [ "$id" != "${job_id:-none}" ]; }
 
 # Only one process can create a folder. A killed job leaves it: stale if its process is gone, or if this is the same job again.
 lock_by_folder() {
     local id="" host="" pid="" folder=$job/lock.d
     if ! mkdir "$folder" 2>/dev/null; then
         read -r id host pid 2>/dev/null <"$folder/owner"
-        if works_elsewhere || { [ "$host" = "$(hostname)" ] && kill -0 "$pid" 2>/dev/null; }; then
+        if is_elsewhere || { [ "$host" = "$(hostname)" ] && kill -0 "$pid" 2>/dev/null; }; then
             say "job ${id:-unknown} on ${host:-unknown} works on $campaign: nothing is done; if it has ended: rm -r $folder"
             return 1
         fi
@@ -89,8 +89,8 @@ handle_signals() {
 interrupted() {
     trap '' TERM INT USR1 USR2
     if [ "$BASHPID" != "$$" ]; then
-        [ -z "$running" ] || end_launcher "$running"
-        [ -z "$unended" ] || [ -e "$unended/ending" ] || write_ending "${code:-143}" false cut
+        [ -z "$launcher_pid" ] || end_launcher "$launcher_pid"
+        [ -z "$open_launch" ] || [ -e "$open_launch/ending" ] || write_ending "${code:-143}" false cut
         exit 143
     fi
     say "ended by SIG$1; run this again to continue"
@@ -99,24 +99,24 @@ interrupted() {
         kill -TERM "${members[@]}" 2>/dev/null
         wait "${members[@]}"
         rm -f "${page%\%}"*
-        echo $((($(now_ms) - began_ms) / 1000)) >"$job/cut_s"
+        echo $((($(now_ms) - start_ms) / 1000)) >"$job/cut_s"
     fi
     # Also for launches that have ended and were not examined yet: the next job may have other nodes, and would not see what was lost.
     # A signal to an unreachable node may be delivered later, to the ranks of the next run of the job.
-    if [ -e "$job/beside" ] && sort_out; then end_ranks; fi
-    [ -z "$running" ] || end_launcher "$running"
-    if [ -n "$unended" ]; then
-        lost_nodes >"$unended/lost"
-        [ -s "$unended/lost" ] || end_ranks
-        if [ -s "$unended/lost" ] && [ ! -e "$unended/ending" ] && worth_a_row "$unended" "$function"; then
+    if [ -e "$job/beside" ] && examine_launches; then end_ranks; fi
+    [ -z "$launcher_pid" ] || end_launcher "$launcher_pid"
+    if [ -n "$open_launch" ]; then
+        list_lost_nodes >"$open_launch/lost"
+        [ -s "$open_launch/lost" ] || end_ranks
+        if [ -s "$open_launch/lost" ] && [ ! -e "$open_launch/ending" ] && has_results "$open_launch" "$function"; then
             write_ending "${code:-143}" false ending
         fi
     fi
     exit 143
 }
 
-# worth_a_row FOLDER FUNCTION: whether a launch had begun to measure; foreign programs do not show it.
-worth_a_row() { foreign "$2" || [ "$(begun "$1")" != 0 ]; }
+# has_results FOLDER FUNCTION: whether a launch had begun to measure; foreign programs do not show it.
+has_results() { is_foreign "$2" || [ "$(count_begun "$1")" != 0 ]; }
 
 end_launch() {
     end_launcher "$1"
@@ -126,7 +126,7 @@ end_launch() {
 # end_launcher PID: ends the launcher, which can clean up, and half a second later its process group; removes their files in /dev/shm.
 end_launcher() {
     local shared launcher
-    shared=$(below "$1" | shared_memory)
+    shared=$(list_descendants "$1" | list_shared_memory)
     read -r launcher 2>/dev/null <"/proc/$1/task/$1/children"
     # shellcheck disable=SC2086 # its words
     [ -z "$launcher" ] || kill -TERM $launcher 2>/dev/null
@@ -139,22 +139,22 @@ end_launcher() {
 
 # wait_for_group PID TENTHS: waits until the process group has ended, or the time is over.
 wait_for_group() {
-    local patience=$2
-    while [ "$patience" -gt 0 ] && kill -0 -- "-$1" 2>/dev/null; do
+    local tenths=$2
+    while [ "$tenths" -gt 0 ] && kill -0 -- "-$1" 2>/dev/null; do
         sleep 0.1
-        patience=$((patience - 1))
+        tenths=$((tenths - 1))
     done
 }
 
-# below PID: prints the descendants of a process.
-below() {
+# list_descendants PID: prints the descendants of a process.
+list_descendants() {
     cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) .*) [A-Za-z] \([0-9]*\) .*/\1 \2/p' | awk -v top="$1" '
         { parent[$1] = $2 }
-        END { for (pid in parent) for (one = parent[pid]; one in parent; one = parent[one]) if (one == top) { print pid; break } }'
+        END { for (pid in parent) for (up = parent[pid]; up in parent; up = parent[up]) if (up == top) { print pid; break } }'
 }
 
-# shared_memory: reads process numbers; prints inode and path of the files in /dev/shm that these processes map.
-shared_memory() {
+# list_shared_memory: reads process numbers; prints inode and path of the files in /dev/shm that these processes map.
+list_shared_memory() {
     local pid
     while read -r pid; do
         sed -n '/ (deleted)$/d; s|^[^ ]* [^ ]* [^ ]* [^ ]* \([0-9]*\) *\(/dev/shm/.*\)$|\1 \2|p' "/proc/$pid/maps" 2>/dev/null
@@ -198,10 +198,10 @@ copy_chunk() { stdbuf -o0 head -c "$output_bytes" 2>/dev/null >"$1" || cat >/dev
 
 # await_end PID TENTHS: waits until a process has ended; ends it when the time is over.
 await_end() {
-    local patience=$2
+    local tenths=$2
     while kill -0 "$1" 2>/dev/null; do
-        [ "$patience" -gt 0 ] || kill -KILL "$1" 2>/dev/null
-        patience=$((patience - 1))
+        [ "$tenths" -gt 0 ] || kill -KILL "$1" 2>/dev/null
+        tenths=$((tenths - 1))
         sleep 0.1
     done
 }
@@ -221,43 +221,43 @@ watch_growth() {
     done
 }
 
-# foreign FUNCTION: whether it launches a foreign program, which has its own arguments and prints its results.
-foreign() { [ -n "${checked[$1]:-}" ]; }
+# is_foreign FUNCTION: whether it launches a foreign program, which has its own arguments and prints its results.
+is_foreign() { [ -n "${checked[$1]:-}" ]; }
 
 # run FUNCTION FOLDER ARGUMENT...: makes one launch. `together` is the number of launches that run at the same time.
 together=1
 output_bytes=1048576 # kept of the beginning of what a launch prints, and of its end
 run() {
-    local function=$1 out=$2 program=${core[$1]} grows=$2/stream.jsonl began began_ms load stolen watcher code hung=false copying
+    local function=$1 out=$2 program=${core[$1]} grows=$2/stream.jsonl start start_ms load stolen watcher code hung=false copier
     shift 2
     rm -f "$out"/ending "$out"/cut "$out"/hung "$out"/lost "$out"/output.rest.* "$out"/output_bytes
     mkdir -p "$out"
     : >"$out/stream.jsonl"
-    ! foreign "$function" || grows=$out/output.log
+    ! is_foreign "$function" || grows=$out/output.log
     printf '%s\n' "${node[@]}" >"$out/nodes"
     env | grep -E "^($mpi_variables)" >"$out/environment"
     [ "$together" -gt 1 ] || probe_state "$program" "$out/before.json"
-    load=$(load) stolen=$(stolen_ms) began=$(date -u +%FT%T.%3N+00:00) began_ms=$(now_ms)
+    load=$(read_load) stolen=$(read_stolen_ms) start=$(date -u +%FT%T.%3N+00:00) start_ms=$(now_ms)
     : >"$out/output.log"
     exec 8> >(copy_output "$out" 9>&-)
-    copying=$!
+    copier=$!
     set -m
-    unended=$out
+    open_launch=$out
     "$function" "$@" --stream "$out/stream.jsonl" >&8 2>&1 </dev/null 8>&- 9>&- &
-    running=$!
+    launcher_pid=$!
     set +m
     exec 8>&-
-    watch_growth "$running" "$out" "$grows" 9>&- &
+    watch_growth "$launcher_pid" "$out" "$grows" 9>&- &
     watcher=$!
-    wait "$running"
+    wait "$launcher_pid"
     code=$?
-    running=""
+    launcher_pid=""
     # The process that noticed the hang may not have ended all of it.
     if [ -e "$out/hung" ]; then hung=true; else kill "$watcher" 2>/dev/null; fi
     wait "$watcher" 2>/dev/null
-    await_end "$copying" 50
+    await_end "$copier" 50
     [ "$together" -gt 1 ] || probe_state "$program" "$out/after.json"
-    if ! foreign "$function"; then
+    if ! is_foreign "$function"; then
         if [ "$code" = 4 ] || grep -q 'the stream cannot be written' "$out/output.log"; then disk_is_full; fi
     fi
     write_ending "$code" "$hung" ending
@@ -274,12 +274,12 @@ probe_state() {
 
 # write_ending CODE HUNG NAME: writes how the launch of `run` ended. A folder with a file `ending` is complete.
 write_ending() {
-    local took_ms=$(($(now_ms) - began_ms)) took_s stolen_s
-    [ $((took_ms / 1000)) -le "$longest_s" ] || longest_s=$((took_ms / 1000))
-    took_s=$(seconds "$took_ms") stolen_s=$(seconds $(($(stolen_ms) - stolen)))
+    local duration_ms=$(($(now_ms) - start_ms)) duration_s stolen_s
+    [ $((duration_ms / 1000)) -le "$longest_s" ] || longest_s=$((duration_ms / 1000))
+    duration_s=$(format_ms "$duration_ms") stolen_s=$(format_ms $(($(read_stolen_ms) - stolen)))
     # A signal to all processes of the job also ends what reads a value, which is then missing.
     printf '{"exit_code":%d,"hung":%s,"duration_s":%s,"started":"%s","load":%s,"stolen_s":%s,"job":"%s","together":%d}\n' \
-        "$1" "$2" "${took_s:-0}" "$began" "${load:-0}" "${stolen_s:-0}" "$job_id" "$together" \
+        "$1" "$2" "${duration_s:-0}" "$start" "${load:-0}" "${stolen_s:-0}" "$job_id" "$together" \
         >"$out/$3.part" && mv "$out/$3.part" "$out/$3" || disk_is_full
 }
 
@@ -290,16 +290,16 @@ disk_is_full() {
     exit 1
 }
 
-# complete FOLDER FUNCTION: whether a launch ended normally.
-complete() {
-    if foreign "$2"; then
+# is_complete FOLDER FUNCTION: whether a launch ended normally.
+is_complete() {
+    if is_foreign "$2"; then
         grep -q '^{"exit_code":0,"hung":false,' "$1/ending"
     else
         grep -q '^{"record":"end"' "$1/stream.jsonl"
     fi
 }
 
-begun() { grep -c '^{"record":"begin"' "$1/stream.jsonl"; }
+count_begun() { grep -c '^{"record":"begin"' "$1/stream.jsonl"; }
 
 # check FUNCTION: checks that the ranks find each other and their data; else the candidate is not launched. The library reports what
 # it uses. A failed check is repeated without reports, which can hide the reason.
@@ -317,8 +317,8 @@ try_check() {
     shift 2
     for setting; do local -x "${setting?}"; done
     run "$function" "$out" --check
-    unended=""
-    complete "$out" "$function" &&
+    open_launch=""
+    is_complete "$out" "$function" &&
         grep -q "^{\"record\":\"launch\".*\"ranks\":${ranks[$function]}," "$out/stream.jsonl" && touch "$out/passed"
 }
 
@@ -340,9 +340,9 @@ require_time() {
     exit 0
 }
 
-# pending TRY CASES FUNCTION: prints the cases to measure. A case in which two launches died is not tried again: in a launch with others,
-# its turn is passed.
-pending() {
+# list_pending TRY CASES FUNCTION: prints the cases to measure. A case in which two launches died is not tried again: in a launch
+# with others, its turn is passed.
+list_pending() {
     local before
     if [ "$1" = 1 ]; then
         sort "$job/dead/$3" 2>/dev/null | uniq -d | awk '
@@ -355,22 +355,22 @@ pending() {
         before=$turn/$(($1 - 1))
         grep -v -e '^case ' -e '^pass ' "$before/job.txt"
         # Cases that began in an earlier pass are not measured again.
-        grep '^case ' "$before/job.txt" | head -n "$(begun "$before")" >"$before/begun"
+        grep '^case ' "$before/job.txt" | head -n "$(count_begun "$before")" >"$before/begun"
         grep '^case ' "$before/job.txt" | grep -vxF -f "$before/begun"
     fi
 }
 
 # Prints the nodes of the job that no longer answer.
-lost_nodes() (
-    for one in "${node[@]}"; do
-        { answers "$one" >/dev/null 2>&1 </dev/null || echo "$one"; } &
+list_lost_nodes() (
+    for entry in "${node[@]}"; do
+        { answers "$entry" >/dev/null 2>&1 </dev/null || echo "$entry"; } &
     done
     wait
 )
 
 # A launch that died with a node is not a failure of its candidate; the next job measures its remaining cases.
 end_if_nodes_are_lost() {
-    lost_nodes >"$1/lost"
+    list_lost_nodes >"$1/lost"
     [ ! -s "$1/lost" ] || end_for_lost_nodes "$1"
 }
 
@@ -380,33 +380,33 @@ end_for_lost_nodes() {
     exit 1
 }
 
-# died_in FOLDER FUNCTION: prints the case in which a launch died, as in its job. A foreign program cannot skip the size in which it
-# dies: after a crash, smaller sizes are still measured in every block; after a hang, that would take too long.
-died_in() {
-    if foreign "$2"; then
+# find_fatal_case FOLDER FUNCTION: prints the case in which a launch died, as in its job. A foreign program cannot skip the size in
+# which it dies: after a crash, smaller sizes are still measured in every block; after a hang, that would take too long.
+find_fatal_case() {
+    if is_foreign "$2"; then
         [ ! -e "$1/hung" ] || echo "hung"
-    elif [ "$(begun "$1")" = 0 ]; then
+    elif [ "$(count_begun "$1")" = 0 ]; then
         echo "no start"
     else
-        grep '^case ' "$1/job.txt" | sed -n "$(begun "$1")p"
+        grep '^case ' "$1/job.txt" | sed -n "$(count_begun "$1")p"
     fi
 }
 
 # launch NAME FUNCTION CASES [alone or GROUP]: adds a turn to the block; `end_block` makes it.
-launch() { queued+=("$1 $2 $3 ${4:-}"); }
+launch() { turns+=("$1 $2 $3 ${4:-}"); }
 
 # Candidates with the same cases, and of the same group if there are groups, measure in turn. Cases that remain after crashes, and
 # launches that must be alone, follow.
 end_block() {
-    local one group
-    for group in $(printf '%s\n' "${queued[@]}" | awk '$4 != "alone" && !seen[$3 "/" $4]++ { print $3 "/" $4 }'); do
+    local entry group
+    for group in $(printf '%s\n' "${turns[@]}" | awk '$4 != "alone" && !seen[$3 "/" $4]++ { print $3 "/" $4 }'); do
         make_together "${group%/*}" "${group##*/}"
     done
-    for one in "${queued[@]}"; do
+    for entry in "${turns[@]}"; do
         # shellcheck disable=SC2086 # its words
-        make_turn $one
+        make_turn $entry
     done
-    queued=()
+    turns=()
 }
 
 # is_open NAME FUNCTION: whether a turn is not done, and its candidate passed its check.
@@ -422,51 +422,51 @@ is_given_up() {
 # make_together CASES GROUP: makes the first launches of the turns with these cases at the same time, each as a background process.
 # `beside` names them until their results are examined.
 make_together() {
-    local one name function cases group out outs those=() page number=0 visited together code full=false cut_s=0
-    for one in "${queued[@]}"; do
-        read -r name function cases group <<<"$one"
+    local entry name function cases group out folders companions=() page number=0 case_count together code disk_full=false cut_s=0
+    for entry in "${turns[@]}"; do
+        read -r name function cases group <<<"$entry"
         out=$job/launches/$name/1
         [ "$cases" = "$1" ] && [ "$group" = "$2" ] && [ ! -e "$job/alone/$function" ] || continue
         [ ! -e "$out/ending" ] && is_open "$name" "$function" && ! is_given_up "$function" || continue
         mkdir -p "$out"
-        pending 1 "$job/cases/$cases" "$function" >"$out/job.txt"
+        list_pending 1 "$job/cases/$cases" "$function" >"$out/job.txt"
         grep -q '^case ' "$out/job.txt" || continue
-        [ "${#those[@]}" -ge 64 ] || those+=("$name $function")
+        [ "${#companions[@]}" -ge 64 ] || companions+=("$name $function")
     done
-    together=${#those[@]}
+    together=${#companions[@]}
     [ "$together" -gt 1 ] || return 0
     # Launches that did not end within an earlier job are made one after the other, so that some of them end in this one.
     read -r cut_s 2>/dev/null <"$job/cut_s"
     [ "$time_s" = 0 ] || [ $((cut_s + cut_s / 2 + 30)) -lt "$time_s" ] || return 0
     require_time
-    say "${those[*]%% *}, launch 1, in turn"
-    printf '%s\n' "${those[@]}" >"$job/beside"
+    say "${companions[*]%% *}, launch 1, in turn"
+    printf '%s\n' "${companions[@]}" >"$job/beside"
     page=/dev/shm/rankbench-turns-$job_id-$$-$RANDOM$RANDOM-%
-    visited=$(grep '^case ' "$job/cases/$1" | sort -u | wc -l)
-    outs=("${those[@]% *}") outs=("${outs[@]/#/$job/launches/}")
-    probe_state "${core[${those[0]#* }]}" "${outs[@]/%//1/before.json}"
-    began_ms=$(now_ms)
-    for one in "${those[@]}"; do
-        printf '%s\n' "${those[@]#* }" >"$job/launches/${one% *}/1/beside"
-        member "${one#* }" "$job/launches/${one% *}/1" --turns "$number/$together/$visited:$page" &
+    case_count=$(grep '^case ' "$job/cases/$1" | sort -u | wc -l)
+    folders=("${companions[@]% *}") folders=("${folders[@]/#/$job/launches/}")
+    probe_state "${core[${companions[0]#* }]}" "${folders[@]/%//1/before.json}"
+    start_ms=$(now_ms)
+    for entry in "${companions[@]}"; do
+        printf '%s\n' "${companions[@]#* }" >"$job/launches/${entry% *}/1/beside"
+        run_beside "${entry#* }" "$job/launches/${entry% *}/1" --turns "$number/$together/$case_count:$page" &
         members+=("$!")
         number=$((number + 1))
     done
-    for one in "${members[@]}"; do
-        wait "$one"
+    for entry in "${members[@]}"; do
+        wait "$entry"
         code=$?
-        [ "$code" != 1 ] || full=true
+        [ "$code" != 1 ] || disk_full=true
     done
     members=()
-    probe_state "${core[${those[0]#* }]}" "${outs[@]/%//1/after.json}"
+    probe_state "${core[${companions[0]#* }]}" "${folders[@]/%//1/after.json}"
     rm -f "${page%\%}"* # There is one only where not all launches came.
-    ! $full || exit 1    # The member has reported it.
-    [ $((($(now_ms) - began_ms) / 1000)) -le "$longest_s" ] || longest_s=$((($(now_ms) - began_ms) / 1000))
-    sort_out || end_for_lost_nodes "$job"
+    ! $disk_full || exit 1  # The member has reported it.
+    [ $((($(now_ms) - start_ms) / 1000)) -le "$longest_s" ] || longest_s=$((($(now_ms) - start_ms) / 1000))
+    examine_launches || end_for_lost_nodes "$job"
 }
 
-# member FUNCTION FOLDER ARGUMENT...: makes a launch beside others.
-member() {
+# run_beside FUNCTION FOLDER ARGUMENT...: makes a launch beside others.
+run_beside() {
     local function=$1 out=$2
     shift 2
     members=()
@@ -476,52 +476,52 @@ member() {
 
 # Examines launches that ran at the same time. A hung launch may have stopped the others, which are made again. A launch that measured
 # nothing beside the others in two blocks, or used too much CPU time while it slept, is alone from then on. Not so if nodes were lost.
-sort_out() {
-    local name function out died=() cut=() shares=() one hung=false block=
+examine_launches() {
+    local name function out dead=() cut=() shares=() entry hung=false block=
     [ -e "$job/beside" ] || return 0
     while read -r name function; do
         out=$job/launches/$name/1 block=${name%%-*} # Turns are named so: 001-LINE.
         if [ -e "$out/cut" ]; then
             cut+=("$function $out")
-        elif [ -e "$out/ending" ] && complete "$out" "$function"; then
-            shares+=("$(rest_share "$out") $function")
+        elif [ -e "$out/ending" ] && is_complete "$out" "$function"; then
+            shares+=("$(compute_rest_share "$out") $function")
         elif [ -e "$out/ending" ]; then
-            died+=("$function $out")
+            dead+=("$function $out")
             [ ! -e "$out/hung" ] || hung=true
         fi
     done <"$job/beside"
-    one=$(printf '%s\n' "${shares[@]}" | least_restful)
-    [ -z "$one" ] || disturbed "${one#* }" "${one%% *}" "$block"
+    entry=$(printf '%s\n' "${shares[@]}" | find_restless)
+    [ -z "$entry" ] || note_restless "${entry#* }" "${entry%% *}" "$block"
     : >"$job/lost"
-    [ "${#died[@]}${#cut[@]}" = 00 ] || lost_nodes >"$job/lost"
-    for one in "${cut[@]}"; do
-        function=${one%% *} out=${one#* }
-        if [ -s "$job/lost" ] && worth_a_row "$out" "$function"; then
+    [ "${#dead[@]}${#cut[@]}" = 00 ] || list_lost_nodes >"$job/lost"
+    for entry in "${cut[@]}"; do
+        function=${entry%% *} out=${entry#* }
+        if [ -s "$job/lost" ] && has_results "$out" "$function"; then
             cp "$job/lost" "$out/lost"
             mv "$out/cut" "$out/ending"
         else
             rm -f "$out/cut"
         fi
     done
-    for one in "${died[@]}"; do
-        function=${one%% *} out=${one#* }
+    for entry in "${dead[@]}"; do
+        function=${entry%% *} out=${entry#* }
         if [ -s "$job/lost" ]; then
             cp "$job/lost" "$out/lost"
         elif $hung && [ ! -e "$out/hung" ]; then
             rm -rf "$out"
-        elif [ "$(begun "$out")" = 0 ]; then
-            nothing_beside "$function" "$out"
+        elif [ "$(count_begun "$out")" = 0 ]; then
+            note_empty_launch "$function" "$out"
             rm -rf "$out"
         else
-            died_in "$out" "$function" >>"$job/dead/$function"
+            find_fatal_case "$out" "$function" >>"$job/dead/$function"
         fi
     done
     rm -f "$job/beside"
     [ ! -s "$job/lost" ]
 }
 
-# nothing_beside FUNCTION FOLDER: notes a launch that measured nothing beside others; after two blocks it is launched alone.
-nothing_beside() {
+# note_empty_launch FUNCTION FOLDER: notes a launch that measured nothing beside others; after two blocks it is launched alone.
+note_empty_launch() {
     local reason code block=${2%/*}
     block=${block##*/} block=${block%%-*} # Turns are named so: 001-LINE.
     if ended_from_outside "$2"; then
@@ -531,32 +531,33 @@ nothing_beside() {
     code=$(sed -nE 's/^\{"exit_code":(-?[0-9]+),.*/\1/p' "$2/ending")
     reason="did not start: exit code $code"
     [ ! -e "$2/hung" ] || reason="no sign of life for $silence_s s"
-    say "$1 measured nothing beside the others: $reason$(last_words "$2")"
+    say "$1 measured nothing beside the others: $reason$(last_line "$2")"
     echo "$block" >>"$job/nothing/$1"
     [ "$(sort -u "$job/nothing/$1" | wc -l)" -ge 2 ] || return 0
     echo "two launches measured nothing beside the others: $reason" >"$job/alone/$1"
     say "$1 is launched alone from now on, because $(cat "$job/alone/$1")"
 }
 
-# last_words FOLDER: prints the last line of a launch's output, before its folder is removed.
-last_words() { sed -n '/[^[:space:]]/h; ${x; /./s/^/; its last line: /p}' "$1/output.log" 2>/dev/null | cut -c 1-500; }
+# last_line FOLDER: prints the last line of a launch's output, before its folder is removed.
+last_line() { sed -n '/[^[:space:]]/h; ${x; /./s/^/; its last line: /p}' "$1/output.log" 2>/dev/null | cut -c 1-500; }
 
-# ended_from_outside FOLDER: whether SIGHUP, SIGINT, SIGKILL or SIGTERM ended the launcher itself; its exit code then says nothing about
-# the ranks.
+# ended_from_outside FOLDER: whether SIGHUP, SIGINT, SIGKILL or SIGTERM ended the launcher itself; its exit code then says nothing
+# about the ranks.
 ended_from_outside() {
     grep -qE '^\{"exit_code":(129|130|137|143),"hung":false,' "$1/ending" &&
         ! grep -qiE 'signal:? [0-9]+|srun: error: [^ ]+: tasks? ' "$1/output.log"
 }
 
-# rest_share FOLDER: prints CPU time of its processes while others measured, over the waiting time of its ranks if that is 0.1 s or more.
-rest_share() {
+# compute_rest_share FOLDER: prints CPU time of its processes while others measured, over the waiting time of its ranks if that is
+# 0.1 s or more.
+compute_rest_share() {
     sed -nE 's/^\{"record":"end".*"waited_s":([^,]*),"busy_s":([^,}]*).*/\1 \2/p' "$1/stream.jsonl" |
         awk '{ share = $1 >= 0.1 ? $2 / $1 : 0 } END { printf "%.6f", share }'
 }
 
-# least_restful: reads shares and functions; prints the largest share and its function if it is too far from the smallest, or if all
+# find_restless: reads shares and functions; prints the largest share and its function if it is too far from the smallest, or if all
 # but the smallest are too large together.
-least_restful() {
+find_restless() {
     sort -g | awk -v apart="$rest_apart" -v most="$rest" '
         NF == 2 && seen++ { sum += $1 }
         NF == 2 && seen == 1 { least = $1 }
@@ -564,9 +565,9 @@ least_restful() {
         END { if (seen && (share - least > apart || sum > most)) print share, worst }'
 }
 
-# disturbed FUNCTION SHARE BLOCK: notes a launch that used too much CPU time while it slept. After two such blocks, or a large share in
-# one, it is launched alone.
-disturbed() {
+# note_restless FUNCTION SHARE BLOCK: notes a launch that used too much CPU time while it slept. After two such blocks, or a large
+# share in one, it is launched alone.
+note_restless() {
     echo "$3" >>"$job/restless/$1"
     if awk -v share="$2" -v large="$rest_large" 'BEGIN { exit !(share > large) }' ||
         [ "$(sort -u "$job/restless/$1" | wc -l)" -ge 2 ]; then
@@ -585,21 +586,21 @@ make_turn() {
         if [ ! -e "$out/ending" ]; then
             require_time
             mkdir -p "$out"
-            pending "$try" "$cases" "$function" >"$out/job.txt"
+            list_pending "$try" "$cases" "$function" >"$out/job.txt"
             grep -q '^case ' "$out/job.txt" || break
             say "$1, launch $try"
             [ "${4:-}" = alone ] || [ ! -s "$job/alone/$function" ] || cp "$job/alone/$function" "$out/alone"
             run "$function" "$out" --job "$out/job.txt" --quiet
-            if complete "$out" "$function"; then
-                unended=""
+            if is_complete "$out" "$function"; then
+                open_launch=""
                 break
             fi
             end_if_nodes_are_lost "$out"
-            died_in "$out" "$function" >>"$job/dead/$function"
-            unended=""
+            find_fatal_case "$out" "$function" >>"$job/dead/$function"
+            open_launch=""
         fi
         [ -s "$out/lost" ] && continue
-        ! complete "$out" "$function" && [ "$(begun "$out")" != 0 ] || break
+        ! is_complete "$out" "$function" && [ "$(count_begun "$out")" != 0 ] || break
     done
     touch "$turn/done"
 }
