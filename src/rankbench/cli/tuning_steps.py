@@ -277,7 +277,6 @@ class Session(NamedTuple):
     def hand_over(self, handover: Handover, rules: list[Rule], proof: Proof, ranks: list[int]) -> None:
         """Store the proven settings, and print what a job script or module file needs."""
         machine = launch.machine()
-        overall = proof.overall
         proven = tuned.store_proven(
             ProvenSettings(
                 library=self.library.name,
@@ -285,7 +284,7 @@ class Session(NamedTuple):
                 host=machine.host,
                 cpu=machine.cpu,
                 ranks=ranks,
-                ratio=overall.ratio if overall else 1.0,
+                ratio=proof.overall.mean,
                 text=render(proof.text),
                 campaigns=str(self.run.folder.resolve()),
                 settings=handover.settings,

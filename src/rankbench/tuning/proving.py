@@ -1,34 +1,36 @@
-"""The result of a proof: the tuned library compared with the default one, over all cases and in each. Pure."""
+"""The result of a proof: the tuned library compared with the default one, over all cases and in each.
+
+These are the comparisons of the campaign's evaluation, as every report of it shows them.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-import polars as pl
-
-from rankbench import statistics
+from rankbench import evaluation
 from rankbench.language import Text, say
 from rankbench.quantities import format_size
-from rankbench.statistics.decision import Decision, Estimate, decide
-from rankbench.statistics.pairing import pair_logs
 from rankbench.tuning import DEFAULT, TUNED
+from rankbench.verdict.overall import Overall, compare_overall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankbench.model import Campaign, Case, Comparison, Rule
+    from rankbench.model import Case, Comparison, Rule
     from rankbench.store import Store
+
+
+NO_OVERALL = Overall(1.0, 0.0, math.inf)
 
 
 class Proof(NamedTuple):
     """The result of a proof."""
 
-    overall: Decision | None
-    """Tuned time over default time, each operation with the same weight; None: too few values."""
+    overall: Overall
+    """Tuned time over default time, each operation with the same weight."""
     cases: list[tuple[Case, Comparison]]
-    threshold: float
 
     @property
     def faster(self) -> list[Case]:
@@ -43,7 +45,7 @@ class Proof(NamedTuple):
     @property
     def significant(self) -> bool:
         """Whether it is faster over all cases, and in one by more than the threshold."""
-        return bool(self.overall and self.overall.high < 1 and self.faster)
+        return bool(self.overall.high < 1 and self.faster)
 
     @property
     def text(self) -> Text:
@@ -58,11 +60,11 @@ class Proof(NamedTuple):
             open=counts["open"],
             **parts,
         )
-        if not self.overall:
+        if not math.isfinite(self.overall.high):  # There are too few values.
             return single
         return say(
             "{ratio:ratio} of the time ({low:ratio} to {high:ratio}) over {n:count case}: {single}",
-            ratio=self.overall.ratio,
+            ratio=self.overall.mean,
             low=self.overall.low,
             high=self.overall.high,
             single=single,
@@ -72,32 +74,11 @@ class Proof(NamedTuple):
 
 def read_proof(store: Store) -> Proof:
     """Return the result of a campaign of the default and the tuned library."""
-    campaign = store.campaign
-    plan = campaign.plan
-    launch_values = statistics.compute_launch_values(store.samples(), plan.estimator).filter(
-        ~pl.col("uncertain"), ~pl.col("few")
-    )
-    comparisons = statistics.compare(launch_values, [(DEFAULT, TUNED)], plan.threshold, confidence=plan.confidence)
-    cases = {case.key: case for case in campaign.cases}
-    return Proof(
-        _combine_blocks(launch_values, campaign),
-        [(cases[comparison.case], comparison) for comparison in comparisons],
-        plan.threshold,
-    )
-
-
-def _combine_blocks(launch_values: pl.DataFrame, campaign: Campaign) -> Decision | None:
-    """Return the mean log ratio of blocks, in each of which operations have the same weight."""
-    operations = pl.DataFrame(
-        [(case.key, case.operation) for case in campaign.cases], ["case", "operation"], orient="row"
-    )
-    logs = pair_logs(launch_values, DEFAULT, TUNED).join(operations, on="case")
-    by_block = logs.group_by("block", "operation").agg(pl.col("log").mean()).group_by("block").agg(pl.col("log").mean())
-    values = by_block["log"].to_numpy()
-    if len(values) < statistics.FEWEST_BLOCKS:
-        return None
-    error = max(float(np.std(values, ddof=1)), statistics.FINEST_SPREAD) / len(values) ** 0.5
-    return decide([Estimate(float(values.mean()), error, len(values) - 1)], 0.0, campaign.plan.confidence)[0]
+    view = evaluation.evaluate(store)
+    pairs = ((case, view.comparisons.find(case.key, DEFAULT, TUNED)) for case in view.cases)
+    cases = [(case, comparison) for case, comparison in pairs if comparison]
+    overall = compare_overall(view, DEFAULT, TUNED, [case.key for case, _ in cases]) if cases else NO_OVERALL
+    return Proof(overall, cases)
 
 
 def drop_slower(rules: Sequence[Rule], proof: Proof, *, single: bool) -> tuple[list[Rule], list[str]]:
