@@ -1,4 +1,7 @@
-"""A proof has one of three verdicts, which are listed at the end: holds, does not hold, cannot be decided here."""
+"""A proof has one of three verdicts, which are listed at the end: holds, does not hold, cannot be decided here.
+
+What proofs print, such as tables, precedes the list.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +35,15 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, py
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """List the claims, each with its verdict and its basis."""
-    terminalreporter.section("claims")
+    """Print what the proofs measured, then the list of claims, each with its verdict and its basis."""
     reports = [
         entry for stat in terminalreporter.stats.values() for entry in stat if isinstance(entry, pytest.TestReport)
     ]
+    for report in reports:
+        if report.when == "call" and report.capstdout.count("\n") > 1:
+            terminalreporter.section(report.location[2].removeprefix("test_"))
+            terminalreporter.write_line(report.capstdout.rstrip())
+    terminalreporter.section("claims")
     for report in reports:
         verdict = dict(report.user_properties).get("verdict")
         if verdict:
