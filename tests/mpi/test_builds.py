@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("family", WHEELS)
-def test_the_binary_is_linked_to_its_own_library(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
+def test_the_binary_has_no_warnings_and_its_own_library(
+    family: str, home: Path, reach: list[Library], tmp_path: Path
+) -> None:
     library = choose_wheel(family, reach)
-    check = doctor.check(library, build.build(library, home), PAIR, tmp_path)
+    binary = build.build(library, home)
+    warnings = binary.binary.with_name(build.WARNINGS)
+    assert not warnings.exists(), warnings.read_text("utf-8")
+    check = doctor.check(library, binary, PAIR, tmp_path)
     assert {Path(rank.libmpi).is_relative_to(library.prefix) for rank in check.ranks} == {True}
     assert library.abi.startswith("libmpi.so.")

@@ -248,6 +248,7 @@ def test_every_operation_in_every_form_delivers_correct_data(core: Core, ranks: 
     assert wrong == {case for case in core.list_wrong(ranks) if case.rpartition(".")[2] in FORMS}
 
 
+@ONE_LIBRARY
 def test_the_time_of_a_hop_is_reported_with_each_case(core: Core, tmp_path: Path) -> None:
     """It is known unless a rank had no CPU, as on a busy machine; ranks that share CPUs do not measure it."""
     case = {"operation": "allreduce", "bytes": 8, "start": "none", "samples": 2, "limit_s": 60}
@@ -365,6 +366,7 @@ def test_ranks_under_one_kernel_share_one_clock(core: Core, tmp_path: Path) -> N
     assert (record["series"][0]["bound_ns"], record["series"][0]["error_ns"]) == ([], [])
 
 
+@ONE_LIBRARY
 def test_ranks_with_one_clock_can_be_synchronised_on_request(core: Core, tmp_path: Path) -> None:
     selection = ["--op", "allreduce", "--sizes", "8", "--samples", "20", "--limit", "100", "--separate-clocks"]
     (record,) = core.measure(tmp_path, 2, *selection)
@@ -572,6 +574,7 @@ def find_undetected(
     ]
 
 
+@ONE_LIBRARY
 @pytest.mark.parametrize("place", [mark_thorough("first"), mark_thorough("middle"), "last"])
 def test_a_corrupted_byte_of_every_operation_in_every_form_is_detected(
     core: Core, flip: Path, place: str, tmp_path: Path
@@ -650,6 +653,7 @@ TRIES = 8
 UPDATES = (*PUTS, "MPI_Fetch_and_op", "MPI_Compare_and_swap")
 
 
+@ONE_LIBRARY
 @pytest.mark.parametrize("clocks", ["shared", "separate"])
 def test_late_changes_of_other_ranks_memory_are_detected(core: Core, flip: Path, clocks: str, tmp_path: Path) -> None:
     """They leave at the origin's next MPI call: every operation, form and epoch in which targets call nothing.
@@ -741,6 +745,7 @@ HOLLOW: dict[str, tuple[list[dict[str, object]], str]] = {
 """Calls without data, and the message if they do nothing."""
 
 
+@ONE_LIBRARY
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("call", HOLLOW)
 def test_calls_without_data_that_do_nothing_are_detected(

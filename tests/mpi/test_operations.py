@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import fakes
 import pytest
 
-from mpi.test_core import Core, assert_refused, core
+from mpi.test_core import ONE_LIBRARY, Core, assert_refused, core
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,6 +34,7 @@ INTEGER_REDUCTIONS = ("land", "lor", "lxor", "band", "bor", "bxor")
 REDUCTIONS = next(option.values for option in OPERATIONS["allreduce"].options if option.name == "reduction")
 
 
+@ONE_LIBRARY
 def test_logical_and_bitwise_reductions_need_integers(core: Core, tmp_path: Path) -> None:
     case = {"operation": "allreduce", "bytes": 4096, "datatype": "double"}
     cases = [{**case, "reduction": reduction} for reduction in REDUCTIONS]
@@ -43,12 +44,14 @@ def test_logical_and_bitwise_reductions_need_integers(core: Core, tmp_path: Path
         assert (record["status"], record["reason"]) == expected
 
 
+@ONE_LIBRARY
 def test_arrival_patterns_need_a_scheduled_start(core: Core, tmp_path: Path) -> None:
     (record,) = core.measure(tmp_path, 2, "--op", "barrier", "--start", "barrier", *list_options(arrival="random"))
     reason = "ranks can only come at chosen times where a start is scheduled (start=window or roundtime)"
     assert (record["status"], record["reason"]) == ("refused", reason)
 
 
+@ONE_LIBRARY
 def test_a_blocking_call_has_no_overlap(core: Core, tmp_path: Path) -> None:
     (record,) = core.measure(tmp_path, 2, "--op", "allreduce", "--sizes", "8", *list_options(quantity="overlap"))
     reason = "nothing can be computed during a call that returns only when all is done"
@@ -92,6 +95,7 @@ def test_threads_call_at_the_same_time_with_their_own_data(core: Core, tmp_path:
     assert (second["moved_messages"], second["moved_bytes"]) == (8, 512)
 
 
+@ONE_LIBRARY
 def test_buffered_sends_are_refused_with_several_threads(core: Core, tmp_path: Path) -> None:
     options = list_options(threads=2, mode="buffered")
     (record,) = core.measure(tmp_path, 2, "--op", "pingpong", "--sizes", "8", *options)
@@ -99,6 +103,7 @@ def test_buffered_sends_are_refused_with_several_threads(core: Core, tmp_path: P
     assert (record["status"], record["reason"]) == ("refused", reason)
 
 
+@ONE_LIBRARY
 def test_any_two_ranks_can_be_measured_and_the_others_do_not_take_part(core: Core, tmp_path: Path) -> None:
     arguments = [
         "--op",
@@ -117,6 +122,7 @@ def test_any_two_ranks_can_be_measured_and_the_others_do_not_take_part(core: Cor
         assert record["valid"] >= 1
 
 
+@ONE_LIBRARY
 def test_the_two_ranks_must_differ_and_exist(core: Core, tmp_path: Path) -> None:
     (record,) = core.measure(tmp_path, 2, "--op", "pingpong", "--sizes", "8", *list_options(to=0))
     assert record["reason"] == "pingpong is between two of the 2 ranks, not between 0 and 0"
@@ -124,6 +130,7 @@ def test_the_two_ranks_must_differ_and_exist(core: Core, tmp_path: Path) -> None
     assert record["reason"] == "pingpong is between two of the 2 ranks, not between 0 and 7"
 
 
+@ONE_LIBRARY
 def test_the_odd_rank_of_pairs_does_not_take_part(core: Core, tmp_path: Path) -> None:
     arguments = ["--op", "message-rate,pingpong-pairs", "--form", "nonblocking", "--sizes", "8", *list_options()]
     records = core.measure(tmp_path, 3, *arguments, "--start", "barrier", "--samples", "3", "--limit", "60")

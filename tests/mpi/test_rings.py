@@ -31,6 +31,7 @@ def list_edge_ranks(record: dict[str, Any]) -> list[int]:
     return [series["rank"] for series in record["series"] if series["rank"] >= 0]
 
 
+@ONE_LIBRARY
 @pytest.mark.parametrize("operation", [*ROWS[:2], *map(mark_thorough, ROWS[2:])])
 def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_path: Path) -> None:
     """Four ranks as 2x2 and as a line, and with two of them idle beside a grid of two."""
@@ -59,6 +60,7 @@ def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_pa
         assert set(slowest["last_rank"]) <= set(list_edge_ranks(record))
 
 
+@ONE_LIBRARY
 def test_a_displacement_makes_more_and_shorter_rings(core: Core, tmp_path: Path) -> None:
     case = {"operation": "ring", "bytes": 4, "samples": 3, "limit_s": 20, "grid": "4"}
     records = core.run_job(tmp_path, 4, [case | {"displacement": count} for count in (2, 3, 4)])

@@ -64,6 +64,7 @@ def list_pages() -> list[Path]:
     return list(Path("/dev/shm").glob("rankbench-turns-*"))
 
 
+@ONE_LIBRARY
 @PAGES
 def test_cases_are_measured_in_turns_and_ended_launches_are_skipped(
     core: Core, tmp_path: Path, *, over_hosts: bool

@@ -32,7 +32,13 @@ BINARY = "rankbench-core"
 OBJECTS = "objects"
 CALLS_PER_CPU = 4
 """How many calls of the wrapper each CPU makes: enough that all end at about the same time."""
-FLAGS = ("-std=c11", "-O3", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-pthread")
+FLAGS = (
+    *("-std=c11", "-O3", "-pthread", "-Wall", "-Wextra", "-Wpedantic"),
+    *(f"-Werror={name}" for name in ("implicit-function-declaration", "incompatible-pointer-types", "int-conversion")),
+)
+"""Other warnings are no errors: a compiler that nobody here has seen may have warnings of its own."""
+WARNINGS = "warnings.log"
+"""In the folder of a build: what the compiler and the linker printed; absent where they printed nothing."""
 LIBRARIES = ("-lm", "-ldl")
 
 
@@ -210,21 +216,26 @@ def compile_into(place: Path, recipe: Recipe, library: Library) -> None:
     with staging.make_temporary_folder(place.parent) as folder:
         (folder / "missing.h").write_text(recipe.render_stand_ins, encoding="utf-8")
         try:
-            link(recipe, folder, compile_objects(recipe, folder))
+            objects, warnings = compile_objects(recipe, folder)
+            warnings += link(recipe, folder, objects)
         except subprocess.CalledProcessError as error:
             log = place.with_suffix(".log")
             log.write_text(f"{shlex.join(error.cmd)}\n{error.stderr}", encoding="utf-8")
             raise RankbenchError(
                 f"{library.name}: the core does not compile: {find_first_error(error.stderr)}; log: {log}"
             ) from None
+        if warnings:
+            (folder / WARNINGS).write_text(warnings, encoding="utf-8")
         receipt = make_receipt(recipe, library, folder / BINARY)
         (folder / "receipt.json").write_bytes(msgspec.json.format(msgspec.json.encode(receipt)))
         staging.sync(folder)
         staging.publish(folder, place)
 
 
-def compile_objects(recipe: Recipe, folder: Path) -> list[Path]:
-    """Compile every source of the core, as many calls of the wrapper at once as there are CPUs; return the objects.
+def compile_objects(recipe: Recipe, folder: Path) -> tuple[list[Path], str]:
+    """Compile every source of the core, as many calls of the wrapper at once as there are CPUs.
+
+    Return the objects and the compiler's warnings.
 
     A call compiles several sources of one folder, for some wrappers are scripts that take longer than the compiler.
     """
@@ -234,11 +245,11 @@ def compile_objects(recipe: Recipe, folder: Path) -> list[Path]:
     core, place = recipe.core.absolute(), (folder / OBJECTS).absolute()
     include = [f"-I{core}", f"-I{folder.absolute()}"]
 
-    def compile_batch(batch: tuple[str, ...]) -> list[Path]:
+    def compile_batch(batch: tuple[str, ...]) -> tuple[list[Path], str]:
         target = place / Path(batch[0]).parent
         sources = [str(core / name) for name in batch]
-        run_checked([recipe.wrapper, *FLAGS, *include, "-c", *sources], recipe.environment, target)
-        return [target / f"{Path(name).stem}.o" for name in batch]
+        warnings = run_checked([recipe.wrapper, *FLAGS, *include, "-c", *sources], recipe.environment, target)
+        return [target / f"{Path(name).stem}.o" for name in batch], warnings
 
     calls = []
     for parent, siblings in itertools.groupby(sorted(names, key=os.path.dirname), key=os.path.dirname):
@@ -246,7 +257,8 @@ def compile_objects(recipe: Recipe, folder: Path) -> list[Path]:
         calls += list(split_batches(list(siblings), at_once))
     pool = ThreadPoolExecutor(cpus)
     try:
-        return list(itertools.chain.from_iterable(pool.map(compile_batch, calls)))
+        batches = list(pool.map(compile_batch, calls))
+        return [path for objects, _ in batches for path in objects], "".join(warnings for _, warnings in batches)
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -256,17 +268,20 @@ def split_batches(names: Sequence[str], count: int) -> Iterator[tuple[str, ...]]
     yield from (tuple(names[begin : begin + count]) for begin in range(0, len(names), count))
 
 
-def link(recipe: Recipe, folder: Path, objects: Iterable[Path]) -> None:
-    """Make the binary of its objects, which are then gone."""
+def link(recipe: Recipe, folder: Path, objects: Iterable[Path]) -> str:
+    """Make the binary of its objects, which are then gone; return the linker's warnings."""
     files = [str(path) for path in objects]
-    run_checked([recipe.wrapper, *FLAGS, *files, "-o", str(folder / BINARY), *LIBRARIES], recipe.environment)
+    command = [recipe.wrapper, *FLAGS, *files, "-o", str(folder / BINARY), *LIBRARIES]
+    warnings = run_checked(command, recipe.environment)
     shutil.rmtree(folder / OBJECTS)
+    return warnings
 
 
-def run_checked(command: list[str], environment: dict[str, str], folder: Path | None = None) -> None:
-    """Run a compiler, which must succeed."""
+def run_checked(command: list[str], environment: dict[str, str], folder: Path | None = None) -> str:
+    """Run a compiler, which must succeed; return its warnings."""
     answer = run(command, environment, folder=folder)
     answer.check_returncode()
+    return answer.stderr
 
 
 def make_receipt(recipe: Recipe, library: Library, binary: Path) -> Receipt:

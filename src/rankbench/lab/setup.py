@@ -132,7 +132,7 @@ def _list_shared(folder: Path, request: LabRequest) -> list[str]:
 
 def compile_program(name: str, folder: Path, more: Sequence[str] = ()) -> Path:
     """Return one of the lab's programs in C, compiled into a folder."""
-    options = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *more]
+    options = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", *more]
     source, program = HERE / name, folder / Path(name).stem
     result = try_command(["cc", *options, "-o", str(program), str(source)])
     if result.exit_code:

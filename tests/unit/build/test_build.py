@@ -128,7 +128,7 @@ def test_the_log_of_a_failed_link_has_its_command(library: Library, core: Path, 
     (log,) = (tmp_path / "home/builds").glob("*.log")
     command = log.read_text("utf-8").partition("\n")[0]
     assert " -c " not in command
-    assert re.search(r"/main\.o .*/ops/bcast\.o -o .*/rankbench-core -lm$", command)
+    assert re.search(r"/main\.o .*/ops/bcast\.o -o .*/rankbench-core -lm -ldl$", command)
 
 
 def test_the_first_of_several_broken_sources_is_reported(library: Library, core: Path, tmp_path: Path) -> None:
@@ -138,9 +138,15 @@ def test_the_first_of_several_broken_sources_is_reported(library: Library, core:
         build.build(library, tmp_path / "home", core)
 
 
-def test_a_warning_is_an_error(library: Library, core: Path, tmp_path: Path) -> None:
+def test_warnings_of_an_unknown_compiler_do_not_end_a_build(library: Library, core: Path, tmp_path: Path) -> None:
     (core / "ops" / "bcast.c").write_text('#include "op.h"\nstatic int unused;\n', "utf-8")
-    with pytest.raises(RankbenchError, match=r"unused.*-Werror=unused-variable"):
+    warnings = build.build(library, tmp_path / "home", core).binary.with_name(build.WARNINGS)
+    assert re.search(r"bcast\.c:2:.*unused.*-Wunused-variable", warnings.read_text("utf-8"))
+
+
+def test_a_call_without_a_declaration_is_an_error(library: Library, core: Path, tmp_path: Path) -> None:
+    (core / "ops" / "bcast.c").write_text('#include "op.h"\nint try(void) { return undeclared(); }\n', "utf-8")
+    with pytest.raises(RankbenchError, match=r"undeclared.*-Werror=implicit-function-declaration"):
         build.build(library, tmp_path / "home", core)
 
 
