@@ -129,9 +129,9 @@ def test_a_crash_in_a_later_pass_costs_only_its_case(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("behaviour", "alone"),
-    [({"waited_s": 1.0, "busy_s": 0.9}, [3, 1, 1]), ({"waited_s": 1.0, "busy_s": 0.004}, [3, 3, 1]),
-     ({"waited_s": 1.0, "busy_s": 0.002}, [3, 3, 3]),
-     ({"dead_in_turns": True}, [1, 1, 1]), ({"killed_in_turns": True}, [1, 1, 1])],
+    [mark_thorough({"waited_s": 1.0, "busy_s": 0.9}, [3, 1, 1]), ({"waited_s": 1.0, "busy_s": 0.004}, [3, 3, 1]),
+     mark_thorough({"waited_s": 1.0, "busy_s": 0.002}, [3, 3, 3]),
+     ({"dead_in_turns": True}, [1, 1, 1]), mark_thorough({"killed_in_turns": True}, [1, 1, 1])],
 )  # fmt: skip
 def test_launches_that_disturb_others_or_fail_beside_them_are_launched_alone(
     tmp_path: Path, behaviour: dict[str, object], alone: list[int]
@@ -403,7 +403,7 @@ def test_a_scheduler_that_does_not_answer_is_reported(tmp_path: Path) -> None:
     assert len(here.open_results().launches()) == LAUNCHES
 
 
-@pytest.mark.parametrize("history", [True, False])
+@pytest.mark.parametrize("history", [mark_thorough(True), False])
 def test_pbs_servers_with_and_without_job_history_report_ended_jobs(tmp_path: Path, *, history: bool) -> None:
     """A job that has ended is over, and the campaign can be submitted again."""
     here = make_site(tmp_path, "pbs", PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1"))
@@ -444,8 +444,8 @@ def test_a_job_on_a_file_system_without_locks_uses_a_lock_folder(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("owner", "works"),
-    [("7 elsewhere 1", False), ("101 elsewhere 1", True), ("7 {here} {dead}", True), ("101 {here} {alive}", False),
-     ("", False)],
+    [mark_thorough("7 elsewhere 1", False), mark_thorough("101 elsewhere 1", True), ("7 {here} {dead}", True),
+     ("101 {here} {alive}", False), mark_thorough("", False)],
 )  # fmt: skip
 def test_an_existing_lock_folder_holds_unless_its_process_is_gone(tmp_path: Path, owner: str, *, works: bool) -> None:
     """It holds unless its process is gone from this host, or it belongs to the same job, which was queued again."""
