@@ -298,6 +298,7 @@ def test_a_library_is_tuned_and_the_result_proven(tmp_path: Path, home: Path) ->
         assert json.loads((folder / "proof-1" / "campaign.json").read_text())["plan"]["seed"] == 1
 
 
+@MPICH_ONLY
 @pytest.mark.thorough
 @pytest.mark.parametrize(("defect", "reported"), [("slow", ""), ("wrong", "WRONG DATA: ch4-off-ring of allreduce")])
 def test_a_bad_algorithm_is_never_chosen(

@@ -151,9 +151,9 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 few, many = map(Path, sys.argv[1:])
-sum(len(table.rows) for table in reading.read(few))
+sum(len(table.rows) for table in reading.read_file(few))
 before = peak()
-rows = sum(len(table.rows) for table in reading.read(many))
+rows = sum(len(table.rows) for table in reading.read_file(many))
 print(rows, peak() - before)
 """
 

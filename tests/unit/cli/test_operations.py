@@ -120,7 +120,7 @@ def test_an_unreadable_answer_is_probed_again(run: Command, tmp_path: Path) -> N
     (path,) = (tmp_path / "home" / "builds").glob("*/probe.json")
     path.write_text('{"answers": [')
     _, _, err = run()
-    assert err.startswith("asking mpich-9.1 ")
+    assert err.startswith("probing the operations of mpich-9.1, ")
     assert json.loads(path.read_text())["answers"]
 
 
@@ -190,9 +190,11 @@ def test_a_library_that_fails_is_reported_and_the_others_are_probed(run: Command
     assert out.splitlines()[-3:] == [
         "MPICH 9.1  has every form; data are right",
         "",
-        "mpich-9.0 could not be asked: exit code 1: fake core: set to be dead",
+        "mpich-9.0 could not be probed: exit code 1: fake core: set to be dead",
     ]
-    assert [line.split()[1] for line in err.splitlines()] == ["mpich-9.1", "mpich-9.0"]
+    assert [line.split(",")[0] for line in err.splitlines()] == [
+        f"probing the operations of {library}" for library in ("mpich-9.1", "mpich-9.0")
+    ]
 
 
 def test_json_is_the_core_s_description(run: Command) -> None:

@@ -83,7 +83,7 @@ def operations(
         if not chosen:
             show_all(description, answers)
         for library, reason in silent.items():
-            console.print(f"\n{library} could not be asked: {reason}", soft_wrap=True, markup=False)
+            console.print(f"\n{library} could not be probed: {reason}", soft_wrap=True, markup=False)
 
 
 def describe_core(reach: Iterable[Library]) -> Description:
