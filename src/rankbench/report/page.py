@@ -124,6 +124,7 @@ def contents(view: CampaignView) -> dict[str, Any]:
         "method": paragraphs(view),
         "names": names,
         "legend": legend(view),
+        "signs": winner_cells.explain_signs(winner_cells.list_shown(view)),
         "findings": findings(view),
         "warnings": sum(finding.severity != "note" for finding in view.verdict.findings),
         "remarks": sum(finding.severity == "note" for finding in view.verdict.findings),
@@ -330,8 +331,8 @@ def key_figures(view: CampaignView) -> dict[str, str]:
     # A case that failed may have had late starts and no sample at all.
     discarded = sum(max(0, summary.discarded - summary.late) for summary in verdict.summaries)
     overran = {
-        format_text("overran their window, discarded"): discarded,
-        format_text("overran their window, kept"): overrun - discarded,
+        format_text("longer than their window, discarded"): discarded,
+        format_text("longer than their window, kept"): overrun - discarded,
     }
     return {
         format_text("candidates"): str(len(view.candidates)),

@@ -101,7 +101,10 @@ def last(ranks: list[Row]) -> str:
         format_text("rank {rank}: {share:.0%}", rank=row["rank"], share=row["last"]) for row in ordered[:MOST_NAMED]
     ]
     if rest := ordered[MOST_NAMED:]:
-        texts.append(format_text("{n} others: {share:.0%}", n=len(rest), share=sum(row["last"] for row in rest)))
+        share = sum(row["last"] for row in rest)
+        texts.append(
+            format_text("{ranks}: {share:.0%}", ranks=format_text("{n:count other}", n=len(rest)), share=share)
+        )
     return ", ".join(texts) or "–"
 
 
