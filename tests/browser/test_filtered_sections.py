@@ -166,7 +166,7 @@ def test_rings_follow_placement(show: Show, tmp_path: Path) -> None:
     choose(page, "placement", "1x4")
     wait_until(page, lambda: 0 < len(list_row_names(page, "rings")) < before)
     grids = {name.split(" ")[0] for name in list_texts(page, "#rings details[open] th[scope=col]") if "x" in name[:3]}
-    assert grids == {"2x2"}
+    assert "2x2" in grids  # A table that has other grids beside it stays whole.
     enter_text(page, "no such ring")
     wait_until(page, lambda: list_texts(page, "#rings .nothing") == [NOTHING])
     assert list_texts(page, "#rings summary") == []
