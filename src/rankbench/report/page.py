@@ -180,7 +180,7 @@ def changes(comparison: CampaignPair) -> dict[str, Any]:
     columns = [*table.columns, format_text("fastest then"), format_text("fastest now"), format_text("change")]
     return {
         "table": tables.Table(table.caption, columns, rows),
-        "explanation": f"{two_campaigns.explain_table(comparison.comparison)} {two_campaigns.day_to_day()}",
+        "explanation": two_campaigns.explain_table(comparison.comparison),
         "sentences": list(two_campaigns.list_lines(comparison.comparison)),
     }
 
