@@ -95,8 +95,8 @@ def last_table(part: CampaignView, by_case: dict[str, list[Row]]) -> Table:
 
 
 def last(ranks: list[Row]) -> str:
-    """Return `rank 1: 62%, rank 0: 38%`, most often first; the tail is summed up."""
-    ordered = sorted(ranks, key=lambda rank: (-rank["last"], rank["rank"]))
+    """Return `rank 1: 62%, rank 0: 38%`, most often first; others in one, ranks with none left out."""
+    ordered = sorted((rank for rank in ranks if rank["last"] > 0), key=lambda rank: (-rank["last"], rank["rank"]))
     texts = [
         format_text("rank {rank}: {share:.0%}", rank=row["rank"], share=row["last"]) for row in ordered[:MOST_NAMED]
     ]
