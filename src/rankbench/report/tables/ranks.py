@@ -22,7 +22,7 @@ FLAG = "ranks"
 ORDER = 90
 MEANING = (
     "In what share of the samples a rank was the last to end. One that is always the last has more to do in the "
-    "algorithm, or a worse place; an even share reports neither. Where the plan keeps every rank's samples "
+    "algorithm, or a worse place; an even share shows neither. Where the plan keeps every rank's samples "
     "(<code>every_rank = true</code>), also when each began and ended: medians over launches."
 )
 OTHER_STARTS = "Cases with another start are shown by <code>rankbench show --ranks</code>."
