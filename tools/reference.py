@@ -7,6 +7,7 @@ Beside them `rankbench.1`, the manual page, which is installed with the package:
 
 from __future__ import annotations
 
+import html
 import inspect
 import re
 from pathlib import Path
@@ -140,8 +141,10 @@ def format_default(parameter: Any) -> str:
 
 
 def format_cell(word: str) -> str:
-    """Return code for the cell of a table."""
-    return "`" + word.replace("|", r"\|") + "`"
+    """Return code for the cell of a table. A bar ends a cell; between backticks only some readers take it escaped."""
+    if "|" not in word:
+        return f"`{word}`"
+    return f"<code>{html.escape(word, quote=False).replace('|', '&#124;')}</code>"
 
 
 def format_table(heads: Sequence[str], cells: Iterable[Sequence[str]]) -> list[str]:

@@ -37,14 +37,10 @@ def columns(names: Iterable[str]) -> int:
     return max(1, int(WIDTH / (LETTER * max(map(len, names)) + 40)))
 
 
-def colour(candidates: Sequence[str]) -> alt.Color:
-    """Return the encoding of candidates by colour."""
-    return alt.Color(
-        "candidate:N",
-        title=None,
-        scale=colours(candidates),
-        legend=alt.Legend(orient="top", symbolOpacity=1, symbolStrokeWidth=0, columns=columns(candidates)),
-    )
+def colour(candidates: Sequence[str], *, rows: bool = False) -> alt.Color:
+    """Return the encoding of candidates by colour; without a legend where each has a named row of its own."""
+    legend = alt.Legend(orient="top", symbolOpacity=1, symbolStrokeWidth=0, columns=columns(candidates))
+    return alt.Color("candidate:N", title=None, scale=colours(candidates), legend=None if rows else legend)
 
 
 def choose_shapes(candidates: Sequence[str]) -> alt.Shape:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 PANEL_HEIGHT, PANEL_WIDTH = 320, 190
 """Height of panels, and the least width of one, in pixels."""
-MARGIN = 0.6
-"""Space on either side of a panel's lines, in doublings."""
+MARGIN, SHARE = 0.6, 0.085
+"""Space on either side of a panel's lines: the least in doublings, and as a share of their span."""
 
 
 class Panels(NamedTuple):
@@ -31,15 +31,20 @@ class Panels(NamedTuple):
     values: tuple[float, ...]
     """In rising order."""
 
+    @property
+    def margin(self) -> float:
+        """Return the space on either side of a panel's lines, in doublings: labels of its ends need it."""
+        return max(MARGIN, SHARE * math.log2(self.values[-1] / self.values[0]))
+
     def x(self, value: float, panel: int) -> float:
         """Return the position of a value in a panel, from the left end of the first panel."""
         first, middle, last = (math.log2(size) for size in (self.values[0], value, self.values[-1]))
-        return round(panel * (last - first + 2 * MARGIN) + MARGIN + middle - first, 3)
+        return round(panel * (last - first + 2 * self.margin) + self.margin + middle - first, 3)
 
     @property
     def end(self) -> float:
         """Return the right end of the last panel."""
-        return self.x(self.values[-1], len(self.heads) - 1) + MARGIN
+        return self.x(self.values[-1], len(self.heads) - 1) + self.margin
 
     @property
     def lines(self) -> int:
@@ -53,7 +58,7 @@ class Panels(NamedTuple):
             {
                 "head": head,
                 "x": (self.x(first, panel) + self.x(last, panel)) / 2,
-                "border": round(self.x(first, panel) - MARGIN, 3),
+                "border": round(self.x(first, panel) - self.margin, 3),
             }
             for panel, head in enumerate(self.heads)
         ]
@@ -117,5 +122,7 @@ class Series(NamedTuple):
     def by(self, values: Sequence[Any]) -> dict[str, Any]:
         """Return how the series are distinguished, by colour, dash or shape."""
         scale = alt.Scale(domain=list(self.names), range=repeat_values(values, len(self.names)))
-        legend = alt.Legend(orient="top", symbolOpacity=1, offset=self.offset, columns=columns(self.names))
+        legend = alt.Legend(
+            orient="top", symbolOpacity=1, symbolStrokeWidth=0, offset=self.offset, columns=columns(self.names)
+        )
         return {"shorthand": f"{self.field}:N", "title": None, "scale": scale, "legend": legend}

@@ -11,7 +11,6 @@ from rankbench.language import format_text, render
 from rankbench.plots.forms import WIDTH
 from rankbench.plots.marks import ends, format_values, shorten
 from rankbench.plots.palette import LETTER
-from rankbench.plots.panels import MARGIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -89,8 +88,8 @@ class Sketch:
         """Return at which end of some failures there is room for words, 0 or -1, and the words: nothing if at none."""
         first, last = self.at(failed[0]), self.at(failed[-1])
         pixels = (WIDTH - 60) / self.panels.end
-        offset = pixels * (self.panels.x(first, 0) - self.panels.x(self.panels.values[0], 0) + MARGIN)
-        right = pixels * (self.panels.x(self.panels.values[-1], 0) - self.panels.x(last, 0) + MARGIN)
+        offset = pixels * (self.panels.x(first, 0) - self.panels.x(self.panels.values[0], 0) + self.panels.margin)
+        right = pixels * (self.panels.x(self.panels.values[-1], 0) - self.panels.x(last, 0) + self.panels.margin)
         for words in self.wordings(failed):
             for end, room in ((0, offset), (-1, right)):
                 if LETTER * len(words) + 12 <= room:

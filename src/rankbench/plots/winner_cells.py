@@ -12,6 +12,8 @@ from rankbench.quantities import format_ratio
 from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rankbench.model import CaseVerdict
     from rankbench.plots.chart import Row
     from rankbench.verdict.view import CampaignView
@@ -32,6 +34,17 @@ def headings(view: CampaignView, verdicts: list[CaseVerdict]) -> tuple[str, str]
     fastest = format_text("Fastest candidate by operation and message size")
     title = format_text("Best candidate by operation and message size") if memory else fastest
     return title, captions.describe_conditions(view.showing([verdict.case for verdict in verdicts]))
+
+
+def explain_signs(verdicts: Iterable[CaseVerdict]) -> dict[str, str]:
+    """Return what the signs in cells without a single winner mean: those that these verdicts can have."""
+    shown = list(verdicts)
+    signs = {"=": format_text("equivalent"), "~": format_text("not distinguishable")}
+    if any(verdict.differs for verdict in shown):
+        signs["A/B"] = format_text("A if cores are near, B if far")
+    if not all(verdict.winners for verdict in shown):
+        signs["!"] = format_text("no value that counts")
+    return signs
 
 
 def fold_label(line: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench import files, plots, units
 from rankbench.model import RankbenchError
@@ -24,6 +24,26 @@ if TYPE_CHECKING:
 MOST_LINES = 120
 """Of more lines than this not all are drawn as files: a thousand would not be read."""
 PAPER = {**forms.make_theme("#111111", "#555555", "#dddddd"), "background": "#ffffff"}
+
+
+INDEX_HEAD = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Figures</title>
+<style>
+body { font: 1rem sans-serif; margin: 2rem auto; padding: 0 1rem; max-width: 60rem; }
+img { max-width: 100%; }
+</style>
+"""
+
+
+class Figure(NamedTuple):
+    """A chart that was written: the name of its files without a suffix, and its title and subtitle."""
+
+    name: str
+    title: str
+    subtitle: str
 
 
 def check_figures(formats: Sequence[str], kinds: Sequence[str] = ()) -> tuple[list[str], list[str]]:
@@ -57,7 +77,7 @@ def write_figures(
     texts = {*list_evidence(view), *smallest_cases(view)} - view.pair_cases
     in_matrix = {case_labels.make_line_key(case) for case in view.cases if case.key in view.pair_cases}
     left_out = in_matrix | list_omitted_lines(view)
-    titles: dict[str, list[str]] = {}
+    drawn: dict[str, list[Figure]] = {}
     unwanted = [name for name in units.modules(plots.kinds) if name not in kinds]
     for plot, key, chart in plots.charts(view, texts, less=unwanted):
         if key in left_out:
@@ -68,28 +88,28 @@ def write_figures(
             path = folder / f"{name}.{form}"
             files.write(path, FORMATS[form](spec))
             paths.append(path)
-        titles.setdefault(plot, []).append(name)
-        watch(sum(map(len, titles.values())))
+        drawn.setdefault(plot, []).append(Figure(name, chart.title, chart.subtitle))
+        watch(sum(map(len, drawn.values())))
     index = folder / "index.html"
-    files.write(index, index_page(view, titles, formats))
+    files.write(index, index_page(view, drawn, formats))
     return [*paths, index]
 
 
-def index_page(view: CampaignView, titles: Mapping[str, Sequence[str]], formats: Sequence[str]) -> str:
-    """Return a page that lists figures by kind, with the first format as picture and links to the others."""
+def index_page(view: CampaignView, drawn: Mapping[str, Sequence[Figure]], formats: Sequence[str]) -> str:
+    """Return a page that lists figures by kind, with the first format as picture and links to all."""
     known = units.modules(plots.kinds)
     parts = [f"<h1>{html.escape(view.campaign.plan.question)}</h1>"]
-    for plot, names in titles.items():
+    for plot, figures in drawn.items():
         parts.append(f"<h2>{html.escape(known[plot].TITLE)}</h2>")
-        for name in names:
+        for name, title, subtitle in figures:
             links = " ".join(f'<a href="{html.escape(name)}.{form}">{form}</a>' for form in formats)
-            parts.append(f"<p>{html.escape(name)} {links}</p>")
+            words = html.escape(f"{title} ({subtitle})")
+            # A picture has its title in itself.
+            shown = f"{words} {links}" if formats[0] == "pdf" else links
+            parts.append(f"<p>{shown}</p>")
             if formats[0] != "pdf":
-                parts.append(f'<img loading="lazy" alt="{html.escape(name)}" src="{html.escape(name)}.{formats[0]}">')
-    style = "body { font: 1rem sans-serif; margin: 2rem; } img { max-width: 100%; }"
-    return f'<!doctype html>\n<meta charset="utf-8">\n<title>Figures</title>\n<style>{style}</style>\n' + "\n".join(
-        parts
-    )
+                parts.append(f'<img loading="lazy" alt="{words}" src="{html.escape(name)}.{formats[0]}">')
+    return INDEX_HEAD + "\n".join(parts)
 
 
 def list_omitted_lines(view: CampaignView) -> set[str]:

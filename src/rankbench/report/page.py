@@ -124,6 +124,7 @@ def contents(view: CampaignView) -> dict[str, Any]:
         "method": paragraphs(view),
         "names": names,
         "legend": legend(view),
+        "signs": winner_cells.explain_signs(winner_cells.list_shown(view)),
         "findings": findings(view),
         "warnings": sum(finding.severity != "note" for finding in view.verdict.findings),
         "remarks": sum(finding.severity == "note" for finding in view.verdict.findings),
@@ -179,7 +180,7 @@ def changes(comparison: CampaignPair) -> dict[str, Any]:
     columns = [*table.columns, format_text("fastest then"), format_text("fastest now"), format_text("change")]
     return {
         "table": tables.Table(table.caption, columns, rows),
-        "explanation": f"{two_campaigns.explain_table(comparison.comparison)} {two_campaigns.day_to_day()}",
+        "explanation": two_campaigns.explain_table(comparison.comparison),
         "sentences": list(two_campaigns.list_lines(comparison.comparison)),
     }
 
@@ -330,8 +331,8 @@ def key_figures(view: CampaignView) -> dict[str, str]:
     # A case that failed may have had late starts and no sample at all.
     discarded = sum(max(0, summary.discarded - summary.late) for summary in verdict.summaries)
     overran = {
-        format_text("overran their window, discarded"): discarded,
-        format_text("overran their window, kept"): overrun - discarded,
+        format_text("longer than their window, discarded"): discarded,
+        format_text("longer than their window, kept"): overrun - discarded,
     }
     return {
         format_text("candidates"): str(len(view.candidates)),

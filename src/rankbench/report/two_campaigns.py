@@ -47,13 +47,6 @@ def explain_table(now: CampaignComparison) -> str:
     )
 
 
-def day_to_day() -> str:
-    """Return what no interval between two campaigns can hold."""
-    return format_text(
-        "Intervals are of the launches of both campaigns: variation of the machine from day to day is not in them."
-    )
-
-
 def describe_change(
     change: Change, before: CaseVerdict | None, now: CaseVerdict | None, renamed: Mapping[str, str]
 ) -> str:

@@ -142,6 +142,17 @@ def test_a_tie_is_a_grey_tilde(view: CampaignView) -> None:
     assert (cell["mark"], cell["margin"], cell["fill"], cell["decided"]) == ("~", "~", winner_cells.SHARED, False)
 
 
+def test_the_legend_explains_the_signs_that_cells_have(view: CampaignView) -> None:
+    verdicts = winner_cells.list_shown(view)
+    assert list(winner_cells.explain_signs(verdicts)) == ["=", "~"]
+    near_and_far, without_value = (
+        msgspec.structs.replace(verdicts[0], **change)
+        for change in ({"outcome": "depends"}, {"outcome": "", "winners": []})
+    )
+    assert list(winner_cells.explain_signs([*verdicts, near_and_far])) == ["=", "~", "A/B"]
+    assert list(winner_cells.explain_signs([*verdicts, without_value])) == ["=", "~", "!"]
+
+
 def test_a_candidate_without_rivals_wins_without_a_margin(view: CampaignView) -> None:
     cell = list_cells(view)["allreduce nonblocking 64 KiB"]
     assert (cell["mark"], cell["fill"], cell["strength"], cell["decided"]) == ("A", "alpha", 0, False)

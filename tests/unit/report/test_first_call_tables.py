@@ -69,7 +69,7 @@ def test_each_operation_and_candidate_has_both_calls_and_their_ratio(view: Campa
     shown = find_table(view)
     assert shown.caption == "First calls: socket"
     assert shown.columns[:7] == [
-        *("operation", "candidate", "first call", "second call", "first / second", "least", "largest"),
+        *("operation", "candidate", "first call", "second call", "first / second", "smallest ratio", "largest ratio"),
     ]
     rows = [[cell.text for cell in row] for row in shown.rows]
     assert [row[:5] for row in rows] == [

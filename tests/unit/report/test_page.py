@@ -80,7 +80,7 @@ def test_counts_are_those_of_the_campaign(page: str) -> None:
         "samples": "5,096",
         "A/A false alarms": "1 of 9",
         "late starts discarded": "104",
-        "overran their window, kept": "26",
+        "longer than their window, kept": "26",
     }
 
 

@@ -133,7 +133,7 @@ def test_of_many_sizes_only_some_are_labelled(view: CampaignView) -> None:
     assert placements.make_labels(part, [8, 1024]) == ["8 B", "1 KiB"]
     many = [msgspec.structs.replace(part.cases[0], size_bytes=8 << number) for number in range(13)]
     words = placements.make_labels(part.showing(many), [case.size_bytes for case in many])
-    assert [word for word in words if word] == ["8 B", "64 B", "512 B", "4 KiB"]
+    assert [word for word in words if word] == ["8 B", "64 B", "512 B", "4 KiB", "32 KiB"]
     assert placements.panels(["alpha", "beta"], [1, 2, 4]).x(4, 1) == 5.8
 
 

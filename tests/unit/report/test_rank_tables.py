@@ -50,6 +50,13 @@ def test_many_ranks_are_summarised() -> None:
     assert rank_tables.last([]) == "–"
 
 
+def test_ranks_that_never_were_last_are_not_named() -> None:
+    ranks = [{"rank": rank, "last": share} for rank, share in enumerate((0.0, 1.0, 0.0, 0.0, 0.0))]
+    assert rank_tables.last(ranks) == "rank 1: 100%"
+    ranks = [{"rank": rank, "last": share} for rank, share in enumerate((0.7, 0.1, 0.1, 0.1, 0.0))]
+    assert rank_tables.last(ranks) == "rank 0: 70%, rank 1: 10%, rank 2: 10%, 1 other: 10%"
+
+
 def test_without_a_common_start_no_rank_begins_late() -> None:
     view = evaluations.make_evaluation()
     free = [msgspec.structs.replace(start, scheduled=False) for start in view.campaign.starts]

@@ -70,7 +70,13 @@ def test_candidates_have_the_version_reported_inside_a_launch(view: CampaignView
 
 def test_ranks_and_clocks_are_listed_once_for_equal_launches(view: CampaignView) -> None:
     assert list_texts(tables.locations(view)) == [
-        ["socket", "alpha, beta, alpha (again)", "12", "0: n1 cpu 0 of 0, 1: n1 cpu 1 of 1", "/opt/lib/libmpi.so"]
+        [
+            "socket",
+            "alpha, beta, alpha (again)",
+            "12",
+            "rank 0: n1, CPU 0 (bound to 0); rank 1: n1, CPU 1 (bound to 1)",
+            "/opt/lib/libmpi.so",
+        ]
     ]
     assert list_texts(tables.clocks(view)) == [["clock_gettime", "1.00 ns", "20.0 ns", "one, nothing to synchronise"]]
 

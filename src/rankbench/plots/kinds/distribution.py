@@ -111,7 +111,7 @@ def make_typical(summary: Summary, edge: float, measure: Measure) -> Row:
 def make_form(candidates: tuple[str, ...], measure: Measure) -> Row:
     """Return hills, launches, intervals and words, a row per candidate in the plan's order."""
     names = list(candidates)
-    hue = palette.colour(names)
+    hue = palette.colour(names, rows=True)
     layers = [
         hills(names, measure).encode(color=hue),
         place_data(names, "typical", BELOW)
@@ -122,7 +122,7 @@ def make_form(candidates: tuple[str, ...], measure: Measure) -> Row:
         .mark_point(size=28, filled=True, fillOpacity=0.8)
         .encode(
             x=alt.X("figure_ns:Q", scale=TIME),
-            shape=palette.choose_shapes(names),
+            shape=palette.choose_shapes(names).legend(None),
             color=hue,
             tooltip=forms.tooltips("candidate", "launch", "figure"),
         ),

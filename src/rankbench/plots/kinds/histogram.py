@@ -336,7 +336,7 @@ def mark_modes(panel: Panel, axis: Axis, row: int) -> Iterator[Row]:
 def describe_panel(panel: Panel) -> str:
     """Return whose row it is, and what is known of its tail."""
     sentence = format_text(
-        "{name}: {middle:time} in the middle, slowest {slowest:time}",
+        "{name}: median {middle:time}, slowest {slowest:time}",
         name=panel.name,
         middle=float(np.median(panel.times)),
         slowest=float(panel.times.max()),
@@ -399,7 +399,7 @@ def make_form(candidates: tuple[str, ...], rows: int) -> Row:
             x=x,
             x2="x2:Q",
             y2="top:Q",
-            color=palette.colour(candidates),
+            color=palette.colour(candidates, rows=True),
             tooltip=forms.tooltips("candidate", "bin", "count"),
         ),
         layer("breaks").mark_rule(strokeDash=[4, 3], color=muted).encode(x=x, y2="top:Q"),

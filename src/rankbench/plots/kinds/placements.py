@@ -28,8 +28,6 @@ HELP = (
 SCOPE = "places"
 HEIGHT, PANEL = 300, 220
 """Height of the view, and the least width of a candidate's panel."""
-BESIDE = 32
-"""Pixels between the last value of a panel and the first of the next, so that both can have a label."""
 TICKS = 5
 """Labels on a panel's axis, at most."""
 
@@ -66,13 +64,10 @@ def panels(heads: Sequence[str], sizes: Sequence[int]) -> Panels:
 
 
 def make_labels(view: CampaignView, sizes: Sequence[int]) -> list[str]:
-    """Return sizes in words; of many only some, evenly, so that they have room, and none beside the next panel."""
+    """Return sizes in words; of many only some, evenly, so that they have room."""
     words = {case.size_bytes: view.size_text(case) for case in view.cases}
     step = math.ceil(len(sizes) / TICKS)
-    first, last = (math.log2(axes.size_position(size, list(sizes))) for size in (sizes[0], sizes[-1]))
-    apart = PANEL * 2 * plots_panels.MARGIN / (last - first + 2 * plots_panels.MARGIN)
-    end = len(sizes) - (apart < BESIDE and len(sizes) > 1)
-    return [words[size] if number % step == 0 and number < end else "" for number, size in enumerate(sizes)]
+    return [words[size] if number % step == 0 else "" for number, size in enumerate(sizes)]
 
 
 def make_row(view: CampaignView, case: Case, summary: Summary, position: float) -> Row:

@@ -118,7 +118,7 @@ def draw_spans(candidates: tuple[str, ...], ranks: int, heading: str) -> Row:
 def draw_shares(candidates: tuple[str, ...], ranks: int) -> Row:
     """Draw the share of samples in which a rank was the last."""
     y = alt.Y(
-        "share:Q", axis=alt.Axis(title=format_text("was the last to end"), format=".0%"), scale=alt.Scale(domainMin=0)
+        "share:Q", axis=alt.Axis(title=format_text("share of samples"), format=".0%"), scale=alt.Scale(domainMin=0)
     )
     point = place_ranks(candidates, ranks, "last").mark_point(size=60, filled=True, opacity=1)
     even = alt.Chart(forms.data("even")).mark_rule(strokeDash=[4, 3], color="#888888").encode(y="share:Q")

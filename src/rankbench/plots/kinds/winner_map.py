@@ -11,7 +11,7 @@ import altair as alt
 from rankbench.language import format_text
 from rankbench.plots import captions, forms, palette
 from rankbench.plots.chart import Chart
-from rankbench.plots.winner_cells import SHARED, cell, headings, list_shown
+from rankbench.plots.winner_cells import SHARED, cell, explain_signs, headings, list_shown
 
 if TYPE_CHECKING:
     from rankbench.plots.chart import Row
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 TITLE = "Winner map"
 HELP = (
     "Letter and colour: the fastest candidate, or the one that needs least memory. Number and strength of colour: how "
-    "many times the next one needs. Grey: several candidates, = equivalent, ~ not distinguishable; A/B: A while cores "
-    "are near, B while they are far. !: no value counts."
+    "many times as much the next one needs. Grey: no single winner."
 )
 SCOPE = "placement"
 WIDTH_OF_LETTER = 6.2
@@ -37,7 +36,9 @@ def chart(view: CampaignView) -> Chart | None:
     sizes = list(dict.fromkeys(row["size"] for row in sorted(rows, key=column_order)))
     lines = list(dict.fromkeys(row["line"] for row in rows))
     height, width = measure_labels(lines)
-    form = forms.make_form(layers(view, letters, lines, sizes), height * len(lines), width + 42 * len(sizes))
+    signs = ", ".join(f"{sign}  {meaning}" for sign, meaning in explain_signs(verdicts).items())
+    drawn = layers(fill(view, letters, signs), lines, sizes)
+    form = forms.make_form(drawn, height * len(lines), width + 42 * len(sizes))
     return Chart(form, *headings(view, verdicts), {"cells": rows})
 
 
@@ -53,7 +54,7 @@ def measure_labels(lines: list[str]) -> tuple[int, int]:
     return max(36, 10 + 13 * max(map(len, parts))), max(140, round(WIDTH_OF_LETTER * widest))
 
 
-def layers(view: CampaignView, letters: dict[str, str], lines: list[str], sizes: list[str]) -> list[alt.Chart]:
+def layers(colour: alt.Color, lines: list[str], sizes: list[str]) -> list[alt.Chart]:
     """Return white ground, tint and words: the tint is the same on a light and on a dark page."""
     bare = alt.Axis(labelAngle=0, grid=False, domain=False, ticks=False)
     parts = "split(datum.label, '\\n')"
@@ -70,7 +71,7 @@ def layers(view: CampaignView, letters: dict[str, str], lines: list[str], sizes:
     )
     ground = base.mark_rect(fill="#ffffff", aria=False)
     tint = base.mark_rect(cursor="pointer").encode(
-        color=fill(view, letters),
+        color=colour,
         opacity=alt.Opacity("strength:Q", scale=alt.Scale(domain=[0, 1], range=[0.22, 0.78]), legend=None),
         description=alt.Description("said:N"),
     )
@@ -92,12 +93,14 @@ def draw_words(base: alt.Chart) -> list[alt.Chart]:
     ]
 
 
-def fill(view: CampaignView, letters: dict[str, str]) -> alt.Color:
-    """Return the candidates' colour with a grey for ties, and a legend that explains the letters."""
+def fill(view: CampaignView, letters: dict[str, str], signs: str) -> alt.Color:
+    """Return the candidates' colour with a grey for ties, and a legend that explains the letters and the signs."""
     fills = [*view.candidates, SHARED]
     labels = {name: f"{letters[name]}  {name}" for name in view.candidates}
-    labels[SHARED] = format_text("=  equivalent, ~  not distinguishable, A/B  near/far")
+    labels[SHARED] = signs
     words = f"{json.dumps(labels)}[datum.value]"
-    legend = alt.Legend(orient="top", labelExpr=words, symbolOpacity=1, columns=palette.columns(labels.values()))
+    legend = alt.Legend(
+        orient="top", labelExpr=words, labelLimit=0, symbolOpacity=1, columns=palette.columns(labels.values())
+    )
     scale = alt.Scale(domain=fills, range=[*palette.repeat_values(palette.COLOURS, len(fills) - 1), "#b8b8b8"])
     return alt.Color("fill:N", title=None, scale=scale, legend=legend)

@@ -319,7 +319,7 @@ def libraries(view: CampaignView) -> Table:
     columns = [
         format_text("candidate"),
         format_text("library"),
-        format_text("says of itself"),
+        format_text("version string"),
         format_text("compiler"),
         format_text("settings"),
     ]
@@ -412,7 +412,7 @@ def locations(view: CampaignView) -> Table:
     launches_by: dict[tuple[str, str, str], list[Launch]] = defaultdict(list)
     for launch in view.launches:
         if launch.ranks:
-            text = ", ".join(map(describe_location, launch.ranks))
+            text = "; ".join(map(describe_location, launch.ranks))
             launches_by[launch.placement, text, launch.ranks[0].libmpi].append(launch)
     rows = [
         [
@@ -428,7 +428,7 @@ def locations(view: CampaignView) -> Table:
         format_text("placement"),
         format_text("candidates"),
         format_text("launches"),
-        format_text("rank: host and CPU"),
+        format_text("host and CPU"),
         format_text("MPI library"),
     ]
     return Table(format_text("Where ranks ran"), columns, rows)
@@ -437,7 +437,7 @@ def locations(view: CampaignView) -> Table:
 def describe_location(fact: RankFact) -> str:
     """Return where a rank ran."""
     return format_text(
-        "{rank}: {host} cpu {cpu} of {cpus}", rank=fact.rank, host=fact.host, cpu=fact.cpu, cpus=fact.cpus
+        "rank {rank}: {host}, CPU {cpu} (bound to {cpus})", rank=fact.rank, host=fact.host, cpu=fact.cpu, cpus=fact.cpus
     )
 
 

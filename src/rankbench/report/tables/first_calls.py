@@ -77,7 +77,12 @@ def placement_table(view: CampaignView, placement: str, rows: list[dict[str, Any
         format_text("second call"),
         format_text("first / second"),
     ]
-    columns += [format_text("least"), format_text("largest"), format_text("launches"), format_text("size")]
+    columns += [
+        format_text("smallest ratio"),
+        format_text("largest ratio"),
+        format_text("launches"),
+        format_text("size"),
+    ]
     rests = tuple(key for row in rows for key in row["cases"])
     return Table(
         format_text("First calls: {place}", place=placement), columns, [cells(view, row) for row in rows], rests

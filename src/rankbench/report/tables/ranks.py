@@ -22,7 +22,7 @@ FLAG = "ranks"
 ORDER = 90
 MEANING = (
     "In what share of the samples a rank was the last to end. One that is always the last has more to do in the "
-    "algorithm, or a worse place; an even share reports neither. Where the plan keeps every rank's samples "
+    "algorithm, or a worse place; an even share shows neither. Where the plan keeps every rank's samples "
     "(<code>every_rank = true</code>), also when each began and ended: medians over launches."
 )
 OTHER_STARTS = "Cases with another start are shown by <code>rankbench show --ranks</code>."
@@ -95,13 +95,16 @@ def last_table(part: CampaignView, by_case: dict[str, list[Row]]) -> Table:
 
 
 def last(ranks: list[Row]) -> str:
-    """Return `rank 1: 62%, rank 0: 38%`, most often first; the tail is summed up."""
-    ordered = sorted(ranks, key=lambda rank: (-rank["last"], rank["rank"]))
+    """Return `rank 1: 62%, rank 0: 38%`, most often first; others in one, ranks with none left out."""
+    ordered = sorted((rank for rank in ranks if rank["last"] > 0), key=lambda rank: (-rank["last"], rank["rank"]))
     texts = [
         format_text("rank {rank}: {share:.0%}", rank=row["rank"], share=row["last"]) for row in ordered[:MOST_NAMED]
     ]
     if rest := ordered[MOST_NAMED:]:
-        texts.append(format_text("{n} others: {share:.0%}", n=len(rest), share=sum(row["last"] for row in rest)))
+        share = sum(row["last"] for row in rest)
+        texts.append(
+            format_text("{ranks}: {share:.0%}", ranks=format_text("{n:count other}", n=len(rest)), share=share)
+        )
     return ", ".join(texts) or "–"
 
 
