@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from time import monotonic
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -124,7 +123,9 @@ def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -
     )
     for note in record.notes:
         show(f"note: {note}")
-    show(str(plan.estimate_footprint(request.plan, cases, record.operations)))
+    footprint = plan.estimate_footprint(request.plan, cases, record.operations)
+    if footprint.is_large:
+        show(f"note: {footprint}")
     campaign_store = store.create(request.folder, record, lock_file)
     return PreparedCampaign(campaign_store, binaries(builds), refused, programs, without, uses)
 
@@ -275,13 +276,9 @@ def require_baseline(planned: Plan, candidates: Collection[str]) -> None:
 def build_cores(used: Iterable[Library], home: Path, show: Show) -> dict[str, Build]:
     """Build the core for each library, unless it is built already."""
     all_used = list(used)
-    began = monotonic()
-    builds = {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for library, core in zip(all_used, pool.map(lambda each: build.build(each, home), all_used), strict=True):
-            builds[library.name] = core
-            show(f"core ready for {library.name} after {monotonic() - began:.1f} s")
-    return builds
+        builds = pool.map(lambda library: build.build(library, home, show=show), all_used)
+        return dict(zip([library.name for library in all_used], builds, strict=True))
 
 
 def check_candidates(
