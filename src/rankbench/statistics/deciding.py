@@ -112,9 +112,12 @@ def assess_cases(comparisons: Sequence[Comparison], design: SequentialDesign, *,
 def predict_decisions(comparisons: Sequence[Comparison], design: SequentialDesign) -> tuple[int, float]:
     """Return how many cases are not decided, and how many of these the design's last look would decide, on average.
 
-    A case is taken to be decided as likely as the least likely of its comparisons that matter.
+    A case is taken to be decided as likely as the least likely of its comparisons that matter. It is not open if it is
+    decided at the levels of the reference that the verdict rests on, whatever more blocks would show of another level.
     """
-    ordered = design.select_relevant(comparisons)
+    relevant = design.select_relevant(comparisons)
+    judged = {comparison.case for comparison in relevant if _is_judged(comparison)}
+    ordered = [comparison for comparison in relevant if _is_judged(comparison) or comparison.case not in judged]
     if not ordered:
         return 0, 0.0
     chances = predict_chance(ordered, design)
@@ -139,6 +142,11 @@ def by_case(ordered: Sequence[Comparison], *, baseline: bool) -> Iterator[tuple[
             if not is_resolved(ordered[place]) and not {ordered[place].base, ordered[place].other} & beaten
         ]
         yield case, members, unsettled
+
+
+def _is_judged(comparison: Comparison) -> bool:
+    """Return whether a comparison, at its level, has blocks enough for the verdict."""
+    return not comparison.levels or comparison.levels[0].enough
 
 
 def _question(comparison: Comparison) -> tuple[str, str]:
