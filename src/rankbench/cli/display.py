@@ -149,9 +149,18 @@ def plain_table(*titles: str) -> Table:
     return table
 
 
+def split_name(name: str) -> str:
+    """Return a candidate's name as the head of a column, which it makes narrower: its version on a second line."""
+    return "\n".join(name.rsplit("-", 1))
+
+
 def fill_table(content: Content, *, details: bool = False) -> Table:
-    """Return a table of a report for the terminal, with or without details."""
+    """Return a table of a report for the terminal, with or without details; columns of words are left-aligned."""
     table = plain_table(*content.columns)
+    for column, cells in zip(table.columns, zip(*content.rows, strict=True), strict=False):
+        firsts = {cell.text[:1] for cell in cells}
+        if any(map(str.isalpha, firsts)) and not any(map(str.isdigit, firsts)):
+            column.justify = "left"
     for row in content.rows:
         below = [f"\n{cell.detail}" if details and cell.detail else "" for cell in row]
         table.add_row(*(Text.assemble(cell.text, (more, "dim")) for cell, more in zip(row, below, strict=True)))
@@ -170,7 +179,7 @@ def print_text(text: str) -> None:
 
 def show_overview(content: Content) -> None:
     """Print the table of all cases; long names of candidates have their version on a second line."""
-    table = columns(content.columns[0], *(escape("\n".join(name.rsplit("-", 1))) for name in content.columns[1:]))
+    table = columns(content.columns[0], *(escape(split_name(name)) for name in content.columns[1:]))
     for row in content.rows:
         table.add_row(*(Text(cell.text) for cell in row))
     console.print(table)

@@ -309,10 +309,10 @@ def test_single_ranks_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[s
         "barrier: single ranks, start: window",
         "message size  candidate  rank  host  CPU  ends after     p90  last  begins late by      p90",
         "───────────────────────────────────────────────────────────────────────────────────────────",
-        "–                 alpha     0    n1    0      250 ns  250 ns   53%         0.00 ns  0.00 ns",
-        "–                 alpha     1    n1    1      500 ns  500 ns   47%         1.00 ns  1.00 ns",
-        "–                  beta     0    n1    0      250 ns  250 ns   48%         0.00 ns  0.00 ns",
-        "–                  beta     1    n1    1      500 ns  500 ns   52%         1.00 ns  1.00 ns",
+        "–             alpha         0  n1      0      250 ns  250 ns   53%         0.00 ns  0.00 ns",
+        "–             alpha         1  n1      1      500 ns  500 ns   47%         1.00 ns  1.00 ns",
+        "–             beta          0  n1      0      250 ns  250 ns   48%         0.00 ns  0.00 ns",
+        "–             beta          1  n1      1      500 ns  500 ns   52%         1.00 ns  1.00 ns",
     ]
     show(folder=store.folder, operation=["barrier"], ranks=True, format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))

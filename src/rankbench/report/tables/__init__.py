@@ -393,7 +393,7 @@ def devices(view: CampaignView) -> Iterator[Table]:
     ]
     if rows:
         yield Table(
-            format_text("Network devices, and all that passed through each node's while launches ran"),
+            format_text("Network devices of each node, and their traffic while launches ran"),
             columns,
             rows,
         )
