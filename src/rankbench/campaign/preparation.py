@@ -83,18 +83,21 @@ def prepare(request: CampaignRequest, show: Show) -> PreparedCampaign:
 
     The folder is locked first: of two simultaneous runs one continues, and the other changes nothing.
     """
+    fresh = not request.folder.exists()
     make_writable(request.folder)
     lock_file = store.lock(request.folder)
     try:
         files.remove_leftovers(request.folder)
         return (resume if (request.folder / "campaign.json").exists() else begin_campaign)(request, lock_file, show)
     except BaseException:
+        if fresh:
+            store.discard_empty(request.folder)
         lock_file.close()
         raise
 
 
 def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> PreparedCampaign:
-    """Create a new campaign. If that fails, only the lock remains in its folder."""
+    """Create a new campaign. If that fails, its folder is as before."""
     candidates, used = find_candidates(request)
     builds = build_cores(used.values(), request.home, show)
     description = foreign.add_operations(build.describe(next(iter(builds.values()))), request.plan)

@@ -44,7 +44,7 @@ def watch_campaign(record: Campaign, *, quiet: bool = False) -> Iterator[Progres
     if quiet:
         yield Progress(record)
         return
-    if not console.is_terminal:
+    if not console.is_terminal or console.is_dumb_terminal:
         yield Lines(record)
         return
     progress = DisplayedProgress(record)

@@ -218,3 +218,8 @@ def test_a_case_is_not_open_for_a_level_that_the_verdict_leaves_out() -> None:
     near, far = make_comparison("a", "b", 1.5, 0.02, 4), make_comparison("a", "b", 1.1, 0.5, 1)
     comparison = combine_levels(near, far, 5)
     assert deciding.predict_decisions([comparison], DESIGN) == (0, 0.0)
+
+
+def test_a_single_block_makes_no_forecast() -> None:
+    undecided, likely = deciding.predict_decisions([make_comparison("a", "b", 1.2, 0.1, 1)], DESIGN)
+    assert (undecided, np.isnan(likely)) == (1, True)

@@ -50,7 +50,7 @@ ORDER = 40
 GROUP = "Read"
 EXAMPLES = """
 rankbench show
-rankbench show results/plan --operation allreduce --size 8 --size 64K
+rankbench show results/plan --operations allreduce --sizes 8,64K
 rankbench show plan --format csv --output plan.csv
 """
 
@@ -87,17 +87,17 @@ def with_flags(command: Callable[..., None]) -> Callable[..., None]:
 @with_flags
 def show(
     folder: CampaignFolder = None,
-    operation: Annotated[list[str] | None, typer.Option(help="Only this operation.")] = None,
-    form: Annotated[list[str] | None, typer.Option(help="Only this form: blocking, nonblocking, persistent.")] = None,
+    operations: Annotated[str, typer.Option(help="Only these operations.")] = "",
+    forms: Annotated[
+        str, typer.Option(metavar="NAME,...", help="Only these call types: blocking, nonblocking, persistent.")
+    ] = "",
     estimator: Annotated[
         str,
         typer.Option(help=f"Statistic per launch; default: the plan's. {notation.ESTIMATOR_HELP}."),
     ] = "",
-    confidence: Annotated[
-        str, typer.Option(help="Confidence of intervals; default: the plan's. 90%, 95% or 99%.")
-    ] = "",
+    confidence: Annotated[str, typer.Option(help="Confidence of intervals; default: the plan's.")] = "",
     threshold: Threshold = "",
-    size: Annotated[list[str] | None, typer.Option(help="Only this message size.")] = None,
+    sizes: Annotated[str, typer.Option(help="Only these message sizes: 8,64K.")] = "",
     verbose: Verbose = False,  # noqa: FBT002
     format_: AnyFormat = "table",
     **wanted: bool,
@@ -115,7 +115,7 @@ def show(
             parse_option("confidence", confidence, notation.parse_confidence, notation.CONFIDENCE_HELP) or 0.0,
             parse_option("threshold", threshold, notation.parse_share, notation.SHARE_HELP),
         )
-    picked = view.showing(choose_cases(view.cases, operation or [], form or [], size or []))
+    picked = view.showing(choose_cases(view.cases, operations, forms, sizes))
     chosen_kinds = [kind for kind in tables.kinds().values() if wanted.get(option_name(kind))]
     if printed == "json":
         print_json(record(picked))
