@@ -58,7 +58,7 @@ def divide(text: str) -> list[str]:
 def describe_missing(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
     """Return how a case without a value ended; a value that is not compared has a question mark."""
     if summary and summary.doubt:
-        return Text(f"{view.measure(verdict.case).text(summary.typical_ns)} ?", "yellow")
+        return Text(f"{view.measure(verdict.case).text(summary.typical_ns)} {tables.DOUBT}", "yellow")
     return Text((tables.describe_end(summary) if summary else "") or format_text("not run"), "red")
 
 
