@@ -26,7 +26,7 @@ from rankbench.build import missing
 from rankbench.model import Description, Library, RankbenchError, Receipt, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 BINARY = "rankbench-core"
 OBJECTS = "objects"
@@ -92,14 +92,21 @@ class Recipe(Record, frozen=True):
         return hashlib.sha256(msgspec.json.encode(made_of)).hexdigest()
 
 
-def build(library: Library, home: Path, core: Path | None = None) -> Build:
-    """Return the core built with a library's own wrapper, compiled only if it was not yet."""
+def build(library: Library, home: Path, core: Path | None = None, show: Callable[[str], None] | None = None) -> Build:
+    """Return the core built with a library's own wrapper, compiled only if it was not yet.
+
+    `show` prints that it is compiled, since that takes long.
+    """
     recipe = make_recipe(library, core or find_core_folder())
     place = home / "builds" / recipe.compute_key[:16]
     receipt = read_receipt(place)
     if not receipt:
         with lock_build(place):
-            receipt = read_receipt(place) or compile_core(place, recipe, library)
+            receipt = read_receipt(place)
+            if not receipt:
+                if show:
+                    show(f"building the core with {library.name}; it is kept for later campaigns")
+                receipt = compile_core(place, recipe, library)
     # The same library may be known by another name than when it was built.
     receipt = msgspec.structs.replace(receipt, library=library.name)
     return Build(binary=place / BINARY, receipt=receipt, environment=library.environment)

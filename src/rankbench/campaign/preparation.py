@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from time import monotonic
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -84,18 +83,21 @@ def prepare(request: CampaignRequest, show: Show) -> PreparedCampaign:
 
     The folder is locked first: of two simultaneous runs one continues, and the other changes nothing.
     """
+    fresh = not request.folder.exists()
     make_writable(request.folder)
     lock_file = store.lock(request.folder)
     try:
         files.remove_leftovers(request.folder)
         return (resume if (request.folder / "campaign.json").exists() else begin_campaign)(request, lock_file, show)
     except BaseException:
+        if fresh:
+            store.discard_empty(request.folder)
         lock_file.close()
         raise
 
 
 def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> PreparedCampaign:
-    """Create a new campaign. If that fails, only the lock remains in its folder."""
+    """Create a new campaign. If that fails, its folder is as before."""
     candidates, used = find_candidates(request)
     builds = build_cores(used.values(), request.home, show)
     description = foreign.add_operations(build.describe(next(iter(builds.values()))), request.plan)
@@ -124,7 +126,9 @@ def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -
     )
     for note in record.notes:
         show(f"note: {note}")
-    show(str(plan.estimate_footprint(request.plan, cases, record.operations)))
+    footprint = plan.estimate_footprint(request.plan, cases, record.operations)
+    if footprint.is_large:
+        show(f"note: {footprint}")
     campaign_store = store.create(request.folder, record, lock_file)
     return PreparedCampaign(campaign_store, binaries(builds), refused, programs, without, uses)
 
@@ -275,13 +279,9 @@ def require_baseline(planned: Plan, candidates: Collection[str]) -> None:
 def build_cores(used: Iterable[Library], home: Path, show: Show) -> dict[str, Build]:
     """Build the core for each library, unless it is built already."""
     all_used = list(used)
-    began = monotonic()
-    builds = {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for library, core in zip(all_used, pool.map(lambda each: build.build(each, home), all_used), strict=True):
-            builds[library.name] = core
-            show(f"core ready for {library.name} after {monotonic() - began:.1f} s")
-    return builds
+        builds = pool.map(lambda library: build.build(library, home, show=show), all_used)
+        return dict(zip([library.name for library in all_used], builds, strict=True))
 
 
 def check_candidates(

@@ -164,7 +164,9 @@ def main() -> None:
 
 
 def call(words: Sequence[str]) -> int:
-    """Run the command that the arguments name; return the exit code."""
+    """Run the command that the arguments name; return the exit code. `help run` is `run --help`."""
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
     name = next((word for word in read_completed_words() or words), "")
     if name not in command_modules():
         return run_application(overview(), words)
@@ -202,8 +204,13 @@ def run_application(app: typer.Typer, words: Sequence[str]) -> int:
 
 
 def explain_value(message: str, words: Sequence[str]) -> str:
-    """Return Typer's message about an invalid number, in the form of all other errors."""
+    """Return Typer's message about an option or a number, in the form of all other errors."""
     message = re.sub(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"\1: not expected here", message)
+    message = re.sub(
+        r"(No such option: \S+) \(Possible options: (.*)\)",
+        lambda hit: f"{hit[1]}; did you mean {hit[2].replace(', ', ' or ')}?",
+        message,
+    )
     match = re.fullmatch(r"Invalid value for '(?:.* / )?(--?[\w-]+)': Input should be (.*)", message)
     if not match:
         return message

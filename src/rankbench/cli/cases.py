@@ -15,8 +15,6 @@ from rankbench.report import tables
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rankbench.model import Case, CaseVerdict, Comparison, Summary
     from rankbench.verdict.view import CampaignView
 
@@ -27,34 +25,40 @@ LEAST_COVERAGE = 0.75
 """Intervals with less coverage, which are those of two launches, are not shown."""
 
 
-def choose_cases(cases: list[Case], operations: list[str], forms: list[str], sizes: Iterable[str] = ()) -> list[Case]:
-    """Return the selected cases. Raises RankbenchError for names that are not in the campaign."""
-    named = [
-        format_size(number)
-        for text in sizes
-        for number in parse_option("size", text, notation.parse_sizes, notation.SIZES_HELP) or ()
-    ]
+def choose_cases(cases: list[Case], operations: str = "", forms: str = "", sizes: str = "") -> list[Case]:
+    """Return the selected cases; texts have commas, and no text selects all.
+
+    Raises RankbenchError for names that are not in the campaign.
+    """
+    names, types = divide(operations), divide(forms)
+    sizes_bytes = parse_option("sizes", sizes, notation.parse_sizes, notation.SIZES_HELP)
+    named = list(map(format_size, sizes_bytes or ()))
     for what, wanted, has in (
-        ("operation", operations, [case.operation for case in cases]),
-        ("form", forms, [case.form for case in cases]),
-        ("size", named, [format_size(case.size_bytes) for case in cases]),
+        ("operations", names, [case.operation for case in cases]),
+        ("forms", types, [case.form for case in cases]),
+        ("sizes", named, [format_size(case.size_bytes) for case in cases]),
     ):
         for name in set(wanted) - set(has):
             raise RankbenchError(f"--{what} {name}: not in this campaign{suggestion(name, dict.fromkeys(has))}")
-    selection = [case for case in cases if case.operation in (operations or [case.operation])]
-    selection = [case for case in selection if case.form in (forms or [case.form])]
+    selection = [case for case in cases if case.operation in (names or [case.operation])]
+    selection = [case for case in selection if case.form in (types or [case.form])]
     if cases and not selection:
-        raise RankbenchError(f"{', '.join(operations)} was not measured in the form {', '.join(forms)}")
+        raise RankbenchError(f"{', '.join(names)} was not measured in the form {', '.join(types)}")
     selection = [case for case in selection if not named or format_size(case.size_bytes) in named]
     if cases and not selection:
-        raise RankbenchError(f"{', '.join([*operations, *forms])} was not measured in the size {', '.join(named)}")
+        raise RankbenchError(f"{', '.join([*names, *types])} was not measured in the size {', '.join(named)}")
     return selection
+
+
+def divide(text: str) -> list[str]:
+    """Return the names in a text with commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def describe_missing(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
     """Return how a case without a value ended; a value that is not compared has a question mark."""
     if summary and summary.doubt:
-        return Text(f"{view.measure(verdict.case).text(summary.typical_ns)} ?", "yellow")
+        return Text(f"{view.measure(verdict.case).text(summary.typical_ns)} {tables.DOUBT}", "yellow")
     return Text((tables.describe_end(summary) if summary else "") or format_text("not run"), "red")
 
 

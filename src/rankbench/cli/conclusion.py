@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -75,6 +76,9 @@ def forecast_decisions(store: Store, verdict: Verdict, command: str) -> str:
     if not undecided:
         return ""
     open_ = "1 open case" if undecided == 1 else f"{undecided} open cases"
+    if math.isnan(likely):
+        after = f"{open_} after {spell_count(verdict.blocks, 'block')}"
+        return f"{after}{f'; measure more: {command} --more {blocks}' if command else ''}"
     took = "another minute" if spent_s <= MORE_S * verdict.blocks else f"another {spent_s / verdict.blocks:.0f} s"
     would = f"{took} ({spell_count(blocks, 'block')}) would decide"
     if round(likely) == 0:

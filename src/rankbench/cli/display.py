@@ -18,7 +18,7 @@ from rich.text import Text
 from rankbench.cli.program import adapt_commands, split_command
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Self
 
     from rankbench.model import Campaign, RankFact, Verdict
@@ -141,17 +141,32 @@ def spread_lines(text: str) -> None:
         console.print(line, soft_wrap=True, markup=False)
 
 
-def plain_table(*titles: str) -> Table:
-    """Return a table with a line under its head, the first column left-aligned and the others right-aligned."""
+def plain_table(*titles: str, words: Collection[int] = (0,)) -> Table:
+    """Return a table with a line under its head, the columns of words left-aligned and the others right-aligned."""
     table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    for title in titles:
-        table.add_column(Text(title), justify="right" if table.columns else "left", overflow="fold")
+    for place, title in enumerate(titles):
+        table.add_column(Text(title), justify="left" if place in words else "right", overflow="fold")
     return table
 
 
+def find_words(content: Content) -> set[int]:
+    """Return the columns of words: the first, and those in which cells begin with letters and none with a digit."""
+    columns_of_starts = [{cell.text[:1] for cell in column} for column in zip(*content.rows, strict=True)]
+    return {0} | {
+        place
+        for place, starts in enumerate(columns_of_starts)
+        if any(map(str.isalpha, starts)) and not any(map(str.isdigit, starts))
+    }
+
+
+def split_name(name: str) -> str:
+    """Return a candidate's name as the head of a column, which it makes narrower: its version on a second line."""
+    return "\n".join(name.rsplit("-", 1))
+
+
 def fill_table(content: Content, *, details: bool = False) -> Table:
-    """Return a table of a report for the terminal, with or without details."""
-    table = plain_table(*content.columns)
+    """Return a table of a report for the terminal, with or without details; columns of words are left-aligned."""
+    table = plain_table(*content.columns, words=find_words(content))
     for row in content.rows:
         below = [f"\n{cell.detail}" if details and cell.detail else "" for cell in row]
         table.add_row(*(Text.assemble(cell.text, (more, "dim")) for cell, more in zip(row, below, strict=True)))
@@ -170,7 +185,7 @@ def print_text(text: str) -> None:
 
 def show_overview(content: Content) -> None:
     """Print the table of all cases; long names of candidates have their version on a second line."""
-    table = columns(content.columns[0], *(escape("\n".join(name.rsplit("-", 1))) for name in content.columns[1:]))
+    table = columns(content.columns[0], *(escape(split_name(name)) for name in content.columns[1:]))
     for row in content.rows:
         table.add_row(*(Text(cell.text) for cell in row))
     console.print(table)

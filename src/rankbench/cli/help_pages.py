@@ -92,10 +92,10 @@ def summary(text: str | None) -> str:
 
 
 def usage(argument: Any, ctx: Any) -> str:
-    """Return an argument in a usage line: `[PLAN]`, `LIBRARY...`."""
+    """Return an argument in a usage line: `[PLAN]`, `[LIBRARY]...`, `FOLDER...`."""
     name = value_name(argument, ctx)
     several = "..." if argument.nargs != 1 and not name.endswith("...") else ""
-    return f"{name}{several}" if argument.required or name.startswith("[") else f"[{name}{several}]"
+    return f"{name}{several}" if argument.required or name.startswith("[") else f"[{name}]{several}"
 
 
 def value_name(parameter: Any, ctx: Any) -> str:
@@ -111,7 +111,7 @@ def value_name(parameter: Any, ctx: Any) -> str:
 def record(parameter: Any, ctx: Any) -> tuple[str, str]:
     """Return the two columns of a parameter: its names and its help."""
     if parameter.param_type_name == "argument":
-        return value_name(parameter, ctx).removeprefix("-- "), parameter.help or ""
+        return usage(parameter, ctx), parameter.help or ""
     short_first = sorted(parameter.opts, key=len)
     names = ", ".join(short_first) + "".join(f" / {secondary_opt}" for secondary_opt in parameter.secondary_opts)
     value = "" if parameter.is_flag else f" {value_name(parameter, ctx)}"

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from rankbench.campaign import Decision, Progress, collect_results
 from rankbench.campaign.progress import list_failures
+from rankbench.campaign.spending import total_duration_s
 from rankbench.cli.campaigns import collect_job
 from rankbench.cli.display import columns, console, print_text, spell_blocks, spell_count
 from rankbench.language import render
@@ -152,8 +153,7 @@ def show_status(opened: Store) -> None:
     console.print(Text(f"{record.name}: {record.plan.question}", style="bold"), soft_wrap=True)
     print_text(
         f"{spell_count(len(launches), 'launch')} in {spell_count(len({launch.block for launch in launches}), 'block')} "
-        f"of {spell_blocks(record)}, "
-        f"{format_clock(sum(launch.duration_s for launch in launches))} min"
+        f"of {spell_blocks(record)}; they took {format_clock(total_duration_s(launches))}"
     )
     console.print()
     console.print(make_table(opened), markup=False)

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench.campaign import Progress
-from rankbench.cli.display import console, print_text, spell_blocks, spell_count
+from rankbench.cli.display import console, print_text, spell_blocks, spell_count, split_name
 from rankbench.language import render
 from rankbench.model import FAILURES, LaunchStatus
 from rankbench.quantities import format_clock
@@ -44,7 +44,7 @@ def watch_campaign(record: Campaign, *, quiet: bool = False) -> Iterator[Progres
     if quiet:
         yield Progress(record)
         return
-    if not console.is_terminal:
+    if not console.is_terminal or console.is_dumb_terminal:
         yield Lines(record)
         return
     progress = DisplayedProgress(record)
@@ -155,7 +155,7 @@ class Screen:
         table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
         table.add_column("median so far")
         for name in names:
-            table.add_column(Text(name), justify="right")
+            table.add_column(Text(split_name(name)), justify="right")
         look = self.progress.look
         if look:
             table.add_column("fastest")

@@ -186,7 +186,10 @@ def describe_available(spec: str, family: str, available: Sequence[Library]) -> 
     near = difflib.get_close_matches(family, families.list_families(), n=1, cutoff=LIKELY)
     if available and near and not any(library.family == near[0] for library in available):
         return f"; did you mean {near[0]}? Not found here{describe_available(near[0], near[0], available)}"
-    return units.suggestion(spec, [library.name for library in available] or list(families.list_families()))
+    names = [library.name for library in available]
+    if near and names:
+        return f"; did you mean {near[0]}? (allowed: {', '.join(names)})"
+    return units.suggestion(spec, names or list(families.list_families()))
 
 
 def find_distinct(search: Search) -> Iterator[Installation]:

@@ -19,6 +19,8 @@ MOMENT_BYTES, SAMPLE_BYTES = 40, 56
 STREAM_BYTES, STORED_BYTES, READ_BYTES = 8, 5, 90
 """Of a sample and series: as text in the stream, in Parquet, and as numbers while it is read; about."""
 
+LARGE_BYTES = 1 << 30
+"""Memory or disk from which a run reports what it needs."""
 ROWS_JUDGED, JUDGED_BYTES = 2_000_000, 250
 """Rows of samples that are judged at once, and what each takes, about."""
 
@@ -42,6 +44,11 @@ class Footprint(NamedTuple):
     def memory_bytes(self) -> int:
         """Most memory of rankbench, beside the ranks."""
         return max(self.judged_bytes, self.read_bytes)
+
+    @property
+    def is_large(self) -> bool:
+        """Return whether memory or disk may run short because of it."""
+        return max(self.memory_bytes, self.rank_bytes, self.stored_bytes[1] + self.stream_bytes) >= LARGE_BYTES
 
     def __str__(self) -> str:
         """Return it as one line."""

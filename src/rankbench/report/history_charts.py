@@ -40,12 +40,17 @@ def charts(history: History) -> Iterator[tuple[str, Chart]]:
         yield key, chart(history, [column for column in history.series if column.case == key])
 
 
+def check_formats(formats: Iterable[str]) -> None:
+    """Raise RankbenchError for a format that figures do not have."""
+    for name in formats:
+        if name not in ALL_FORMATS:
+            raise RankbenchError(f"no figure format {name!r}{units.suggestion(name, ALL_FORMATS)}")
+
+
 def write(folder: Path, history: History, formats: Iterable[str]) -> list[Path]:
     """Write the charts in every format into a folder, and return the files."""
     wanted = list(dict.fromkeys(formats))
-    for name in wanted:
-        if name not in ALL_FORMATS:
-            raise RankbenchError(f"no figure format {name!r}{units.suggestion(name, ALL_FORMATS)}")
+    check_formats(wanted)
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for key, drawn in charts(history):

@@ -12,6 +12,7 @@ them is. A level that too few blocks will meet is none.
 
 from __future__ import annotations
 
+import math
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -112,17 +113,24 @@ def assess_cases(comparisons: Sequence[Comparison], design: SequentialDesign, *,
 def predict_decisions(comparisons: Sequence[Comparison], design: SequentialDesign) -> tuple[int, float]:
     """Return how many cases are not decided, and how many of these the design's last look would decide, on average.
 
-    A case is taken to be decided as likely as the least likely of its comparisons that matter.
+    That number is NaN if no open case has two blocks, from which its scatter is known; a case without them adds 0. A
+    case is taken to be decided as likely as the least likely of its comparisons that matter. It is not open if it is
+    decided at the levels of the reference that the verdict rests on, whatever more blocks would show of another level.
     """
-    ordered = design.select_relevant(comparisons)
+    relevant = design.select_relevant(comparisons)
+    judged = {comparison.case for comparison in relevant if _is_judged(comparison)}
+    ordered = [comparison for comparison in relevant if _is_judged(comparison) or comparison.case not in judged]
     if not ordered:
         return 0, 0.0
-    chances = predict_chance(ordered, design)
+    known = find_known(ordered)
+    chances = np.where(known, predict_chance(ordered, design), 0.0)
     likely: dict[str, float] = {}
+    forecast = False
     for case, _, unsettled in by_case(ordered, baseline=bool(design.baseline)):
         if unsettled:
             likely[case] = min(likely.get(case, 1.0), *(chances[place] for place in unsettled))
-    return len(likely), float(sum(likely.values()))
+            forecast = forecast or bool(known[unsettled].any())
+    return len(likely), float(sum(likely.values())) if forecast or not likely else math.nan
 
 
 def by_case(ordered: Sequence[Comparison], *, baseline: bool) -> Iterator[tuple[str, list[int], list[int]]]:
@@ -139,6 +147,11 @@ def by_case(ordered: Sequence[Comparison], *, baseline: bool) -> Iterator[tuple[
             if not is_resolved(ordered[place]) and not {ordered[place].base, ordered[place].other} & beaten
         ]
         yield case, members, unsettled
+
+
+def _is_judged(comparison: Comparison) -> bool:
+    """Return whether a comparison, at its level, has blocks enough for the verdict."""
+    return not comparison.levels or comparison.levels[0].enough
 
 
 def _question(comparison: Comparison) -> tuple[str, str]:

@@ -7,6 +7,8 @@ does not judge.
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import fcntl
 import os
 import shlex
@@ -159,6 +161,14 @@ def lock(folder: Path) -> IO[bytes]:
     return random
 
 
+def discard_empty(folder: Path) -> None:
+    """Remove a folder that has nothing but the caller's lock: no campaign came of it."""
+    if [path.name for path in folder.iterdir()] == ["lock"]:
+        (folder / "lock").unlink()
+        with contextlib.suppress(OSError):  # Another run may have begun in it.
+            folder.rmdir()
+
+
 def create(folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None) -> Store:
     """Create the folder of a new campaign. Raises RankbenchError if it cannot be written or holds one already.
 
@@ -196,7 +206,11 @@ def open(folder: Path, lock_file: IO[bytes] | None = None) -> Store:  # noqa: A0
     if not path.exists():
         what = "not a campaign (it has no campaign.json)" if folder.is_dir() else "no such folder"
         what = "a file, not the folder of a campaign" if folder.is_file() else what
-        raise RankbenchError(f"{folder}: {what}; `rankbench list` shows the campaigns in `results`")
+        near = difflib.get_close_matches(
+            folder.name, [each.parent.name for each in folder.parent.glob("*/campaign.json")]
+        )
+        hint = f"did you mean {folder.parent / near[0]}? " if near else ""
+        raise RankbenchError(f"{folder}: {what}; {hint}`rankbench list` shows the campaigns in `results`")
     number = _read_json(path, _FormatField).format
     if number != FORMAT:
         raise RankbenchError(

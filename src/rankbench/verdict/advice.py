@@ -43,7 +43,7 @@ def format_tune_command(view: CampaignView, name: str, cases: Iterable[Case]) ->
         *("rankbench", "tune", library.name),
         *("--operations", ",".join(dict.fromkeys(case.operation for case in tunable))),
         *("--sizes", ",".join(format_plan_sizes(case.size_bytes for case in tunable))),
-        *(() if place == USUAL_PLACEMENT else ("--placement", place)),
+        *(() if place == USUAL_PLACEMENT else ("--placements", place)),
     ]
     return shlex.join(words)
 

@@ -31,7 +31,7 @@ def read_document(capsys: pytest.CaptureFixture[str]) -> Any:
 
 
 def test_show_prints_json_and_markdown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder, size=["8"], format_="json")
+    show(folder, sizes="8", format_="json")
     document = read_document(capsys)
     assert (document["campaign"], document["candidates"], document["blocks"]) == ("made", ["alpha", "beta"], 6)
     assert [entry["case"]["size_bytes"] for entry in document["cases"]] == [8]

@@ -161,12 +161,12 @@ def test_campaigns_of_one_build_need_no_remeasurement(place: Path) -> None:
     [
         (("--history", "x", "--remeasure"), "--remeasure is for --against; name the older campaign by --against OLD"),
         (
-            ("--against", "x", "--budget", "60s"),
-            "--budget, --blocks, --prefix and --modules are for --remeasure; add that",
+            ("--against", "x", "--time", "60s"),
+            "--time, --blocks, --prefix and --modules are for --remeasure; add that",
         ),
         (
-            ("--against", "x", "--remeasure", "--budget", "soon"),
-            "--budget soon: expected a time such as 0.5, 500ms, 30s, 2m, 1h, 02:00:00 or 1-12:00:00",
+            ("--against", "x", "--remeasure", "--time", "soon"),
+            "--time soon: expected a time such as 0.5, 500ms, 30s, 2m, 1h, 02:00:00 or 1-12:00:00",
         ),
     ],
 )

@@ -72,8 +72,8 @@ def test_a_change_is_reported_with_simultaneous_changes_of_the_setup(
     history([nights])
     assert read_lines(capsys) == [
         *HEADING,
-        "barrier      alpha  500 ns  655 ns         1.31×  ▁▁▁▁████",
-        "barrier       beta  500 ns  500 ns         1.00×  ▅▅▅▅▅▅▅▅",
+        "barrier  alpha      500 ns  655 ns         1.31×  ▁▁▁▁████",
+        "barrier  beta       500 ns  500 ns         1.00×  ▅▅▅▅▅▅▅▅",
         "",
         "barrier, alpha: 1.31× slower, +24 % of its time, since 2026-03-05 (campaign night-5: alpha 1.0 → 1.1)",
         SUMMARY,
@@ -231,7 +231,7 @@ def test_changes_of_the_machine_are_reported_and_nights_without_figures_left_out
         )
     history([tmp_path])
     lines = read_lines(capsys)
-    assert "barrier       beta  500 ns  600 ns         1.20×  ▁ ▁████" in lines
+    assert "barrier  beta       500 ns  600 ns         1.20×  ▁ ▁████" in lines
     assert (
         "barrier, beta: 1.20×° slower, +17 % of its time, since 2026-03-04 (campaign n4: kernel 6.1 → 6.8, "
         "handing a cache line to another CPU takes 1.30× without MPI)"
@@ -269,7 +269,7 @@ def test_candidates_continue_over_a_gap_and_new_ones_start_a_series(tmp_path: Pa
     ("arguments", "text"),
     [
         ({"figures": "png,gif"}, "no figure format 'gif' (allowed: png, svg, pdf, html)"),
-        ({"operation": ["bcast"]}, "--operation bcast: not in this campaign (allowed: barrier)"),
+        ({"operations": "bcast"}, "--operations bcast: not in this campaign (allowed: barrier)"),
     ],
 )
 def test_wrong_options_are_refused(nights: Path, tmp_path: Path, arguments: dict[str, object], text: str) -> None:

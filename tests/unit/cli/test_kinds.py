@@ -53,7 +53,7 @@ def test_a_matrix_is_printed_for_each_candidate(
 
 def test_a_campaign_without_pairs_has_no_matrix(campaign_store: Store) -> None:
     with pytest.raises(RankbenchError) as error:
-        show(folder=campaign_store.folder, operation=["put"], matrix=True)
+        show(folder=campaign_store.folder, operations="put", matrix=True)
     assert str(error.value) == (
         '--matrix: none of these cases was made between several pairs of ranks; a plan makes them by pairs = "all"'
     )

@@ -67,7 +67,7 @@ def test_answer_values_and_failures_are_printed(campaign_store: Store, capsys: p
 
 
 def test_options_select_operations_and_forms(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=campaign_store.folder, operation=["allreduce", "barrier"], form=["blocking"])
+    show(folder=campaign_store.folder, operations="allreduce,barrier", forms="blocking")
     heads = [line.split(":")[0] for line in read_lines(capsys) if "launches each" in line]
     assert heads == ["barrier", "allreduce"]
 
@@ -113,12 +113,12 @@ def test_csv_and_details_have_the_range_of_launches(tmp_path: Path, capsys: pyte
     launch_values = evaluate(store).launch_values.filter(pl.col("case") == case.key, pl.col("candidate") == "alpha")[
         "figure_ns"
     ]
-    show(folder=store.folder, operation=["barrier"], format_="csv")
+    show(folder=store.folder, operations="barrier", format_="csv")
     row = next(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     ends = [float(row[f"launches_{name}_ns"]) for name in ("min", "mean", "max")]
     assert ends == pytest.approx([launch_values.min(), launch_values.mean(), launch_values.max()])
     assert float(row["min_ns"]) < ends[0] < ends[2] < float(row["max_ns"])
-    show(folder=store.folder, operation=["barrier"], details=True)
+    show(folder=store.folder, operations="barrier", details=True)
     text = " ".join(" ".join(read_lines(capsys)).split())
     assert f"launches {format_time(ends[0])} to {format_time(ends[2])}" in text
 
@@ -184,7 +184,7 @@ def test_the_newest_campaign_is_shown_by_default(
     results = campaign_store.folder.parent
     monkeypatch.chdir(results.parent)
     (results.parent / "results").symlink_to(results)
-    show(operation=["barrier"])
+    show(operations="barrier")
     assert read_lines(capsys)[0] == "Is alpha faster than beta?"
 
 
@@ -192,22 +192,22 @@ def test_the_newest_campaign_is_shown_by_default(
     ("filters", "text"),
     [
         (
-            {"operation": ["allredce"]},
-            "--operation allredce: not in this campaign; "
+            {"operations": "allredce"},
+            "--operations allredce: not in this campaign; "
             "did you mean allreduce? (allowed: pingpong, bandwidth, barrier, allreduce)",
         ),
-        ({"form": ["persistent"]}, "--form persistent: not in this campaign (allowed: blocking, nonblocking)"),
+        ({"forms": "persistent"}, "--forms persistent: not in this campaign (allowed: blocking, nonblocking)"),
         (
-            {"operation": ["barrier"], "form": ["nonblocking"]},
+            {"operations": "barrier", "forms": "nonblocking"},
             "barrier was not measured in the form nonblocking",
         ),
     ],
 )
 def test_unknown_operations_sizes_and_placements_are_refused_in_one_line(
-    campaign_store: Store, filters: dict[str, list[str]], text: str
+    campaign_store: Store, filters: dict[str, str], text: str
 ) -> None:
     with pytest.raises(RankbenchError) as error:
-        show(folder=campaign_store.folder, operation=filters.get("operation"), form=filters.get("form"))
+        show(folder=campaign_store.folder, **filters)
     assert str(error.value) == text
 
 
@@ -231,7 +231,7 @@ def test_a_stored_campaign_can_be_evaluated_with_another_estimator(
     }
     assert list(typical) == sorted(typical, key=lambda name: typical[name])
     assert typical["p90"] == pytest.approx(502 * 1.026, rel=0.01)
-    show(folder=campaign_store.folder, operation=["pingpong"], estimator="p90", confidence="90%")
+    show(folder=campaign_store.folder, operations="pingpong", estimator="p90", confidence="90%")
     assert "pingpong: latency, 2 ranks (socket), start: none, 6 launches each by its p90, intervals of" in " ".join(
         read_lines(capsys)
     )
@@ -243,7 +243,7 @@ def test_a_larger_threshold_makes_more_cases_equivalent(
     """Gamma takes 0.8 of the others' time for large messages: 1 / 1.25."""
     rows = {}
     for threshold in ("", "30%"):
-        show(folder=campaign_store.folder, operation=["pingpong"], size=["64K"], threshold=threshold)
+        show(folder=campaign_store.folder, operations="pingpong", sizes="64K", threshold=threshold)
         rows[threshold] = next(line for line in read_lines(capsys) if line.startswith("64 KiB"))
     assert (rows[""].split()[-2:], rows["30%"].split()[-1]) == (["1.25×", "±2.9%"], "=")
 
@@ -272,7 +272,7 @@ def test_a_single_launch_has_the_interval_of_its_samples_and_a_caveat(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = make_campaign(tmp_path / "c", launches=1).folder
-    show(folder=folder, operation=["barrier"], estimator="trimmed-mean", confidence="99%")
+    show(folder=folder, operations="barrier", estimator="trimmed-mean", confidence="99%")
     lines = " ".join(read_lines(capsys))
     assert (
         "1 launch each by its trimmed-mean, with MPIPerf's 99% interval of the samples within it, not of the next "
@@ -290,7 +290,7 @@ def test_an_uncertain_start_is_shown_with_a_question_mark_and_its_reason(
         apart = candidate == "beta" and case.operation == "barrier"
         return Truth(noise=0, spread=0, bound_ns=900.0 * apart, error_ns=200.0 * apart)
 
-    show(folder=make_campaign(tmp_path / "c", make_uncertain, launches=6).folder, operation=["barrier"])
+    show(folder=make_campaign(tmp_path / "c", make_uncertain, launches=6).folder, operations="barrier")
     lines = read_lines(capsys)
     assert [line.split() for line in lines if line.startswith("–")] == [
         ["–", "500", "ns", "±0.0%", "500", "ns", "?", "alpha"]
@@ -303,18 +303,18 @@ def test_an_uncertain_start_is_shown_with_a_question_mark_and_its_reason(
 
 def test_single_ranks_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = make_campaign(tmp_path / "c", lambda _candidate, _case: Truth(noise=0, spread=0, rank_ends=(0.5, 1.0)))
-    show(folder=store.folder, operation=["barrier"], ranks=True)
+    show(folder=store.folder, operations="barrier", ranks=True)
     assert read_lines(capsys) == [
         "",
         "barrier: single ranks, start: window",
         "message size  candidate  rank  host  CPU  ends after     p90  last  begins late by      p90",
         "───────────────────────────────────────────────────────────────────────────────────────────",
-        "–                 alpha     0    n1    0      250 ns  250 ns   53%         0.00 ns  0.00 ns",
-        "–                 alpha     1    n1    1      500 ns  500 ns   47%         1.00 ns  1.00 ns",
-        "–                  beta     0    n1    0      250 ns  250 ns   48%         0.00 ns  0.00 ns",
-        "–                  beta     1    n1    1      500 ns  500 ns   52%         1.00 ns  1.00 ns",
+        "–             alpha         0  n1      0      250 ns  250 ns   53%         0.00 ns  0.00 ns",
+        "–             alpha         1  n1      1      500 ns  500 ns   47%         1.00 ns  1.00 ns",
+        "–             beta          0  n1      0      250 ns  250 ns   48%         0.00 ns  0.00 ns",
+        "–             beta          1  n1      1      500 ns  500 ns   52%         1.00 ns  1.00 ns",
     ]
-    show(folder=store.folder, operation=["barrier"], ranks=True, format_="csv")
+    show(folder=store.folder, operations="barrier", ranks=True, format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [(row["candidate"], row["rank"], row["median_ns"]) for row in rows] == [
         ("alpha", "0", "250.0"),
@@ -347,9 +347,9 @@ def test_wrong_options_are_refused_in_one_line(campaign_store: Store, options: d
 
 def test_ranks_of_operations_timed_by_one_rank_are_refused_in_one_line(campaign_store: Store) -> None:
     with pytest.raises(RankbenchError) as error:
-        show(folder=campaign_store.folder, operation=["pingpong"], ranks=True)
+        show(folder=campaign_store.folder, operations="pingpong", ranks=True)
     assert (
-        str(error.value) == "--ranks: none of these cases is timed over all ranks; choose a collective by --operation"
+        str(error.value) == "--ranks: none of these cases is timed over all ranks; choose a collective by --operations"
     )
 
 
@@ -379,10 +379,10 @@ def test_several_flags_print_and_export_the_same_tables_in_order(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = make_campaign(tmp_path / "c", lambda _candidate, _case: Truth(noise=0, spread=0, rank_ends=(0.5, 1.0)))
-    show(folder=store.folder, operation=["barrier"], ranks=True, details=True)
+    show(folder=store.folder, operations="barrier", ranks=True, details=True)
     heads = [line.partition(":")[2][:13] for line in read_lines(capsys) if line.startswith("barrier:")]
     assert heads == [" time, 2 rank", " single ranks"]
-    show(folder=store.folder, operation=["barrier"], ranks=True, details=True, format_="csv")
+    show(folder=store.folder, operations="barrier", ranks=True, details=True, format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert list(dict.fromkeys(row["table"] for row in rows)) == ["details", "ranks"]
     assert [row["rank"] for row in rows if row["table"] == "ranks"] == ["0", "1", "0", "1"]

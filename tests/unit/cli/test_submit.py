@@ -538,7 +538,7 @@ def test_status_works_for_a_campaign_without_a_job(tmp_path: Path) -> None:
     behave(tmp_path / "9.2")
     lines = here.run("status").printed.splitlines()
     assert lines[0] == "plan: Which of two stand-ins?"
-    assert re.fullmatch(r"\d launches in 1 block of 1, 0:\d\d min", lines[1])
+    assert re.fullmatch(r"\d launches in 1 block of 1; they took 0:\d\d", lines[1])
     assert [" ".join(line.split()) for line in lines[5:8]] == [
         "mpich-9.1 1x2 1 1 0",
         "mpich-9.2 1x2 1 0 1",

@@ -26,6 +26,17 @@ UNWRITABLE = "cannot be written (Not a directory)"
 CALL = "expected a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20` or `barrier: 5`"
 ESTIMATOR = "expected median, min, mean, trimmed-mean or a percentile from p1 to p99"
 NAME = 'a campaign\'s name has no "/", does not begin with "." and has no control characters'
+BLOCKS = "--blocks {}: expected a number such as 5, or the fewest and the most such as 5:60"
+PRESETS = (
+    "(allowed: arrival, demo, llcbench, memory, memory-use, mpiperf, onesided, operations, osu-study, overlap, pairs, "
+    "placement, quick, starts, threads, torus)"
+)
+NO_PLAN = (
+    "no plan named; use a file (rankbench run plan.toml; `rankbench plan new` writes one), a preset (rankbench run "
+    "--preset quick; `rankbench presets` lists them), or candidates and operations (rankbench run mpich openmpi "
+    "--operations allreduce)"
+)
+GATE = "gate NEW takes --against OLD, --history FOLDER, or both --candidate NAME and --against-candidate NAME"
 ALLOWED_CANDIDATES = "(allowed: alpha, beta, alpha (again))"
 
 LINES = [
@@ -79,10 +90,10 @@ LINES = [
     ),
     ("show cut", "cut/campaign.json: damaged (Input data was truncated); restore it or run the plan again"),
     ("show list", "list/campaign.json: damaged (Expected `object`, got `array`); restore it or run the plan again"),
-    ("show --operation bcats", "--operation bcats: not in this campaign (allowed: pingpong, allreduce)"),
-    ("show --size nan", "--size nan: expected sizes such as 1:4M:x2, 0,8,1K,64K or [8, 1K]"),
+    ("show --operations bcats", "--operations bcats: not in this campaign (allowed: pingpong, allreduce)"),
+    ("show --sizes nan", "--sizes nan: expected sizes such as 1:4M:x2, 0,8,1K,64K or [8, 1K]"),
     ("show --format xml", "--format xml: not a format of this command (allowed: table, json, csv, markdown)"),
-    ("show --columns p", "No such option: --columns (help: rankbench show -h)"),
+    ("show --columns p", "No such option: --columns; did you mean --forms? (help: rankbench show -h)"),
     ("show --confidence nan", "--confidence nan: expected 90%, 95% or 99%"),
     ("show --threshold 0", "--threshold 0: expected a share such as 3% or 0.03, below 100 %"),
     ("show --estimator p0", f"--estimator p0: {ESTIMATOR}"),
@@ -122,6 +133,60 @@ LINES = [
     ("lab --nodes 0 -- true", "--nodes 0: expected a number from 1 on (help: rankbench lab -h)"),
     ("clock --wait inf", "--wait inf: expected a number up to 3600 (help: rankbench clock -h)"),
     ("clock --runs 0", "--runs 0: expected a number from 1 on (help: rankbench clock -h)"),
+    ("run", NO_PLAN),
+    (
+        "run prefix:nothing --operations allreduce --name new",
+        "prefix nothing: no bin/mpicc in it; name the folder that holds an MPI library's bin",
+    ),
+    ("run alpha beta --operations allreduce --sizes 64K:8", '--sizes: 64K is larger than 8: write "8:64K"'),
+    (
+        "run alpha beta --operations allreduce --sizes 8KB",
+        '--sizes: 8KB: KB may be decimal or binary; write "8K" for 8 KiB',
+    ),
+    ("run alpha beta --operations allreduce --blocks five", BLOCKS.format("five")),
+    ("run alpha beta --operations allreduce --blocks 0", BLOCKS.format("0")),
+    ("run alpha beta --operations allreduce --time 5x", f"--time 5x: {TIME}"),
+    (
+        "run alpha beta --operations allreduce --forms async",
+        '--forms[0]: found "async" (allowed: blocking, nonblocking, persistent, all)',
+    ),
+    ("run plan.toml --operations allreduce,", '--operations[1]: found "", expected an operation'),
+    ("run plan.toml --threshold 3", f'--threshold: found "3", {SHARE}; did you mean "3%"?'),
+    ("run plan.toml --until 'precision 200%'", f'--until: found "precision 200%", {UNTIL}'),
+    (
+        "run plan.toml --operation allreduce",
+        "No such option: --operation; did you mean --operations? (help: rankbench run -h)",
+    ),
+    ("run plan.toml --preset quick", "name one plan: found plan.toml and --preset quick"),
+    ("run plan.toml plan.toml", "name one plan; found plan.toml and plan.toml"),
+    ("run --preset quikc", f'no preset "quikc"; did you mean quick? {PRESETS}'),
+    ("plan show quikc", f'no preset "quikc"; did you mean quick? {PRESETS}'),
+    ("plan nwe", "plan nwe: no such action; did you mean new? (allowed: new, show)"),
+    ("show results/smal", f"results/smal: no such folder; did you mean results/small?{NO_CAMPAIGN[1:]}"),
+    ("show --forms async", "--forms async: not in this campaign (allowed: blocking)"),
+    ("show --sizes 7", "--sizes 7 B: not in this campaign; did you mean 8 B? (allowed: 8 B, 1 KiB)"),
+    ("show --rings", "--rings: none of these cases goes round a grid; the preset torus measures some"),
+    ("history", "Missing argument 'FOLDER...' (help: rankbench history -h)"),
+    ("history small small --figures gif", "no figure format 'gif' (allowed: png, svg, pdf, html)"),
+    ("advise --calls 'allreduce 8 = 1000'", f"--calls: found 'allreduce 8 = 1000', {CALL}"),
+    ("advise --calls 'bcast 1M: 9'", "campaign small measured none of bcast 1 MiB; measured: allreduce and pingpong"),
+    (
+        "advise --profile file",
+        "file: not a known profile (allowed: IPM, mpiP, a table of lines such as `allreduce 8: 1000`)",
+    ),
+    ("import MPICH=", "MPICH=: no file after the label; write MPICH=FILE"),
+    ("gate small", GATE),
+    ("gate small --against newer --candidate alpha", GATE),
+    ("gate small --history results --last 2", "--last 2: expected a number from 8 on (help: rankbench gate -h)"),
+    ("tune", "Missing argument 'LIBRARY' (help: rankbench tune -h)"),
+    ("tune mpich --blocks 1", "--blocks 1: expected a number from 3 on (help: rankbench tune -h)"),
+    ("verify --ranks 0", "--ranks 0: expected a number from 1 on (help: rankbench verify -h)"),
+    ("clock --ranks 1", "--ranks 1: expected a number from 2 on (help: rankbench clock -h)"),
+    ("lab --nodes x -- true", "--nodes x: expected a whole number (help: rankbench lab -h)"),
+    ("lab --rate fast -- true", "--rate fast: expected a rate above 0 in kbit, mbit or gbit, such as 1gbit"),
+    ("status --format csv", "--format csv: not a format of this command (allowed: table, json)"),
+    ("list nothing", "nothing: no campaign, and none right below it (there is no campaign.json)"),
+    ("help shwo", "No such command 'shwo'. Did you mean 'show'? (help: rankbench -h)"),
     ("shwo", "No such command 'shwo'. Did you mean 'show'? (help: rankbench -h)"),
 ]
 

@@ -44,6 +44,14 @@ def test_stored_samples_are_those_of_all_candidates_and_blocks() -> None:
     )
 
 
+@pytest.mark.parametrize(("rounds", "large"), [(500, False), (1_000_000, True)])
+def test_only_a_large_footprint_is_reported(rounds: int, large: bool) -> None:
+    head = f'candidates = ["mpich"]\noperations = ["ring"]\nsizes = 4\nsamples = {rounds}\nstop = {{ blocks = 9 }}\n'
+    parsed = plan.parse_plan(head, "plan.toml", MACHINE)
+    cases, _ = plan.expand_plan(parsed, fakes.read_description(), MACHINE)
+    assert plan.estimate_footprint(parsed, cases, fakes.read_description().operations).is_large == large
+
+
 @pytest.mark.parametrize(("samples", "blocks", "memory"), [(1000, 1, 750_000), (100_000, 16, 500_000_000)])
 def test_evaluation_reads_samples_in_parts(samples: int, blocks: int, memory: int) -> None:
     """1000 samples each of two candidates and the twin are one part; 1.6 million each are a part per candidate."""

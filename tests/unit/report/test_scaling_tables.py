@@ -118,13 +118,13 @@ def run_show(folder: Path, *arguments: str) -> str:
 
 @pytest.mark.thorough
 def test_show_prints_one_size_or_the_requested_ones(folder: Path, tmp_path: Path) -> None:
-    printed = run_show(folder, "--scaling", "--operation", "alltoall")
+    printed = run_show(folder, "--scaling", "--operations", "alltoall")
     assert printed.count("by nodes and ranks on each") == 1
     assert "alltoall 64 B: time by nodes and ranks on each" in printed
-    printed = run_show(folder, "--scaling", "--size", "8", "--size", "512")
+    printed = run_show(folder, "--scaling", "--sizes", "8,512")
     assert "alltoall 8 B: " in printed
     assert "alltoall 512 B: " in printed
-    rows = run_show(folder, "--scaling", "--size", "8", "--format", "csv").splitlines()
+    rows = run_show(folder, "--scaling", "--sizes", "8", "--format", "csv").splitlines()
     assert rows[0].startswith("operation,form,size_bytes,nodes,ranks_per_node,ranks,oversubscribed,case,candidate,")
     assert len(rows) == 1 + 16
 
@@ -132,9 +132,9 @@ def test_show_prints_one_size_or_the_requested_ones(folder: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--size", "16"], "--size 16 B: not in this campaign; did you mean 64 B? (allowed: 0 B, 8 B, 64 B, 512 B)"),
-        (["--size", "x"], "--size x: expected sizes such as 1:4M:x2, 0,8,1K,64K or [8, 1K]"),
-        (["--operation", "barrier", "--size", "8"], "barrier was not measured in the size 8 B"),
+        (["--sizes", "16"], "--sizes 16 B: not in this campaign; did you mean 64 B? (allowed: 0 B, 8 B, 64 B, 512 B)"),
+        (["--sizes", "x"], "--sizes x: expected sizes such as 1:4M:x2, 0,8,1K,64K or [8, 1K]"),
+        (["--operations", "barrier", "--sizes", "8"], "barrier was not measured in the size 8 B"),
     ],
 )
 def test_an_unknown_size_is_refused_in_one_line(folder: Path, arguments: list[str], message: str) -> None:

@@ -211,3 +211,15 @@ def test_few_blocks_at_a_level_rarely_decide_it_later() -> None:
     needed = [deciding.assess_cases([comparison], DESIGN).blocks for comparison in (often, seldom)]
     assert needed[0] < needed[1]
     assert deciding.predict_decisions([often], DESIGN)[0] == 1
+
+
+def test_a_case_is_not_open_for_a_level_that_the_verdict_leaves_out() -> None:
+    """The far level was met by 1 of 5 blocks: of the other, which the verdict rests on, `a` is known to be faster."""
+    near, far = make_comparison("a", "b", 1.5, 0.02, 4), make_comparison("a", "b", 1.1, 0.5, 1)
+    comparison = combine_levels(near, far, 5)
+    assert deciding.predict_decisions([comparison], DESIGN) == (0, 0.0)
+
+
+def test_a_single_block_makes_no_forecast() -> None:
+    undecided, likely = deciding.predict_decisions([make_comparison("a", "b", 1.2, 0.1, 1)], DESIGN)
+    assert (undecided, np.isnan(likely)) == (1, True)

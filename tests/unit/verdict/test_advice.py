@@ -106,5 +106,5 @@ def test_another_placement_is_an_option_of_the_command() -> None:
     )  # fmt: skip
     case = msgspec.structs.replace(CASES[0], placement="sockets")
     command = format_tune_command(view, "alpha", [case])
-    assert command == "rankbench tune alpha --operations allreduce --sizes 16 --placement sockets"
-    assert parse_command(command)["placement"] == ["sockets"]
+    assert command == "rankbench tune alpha --operations allreduce --sizes 16 --placements sockets"
+    assert parse_command(command)["placements"] == "sockets"

@@ -59,9 +59,11 @@ class ClockStudy(Record, frozen=True):
 @add_output_option
 def clock(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="LIBRARY", help="The library to run with; else the first found.")
+        list[str] | None, typer.Argument(metavar="LIBRARY", help="The library to run with; default: the first found.")
     ] = None,
-    ranks: Annotated[int | None, typer.Option(min=2, help="Number of ranks; else one per core of a socket.")] = None,
+    ranks: Annotated[
+        int | None, typer.Option(min=2, help="Number of ranks; default: one per core of a socket.")
+    ] = None,
     runs: Annotated[int, typer.Option(min=1, help="Runs of each synchronisation method with each time source.")] = 20,
     wait: Annotated[
         float,

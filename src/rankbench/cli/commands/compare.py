@@ -14,7 +14,7 @@ from rankbench.across.conditions import parse_pairs, resolve
 from rankbench.across.two_campaigns import hold
 from rankbench.cli.campaigns import open_current
 from rankbench.cli.cases import describe_control, describe_missing, format_half_width, index_summaries
-from rankbench.cli.display import console, plain_table
+from rankbench.cli.display import console, find_words, plain_table
 from rankbench.cli.folders import find_campaign, is_campaign
 from rankbench.cli.formats import (
     AnyFormat,
@@ -140,7 +140,7 @@ def compare_campaigns(old: Path, new: Path, match: dict[str, str], form: str) ->
 def colour_table(campaign_pair: CampaignPair) -> Table:
     """Return the table, with slower times in red and faster ones in green."""
     content = change_report.make_table(campaign_pair)
-    rows = plain_table(*content.columns)
+    rows = plain_table(*content.columns, words=find_words(content))
     for change, row in zip(campaign_pair.comparison.changes, content.rows, strict=True):
         colour = "red" if change.ratio > 1 else "green"
         texts = [

@@ -110,12 +110,12 @@ def gate(
         typer.Option(metavar="FOLDER", help="Earlier campaigns, or folders that hold some; 8 or more in all."),
     ] = None,
     last: Annotated[
-        int, typer.Option(min=FEWEST_PAST, metavar="N", help="Of --history: how many campaigns before NEW count.")
+        int, typer.Option(min=FEWEST_PAST, metavar="N", help="With --history: how many campaigns before NEW count.")
     ] = LAST,
     reference: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="With --history: gate ratios to this candidate; else to the plan's baseline, if any."
+            metavar="NAME", help="With --history: gate ratios to this candidate; default: the plan's baseline."
         ),
     ] = "",
     candidate: Annotated[
@@ -127,7 +127,7 @@ def gate(
     threshold: Annotated[
         str,
         typer.Option(
-            metavar="SHARE", help="How much slower is a regression; else as the plan says, with --against 5% at least."
+            metavar="SHARE", help="How much slower is a regression; default: the plan's, with --against 5% at least."
         ),
     ] = "",
     junit: Annotated[
@@ -143,10 +143,13 @@ def gate(
             "--remeasure", help="With --against: measure both libraries again, interleaved, in a new campaign."
         ),
     ] = False,
-    budget: Annotated[
-        str, typer.Option(metavar="TIME", help="Of --remeasure: how long, such as 60s; else as the plan says.")
+    time: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="With --remeasure: stop after this time, such as 60s; default: the plan's."),
     ] = "",
-    blocks: Annotated[int, typer.Option(min=0, help="Of --remeasure: how many blocks, with --budget at most.")] = 0,
+    blocks: Annotated[
+        int, typer.Option(min=0, help="With --remeasure: blocks, with --time at most; default: the plan's.")
+    ] = 0,
     prefix: Prefixes = None,
     modules: Modules = None,
     format_: TableOrJson = "table",
@@ -175,9 +178,9 @@ def gate(
         raise RankbenchError("--match is for two campaigns; name the other by --against")
     if reference and not history:
         raise RankbenchError("--reference is for --history; name earlier campaigns by --history FOLDER")
-    how = Remeasuring(limits(budget, blocks), prefix or (), modules or ())
+    how = Remeasuring(limits(time, blocks), prefix or (), modules or ())
     if not remeasure and (how.stop or how.prefixes or how.modules):
-        raise RankbenchError("--budget, --blocks, --prefix and --modules are for --remeasure; add that")
+        raise RankbenchError("--time, --blocks, --prefix and --modules are for --remeasure; add that")
     if remeasure and not against:
         raise RankbenchError("--remeasure is for --against; name the older campaign by --against OLD")
     if against and remeasure:
@@ -200,10 +203,10 @@ def gate(
         raise typer.Exit(REGRESSION)
 
 
-def limits(budget: str, blocks: int) -> Stop | None:
+def limits(time: str, blocks: int) -> Stop | None:
     """Return the stop rule of a campaign that measures again; None: as the plan says."""
-    understood("budget", budget, notation.parse_seconds, notation.TIME_HELP)
-    return remeasuring.make_stop(budget, blocks)
+    understood("time", time, notation.parse_seconds, notation.TIME_HELP)
+    return remeasuring.make_stop(time, blocks)
 
 
 def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | None) -> Report:
@@ -324,21 +327,24 @@ def record(report: Report) -> Gate:
 
 
 def print_report(report: Report) -> None:
-    """Print failed and undecided checks with advice, then the totals."""
+    """Print failed and undecided checks with advice, those with the same text together, then the totals."""
     for line in (*report.remarks, relations(report)):
         console.print(Text(line))
     console.print()
     for outcome, colour in (("failed", "red"), ("skipped", "yellow")):
+        alike: dict[tuple[str, str], list[str]] = {}
         for check in (check for check in report.checks if check.outcome == outcome):
-            sentence = f"{outcome.upper()} {check.title}, {check.candidate}: {render(check.text)}."
-            console.print(Text.assemble((sentence, colour), f" {render(check.advice)}".rstrip()))
+            alike.setdefault((render(check.text), render(check.advice)), []).append(f"{check.title}, {check.candidate}")
+        for (text, advice), names in alike.items():
+            sentence = f"{outcome.upper()} {'; '.join(names)}: {text}."
+            console.print(Text.assemble((sentence, colour), f" {advice}".rstrip()))
     console.print(Text(totals(report), "bold"))
 
 
 def relations(report: Report) -> str:
     """Return how often new times are slower, faster and so on, in the words of the tables."""
-    numbers = Counter(check.relation or "without two times" for check in report.checks)
-    return f"The new times are: {', '.join(f'{word} {count}' for word, count in numbers.most_common())}."
+    numbers = Counter(check.relation or "not compared" for check in report.checks)
+    return f"New times: {', '.join(f'{word} {count}' for word, count in numbers.most_common())}."
 
 
 def totals(report: Report) -> str:

@@ -32,7 +32,7 @@ ORDER = 54
 GROUP = "Read"
 EXAMPLES = """
 rankbench history results
-rankbench history results --operation allreduce --format json
+rankbench history results --operations allreduce --format json
 rankbench history results --figures png,html --output figures
 """
 SHOWN = 20
@@ -41,8 +41,8 @@ SHOWN = 20
 
 def history(
     folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Campaigns, or folders that hold some.")],
-    operation: Annotated[list[str] | None, typer.Option(help="Only this operation.")] = None,
-    size: Annotated[list[str] | None, typer.Option(help="Only this message size.")] = None,
+    operations: Annotated[str, typer.Option(help="Only these operations.")] = "",
+    sizes: Annotated[str, typer.Option(help="Only these message sizes: 8,64K.")] = "",
     figures: Annotated[
         str,
         typer.Option(metavar="FORMATS", help=f"Draw what changed, else everything, as {','.join(ALL_FORMATS)}."),
@@ -66,10 +66,11 @@ def history(
     form = check_format(format_, "table", "json", "csv")
     if figures:
         extras.require("report", "--figures")
+        from rankbench.report import history_charts
+
+        history_charts.check_formats(figures.split(","))
     named = [find_campaign(folder) for folder in folders]
-    timeline = narrow(
-        trend.make_history([open_current(folder) for folder in list_campaigns(named)]), operation or [], size or []
-    )
+    timeline = narrow(trend.make_history([open_current(folder) for folder in list_campaigns(named)]), operations, sizes)
     with redirect_output(None if figures else output):
         if form == "json":
             print_json(record(timeline))
@@ -81,9 +82,9 @@ def history(
         draw(timeline, output or Path("history"), figures.split(","))
 
 
-def narrow(timeline: History, operations: list[str], sizes: list[str]) -> History:
+def narrow(timeline: History, operations: str, sizes: str) -> History:
     """Return the history of the selected cases."""
-    keys = {case.key for case in choose_cases(list(timeline.cases.values()), operations, [], sizes)}
+    keys = {case.key for case in choose_cases(list(timeline.cases.values()), operations, "", sizes)}
     return timeline._replace(series=[column for column in timeline.series if column.case in keys])
 
 

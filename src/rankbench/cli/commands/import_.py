@@ -98,6 +98,8 @@ def spell_count(number: int, noun: str, several: str = "") -> str:
 def list_sources(text: str) -> list[Source]:
     """Return the files of an argument."""
     label, equals, rest = text.partition("=")
+    if equals and not rest:
+        raise RankbenchError(f"{text}: no file after the label; write {label}=FILE")
     path = Path(text) if Path(text).exists() or not equals else Path(rest)
     label = label if equals and path != Path(text) else ""
     if not path.is_dir():

@@ -36,7 +36,7 @@ PS1='(lab) \\h:\\w\\$ '
 def lab(
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="-- COMMAND", help="What to run on the head; a shell, if none is given."),
+        typer.Argument(metavar="-- COMMAND", help="What to run on the head; default: a shell."),
     ] = None,
     nodes: Annotated[int, typer.Option(min=1, max=MOST_NODES, help="Number of nodes, named n1, n2 ...")] = 2,
     delay: Annotated[str, typer.Option(metavar="TIME", help="Extra one-way delay of each packet: 50us.")] = "",

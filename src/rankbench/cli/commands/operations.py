@@ -55,7 +55,7 @@ SAYINGS = {
 @add_output_option
 def operations(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", help="Operations to explain; else all are listed.")
+        list[str] | None, typer.Argument(metavar="NAME", help="Operations to explain; default: list all.")
     ] = None,
     prefix: Prefixes = None,
     modules: Modules = None,

@@ -46,7 +46,7 @@ def report(
         typer.Option(metavar="OLD", help="An older campaign: the page shows what changed since, case by case."),
     ] = None,
     figures: Annotated[
-        str, typer.Option(metavar="FORMATS", help=f"Write FOLDER/figures too, as {','.join(hand_over.FORMATS)}.")
+        str, typer.Option(metavar="FORMATS", help=f"Write CAMPAIGN/figures too, as {','.join(hand_over.FORMATS)}.")
     ] = "",
     figures_of: Annotated[
         str,
@@ -55,9 +55,9 @@ def report(
             help=f"Kinds of charts for --figures: {','.join(hand_over.USUAL)} unless others are named; or all.",
         ),
     ] = "",
-    markdown: Annotated[bool, typer.Option("--markdown", help="Write FOLDER/report.md too.")] = False,  # noqa: FBT002
-    latex: Annotated[bool, typer.Option("--latex", help="Write FOLDER/tables.tex too.")] = False,  # noqa: FBT002
-    csv: Annotated[bool, typer.Option("--csv", help="Write FOLDER/summary.csv and comparisons.csv too.")] = False,  # noqa: FBT002
+    markdown: Annotated[bool, typer.Option("--markdown", help="Write CAMPAIGN/report.md too.")] = False,  # noqa: FBT002
+    latex: Annotated[bool, typer.Option("--latex", help="Write CAMPAIGN/tables.tex too.")] = False,  # noqa: FBT002
+    csv: Annotated[bool, typer.Option("--csv", help="Write CAMPAIGN/summary.csv and comparisons.csv too.")] = False,  # noqa: FBT002
     threshold: Threshold = "",
 ) -> None:
     """Write a campaign's report: one HTML file for any browser.

@@ -37,9 +37,9 @@ def settings(
 ) -> None:
     """List the settings of a library.
 
-    Of each variable: the value in effect, the possible values, and what it controls.
+    For each variable: its value, the possible values, and what it controls.
 
-    With an operation: the variants that rankbench tune tries, with what must be set for each to take effect.
+    With an operation: the variants that `rankbench tune` tries, and what must be set for each.
     """
     form = check_format(format_, "table", "json")
     chosen = libraries.choose(library, libraries.find(libraries.make_search(home(), prefix or (), modules or ())))
@@ -73,7 +73,7 @@ def show_variants(variants: list[Variant], form: str) -> None:
     if form == "json":
         print_json(variants)
         return
-    table = columns("variant", "settings")
+    table = columns("variant", "settings", text_columns=2)
     for variant in variants:
         table.add_row(
             escape(variant.name), escape(" ".join(f"{name}={value}" for name, value in variant.settings.items()))

@@ -11,7 +11,16 @@ from rich.text import Text
 
 from rankbench.cli.campaigns import open_current
 from rankbench.cli.cases import choose_cases, describe_missing, format_half_width, format_spread
-from rankbench.cli.display import StatusLine, answer, console, count_findings, fill_table, plain_table, spread_lines
+from rankbench.cli.display import (
+    StatusLine,
+    answer,
+    console,
+    count_findings,
+    fill_table,
+    plain_table,
+    split_name,
+    spread_lines,
+)
 from rankbench.cli.formats import AnyFormat, add_output_option, check_format, print_json
 from rankbench.cli.options import CampaignFolder, Threshold, Verbose, parse_option
 from rankbench.evaluation import evaluate
@@ -24,6 +33,7 @@ from rankbench.report import tables
 from rankbench.store import is_running
 from rankbench.verdict import case_labels
 from rankbench.verdict.networks import list_uses
+from rankbench.verdict.states import FAR, NEAR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,9 +50,12 @@ ORDER = 40
 GROUP = "Read"
 EXAMPLES = """
 rankbench show
-rankbench show results/plan --operation allreduce --size 8 --size 64K
+rankbench show results/plan --operations allreduce --sizes 8,64K
 rankbench show plan --format csv --output plan.csv
 """
+
+
+OTHER_LEVEL = {NEAR: FAR, FAR: NEAR}
 
 
 def option_name(kind: ModuleType) -> str:
@@ -74,17 +87,17 @@ def with_flags(command: Callable[..., None]) -> Callable[..., None]:
 @with_flags
 def show(
     folder: CampaignFolder = None,
-    operation: Annotated[list[str] | None, typer.Option(help="Only this operation.")] = None,
-    form: Annotated[list[str] | None, typer.Option(help="Only this form: blocking, nonblocking, persistent.")] = None,
+    operations: Annotated[str, typer.Option(help="Only these operations.")] = "",
+    forms: Annotated[
+        str, typer.Option(metavar="NAME,...", help="Only these call types: blocking, nonblocking, persistent.")
+    ] = "",
     estimator: Annotated[
         str,
         typer.Option(help=f"Statistic per launch; default: the plan's. {notation.ESTIMATOR_HELP}."),
     ] = "",
-    confidence: Annotated[
-        str, typer.Option(help="Confidence of intervals; default: the plan's. 90%, 95% or 99%.")
-    ] = "",
+    confidence: Annotated[str, typer.Option(help="Confidence of intervals; default: the plan's.")] = "",
     threshold: Threshold = "",
-    size: Annotated[list[str] | None, typer.Option(help="Only this message size.")] = None,
+    sizes: Annotated[str, typer.Option(help="Only these message sizes: 8,64K.")] = "",
     verbose: Verbose = False,  # noqa: FBT002
     format_: AnyFormat = "table",
     **wanted: bool,
@@ -102,7 +115,7 @@ def show(
             parse_option("confidence", confidence, notation.parse_confidence, notation.CONFIDENCE_HELP) or 0.0,
             parse_option("threshold", threshold, notation.parse_share, notation.SHARE_HELP),
         )
-    picked = view.showing(choose_cases(view.cases, operation or [], form or [], size or []))
+    picked = view.showing(choose_cases(view.cases, operations, forms, sizes))
     chosen_kinds = [kind for kind in tables.kinds().values() if wanted.get(option_name(kind))]
     if printed == "json":
         print_json(record(picked))
@@ -220,7 +233,7 @@ def show_results(picked: CampaignView) -> None:
             Text.assemble((tables.line_name(part), "bold"), f": {heading}, {captions.describe_conditions(part)}")
         )
         console.print(block(part, summaries))
-        console.print(Text(legend(picked), "dim"))
+        console.print(Text(legend(part), "dim"))
         for content in (table for kind in list_default_kinds("line") for table in kind.tables(part)):
             console.print()
             console.print(fill_table(content))
@@ -251,8 +264,8 @@ def beyond(picked: CampaignView) -> Iterator[str]:
 
 def block(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -> Table:
     """Return the table of one line: sizes downwards, candidates to the right."""
-    table = plain_table(format_text("size"), *part.candidates)
-    table.add_column(tables.fastest_heading(part))
+    table = plain_table(format_text("size"), *map(split_name, part.candidates))
+    table.add_column(tables.fastest_heading(part), overflow="fold")
     for verdict in part.list_shown_verdicts():
         texts = (format_value(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
         fastest = tables.winner(verdict, margin_spread(verdict), between="\n")
@@ -260,9 +273,13 @@ def block(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -> Tabl
     return table
 
 
-def legend(picked: CampaignView) -> str:
+def legend(part: CampaignView) -> str:
     """Return the legend of a table."""
-    return format_text("{outcomes}, ± half width of the interval", outcomes=tables.outcome_legend(picked))
+    single = {
+        next(iter(each.winners_by_level)) for each in part.list_shown_verdicts() if len(each.winners_by_level) == 1
+    }
+    only = "".join(f", {level} only: too few blocks while cores were {OTHER_LEVEL[level]}" for level in sorted(single))
+    return format_text("{outcomes}, ± half width of the interval", outcomes=tables.outcome_legend(part)) + only
 
 
 def format_value(part: CampaignView, verdict: CaseVerdict, name: str, summary: Summary | None) -> Text:

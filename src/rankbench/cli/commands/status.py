@@ -48,7 +48,7 @@ def status(
 ) -> None:
     """Show how far a campaign is, where its job is, and what failed.
 
-    Results that a scheduler's job has brought are taken in first.
+    It first collects what a scheduler's job has measured.
     """
     form = check_format(format_, "table", "json")
     if wait and form == "json":

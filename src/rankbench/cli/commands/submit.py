@@ -45,7 +45,8 @@ def submit(
     path, is_edited = write(prepared, render_script(script, chosen))
     if is_edited:
         print_text(f"{path} was edited and is submitted as it is; remove it to get a new one")
-    print_text(f"{spell_blocks(prepared.store.campaign)} blocks of {len(script.blocks[0])} launches: {path}")
+    blocks = spell_blocks(prepared.store.campaign)
+    print_text(f"{blocks} block{'s' * (blocks != '1')} of {len(script.blocks[0])} launches: {path}")
     if write_only:
         print_text(f"submit it by: {' '.join(chosen.submit)} {'< ' * chosen.by_input}{path}")
         return

@@ -20,6 +20,7 @@ from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotati
     OneMachine,
     Prefixes,
     RemoteShell,
+    Results,
 )
 from rankbench.cli.signals import Terminated, exit_code
 from rankbench.cli.tuning_steps import Runner, Session
@@ -51,10 +52,9 @@ def tune(
         str, typer.Option(help=f"Operations to tune: collectives, {', '.join(sorted(tuners.POINT_TO_POINT))}.")
     ] = OPERATIONS,
     sizes: Annotated[str, typer.Option(help="Message sizes, as in plans.")] = SIZES,
-    placement: Annotated[
-        list[str] | None,
-        typer.Option(help="Where ranks run, as in plans. Rules are for its number of ranks. Default: socket."),
-    ] = None,
+    placements: Annotated[
+        str, typer.Option(metavar="NAME,...", help="Where ranks run, as in plans. Rules are for its number of ranks.")
+    ] = "socket",
     calls: Annotated[
         str, typer.Option(help='Tune what an application calls, as in "allreduce 8: 1000, bcast 1M: 2".')
     ] = "",
@@ -63,9 +63,9 @@ def tune(
     ] = None,
     threshold: Annotated[str, typer.Option(help="A setting is changed only where it is faster by more.")] = "3%",
     blocks: Annotated[int, typer.Option(min=3, help="Launches of the search after screening, and of the proof.")] = 8,
-    time: Annotated[str, typer.Option(help="Time limit such as 30m; each step then ends early. Default: none.")] = "",
-    name: Annotated[str, typer.Option(help="Its folder below the results. Default: tune-LIBRARY.")] = "",
-    results: Annotated[Path, typer.Option(help="Where campaigns are kept, a folder each.")] = Path("results"),
+    time: Annotated[str, typer.Option(help="Time limit such as 30m; each step then ends early; default: none.")] = "",
+    name: Annotated[str, typer.Option(help="Its folder below the results; default: tune-LIBRARY.")] = "",
+    results: Results = Path("results"),
     prefix: Prefixes = None,
     modules: Modules = None,
     hosts: Hosts = "",
@@ -85,7 +85,7 @@ def tune(
     places = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
             "one_machine": one_machine}  # fmt: skip
     reach = {key: value for key, value in places.items() if value}
-    request = make_request(operations, sizes, placement or ["socket"], threshold, calls, profile, reach)
+    request = make_request(operations, sizes, placements.split(","), threshold, calls, profile, reach)
     limit_s = parse_limit(time)
     chosen = libraries.choose(library, libraries.find(libraries.make_search(home(), prefix or (), modules or ())))
     folder = campaign_folder(results, name or f"tune-{chosen.name}")
@@ -146,7 +146,7 @@ def make_request(
     ranks = [item.ranks for item in request.placements]
     if len(set(ranks)) < len(ranks):
         raise RankbenchError(
-            f"--placement: two placements have the same number of ranks ({', '.join(map(str, ranks))}); a rule holds "
+            f"--placements: two placements have the same number of ranks ({', '.join(map(str, ranks))}); a rule holds "
             "for a number of ranks, so tune them one by one"
         )
     return Request(names, request, reach, named=not (calls or profile or operations == OPERATIONS))

@@ -70,10 +70,12 @@ class Failure(NamedTuple):
 @add_output_option
 def verify(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="LIBRARY", help="Libraries to test; else all that are found.")
+        list[str] | None, typer.Argument(metavar="LIBRARY", help="Libraries to test; default: all that are found.")
     ] = None,
-    ranks: Annotated[int | None, typer.Option(min=1, help="Number of ranks; else one per core.")] = None,
-    clock: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this time source; else all.")] = None,
+    ranks: Annotated[int | None, typer.Option(min=1, help="Number of ranks; default: one per core.")] = None,
+    clock: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this time source; default: all.")
+    ] = None,
     thorough: Annotated[  # noqa: FBT002
         bool, typer.Option("--thorough", help="Also check data with every datatype and option.")
     ] = False,

@@ -143,6 +143,10 @@ def smallest_cases(view: CampaignView) -> list[str]:
     return [min(part.cases, key=lambda case: case.size_bytes).key for _, part in lines]
 
 
+DOUBT = "?"
+"""Behind a value that is not compared."""
+
+
 def make_value_cell(
     part: CampaignView, verdict: CaseVerdict, candidate: str, summary: Summary | None, *, launches: bool = False
 ) -> Cell:
@@ -150,7 +154,7 @@ def make_value_cell(
     measure = part.measure(verdict.case)
     if summary is None or candidate not in verdict.ranking:
         doubted = summary is not None and summary.doubt
-        text = f"{measure.text(summary.typical_ns)} ?" if summary and doubted else "–"
+        text = f"{measure.text(summary.typical_ns)} {DOUBT}" if summary and doubted else "–"
         return Cell(text, render(verdict.failures.get(candidate, "not measured")))
     low, high = interval(summary, part.campaign.plan.estimator)
     detail = spread(summary, measure.interval(low, high), alone=low == high)
@@ -195,7 +199,10 @@ def fastest_heading(part: CampaignView) -> str:
 
 def outcome_legend(view: CampaignView) -> str:
     """Return what the signs of a table of winners mean."""
-    return format_text("~ not distinguishable, = equivalent within {within:.0%}", within=view.campaign.plan.threshold)
+    signs = format_text("~ not distinguishable, = equivalent within {within:.0%}", within=view.campaign.plan.threshold)
+    shown = {verdict.case.key for verdict in view.list_shown_verdicts()}
+    doubted = any(summary.doubt and summary.case in shown for summary in view.verdict.summaries)
+    return f"{signs}, {DOUBT} {format_text('too uncertain to compare')}" if doubted else signs
 
 
 def margin_interval(verdict: CaseVerdict) -> str:
@@ -393,7 +400,7 @@ def devices(view: CampaignView) -> Iterator[Table]:
     ]
     if rows:
         yield Table(
-            format_text("Network devices, and all that passed through each node's while launches ran"),
+            format_text("Network devices of each node, and their traffic while launches ran"),
             columns,
             rows,
         )

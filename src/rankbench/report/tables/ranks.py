@@ -63,7 +63,7 @@ def absent(view: CampaignView) -> str:
     """Return why there is no table."""
     if not view.verdict.summaries:
         return "no launch has ended yet"
-    return "none of these cases is timed over all ranks; choose a collective by --operation"
+    return "none of these cases is timed over all ranks; choose a collective by --operations"
 
 
 def body(view: CampaignView) -> list[Block]:
