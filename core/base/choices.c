@@ -28,11 +28,11 @@ const struct choice compute_choice = {"compute_us", "microseconds of the computa
                                       .least = 0, .most = MOST_MICROSECONDS, .usual = 0};
 
 static bool tests_itself(const struct operation *operation) {
-    return strcmp(operation->kind, "self-test") == 0;
+    return operation->kind == KIND_SELF_TEST;
 }
 
 static bool is_anywhere(const struct operation *operation) {
-    return operation->ranks.between_two && strcmp(operation->kind, "point-to-point") == 0;
+    return operation->ranks.between_two && operation->kind == KIND_POINT_TO_POINT;
 }
 
 static bool has_threads(const struct operation *operation) {

@@ -30,6 +30,21 @@ int missing_call(const char *name, ...);
 
 enum form { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
 
+/* From 1: a row without a kind has none. Their names are in registry.c. */
+enum kind {
+    KIND_COLLECTIVE = 1,
+    KIND_POINT_TO_POINT,
+    KIND_NEIGHBOURHOOD,
+    KIND_ONE_SIDED,
+    KIND_PROCESS,
+    KIND_LOCAL,
+    KIND_SELF_TEST,
+    KINDS
+};
+
+/* How a time is reported: as it is, as a latency (half of it), as bytes per second or as messages per second. */
+enum metric { METRIC_TIME, METRIC_LATENCY, METRIC_BANDWIDTH, METRIC_RATE, METRICS };
+
 /* Bytes for a message size n among p ranks: n * (base + each * p), for each message of a call or once. */
 struct amount {
     int base;
@@ -168,9 +183,8 @@ struct operation {
     const char *name;
     const char *help;
     const char *standard;
-    const char *kind;
-    /* time; latency: half of it; bandwidth, rate: time too, read as bytes or messages a second. */
-    const char *metric;
+    enum kind kind;
+    enum metric metric;
     /* Ends with NULL; NULL: nothing. */
     const struct choice *const *choices;
     int (*forms[FORMS])(struct call *);
@@ -338,7 +352,7 @@ struct start {
     bool (*begin)(struct stage *, int round);
 };
 
-#define COLLECTIVE .kind = "collective", .metric = "time", .timing.start = "window", .timing.threads = true
+#define COLLECTIVE .kind = KIND_COLLECTIVE, .metric = METRIC_TIME, .timing.start = "window", .timing.threads = true
 
 #define CHOICES(...) \
     .choices = (const struct choice *const[]) { \

@@ -4,6 +4,9 @@
 #include <string.h>
 
 const char *const form_names[FORMS] = {"blocking", "nonblocking", "persistent"};
+const char *const kind_names[KINDS] = {NULL,        "collective", "point-to-point", "neighbourhood",
+                                       "one-sided", "process",    "local",          "self-test"};
+const char *const metric_names[METRICS] = {"time", "latency", "bandwidth", "rate"};
 
 const char *last_missing_call = "";
 

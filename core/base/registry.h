@@ -5,6 +5,8 @@
 #include "base/op.h"
 
 extern const char *const form_names[FORMS];
+extern const char *const kind_names[KINDS];
+extern const char *const metric_names[METRICS];
 extern const char *last_missing_call;
 const struct operation *find_operation(const char *name);
 const struct start *find_start(const char *name);

@@ -196,7 +196,7 @@ static struct timing make_timing(const struct setting *setting, const struct cal
         .buffers = &setting->workers->buffers,
         .run = runner(setting->plan),
         .rounds = (operation->timing.rounds ? operation->timing.rounds : 1) * (setting->threads > 1 ? THREAD_ROUNDS : 1),
-        .legs = strcmp(operation->metric, "latency") == 0 ? 2 : 1,
+        .legs = operation->metric == METRIC_LATENCY ? 2 : 1,
         .measures = !team->idle && (team->rank == measurer || !operation->timing.rank_0_measures),
         .arrival = chosen(call, &arrival_choice),
         .spread_ns = spread_ns(call),

@@ -114,8 +114,11 @@ static double cost_of_sample(const struct setting *setting, const struct timing 
     if (cost && cost->visits == COST_VISITS)
         return cost->ns[COST_VISITS / 2];
     /* What follows a round keeps the core from timing several at once. */
-    const struct operation nothing = {
-        .name = "nothing", .kind = "self-test", .metric = "time", .timing.rank_0_measures = alone, .hooks.after = run_nothing};
+    const struct operation nothing = {.name = "nothing",
+                                      .kind = KIND_SELF_TEST,
+                                      .metric = METRIC_TIME,
+                                      .timing.rank_0_measures = alone,
+                                      .hooks.after = run_nothing};
     const struct stop stop = {.samples = COST_SAMPLES, .limit_s = COST_LIMIT_S};
     struct buffers none = {.slots = 1};
     struct timing other = *timing;

@@ -40,6 +40,6 @@ static inline int left_of(const struct call *call) {
     return (call->peers.rank > 0 ? call->peers.rank : call->peers.ranks) - 1;
 }
 
-#define POINT_TO_POINT .kind = "point-to-point", .data.sized = true
+#define POINT_TO_POINT .kind = KIND_POINT_TO_POINT, .data.sized = true
 
 #endif

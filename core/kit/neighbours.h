@@ -67,7 +67,7 @@ typedef unsigned stream_of(const struct call *, struct origin);
 void check_neighbours(const struct call *call, stream_of *stream, struct mismatch *mismatch);
 
 #define NEIGHBOURHOOD \
-    .kind = "neighbourhood", .metric = "time", .timing.start = "window", .data.sized = true, \
+    .kind = KIND_NEIGHBOURHOOD, .metric = METRIC_TIME, .timing.start = "window", .data.sized = true, \
     .hooks.count_messages = count_neighbours, CHOICES(&graph_choice, &dimensions_choice, &grid_choice, &periodic_choice), \
     .hooks.takes = ranks_of_grid, .hooks.refuses = refuse_neighbours, .hooks.prepare = prepare_neighbours, \
     .hooks.finish = finish_new_comm

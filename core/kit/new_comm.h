@@ -43,6 +43,6 @@ bool check_apart(const struct call *call, struct mismatch *mismatch);
 void check_topology(const struct call *call, int topology, struct mismatch *mismatch);
 void check_new_comm(const struct call *call, struct mismatch *mismatch);
 
-#define PROCESS .kind = "process", .metric = "time", .timing.start = "window"
+#define PROCESS .kind = KIND_PROCESS, .metric = METRIC_TIME, .timing.start = "window"
 
 #endif

@@ -109,7 +109,7 @@ const char *refuses_active_targets(const struct call *call);
 const char *refuses_reduction(const struct call *call);
 
 #define ONE_SIDED \
-    .kind = "one-sided", .timing.completes = true, .data.keeps_buffers = true, .hooks.finish = finish_target, \
+    .kind = KIND_ONE_SIDED, .timing.completes = true, .data.keeps_buffers = true, .hooks.finish = finish_target, \
     .hooks.awaits_nobody = is_reached_unawares
 #define MOVES ONE_SIDED, .data.sized = true, .hooks.fill = fill_moved, .hooks.check = check_moved
 #define ADDITION \
@@ -118,7 +118,7 @@ const char *refuses_reduction(const struct call *call);
 /* One number goes there and one comes back. */
 #define ON_ELEMENT ONE_SIDED, TO_SECOND, .data.accumulates = true
 
-#define ONE_BY_ONE .metric = "time", CHOICES(&allocation_choice, &epoch_choice)
+#define ONE_BY_ONE .metric = METRIC_TIME, CHOICES(&allocation_choice, &epoch_choice)
 #define WINDOWED .hooks.count_messages = count_window, CHOICES(&window_choice, &allocation_choice, &epoch_choice)
 #define ORIGIN_MEASURES .timing.rank_0_measures = true, .timing.start = "none"
 /* Ranks that are ready wait in the next round's barrier, where they make progress for the others. */
@@ -127,10 +127,10 @@ const char *refuses_reduction(const struct call *call);
 
 /* Who moves how many messages; what one side alone sends and receives is left to the row. */
 #define TO_SECOND ONE_BY_ONE, ORIGIN_MEASURES, .ranks.between_two = true
-#define MANY_TO_SECOND WINDOWED, ORIGIN_MEASURES, .metric = "bandwidth", .ranks.between_two = true
+#define MANY_TO_SECOND WINDOWED, ORIGIN_MEASURES, .metric = METRIC_BANDWIDTH, .ranks.between_two = true
 #define BOTH_WAYS \
-    WINDOWED, ALL_MEASURE, .metric = "bandwidth", .ranks.between_two = true, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
-#define IN_PAIRS WINDOWED, ALL_MEASURE, .metric = "rate", .ranks.in_pairs = true, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
+    WINDOWED, ALL_MEASURE, .metric = METRIC_BANDWIDTH, .ranks.between_two = true, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
+#define IN_PAIRS WINDOWED, ALL_MEASURE, .metric = METRIC_RATE, .ranks.in_pairs = true, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
 #define TO_OTHERS ONE_BY_ONE, ORIGIN_MEASURES, .ranks.least = 2, .hooks.count_messages = count_others
 #define AMONG_ALL ONE_BY_ONE, ALL_MEASURE, .ranks.least = 2, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
 

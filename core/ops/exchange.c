@@ -173,7 +173,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 }
 
 #define AT_ONCE \
-    POINT_TO_POINT, .standard = "MPI-4.1 3.7", .metric = "time", SENDS({.base = 1, .per_message = true}), \
+    POINT_TO_POINT, .standard = "MPI-4.1 3.7", .metric = METRIC_TIME, SENDS({.base = 1, .per_message = true}), \
         RECEIVES({.base = 1, .per_message = true}), .timing.threads = true, .timing.start = "window", \
                                                     .forms = {blocking, nonblocking, persistent}, .hooks.finish = finish, \
                                                     .hooks.fill = fill, .hooks.check = check

@@ -55,9 +55,9 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 }
 
 #define PACK \
-    .kind = "local", .metric = "time", SENDS({.base = 1}), RECEIVES({.base = 1}), .standard = "MPI-4.1 5.2", .data.sized = true, \
-    .timing.rank_0_measures = true, .timing.threads = true, .timing.start = "none", .hooks.refuses = refuses, \
-    .hooks.prepare = prepare, .hooks.finish = finish, .hooks.fill = fill, .hooks.check = check
+    .kind = KIND_LOCAL, .metric = METRIC_TIME, SENDS({.base = 1}), RECEIVES({.base = 1}), .standard = "MPI-4.1 5.2", \
+    .data.sized = true, .timing.rank_0_measures = true, .timing.threads = true, .timing.start = "none", \
+    .hooks.refuses = refuses, .hooks.prepare = prepare, .hooks.finish = finish, .hooks.fill = fill, .hooks.check = check
 
 static const struct operation pack_row = {
     .name = "pack",

@@ -343,7 +343,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 }
 
 #define TO_AND_FRO \
-    POINT_TO_POINT, .metric = "latency", SENDS({.base = 1}), RECEIVES({.base = 1}), \
+    POINT_TO_POINT, .metric = METRIC_LATENCY, SENDS({.base = 1}), RECEIVES({.base = 1}), \
         .timing.completes = true, .hooks.finish = finish, .hooks.fill = fill, .hooks.check = check
 #define ALONE .ranks.between_two = true, .timing.rank_0_measures = true, .timing.start = "none"
 

@@ -161,7 +161,7 @@ static const struct operation passive = {
     .help = "one rank puts data into the memory of another that may be computing: does it have to call MPI for them to arrive?",
     MOVES,
     .standard = "MPI-4.1 12.7.3",
-    .metric = "time",
+    .metric = METRIC_TIME,
     .ranks.between_two = true,
     .timing.rank_0_measures = true,
     .timing.start = "barrier",

@@ -125,7 +125,7 @@ static const struct operation random_pairs = {
     .help = "every rank exchanges a message with a partner drawn anew for each call, until it has received",
     .standard = "MPI-4.1 3.10",
     POINT_TO_POINT,
-    .metric = "time",
+    .metric = METRIC_TIME,
     SENDS({.base = 1}),
     RECEIVES({.base = 1}),
     .ranks.least = 2,

@@ -505,7 +505,7 @@ static void finish(struct call *call) {
 
 #define WAYS &direction_choice, &displacement_choice, &dimensions_choice, &grid_choice, &shift_choice, &reorder_choice
 #define GOES_ROUND \
-    .metric = "time", .timing.start = "none", .data.sized = true, .data.datatypes = WHOLE_NUMBERS, SENDS({.base = 1}), \
+    .metric = METRIC_TIME, .timing.start = "none", .data.sized = true, .data.datatypes = WHOLE_NUMBERS, SENDS({.base = 1}), \
     RECEIVES({.base = 1}), .hooks.takes = ranks_of_grid, .hooks.measures = is_edge, .timing.completes = true, \
     .data.keeps_buffers = true, .data.numbers_rounds = true, .hooks.finish = finish, .hooks.before = before, \
     .hooks.after = after, .hooks.fill = fill, .hooks.check = check
@@ -514,7 +514,7 @@ static const struct operation ring_row = {
     .name = "ring",
     .help = "in each ring of a periodic grid the sum of its ranks goes once round: MPI_Sendrecv, or MPI_Isend and MPI_Irecv",
     .standard = "MPI-4.1 8.5.6",
-    .kind = "point-to-point",
+    .kind = KIND_POINT_TO_POINT,
     GOES_ROUND,
     CHOICES(WAYS),
     .hooks.refuses = refuses,
@@ -526,7 +526,7 @@ static const struct operation ring_neighbor = {
     .name = "ring-neighbor",
     .help = "in each ring of a periodic grid the sum of its ranks goes once round, by a neighbourhood collective a hop",
     .standard = "MPI-4.1 8.6.2",
-    .kind = "neighbourhood",
+    .kind = KIND_NEIGHBOURHOOD,
     GOES_ROUND,
     CHOICES(&neighbours_choice, WAYS),
     .hooks.refuses = refuses_shift,
@@ -538,7 +538,7 @@ static const struct operation ring_put = {
     .name = "ring-put",
     .help = "in each ring of a periodic grid the sum of its ranks goes once round, put into the memory of the next rank",
     .standard = "MPI-4.1 12.3.1",
-    .kind = "one-sided",
+    .kind = KIND_ONE_SIDED,
     GOES_ROUND,
     CHOICES(&epoch_choice, WAYS),
     .hooks.refuses = refuses,

@@ -41,7 +41,7 @@ static const struct operation send_gap = {
     .help = "from one MPI_Send to another rank to the next, of 32 in a row whose answer nobody awaits (MPBench's latency)",
     .standard = "MPI-4.1 3.2",
     POINT_TO_POINT,
-    .metric = "time",
+    .metric = METRIC_TIME,
     .amounts.root_send = {.base = 1},
     .amounts.receive = {.base = 1},
     .ranks.between_two = true,

@@ -47,7 +47,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 }
 
 #define AROUND \
-    POINT_TO_POINT, .standard = "MPI-4.1 3.10", .metric = "time", SENDS({.base = 1}), RECEIVES({.base = 1}), \
+    POINT_TO_POINT, .standard = "MPI-4.1 3.10", .metric = METRIC_TIME, SENDS({.base = 1}), RECEIVES({.base = 1}), \
         .ranks.least = 2, .timing.threads = true, .timing.start = "window", .hooks.prepare = prepare, .hooks.check = check
 
 static const struct operation sendrecv = {

@@ -105,8 +105,8 @@ static void describe_choices(FILE *out, const struct operation *operation) {
 static void describe_operation(FILE *out, const struct operation *operation) {
     describe_name(out, operation->name, operation->help);
     describe_text(out, "standard", operation->standard);
-    describe_text(out, "kind", operation->kind);
-    describe_text(out, "metric", operation->metric);
+    describe_text(out, "kind", kind_names[operation->kind]);
+    describe_text(out, "metric", metric_names[operation->metric]);
     describe_forms(out, operation);
     describe_text(out, "form", default_form(operation));
     describe_amount(out, "send", operation->amounts.send);

@@ -52,9 +52,9 @@ static double at(const double *sorted, int64_t count, double share) {
 
 /* What a time means where it is not the figure that people ask for. */
 static void print_meaning(FILE *out, const struct operation *operation, const struct result *result, double median_us) {
-    if (strcmp(operation->metric, "bandwidth") == 0)
+    if (operation->metric == METRIC_BANDWIDTH)
         fprintf(out, "  %.0f MB/s", (double)result->moved_bytes / median_us);
-    if (strcmp(operation->metric, "rate") == 0)
+    if (operation->metric == METRIC_RATE)
         fprintf(out, "  %.0f messages/s", (double)result->moved_messages / median_us * 1e6);
     for (int i = 0; i < result->layout.dimensions; i++)
         fprintf(out, "%s%d", i ? "x" : "  grid ", result->layout.extents[i]);

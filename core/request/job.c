@@ -369,15 +369,15 @@ static bool add_operation(struct job *job, const char *name, const struct sweep 
 }
 
 /* `all` is every operation but the core's tests of itself, a kind those of it. */
-static bool is_meant(const struct operation *operation, const char *name) {
-    return strcmp(name, "all") == 0 ? strcmp(operation->kind, "self-test") != 0 : strcmp(name, operation->kind) == 0;
+static bool is_named(const struct operation *operation, const char *name) {
+    return strcmp(name, "all") == 0 ? operation->kind != KIND_SELF_TEST : strcmp(name, kind_names[operation->kind]) == 0;
 }
 
 static bool add_named(struct job *job, const char *name, struct sweep *sweep, char error[LINE_BYTES]) {
     bool is_known = false;
     sweep->of_many = true;
     EACH_BY_NAME(operation, unit)
-        if (is_meant(unit, name)) {
+        if (is_named(unit, name)) {
             is_known = true;
             if (!add_operation(job, unit->name, sweep, error))
                 return false;

@@ -273,7 +273,7 @@ static int calls_per_reading(const struct timing *timing, double estimate_ns, do
         return 1;
     if (!operation->timing.rank_0_measures)
         return limit(1e5 / (estimate_ns + 1), 1, MOST_REPEATS);
-    const bool singly = timing->world->each_call || strcmp(operation->kind, "self-test") == 0;
+    const bool singly = timing->world->each_call || operation->kind == KIND_SELF_TEST;
     return singly ? 1 : limit(ceil(reading_ns / (READING_SHARE * (estimate_ns + 1))), 1, MOST_REPEATS);
 }
 

@@ -1,7 +1,6 @@
 #include "verify/status.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "kit/modes.h"
 #include "kit/receipts.h"
@@ -13,7 +12,7 @@ static unsigned char message[MOST_BYTES + MORE];
 
 bool has_statuses(const struct setting *setting) {
     const struct operation *operation = setting->plan->operation;
-    return operation->ranks.between_two && strcmp(operation->kind, "point-to-point") == 0;
+    return operation->ranks.between_two && operation->kind == KIND_POINT_TO_POINT;
 }
 
 /* From any source, since a caller has no other way to learn it then. */
