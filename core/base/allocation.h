@@ -9,8 +9,8 @@ void *obtain_memory(size_t bytes) __attribute__((malloc, returns_nonnull));
 /* The same for memory that grows; what is new is not zeroed. */
 void *extend_memory(void *memory, size_t bytes) __attribute__((returns_nonnull));
 /* Zeroed; NULL where the system gives none, which the caller must handle. */
-void *ask_memory(size_t bytes) __attribute__((malloc, warn_unused_result));
+void *try_memory(size_t bytes) __attribute__((malloc, warn_unused_result));
 /* The same, not zeroed, at a multiple of `alignment`; `bytes` is a multiple of it, too. */
-void *ask_aligned_memory(size_t alignment, size_t bytes) __attribute__((malloc, warn_unused_result));
+void *try_aligned_memory(size_t alignment, size_t bytes) __attribute__((malloc, warn_unused_result));
 
 #endif

@@ -27,11 +27,11 @@ const struct choice tests_choice = {"tests", "calls of MPI_Test spread over the 
 const struct choice compute_choice = {"compute_us", "microseconds of the computation; 0: as long as the communication alone",
                                       .least = 0, .most = MOST_MICROSECONDS, .usual = 0};
 
-static bool tests_itself(const struct operation *operation) {
+static bool is_self_test(const struct operation *operation) {
     return operation->kind == KIND_SELF_TEST;
 }
 
-static bool is_anywhere(const struct operation *operation) {
+static bool is_between_any_two(const struct operation *operation) {
     return operation->ranks.between_two && operation->kind == KIND_POINT_TO_POINT;
 }
 
@@ -43,12 +43,12 @@ static bool reduces(const struct operation *operation) {
     return operation->data.datatypes == NUMBERS;
 }
 
-static bool is_joined(const struct operation *operation) {
-    return !operation->timing.rank_0_measures && !operation->hooks.once_ns && !tests_itself(operation);
+static bool can_arrive_apart(const struct operation *operation) {
+    return !operation->timing.rank_0_measures && !operation->hooks.once_ns && !is_self_test(operation);
 }
 
-static bool is_used_first(const struct operation *operation) {
-    return !tests_itself(operation);
+static bool has_quantities(const struct operation *operation) {
+    return !is_self_test(operation);
 }
 
 static bool can_overlap(const struct operation *operation) {
@@ -57,24 +57,24 @@ static bool can_overlap(const struct operation *operation) {
 
 static const struct offer {
     const struct choice *choice;
-    bool (*makes_sense)(const struct operation *);
+    bool (*applies)(const struct operation *);
 } offers[] = {
-    {&from_choice, is_anywhere},       {&to_choice, is_anywhere},    {&threads_choice, has_threads},
-    {&reduction_choice, reduces},      {&arrival_choice, is_joined}, {&spread_choice, is_joined},
-    {&quantity_choice, is_used_first}, {&tests_choice, can_overlap}, {&compute_choice, can_overlap},
+    {&from_choice, is_between_any_two}, {&to_choice, is_between_any_two},    {&threads_choice, has_threads},
+    {&reduction_choice, reduces},       {&arrival_choice, can_arrive_apart}, {&spread_choice, can_arrive_apart},
+    {&quantity_choice, has_quantities}, {&tests_choice, can_overlap},        {&compute_choice, can_overlap},
 };
 
-int choices_of(const struct operation *operation, const struct choice *into[MOST_CHOICES]) {
+int list_choices(const struct operation *operation, const struct choice *choices[MOST_CHOICES]) {
     int count = 0;
     for (const struct choice *const *next = operation->choices; next && *next; next++)
-        into[count++] = *next;
+        choices[count++] = *next;
     for (size_t i = 0; i < sizeof offers / sizeof *offers; i++)
-        if (offers[i].makes_sense(operation))
-            into[count++] = offers[i].choice;
+        if (offers[i].applies(operation))
+            choices[count++] = offers[i].choice;
     return count;
 }
 
-int64_t usual_value(const struct choice *choice) {
+int64_t default_value(const struct choice *choice) {
     return choice->names ? 0 : choice->usual;
 }
 
@@ -97,15 +97,16 @@ static bool read_extents(const char *text, int64_t *value) {
     return false;
 }
 
-static void write_extents(int64_t value, char into[NAME_BYTES]) {
+static void write_extents(int64_t value, char choices[NAME_BYTES]) {
     int length = 0;
     if (!value)
-        snprintf(into, NAME_BYTES, "auto");
+        snprintf(choices, NAME_BYTES, "auto");
     for (; value; value >>= EXTENT_BITS)
-        length += snprintf(into + length, (size_t)(NAME_BYTES - length), "%s%d", length ? "x" : "", (int)(value & MOST_EXTENT));
+        length +=
+            snprintf(choices + length, (size_t)(NAME_BYTES - length), "%s%d", length ? "x" : "", (int)(value & MOST_EXTENT));
 }
 
-bool read_value(const struct choice *choice, const char *text, int64_t *value) {
+bool parse_value(const struct choice *choice, const char *text, int64_t *value) {
     char *end;
     if (choice->extents)
         return read_extents(text, value);
@@ -118,18 +119,18 @@ bool read_value(const struct choice *choice, const char *text, int64_t *value) {
     return *text && !*end && *value >= choice->least && *value <= choice->most;
 }
 
-void write_value(const struct choice *choice, int64_t value, char into[NAME_BYTES]) {
+void format_value(const struct choice *choice, int64_t value, char choices[NAME_BYTES]) {
     if (choice->extents)
-        write_extents(value, into);
+        write_extents(value, choices);
     else if (choice->names)
-        snprintf(into, NAME_BYTES, "%s", choice->names[value]);
+        snprintf(choices, NAME_BYTES, "%s", choice->names[value]);
     else
-        snprintf(into, NAME_BYTES, "%lld", (long long)value);
+        snprintf(choices, NAME_BYTES, "%lld", (long long)value);
 }
 
-int64_t chosen(const struct call *call, const struct choice *choice) {
-    for (const struct chosen *entry = call->chosen; entry && entry->choice; entry++)
+int64_t read_choice(const struct call *call, const struct choice *choice) {
+    for (const struct choice_value *entry = call->choices; entry && entry->choice; entry++)
         if (entry->choice == choice)
             return entry->value;
-    return usual_value(choice);
+    return default_value(choice);
 }

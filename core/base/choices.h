@@ -13,19 +13,19 @@ extern const struct choice from_choice, to_choice, threads_choice, reduction_cho
     quantity_choice, tests_choice, compute_choice, window_choice;
 
 /* What was chosen for a case. */
-struct chosen {
+struct choice_value {
     const struct choice *choice;
     int64_t value;
 };
 
 /* What was chosen: the index of a name, or the number. */
-int64_t chosen(const struct call *call, const struct choice *choice);
+int64_t read_choice(const struct call *call, const struct choice *choice);
 
 /* All choices of an operation: its own, and those of all of which it makes sense. Returns how many. */
-int choices_of(const struct operation *operation, const struct choice *into[MOST_CHOICES]);
-int64_t usual_value(const struct choice *choice);
+int list_choices(const struct operation *operation, const struct choice *choices[MOST_CHOICES]);
+int64_t default_value(const struct choice *choice);
 /* Returns false if the text is none of the choice's values. */
-bool read_value(const struct choice *choice, const char *text, int64_t *value);
-void write_value(const struct choice *choice, int64_t value, char into[NAME_BYTES]);
+bool parse_value(const struct choice *choice, const char *text, int64_t *value);
+void format_value(const struct choice *choice, int64_t value, char choices[NAME_BYTES]);
 
 #endif

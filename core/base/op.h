@@ -146,7 +146,7 @@ struct call {
         int messages;
         /* Where all messages leave from one buffer: each begins RESEND_STEP bytes after the one before, so that one in another's
          * place is seen. So it is while data are checked, not while calls are timed. */
-        bool apart;
+        bool shifted;
         /* Room for one request a message, two at least. */
         MPI_Request *requests;
         /* How many of them the loop completes after what `initiate` began; one unless `prepare` says otherwise. */
@@ -166,7 +166,7 @@ struct call {
     /* Where ranks lie on a grid, that grid. */
     const struct layout *layout;
     unsigned seed;
-    const struct chosen *chosen;
+    const struct choice_value *choices;
     /* The threads that do the same at the same time, if there are several, and what is computed meanwhile, if anything is. */
     struct thread_team *thread_team;
     const struct work *work;
@@ -262,7 +262,7 @@ struct operation {
         void (*fill)(struct call *);
         void (*check)(const struct call *, struct mismatch *);
         /* Whether others bring data to this rank that its own call does not wait for; NULL: they never do. */
-        bool (*awaits_nobody)(const struct call *);
+        bool (*is_passive_target)(const struct call *);
     } hooks;
 };
 

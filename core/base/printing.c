@@ -24,7 +24,7 @@ struct written read_written(void) {
     return known ? (struct written){bytes, calls} : (struct written){0, 0};
 }
 
-int64_t printed_since(const struct written *before) {
+int64_t count_printed(const struct written *before) {
     const struct written now = read_written();
     const int64_t bytes = now.bytes - before->bytes - SIGNAL_BYTES * (now.calls - before->calls);
     return bytes > 0 ? bytes : 0;

@@ -12,6 +12,6 @@ struct written {
 
 struct written read_written(void);
 /* What was surely printed since then: less so many bytes of every call as one has that only wakes another thread. */
-int64_t printed_since(const struct written *before);
+int64_t count_printed(const struct written *before);
 
 #endif

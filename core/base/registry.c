@@ -44,18 +44,18 @@ NEXT(start)
 NEXT(source)
 NEXT(synchronisation)
 
-const char *default_datatype(const struct operation *operation) {
+const char *find_default_datatype(const struct operation *operation) {
     return operation->data.datatypes == NUMBERS ? "float" : operation->data.datatypes == WHOLE_NUMBERS ? "int" : "byte";
 }
 
-const char *default_form(const struct operation *operation) {
+const char *find_default_form(const struct operation *operation) {
     int form = operation->usual;
     while (!operation->forms[form])
         form++;
     return form_names[form];
 }
 
-bool can_have(const struct operation *operation, const struct datatype *datatype) {
+bool accepts_datatype(const struct operation *operation, const struct datatype *datatype) {
     if (operation->data.datatypes == BYTES)
         return strcmp(datatype->name, "byte") == 0;
     if (operation->data.datatypes == WHOLE_NUMBERS)

@@ -20,8 +20,8 @@ const struct source *next_source(const struct source *before);
 const struct synchronisation *next_synchronisation(const struct synchronisation *before);
 #define EACH_BY_NAME(kind, unit) for (const struct kind *unit = next_##kind(NULL); unit; unit = next_##kind(unit))
 const struct datatype *find_datatype(const char *name);
-const char *default_datatype(const struct operation *operation);
-const char *default_form(const struct operation *operation);
-bool can_have(const struct operation *operation, const struct datatype *datatype);
+const char *find_default_datatype(const struct operation *operation);
+const char *find_default_form(const struct operation *operation);
+bool accepts_datatype(const struct operation *operation, const struct datatype *datatype);
 
 #endif

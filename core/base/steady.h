@@ -4,7 +4,7 @@
 
 #include "base/op.h"
 
-int64_t steady_ns(void);
+int64_t read_steady_ns(void);
 
 /* What a time source and the steady clock read at one moment, which lasted `apart_ns`. */
 struct twin_reading {
@@ -14,6 +14,6 @@ struct twin_reading {
 struct twin_reading read_both(const struct source *source);
 
 /* By how much the source was set forward (or back, if negative) since; 0: it went on evenly. */
-int64_t jump_ns(const struct twin_reading *before, const struct source *source);
+int64_t measure_jump_ns(const struct twin_reading *before, const struct source *source);
 
 #endif

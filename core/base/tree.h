@@ -15,7 +15,7 @@ struct traffic {
 extern struct traffic traffic;
 
 /* Ends the whole job with one line when one of the core's own MPI calls fails. */
-void must(int code, const char *call);
+void abort_on_error(int code, const char *call);
 
 typedef void receive_function(const struct team *team, void *data, int bytes, int from, int tag);
 
@@ -32,10 +32,10 @@ void tree_combine_patient(const struct team *team, void *data, int bytes, merge_
 /* Returns on every rank whether it is so on all of them. */
 bool tree_agree(const struct team *team, bool local);
 bool tree_agree_patient(const struct team *team, bool local);
-typedef void take_function(void *context, int rank, const void *data);
+typedef void rank_function(void *context, int rank, const void *data);
 /* Hands every rank's data to rank 0, which takes them in rank order: up the tree, or, where that would be much at once, one rank
  * after the other. */
-void hand_over(const struct team *team, const void *data, int bytes, take_function *take, void *context);
+void gather_ranks(const struct team *team, const void *data, int bytes, rank_function *visit, void *context);
 
 void dissemination_barrier(const struct team *team);
 

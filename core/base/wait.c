@@ -9,7 +9,7 @@ enum { NAP_NS = 200000, AWAKE_NS = 100000, LONGEST_WINDOWS = 16 };
 static const int64_t LONGEST_NS = 5000000000;
 
 /* Ranks that share a CPU sleep until shortly before: the kernel gives it to them at once when they wake, to spinning ones late. */
-static void give_way(int64_t left_ns) {
+static void yield_cpu(int64_t left_ns) {
     const struct timespec nap = {.tv_sec = (left_ns - AWAKE_NS) / 1000000000, .tv_nsec = (left_ns - AWAKE_NS) % 1000000000};
     if (left_ns > NAP_NS)
         nanosleep(&nap, NULL);
@@ -23,7 +23,7 @@ int64_t wait_until(const struct stage *stage, int64_t target_ns) {
     int64_t now_ns = stage->read_ns();
     while (now_ns < target_ns && target_ns - now_ns < longest_ns) {
         if (stage->yields)
-            give_way(target_ns - now_ns);
+            yield_cpu(target_ns - now_ns);
         now_ns = stage->read_ns();
     }
     return now_ns;

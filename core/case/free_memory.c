@@ -21,7 +21,7 @@ static bool read_amount(const char *path, const char *name, const char *format, 
 }
 
 /* What schedulers and containers allow: of the group of this process, and of those that it is in. */
-static double memory_left_to_group(void) {
+static double read_group_memory(void) {
     char line[LINE_BYTES], path[2 * LINE_BYTES - 32] = "";
     double remaining_bytes = 1e30, limit, used, cached = 0;
     FILE *file = fopen("/proc/self/cgroup", "r");
@@ -39,7 +39,7 @@ static double memory_left_to_group(void) {
     return remaining_bytes;
 }
 
-double free_memory(void) {
+double read_free_memory(void) {
     char line[LINE_BYTES];
     double kib = -1;
     FILE *file = fopen("/proc/meminfo", "r");
@@ -48,6 +48,6 @@ double free_memory(void) {
             kib = -1;
     if (file)
         fclose(file);
-    const double free_bytes = kib < 0 ? 1e30 : kib * 1024, allowed_bytes = memory_left_to_group();
+    const double free_bytes = kib < 0 ? 1e30 : kib * 1024, allowed_bytes = read_group_memory();
     return free_bytes < allowed_bytes ? free_bytes : allowed_bytes;
 }

@@ -3,6 +3,6 @@
 #define RANKBENCH_FREE_MEMORY_H
 
 /* Bytes, on this host and within the control groups of this process; very many where nobody shows. */
-double free_memory(void);
+double read_free_memory(void);
 
 #endif

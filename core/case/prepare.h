@@ -11,14 +11,14 @@ void free_worker(struct worker *worker);
 
 /* Nobody takes memory before all have seen how much there is. */
 void plan_memory(const struct setting *setting);
-void take_memory(const struct setting *setting);
+void allocate_memory(const struct setting *setting);
 
 /* Threads call on communicators of their own, as the standard asks of collectives, and memory is that of a fresh one. */
-void take_communicators(const struct setting *setting);
-void leave_communicators(const struct setting *setting);
+void make_communicators(const struct setting *setting);
+void free_communicators(const struct setting *setting);
 
 void prepare_worker(const struct setting *setting, struct worker *worker);
-void leave_worker(const struct setting *setting, struct worker *worker);
+void finish_worker(const struct setting *setting, struct worker *worker);
 
 /* Notes how much a call moves, as the operation says or else as the amounts of its buffers do. */
 void count_moves(const struct setting *setting);

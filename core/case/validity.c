@@ -26,7 +26,7 @@ static const char *why_memory_invalid(const struct setting *setting, char line[L
 
 static const char *why_quantity_invalid(const struct setting *setting) {
     const struct plan *plan = setting->plan;
-    const int64_t quantity = chosen_of(setting, &quantity_choice);
+    const int64_t quantity = read_case_choice(setting, &quantity_choice);
     if (quantity == QUANTITY_OVERLAP && (plan->form == BLOCKING || plan->operation->timing.completes))
         return "nothing can be computed during a call that returns only when all is done";
     if (quantity != QUANTITY_TIME && setting->threads > 1)
@@ -37,7 +37,7 @@ static const char *why_quantity_invalid(const struct setting *setting) {
 }
 
 static const char *why_start_invalid(const struct setting *setting) {
-    if (chosen_of(setting, &arrival_choice) != ARRIVE_TOGETHER && !setting->plan->start->scheduled)
+    if (read_case_choice(setting, &arrival_choice) != ARRIVE_TOGETHER && !setting->plan->start->scheduled)
         return "ranks can only come at chosen times where a start is scheduled (start=window or roundtime)";
     return NULL;
 }
@@ -46,7 +46,7 @@ static const char *why_numbers_invalid(const struct setting *setting) {
     const struct call *call = first_call(setting);
     if (setting->plan->operation->data.datatypes != NUMBERS || call->message.datatype->basic == MPI_INT)
         return NULL;
-    return reduces_whole_numbers_only(chosen_of(setting, &reduction_choice)) ? "this reduction is of integers only" : NULL;
+    return reduces_whole_numbers_only(read_case_choice(setting, &reduction_choice)) ? "this reduction is of integers only" : NULL;
 }
 
 const char *why_invalid(const struct setting *setting, char line[LINE_BYTES / 2]) {
@@ -56,6 +56,6 @@ const char *why_invalid(const struct setting *setting, char line[LINE_BYTES / 2]
     why = why ? why : why_start_invalid(setting);
     why = why ? why : why_numbers_invalid(setting);
     if (!why && setting->threads > 1)
-        why = no_threads();
+        why = why_no_threads();
     return why || !operation->hooks.refuses ? why : operation->hooks.refuses(first_call(setting));
 }

@@ -3,9 +3,9 @@
 
 static struct point run(const struct team *clocks, const struct source *source) {
     if (clocks->rank != 0)
-        return behind((struct point){0}, ask(clocks, source, 0, SMALLEST_ROUND_TRIP));
+        return find_own_point((struct point){0}, compare_with(clocks, source, 0, SMALLEST_ROUND_TRIP));
     for (int rank = 1; rank < clocks->ranks; rank++)
-        answer(clocks, source, rank);
+        answer_comparisons(clocks, source, rank);
     return (struct point){.at_ns = source->read_ns()};
 }
 

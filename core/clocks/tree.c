@@ -10,21 +10,21 @@
 #include "sync/exchange.h"
 
 /* The one that answers carries its own point on to the moment for which the lead holds, which it is reported in its own time. */
-static void help(const struct team *clocks, const struct source *source, struct point local, int rank) {
-    answer(clocks, source, rank);
+static void answer_rank(const struct team *clocks, const struct source *source, struct point local, int rank) {
+    answer_comparisons(clocks, source, rank);
     const int64_t moment_ns = receive_point(clocks, rank).at_ns;
-    send_point(clocks, clocks->rank == 0 ? local : later(clocks->clock, local, moment_ns), rank);
+    send_point(clocks, clocks->rank == 0 ? local : extrapolate_point(clocks->clock, local, moment_ns), rank);
 }
 
 static struct point run(const struct team *clocks, const struct source *source) {
     struct point local = {0};
     for (int known = 1; known < clocks->ranks; known *= 2) {
         if (clocks->rank < known && clocks->rank + known < clocks->ranks)
-            help(clocks, source, local, clocks->rank + known);
+            answer_rank(clocks, source, local, clocks->rank + known);
         else if (clocks->rank >= known && clocks->rank < 2 * known) {
-            const struct lead lead = ask(clocks, source, clocks->rank - known, ALL_EXCHANGES);
-            send_point(clocks, ahead(local, lead), clocks->rank - known);
-            local = behind(receive_point(clocks, clocks->rank - known), lead);
+            const struct lead lead = compare_with(clocks, source, clocks->rank - known, ALL_EXCHANGES);
+            send_point(clocks, find_other_point(local, lead), clocks->rank - known);
+            local = find_own_point(receive_point(clocks, clocks->rank - known), lead);
         }
     }
     return clocks->rank == 0 ? (struct point){.at_ns = source->read_ns()} : local;

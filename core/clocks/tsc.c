@@ -34,12 +34,12 @@ static struct {
 #if defined(__x86_64__)
 #define COUNTER "tsc"
 
-static inline uint64_t ticks(void) {
+static inline uint64_t read_ticks(void) {
     unsigned cpu;
     return __rdtscp(&cpu);
 }
 
-static double frequency_of_processor(void) {
+static double read_processor_hz(void) {
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (__get_cpuid(0x15, &a, &b, &c, &d) && a && b && c)
         return (double)c * b / a;
@@ -52,7 +52,7 @@ static double frequency_of_processor(void) {
     return 0;
 }
 
-static bool kernel_trusts(void) {
+static bool is_trusted_by_kernel(void) {
     char line[256] = "";
     FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/available_clocksource", "r");
     const bool is_listed = file && fgets(line, sizeof line, file) && strstr(line, "tsc");
@@ -65,18 +65,18 @@ static const char *why_not(void) {
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
         return "not invariant: its rate follows the processor's";
-    return kernel_trusts() ? NULL : "the kernel does not trust it: it may differ between cores";
+    return is_trusted_by_kernel() ? NULL : "the kernel does not trust it: it may differ between cores";
 }
 #elif defined(__aarch64__)
 #define COUNTER "cntvct"
 
-static inline uint64_t ticks(void) {
+static inline uint64_t read_ticks(void) {
     uint64_t value;
     __asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(value)::"memory");
     return value;
 }
 
-static double frequency_of_processor(void) {
+static double read_processor_hz(void) {
     uint64_t hertz;
     __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hertz));
     return (double)hertz;
@@ -88,11 +88,11 @@ static const char *why_not(void) {
 #elif defined(__powerpc64__)
 #define COUNTER "timebase"
 
-static inline uint64_t ticks(void) {
+static inline uint64_t read_ticks(void) {
     return __builtin_ppc_get_timebase();
 }
 
-static double frequency_of_processor(void) {
+static double read_processor_hz(void) {
     double megahertz = 0;
     char line[256];
     FILE *file = fopen("/proc/cpuinfo", "r");
@@ -110,11 +110,11 @@ static const char *why_not(void) {
 #else
 #define COUNTER "counter"
 
-static inline uint64_t ticks(void) {
+static inline uint64_t read_ticks(void) {
     return 0;
 }
 
-static double frequency_of_processor(void) {
+static double read_processor_hz(void) {
     return 0;
 }
 
@@ -130,7 +130,7 @@ static int64_t now_ns(void) {
 }
 
 /* What the kernel itself computes nanoseconds with; it shows it to every program that may count its own events. */
-static double frequency_of_kernel(void) {
+static double read_kernel_hz(void) {
     double hertz = 0;
 #if defined(__linux__)
     struct perf_event_attr event = {.type = PERF_TYPE_SOFTWARE, .size = sizeof event, .config = PERF_COUNT_SW_DUMMY};
@@ -153,9 +153,9 @@ static double frequency_of_kernel(void) {
 static void read_both(uint64_t *counter, int64_t *monotonic_ns) {
     uint64_t narrowest = UINT64_MAX;
     for (int try = 0; try < 20; try++) {
-        const uint64_t before = ticks();
+        const uint64_t before = read_ticks();
         const int64_t between_ns = now_ns();
-        const uint64_t after = ticks();
+        const uint64_t after = read_ticks();
         if (after - before < narrowest) {
             narrowest = after - before;
             *counter = before + (after - before) / 2;
@@ -164,7 +164,7 @@ static void read_both(uint64_t *counter, int64_t *monotonic_ns) {
     }
 }
 
-static double frequency_measured(void) {
+static double measure_hz(void) {
     const struct timespec nap = {.tv_nsec = CHECK_NS};
     uint64_t first = 0, last = 0;
     int64_t first_ns = 0, last_ns = 0;
@@ -181,10 +181,10 @@ static bool prepare(char reason[REASON_BYTES]) {
         snprintf(reason, REASON_BYTES, "%s", against);
         return false;
     }
-    const double measured = frequency_measured();
-    double hertz = frequency_of_kernel();
+    const double measured = measure_hz();
+    double hertz = read_kernel_hz();
     if (!(hertz > 0)) {
-        hertz = frequency_of_processor();
+        hertz = read_processor_hz();
         reference_name = "the processor";
     }
     if (!(hertz > 0)) {
@@ -197,7 +197,7 @@ static bool prepare(char reason[REASON_BYTES]) {
                  measured / 1e6);
         return false;
     }
-    parameters.base_ticks = ticks();
+    parameters.base_ticks = read_ticks();
     parameters.scale = (uint64_t)llround(ldexp(1e9 / hertz, FRACTION_BITS));
     snprintf(reason, REASON_BYTES, "invariant; %.3f MHz by %s, %.1f ppm off the monotonic clock", hertz / 1e6, reference_name,
              off * 1e6);
@@ -207,7 +207,7 @@ static bool prepare(char reason[REASON_BYTES]) {
 __extension__ typedef unsigned __int128 wide;
 
 static int64_t read_ns(void) {
-    return (int64_t)((wide)(ticks() - parameters.base_ticks) * parameters.scale >> FRACTION_BITS);
+    return (int64_t)((wide)(read_ticks() - parameters.base_ticks) * parameters.scale >> FRACTION_BITS);
 }
 
 static const struct source tsc = {

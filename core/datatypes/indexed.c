@@ -21,7 +21,7 @@ static int make(long bytes, MPI_Datatype *type) {
     }
     const int code = MPI_Type_indexed(blocks, lengths, places, MPI_DOUBLE, &spread);
     free(lengths);
-    return code ? code : resized(spread, extent(bytes), type);
+    return code ? code : resize_type(spread, extent(bytes), type);
 }
 
 static long place(long position, long bytes) {

@@ -20,7 +20,7 @@ static int make_element_type(MPI_Datatype *element_type) {
     const MPI_Datatype types[] = {MPI_DOUBLE, MPI_INT, MPI_CHAR};
     MPI_Datatype spread;
     const int code = MPI_Type_create_struct(3, lengths, places, types, &spread);
-    return code ? code : resized(spread, sizeof(struct particle), element_type);
+    return code ? code : resize_type(spread, sizeof(struct particle), element_type);
 }
 
 static int make(long bytes, MPI_Datatype *type) {

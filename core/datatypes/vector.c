@@ -11,7 +11,7 @@ static long extent(long bytes) {
 static int make(long bytes, MPI_Datatype *type) {
     MPI_Datatype spread;
     const int code = MPI_Type_vector((int)(bytes / ITEM), 1, STRIDE, MPI_DOUBLE, &spread);
-    return code ? code : resized(spread, extent(bytes), type);
+    return code ? code : resize_type(spread, extent(bytes), type);
 }
 
 static long place(long position, long bytes) {

@@ -9,7 +9,7 @@ int complete_call(struct call *call);
 
 /* The same in steps, for calls that are tested in between. Where this call writes its statuses; NULL: nobody reads them. Once the
  * call is over, its requests have none any more, and `statuses` must be NULL. */
-MPI_Status *statuses_of(struct call *call);
+MPI_Status *find_statuses(struct call *call);
 int test_call(struct call *call, MPI_Status *statuses, int *over);
 int wait_for_call(struct call *call, MPI_Status *statuses);
 

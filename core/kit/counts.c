@@ -15,25 +15,26 @@ const struct choice counts_choice = {
 };
 
 /* The i-th smallest and the i-th largest block are together two equal ones, so that rounding adds and loses nothing. */
-static int unequal_elements(const struct call *call, int step) {
+static int count_unequal_elements(const struct call *call, int step) {
     const int last = call->peers.ranks - 1;
     if (2 * step > last)
-        return 2 * call->message.count - unequal_elements(call, last - step);
+        return 2 * call->message.count - count_unequal_elements(call, last - step);
     return 2 * step == last ? call->message.count : (int)(2L * call->message.count * step / last);
 }
 
-static int elements_of(const struct call *call, int step) {
-    return chosen(call, &counts_choice) == UNEQUAL ? unequal_elements(call, step % call->peers.ranks) : call->message.count;
+static int count_elements(const struct call *call, int step) {
+    return read_choice(call, &counts_choice) == UNEQUAL ? count_unequal_elements(call, step % call->peers.ranks)
+                                                        : call->message.count;
 }
 
-static long element_bytes(const struct call *call, long block_bytes) {
+static long count_element_bytes(const struct call *call, long block_bytes) {
     return call->message.count == 0 ? 0 : block_bytes / call->message.count;
 }
 
 /* One piece of memory, so that one call frees it: the struct, and behind it its arrays. */
 static struct counts *new_counts(int ranks) {
     const size_t blocks = (size_t)ranks;
-    struct counts *counts = ask_memory(sizeof *counts + blocks * (sizeof *counts->types + 3 * sizeof(int)));
+    struct counts *counts = try_memory(sizeof *counts + blocks * (sizeof *counts->types + 3 * sizeof(int)));
     if (counts) {
         counts->types = (MPI_Datatype *)(counts + 1);
         counts->elements = (int *)(counts->types + blocks);
@@ -48,9 +49,9 @@ static int prepare_counts(struct call *call, int first_step) {
     if (!counts)
         return MPI_ERR_NO_MEM;
     for (int block = 0, place = 0; block < call->peers.ranks; block++) {
-        counts->elements[block] = elements_of(call, first_step + block);
+        counts->elements[block] = count_elements(call, first_step + block);
         counts->places[block] = place;
-        counts->byte_places[block] = (int)(place * element_bytes(call, call->message.extent));
+        counts->byte_places[block] = (int)(place * count_element_bytes(call, call->message.extent));
         counts->types[block] = call->message.type;
         place += counts->elements[block];
     }
@@ -85,28 +86,28 @@ void finish_counts(struct call *call) {
 }
 
 const char *refuse_counts(const struct call *call) {
-    if (chosen(call, &counts_choice) == UNEQUAL && call->message.datatype->make)
+    if (read_choice(call, &counts_choice) == UNEQUAL && call->message.datatype->make)
         return "a derived datatype is one element, of which there is no unequal part";
     if ((int64_t)call->message.count * call->peers.ranks > INT32_MAX)
         return "where blocks lie is counted in elements, as int, and these are more";
     return NULL;
 }
 
-struct span block_of(const struct call *call, int block) {
+struct span find_block(const struct call *call, int block) {
     const struct counts *counts = counts_of(call);
-    const long element = element_bytes(call, call->message.bytes);
+    const long element = count_element_bytes(call, call->message.bytes);
     if (!counts)
         return (struct span){block * call->message.bytes, call->message.bytes};
     return (struct span){counts->places[block] * element, counts->elements[block] * element};
 }
 
 void fill_own_block(struct call *call) {
-    fill_bytes(call->buffers.send, block_of(call, call->peers.rank).bytes, call->seed + (unsigned)call->peers.rank);
+    fill_bytes(call->buffers.send, find_block(call, call->peers.rank).bytes, call->seed + (unsigned)call->peers.rank);
 }
 
 void check_all_blocks(const struct call *call, struct mismatch *mismatch) {
     for (int rank = 0; rank < call->peers.ranks; rank++) {
-        const struct span span = block_of(call, rank);
+        const struct span span = find_block(call, rank);
         check_bytes(call->buffers.receive + span.at, span.bytes, call->seed + (unsigned)rank, span.at, mismatch);
     }
 }

@@ -38,7 +38,7 @@ static inline const struct counts *counts_of(const struct call *call) {
 }
 
 /* Calls that have no counts have equal blocks. */
-struct span block_of(const struct call *call, int block);
+struct span find_block(const struct call *call, int block);
 
 /* Data of calls that collect the ranks' blocks: the own one, and that of every rank. */
 void fill_own_block(struct call *call);

@@ -5,11 +5,11 @@
 
 #include "base/choices.h"
 
-long amount_bytes(struct amount amount, long size_bytes, int ranks, int messages) {
+long count_amount_bytes(struct amount amount, long size_bytes, int ranks, int messages) {
     return size_bytes * (amount.base + (long)amount.each * ranks) * (amount.per_message ? messages : 1);
 }
 
-int resized(MPI_Datatype spread, long extent, MPI_Datatype *type) {
+int resize_type(MPI_Datatype spread, long extent, MPI_Datatype *type) {
     const int code = MPI_Type_create_resized(spread, 0, extent, type);
     MPI_Type_free(&spread);
     return code;
@@ -27,7 +27,7 @@ static const uint32_t NUMBER_FACTOR = 2654435761u;
 #endif
 
 /* What a word is mixed from: its number and its stream. */
-static uint32_t seed_of(uint64_t number, unsigned stream) {
+static uint32_t make_seed(uint64_t number, unsigned stream) {
     return (uint32_t)number * NUMBER_FACTOR + (uint32_t)(number >> 32) * 3628273133u + stream * 2246822519u + 374761393u;
 }
 
@@ -39,7 +39,7 @@ static uint32_t mix(uint32_t x) {
 }
 
 static uint32_t word(uint64_t number, unsigned stream) {
-    return mix(seed_of(number, stream));
+    return mix(make_seed(number, stream));
 }
 
 /* Words whose numbers have the upper half in common. */
@@ -56,7 +56,7 @@ static void fill_from(unsigned char *data, long from, long bytes, unsigned strea
     uint64_t number = (uint64_t)from / WORD_BYTES;
     while (number < end) {
         const uint64_t same_half = ((number >> 32) + 1) << 32, next = end < same_half ? end : same_half;
-        fill_words(data + (number * WORD_BYTES - (uint64_t)from), seed_of(number, stream), next - number);
+        fill_words(data + (number * WORD_BYTES - (uint64_t)from), make_seed(number, stream), next - number);
         number = next;
     }
     const uint32_t last = word(end, stream);
@@ -91,14 +91,14 @@ static void compare_all(const unsigned char *actual, const unsigned char *expect
             compare(actual[i], expected[i], offset + i, mismatch);
 }
 
-static long least_of(long a, long b) {
+static long find_least(long a, long b) {
     return a < b ? a : b;
 }
 
 void check_bytes_from(const unsigned char *data, long from, long bytes, unsigned stream, long base, struct mismatch *mismatch) {
     unsigned char expected[BLOCK_BYTES];
     for (long at = 0; at < bytes; at += BLOCK_BYTES) {
-        const long block_bytes = least_of(BLOCK_BYTES, bytes - at);
+        const long block_bytes = find_least(BLOCK_BYTES, bytes - at);
         fill_from(expected, from + at, block_bytes, stream);
         compare_all(data + at, expected, block_bytes, base + at, mismatch);
     }
@@ -224,8 +224,8 @@ bool reduces_whole_numbers_only(int64_t which) {
     return reductions[which].integers_only;
 }
 
-static const struct reduction *reduction_of(const struct call *call) {
-    return &reductions[chosen(call, &reduction_choice)];
+static const struct reduction *find_reduction(const struct call *call) {
+    return &reductions[read_choice(call, &reduction_choice)];
 }
 
 /* Terms are drawn for PERIOD elements, so that expected results are few, and differ from block to block by a number that is
@@ -240,7 +240,7 @@ static int exact_bits(const struct datatype *datatype) {
 /* Of a term and of what is added to it, each; one term more than ranks may be added up, that of the target before. */
 static int term_bits(const struct call *call) {
     int bits = exact_bits(call->message.datatype) - 1;
-    for (long terms = 1; reduction_of(call)->growth == ADDED_BY_EACH && terms < call->peers.ranks + 1; terms *= 2)
+    for (long terms = 1; find_reduction(call)->growth == ADDED_BY_EACH && terms < call->peers.ranks + 1; terms *= 2)
         bits--;
     return bits;
 }
@@ -249,19 +249,19 @@ static double term(const struct call *call, int rank, long position) {
     const unsigned stream = call->seed + (unsigned)rank;
     const long place = position % PERIOD;
     const uint64_t number = 2 * (uint64_t)place, high = word(number, stream), low = word(number + 1, stream);
-    return reduction_of(call)->term((struct draw){high << 32 | low, pattern(place, stream), term_bits(call)});
+    return find_reduction(call)->term((struct draw){high << 32 | low, pattern(place, stream), term_bits(call)});
 }
 
 /* Neighbours differ in many bits. An odd factor gives each block its own number as long as there are no more than such numbers. */
-static double of_block(const struct call *call, long block) {
+static double find_block_number(const struct call *call, long block) {
     const uint64_t number = (uint64_t)block * BLOCK_FACTOR;
-    if (reduction_of(call)->growth == SAME_IN_ALL_BLOCKS)
+    if (find_reduction(call)->growth == SAME_IN_ALL_BLOCKS)
         return 0;
     return (double)(number & ((UINT64_C(1) << term_bits(call)) - 1));
 }
 
 /* Adds a number to some values, and puts them down as the type has them. */
-static void put_numbers(const struct datatype *datatype, unsigned char *place, const double *values, double more, long count) {
+static void store_numbers(const struct datatype *datatype, unsigned char *place, const double *values, double more, long count) {
     for (long i = 0; i < count; i++)
         if (datatype->basic == MPI_FLOAT)
             memcpy(place + i * (long)sizeof(float), &(float){(float)(values[i] + more)}, sizeof(float));
@@ -272,44 +272,45 @@ static void put_numbers(const struct datatype *datatype, unsigned char *place, c
 }
 
 /* The elements of a block that begin at a position. */
-static long rest_of_block(long position, long elements) {
-    return least_of(PERIOD - position % PERIOD, elements);
+static long count_to_block_end(long position, long elements) {
+    return find_least(PERIOD - position % PERIOD, elements);
 }
 
 void fill_terms(const struct call *call, unsigned char *data, long elements, long from, int rank) {
     double terms[PERIOD];
     long block_bytes;
-    for (long i = 0; i < least_of(PERIOD, elements); i++)
+    for (long i = 0; i < find_least(PERIOD, elements); i++)
         terms[(from + i) % PERIOD] = term(call, rank, from + i);
     for (long i = 0; i < elements; i += block_bytes) {
         const long at = from + i;
-        block_bytes = rest_of_block(at, elements - i);
-        put_numbers(call->message.datatype, data + i * call->message.datatype->bytes, terms + at % PERIOD,
-                    of_block(call, at / PERIOD), block_bytes);
+        block_bytes = count_to_block_end(at, elements - i);
+        store_numbers(call->message.datatype, data + i * call->message.datatype->bytes, terms + at % PERIOD,
+                      find_block_number(call, at / PERIOD), block_bytes);
     }
 }
 
-static double reduced(const struct call *call, long position, int first_rank, int last_rank) {
+static double reduce_terms(const struct call *call, long position, int first_rank, int last_rank) {
     double value = term(call, first_rank, position);
     for (int rank = first_rank + 1; rank <= last_rank; rank++)
-        value = reduction_of(call)->merge(value, term(call, rank, position));
+        value = find_reduction(call)->merge(value, term(call, rank, position));
     return value;
 }
 
 void check_reduced(const struct call *call, const unsigned char *data, long elements, long from, int first_rank, int last_rank,
                    struct mismatch *mismatch) {
     const int width = call->message.datatype->bytes;
-    const int times = reduction_of(call)->growth == ADDED_BY_EACH ? last_rank - first_rank + 1 : 1;
+    const int times = find_reduction(call)->growth == ADDED_BY_EACH ? last_rank - first_rank + 1 : 1;
     const long base = data - call->buffers.receive;
     double values[PERIOD];
     unsigned char expected[PERIOD * sizeof(double)];
     long block_bytes;
-    for (long i = 0; i < least_of(PERIOD, elements); i++)
-        values[(from + i) % PERIOD] = reduced(call, from + i, first_rank, last_rank);
+    for (long i = 0; i < find_least(PERIOD, elements); i++)
+        values[(from + i) % PERIOD] = reduce_terms(call, from + i, first_rank, last_rank);
     for (long i = 0; i < elements; i += block_bytes) {
         const long at = from + i;
-        block_bytes = rest_of_block(at, elements - i);
-        put_numbers(call->message.datatype, expected, values + at % PERIOD, times * of_block(call, at / PERIOD), block_bytes);
+        block_bytes = count_to_block_end(at, elements - i);
+        store_numbers(call->message.datatype, expected, values + at % PERIOD, times * find_block_number(call, at / PERIOD),
+                      block_bytes);
         compare_all(data + i * width, expected, block_bytes * width, base + i * width, mismatch);
     }
 }

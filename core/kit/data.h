@@ -5,9 +5,9 @@
 #include "base/op.h"
 
 /* A type with gaps after its last element, as `make` needs it; frees what it is made of. */
-int resized(MPI_Datatype spread, long extent, MPI_Datatype *type);
+int resize_type(MPI_Datatype spread, long extent, MPI_Datatype *type);
 
-long amount_bytes(struct amount amount, long size_bytes, int ranks, int messages);
+long count_amount_bytes(struct amount amount, long size_bytes, int ranks, int messages);
 
 /* Data whose every byte can be predicted. `stream` distinguishes what comes from different ranks or goes to different ones;
  * `base` is where in the receive buffer `data` begins, for the report. */

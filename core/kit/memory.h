@@ -38,8 +38,8 @@ struct amounts {
 };
 
 /* Bytes that what this rank receives takes, gaps included. */
-long received_room(const struct call *call);
-struct amounts amounts_of(const struct operation *operation, const struct call *call, bool root);
+long count_receive_bytes(const struct call *call);
+struct amounts find_amounts(const struct operation *operation, const struct call *call, bool root);
 
 /* Bytes that the buffers will take. `share_bytes` is what this rank rotates through if they are to be cold. */
 long plan_buffers(struct buffers *buffers, const struct call *call, long share_bytes);
@@ -55,14 +55,14 @@ void check_buffers(const struct buffers *buffers, const struct call *call, struc
 void clear_received(const struct buffers *buffers, const struct call *call);
 /* The same in all slots, for whichever root; sums in place get zeros, which they can add up for ever. */
 void fill_for_timing(struct buffers *buffers, struct call *call);
-bool guards_stand(const struct buffers *buffers, const struct call *call);
+bool are_guards_intact(const struct buffers *buffers, const struct call *call);
 /* Whether the send buffer, which a call may only read, and what lies behind it are as they were. */
-bool send_stands(const struct buffers *buffers);
+bool is_send_intact(const struct buffers *buffers);
 
 /* Whether buffers differ from call to call, and makes them those of the next call. */
 bool buffers_change(const struct buffers *buffers);
 void change_buffers(struct buffers *buffers, struct call *call);
-void take_root(struct buffers *buffers, struct call *call, int root);
+void set_root(struct buffers *buffers, struct call *call, int root);
 /* Whether what timing leaves behind can be checked; else one more call with fresh data must be. */
 bool leaves_data(const struct buffers *buffers);
 /* Whether each call brings all of it again, so that it can be new between two calls. */

@@ -27,16 +27,16 @@ void detach_buffer(void *buffer);
 void free_requests(MPI_Request *requests, int count);
 
 /* Of an operation between two. */
-static inline int other_of_two(const struct call *call) {
+static inline int find_other(const struct call *call) {
     return call->peers.rank == call->peers.first ? call->peers.second : call->peers.first;
 }
 
 /* The chain of all ranks, closed to a ring. */
-static inline int right_of(const struct call *call) {
+static inline int find_right(const struct call *call) {
     return call->peers.rank + 1 < call->peers.ranks ? call->peers.rank + 1 : 0;
 }
 
-static inline int left_of(const struct call *call) {
+static inline int find_left(const struct call *call) {
     return (call->peers.rank > 0 ? call->peers.rank : call->peers.ranks) - 1;
 }
 

@@ -40,7 +40,7 @@ const struct choice periodic_choice = {
 
 /* --- the grid --- */
 
-static int extents_of(int64_t grid, int extents[MOST_DIMENSIONS]) {
+static int unpack_extents(int64_t grid, int extents[MOST_DIMENSIONS]) {
     int dimensions = 0;
     for (; grid; grid >>= EXTENT_BITS)
         extents[dimensions++] = (int)(grid & MOST_EXTENT);
@@ -49,14 +49,14 @@ static int extents_of(int64_t grid, int extents[MOST_DIMENSIONS]) {
 
 static int count_dimensions(const struct call *call) {
     int extents[MOST_DIMENSIONS];
-    const int extents_count = extents_of(chosen(call, &grid_choice), extents);
-    return extents_count > 0 ? extents_count : (int)chosen(call, &dimensions_choice);
+    const int extents_count = unpack_extents(read_choice(call, &grid_choice), extents);
+    return extents_count > 0 ? extents_count : (int)read_choice(call, &dimensions_choice);
 }
 
 /* More than there can be where the number would not fit. */
-int ranks_of_grid(const struct call *call) {
+int count_grid_ranks(const struct call *call) {
     int extents[MOST_DIMENSIONS];
-    const int dimensions = extents_of(chosen(call, &grid_choice), extents);
+    const int dimensions = unpack_extents(read_choice(call, &grid_choice), extents);
     int64_t ranks = dimensions > 0;
     for (int dimension = 0; dimension < dimensions && ranks < INT32_MAX; dimension++)
         ranks *= extents[dimension];
@@ -67,34 +67,34 @@ int ranks_of_grid(const struct call *call) {
 int choose_grid(const struct call *call, struct grid *grid) {
     struct layout *layout = &grid->layout;
     for (int dimension = 0; dimension < MOST_DIMENSIONS; dimension++)
-        grid->periods[dimension] = chosen(call, &periodic_choice) == PERIODIC;
+        grid->periods[dimension] = read_choice(call, &periodic_choice) == PERIODIC;
     layout->ranks = call->peers.ranks;
     layout->dimensions = count_dimensions(call);
-    if (extents_of(chosen(call, &grid_choice), layout->extents) > 0)
+    if (unpack_extents(read_choice(call, &grid_choice), layout->extents) > 0)
         return MPI_SUCCESS;
     return MPI_Dims_create(layout->ranks, layout->dimensions, layout->extents);
 }
 
-int stride_of(const struct layout *layout, int dimension) {
+int find_stride(const struct layout *layout, int dimension) {
     int stride = 1;
     for (int faster = dimension + 1; faster < layout->dimensions; faster++)
         stride *= layout->extents[faster];
     return stride;
 }
 
-static int neighbour(const struct grid *grid, int rank, int direction) {
+static int find_neighbour(const struct grid *grid, int rank, int direction) {
     const int dimension = direction / 2, extent = grid->layout.extents[dimension];
-    const int stride = stride_of(&grid->layout, dimension);
+    const int stride = find_stride(&grid->layout, dimension);
     const int from = rank / stride % extent, to = direction % 2 ? from + 1 : from - 1;
     if (!grid->periods[dimension] && (to < 0 || to >= extent))
         return MPI_PROC_NULL;
     return rank + ((to + extent) % extent - from) * stride;
 }
 
-struct neighbours neighbours_of(const struct grid *grid, int rank) {
+struct neighbours list_neighbours(const struct grid *grid, int rank) {
     struct neighbours result = {0};
     for (int direction = 0; direction < 2 * grid->layout.dimensions; direction++) {
-        const int other = neighbour(grid, rank, direction);
+        const int other = find_neighbour(grid, rank, direction);
         if (other != MPI_PROC_NULL || grid->gaps)
             result.ranks[result.count++] = other;
     }
@@ -102,33 +102,33 @@ struct neighbours neighbours_of(const struct grid *grid, int rank) {
 }
 
 /* How often a rank is among the first `end` neighbours. */
-static int occurrences(const struct neighbours *neighbours, int rank, int end) {
+static int count_occurrences(const struct neighbours *neighbours, int rank, int end) {
     int count = 0;
     for (int i = 0; i < end; i++)
         count += neighbours->ranks[i] == rank;
     return count;
 }
 
-static int place_of(const struct neighbours *neighbours, int rank, int occurrence) {
+static int find_occurrence(const struct neighbours *neighbours, int rank, int occurrence) {
     int place = 0;
-    while (neighbours->ranks[place] != rank || occurrences(neighbours, rank, place) != occurrence)
+    while (neighbours->ranks[place] != rank || count_occurrences(neighbours, rank, place) != occurrence)
         place++;
     return place;
 }
 
-struct origin origin_of(const struct grid *grid, int rank, int block) {
-    const struct neighbours local_data = neighbours_of(grid, rank);
-    const int from = block < local_data.count ? local_data.ranks[block] : MPI_PROC_NULL;
+struct origin find_origin(const struct grid *grid, int rank, int block) {
+    const struct neighbours local = list_neighbours(grid, rank);
+    const int from = block < local.count ? local.ranks[block] : MPI_PROC_NULL;
     if (from == MPI_PROC_NULL || grid->gaps)
         return (struct origin){from, block ^ 1};
-    const struct neighbours theirs = neighbours_of(grid, from);
-    return (struct origin){from, place_of(&theirs, rank, occurrences(&local_data, from, block))};
+    const struct neighbours theirs = list_neighbours(grid, from);
+    return (struct origin){from, find_occurrence(&theirs, rank, count_occurrences(&local, from, block))};
 }
 
 /* --- the communicators --- */
 
-int keep_neighbourhood(struct call *call, bool gaps) {
-    int code = keep_new_comm(call, sizeof(struct neighbourhood));
+int make_neighbourhood_state(struct call *call, bool gaps) {
+    int code = make_new_comm_state(call, sizeof(struct neighbourhood));
     if (code)
         return code;
     struct neighbourhood *neighbourhood = neighbourhood_of(call);
@@ -136,7 +136,7 @@ int keep_neighbourhood(struct call *call, bool gaps) {
     code = choose_grid(call, &neighbourhood->grid);
     call->layout = &neighbourhood->grid.layout;
     if (!code)
-        neighbourhood->local = neighbours_of(&neighbourhood->grid, call->peers.rank);
+        neighbourhood->local = list_neighbours(&neighbourhood->grid, call->peers.rank);
     return code;
 }
 
@@ -164,7 +164,7 @@ const char *refuse_neighbours(const struct call *call) {
     const int64_t last = (int64_t)call->message.count * (count_neighbours(call) - 1);
     if (last > INT32_MAX)
         return "the last neighbour's block begins behind 2^31-1 elements";
-    if (call->peers.ranks == 1 && chosen(call, &periodic_choice) == BORDERED)
+    if (call->peers.ranks == 1 && read_choice(call, &periodic_choice) == BORDERED)
         return "a lone rank has no neighbours; with periodic=yes it is its own";
     return NULL;
 }
@@ -177,7 +177,7 @@ static int64_t count_edges(const struct grid *grid) {
     return edges;
 }
 
-static void lay_blocks(struct call *call, struct neighbourhood *neighbourhood) {
+static void place_blocks(struct call *call, struct neighbourhood *neighbourhood) {
     for (int i = 0; i < call->window.messages; i++) {
         neighbourhood->counts[i] = call->message.count;
         neighbourhood->places[i] = i * call->message.count;
@@ -189,18 +189,18 @@ static void lay_blocks(struct call *call, struct neighbourhood *neighbourhood) {
 }
 
 int prepare_neighbours(struct call *call) {
-    const bool cartesian = chosen(call, &graph_choice) == CARTESIAN;
-    const int code = keep_neighbourhood(call, cartesian);
+    const bool cartesian = read_choice(call, &graph_choice) == CARTESIAN;
+    const int code = make_neighbourhood_state(call, cartesian);
     if (code)
         return code;
-    lay_blocks(call, neighbourhood_of(call));
+    place_blocks(call, neighbourhood_of(call));
     return cartesian ? make_cartesian(call) : make_distributed(call);
 }
 
 /* Blocks from a border are no part of what is received. */
-void check_neighbours(const struct call *call, stream_of *stream, struct mismatch *mismatch) {
+void check_neighbours(const struct call *call, stream_function *stream, struct mismatch *mismatch) {
     for (int block = 0; block < call->window.messages; block++) {
-        const struct origin from = origin_of(&neighbourhood_of(call)->grid, call->peers.rank, block);
+        const struct origin from = find_origin(&neighbourhood_of(call)->grid, call->peers.rank, block);
         const long at = block * call->message.bytes;
         if (from.rank != MPI_PROC_NULL)
             check_bytes(call->buffers.receive + at, call->message.bytes, stream(call, from), at, mismatch);

@@ -47,15 +47,15 @@ extern const struct choice graph_choice, dimensions_choice, grid_choice, periodi
 /* The grid that was chosen, or the one that MPI_Dims_create makes of all ranks. */
 int choose_grid(const struct call *call, struct grid *grid);
 /* How many ranks the grid has that was chosen; 0: all there are. */
-int ranks_of_grid(const struct call *call);
+int count_grid_ranks(const struct call *call);
 /* How many ranks are between two places beside each other in a dimension. */
-int stride_of(const struct layout *layout, int dimension);
+int find_stride(const struct layout *layout, int dimension);
 
-struct neighbours neighbours_of(const struct grid *grid, int rank);
-struct origin origin_of(const struct grid *grid, int rank, int block);
+struct neighbours list_neighbours(const struct grid *grid, int rank);
+struct origin find_origin(const struct grid *grid, int rank, int block);
 
 /* Makes `call->state`, the communicator not yet. */
-int keep_neighbourhood(struct call *call, bool gaps);
+int make_neighbourhood_state(struct call *call, bool gaps);
 int make_cartesian(struct call *call);
 int make_distributed(struct call *call);
 
@@ -63,13 +63,13 @@ int count_neighbours(const struct call *call);
 const char *refuse_neighbours(const struct call *call);
 int prepare_neighbours(struct call *call);
 /* Checks every block that a neighbour sent; `stream` says what is in it. */
-typedef unsigned stream_of(const struct call *, struct origin);
-void check_neighbours(const struct call *call, stream_of *stream, struct mismatch *mismatch);
+typedef unsigned stream_function(const struct call *, struct origin);
+void check_neighbours(const struct call *call, stream_function *stream, struct mismatch *mismatch);
 
 #define NEIGHBOURHOOD \
     .kind = KIND_NEIGHBOURHOOD, .metric = METRIC_TIME, .timing.start = "window", .data.sized = true, \
     .hooks.count_messages = count_neighbours, CHOICES(&graph_choice, &dimensions_choice, &grid_choice, &periodic_choice), \
-    .hooks.takes = ranks_of_grid, .hooks.refuses = refuse_neighbours, .hooks.prepare = prepare_neighbours, \
+    .hooks.takes = count_grid_ranks, .hooks.refuses = refuse_neighbours, .hooks.prepare = prepare_neighbours, \
     .hooks.finish = finish_new_comm
 
 #endif

@@ -21,7 +21,7 @@ struct new_comm {
     /* Of the communicator that the last call made, before it was freed. */
     struct properties observed;
     /* What the last checked call showed to be wrong about it; NULL: nothing. */
-    const char *entangled;
+    const char *fault;
 };
 
 static inline struct new_comm *new_comm_of(const struct call *call) {
@@ -29,16 +29,16 @@ static inline struct new_comm *new_comm_of(const struct call *call) {
 }
 
 /* Makes `call->state` of so many bytes, all 0 but what is here. */
-int keep_new_comm(struct call *call, size_t bytes);
+int make_new_comm_state(struct call *call, size_t bytes);
 int prepare_new_comm(struct call *call);
 int prepare_group(struct call *call);
 void finish_new_comm(struct call *call);
 int free_new_comm(struct call *call);
 
-int look_at_group(MPI_Group group, struct properties *observed);
+int read_group(MPI_Group group, struct properties *observed);
 void check_properties(const struct properties *observed, struct properties expected, struct mismatch *mismatch);
 /* Whether it was a communicator of its own. */
-bool check_apart(const struct call *call, struct mismatch *mismatch);
+bool is_separate(const struct call *call, struct mismatch *mismatch);
 /* Whether all ranks were there in their order, with this topology. */
 void check_topology(const struct call *call, int topology, struct mismatch *mismatch);
 void check_new_comm(const struct call *call, struct mismatch *mismatch);

@@ -49,13 +49,13 @@ static inline MPI_Status *next_receipt(struct call *call) {
 
 /* In `prepare`, which returns what these return: the statuses of each call, the first `checked` of which are of receives. Where
  * none is, nothing is kept, and `call->window.receipts` is NULL. Then what each receive reports; it may change between calls. */
-int keep_receipts(struct call *call, int per_call, int checked, MPI_Datatype type);
+int make_receipts(struct call *call, int per_call, int checked, MPI_Datatype type);
 void expect_receipt(struct call *call, int number, struct receipt expected);
 /* All receives of this rank are of such messages. */
 int expect_receipts(struct call *call, MPI_Datatype type, struct receipt expected);
 void free_receipts(struct call *call);
 /* Before a round: overwrites the statuses of the one before, so that one that no receive writes is wrong. */
-void forget_receipts(struct receipts *receipts);
+void clear_receipts(struct receipts *receipts);
 /* After it: whether each is the same as one that was right. Makes no call of MPI. */
 bool are_receipts_known(const struct receipts *receipts);
 /* Compares source, tag and count of each; returns false with the first that is wrong. */

@@ -8,11 +8,11 @@
 enum { MOST_KEPT = 1 << 20, END_BYTES = 64 };
 static const double GOLDEN = 0.6180339887;
 
-bool is_kept(long bytes) {
+bool can_be_kept(long bytes) {
     return bytes > 0 && bytes <= MOST_KEPT;
 }
 
-static long place_of(const struct call *call, long position) {
+static long find_place(const struct call *call, long position) {
     if (!call->message.datatype->place || call->message.bytes == 0)
         return position;
     return position / call->message.bytes * call->message.extent +
@@ -23,16 +23,16 @@ static long place_of(const struct call *call, long position) {
 static void find_ends(struct reference *reference, const struct call *call) {
     reference->first = 0;
     reference->last = call->buffers.receive_bytes - 1;
-    while (reference->last >= 0 && reference->right[place_of(call, reference->last)] == GUARD)
+    while (reference->last >= 0 && reference->right[find_place(call, reference->last)] == GUARD)
         reference->last--;
-    while (reference->first < reference->last && reference->right[place_of(call, reference->first)] == GUARD)
+    while (reference->first < reference->last && reference->right[find_place(call, reference->first)] == GUARD)
         reference->first++;
 }
 
 void keep_reference(struct reference *reference, const struct call *call, long bytes) {
     if (reference->bytes != bytes || !reference->right) {
         free(reference->right);
-        reference->right = ask_memory((size_t)bytes);
+        reference->right = try_memory((size_t)bytes);
     }
     reference->ready = reference->right != NULL;
     if (!reference->ready)
@@ -49,16 +49,16 @@ void free_reference(struct reference *reference) {
     *reference = (struct reference){0};
 }
 
-static long next_position(struct reference *reference) {
+static long find_next_position(struct reference *reference) {
     const long length = reference->last - reference->first + 1;
     reference->next = (reference->next + (long)((double)length * GOLDEN) + 1) % length;
     return reference->first + reference->next;
 }
 
 void change_received(struct reference *reference, const struct call *call) {
-    const long positions[CHANGED_BYTES] = {reference->first, reference->last, next_position(reference)};
+    const long positions[CHANGED_BYTES] = {reference->first, reference->last, find_next_position(reference)};
     for (int i = 0; i < CHANGED_BYTES; i++) {
-        const long place = reference->places[i] = place_of(call, positions[i]);
+        const long place = reference->places[i] = find_place(call, positions[i]);
         reference->data[place] = reference->right[place] ^ (reference->right[place] == GUARD ? 0 : 0xff);
     }
 }

@@ -29,7 +29,7 @@ struct reference {
 };
 
 /* Whether data of this size are copied. */
-bool is_kept(long bytes);
+bool can_be_kept(long bytes);
 /* Takes what lies in `call->buffers.receive`, of `bytes` bytes with gaps, as right; returns without one if there is no memory. */
 void keep_reference(struct reference *reference, const struct call *call, long bytes);
 void free_reference(struct reference *reference);

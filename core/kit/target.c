@@ -41,7 +41,7 @@ int to_all_others(const struct call *call, int origin, int target) {
 }
 
 int count_window(const struct call *call) {
-    return (int)chosen(call, &window_choice);
+    return (int)read_choice(call, &window_choice);
 }
 
 int count_others(const struct call *call) {
@@ -49,14 +49,14 @@ int count_others(const struct call *call) {
 }
 
 /* Blocks lie in the order of the ranks on the other side: how many of the origin's are for targets before `until`. */
-static int blocks_as_origin(const struct call *call, int origin, int until) {
+static int count_origin_blocks(const struct call *call, int origin, int until) {
     int blocks = 0;
     for (int target = 0; target < until; target++)
         blocks += target_of(call)->reaches(call, origin, target);
     return blocks;
 }
 
-static int blocks_as_target(const struct call *call, int target, int until) {
+static int count_target_blocks(const struct call *call, int target, int until) {
     int blocks = 0;
     for (int origin = 0; origin < until; origin++)
         blocks += target_of(call)->reaches(call, origin, target);
@@ -64,7 +64,7 @@ static int blocks_as_target(const struct call *call, int target, int until) {
 }
 
 /* Where a block lies in the target's memory. */
-static MPI_Aint place_of(const struct call *call, int rank, long block) {
+static MPI_Aint find_place(const struct call *call, int rank, long block) {
     const struct target *target = target_of(call);
     return target->places[rank] + (target->rma_kind == ADDS ? 0 : block * call->message.extent);
 }
@@ -72,23 +72,24 @@ static MPI_Aint place_of(const struct call *call, int rank, long block) {
 /* Every rank begins with the one after it, so that not all reach for the same one at once. */
 static void plan_transfers(const struct call *call, struct target *target) {
     target->transfers =
-        obtain_memory(sizeof *target->transfers * ((size_t)blocks_as_origin(call, call->peers.rank, call->peers.ranks) + 1));
+        obtain_memory(sizeof *target->transfers * ((size_t)count_origin_blocks(call, call->peers.rank, call->peers.ranks) + 1));
     target->peers = obtain_memory(sizeof *target->peers * (size_t)call->peers.ranks);
     for (int i = 1; i < call->peers.ranks; i++) {
         const int peer = (call->peers.rank + i) % call->peers.ranks, blocks = target->reaches(call, call->peers.rank, peer);
-        const long here = blocks_as_origin(call, call->peers.rank, peer), there = blocks_as_target(call, peer, call->peers.rank);
+        const long here = count_origin_blocks(call, call->peers.rank, peer),
+                   there = count_target_blocks(call, peer, call->peers.rank);
         if (blocks > 0)
             target->peers[target->peer_count++] = peer;
         for (int k = 0; k < blocks; k++)
             target->transfers[target->transfer_count++] =
-                (struct transfer){peer, place_of(call, peer, there + k), (here + k) * call->message.extent};
+                (struct transfer){peer, find_place(call, peer, there + k), (here + k) * call->message.extent};
     }
 }
 
 static void count_moved(struct call *call, long bytes) {
     call->moved.messages = 0;
     for (int origin = 0; origin < call->peers.ranks; origin++)
-        call->moved.messages += blocks_as_origin(call, origin, call->peers.ranks);
+        call->moved.messages += count_origin_blocks(call, origin, call->peers.ranks);
     call->moved.bytes = call->moved.messages * bytes;
 }
 
@@ -143,12 +144,12 @@ const struct choice allocation_choice = {
 
 /* --- what keeps order --- */
 
-static int nothing(const struct target *target) {
+static int do_nothing(const struct target *target) {
     (void)target;
     return MPI_SUCCESS;
 }
 
-static inline int with_peers(const struct target *target, int (*act)(int, MPI_Win)) {
+static inline int for_each_peer(const struct target *target, int (*act)(int, MPI_Win)) {
     int code = MPI_SUCCESS;
     for (int i = 0; i < target->peer_count; i++) {
         const int now = act(target->peers[i], target->window);
@@ -174,20 +175,20 @@ static int flush_local_one(int rank, MPI_Win window) {
 }
 
 static int lock(const struct target *target) {
-    return with_peers(target, lock_one);
+    return for_each_peer(target, lock_one);
 }
 
 static int unlock(const struct target *target) {
-    return with_peers(target, unlock_one);
+    return for_each_peer(target, unlock_one);
 }
 
 /* One or two neighbours are flushed one by one, as a program does that knows no others. */
 static int flush(const struct target *target) {
-    return target->peer_count > 2 ? MPI_Win_flush_all(target->window) : with_peers(target, flush_one);
+    return target->peer_count > 2 ? MPI_Win_flush_all(target->window) : for_each_peer(target, flush_one);
 }
 
 static int flush_local(const struct target *target) {
-    return target->peer_count > 2 ? MPI_Win_flush_local_all(target->window) : with_peers(target, flush_local_one);
+    return target->peer_count > 2 ? MPI_Win_flush_local_all(target->window) : for_each_peer(target, flush_local_one);
 }
 
 static int lock_all(const struct target *target) {
@@ -217,7 +218,7 @@ static void synchronise_copies(const struct call *call) {
     MPI_Win_sync(target_of(call)->window);
 }
 
-static void lock_own(const struct call *call) {
+static void lock_own_memory(const struct call *call) {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, call->peers.rank, 0, target_of(call)->window);
     MPI_Win_unlock(call->peers.rank, target_of(call)->window);
 }
@@ -230,14 +231,14 @@ static void leave_copies(const struct call *call) {
 static const struct epoch {
     int (*open)(const struct target *);
     int (*close)(const struct target *);
-    void (*settle)(const struct call *);
+    void (*synchronise_memory)(const struct call *);
     /* All is within one lock of all; targets call nothing; transfers arrive only later. */
     bool is_held, passive, late;
 } epochs[] = {
-    {nothing, flush, synchronise_copies, .is_held = true, .passive = true},
-    {nothing, flush_local, synchronise_copies, .is_held = true, .passive = true, .late = true},
-    {lock, unlock, lock_own, .passive = true},
-    {lock_all, unlock_all, lock_own, .passive = true},
+    {do_nothing, flush, synchronise_copies, .is_held = true, .passive = true},
+    {do_nothing, flush_local, synchronise_copies, .is_held = true, .passive = true, .late = true},
+    {lock, unlock, lock_own_memory, .passive = true},
+    {lock_all, unlock_all, lock_own_memory, .passive = true},
     {fence, fence, leave_copies, .passive = false},
     {post_and_start, complete_and_wait, leave_copies, .passive = false},
 };
@@ -248,15 +249,15 @@ const struct choice epoch_choice = {
     NAMES_OF("flush", "flush_local", "lock", "lock_all", "fence", "pscw")};
 
 static const struct epoch *epoch_of(const struct call *call) {
-    return &epochs[chosen(call, &epoch_choice)];
+    return &epochs[read_choice(call, &epoch_choice)];
 }
 
-void settle(const struct call *call) {
+void synchronise_memory(const struct call *call) {
     const struct target *target = target_of(call);
-    if (target->silent && target->unified)
+    if (target->without_mpi && target->unified)
         atomic_thread_fence(memory_order_seq_cst);
     else
-        epoch_of(call)->settle(call);
+        epoch_of(call)->synchronise_memory(call);
 }
 
 int complete_at_target(struct call *call) {
@@ -274,22 +275,22 @@ static bool share_memory(const struct call *call) {
     return ranks == call->peers.ranks;
 }
 
-const char *refuses_active_targets(const struct call *call) {
+const char *refuse_active_targets(const struct call *call) {
     const bool may = epoch_of(call)->passive;
-    return may ? refuses_target(call) : "a target that computes takes no part; epoch=flush asks nothing of it";
+    return may ? refuse_target(call) : "a target that computes takes no part; epoch=flush asks nothing of it";
 }
 
-const char *refuses_target(const struct call *call) {
+const char *refuse_target(const struct call *call) {
     if (call->form == NONBLOCKING && !epoch_of(call)->passive)
         return "MPI gives no requests where the target takes part; epoch=flush asks nothing of it";
-    if (chosen(call, &allocation_choice) == SHARED && !share_memory(call))
+    if (read_choice(call, &allocation_choice) == SHARED && !share_memory(call))
         return "ranks of several nodes share no memory";
     return NULL;
 }
 
-const char *refuses_reduction(const struct call *call) {
-    const bool is_user_defined = chosen(call, &reduction_choice) == REDUCTION_USER;
-    return is_user_defined ? "MPI accumulates by its own reductions only" : refuses_target(call);
+const char *refuse_reduction(const struct call *call) {
+    const bool is_user_defined = read_choice(call, &reduction_choice) == REDUCTION_USER;
+    return is_user_defined ? "MPI accumulates by its own reductions only" : refuse_target(call);
 }
 
 /* --- made and put away --- */
@@ -314,14 +315,14 @@ static int make_groups(const struct call *call, struct target *target) {
 /* Ranks that reach nobody have nothing to lock or flush. */
 static int open_epoch(struct target *target) {
     const bool idle = target->epoch->passive && target->peer_count == 0;
-    target->open = idle ? nothing : target->epoch->open;
-    target->close = idle ? nothing : target->epoch->close;
+    target->open = idle ? do_nothing : target->epoch->open;
+    target->close = idle ? do_nothing : target->epoch->close;
     const int code = target->epoch->is_held ? MPI_Win_lock_all(0, target->window) : MPI_SUCCESS;
     target->locked = target->epoch->is_held && !code;
     return code;
 }
 
-static struct target *new_target(struct call *call, rma_pattern *reaches, enum rma_kind rma_kind) {
+static struct target *make_target_state(struct call *call, rma_pattern *reaches, enum rma_kind rma_kind) {
     struct target *target = obtain_memory(sizeof *target);
     target->window = MPI_WIN_NULL;
     target->origins = target->targets = MPI_GROUP_NULL;
@@ -334,43 +335,43 @@ static struct target *new_target(struct call *call, rma_pattern *reaches, enum r
 }
 
 /* Where the library does not say so, they are two. */
-static bool has_one_copy(MPI_Win window) {
+static bool is_unified(MPI_Win window) {
     int *model = NULL, known = 0;
     const int code = MPI_Win_get_attr(window, MPI_WIN_MODEL, &model, &known);
     return code == MPI_SUCCESS && known && *model == MPI_WIN_UNIFIED;
 }
 
-static int open_target(const struct call *call, struct target *target) {
+static int open_window(const struct call *call, struct target *target) {
     const unsigned char *const requested = target->memory;
-    int code = allocations[chosen(call, &allocation_choice)](call, target);
+    int code = allocations[read_choice(call, &allocation_choice)](call, target);
     target->is_allocated_by_mpi = target->memory != requested;
     code = code ? code : MPI_Win_set_errhandler(target->window, MPI_ERRORS_RETURN);
     if (code)
         return code;
-    target->unified = has_one_copy(target->window);
+    target->unified = is_unified(target->window);
     plan_transfers(call, target);
     code = make_groups(call, target);
     return code ? code : open_epoch(target);
 }
 
 int make_target(struct call *call, rma_pattern *reaches, enum rma_kind rma_kind) {
-    struct target *target = new_target(call, reaches, rma_kind);
-    const int blocks = blocks_as_target(call, call->peers.rank, call->peers.ranks);
+    struct target *target = make_target_state(call, reaches, rma_kind);
+    const int blocks = count_target_blocks(call, call->peers.rank, call->peers.ranks);
     target->memory = rma_kind == GETS ? call->buffers.send : call->buffers.receive;
     target->bytes = (rma_kind == ADDS ? blocks > 0 : blocks) * call->message.extent;
     count_moved(call, call->message.bytes);
-    const int code = open_target(call, target);
+    const int code = open_window(call, target);
     if (!code && rma_kind != GETS && target->is_allocated_by_mpi && target->bytes > 0)
         call->buffers.elsewhere = target->memory;
     return code;
 }
 
 int make_element_target(struct call *call) {
-    struct target *target = new_target(call, first_to_second, ADDS);
+    struct target *target = make_target_state(call, first_to_second, ADDS);
     target->memory = target->element.bytes;
     target->bytes = call->peers.rank == call->peers.second ? (long)sizeof target->element : 0;
     count_moved(call, 2L * call->message.datatype->bytes);
-    return open_target(call, target);
+    return open_window(call, target);
 }
 
 static void free_group(MPI_Group *group) {
@@ -400,7 +401,7 @@ void finish_target(struct call *call) {
 
 /* --- calls --- */
 
-int move_all(struct call *call, transfer_fn *move) {
+int run_transfers(struct call *call, transfer_function *move) {
     const struct target *target = target_of(call);
     int code = target->open(target);
     for (int i = 0; i < target->transfer_count && !code; i++)
@@ -418,8 +419,8 @@ static unsigned stream(const struct call *call, int origin, int target, int bloc
 }
 
 /* Every block that this rank moves as origin, or that is moved in its memory, in the order in which they lie. */
-static void visit(const struct call *call, bool as_origin, void (*see)(const struct call *, long at, unsigned stream, void *),
-                  void *context) {
+static void visit_blocks(const struct call *call, bool as_origin,
+                         void (*see)(const struct call *, long at, unsigned stream, void *), void *context) {
     long at = 0;
     for (int peer = 0; peer < call->peers.ranks; peer++) {
         const int origin = as_origin ? call->peers.rank : peer, target = as_origin ? peer : call->peers.rank;
@@ -439,7 +440,7 @@ static void check_block(const struct call *call, long at, unsigned stream, void 
 }
 
 /* What others get from memory that MPI gave, of which the core knows nothing. */
-static void expose(const struct call *call, unsigned char *memory) {
+static void store_for_others(const struct call *call, unsigned char *memory) {
     for (long i = 0; i < call->buffers.send_bytes; i++) {
         const long position = i % call->message.bytes;
         const long place =
@@ -450,46 +451,46 @@ static void expose(const struct call *call, unsigned char *memory) {
 
 void fill_moved(struct call *call) {
     const struct target *target = target_of(call);
-    visit(call, target->rma_kind != GETS, fill_block, NULL);
+    visit_blocks(call, target->rma_kind != GETS, fill_block, NULL);
     if (target->rma_kind == GETS && target->is_allocated_by_mpi && target->bytes > 0)
-        expose(call, target->memory);
-    settle(call);
+        store_for_others(call, target->memory);
+    synchronise_memory(call);
 }
 
-void keep_silent(const struct call *call, bool silent) {
-    target_of(call)->silent = silent;
+void avoid_mpi(const struct call *call, bool without_mpi) {
+    target_of(call)->without_mpi = without_mpi;
 }
 
-bool is_seen_silently(const struct call *call) {
+bool is_visible_without_mpi(const struct call *call) {
     const struct target *target = target_of(call);
     return target->unified || target->rma_kind == GETS || !target->epoch->passive;
 }
 
-bool is_reached(const struct call *call) {
+bool is_target(const struct call *call) {
     return target_of(call)->reached && target_of(call)->rma_kind != GETS;
 }
 
-bool is_reached_unawares(const struct call *call) {
+bool is_passive_target(const struct call *call) {
     const struct target *target = target_of(call);
-    return is_reached(call) && target->epoch->passive;
+    return is_target(call) && target->epoch->passive;
 }
 
 /* What was got lies outside the window. */
 void check_moved(const struct call *call, struct mismatch *mismatch) {
     if (target_of(call)->rma_kind != GETS)
-        settle(call);
-    visit(call, target_of(call)->rma_kind == GETS, check_block, mismatch);
+        synchronise_memory(call);
+    visit_blocks(call, target_of(call)->rma_kind == GETS, check_block, mismatch);
 }
 
 void fill_added(struct call *call) {
     fill_addends(call);
     if (target_of(call)->bytes > 0)
         fill_terms(call, call->buffers.receive, call->message.count, 0, call->peers.rank);
-    settle(call);
+    synchronise_memory(call);
 }
 
 void check_added(const struct call *call, struct mismatch *mismatch) {
-    settle(call);
+    synchronise_memory(call);
     if (target_of(call)->bytes > 0)
         check_sums(call, mismatch);
 }

@@ -53,7 +53,7 @@ struct target {
     MPI_Group origins, targets;
     bool attached, locked;
     /* Whether both copies of the window are one, so that what others moved is seen without a call; whether none may be made. */
-    bool unified, silent;
+    bool unified, without_mpi;
     const struct epoch *epoch;
     int (*open)(const struct target *);
     int (*close)(const struct target *);
@@ -75,14 +75,14 @@ int make_element_target(struct call *call);
 void finish_target(struct call *call);
 
 /* Moves one block, or begins to. */
-typedef int transfer_fn(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request);
-int move_all(struct call *call, transfer_fn *move);
+typedef int transfer_function(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request);
+int run_transfers(struct call *call, transfer_function *move);
 
 /* Not timed: what is complete for its origin alone arrives. */
 int complete_at_target(struct call *call);
 
 /* Makes visible to others what this rank stored in its window, and to this rank what others did. */
-void settle(const struct call *call);
+void synchronise_memory(const struct call *call);
 
 void fill_moved(struct call *call);
 void check_moved(const struct call *call, struct mismatch *mismatch);
@@ -91,29 +91,29 @@ void fill_added(struct call *call);
 void check_added(const struct call *call, struct mismatch *mismatch);
 
 /* Whether others reach this rank's memory without a call of its own. */
-bool is_reached_unawares(const struct call *call);
+bool is_passive_target(const struct call *call);
 
 /* No call of MPI is made to see what others moved, wherever both copies of the window are one. */
-void keep_silent(const struct call *call, bool silent);
+void avoid_mpi(const struct call *call, bool without_mpi);
 /* Whether data can be checked so. */
-bool is_seen_silently(const struct call *call);
+bool is_visible_without_mpi(const struct call *call);
 /* Whether others reach this rank's memory. */
-bool is_reached(const struct call *call);
+bool is_target(const struct call *call);
 
 int count_window(const struct call *call);
 int count_others(const struct call *call);
 
 /* Collective: what cannot be, of choices and of where ranks are. */
-const char *refuses_target(const struct call *call);
-const char *refuses_active_targets(const struct call *call);
-const char *refuses_reduction(const struct call *call);
+const char *refuse_target(const struct call *call);
+const char *refuse_active_targets(const struct call *call);
+const char *refuse_reduction(const struct call *call);
 
 #define ONE_SIDED \
     .kind = KIND_ONE_SIDED, .timing.completes = true, .data.keeps_buffers = true, .hooks.finish = finish_target, \
-    .hooks.awaits_nobody = is_reached_unawares
+    .hooks.is_passive_target = is_passive_target
 #define MOVES ONE_SIDED, .data.sized = true, .hooks.fill = fill_moved, .hooks.check = check_moved
 #define ADDITION \
-    ONE_SIDED, .data.sized = true, .data.datatypes = NUMBERS, .data.accumulates = true, .hooks.refuses = refuses_reduction, \
+    ONE_SIDED, .data.sized = true, .data.datatypes = NUMBERS, .data.accumulates = true, .hooks.refuses = refuse_reduction, \
                .hooks.fill = fill_added
 /* One number goes there and one comes back. */
 #define ON_ELEMENT ONE_SIDED, TO_SECOND, .data.accumulates = true

@@ -12,11 +12,11 @@ static int request_accumulate(struct call *call, MPI_Win window, const struct tr
 }
 
 static int blocking(struct call *call) {
-    return move_all(call, accumulate);
+    return run_transfers(call, accumulate);
 }
 
 static int nonblocking(struct call *call) {
-    return move_all(call, request_accumulate);
+    return run_transfers(call, request_accumulate);
 }
 
 static int prepare_accumulate(struct call *call) {

@@ -67,14 +67,14 @@ static unsigned stream(const struct call *call, int from, int to) {
 
 static void fill(struct call *call) {
     for (int to = 0; to < call->peers.ranks; to++) {
-        const struct span span = block_of(call, to);
+        const struct span span = find_block(call, to);
         fill_bytes(call->buffers.send + span.at, span.bytes, stream(call, call->peers.rank, to));
     }
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     for (int from = 0; from < call->peers.ranks; from++) {
-        const struct span span = block_of(call, from);
+        const struct span span = find_block(call, from);
         check_bytes(call->buffers.receive + span.at, span.bytes, stream(call, from, call->peers.rank), span.at, mismatch);
     }
 }

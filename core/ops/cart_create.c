@@ -1,8 +1,8 @@
-#include "kit/apart.h"
 #include "kit/neighbours.h"
+#include "kit/separate_comm.h"
 
 static int prepare(struct call *call) {
-    return keep_neighbourhood(call, true);
+    return make_neighbourhood_state(call, true);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
@@ -15,7 +15,7 @@ static const struct operation cart_create = {
     .standard = "MPI-4.1 8.5.1",
     MAKES_COMMUNICATOR,
     CHOICES(&dimensions_choice, &grid_choice),
-    .hooks.takes = ranks_of_grid,
+    .hooks.takes = count_grid_ranks,
     .forms = {make_cartesian},
     .hooks.prepare = prepare,
     .hooks.check = check,

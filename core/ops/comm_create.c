@@ -1,5 +1,5 @@
-#include "kit/apart.h"
 #include "kit/new_comm.h"
+#include "kit/separate_comm.h"
 
 enum { TAG = 1 };
 

@@ -1,5 +1,5 @@
-#include "kit/apart.h"
 #include "kit/new_comm.h"
+#include "kit/separate_comm.h"
 
 static int blocking(struct call *call) {
     return MPI_Comm_dup(call->peers.members, &new_comm_of(call)->comm);

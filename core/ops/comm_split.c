@@ -1,6 +1,6 @@
 #include "base/choices.h"
-#include "kit/apart.h"
 #include "kit/new_comm.h"
+#include "kit/separate_comm.h"
 
 enum { ONE, HALVES, OWN };
 
@@ -10,8 +10,8 @@ static const struct choice colour_choice = {
     NAMES_OF("one", "halves", "own"),
 };
 
-static int colour_of(const struct call *call, int rank) {
-    switch (chosen(call, &colour_choice)) {
+static int find_colour(const struct call *call, int rank) {
+    switch (read_choice(call, &colour_choice)) {
     case HALVES:
         return (int)(2LL * rank / call->peers.ranks);
     case OWN:
@@ -22,7 +22,7 @@ static int colour_of(const struct call *call, int rank) {
 }
 
 static int split(struct call *call) {
-    return MPI_Comm_split(call->peers.members, colour_of(call, call->peers.rank), call->peers.rank, &new_comm_of(call)->comm);
+    return MPI_Comm_split(call->peers.members, find_colour(call, call->peers.rank), call->peers.rank, &new_comm_of(call)->comm);
 }
 
 static int split_type(struct call *call) {
@@ -32,10 +32,10 @@ static int split_type(struct call *call) {
 
 static void check_split(const struct call *call, struct mismatch *mismatch) {
     struct properties expected = {.topology = MPI_UNDEFINED};
-    if (!check_apart(call, mismatch))
+    if (!is_separate(call, mismatch))
         return;
     for (int rank = 0; rank < call->peers.ranks; rank++)
-        if (colour_of(call, rank) == colour_of(call, call->peers.rank)) {
+        if (find_colour(call, rank) == find_colour(call, call->peers.rank)) {
             expected.ranks++;
             expected.rank += rank < call->peers.rank;
         }
@@ -47,7 +47,7 @@ static void check_split_type(const struct call *call, struct mismatch *mismatch)
     const struct properties *observed = &new_comm_of(call)->observed;
     const bool possible = observed->ranks >= 1 && observed->ranks <= call->peers.ranks && observed->rank >= 0 &&
                           observed->rank < observed->ranks && observed->rank <= call->peers.rank;
-    if (check_apart(call, mismatch) && !possible)
+    if (is_separate(call, mismatch) && !possible)
         check_new_comm(call, mismatch);
 }
 

@@ -13,13 +13,13 @@ static int compare_and_swap(struct call *call, MPI_Win window, const struct tran
 }
 
 static int blocking(struct call *call) {
-    return move_all(call, compare_and_swap);
+    return run_transfers(call, compare_and_swap);
 }
 
 /* Of three numbers two are the operands. The first time the target holds the third one, so that nothing may be swapped. */
 enum { EXPECTED, DESIRED, STRANGE };
 
-static void put_number(const struct call *call, unsigned char *number, unsigned which) {
+static void fill_number(const struct call *call, unsigned char *number, unsigned which) {
     fill_bytes(number, call->message.datatype->bytes, call->seed + which);
 }
 
@@ -28,18 +28,18 @@ static void fill(struct call *call) {
     target->swaps = target->filled;
     target->filled = true;
     target->turn = 0;
-    put_number(call, target->operands[0].bytes, EXPECTED);
-    put_number(call, target->operands[1].bytes, DESIRED);
+    fill_number(call, target->operands[0].bytes, EXPECTED);
+    fill_number(call, target->operands[1].bytes, DESIRED);
     if (call->peers.rank == call->peers.second)
-        put_number(call, target->memory, target->swaps ? EXPECTED : STRANGE);
-    settle(call);
+        fill_number(call, target->memory, target->swaps ? EXPECTED : STRANGE);
+    synchronise_memory(call);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     const struct target *target = target_of(call);
     const bool origin = call->peers.rank == call->peers.first;
     const unsigned which = !target->swaps ? STRANGE : origin ? EXPECTED : DESIRED;
-    settle(call);
+    synchronise_memory(call);
     check_bytes(origin ? target->result.bytes : target->memory, call->message.datatype->bytes, call->seed + which, 0, mismatch);
 }
 
@@ -49,7 +49,7 @@ static const struct operation row = {
     ON_ELEMENT,
     .standard = "MPI-4.1 12.3.4",
     .data.datatypes = WHOLE_NUMBERS,
-    .hooks.refuses = refuses_target,
+    .hooks.refuses = refuse_target,
     .forms = {blocking},
     .hooks.prepare = make_element_target,
     .hooks.fill = fill,

@@ -1,8 +1,8 @@
-#include "kit/apart.h"
 #include "kit/neighbours.h"
+#include "kit/separate_comm.h"
 
 static int prepare(struct call *call) {
-    return keep_neighbourhood(call, false);
+    return make_neighbourhood_state(call, false);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {

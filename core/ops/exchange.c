@@ -25,7 +25,7 @@ static const struct exchange *exchange_of(const struct call *call) {
     return call->state;
 }
 
-static unsigned char *place(unsigned char *data, const struct call *call, int block) {
+static unsigned char *find_block_start(unsigned char *data, const struct call *call, int block) {
     return data + block * call->message.extent;
 }
 
@@ -34,29 +34,29 @@ static unsigned char *place(unsigned char *data, const struct call *call, int bl
 typedef int message(struct call *, const struct exchange *, int block, MPI_Request *);
 
 static int isend(struct call *call, const struct exchange *state, int block, MPI_Request *request) {
-    return MPI_Isend(place(call->buffers.send, call, block), call->message.count, call->message.type, state->ranks[block], block,
-                     call->peers.comm, request);
+    return MPI_Isend(find_block_start(call->buffers.send, call, block), call->message.count, call->message.type,
+                     state->ranks[block], block, call->peers.comm, request);
 }
 
 static int send_init(struct call *call, const struct exchange *state, int block, MPI_Request *request) {
-    return MPI_Send_init(place(call->buffers.send, call, block), call->message.count, call->message.type, state->ranks[block],
-                         block, call->peers.comm, request);
+    return MPI_Send_init(find_block_start(call->buffers.send, call, block), call->message.count, call->message.type,
+                         state->ranks[block], block, call->peers.comm, request);
 }
 
 static int irecv(struct call *call, const struct exchange *state, int block, MPI_Request *request) {
-    return MPI_Irecv(place(call->buffers.receive, call, block), call->message.count, call->message.type, state->ranks[block],
-                     state->mirrors[block], call->peers.comm, request);
+    return MPI_Irecv(find_block_start(call->buffers.receive, call, block), call->message.count, call->message.type,
+                     state->ranks[block], state->mirrors[block], call->peers.comm, request);
 }
 
 static int recv_init(struct call *call, const struct exchange *state, int block, MPI_Request *request) {
-    return MPI_Recv_init(place(call->buffers.receive, call, block), call->message.count, call->message.type, state->ranks[block],
-                         state->mirrors[block], call->peers.comm, request);
+    return MPI_Recv_init(find_block_start(call->buffers.receive, call, block), call->message.count, call->message.type,
+                         state->ranks[block], state->mirrors[block], call->peers.comm, request);
 }
 
 static int receive(struct call *call, const struct exchange *state, int block, MPI_Request *request) {
     (void)request;
-    return MPI_Recv(place(call->buffers.receive, call, block), call->message.count, call->message.type, state->ranks[block],
-                    state->mirrors[block], call->peers.comm, next_receipt(call));
+    return MPI_Recv(find_block_start(call->buffers.receive, call, block), call->message.count, call->message.type,
+                    state->ranks[block], state->mirrors[block], call->peers.comm, next_receipt(call));
 }
 
 /* --- all of them --- */
@@ -88,8 +88,8 @@ static int persistent(struct call *call) {
 
 /* --- before and after --- */
 
-static int take_part(struct call *call, int64_t ranks, int count) {
-    struct exchange *state = call->state = ask_memory(sizeof *state);
+static int make_state(struct call *call, int64_t ranks, int count) {
+    struct exchange *state = call->state = try_memory(sizeof *state);
     if (!state)
         return MPI_ERR_NO_MEM;
     *state = (struct exchange){.count = count, .replaced = call->window.requests};
@@ -108,23 +108,23 @@ static int take_part(struct call *call, int64_t ranks, int count) {
 static int expect_messages(struct call *call) {
     const struct exchange *state = exchange_of(call);
     const int code =
-        keep_receipts(call, call->form == BLOCKING ? state->count : 2 * state->count, state->count, call->message.type);
+        make_receipts(call, call->form == BLOCKING ? state->count : 2 * state->count, state->count, call->message.type);
     for (int block = 0; block < state->count && !code; block++)
         expect_receipt(call, block, (struct receipt){state->ranks[block], state->mirrors[block], call->message.count});
     return code;
 }
 
-static int prepare_two(struct call *call) {
-    const int code = take_part(call, 2, 1);
+static int prepare_pair(struct call *call) {
+    const int code = make_state(call, 2, 1);
     struct exchange *state = call->state;
     if (code)
         return code;
-    state->ranks[0] = other_of_two(call);
+    state->ranks[0] = find_other(call);
     return expect_messages(call);
 }
 
 static int prepare_chain(struct call *call) {
-    const int code = take_part(call, call->peers.ranks, 2);
+    const int code = make_state(call, call->peers.ranks, 2);
     struct exchange *state = call->state;
     if (code)
         return code;
@@ -137,11 +137,11 @@ static int prepare_halo(struct call *call) {
     struct grid grid = {.layout = {.ranks = 0}};
     int code = choose_grid(call, &grid);
     if (!code)
-        code = take_part(call, call->peers.ranks, 2 * grid.layout.dimensions);
+        code = make_state(call, call->peers.ranks, 2 * grid.layout.dimensions);
     if (code)
         return code;
     struct exchange *state = call->state;
-    const struct neighbours neighbours = neighbours_of(&grid, call->peers.rank);
+    const struct neighbours neighbours = list_neighbours(&grid, call->peers.rank);
     memcpy(state->ranks, neighbours.ranks, sizeof state->ranks);
     state->layout = grid.layout;
     call->layout = &state->layout;
@@ -184,7 +184,7 @@ static const struct operation pingping = {
     AT_ONCE,
     .data.messages = 1,
     .ranks.between_two = true,
-    .hooks.prepare = prepare_two,
+    .hooks.prepare = prepare_pair,
 };
 
 static const struct operation exchange = {
@@ -203,7 +203,7 @@ static const struct operation halo = {
     .hooks.count_messages = count_neighbours,
     .ranks.least = 2,
     CHOICES(&dimensions_choice, &grid_choice),
-    .hooks.takes = ranks_of_grid,
+    .hooks.takes = count_grid_ranks,
     .hooks.prepare = prepare_halo,
 };
 REGISTER(operation, pingping);

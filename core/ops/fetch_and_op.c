@@ -9,13 +9,13 @@ static int fetch_and_op(struct call *call, MPI_Win window, const struct transfer
 }
 
 static int blocking(struct call *call) {
-    return move_all(call, fetch_and_op);
+    return run_transfers(call, fetch_and_op);
 }
 
 static void fill(struct call *call) {
     struct target *target = target_of(call);
     fill_terms(call, call->peers.rank == call->peers.second ? target->memory : target->operands[0].bytes, 1, 0, call->peers.rank);
-    settle(call);
+    synchronise_memory(call);
 }
 
 /* The target holds both ranks' numbers added up, and the origin got what the target held before. */
@@ -23,7 +23,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
     const bool origin = call->peers.rank == call->peers.first;
     struct target *target = target_of(call);
     struct call one_element = *call;
-    settle(call);
+    synchronise_memory(call);
     one_element.buffers.receive = origin ? target->result.bytes : target->memory;
     check_reduced(&one_element, one_element.buffers.receive, 1, 0, origin ? call->peers.second : 0,
                   origin ? call->peers.second : call->peers.ranks - 1, mismatch);
@@ -35,7 +35,7 @@ static const struct operation row = {
     ON_ELEMENT,
     .standard = "MPI-4.1 12.3.4",
     .data.datatypes = NUMBERS,
-    .hooks.refuses = refuses_reduction,
+    .hooks.refuses = refuse_reduction,
     .forms = {blocking},
     .hooks.prepare = make_element_target,
     .hooks.fill = fill,

@@ -12,11 +12,11 @@ static int request_get(struct call *call, MPI_Win window, const struct transfer 
 }
 
 static int blocking(struct call *call) {
-    return move_all(call, get);
+    return run_transfers(call, get);
 }
 
 static int nonblocking(struct call *call) {
-    return move_all(call, request_get);
+    return run_transfers(call, request_get);
 }
 
 static int prepare_get(struct call *call) {
@@ -45,7 +45,7 @@ static int prepare_all_to_all(struct call *call) {
 
 /* --- rows --- */
 
-#define GET MOVES, .standard = "MPI-4.1 12.3.2", .hooks.refuses = refuses_target, .forms = {blocking, nonblocking}
+#define GET MOVES, .standard = "MPI-4.1 12.3.2", .hooks.refuses = refuse_target, .forms = {blocking, nonblocking}
 #define ENDS "; nonblocking: MPI_Rget, MPI_Wait, then the same"
 
 static const struct operation once = {

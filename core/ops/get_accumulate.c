@@ -15,11 +15,11 @@ static int request_get_accumulate(struct call *call, MPI_Win window, const struc
 }
 
 static int blocking(struct call *call) {
-    return move_all(call, get_accumulate);
+    return run_transfers(call, get_accumulate);
 }
 
 static int nonblocking(struct call *call) {
-    return move_all(call, request_get_accumulate);
+    return run_transfers(call, request_get_accumulate);
 }
 
 static int prepare(struct call *call) {

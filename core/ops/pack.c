@@ -16,7 +16,7 @@ static int prepare(struct call *call) {
     const int code = MPI_Pack_size(call->message.count, call->message.type, call->peers.comm, &room);
     if (code)
         return code;
-    struct packed *packed = call->state = ask_memory(sizeof *packed + (size_t)room);
+    struct packed *packed = call->state = try_memory(sizeof *packed + (size_t)room);
     if (!packed)
         return MPI_ERR_NO_MEM;
     packed->room = room;

@@ -39,7 +39,7 @@ struct pingpong {
     int partitions;
 };
 
-static int rally(struct call *call) {
+static int run_ping_pong(struct call *call) {
     struct pingpong *const state = call->state;
     const int code = state->leads ? state->legs.send(call, state) : state->legs.receive(call, state);
     if (code)
@@ -193,12 +193,12 @@ static const struct choice receive_choice = {
     NAMES_OF("source", "any-source", "probe", "matched-probe"),
 };
 
-static int take_part(struct call *call, const struct legs legs[FORMS]) {
-    struct pingpong *state = call->state = ask_memory(sizeof *state);
+static int make_state(struct call *call, const struct legs legs[FORMS]) {
+    struct pingpong *state = call->state = try_memory(sizeof *state);
     if (!state)
         return MPI_ERR_NO_MEM;
     state->leads = call->peers.rank == call->peers.first;
-    state->other = state->source = other_of_two(call);
+    state->other = state->source = find_other(call);
     state->legs = legs[call->form];
     return MPI_SUCCESS;
 }
@@ -212,7 +212,7 @@ static void answer_ready(struct pingpong *state) {
 }
 
 static int choose_legs(struct call *call, struct pingpong *state) {
-    const int64_t mode = chosen(call, &mode_choice), how = chosen(call, &receive_choice);
+    const int64_t mode = read_choice(call, &mode_choice), how = read_choice(call, &receive_choice);
     state->mode = &modes[mode];
     if (how == FROM_ANY_SOURCE)
         state->source = MPI_ANY_SOURCE;
@@ -239,7 +239,7 @@ static int expect_messages(struct call *call, const struct pingpong *state) {
 }
 
 static int prepare(struct call *call) {
-    int code = take_part(call, plain);
+    int code = make_state(call, plain);
     if (!code)
         code = expect_messages(call, call->state);
     if (!code)
@@ -248,7 +248,7 @@ static int prepare(struct call *call) {
 }
 
 /* The leaders are the first half of the ranks, each with one of the second. */
-static void pair_up(struct call *call) {
+static void choose_pair(struct call *call) {
     const int half = call->peers.ranks / 2;
     call->peers.first = call->peers.rank % half;
     call->peers.second = call->peers.first + half;
@@ -257,12 +257,12 @@ static void pair_up(struct call *call) {
 }
 
 static int prepare_pairs(struct call *call) {
-    pair_up(call);
+    choose_pair(call);
     return prepare(call);
 }
 
 static int prepare_packed(struct call *call) {
-    int code = take_part(call, packed);
+    int code = make_state(call, packed);
     struct pingpong *state = call->state;
     if (!code)
         code = expect_receipts(call, MPI_PACKED, (struct receipt){state->other, TAG, -1});
@@ -270,12 +270,12 @@ static int prepare_packed(struct call *call) {
         code = MPI_Pack_size(call->message.count, call->message.type, call->peers.comm, &state->packed_bytes);
     if (code)
         return code;
-    state->packed = ask_memory((size_t)state->packed_bytes + 1);
+    state->packed = try_memory((size_t)state->packed_bytes + 1);
     return state->packed ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 static int prepare_large(struct call *call) {
-    int code = take_part(call, large);
+    int code = make_state(call, large);
     const struct pingpong *state = call->state;
     if (!code)
         code = expect_messages(call, state);
@@ -292,12 +292,12 @@ static int prepare_large(struct call *call) {
 /* In pairs and not between two, since Open MPI 5.0 waits for ever where not all ranks take part. Statuses are not checked:
  * MPI-4.1 does not say what they hold (mpi-forum/mpi-issues 820). */
 static int prepare_partitioned(struct call *call) {
-    pair_up(call);
-    int code = take_part(call, partitioned);
+    choose_pair(call);
+    int code = make_state(call, partitioned);
     struct pingpong *state = call->state;
     if (code)
         return code;
-    state->partitions = (int)chosen(call, &partitions_choice);
+    state->partitions = (int)read_choice(call, &partitions_choice);
     const MPI_Count each = call->message.count / state->partitions;
     code = MPI_Psend_init(call->buffers.send, state->partitions, each, call->message.type, state->other, TAG, call->peers.comm,
                           MPI_INFO_NULL, &call->window.requests[OUT]);
@@ -319,16 +319,16 @@ static void finish(struct call *call) {
 }
 
 static const char *refuses(const struct call *call) {
-    const int64_t how = chosen(call, &receive_choice);
+    const int64_t how = read_choice(call, &receive_choice);
     if (how >= PROBED && call->form != BLOCKING)
         return "only a receive that blocks is probed for first: receive=probe and matched-probe need form=blocking";
-    if (how >= PROBED && chosen(call, &mode_choice) == READY)
+    if (how >= PROBED && read_choice(call, &mode_choice) == READY)
         return "a receive that is probed for is not posted before the message: mode=ready cannot be with it";
     return refuse_mode(call, UNDER_WAY);
 }
 
-static const char *refuses_partitions(const struct call *call) {
-    if (call->message.count % chosen(call, &partitions_choice) != 0)
+static const char *refuse_partitions(const struct call *call) {
+    if (call->message.count % read_choice(call, &partitions_choice) != 0)
         return "the elements of the message cannot be divided equally among the partitions";
     return NULL;
 }
@@ -356,7 +356,7 @@ static const struct operation pingpong = {
     .timing.threads = true,
     CHOICES(&mode_choice, &receive_choice),
     .hooks.refuses = refuses,
-    .forms = {rally, rally, rally},
+    .forms = {run_ping_pong, run_ping_pong, run_ping_pong},
     .hooks.prepare = prepare,
 };
 
@@ -367,7 +367,7 @@ static const struct operation pingpong_packed = {
     TO_AND_FRO,
     ALONE,
     .timing.threads = true,
-    .forms = {rally},
+    .forms = {run_ping_pong},
     .hooks.prepare = prepare_packed,
 };
 
@@ -379,7 +379,7 @@ static const struct operation pingpong_large = {
     ALONE,
     .timing.threads = true,
     .data.large = true,
-    .forms = {rally, rally, rally},
+    .forms = {run_ping_pong, run_ping_pong, run_ping_pong},
     .hooks.prepare = prepare_large,
 };
 
@@ -391,8 +391,8 @@ static const struct operation pingpong_partitioned = {
     .ranks.in_pairs = true,
     .timing.start = "window",
     CHOICES(&partitions_choice),
-    .hooks.refuses = refuses_partitions,
-    .forms = {[PERSISTENT] = rally},
+    .hooks.refuses = refuse_partitions,
+    .forms = {[PERSISTENT] = run_ping_pong},
     .hooks.prepare = prepare_partitioned,
 };
 
@@ -406,7 +406,7 @@ static const struct operation pingpong_pairs = {
     .timing.start = "window",
     CHOICES(&mode_choice, &receive_choice),
     .hooks.refuses = refuses,
-    .forms = {rally, rally, rally},
+    .forms = {run_ping_pong, run_ping_pong, run_ping_pong},
     .hooks.prepare = prepare_pairs,
 };
 REGISTER(operation, pingpong);

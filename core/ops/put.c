@@ -18,11 +18,11 @@ static int request_put(struct call *call, MPI_Win window, const struct transfer 
 }
 
 static int blocking(struct call *call) {
-    return move_all(call, put);
+    return run_transfers(call, put);
 }
 
 static int nonblocking(struct call *call) {
-    return move_all(call, request_put);
+    return run_transfers(call, request_put);
 }
 
 static int prepare_put(struct call *call) {
@@ -64,8 +64,8 @@ static int64_t now_ns(void) {
 
 static int prepare_passive(struct call *call) {
     const int code = prepare_put(call);
-    if (call->peers.rank == call->peers.second && chosen(call, &target_choice) != WAITING)
-        target_of(call)->busy_ns = 1000 * chosen(call, &busy_choice);
+    if (call->peers.rank == call->peers.second && read_choice(call, &target_choice) != WAITING)
+        target_of(call)->busy_ns = 1000 * read_choice(call, &busy_choice);
     return code;
 }
 
@@ -74,7 +74,7 @@ static int put_meanwhile(struct call *call) {
     const int64_t busy_ns = target_of(call)->busy_ns, until_ns = busy_ns > 0 ? now_ns() + busy_ns : 0;
     while (busy_ns > 0 && now_ns() < until_ns)
         continue;
-    return move_all(call, put);
+    return run_transfers(call, put);
 }
 
 /* Whatever the start, the target waits in MPI until the origin is done. */
@@ -88,7 +88,7 @@ static int wait_for_origin(struct call *call) {
 /* --- rows --- */
 
 #define PUT \
-    MOVES, .standard = "MPI-4.1 12.3.1", .hooks.refuses = refuses_target, .forms = {blocking, nonblocking}, \
+    MOVES, .standard = "MPI-4.1 12.3.1", .hooks.refuses = refuse_target, .forms = {blocking, nonblocking}, \
                                          .hooks.after = complete_at_target
 #define ENDS "; nonblocking: MPI_Rput, MPI_Wait, then the same"
 
@@ -168,7 +168,7 @@ static const struct operation passive = {
     .amounts.root_send = {.base = 1},
     .amounts.receive = {.base = 1},
     CHOICES(&target_choice, &busy_choice, &allocation_choice, &epoch_choice),
-    .hooks.refuses = refuses_active_targets,
+    .hooks.refuses = refuse_active_targets,
     .forms = {put_meanwhile},
     .hooks.prepare = prepare_passive,
     .hooks.after = wait_for_origin,

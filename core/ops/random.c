@@ -64,7 +64,7 @@ static int shuffle(struct drawing *drawing, int ranks, int rank) {
 }
 
 /* Of an odd number of ranks the last in the order has no partner. */
-static void pair(struct drawing *drawing, int ranks, int place) {
+static void choose_partner(struct drawing *drawing, int ranks, int place) {
     const bool sends = drawing->direction == BOTH_WAYS || place % 2 == 0,
                receives = drawing->direction == BOTH_WAYS || place % 2 == 1;
     const int partner = (place ^ 1) < ranks ? drawing->order[place ^ 1] : MPI_PROC_NULL;
@@ -72,7 +72,7 @@ static void pair(struct drawing *drawing, int ranks, int place) {
     drawing->from = receives ? partner : MPI_PROC_NULL;
 }
 
-static void join(struct drawing *drawing, int ranks, int place) {
+static void choose_neighbours(struct drawing *drawing, int ranks, int place) {
     drawing->to = drawing->order[(place + 1) % ranks];
     drawing->from = drawing->order[(place + ranks - 1) % ranks];
 }
@@ -81,9 +81,9 @@ static int before(struct call *call) {
     struct drawing *drawing = call->state;
     const int place = shuffle(drawing, call->peers.ranks, call->peers.rank);
     if (drawing->direction == CORRELATED)
-        join(drawing, call->peers.ranks, place);
+        choose_neighbours(drawing, call->peers.ranks, place);
     else
-        pair(drawing, call->peers.ranks, place);
+        choose_partner(drawing, call->peers.ranks, place);
     const bool receives = drawing->from != MPI_PROC_NULL;
     expect_receipt(call, 0, (struct receipt){drawing->from, receives ? TAG : MPI_ANY_TAG, receives ? call->message.count : 0});
     return MPI_SUCCESS;
@@ -91,10 +91,10 @@ static int before(struct call *call) {
 
 static int prepare(struct call *call) {
     static const int64_t senders_per_two[] = {[ONE_WAY] = 1, [BOTH_WAYS] = 2, [CORRELATED] = 2};
-    struct drawing *drawing = call->state = ask_memory(sizeof *drawing + sizeof *drawing->order * (size_t)call->peers.ranks);
+    struct drawing *drawing = call->state = try_memory(sizeof *drawing + sizeof *drawing->order * (size_t)call->peers.ranks);
     if (!drawing)
         return MPI_ERR_NO_MEM;
-    drawing->direction = (int)chosen(call, &direction_choice);
+    drawing->direction = (int)read_choice(call, &direction_choice);
     drawing->state = 1;
     for (int rank = 0; rank < call->peers.ranks; rank++)
         drawing->order[rank] = rank;
@@ -102,7 +102,7 @@ static int prepare(struct call *call) {
     call->moved.messages =
         drawing->direction == CORRELATED ? call->peers.ranks : call->peers.ranks / 2 * senders_per_two[drawing->direction];
     call->moved.bytes = call->moved.messages * call->message.bytes;
-    return keep_receipts(call, call->window.pending, 1, call->message.type);
+    return make_receipts(call, call->window.pending, 1, call->message.type);
 }
 
 static void finish(struct call *call) {

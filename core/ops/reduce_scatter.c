@@ -36,7 +36,7 @@ static void fill(struct call *call) {
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    const struct span span = block_of(call, call->peers.rank);
+    const struct span span = find_block(call, call->peers.rank);
     const int width = call->message.datatype->bytes;
     check_reduced(call, call->buffers.receive, span.bytes / width, span.at / width, 0, call->peers.ranks - 1, mismatch);
 }

@@ -98,73 +98,73 @@ static const struct choice epoch_choice = {
     NAMES_OF("fence", "pscw"),
 };
 
-static int64_t direction_of(const struct call *call) {
-    return chosen(call, &direction_choice);
+static int64_t read_direction(const struct call *call) {
+    return read_choice(call, &direction_choice);
 }
 
-static int dimension_of(const struct call *call) {
-    const int64_t direction = direction_of(call);
+static int find_dimension(const struct call *call) {
+    const int64_t direction = read_direction(call);
     const int last = count_neighbours(call) / 2 - 1;
     return direction >= BY_NUMBER ? (int)(direction - BY_NUMBER) / 2 : direction >= DOWN ? last - 1 : last;
 }
 
-static int sign_of(const struct call *call) {
-    return direction_of(call) % 2 ? -1 : 1;
+static int find_sign(const struct call *call) {
+    return read_direction(call) % 2 ? -1 : 1;
 }
 
-static const char *refuses(const struct call *call) {
-    const int dimension = dimension_of(call);
+static const char *refuse_direction(const struct call *call) {
+    const int dimension = find_dimension(call);
     if (dimension < 0)
         return "up and down are ways in the dimension before the last, and this grid has only one";
     if (dimension >= count_neighbours(call) / 2)
         return "the grid has no such dimension";
-    if (chosen(call, &shift_choice) == TIMED && call->form == PERSISTENT)
+    if (read_choice(call, &shift_choice) == TIMED && call->form == PERSISTENT)
         return "a persistent request keeps its ranks, so that asking for them in every round would change nothing";
     return NULL;
 }
 
-static const char *refuses_shift(const struct call *call) {
-    const char *why = refuses(call);
-    if (!why && chosen(call, &shift_choice) == TIMED)
+static const char *refuse_shift(const struct call *call) {
+    const char *why = refuse_direction(call);
+    if (!why && read_choice(call, &shift_choice) == TIMED)
         return "the call names no ranks, so that there is nothing to ask MPI_Cart_shift for";
-    if (!why && chosen(call, &neighbours_choice) == ON_GRID && chosen(call, &displacement_choice) != 1)
+    if (!why && read_choice(call, &neighbours_choice) == ON_GRID && read_choice(call, &displacement_choice) != 1)
         return "on a grid only the ranks beside each other are neighbours: displacement needs graph=distributed";
     return why;
 }
 
 /* --- who is in the ring --- */
 
-static int divisor(int a, int b) {
-    return b == 0 ? a : divisor(b, a % b);
+static int find_divisor(int a, int b) {
+    return b == 0 ? a : find_divisor(b, a % b);
 }
 
-static int extent_of(const struct ring *ring) {
+static int find_extent(const struct ring *ring) {
     return ring->on.grid.layout.extents[ring->dimension];
 }
 
-static int coordinate(const struct ring *ring, int place) {
-    return place / stride_of(&ring->on.grid.layout, ring->dimension) % extent_of(ring);
+static int find_coordinate(const struct ring *ring, int place) {
+    return place / find_stride(&ring->on.grid.layout, ring->dimension) % find_extent(ring);
 }
 
-static int place_behind(const struct ring *ring, int hops) {
-    const int extent = extent_of(ring), from = coordinate(ring, ring->place);
+static int find_place_after(const struct ring *ring, int hops) {
+    const int extent = find_extent(ring), from = find_coordinate(ring, ring->place);
     const int to = (int)(((int64_t)from + (int64_t)hops * ring->displacement) % extent + extent) % extent;
-    return ring->place + (to - from) * stride_of(&ring->on.grid.layout, ring->dimension);
+    return ring->place + (to - from) * find_stride(&ring->on.grid.layout, ring->dimension);
 }
 
 static bool is_edge(const struct call *call) {
     const struct ring *ring = ring_of(call);
-    return coordinate(ring, ring->place) < divisor(extent_of(ring), abs(ring->displacement) % extent_of(ring));
+    return find_coordinate(ring, ring->place) < find_divisor(find_extent(ring), abs(ring->displacement) % find_extent(ring));
 }
 
-static uint32_t number_of(const struct ring *ring, int place) {
+static uint32_t find_number(const struct ring *ring, int place) {
     return (uint32_t)place + ring->turn;
 }
 
 static void expect_sum(struct ring *ring) {
     ring->expected = 0;
     for (int hops = 0; hops < ring->on.grid.layout.hops; hops++)
-        ring->expected += number_of(ring, place_behind(ring, hops));
+        ring->expected += find_number(ring, find_place_after(ring, hops));
 }
 
 /* --- hops --- */
@@ -247,9 +247,9 @@ static void add(const struct call *call, unsigned char *message, uint32_t number
     memcpy(message, &sum, sizeof sum);
 }
 
-static int go_round(struct call *call) {
+static int run_round(struct call *call) {
     struct ring *ring = ring_of(call);
-    const uint32_t number = number_of(ring, ring->place);
+    const uint32_t number = find_number(ring, ring->place);
     const unsigned char *from = call->buffers.send;
     int which = FROM_OWN, code = ring->shifts ? shift(ring) : MPI_SUCCESS;
     for (int remaining = ring->on.grid.layout.hops; remaining > 0 && !code; remaining--) {
@@ -265,7 +265,7 @@ static int go_round(struct call *call) {
 
 static int before(struct call *call) {
     struct ring *ring = ring_of(call);
-    const uint32_t number = number_of(ring, ring->place) + 1;
+    const uint32_t number = find_number(ring, ring->place) + 1;
     ring->turn++;
     ring->expected += (uint32_t)ring->on.grid.layout.hops;
     if (call->message.bytes >= NUMBER_BYTES)
@@ -310,7 +310,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 static int read_order(struct call *call, struct ring *ring) {
     MPI_Group team = MPI_GROUP_NULL, grid = MPI_GROUP_NULL;
     const int ranks = ring->on.grid.layout.ranks;
-    int *const places = ask_memory(2 * (size_t)ranks * sizeof *places), *const numbers = places + ranks;
+    int *const places = try_memory(2 * (size_t)ranks * sizeof *places), *const numbers = places + ranks;
     if (!places)
         return MPI_ERR_NO_MEM;
     ring->order = places;
@@ -332,7 +332,7 @@ static int read_order(struct call *call, struct ring *ring) {
 
 static int make_grid(struct call *call, struct ring *ring) {
     struct layout *layout = &ring->on.grid.layout;
-    const int reorders = chosen(call, &reorder_choice) == REORDERS;
+    const int reorders = read_choice(call, &reorder_choice) == REORDERS;
     int code = choose_grid(call, &ring->on.grid);
     if (!code)
         code = MPI_Cart_create(call->peers.members, layout->dimensions, layout->extents, ring->on.grid.periods, reorders,
@@ -342,11 +342,11 @@ static int make_grid(struct call *call, struct ring *ring) {
     return code ? code : read_order(call, ring);
 }
 
-static int find_way(struct call *call, struct ring *ring) {
+static int find_ring(struct call *call, struct ring *ring) {
     struct layout *layout = &ring->on.grid.layout;
-    ring->dimension = dimension_of(call);
-    ring->displacement = sign_of(call) * (int)chosen(call, &displacement_choice);
-    layout->hops = extent_of(ring) / divisor(extent_of(ring), abs(ring->displacement) % extent_of(ring));
+    ring->dimension = find_dimension(call);
+    ring->displacement = find_sign(call) * (int)read_choice(call, &displacement_choice);
+    layout->hops = find_extent(ring) / find_divisor(find_extent(ring), abs(ring->displacement) % find_extent(ring));
     call->layout = layout;
     call->moved.messages = (int64_t)layout->ranks * layout->hops;
     call->moved.bytes = call->moved.messages * call->message.bytes;
@@ -355,29 +355,29 @@ static int find_way(struct call *call, struct ring *ring) {
 }
 
 static int prepare(struct call *call, hop *const forms[FORMS]) {
-    int code = keep_new_comm(call, sizeof(struct ring));
+    int code = make_new_comm_state(call, sizeof(struct ring));
     if (code)
         return code;
     struct ring *ring = ring_of(call);
     ring->hop = forms[call->form];
-    ring->shifts = chosen(call, &shift_choice) == TIMED;
+    ring->shifts = read_choice(call, &shift_choice) == TIMED;
     ring->window = MPI_WIN_NULL;
     ring->graph = MPI_COMM_NULL;
     ring->behind = ring->before = MPI_GROUP_NULL;
     for (int which = 0; which < KINDS_OF_HOP; which++)
         ring->requests[which][OUT] = ring->requests[which][IN] = MPI_REQUEST_NULL;
     code = make_grid(call, ring);
-    return code ? code : find_way(call, ring);
+    return code ? code : find_ring(call, ring);
 }
 
-static int take_spare(struct call *call, struct ring *ring) {
+static int allocate_spare(struct call *call, struct ring *ring) {
     ring->last = call->buffers.receive;
-    ring->spare = ask_aligned_memory(LINE, (size_t)(call->message.bytes / LINE + 1) * LINE);
+    ring->spare = try_aligned_memory(LINE, (size_t)(call->message.bytes / LINE + 1) * LINE);
     return ring->spare ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 /* Acts for each kind of hop, from where to where. */
-static int each_kind(struct call *call, struct ring *ring, hop *act) {
+static int for_each_hop(struct call *call, struct ring *ring, hop *act) {
     unsigned char *const first = ring->on.grid.layout.hops % 2 ? ring->last : ring->spare;
     int code = act(call, ring, FROM_OWN, call->buffers.send, first);
     if (!code)
@@ -395,7 +395,7 @@ static int make_requests(struct call *call, struct ring *ring, int which, const 
 }
 
 static int expect_messages(struct call *call, const struct ring *ring) {
-    const int code = keep_receipts(call, call->form == BLOCKING ? 1 : ENDS, 1, call->message.type);
+    const int code = make_receipts(call, call->form == BLOCKING ? 1 : ENDS, 1, call->message.type);
     if (!code)
         expect_receipt(call, IN, (struct receipt){ring->previous, TAG, call->message.count});
     return code;
@@ -407,13 +407,13 @@ static int prepare_messages(struct call *call) {
     if (!code)
         code = expect_messages(call, ring_of(call));
     if (!code)
-        code = take_spare(call, ring_of(call));
-    return code || call->form != PERSISTENT ? code : each_kind(call, ring_of(call), make_requests);
+        code = allocate_spare(call, ring_of(call));
+    return code || call->form != PERSISTENT ? code : for_each_hop(call, ring_of(call), make_requests);
 }
 
 /* On the grid each rank has two neighbours in every dimension, of which one is sent to, and the other's message comes. */
 static int use_grid(struct call *call, struct ring *ring) {
-    const int ahead = sign_of(call) > 0;
+    const int ahead = find_sign(call) > 0;
     ring->out[2 * ring->dimension + ahead] = call->message.count;
     ring->in[2 * ring->dimension + !ahead] = call->message.count;
     return MPI_Comm_dup(ring->on.new_comm.comm, &ring->graph);
@@ -443,10 +443,10 @@ static int prepare_neighbours_of_ring(struct call *call) {
     int code = prepare(call, forms);
     struct ring *ring = ring_of(call);
     if (!code)
-        code = chosen(call, &neighbours_choice) == ON_GRID ? use_grid(call, ring) : use_graph(call, ring);
+        code = read_choice(call, &neighbours_choice) == ON_GRID ? use_grid(call, ring) : use_graph(call, ring);
     if (!code)
-        code = take_spare(call, ring);
-    return code || call->form != PERSISTENT ? code : each_kind(call, ring, init_alltoall);
+        code = allocate_spare(call, ring);
+    return code || call->form != PERSISTENT ? code : for_each_hop(call, ring, init_alltoall);
 }
 
 static int make_groups(struct ring *ring) {
@@ -463,7 +463,7 @@ static int make_groups(struct ring *ring) {
 
 static int prepare_put(struct call *call) {
     static hop *const fences[FORMS] = {put_and_fence}, *const completes[FORMS] = {put_and_complete};
-    const bool fenced = chosen(call, &epoch_choice) == FENCE;
+    const bool fenced = read_choice(call, &epoch_choice) == FENCE;
     int code = prepare(call, fenced ? fences : completes);
     struct ring *ring = ring_of(call);
     if (!code)
@@ -506,7 +506,7 @@ static void finish(struct call *call) {
 #define WAYS &direction_choice, &displacement_choice, &dimensions_choice, &grid_choice, &shift_choice, &reorder_choice
 #define GOES_ROUND \
     .metric = METRIC_TIME, .timing.start = "none", .data.sized = true, .data.datatypes = WHOLE_NUMBERS, SENDS({.base = 1}), \
-    RECEIVES({.base = 1}), .hooks.takes = ranks_of_grid, .hooks.measures = is_edge, .timing.completes = true, \
+    RECEIVES({.base = 1}), .hooks.takes = count_grid_ranks, .hooks.measures = is_edge, .timing.completes = true, \
     .data.keeps_buffers = true, .data.numbers_rounds = true, .hooks.finish = finish, .hooks.before = before, \
     .hooks.after = after, .hooks.fill = fill, .hooks.check = check
 
@@ -517,8 +517,8 @@ static const struct operation ring_row = {
     .kind = KIND_POINT_TO_POINT,
     GOES_ROUND,
     CHOICES(WAYS),
-    .hooks.refuses = refuses,
-    .forms = {go_round, go_round, go_round},
+    .hooks.refuses = refuse_direction,
+    .forms = {run_round, run_round, run_round},
     .hooks.prepare = prepare_messages,
 };
 
@@ -529,8 +529,8 @@ static const struct operation ring_neighbor = {
     .kind = KIND_NEIGHBOURHOOD,
     GOES_ROUND,
     CHOICES(&neighbours_choice, WAYS),
-    .hooks.refuses = refuses_shift,
-    .forms = {go_round, go_round, go_round},
+    .hooks.refuses = refuse_shift,
+    .forms = {run_round, run_round, run_round},
     .hooks.prepare = prepare_neighbours_of_ring,
 };
 
@@ -541,8 +541,8 @@ static const struct operation ring_put = {
     .kind = KIND_ONE_SIDED,
     GOES_ROUND,
     CHOICES(&epoch_choice, WAYS),
-    .hooks.refuses = refuses,
-    .forms = {go_round},
+    .hooks.refuses = refuse_direction,
+    .forms = {run_round},
     .hooks.prepare = prepare_put,
 };
 REGISTER(operation, ring_row);

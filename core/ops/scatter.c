@@ -38,14 +38,14 @@ static int persistent_v(struct call *call) {
 
 static void fill(struct call *call) {
     for (int rank = 0; rank < call->peers.ranks && call->peers.rank == call->peers.root; rank++) {
-        const struct span span = block_of(call, rank);
+        const struct span span = find_block(call, rank);
         fill_bytes(call->buffers.send + span.at, span.bytes, call->seed + (unsigned)rank);
     }
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     if (call->buffers.receive != MPI_IN_PLACE)
-        check_bytes(call->buffers.receive, block_of(call, call->peers.rank).bytes, call->seed + (unsigned)call->peers.rank, 0,
+        check_bytes(call->buffers.receive, find_block(call, call->peers.rank).bytes, call->seed + (unsigned)call->peers.rank, 0,
                     mismatch);
 }
 

@@ -10,7 +10,7 @@ static int blocking(struct call *call) {
     const bool sends = call->peers.rank == call->peers.first;
     int code = MPI_SUCCESS;
     for (int i = 0; i < SENDS_IN_A_ROW && !code; i++)
-        code = sends ? MPI_Send(call->buffers.send + (call->window.apart ? i * RESEND_STEP : 0), call->message.count,
+        code = sends ? MPI_Send(call->buffers.send + (call->window.shifted ? i * RESEND_STEP : 0), call->message.count,
                                 call->message.type, call->peers.second, TAG, call->peers.comm)
                      : MPI_Recv(call->buffers.receive, call->message.count, call->message.type, call->peers.first, TAG,
                                 call->peers.comm, next_receipt(call));
@@ -32,7 +32,7 @@ static void fill(struct call *call) {
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    const long last = call->window.apart ? (SENDS_IN_A_ROW - 1) * RESEND_STEP : 0;
+    const long last = call->window.shifted ? (SENDS_IN_A_ROW - 1) * RESEND_STEP : 0;
     check_bytes_from(call->buffers.receive, last, call->buffers.receive_bytes, call->seed, 0, mismatch);
 }
 

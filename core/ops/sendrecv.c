@@ -6,30 +6,31 @@
 enum { TAG = 1 };
 
 static int blocking(struct call *call) {
-    return MPI_Sendrecv(call->buffers.send, call->message.count, call->message.type, right_of(call), TAG, call->buffers.receive,
-                        call->message.count, call->message.type, left_of(call), TAG, call->peers.comm, next_receipt(call));
+    return MPI_Sendrecv(call->buffers.send, call->message.count, call->message.type, find_right(call), TAG, call->buffers.receive,
+                        call->message.count, call->message.type, find_left(call), TAG, call->peers.comm, next_receipt(call));
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Isendrecv(call->buffers.send, call->message.count, call->message.type, right_of(call), TAG, call->buffers.receive,
-                         call->message.count, call->message.type, left_of(call), TAG, call->peers.comm, call->window.requests);
+    return MPI_Isendrecv(call->buffers.send, call->message.count, call->message.type, find_right(call), TAG,
+                         call->buffers.receive, call->message.count, call->message.type, find_left(call), TAG, call->peers.comm,
+                         call->window.requests);
 }
 
 static int blocking_replace(struct call *call) {
-    return MPI_Sendrecv_replace(call->buffers.receive, call->message.count, call->message.type, right_of(call), TAG,
-                                left_of(call), TAG, call->peers.comm, next_receipt(call));
+    return MPI_Sendrecv_replace(call->buffers.receive, call->message.count, call->message.type, find_right(call), TAG,
+                                find_left(call), TAG, call->peers.comm, next_receipt(call));
 }
 
 static int nonblocking_replace(struct call *call) {
-    return MPI_Isendrecv_replace(call->buffers.receive, call->message.count, call->message.type, right_of(call), TAG,
-                                 left_of(call), TAG, call->peers.comm, call->window.requests);
+    return MPI_Isendrecv_replace(call->buffers.receive, call->message.count, call->message.type, find_right(call), TAG,
+                                 find_left(call), TAG, call->peers.comm, call->window.requests);
 }
 
 /* What the status of MPI_Isendrecv holds is not agreed on: Open MPI 5.0 sets that of the receive, MPICH 5.0 sets none. */
 static int prepare(struct call *call) {
     if (call->form != BLOCKING)
         return MPI_SUCCESS;
-    return expect_receipts(call, call->message.type, (struct receipt){left_of(call), TAG, call->message.count});
+    return expect_receipts(call, call->message.type, (struct receipt){find_left(call), TAG, call->message.count});
 }
 
 static void fill(struct call *call) {
@@ -43,7 +44,7 @@ static void fill_both(struct call *call) {
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    check_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed + (unsigned)left_of(call), 0, mismatch);
+    check_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed + (unsigned)find_left(call), 0, mismatch);
 }
 
 #define AROUND \

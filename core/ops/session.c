@@ -6,7 +6,7 @@ struct state {
 };
 
 static int prepare(struct call *call) {
-    const int code = keep_new_comm(call, sizeof(struct state));
+    const int code = make_new_comm_state(call, sizeof(struct state));
     if (!code)
         ((struct state *)call->state)->session = MPI_SESSION_NULL;
     return code;

@@ -10,7 +10,7 @@ struct state {
 };
 
 static int prepare(struct call *call) {
-    struct state *state = call->state = ask_memory(sizeof *state);
+    struct state *state = call->state = try_memory(sizeof *state);
     if (!state)
         return MPI_ERR_NO_MEM;
     state->win = MPI_WIN_NULL;
@@ -28,14 +28,14 @@ static int allocate(struct call *call) {
     return MPI_Win_allocate(call->message.bytes, 1, MPI_INFO_NULL, call->peers.members, &memory, &state->win);
 }
 
-static int look(MPI_Win win, struct properties *observed) {
+static int read_window(MPI_Win win, struct properties *observed) {
     MPI_Group group;
     MPI_Aint *bytes = NULL;
     int has_bytes = 0;
     int code = MPI_Win_get_group(win, &group);
     if (code)
         return code;
-    code = look_at_group(group, observed);
+    code = read_group(group, observed);
     if (!code)
         code = MPI_Win_get_attr(win, MPI_WIN_SIZE, &bytes, &has_bytes);
     observed->window_bytes = has_bytes ? (int64_t)*bytes : -1;
@@ -47,7 +47,7 @@ static int after(struct call *call) {
     state->observed = (struct properties){0};
     if (state->win == MPI_WIN_NULL)
         return MPI_SUCCESS;
-    const int code = look(state->win, &state->observed);
+    const int code = read_window(state->win, &state->observed);
     return code ? code : MPI_Win_free(&state->win);
 }
 

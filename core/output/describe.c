@@ -66,7 +66,7 @@ static void describe_datatypes(FILE *out, const struct operation *operation) {
     const char *separator = "";
     fputs(",\"datatypes\":[", out);
     EACH_BY_NAME(datatype, unit)
-        if (can_have(operation, unit)) {
+        if (accepts_datatype(operation, unit)) {
             fprintf(out, "%s\"%s\"", separator, unit->name);
             separator = ",";
         }
@@ -82,7 +82,7 @@ static void describe_values(FILE *out, const struct choice *choice) {
 
 static void describe_choice(FILE *out, const struct choice *choice) {
     char usual[NAME_BYTES];
-    write_value(choice, usual_value(choice), usual);
+    format_value(choice, default_value(choice), usual);
     describe_name(out, choice->name, choice->help);
     describe_values(out, choice);
     fprintf(out, ",\"least\":%lld,\"most\":%lld", (long long)choice->least, (long long)choice->most);
@@ -92,7 +92,7 @@ static void describe_choice(FILE *out, const struct choice *choice) {
 
 static void describe_choices(FILE *out, const struct operation *operation) {
     const struct choice *choices[MOST_CHOICES];
-    const int count = choices_of(operation, choices);
+    const int count = list_choices(operation, choices);
     fputs(",\"options\":[", out);
     for (int i = 0; i < count; i++) {
         fputs(i ? ",{" : "{", out);
@@ -108,7 +108,7 @@ static void describe_operation(FILE *out, const struct operation *operation) {
     describe_text(out, "kind", kind_names[operation->kind]);
     describe_text(out, "metric", metric_names[operation->metric]);
     describe_forms(out, operation);
-    describe_text(out, "form", default_form(operation));
+    describe_text(out, "form", find_default_form(operation));
     describe_amount(out, "send", operation->amounts.send);
     describe_amount(out, "receive", operation->amounts.receive);
     describe_amount(out, "root_send", operation->amounts.root_send);
@@ -117,7 +117,7 @@ static void describe_operation(FILE *out, const struct operation *operation) {
     describe_switch(out, "sized", operation->data.sized);
     describe_switch(out, "in_place", operation->data.in_place != NOT_IN_PLACE);
     describe_switch(out, "rooted", operation->ranks.rooted);
-    describe_text(out, "datatype", default_datatype(operation));
+    describe_text(out, "datatype", find_default_datatype(operation));
     describe_datatypes(out, operation);
     describe_text(out, "start", operation->timing.start);
     describe_switch(out, "checked", operation->hooks.check || operation->timing.synchronises);

@@ -27,7 +27,7 @@ void write_rank(FILE *stream, int rank, const struct rank_fact *fact);
 void write_node(FILE *stream, const struct node *node);
 /* What a hop from rank to rank took just before (hop_latency.h). */
 void write_begin(FILE *stream, int index, double hop_ns, struct slot slot);
-void write_result(FILE *stream, int index, const struct wanted *wanted, const struct result *result);
+void write_result(FILE *stream, int index, const struct request *request, const struct result *result);
 void write_rank_series(FILE *stream, int rank, const struct sample *samples, const struct result *result);
 void end_result(FILE *stream);
 void write_end(FILE *stream, int cases, double hop_ns, const struct rest *rest, const struct talk *first,

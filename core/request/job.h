@@ -45,7 +45,7 @@ struct job {
     /* Where the kernel shows devices; empty: /sys. */
     char sysfs[LINE_BYTES];
     int cases;
-    struct wanted *wanted;
+    struct request *requests;
 };
 
 /* What every rank knows. Returns false with one line in `error` if the arguments are invalid. */

@@ -21,7 +21,7 @@ struct stop {
 };
 
 /* What is to be measured. Names, not pointers, so that rank 0 can send it to the others as it is. */
-struct wanted {
+struct request {
     char operation[NAME_BYTES];
     char form[NAME_BYTES];
     char datatype[NAME_BYTES];
@@ -41,6 +41,6 @@ struct wanted {
     int idle;
 };
 
-int64_t value_of(const struct wanted *wanted, const struct choice *choice);
+int64_t read_requested_choice(const struct request *request, const struct choice *choice);
 
 #endif

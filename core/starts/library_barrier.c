@@ -3,7 +3,7 @@
 
 static bool begin(struct stage *stage, int round) {
     (void)round;
-    must(MPI_Barrier(stage->team->comm), "MPI_Barrier");
+    abort_on_error(MPI_Barrier(stage->team->comm), "MPI_Barrier");
     return true;
 }
 

@@ -9,20 +9,20 @@
 #include "base/wait.h"
 #include "sync/clock.h"
 
-static int64_t plan_ns(const struct stage *stage, int round) {
+static int64_t find_planned_ns(const struct stage *stage, int round) {
     const int rests = round > 0 ? round / stage->group * stage->rest : 0;
     return stage->first_ns + (round + rests) * stage->window_ns;
 }
 
 static bool begin(struct stage *stage, int round) {
-    const int64_t planned_ns = plan_ns(stage, round);
+    const int64_t planned_ns = find_planned_ns(stage, round);
     int64_t common_ns = stage->next_ns > planned_ns ? stage->next_ns : planned_ns;
-    int64_t target_ns = local_time(stage->team->clock, common_ns + stage->delay_ns);
+    int64_t target_ns = find_local_ns(stage->team->clock, common_ns + stage->delay_ns);
     const int64_t behind_ns = stage->read_ns() - target_ns;
     stage->skipped = behind_ns > 0;
     if (stage->skipped) {
         common_ns += (behind_ns / stage->window_ns + 1) * stage->window_ns;
-        target_ns = local_time(stage->team->clock, common_ns + stage->delay_ns);
+        target_ns = find_local_ns(stage->team->clock, common_ns + stage->delay_ns);
     }
     stage->common_ns = common_ns;
     stage->next_ns = common_ns + stage->window_ns;

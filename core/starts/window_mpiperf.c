@@ -6,7 +6,7 @@
 
 static bool begin(struct stage *stage, int round) {
     stage->common_ns = stage->first_ns + round * stage->window_ns;
-    const int64_t target_ns = local_time(stage->team->clock, stage->common_ns + stage->delay_ns);
+    const int64_t target_ns = find_local_ns(stage->team->clock, stage->common_ns + stage->delay_ns);
     const bool in_time = stage->read_ns() <= target_ns;
     stage->begin_ns = wait_until(stage, target_ns);
     return in_time;

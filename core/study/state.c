@@ -38,7 +38,7 @@ struct cpus {
 
 struct exchange {
     int a, b;
-    double median_ns, min_ns;
+    double find_median_ns, min_ns;
 };
 
 /* What the processes share. Each line that is handed to and fro has its neighbour to itself: CPUs fetch lines in pairs. */
@@ -57,7 +57,7 @@ static int64_t now_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static int64_t earlier(int64_t a_ns, int64_t b_ns) {
+static int64_t find_earlier(int64_t a_ns, int64_t b_ns) {
     return a_ns < b_ns ? a_ns : b_ns;
 }
 
@@ -67,7 +67,7 @@ static int compare(const void *a, const void *b) {
 }
 
 /* Sorts the values. */
-static double median(double *values, int count) {
+static double find_median(double *values, int count) {
     qsort(values, (size_t)count, sizeof *values, compare);
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
@@ -84,7 +84,7 @@ static void pin(int cpu) {
 /* --- exchange -------------------------------------------------------------------------------------------------------- */
 
 /* A partner that does not answer has no CPU now: sleeping lets both find a moment at which both have one. */
-static bool await(const atomic_uint *line, unsigned turn, int64_t until_ns) {
+static bool wait_for_turn(const atomic_uint *line, unsigned turn, int64_t until_ns) {
     const struct timespec nap = {.tv_nsec = NAP_NS};
     for (unsigned spins = 1; atomic_load_explicit(line, memory_order_acquire) != turn; spins++) {
         if (spins % SPINS_PER_NAP != 0)
@@ -97,21 +97,21 @@ static bool await(const atomic_uint *line, unsigned turn, int64_t until_ns) {
 }
 
 /* Turns count on from line to line, so that no line ever shows one that was before. */
-static void answer(struct page *page, int64_t until_ns) {
+static void answer_turns(struct page *page, int64_t until_ns) {
     unsigned turn = 1;
     for (int batch = 0;; batch++) {
         atomic_uint *const line = &page->lines[batch % LINES].turn;
         for (int i = -UNTIMED; i < ROUND_TRIPS; i++, turn += 2) {
-            if (!await(line, turn, until_ns))
+            if (!wait_for_turn(line, turn, until_ns))
                 return;
             atomic_store_explicit(line, turn + 1, memory_order_release);
         }
     }
 }
 
-static unsigned go_and_return(atomic_uint *line, unsigned turn, int64_t until_ns) {
+static unsigned run_round_trip(atomic_uint *line, unsigned turn, int64_t until_ns) {
     atomic_store_explicit(line, turn, memory_order_release);
-    if (!await(line, turn + 1, until_ns))
+    if (!wait_for_turn(line, turn + 1, until_ns))
         _exit(EXIT_FAILURE);
     return turn + 2;
 }
@@ -119,21 +119,21 @@ static unsigned go_and_return(atomic_uint *line, unsigned turn, int64_t until_ns
 /* How long a line takes depends on where in the processor its home is: here from 45 to 75 ns. Every batch takes another line,
  * so that the median is the pair's and not an address's. Batches are short against the slices in which a busy CPU is shared:
  * most are whole. What is not timed fetches the line from where it was. */
-static void ask(struct page *page, int64_t enough_ns, int64_t until_ns) {
+static void time_round_trips(struct page *page, int64_t enough_ns, int64_t until_ns) {
     static double batch_ns[MOST_BATCHES];
     unsigned turn = 1;
     int count = 0;
     for (int64_t after = 0; count < MOST_BATCHES && (after < enough_ns || count < LEAST_BATCHES); count++) {
         atomic_uint *const line = &page->lines[count % LINES].turn;
         for (int i = 0; i < UNTIMED; i++)
-            turn = go_and_return(line, turn, until_ns);
+            turn = run_round_trip(line, turn, until_ns);
         const int64_t before = now_ns();
         for (int i = 0; i < ROUND_TRIPS; i++)
-            turn = go_and_return(line, turn, until_ns);
+            turn = run_round_trip(line, turn, until_ns);
         after = now_ns();
         batch_ns[count] = (double)(after - before) / (2 * ROUND_TRIPS);
     }
-    page->result.median_ns = median(batch_ns, count);
+    page->result.find_median_ns = find_median(batch_ns, count);
     page->result.min_ns = batch_ns[0];
 }
 
@@ -146,19 +146,19 @@ static bool ended_well(pid_t child) {
 }
 
 static bool measure_pair(struct page *page, struct exchange *pair, int64_t length_ns, int64_t limit_ns) {
-    const int64_t enough_ns = now_ns() + length_ns, until_ns = earlier(enough_ns + PATIENCE_NS, limit_ns);
+    const int64_t enough_ns = now_ns() + length_ns, until_ns = find_earlier(enough_ns + PATIENCE_NS, limit_ns);
     for (int i = 0; i < LINES; i++)
         atomic_store(&page->lines[i].turn, 0);
     const pid_t answering = fork();
     if (answering == 0) {
         pin(pair->b);
-        answer(page, until_ns);
+        answer_turns(page, until_ns);
         _exit(EXIT_SUCCESS);
     }
     const pid_t asking = answering < 0 ? -1 : fork();
     if (asking == 0) {
         pin(pair->a);
-        ask(page, enough_ns, until_ns);
+        time_round_trips(page, enough_ns, until_ns);
         _exit(EXIT_SUCCESS);
     }
     const bool good = asking > 0 && ended_well(asking);
@@ -166,7 +166,7 @@ static bool measure_pair(struct page *page, struct exchange *pair, int64_t lengt
         kill(answering, SIGKILL);
         ended_well(answering);
     }
-    pair->median_ns = page->result.median_ns;
+    pair->find_median_ns = page->result.find_median_ns;
     pair->min_ns = page->result.min_ns;
     return good;
 }
@@ -194,7 +194,7 @@ static int choose_pairs(const struct cpus *cpus, struct exchange *pairs) {
 static int measure_exchange(struct page *page, const struct cpus *cpus, struct exchange *pairs) {
     const int chosen = choose_pairs(cpus, pairs);
     const int64_t limit_ns = now_ns() + EXCHANGES_NS + MOST_PATIENCE_NS;
-    int64_t length_ns = earlier(EXCHANGES_NS / (chosen ? chosen : 1), LONGEST_EXCHANGE_NS);
+    int64_t length_ns = find_earlier(EXCHANGES_NS / (chosen ? chosen : 1), LONGEST_EXCHANGE_NS);
     int measured = 0;
     if (length_ns < SHORTEST_EXCHANGE_NS)
         length_ns = SHORTEST_EXCHANGE_NS;
@@ -206,7 +206,7 @@ static int measure_exchange(struct page *page, const struct cpus *cpus, struct e
 
 /* --- copy ------------------------------------------------------------------------------------------------------------ */
 
-static void copy(struct page *page, int place, int workers, int64_t until_ns) {
+static void time_copies(struct page *page, int place, int workers, int64_t until_ns) {
     double copy_ns[MOST_COPIES];
     int count = 0;
     char *from = mmap(NULL, 2 * COPY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -223,7 +223,7 @@ static void copy(struct page *page, int place, int workers, int64_t until_ns) {
         copy_ns[count] = (double)(after - before);
         before = after;
     }
-    page->bytes_per_s[place] = 2e9 * COPY_BYTES / median(copy_ns, count);
+    page->bytes_per_s[place] = 2e9 * COPY_BYTES / find_median(copy_ns, count);
 }
 
 /* Bytes read and written by all CPUs together; 0 if some CPU could not take part. */
@@ -237,7 +237,7 @@ static double measure_copy(struct page *page, const struct cpus *cpus) {
         children[i] = fork();
         if (children[i] == 0) {
             pin(cpus->number[i]);
-            copy(page, i, cpus->count, until_ns);
+            time_copies(page, i, cpus->count, until_ns);
             _exit(EXIT_SUCCESS);
         }
     }
@@ -277,7 +277,7 @@ static double read_stolen_s(const struct cpus *cpus) {
 }
 
 /* As /proc/cpuinfo shows it, which not every processor's does. */
-static double listed_frequency_hz(int wanted) {
+static double read_listed_frequency_hz(int wanted) {
     char line[TEXT_BYTES];
     int cpu = -1;
     double mhz = 0, listed_mhz = 0;
@@ -295,7 +295,7 @@ static double read_frequency_hz(int cpu) {
     char path[TEXT_BYTES];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", cpu);
     const double khz = read_number(path);
-    return khz > 0 ? khz * 1e3 : listed_frequency_hz(cpu);
+    return khz > 0 ? khz * 1e3 : read_listed_frequency_hz(cpu);
 }
 
 /* Processes and threads that could run, less this one. */
@@ -359,7 +359,7 @@ static void print_exchange(FILE *out, const struct exchange *pairs, int count) {
     fputs(",\"exchange\":[", out);
     for (int i = 0; i < count; i++)
         fprintf(out, "%s{\"cpus\":[%d,%d],\"median_ns\":%.2f,\"min_ns\":%.2f}", i ? "," : "", pairs[i].a, pairs[i].b,
-                pairs[i].median_ns, pairs[i].min_ns);
+                pairs[i].find_median_ns, pairs[i].min_ns);
     fputc(']', out);
 }
 

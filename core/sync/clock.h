@@ -46,23 +46,23 @@ void synchronise(const struct team *team, const struct source *source, const str
 void reset_clock(struct clock *clock);
 
 /* Forgets all but the newest synchronisations. */
-void forget(struct clock *clock);
+void drop_old_marks(struct clock *clock);
 
 /* What is expected at a moment after the newest synchronisation. */
-struct reading expected(const struct clock *clock, int64_t local_ns);
+struct reading predict_offset(const struct clock *clock, int64_t local_ns);
 /* What is known of a moment between two synchronisations; after the newest one, what is expected. */
-struct reading known(const struct clock *clock, int64_t local_ns);
+struct reading find_offset(const struct clock *clock, int64_t local_ns);
 
 /* A point carried on to a later moment of its clock. */
-struct point later(const struct clock *clock, struct point point, int64_t at_ns);
+struct point extrapolate_point(const struct clock *clock, struct point point, int64_t at_ns);
 
 /* On rank 0: whether offsets have become twice as uncertain since the newest synchronisation, and this matters for calls of
  * some length. */
 bool is_stale(const struct clock *clock, int64_t local_ns, double call_ns);
 
 /* When it will be some time of rank 0's clock on one's own, by the newest synchronisation and the drift known so far. */
-int64_t local_time(const struct clock *clock, int64_t common_ns);
+int64_t find_local_ns(const struct clock *clock, int64_t common_ns);
 /* By how much two clocks may drift apart within some time. */
-int64_t most_drift_ns(const struct clock *clock, int64_t time_ns);
+int64_t find_most_drift_ns(const struct clock *clock, int64_t time_ns);
 
 #endif

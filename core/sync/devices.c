@@ -20,7 +20,7 @@ struct names {
     char name[MOST_NAMES][DEVICE_BYTES];
 };
 
-static int compare(const void *a, const void *b) {
+static int compare_names(const void *a, const void *b) {
     return strverscmp(a, b);
 }
 
@@ -32,7 +32,7 @@ static void list_names(const char *folder, struct names *names) {
             strcpy(names->name[names->count++], entry->d_name);
     if (open)
         closedir(open);
-    qsort(names->name, (size_t)names->count, sizeof names->name[0], compare);
+    qsort(names->name, (size_t)names->count, sizeof names->name[0], compare_names);
 }
 
 /* The first line of a file of a folder; empty where there is none. */
@@ -78,7 +78,7 @@ static struct device *add_device(struct devices *devices, const char *name, cons
 
 /* --- devices for remote memory access --------------------------------------------------------------------------------- */
 
-static const char *kind_of_port(const char *driver, const char *layer) {
+static const char *find_port_kind(const char *driver, const char *layer) {
     if (strstr(driver, "hfi1") == driver)
         return "Omni-Path";
     if (strcmp(driver, "efa") == 0)
@@ -111,7 +111,7 @@ static void add_port(struct devices *devices, const char *folder, const char *na
     read_line(layer, path, "link_layer");
     const bool first = strcmp(port, "1") == 0;
     snprintf(title, sizeof title, "%.36s%s%.10s", name, first ? "" : ":", first ? "" : port);
-    struct device *const device = add_device(devices, title, kind_of_port(driver, layer));
+    struct device *const device = add_device(devices, title, find_port_kind(driver, layer));
     if (!device)
         return;
     strcpy(device->driver, driver);
@@ -171,7 +171,7 @@ static void read_slingshot(const char *class, struct devices *devices) {
 
 /* --- network interfaces ----------------------------------------------------------------------------------------------- */
 
-static const char *kind_of_interface(int64_t type) {
+static const char *find_interface_kind(int64_t type) {
     return type == TYPE_ETHERNET     ? "Ethernet"
            : type == TYPE_INFINIBAND ? "IP over InfiniBand"
            : type == TYPE_LOOPBACK   ? "loopback"
@@ -185,7 +185,7 @@ static void add_interface(struct devices *devices, const char *folder, const cha
     read_line(state, folder, "operstate");
     if (virtual != (driver[0] == '\0') || (virtual && strcmp(state, "down") == 0))
         return;
-    struct device *const device = add_device(devices, name, kind_of_interface(read_number(folder, "type")));
+    struct device *const device = add_device(devices, name, find_interface_kind(read_number(folder, "type")));
     if (!device)
         return;
     strcpy(device->driver, driver);
@@ -220,7 +220,7 @@ void read_devices(const char *sysfs, struct devices *devices) {
 
 /* --- counters ----------------------------------------------------------------------------------------------------------*/
 
-static int64_t passed(int64_t before, int64_t after) {
+static int64_t subtract(int64_t before, int64_t after) {
     return before < 0 || after < before ? -1 : after - before;
 }
 
@@ -232,8 +232,8 @@ void subtract_devices(struct devices *devices, const struct devices *before) {
         for (int j = 0; j < before->count; j++)
             if (strcmp(before->device[j].name, device->name) == 0 && strcmp(before->device[j].kind, device->kind) == 0)
                 then = &before->device[j];
-        device->sent_bytes = passed(then->sent_bytes, device->sent_bytes);
-        device->received_bytes = passed(then->received_bytes, device->received_bytes);
+        device->sent_bytes = subtract(then->sent_bytes, device->sent_bytes);
+        device->received_bytes = subtract(then->received_bytes, device->received_bytes);
     }
 }
 

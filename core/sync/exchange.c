@@ -23,7 +23,8 @@ enum { TAG_ASK = 7101, TAG_TELL, TAG_POINT, PATIENCE = 100, MOST_EXCHANGES = 100
 static const double LOPSIDED = 0.1;
 
 /* Both readings may be off by a step of the clock. */
-static struct lead exchange(const struct team *clocks, const struct source *source, int rank, receive_function *receive) {
+static struct lead exchange_readings(const struct team *clocks, const struct source *source, int rank,
+                                     receive_function *receive) {
     int64_t theirs_ns;
     char more = 1;
     const int64_t before_ns = source->read_ns();
@@ -37,23 +38,23 @@ static struct lead exchange(const struct team *clocks, const struct source *sour
     };
 }
 
-static int64_t width(struct lead lead) {
+static int64_t find_width(struct lead lead) {
     return lead.most_ns - lead.least_ns;
 }
 
 /* What an older interval and a new one say together. If they contradict each other a clock has stepped: the new one counts. */
-static struct lead both(const struct clock *clock, struct lead older, struct lead now) {
-    const int64_t apart_ns = most_drift_ns(clock, now.at_ns - older.at_ns);
+static struct lead intersect(const struct clock *clock, struct lead older, struct lead now) {
+    const int64_t apart_ns = find_most_drift_ns(clock, now.at_ns - older.at_ns);
     struct lead common = now;
     if (older.least_ns - apart_ns > common.least_ns)
         common.least_ns = older.least_ns - apart_ns;
     if (older.most_ns + apart_ns < common.most_ns)
         common.most_ns = older.most_ns + apart_ns;
-    return width(common) < 0 ? now : common;
+    return find_width(common) < 0 ? now : common;
 }
 
-static int64_t middle(struct lead lead) {
-    return lead.least_ns + width(lead) / 2;
+static int64_t find_middle(struct lead lead) {
+    return lead.least_ns + find_width(lead) / 2;
 }
 
 /* The exchanges with the smallest round trips so far, the smallest first. */
@@ -62,10 +63,10 @@ struct quickest {
     int count;
 };
 
-static void keep(struct quickest *quickest, struct lead now) {
+static void insert_quickest(struct quickest *quickest, struct lead now) {
     struct lead *const leads = quickest->leads;
     int place = quickest->count < QUICKEST ? quickest->count++ : QUICKEST;
-    for (; place > 0 && width(now) < width(leads[place - 1]); place--)
+    for (; place > 0 && find_width(now) < find_width(leads[place - 1]); place--)
         if (place < QUICKEST)
             leads[place] = leads[place - 1];
     if (place < QUICKEST)
@@ -73,36 +74,36 @@ static void keep(struct quickest *quickest, struct lead now) {
 }
 
 /* The range of five draws from a normal distribution is 2.3 times its standard deviation: about what one of them stays within. */
-static double likely_error(const struct quickest *quickest, struct lead chosen_lead) {
-    int64_t lowest_ns = middle(chosen_lead), highest_ns = lowest_ns;
+static double estimate_error(const struct quickest *quickest, struct lead chosen_lead) {
+    int64_t lowest_ns = find_middle(chosen_lead), highest_ns = lowest_ns;
     for (int i = 0; i < quickest->count; i++) {
-        const int64_t middle_ns = middle(quickest->leads[i]);
+        const int64_t middle_ns = find_middle(quickest->leads[i]);
         lowest_ns = middle_ns < lowest_ns ? middle_ns : lowest_ns;
         highest_ns = middle_ns > highest_ns ? middle_ns : highest_ns;
     }
-    const double half_ns = (double)(width(chosen_lead) + 1) / 2;
+    const double half_ns = (double)(find_width(chosen_lead) + 1) / 2;
     return fmin(half_ns, hypot((double)(highest_ns - lowest_ns), LOPSIDED * half_ns));
 }
 
 /* The first answer may take long to come, since the other rank may be busy with others: it is waited for patiently. */
-struct lead ask(const struct team *clocks, const struct source *source, int rank, enum use use) {
+struct lead compare_with(const struct team *clocks, const struct source *source, int rank, enum use use) {
     char more = 0;
-    struct lead all = exchange(clocks, source, rank, receive_bytes_patiently);
+    struct lead all = exchange_readings(clocks, source, rank, receive_bytes_patiently);
     struct quickest quickest = {.leads = {all}, .count = 1};
     for (int idle = 0, new_comm = 1; idle < PATIENCE && new_comm < MOST_EXCHANGES; idle++, new_comm++) {
-        const struct lead now = exchange(clocks, source, rank, receive_bytes);
-        all = both(clocks->clock, all, now);
-        if (width(now) < width(quickest.leads[0]))
+        const struct lead now = exchange_readings(clocks, source, rank, receive_bytes);
+        all = intersect(clocks->clock, all, now);
+        if (find_width(now) < find_width(quickest.leads[0]))
             idle = 0;
-        keep(&quickest, now);
+        insert_quickest(&quickest, now);
     }
     send_bytes(clocks, &more, 1, rank, TAG_ASK);
     struct lead chosen_lead = use == ALL_EXCHANGES ? all : quickest.leads[0];
-    chosen_lead.likely_ns = likely_error(&quickest, chosen_lead);
+    chosen_lead.likely_ns = estimate_error(&quickest, chosen_lead);
     return chosen_lead;
 }
 
-void answer(const struct team *clocks, const struct source *source, int rank) {
+void answer_comparisons(const struct team *clocks, const struct source *source, int rank) {
     char more;
     receive_bytes_patiently(clocks, &more, 1, rank, TAG_ASK);
     while (more) {
@@ -113,14 +114,14 @@ void answer(const struct team *clocks, const struct source *source, int rank) {
 }
 
 /* Bounds add up; likely errors of comparisons that have nothing to do with each other add up in squares. */
-struct point behind(struct point other, struct lead lead) {
-    return (struct point){lead.at_ns, other.offset_ns - middle(lead), other.bound_ns + (width(lead) + 1) / 2,
+struct point find_own_point(struct point other, struct lead lead) {
+    return (struct point){lead.at_ns, other.offset_ns - find_middle(lead), other.bound_ns + (find_width(lead) + 1) / 2,
                           hypot(other.likely_ns, lead.likely_ns)};
 }
 
-struct point ahead(struct point local, struct lead lead) {
-    return (struct point){lead.at_ns + middle(lead), local.offset_ns + middle(lead), local.bound_ns + (width(lead) + 1) / 2,
-                          hypot(local.likely_ns, lead.likely_ns)};
+struct point find_other_point(struct point local, struct lead lead) {
+    return (struct point){lead.at_ns + find_middle(lead), local.offset_ns + find_middle(lead),
+                          local.bound_ns + (find_width(lead) + 1) / 2, hypot(local.likely_ns, lead.likely_ns)};
 }
 
 void send_point(const struct team *clocks, struct point point, int rank) {

@@ -16,13 +16,13 @@ struct lead {
 enum use { SMALLEST_ROUND_TRIP, ALL_EXCHANGES };
 
 /* Ends when 100 exchanges in a row had no smaller round trip than the smallest, as in MPIPerf. */
-struct lead ask(const struct team *clocks, const struct source *source, int rank, enum use use);
-void answer(const struct team *clocks, const struct source *source, int rank);
+struct lead compare_with(const struct team *clocks, const struct source *source, int rank, enum use use);
+void answer_comparisons(const struct team *clocks, const struct source *source, int rank);
 
 /* The own point, from that of a rank whose clock leads the own one. */
-struct point behind(struct point other, struct lead lead);
+struct point find_own_point(struct point other, struct lead lead);
 /* The point of a rank whose clock leads the own one. */
-struct point ahead(struct point local, struct lead lead);
+struct point find_other_point(struct point local, struct lead lead);
 
 void send_point(const struct team *clocks, struct point point, int rank);
 struct point receive_point(const struct team *clocks, int rank);

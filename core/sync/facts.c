@@ -14,7 +14,7 @@
 
 enum { MOST_CACHES = 8 };
 
-static void copy(char *into, size_t size, const char *text) {
+static void copy_line(char *into, size_t size, const char *text) {
     snprintf(into, size, "%s", text);
     into[strcspn(into, "\n")] = '\0';
 }
@@ -24,7 +24,7 @@ static void read_status(const char *key, char *into, size_t size) {
     FILE *status = fopen("/proc/self/status", "r");
     while (status && fgets(line, sizeof line, status))
         if (strncmp(line, key, strlen(key)) == 0)
-            copy(into, size, line + strlen(key) + strspn(line + strlen(key), ": \t"));
+            copy_line(into, size, line + strlen(key) + strspn(line + strlen(key), ": \t"));
     if (status)
         fclose(status);
 }
@@ -45,17 +45,17 @@ static void read_libmpi(char *into, size_t size) {
         const char *path = strchr(line, '/');
         line[strcspn(line, "\n")] = '\0';
         if (path && is_mpi_library(path))
-            copy(into, size, path);
+            copy_line(into, size, path);
     }
     if (maps)
         fclose(maps);
 }
 
-static void read_boot(char *into, size_t size) {
+static void read_boot_id(char *into, size_t size) {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
     char line[LINE_BYTES] = "";
     if (file && fgets(line, sizeof line, file))
-        copy(into, size, line);
+        copy_line(into, size, line);
     if (file)
         fclose(file);
 }
@@ -64,7 +64,7 @@ static void read_boot(char *into, size_t size) {
  * cannot be found out, every process is taken to have a clock of its own. */
 void read_identity(enum sharing sharing, char into[IDENTITY_BYTES]) {
     char boot[NAME_BYTES] = "", space[NAME_BYTES] = "", host[NAME_BYTES] = "";
-    read_boot(boot, sizeof boot);
+    read_boot_id(boot, sizeof boot);
     const bool known = readlink("/proc/self/ns/time", space, sizeof space - 1) > 0 || errno == ENOENT;
     gethostname(host, sizeof host - 1);
     if (sharing == SHARED_BY_NOBODY || !*boot || (sharing == SHARED_BY_NAMESPACE && !known))
@@ -76,7 +76,7 @@ void read_identity(enum sharing sharing, char into[IDENTITY_BYTES]) {
 }
 
 /* How far this process' CLOCK_MONOTONIC is ahead of the kernel's own. */
-int64_t namespace_offset_ns(void) {
+int64_t read_namespace_offset_ns(void) {
     char line[LINE_BYTES];
     long long seconds = 0, nanoseconds = 0;
     FILE *file = fopen("/proc/self/timens_offsets", "r");
@@ -119,12 +119,12 @@ static int read_numa(int cpu) {
 static struct {
     cpu_set_t allowed;
     int cpu;
-} seat;
+} first_place;
 
-int cpu_before(int cpu) {
+int find_cpu_before(int cpu) {
     cpu_set_t allowed;
     const bool known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
-    return known && !CPU_EQUAL(&allowed, &seat.allowed) ? seat.cpu : cpu;
+    return known && !CPU_EQUAL(&allowed, &first_place.allowed) ? first_place.cpu : cpu;
 }
 
 struct rank_fact read_rank_fact(const struct source *source) {
@@ -134,8 +134,8 @@ struct rank_fact read_rank_fact(const struct source *source) {
     read_status("Cpus_allowed_list", fact.cpus, sizeof fact.cpus);
     read_identity(source->sharing, fact.clock);
     read_libmpi(fact.libmpi, sizeof fact.libmpi);
-    fact.cpu = seat.cpu = sched_getcpu();
-    sched_getaffinity(0, sizeof seat.allowed, &seat.allowed);
+    fact.cpu = first_place.cpu = sched_getcpu();
+    sched_getaffinity(0, sizeof first_place.allowed, &first_place.allowed);
     fact.core = read_number(fact.cpu, "core_id");
     fact.socket = read_number(fact.cpu, "physical_package_id");
     fact.numa = read_numa(fact.cpu);

@@ -29,8 +29,8 @@ struct launch_fact {
 struct rank_fact read_rank_fact(const struct source *source);
 struct launch_fact read_launch_fact(void);
 /* Where the rank was before it may have moved: on this CPU, or, if somebody bound it anew since, where it was at first. */
-int cpu_before(int cpu);
+int find_cpu_before(int cpu);
 void read_identity(enum sharing sharing, char into[IDENTITY_BYTES]);
-int64_t namespace_offset_ns(void);
+int64_t read_namespace_offset_ns(void);
 
 #endif

@@ -56,21 +56,21 @@ void close_hop_latency(struct hop_latency *hop_latency) {
     free(hop_latency);
 }
 
-static bool await(const _Atomic uint64_t *token, uint64_t wanted, int64_t until_ns) {
+static bool wait_for_token(const _Atomic uint64_t *token, uint64_t wanted, int64_t until_ns) {
     for (unsigned spins = 1; atomic_load_explicit(token, memory_order_acquire) != wanted; spins++)
-        if (spins % SPINS_A_LOOK == 0 && steady_ns() > until_ns)
+        if (spins % SPINS_A_LOOK == 0 && read_steady_ns() > until_ns)
             return false;
     return true;
 }
 
 /* Hands the token on wherever it is this rank's turn. The first rank waits for its return, so that a line ends before the next begins. */
-static bool go_round(struct hop_latency *hop_latency, int line, int64_t until_ns) {
+static bool pass_token(struct hop_latency *hop_latency, int line, int64_t until_ns) {
     const struct team *team = hop_latency->team;
     _Atomic uint64_t *const token = &hop_latency->page->lines[line].token;
     const uint64_t first = hop_latency->visits * (uint64_t)(hop_latency->hops + 1);
     for (int hop = team->rank; hop <= hop_latency->hops; hop += team->ranks) {
         const uint64_t wanted = first + (uint64_t)hop;
-        if (hop > 0 && !await(token, wanted, until_ns))
+        if (hop > 0 && !wait_for_token(token, wanted, until_ns))
             return false;
         if (hop < hop_latency->hops)
             atomic_store_explicit(token, wanted + 1, memory_order_release);
@@ -84,15 +84,15 @@ static int compare(const void *a, const void *b) {
 }
 
 /* Of this host; 0 where some rank did not answer. */
-static double host_ns(struct hop_latency *hop_latency) {
-    const int64_t until_ns = steady_ns() + PATIENCE_NS;
+static double measure_host_ns(struct hop_latency *hop_latency) {
+    const int64_t until_ns = read_steady_ns() + PATIENCE_NS;
     double times[LINES];
     hop_latency->visits++;
     for (int line = 0; line < LINES; line++) {
-        const int64_t begun_ns = steady_ns();
-        if (!go_round(hop_latency, line, until_ns))
+        const int64_t begun_ns = read_steady_ns();
+        if (!pass_token(hop_latency, line, until_ns))
             return 0;
-        times[line] = (double)(steady_ns() - begun_ns) / hop_latency->hops;
+        times[line] = (double)(read_steady_ns() - begun_ns) / hop_latency->hops;
     }
     enum { TIMED = LINES - UNTIMED };
     qsort(times + UNTIMED, TIMED, sizeof *times, compare);
@@ -116,7 +116,7 @@ static void merge_sums(void *into, const void *from, int bytes) {
 double measure_hop_ns(struct hop_latency *hop_latency, const struct world *world) {
     struct sum sum = {0};
     if (hop_latency) {
-        const double own_ns = host_ns(hop_latency);
+        const double own_ns = measure_host_ns(hop_latency);
         if (hop_latency->team->rank == 0)
             sum = (struct sum){own_ns, 1, own_ns <= 0};
     }

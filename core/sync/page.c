@@ -11,7 +11,7 @@
 enum { PATH_BYTES = 64 };
 
 /* The file has no name, and goes with the last rank that has it open. */
-static int shared_file(const struct team *team, size_t bytes) {
+static int open_shared_file(const struct team *team, size_t bytes) {
     int place[2] = {getpid(), -1};
     char path[PATH_BYTES];
     if (team->rank == 0) {
@@ -27,7 +27,7 @@ static int shared_file(const struct team *team, size_t bytes) {
 }
 
 void *map_page(const struct team *team, size_t bytes) {
-    const int file = shared_file(team, bytes);
+    const int file = open_shared_file(team, bytes);
     void *page = MAP_FAILED;
     if (file >= 0)
         page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

@@ -40,9 +40,9 @@ void await_turn(struct turns *turns);
 void pass_turn(struct turns *turns);
 /* Every rank ends its part of a turn; another launch begins its own when all have, and no library has anything left to send. */
 void end_turn(struct turns *turns);
-struct slot slot_of(const struct turns *turns);
+struct slot find_slot(const struct turns *turns);
 /* Of this rank, so far. */
-struct rest rested(const struct turns *turns);
+struct rest measure_rest(const struct turns *turns);
 void leave_turns(struct turns *turns);
 
 #endif

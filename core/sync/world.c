@@ -9,9 +9,9 @@
 #include "base/tree.h"
 #include "sync/clock.h"
 
-static MPI_Comm split(bool in) {
+static MPI_Comm split_world(bool in) {
     MPI_Comm comm = MPI_COMM_NULL;
-    must(MPI_Comm_split(MPI_COMM_WORLD, in ? 0 : MPI_UNDEFINED, 0, &comm), "MPI_Comm_split");
+    abort_on_error(MPI_Comm_split(MPI_COMM_WORLD, in ? 0 : MPI_UNDEFINED, 0, &comm), "MPI_Comm_split");
     return comm;
 }
 
@@ -19,10 +19,10 @@ static MPI_Comm split(bool in) {
  * libraries look a predefined communicator up faster than a made one, by several nanoseconds a call. */
 static struct team make_team(int ranks) {
     int rank, all;
-    must(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
-    must(MPI_Comm_size(MPI_COMM_WORLD, &all), "MPI_Comm_size");
+    abort_on_error(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+    abort_on_error(MPI_Comm_size(MPI_COMM_WORLD, &all), "MPI_Comm_size");
     const bool in = rank < ranks, is_whole = ranks >= all;
-    const MPI_Comm talk = split(in), members = is_whole ? MPI_COMM_WORLD : split(in);
+    const MPI_Comm talk = split_world(in), members = is_whole ? MPI_COMM_WORLD : split_world(in);
     return in ? (struct team){.comm = talk,
                               .calls = MPI_COMM_WORLD,
                               .members = members,
@@ -59,17 +59,17 @@ static int count_same(const struct team *team, const char *text) {
 }
 
 /* Ranks that compete for the same CPUs must give way while they wait for a window to begin. */
-void know_neighbours(struct world *world, const struct rank_fact *local, const struct launch_fact *launch) {
-    char seat[IDENTITY_BYTES], cache[IDENTITY_BYTES];
+void find_neighbours(struct world *world, const struct rank_fact *local, const struct launch_fact *launch) {
+    char cpus[IDENTITY_BYTES], cache[IDENTITY_BYTES];
     snprintf(cache, sizeof cache, "%.90s %.90s", local->host, launch->cache_sharers);
     world->ranks_on_cache = count_same(&world->all, cache);
-    snprintf(seat, sizeof seat, "%.90s %.90s", local->host, local->cpus);
+    snprintf(cpus, sizeof cpus, "%.90s %.90s", local->host, local->cpus);
     world->hosts = make_clock(&world->all, local->host, 0);
     world->ranks_on_host = world->hosts->readers.ranks;
-    world->yields = count_same(&world->all, seat) > count_cpus(local->cpus);
+    world->yields = count_same(&world->all, cpus) > count_cpus(local->cpus);
 }
 
-void leave_neighbours(struct world *world) {
+void free_neighbours(struct world *world) {
     free_clock(world->hosts);
 }
 
@@ -77,7 +77,7 @@ void leave_neighbours(struct world *world) {
 static void make_clocks(struct world *world, struct team *team, bool separate) {
     char identity[IDENTITY_BYTES];
     const struct source *source = world->source;
-    const int64_t step_ns = fact_of(world->sources, source->name)->resolution_ns;
+    const int64_t step_ns = find_source_fact(world->sources, source->name)->resolution_ns;
     read_identity(source->sharing, identity);
     team->clock = make_clock(team, identity, step_ns);
     tree_broadcast(&team->clock->readers, source->parameters, source->parameter_bytes);
@@ -89,7 +89,7 @@ static void make_clocks(struct world *world, struct team *team, bool separate) {
 }
 
 /* Teams of the same ranks are one team. */
-static void each_team(struct world *world, void (*act)(struct world *, struct team *)) {
+static void for_each_team(struct world *world, void (*act)(struct world *, struct team *)) {
     act(world, &world->all);
     if (world->pair.comm != world->all.comm && world->pair.ranks > 0)
         act(world, &world->pair);
@@ -111,16 +111,16 @@ static void make_separate(struct world *world, struct team *team) {
     make_clocks(world, team, true);
 }
 
-static void leave_clock(struct world *world, struct team *team) {
+static void release_clock(struct world *world, struct team *team) {
     (void)world;
     free_clock(team->clock);
 }
 
-void take_source(struct world *world, const struct source *source, bool separate_clocks) {
+void use_source(struct world *world, const struct source *source, bool separate_clocks) {
     world->source = source;
-    each_team(world, separate_clocks ? make_separate : make_shared);
+    for_each_team(world, separate_clocks ? make_separate : make_shared);
 }
 
-void leave_source(struct world *world) {
-    each_team(world, leave_clock);
+void release_source(struct world *world) {
+    for_each_team(world, release_clock);
 }

@@ -20,7 +20,7 @@ struct world {
     bool each_call;
     bool probes;
     /* How ranks look at each other's memory without MPI; NULL: they do not. */
-    struct silence *silence;
+    struct completion_check *completion_check;
     /* By host: its readers are the ranks on this rank's host, its clocks the first rank of each host. */
     struct clock *hosts;
     int ranks_on_host;
@@ -30,9 +30,9 @@ struct world {
 
 struct world make_world(void);
 /* Which ranks share a host, a cache and CPUs with this one; the same on all ranks of a group. */
-void know_neighbours(struct world *world, const struct rank_fact *local, const struct launch_fact *launch);
-void leave_neighbours(struct world *world);
-void take_source(struct world *world, const struct source *source, bool separate_clocks);
-void leave_source(struct world *world);
+void find_neighbours(struct world *world, const struct rank_fact *local, const struct launch_fact *launch);
+void free_neighbours(struct world *world);
+void use_source(struct world *world, const struct source *source, bool separate_clocks);
+void release_source(struct world *world);
 
 #endif

@@ -63,13 +63,15 @@ struct measurement {
     enum stopped stopped;
 };
 
+struct setting;
+
 struct timing {
     const struct team *team;
     const struct world *world;
     const struct operation *operation;
     const struct start *start;
     const struct stop *stop;
-    const struct wanted *wanted;
+    const struct request *request;
     struct call *call;
     struct buffers *buffers;
     int (*run)(struct call *);
@@ -87,21 +89,21 @@ struct timing {
     /* Whether beginnings are compared between ranks, for which their clocks must be. */
     bool compares;
     /* Between stages: new data in buffers that hold nothing else, and a look at what a stage brought; NULL: that shows nothing. */
-    void (*renew)(const void *setting);
-    void (*look)(const void *setting);
+    void (*renew_data)(const struct setting *setting);
+    void (*inspect)(const struct setting *setting);
     /* Around one call: what was received before is overwritten, and what this rank has right afterwards is looked at. */
-    void (*clear)(const void *setting);
-    void (*look_at_once)(const void *setting);
+    void (*clear_received)(const struct setting *setting);
+    void (*inspect_at_return)(const struct setting *setting);
     /* After each stage, of what this rank has right then; NULL: that shows nothing. */
-    void (*look_after)(const void *setting);
+    void (*inspect_stage)(const struct setting *setting);
     /* What each call brings again, where it is compared after every round: takes what is there as right, and says whether what
      * differs from it is wrong; NULL: it is not compared. The same on all ranks. */
     struct reference *reference;
-    void (*keep)(const void *setting);
-    void (*judge)(const void *setting);
+    void (*keep_reference)(const struct setting *setting);
+    void (*judge_difference)(const struct setting *setting);
     /* After each round, where a receive does not report what an earlier one did: whether that is right. */
-    void (*judge_receipts)(const void *setting);
-    const void *setting;
+    void (*judge_receipts)(const struct setting *setting);
+    const struct setting *setting;
     double renewing_ns;
 };
 

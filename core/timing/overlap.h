@@ -11,7 +11,7 @@ struct work {
 };
 
 /* Steps that take this rank so long. */
-long steps_of(double time_ns, int64_t (*read_ns)(void));
+long count_steps(double time_ns, int64_t (*read_ns)(void));
 /* Calls of the loop: with and without the communication. */
 int run_overlapped(struct call *call);
 int run_computation(struct call *call);

@@ -32,17 +32,18 @@ static inline int first_error(int before, int now) {
 }
 
 /* Keeps what this rank saw, and gets rank 0 what all saw together. Every rank keeps as many rounds. Returns this rank's first error. */
-int stage(const struct timing *timing, const struct start *start, const struct stage_plan *stage_plan, struct measurement *into,
-          struct sample *samples);
+int time_stage(const struct timing *timing, const struct start *start, const struct stage_plan *stage_plan,
+               struct measurement *into, struct sample *samples);
 /* One call between stages. Returns its error. */
 int run_untimed(const struct timing *timing);
 /* On rank 0: what all ranks saw of rounds that each has made samples of; times count from the last rank's coming. */
-void merge_up(const struct timing *timing, struct sample *samples, int count);
+void merge_samples_up(const struct timing *timing, struct sample *samples, int count);
 /* Makes samples of what this rank saw, by what is known of its clock when all is over. */
-void score(const struct timing *timing, const struct measurement *measurement, int64_t from, int count, struct sample *into);
+void make_samples(const struct timing *timing, const struct measurement *measurement, int64_t from, int count,
+                  struct sample *into);
 /* Makes one sample of a value of every rank, the largest of which counts. */
-void take_single(const struct timing *timing, struct measurement *into, double value);
+void record_single(const struct timing *timing, struct measurement *into, double value);
 /* What a run takes of which a sample is a part. */
-double whole_ns(const struct timing *timing, double time_ns);
+double find_run_ns(const struct timing *timing, double time_ns);
 
 #endif

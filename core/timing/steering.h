@@ -6,6 +6,6 @@
 
 /* Returns the first MPI error code of this rank, or MPI_SUCCESS. */
 int measure(const struct timing *timing, struct measurement *into);
-double median_ns(const struct timing *timing, const struct measurement *measurement);
+double find_median_ns(const struct timing *timing, const struct measurement *measurement);
 
 #endif

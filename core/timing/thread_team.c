@@ -42,7 +42,7 @@ static int run_rounds(const struct thread_team *thread_team, struct call *call) 
     return code;
 }
 
-static void *work(void *context) {
+static void *run_thread(void *context) {
     struct member *me = context;
     struct thread_team *thread_team = me->thread_team;
     for (int order = 1;; order++) {
@@ -86,7 +86,7 @@ struct thread_team *start_threads(struct call *first, size_t apart, int threads,
         struct call *call = (struct call *)((char *)first + apart * (size_t)i);
         call->thread_team = thread_team;
         *member = (struct member){.call = call, .thread_team = thread_team};
-        if (i > 0 && pthread_create(&member->thread, NULL, work, member) != 0)
+        if (i > 0 && pthread_create(&member->thread, NULL, run_thread, member) != 0)
             break;
         thread_team->started = i;
     }

@@ -23,15 +23,15 @@
 /* Long enough for ranks that share CPUs to come and say that they had an error, too. */
 static const double FAILED_ALONE_S = 10;
 
-static char which[LINE_BYTES], failed[LINE_BYTES];
-static const char *volatile current = "";
+static char case_text[LINE_BYTES], error_text[LINE_BYTES];
+static const char *volatile phase_text = "";
 static double patience_s;
 
 enum { PARTS = 4 };
 static volatile int parts_left;
 
 /* Adds to the line, and returns its end. */
-static char *add(char *end, const char *last, const char *text) {
+static char *append(char *end, const char *last, const char *text) {
     while (*text && end < last)
         *end++ = *text++;
     return end;
@@ -41,8 +41,8 @@ static char *add(char *end, const char *last, const char *text) {
 static void end_process(void) {
     static char line[3 * LINE_BYTES];
     const char *const last = line + sizeof line - 1;
-    char *end = add(add(add(line, last, which), last, current), last, ": ");
-    end = add(end, last, failed[0] ? failed : "a call does not return");
+    char *end = append(append(append(line, last, case_text), last, phase_text), last, ": ");
+    end = append(end, last, error_text[0] ? error_text : "a call does not return");
     *end++ = '\n';
     const ssize_t written = write(STDERR_FILENO, line, (size_t)(end - line));
     _exit(written < 0 ? EXIT_FAILURE : EXIT_STUCK);
@@ -54,7 +54,7 @@ static void expire(int number) {
         end_process();
 }
 
-static void alarm_in(double seconds) {
+static void set_alarm(double seconds) {
     const double part = seconds / PARTS;
     const struct timeval time = {.tv_sec = (time_t)part, .tv_usec = (suseconds_t)(1e6 * (part - (double)(time_t)part))};
     const struct itimerval timer = {.it_interval = time, .it_value = time};
@@ -62,10 +62,10 @@ static void alarm_in(double seconds) {
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-void watch_case(const struct wanted *wanted, int index, int rank, double patience) {
-    snprintf(which, sizeof which, "rankbench-core: stuck: rank %d, case %d (%s, %s, %lld bytes) ", rank, index, wanted->operation,
-             wanted->form, (long long)wanted->bytes);
-    failed[0] = '\0';
+void watch_case(const struct request *request, int index, int rank, double patience) {
+    snprintf(case_text, sizeof case_text, "rankbench-core: stuck: rank %d, case %d (%s, %s, %lld bytes) ", rank, index,
+             request->operation, request->form, (long long)request->bytes);
+    error_text[0] = '\0';
     patience_s = patience;
     const struct sigaction action = {.sa_handler = expire, .sa_flags = SA_RESTART};
     sigaction(SIGALRM, &action, NULL);
@@ -73,21 +73,21 @@ void watch_case(const struct wanted *wanted, int index, int rank, double patienc
 }
 
 void watch_phase(const char *phase) {
-    current = phase;
-    if (patience_s > 0 && !failed[0])
-        alarm_in(patience_s);
+    phase_text = phase;
+    if (patience_s > 0 && !error_text[0])
+        set_alarm(patience_s);
 }
 
-void watch_failed(const char *operation, int code) {
+void watch_error(const char *operation, int code) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     MPI_Error_string(code, text, &length);
-    snprintf(failed, sizeof failed, "%s returned: %.*s", operation, (int)strcspn(text, "\n"), text);
+    snprintf(error_text, sizeof error_text, "%s returned: %.*s", operation, (int)strcspn(text, "\n"), text);
     if (patience_s > 0)
-        alarm_in(patience_s / 2 < FAILED_ALONE_S ? patience_s / 2 : FAILED_ALONE_S); /* Before the ranks that wait give up. */
+        set_alarm(patience_s / 2 < FAILED_ALONE_S ? patience_s / 2 : FAILED_ALONE_S); /* Before the ranks that wait give up. */
 }
 
-void unwatch(void) {
-    alarm_in(0);
+void stop_watching(void) {
+    set_alarm(0);
     patience_s = 0;
 }

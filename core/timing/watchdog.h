@@ -2,14 +2,14 @@
 #ifndef RANKBENCH_WATCHDOG_H
 #define RANKBENCH_WATCHDOG_H
 
-struct wanted;
+struct request;
 
-/* A case begins; every phase of it, until `unwatch`, may last so many seconds. */
-void watch_case(const struct wanted *wanted, int index, int rank, double patience_s);
+/* A case begins; every phase of it, until `stop_watching`, may last so many seconds. */
+void watch_case(const struct request *request, int index, int rank, double patience_s);
 /* A phase begins, or another part of it as long. `phase` outlives the case: "is timed". */
 void watch_phase(const char *phase);
 /* A call returned an error here. If the others had one, too, they are soon there to agree on it; else they wait in that call. */
-void watch_failed(const char *operation, int code);
-void unwatch(void);
+void watch_error(const char *operation, int code);
+void stop_watching(void);
 
 #endif

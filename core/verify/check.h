@@ -5,25 +5,25 @@
 #include "verify/setting.h"
 
 /* What one whole call is. */
-int (*runner(const struct plan *plan))(struct call *);
+int (*choose_run(const struct plan *plan))(struct call *);
 
 /* New data to time with. */
 void renew_data(const struct setting *setting);
 /* In timing: before a call, what was received is overwritten; and right after it, what is there is looked at. */
-void clear_all(const struct setting *setting);
-void look_at_all(const struct setting *setting);
+void clear_all_received(const struct setting *setting);
+void inspect_at_return(const struct setting *setting);
 /* In timing: after a stage, what this rank has by its own return must be right, as far as little time allows. */
-void look_after_stage(const struct setting *setting);
+void inspect_stage(const struct setting *setting);
 /* Whether every call brings this rank the same again, in memory that is its own. */
-bool brings_the_same(const struct setting *setting);
+bool repeats_data(const struct setting *setting);
 /* What the first worker received is right, and is what later calls are compared with; or a difference from it is judged. */
-void keep_right(const struct setting *setting);
+void keep_reference_data(const struct setting *setting);
 void judge_difference(const struct setting *setting);
 /* In timing: what the first worker's receives of a round reported is right, or wrong data. */
 void judge_receipts(const struct setting *setting);
 /* Between stages: whether data are renewed and looked at, and the look. What others put into a rank's memory needs a call of its own. */
-bool are_looked_at(const struct setting *setting);
-void look_between(const struct setting *setting);
+bool can_inspect_stages(const struct setting *setting);
+void inspect_between_stages(const struct setting *setting);
 /* What is there must be right. */
 void inspect(const struct setting *setting);
 
@@ -33,6 +33,6 @@ void inspect(const struct setting *setting);
 double rehearse(const struct setting *setting);
 /* What timing left behind must be right, and so must one more call with other data: a library that stopped doing anything
  * would have left what an earlier call brought. `long_ns` is what `rehearse` returned. */
-void check_again(const struct setting *setting, double long_ns);
+void check_after_timing(const struct setting *setting, double long_ns);
 
 #endif

@@ -6,14 +6,14 @@
 #include "verify/setting.h"
 
 /* Called by all ranks of the team: compares their clocks. */
-void compare_order_clocks(const struct setting *setting);
+void synchronise_for_order(const struct setting *setting);
 /* Says to a rank that this one is about to call. */
 void announce(const struct setting *setting, int rank);
-void await_announcement(const struct setting *setting, int rank);
+void wait_for_announcement(const struct setting *setting, int rank);
 /* Waits for as long as others would need to return without this rank; returns the own clock. */
-int64_t come_late(const struct setting *setting);
+int64_t wait_late(const struct setting *setting);
 /* A moment of the own clock on rank 0's, as early or as late as it can have been. */
-int64_t earliest(const struct setting *setting, int64_t local_ns);
-int64_t latest(const struct setting *setting, int64_t local_ns);
+int64_t find_earliest_ns(const struct setting *setting, int64_t local_ns);
+int64_t find_latest_ns(const struct setting *setting, int64_t local_ns);
 
 #endif

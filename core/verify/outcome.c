@@ -62,10 +62,10 @@ void note_code(struct outcome *outcome, int code, const char *what) {
         *end = ' ';
     snprintf(line, sizeof line, "rank %d, %s: %.150s", outcome->rank, what, text);
     note(outcome, FAILED, line);
-    watch_failed(what, code);
+    watch_error(what, code);
 }
 
-bool all_well(const struct team *team, struct outcome *outcome) {
+bool all_ranks_good(const struct team *team, struct outcome *outcome) {
     tree_combine(team, outcome, sizeof *outcome, merge_outcomes);
     tree_broadcast(team, outcome, sizeof *outcome);
     outcome->rank = team->rank;

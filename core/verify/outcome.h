@@ -36,6 +36,6 @@ void note_cause(struct outcome *outcome, int severity, const char *cause, const 
 /* What an MPI call returned; nothing is noted of MPI_SUCCESS. */
 void note_code(struct outcome *outcome, int code, const char *what);
 /* Reports every rank of the team the worst outcome so far, so that all go the same way. */
-bool all_well(const struct team *team, struct outcome *outcome);
+bool all_ranks_good(const struct team *team, struct outcome *outcome);
 
 #endif

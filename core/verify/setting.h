@@ -13,11 +13,11 @@ struct plan {
     const struct operation *operation;
     enum form form;
     const struct start *start;
-    const struct wanted *wanted;
+    const struct request *request;
     /* Whether this launch measured the same case before, and well. */
     bool again;
     /* Ends with one without a choice. */
-    struct chosen chosen[MOST_CHOICES + 1];
+    struct choice_value choices[MOST_CHOICES + 1];
 };
 
 /* What one thread of this rank needs; there is one more than one only where threads are measured. */
@@ -47,8 +47,8 @@ static inline struct call *first_call(const struct setting *setting) {
     return &setting->workers->call;
 }
 
-static inline int64_t chosen_of(const struct setting *setting, const struct choice *choice) {
-    return chosen(first_call(setting), choice);
+static inline int64_t read_case_choice(const struct setting *setting, const struct choice *choice) {
+    return read_choice(first_call(setting), choice);
 }
 
 #endif

@@ -1,10 +1,10 @@
 /* Where the time of a launch goes, on this rank, by the steady clock: what measuring costs beside what is measured. */
-#ifndef RANKBENCH_SPENT_H
-#define RANKBENCH_SPENT_H
+#ifndef RANKBENCH_TIME_PARTS_H
+#define RANKBENCH_TIME_PARTS_H
 
 #include <stdbool.h>
 
-/* In the order in which a launch and a visit go through them. Their names are in spent.c. */
+/* In the order in which a launch and a visit go through them. Their names are in time_parts.c. */
 enum part {
     PART_INIT,
     PART_JOIN,
@@ -31,12 +31,12 @@ enum part {
 extern const char *const part_names[PARTS];
 
 /* From now on time is spent on this. Returns what it was spent on until now. */
-enum part spend_on(enum part part);
+enum part switch_part(enum part part);
 /* As long as this holds, all of it is spent on one part. */
-void spend_all_on(enum part part);
-void spend_freely(enum part part);
+void hold_part(enum part part);
+void release_part(enum part part);
 /* So much of what was spent on one part belongs to another. */
-void move_spent(enum part from, enum part to, double ns);
-double spent_s(enum part part);
+void move_part_time(enum part from, enum part to, double ns);
+double read_part_s(enum part part);
 
 #endif

@@ -1,6 +1,6 @@
 /* A communicator that was made must be another one than that it was made of, and messages of the one may not be received on the
  * other. */
-#include "kit/apart.h"
+#include "kit/separate_comm.h"
 
 enum { TAG = 7 };
 
@@ -31,14 +31,14 @@ static int rank_in_old(const struct call *call, MPI_Comm new_comm, int rank, int
 }
 
 /* What is known to have come on the old one must not be there on the new one. */
-static int listen(const struct call *call, MPI_Comm new_comm, int from, int *heard) {
+static int probe_both(const struct call *call, MPI_Comm new_comm, int from, int *heard) {
     int code = MPI_Probe(from, TAG, call->peers.members, MPI_STATUS_IGNORE);
     code = code ? code : MPI_Iprobe(MPI_ANY_SOURCE, TAG, new_comm, heard, MPI_STATUS_IGNORE);
     return code ? code : MPI_Recv(NULL, 0, MPI_BYTE, from, TAG, call->peers.members, MPI_STATUS_IGNORE);
 }
 
 /* From ranks of even number to those after them. */
-static int overhear(const struct call *call, MPI_Comm new_comm, int *heard) {
+static int exchange_probe(const struct call *call, MPI_Comm new_comm, int *heard) {
     int rank, ranks, other = 0;
     int code = MPI_Comm_rank(new_comm, &rank);
     code = code ? code : MPI_Comm_size(new_comm, &ranks);
@@ -47,19 +47,19 @@ static int overhear(const struct call *call, MPI_Comm new_comm, int *heard) {
     code = rank_in_old(call, new_comm, rank ^ 1, &other);
     if (code)
         return code;
-    return rank % 2 ? listen(call, new_comm, other, heard) : MPI_Send(NULL, 0, MPI_BYTE, other, TAG, call->peers.members);
+    return rank % 2 ? probe_both(call, new_comm, other, heard) : MPI_Send(NULL, 0, MPI_BYTE, other, TAG, call->peers.members);
 }
 
 /* The old one must not be freed in place of a new one. */
-int look_apart(struct call *call) {
+int check_separate(struct call *call) {
     struct new_comm *new_comm = new_comm_of(call);
     int heard = 0;
     if (new_comm->comm == MPI_COMM_NULL)
         return MPI_SUCCESS;
-    const char *const entangled = compare(call, new_comm->comm);
-    const int code = entangled ? MPI_SUCCESS : overhear(call, new_comm->comm, &heard);
-    new_comm->entangled = heard ? "a message sent on the old communicator can be received on the new one" : entangled;
-    if (entangled)
+    const char *const fault = compare(call, new_comm->comm);
+    const int code = fault ? MPI_SUCCESS : exchange_probe(call, new_comm->comm, &heard);
+    new_comm->fault = heard ? "a message sent on the old communicator can be received on the new one" : fault;
+    if (fault)
         new_comm->comm = MPI_COMM_NULL;
     return code;
 }
