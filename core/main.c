@@ -1,4 +1,4 @@
-/* The core: starts MPI, learns what is wanted, runs case after case, leaves. */
+/* The core: initialises MPI, reads the request, runs the cases, and ends. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -39,7 +39,7 @@ static void merge_worst(void *into, const void *from, int bytes) {
         *(int *)into = *(const int *)from;
 }
 
-/* Every rank sends to the next one and checks what it got from the one before. */
+/* Every rank sends to the next one and checks the data of the one before. */
 static int check_neighbours(const struct world *world, int bytes) {
     enum { TAG = 1 };
     const struct team *team = &world->all;
@@ -76,7 +76,7 @@ static int report_check(const struct world *world, int bytes, const struct rank_
     return wrong ? EXIT_DATA : 0;
 }
 
-/* The first messages between two ranks may be slow for a while: connections are made, and cores wake up. */
+/* The first messages between two ranks may be slow: connections are set up, and cores wake up. */
 static void warm_up_connections(const struct world *world) {
     enum { BARRIERS = 16 };
     const int64_t until_ns = read_steady_ns() + WARM_UP_NS;
@@ -96,7 +96,8 @@ static bool is_same_case(const struct request *first, const struct request *othe
            memcmp(first->values, other->values, sizeof first->values) == 0;
 }
 
-/* Rank 0 knows how a case ended. The same case comes again after all others, so the search goes back from the newest. */
+/* Whether the last visit of the same case was good, on rank 0. Visits of a case are far apart, so the search begins
+ * with the newest. */
 static bool was_good_before(const struct job *job, const bool *well, int index) {
     for (int i = index - 1; i >= 0; i--)
         if (is_same_case(&job->requests[i], &job->requests[index]))
@@ -200,16 +201,16 @@ static void write_last_record(const struct world *world, const struct job *job, 
         write_end(stream, job->cases, hop_ns, &rest, &local, &most);
 }
 
-/* The time source that was asked for, if every rank can use it; `auto` always finds one. */
+/* Selects the requested time source if every rank can use it; `auto` always finds one. */
 static bool choose_job_source(struct world *world, const struct job *job, char error[LINE_BYTES]) {
     const struct source_fact *request = find_source_fact(world->sources, job->source);
-    /* A study may be of all of them. */
+    /* A study may use all of them. */
     world->synchronisation = find_synchronisation(job->study ? "tree" : job->synchronisation);
     world->source = choose_source(world->sources, world->why);
     if (!request)
         return true;
     world->source = find_source(job->source);
-    snprintf(world->why, sizeof world->why, "asked for; steps of %lld ns and %.0f ns a reading",
+    snprintf(world->why, sizeof world->why, "requested; steps of %lld ns and %.0f ns per reading",
              (long long)request->resolution_ns, request->cost_ns);
     if (!request->usable)
         snprintf(error, LINE_BYTES, "--clock %s: %s", job->source, request->reason);
@@ -257,7 +258,7 @@ static int run_job(struct world *world, const struct job *job, struct turns *tur
     return exit_code;
 }
 
-/* What rank 0 read holds for all: the job file may be on its host only. */
+/* Rank 0 sends the job to all: the file may exist on its host only. */
 static bool share_job(const struct team *team, struct job *job, bool good) {
     tree_broadcast(team, &good, sizeof good);
     if (!good)
@@ -275,7 +276,7 @@ static bool share_job(const struct team *team, struct job *job, bool good) {
 static bool open_stream(const struct job *job, FILE **stream, char error[LINE_BYTES]) {
     if (*job->stream == '\0')
         return true;
-    signal(SIGXFSZ, SIG_IGN); /* A limit of file sizes is then met as a full disk is: by an error that is known. */
+    signal(SIGXFSZ, SIG_IGN); /* A limit of file sizes is then reported like a full disk, by an error code. */
     *stream = fopen(job->stream, "w");
     if (!*stream)
         snprintf(error, LINE_BYTES, "--stream %.300s: %s", job->stream, strerror(errno));
@@ -291,12 +292,12 @@ static int run_in_turn(struct world *world, const struct job *job, struct turns 
         exit_code = run_job(world, job, turns, stream);
         end_turn(turns);
     } else if (world->all.rank == 0)
-        fputs("rankbench-core: --turns: the launches did not come together on every host within 60 s\n", stderr);
+        fputs("rankbench-core: --turns: not all launches arrived on every host within 60 s\n", stderr);
     leave_turns(turns);
     return exit_code;
 }
 
-/* On rank 0, into the stream's file where one is named. */
+/* On rank 0, to the stream's file if there is one. */
 static int print_cvars(const struct job *job) {
     char error[LINE_BYTES];
     FILE *stream = NULL;
@@ -320,7 +321,7 @@ static int run_under_mpi(struct job *job, bool good, const char *message) {
     FILE *stream = NULL;
     int exit_code = EXIT_INPUT;
     switch_part(PART_INIT);
-    start_library(good && job->threads); /* Threads cost every call. */
+    start_library(good && job->threads); /* Support for threads slows every call. */
     switch_part(PART_JOIN);
     abort_on_error(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     abort_on_error(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -333,7 +334,7 @@ static int run_under_mpi(struct job *job, bool good, const char *message) {
         good = read_job(job, error) && open_stream(job, &stream, error);
     good = share_job(&world.all, job, good);
     if (good && *job->turns) {
-        snprintf(error, sizeof error, "--turns %.300s: cannot be used by every rank", job->turns);
+        snprintf(error, sizeof error, "--turns %.300s: not usable on every rank", job->turns);
         good = tree_agree(&world.all, (turns = open_turns(job->turns, &world.all, stream, job->patience_s, error)) != NULL);
     }
     if (good)

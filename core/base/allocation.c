@@ -19,7 +19,7 @@ static void end_without_memory(size_t bytes) {
     exit(EXIT_MPI);
 }
 
-/* A size of 0 may give NULL, which is no lack of memory. */
+/* malloc may return NULL for size 0. */
 static size_t least(size_t bytes) {
     return bytes ? bytes : 1;
 }

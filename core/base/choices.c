@@ -10,21 +10,21 @@ enum { MOST_THREADS = 64, MOST_RANK = 1 << 24, MOST_MESSAGES = 4096, MOST_MICROS
 const struct choice window_choice = {"window", "messages in a window", .least = 1, .most = MOST_MESSAGES, .usual = 64};
 const struct choice from_choice = {"from", "the rank that measures", .least = 0, .most = MOST_RANK, .usual = 0};
 const struct choice to_choice = {"to", "the other rank", .least = 0, .most = MOST_RANK, .usual = 1};
-const struct choice threads_choice = {"threads", "threads of every rank that call at once, each on a communicator of its own",
+const struct choice threads_choice = {"threads", "threads per rank that call at the same time, each on its own communicator",
                                       .least = 1, .most = MOST_THREADS, .usual = 1};
 const struct choice reduction_choice = {
-    "reduction", "what is done with the data; user: a sum that the program defines",
+    "reduction", "the reduction; user: a sum that the program defines",
     NAMES_OF("sum", "prod", "min", "max", "land", "lor", "lxor", "band", "bor", "bxor", "user")};
-const struct choice arrival_choice = {"arrival", "when ranks come to the call; times count from the last one's coming",
+const struct choice arrival_choice = {"arrival", "arrival pattern of the ranks; times count from the last arrival",
                                       NAMES_OF("together", "staggered", "random", "one-late")};
-const struct choice spread_choice = {"spread_us", "microseconds between the first rank's coming and the last one's", .least = 1,
+const struct choice spread_choice = {"spread_us", "microseconds between the first and the last arrival", .least = 1,
                                      .most = MOST_MICROSECONDS, .usual = 100};
 const struct choice quantity_choice = {
-    "quantity", "time; time with a computation in between; memory that the library takes for the first use, in bytes",
+    "quantity", "time; time overlapped with a computation; memory in bytes that the library allocates for the first use",
     NAMES_OF("time", "overlap", "memory")};
-const struct choice tests_choice = {"tests", "calls of MPI_Test spread over the computation", .least = 0, .most = 100000,
-                                    .usual = 0};
-const struct choice compute_choice = {"compute_us", "microseconds of the computation; 0: as long as the communication alone",
+const struct choice tests_choice = {"tests", "calls of MPI_Test during the computation", .least = 0, .most = 100000, .usual = 0};
+const struct choice compute_choice = {"compute_us",
+                                      "length of the computation in microseconds; 0: as long as the communication alone",
                                       .least = 0, .most = MOST_MICROSECONDS, .usual = 0};
 
 static bool is_self_test(const struct operation *operation) {
@@ -78,7 +78,7 @@ int64_t default_value(const struct choice *choice) {
     return choice->names ? 0 : choice->usual;
 }
 
-/* Reads extents such as 4x4; an extent that is none fits in no grid. */
+/* Reads extents such as 4x4; those beyond MOST_EXTENT are invalid. */
 static bool read_extents(const char *text, int64_t *value) {
     char *end;
     *value = 0;

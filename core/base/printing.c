@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As much is written to an eventfd; to a pipe or socket for the same purpose, less. */
+/* Bytes written to an eventfd to wake a thread; pipes and sockets used for this get fewer. */
 enum { SIGNAL_BYTES = 8, IO_BYTES = 256 };
 
-/* Of a pipe, which standard output and error mostly are, nothing else counts what went into it. */
+/* The only count of bytes written to pipes, which standard output and error usually are. */
 struct written read_written(void) {
     static int file = -1;
     char text[IO_BYTES];

@@ -23,7 +23,7 @@ int missing_call(const char *name, ...) {
         return NULL; \
     }
 
-/* The linker lays units one after the other as it comes; people and tests want them in one order. */
+/* The order of units in the section is the linker's; output is in the order of names. */
 #define NEXT(kind) \
     const struct kind *next_##kind(const struct kind *before) { \
         const struct kind *next = NULL; \

@@ -12,7 +12,7 @@ const struct operation *find_operation(const char *name);
 const struct start *find_start(const char *name);
 const struct source *find_source(const char *name);
 const struct synchronisation *find_synchronisation(const char *name);
-/* Units in the order of their names; NULL: the first, and after the last. */
+/* Returns the unit after `before` in the order of names; NULL: the first one, and after the last. */
 const struct operation *next_operation(const struct operation *before);
 const struct datatype *next_datatype(const struct datatype *before);
 const struct start *next_start(const struct start *before);

@@ -43,6 +43,6 @@ int64_t read_startup_bytes(void) {
 const char *why_no_threads(void) {
     if (provided == MPI_THREAD_MULTIPLE)
         return NULL;
-    return threads_wanted ? "the library does not let several threads call it (MPI_THREAD_MULTIPLE)"
-                          : "several threads may call the library only in a launch with --threads";
+    return threads_wanted ? "the library does not support MPI_THREAD_MULTIPLE"
+                          : "threads may call the library only in a launch with --threads";
 }

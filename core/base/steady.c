@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* A clock that is slewed, and not set, gains or loses a two-thousandth at most. */
+/* The rate of a clock that is slewed, not set, changes by at most 1/2000. */
 enum { TRIES = 20, LEAST_JUMP_NS = 1000000, EVEN_PARTS = 1000 };
 
 int64_t read_steady_ns(void) {
@@ -13,7 +13,7 @@ int64_t read_steady_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Of several readings the one during which the rank lost its CPU for the shortest time. */
+/* Takes the pair of readings with the shortest time in between, so that an interruption has no effect. */
 struct twin_reading read_both(const struct source *source) {
     struct twin_reading best = {.apart_ns = INT64_MAX};
     for (int i = 0; i < TRIES; i++) {

@@ -1,10 +1,10 @@
-/* Where the time of a launch goes, on this rank, by the steady clock: what measuring costs beside what is measured. */
+/* Where the time of this rank goes during a launch, by the steady clock: the cost of measuring beside what is measured. */
 #ifndef RANKBENCH_TIME_PARTS_H
 #define RANKBENCH_TIME_PARTS_H
 
 #include <stdbool.h>
 
-/* In the order in which a launch and a visit go through them. Their names are in time_parts.c. */
+/* In the order of a launch and of a visit. Names are in time_parts.c. */
 enum part {
     PART_INIT,
     PART_JOIN,
@@ -14,7 +14,8 @@ enum part {
     PART_PREPARE,
     PART_REHEARSE,
     PART_WARM_UP,
-    /* In timed calls, and what a stage takes beside them: waiting for common starts, looking at data, merging samples. */
+    /* PART_CALLS: timed calls. PART_ROUNDS: the rest of a stage: waiting for common starts, comparing data, merging
+     * samples. */
     PART_CALLS,
     PART_ROUNDS,
     PART_STEER,
@@ -30,12 +31,12 @@ enum part {
 
 extern const char *const part_names[PARTS];
 
-/* From now on time is spent on this. Returns what it was spent on until now. */
+/* Time counts towards this part from now on. Returns the part before. */
 enum part switch_part(enum part part);
-/* As long as this holds, all of it is spent on one part. */
+/* Between these two calls all time counts towards one part, and switch_part has no effect. */
 void hold_part(enum part part);
 void release_part(enum part part);
-/* So much of what was spent on one part belongs to another. */
+/* Moves time from one part to another. */
 void move_part_time(enum part from, enum part to, double ns);
 double read_part_s(enum part part);
 

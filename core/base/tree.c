@@ -8,7 +8,7 @@
 
 #include "base/allocation.h"
 
-/* What one rank may have to keep of others for a moment. */
+/* Most bytes that rank 0 stores for this. */
 static const double MOST_HANDED_UP = 16 << 20;
 enum { TAG_BARRIER = 7001, TAG_DOWN, TAG_UP, TAG_TURN, TAG_HAND_OVER };
 
@@ -20,7 +20,7 @@ void abort_on_error(int code, const char *call) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     MPI_Error_string(code, text, &length);
-    fprintf(stderr, "rankbench-core: %s failed between the core's own ranks: %s\n", call, text);
+    fprintf(stderr, "rankbench-core: %s of the core itself failed: %s\n", call, text);
     MPI_Abort(MPI_COMM_WORLD, 1);
     exit(1);
 }
@@ -123,7 +123,7 @@ bool tree_agree_patient(const struct team *team, bool local) {
     return local;
 }
 
-/* The ranks below one in the tree follow it in number, so that what they hand over lies in the order of ranks. */
+/* The subtree of a rank has consecutive ranks, so that their data are in rank order. */
 static void gather_up_tree(const struct team *team, const void *data, int bytes, rank_function *visit, void *context) {
     const int below = lowest_bit(team), last = team->ranks - team->rank, subtree_ranks = below < last ? below : last;
     char *all = obtain_memory((size_t)subtree_ranks * (size_t)bytes);
@@ -139,7 +139,7 @@ static void gather_up_tree(const struct team *team, const void *data, int bytes,
     free(all);
 }
 
-/* Nobody sends before it is asked, so that nothing waits at rank 0. */
+/* Ranks send on request, so that messages do not queue up at rank 0. */
 static void gather_in_turn(const struct team *team, const void *data, int bytes, rank_function *visit, void *context) {
     char turn = 0;
     if (team->rank != 0) {
@@ -164,7 +164,7 @@ void gather_ranks(const struct team *team, const void *data, int bytes, rank_fun
         gather_in_turn(team, data, bytes, visit, context);
 }
 
-/* Hensgen, Finkel and Manber (1988): after round k every rank has heard, directly or not, of 2^(k+1) others. */
+/* Hensgen, Finkel and Manber (1988): after round k every rank knows of the arrival of 2^(k+1) others. */
 void dissemination_barrier(const struct team *team) {
     for (int distance = 1; distance < team->ranks; distance *= 2) {
         int to = (team->rank + distance) % team->ranks;

@@ -1,4 +1,4 @@
-/* One case from its buffers to its samples: prepare, check the data, time, check again, put away, show. */
+/* One case: prepare, check data, time, check again, free, write. */
 #include "case/case.h"
 
 #include <math.h>
@@ -98,7 +98,7 @@ static void run_on_rank(const struct setting *setting, struct timing *timing, st
 
 /* --- showing --- */
 
-/* One rank after the other hands its samples to rank 0, which writes them down at once. */
+/* Samples of each rank go to rank 0, which writes them at once. */
 struct series_writer {
     const struct writer *writer;
     const struct result *result;
@@ -170,8 +170,9 @@ static void fill_result(struct result *result, const struct outcome *outcome, co
     result->sync_bound_ns = (int64_t)ceil(worst_ns * result->bound_factor);
 }
 
-/* Offsets are against rank 0's clock, which of two clocks is one. Of many, errors differ, and a time is the largest of all: the
- * largest of n draws from a normal distribution is sqrt(2 ln n) standard deviations, of which a likely error is two. */
+/* Offsets are against rank 0's clock, so with two clocks one is exact. With more clocks a time is the largest over
+ * ranks, and so is its error: the largest of n normal errors is sqrt(2 ln n) standard deviations, and an estimated
+ * error is two of them. */
 static double find_error_factor(int clocks) {
     return clocks > 2 ? fmax(sqrt(2), sqrt(log(clocks) / 2)) : 1;
 }
@@ -216,7 +217,7 @@ static void run_in_team(const struct world *world, const struct team *team, cons
     result->error_factor = find_error_factor(team->clock->number_of_clocks);
     if ((world->every_rank || plan->operation->hooks.measures) &&
         count_most_tries(timing.stop) > INT32_MAX / (int64_t)sizeof(struct sample) - MOST_STAGE)
-        note(&outcome, REFUSED, "too many samples to keep those of every rank");
+        note(&outcome, REFUSED, "too many samples to store those of every rank");
     else if (!allocate_samples(&result->measurement, timing.stop, team->rank == 0))
         note_no_memory(&outcome, &result->measurement);
     struct cvars *cvars = *plan->request->settings ? set_cvars(plan->request->settings, &outcome) : NULL;
@@ -229,27 +230,27 @@ static void run_in_team(const struct world *world, const struct team *team, cons
         write_case(&timing, writer, result);
 }
 
-/* Why there are not the ranks that the operation needs; every rank can show. */
+/* Whether ranks are missing, with the reason; the same on every rank. */
 static bool lacks_ranks(const struct world *world, const struct plan *plan, const struct call *call, char line[LINE_BYTES / 2]) {
     const struct operation *operation = plan->operation;
     const int ranks = world->all.ranks,
               least = operation->ranks.between_two || operation->ranks.in_pairs ? 2 : operation->ranks.least;
     const int takes = operation->hooks.takes ? operation->hooks.takes(call) : 0;
     if (takes > ranks)
-        snprintf(line, LINE_BYTES / 2, "the grid takes %d ranks, there %s %d", takes, ranks == 1 ? "is" : "are", ranks);
+        snprintf(line, LINE_BYTES / 2, "the grid needs %d ranks, there %s %d", takes, ranks == 1 ? "is" : "are", ranks);
     else if (ranks < least)
         snprintf(line, LINE_BYTES / 2, "%s needs %d ranks, there %s %d", operation->name, least, ranks == 1 ? "is" : "are",
                  ranks);
     else if (operation->ranks.between_two &&
              (call->peers.first >= ranks || call->peers.second >= ranks || call->peers.first == call->peers.second))
-        snprintf(line, LINE_BYTES / 2, "%s is between two of the %d ranks, not between %d and %d", operation->name, ranks,
+        snprintf(line, LINE_BYTES / 2, "%s needs two different ranks of the %d, not %d and %d", operation->name, ranks,
                  call->peers.first, call->peers.second);
     else
         return false;
     return true;
 }
 
-/* Where the ranks are not there that it needs, rank 0 says so. */
+/* Rank 0 reports that ranks are missing. */
 static void write_refusal(const struct world *world, const struct plan *plan, struct result *result, const struct writer *writer,
                           const char *line) {
     result->severity = REFUSED;
@@ -260,7 +261,7 @@ static void write_refusal(const struct world *world, const struct plan *plan, st
     }
 }
 
-/* The ranks that work together. Two that are not the first two work within all: the others sleep until they are needed. */
+/* The team of the case. Two ranks other than 0 and 1 work within the team of all ranks, where the others sleep. */
 static struct team find_team(const struct world *world, const struct plan *plan, const struct call *call) {
     const bool first_two = call->peers.first < 2 && call->peers.second < 2;
     struct team team = world->all;
@@ -274,7 +275,7 @@ static struct team find_team(const struct world *world, const struct plan *plan,
     return team;
 }
 
-/* Of fewer ranks than all: the others sleep, and calls go to a communicator of these. */
+/* Reduces a team to its first ranks: the others sleep, and calls use a communicator of the first ones. */
 static void exclude_ranks(struct team *team) {
     MPI_Comm working;
     team->idle = team->rank >= team->takes;

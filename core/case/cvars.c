@@ -1,6 +1,6 @@
-/* MPI_T says of a variable its type, and of some a list of values with names (MPI_T_enum). MPICH and its kin have none of these lists:
- * their names are lines of the description, `ring - Force ring algorithm`, numbered from 0 in that order. MPICH 4.0 has no line breaks
- * there: `... selection algorithmring    - Force ring algorithm`. */
+/* MPI_T gives the type of a variable and, for some, a list of named values (MPI_T_enum). MPICH and its derivatives have
+ * no such lists: their names are lines of the description, `ring - Force ring algorithm`, numbered from 0 in that
+ * order. MPICH 4.0 has no line breaks there: `... selection algorithmring    - Force ring algorithm`. */
 #include "case/cvars.h"
 
 #include <ctype.h>
@@ -32,7 +32,7 @@ union value {
     double real;
 };
 
-/* A variable that was set, and what it held before. */
+/* A variable that was set, and its value before. */
 struct setting {
     MPI_T_cvar_handle handle;
     union value before;
@@ -84,7 +84,7 @@ static bool visit_enum(MPI_T_enum names, visit_function *visit, void *context) {
     return false;
 }
 
-/* The name at the start of a line that goes on with ` - `, else an empty one. */
+/* The name at the start of a line that continues with ` - `, else an empty one. */
 static void parse_name(const char *line, char name[NAME_BYTES]) {
     const size_t length = strcspn(line, " \t\n");
     const char *after = line + length + strspn(line + length, " \t");
@@ -169,12 +169,12 @@ static int count_bytes(const struct cvar *cvar) {
     return bytes;
 }
 
-/* Of a text the elements are characters, of which Open MPI always allows 2048. */
+/* The elements of a text are characters; Open MPI always reports 2048. */
 static bool has_room_for(const struct cvar *cvar, int count) {
     return count <= TEXT_BYTES / (count_bytes(cvar) > 0 ? count_bytes(cvar) : 1);
 }
 
-/* Returns false if the text is no value of the variable. */
+/* Returns false if the text is not a value of the variable. */
 static bool parse_cvar_value(const struct cvar *cvar, const char *text, union value *value) {
     struct search search = {text, 0};
     char *end = "";
@@ -214,8 +214,8 @@ static bool set_value(const struct cvar *cvar, const union value *value, struct 
            is_same(cvar, value, &after);
 }
 
-/* MPICH and its kin bind the handle of a text to the text's default: a read never shows what the environment has set, and a write reaches
- * nothing that the library uses. */
+/* MPICH and its derivatives bind the handle of a text to its default: reading never shows the value of the environment,
+ * and writing has no effect. */
 static bool is_only_a_default(const struct cvar *cvar) {
     static const char *const prefixes[] = {"MPIR_CVAR_", "I_MPI_", "MVP_"};
     for (size_t i = 0; cvar->type == MPI_CHAR && i < sizeof prefixes / sizeof *prefixes; i++)
@@ -229,16 +229,16 @@ static void set_cvar(const char *name, const char *text, struct cvars *cvars, st
     struct cvar *cvar = obtain_memory(sizeof *cvar);
     union value *value = obtain_memory(sizeof *value);
     if (!find_cvar(name, cvar)) {
-        snprintf(line, sizeof line, "%.150s is no variable of this library", name);
+        snprintf(line, sizeof line, "this library has no variable %.150s", name);
         note(outcome, LACKING, line);
     } else if (is_only_a_default(cvar)) {
-        snprintf(line, sizeof line, "%.150s is a text, which this library takes from the environment alone, at its start", name);
+        snprintf(line, sizeof line, "%.150s is a text, which this library reads from the environment only, at its start", name);
         note(outcome, LACKING, line);
     } else if (!parse_cvar_value(cvar, text, value)) {
         snprintf(line, sizeof line, "%.100s has no value %.60s in this library", name, text);
         note(outcome, LACKING, line);
     } else if (!set_value(cvar, value, &cvars->settings[cvars->count])) {
-        snprintf(line, sizeof line, "%.100s: the library does not take the value %.60s while it runs", name, text);
+        snprintf(line, sizeof line, "%.100s: the library does not accept the value %.60s while it runs", name, text);
         note(outcome, LACKING, line);
     } else {
         cvars->count++;
@@ -291,7 +291,7 @@ static bool print_next(void *context, const char *name, int64_t number) {
     return false;
 }
 
-/* As text, whatever its type. */
+/* As text, for any type. */
 static void format_cvar_value(const struct cvar *cvar, const union value *value, char text[NAME_BYTES]) {
     if (cvar->type == MPI_DOUBLE)
         snprintf(text, NAME_BYTES, "%g", value->real);
@@ -332,13 +332,13 @@ static void print_cvar(FILE *out, const struct cvar *cvar) {
 }
 
 bool list_cvars(FILE *out) {
-    struct cvar *cvar = obtain_memory(sizeof *cvar);
     const char *separator = "[\n";
     int count = 0;
     if (!start_tools() || MPI_T_cvar_get_num(&count) != MPI_SUCCESS)
         return false;
+    struct cvar *cvar = obtain_memory(sizeof *cvar);
     for (int i = 0; i < count; i++)
-        if (read_cvar(i, cvar) && (cvar->bind == MPI_T_BIND_NO_OBJECT)) {
+        if (read_cvar(i, cvar) && cvar->bind == MPI_T_BIND_NO_OBJECT) {
             fputs(separator, out);
             print_cvar(out, cvar);
             separator = ",\n";

@@ -1,5 +1,6 @@
-/* MPICH and its kin leave an algorithm that cannot serve a call without a word, unless MPIR_CVAR_COLLECTIVE_FALLBACK is `print`: then
- * they print two lines for each call. With `error` the call would fail, on some ranks alone, which the others would wait for. */
+/* MPICH and its derivatives silently replace an algorithm that cannot serve a call, unless
+ * MPIR_CVAR_COLLECTIVE_FALLBACK is `print`: then they print two lines per call. With `error` the call would fail, on
+ * some ranks only, for which the others would wait. */
 #define _GNU_SOURCE
 #include "case/fallback.h"
 
@@ -15,7 +16,7 @@
 
 static const char report[] = "User set collective algorithm is not usable";
 
-/* `terminal`: the descriptor of standard error as it was; negative: nothing is watched. */
+/* `terminal`: copy of the descriptor of standard error; negative: not redirected. */
 static struct redirection {
     int terminal, memory;
     struct cvars *cvars;
@@ -30,7 +31,7 @@ static bool requests_algorithm(const char *settings) {
     return false;
 }
 
-/* Gives standard error back and returns what came to it, which the caller frees. */
+/* Restores standard error and returns its redirected text, which the caller frees. */
 static char *end_redirection(void) {
     fflush(stderr);
     dup2(redirection.terminal, STDERR_FILENO);
@@ -45,7 +46,7 @@ static char *end_redirection(void) {
     return text;
 }
 
-/* A library that ends the program within a call has printed why. */
+/* If the library ends the program within a call, its messages are printed. */
 static void print_at_exit(void) {
     if (redirection.terminal < 0)
         return;

@@ -91,17 +91,18 @@ static void check_size(const struct setting *setting, double needed) {
     const struct call *call = first_call(setting);
     needed *= find_smaller(setting->world->ranks_on_host, setting->team->ranks);
     if (!setting->plan->operation->data.large && call->message.large_count > INT32_MAX) {
-        snprintf(line, sizeof line, "%ld bytes are more than 2^31-1 elements of %s", call->message.bytes,
+        snprintf(line, sizeof line, "%ld bytes are more than 2^31-1 elements of type %s", call->message.bytes,
                  call->message.datatype->name);
         note(setting->outcome, REFUSED, line);
     } else if (needed > 0.8 * read_free_memory()) {
-        snprintf(line, sizeof line, "buffers of %.1f GiB on this host do not fit in the %.1f GiB of memory that are free",
+        snprintf(line, sizeof line, "buffers of %.1f GiB on this host do not fit into %.1f GiB of free memory",
                  needed / (1 << 30), read_free_memory() / (1 << 30));
         note(setting->outcome, REFUSED, line);
     }
 }
 
-/* What this rank rotates through if its buffers are to be cold: all ranks of the team together, twice the cache they share. */
+/* This rank's share of the memory that cold buffers rotate through: twice the last-level cache for all ranks that share
+ * it. */
 static long find_cold_bytes(const struct setting *setting) {
     const struct world *world = setting->world;
     const int64_t share = 2 * world->last_level_cache_bytes / find_smaller(world->ranks_on_cache, setting->team->ranks);
@@ -124,7 +125,7 @@ void allocate_memory(const struct setting *setting) {
         }
 }
 
-/* Open MPI chooses the algorithms of a communicator when it is made. */
+/* Open MPI chooses algorithms when a communicator is created. */
 static bool needs_communicators(const struct setting *setting) {
     return setting->threads > 1 || *setting->plan->request->settings ||
            read_case_choice(setting, &quantity_choice) == QUANTITY_MEMORY;

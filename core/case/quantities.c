@@ -48,7 +48,7 @@ static void free_samples(struct measurement *measurement) {
     free(measurement->moments);
 }
 
-/* Measures something that is only needed for its median. */
+/* Measures a median. */
 static double measure_median(const struct setting *setting, const struct timing *timing, int (*run)(struct call *)) {
     struct measurement measurement = {.sample_count = 0};
     struct timing other = *timing;
@@ -68,7 +68,7 @@ static double measure_median(const struct setting *setting, const struct timing 
 
 /* --- what measuring costs --- */
 
-/* One visit can meet a busy moment: the cost is the median of those of the first visits. */
+/* The cost is a median over the first visits, since one visit may be disturbed. */
 enum { MOST_COSTS = 64, COST_SAMPLES = 200, COST_VISITS = 9 };
 static const double COST_LIMIT_S = 0.02;
 
@@ -106,14 +106,14 @@ static void keep_cost(struct cost *cost, double ns) {
     cost->ns[place] = ns;
 }
 
-/* What is measured of a call that does nothing, with the same start on as many ranks: in the first visits of a launch, and then
- * remembered. Every rank asks in the same order, so that all remember the same. */
+/* The measured time of a call that does nothing, with the same start and number of ranks: measured at the first visits
+ * of a launch, and stored. Every rank calls in the same order, so that all store the same. */
 static double measure_sample_cost(const struct setting *setting, const struct timing *timing) {
     const bool alone = timing->operation->timing.rank_0_measures;
     struct cost *cost = find_cost(timing);
     if (cost && cost->visits == COST_VISITS)
         return cost->ns[COST_VISITS / 2];
-    /* What follows a round keeps the core from timing several at once. */
+    /* The hook after each round keeps the core from timing several calls at once. */
     const struct operation nothing = {.name = "nothing",
                                       .kind = KIND_SELF_TEST,
                                       .metric = METRIC_TIME,
@@ -141,14 +141,14 @@ static double measure_sample_cost(const struct setting *setting, const struct ti
     return cost->ns[cost->visits / 2];
 }
 
-/* Of one sample. */
+/* Cost per sample. */
 static double find_cost_ns(const struct setting *setting, const struct timing *timing, int repeats) {
     return measure_sample_cost(setting, timing) / (repeats * timing->rounds * timing->legs);
 }
 
 /* --- times --- */
 
-/* The communication alone, a computation as long, and both at once. */
+/* The communication alone, a computation of the same length, and both together. */
 static int measure_overlap(const struct setting *setting, const struct timing *timing, struct result *result) {
     struct worker *worker = setting->workers;
     struct stop stop = *timing->stop;
@@ -160,7 +160,7 @@ static int measure_overlap(const struct setting *setting, const struct timing *t
     worker->work.steps = count_steps(asked_ns > 0 ? asked_ns : result->pure_ns, setting->world->source->read_ns);
     worker->work.parts = (int)read_case_choice(setting, &tests_choice) + 1;
     worker->call.work = &worker->work;
-    part.renew_data = part.inspect_stage = NULL; /* A computation brings no data. */
+    part.renew_data = part.inspect_stage = NULL; /* A computation delivers no data. */
     part.reference = NULL;
     result->compute_ns = measure_median(setting, &part, run_computation);
     part.renew_data = timing->renew_data;
@@ -170,13 +170,13 @@ static int measure_overlap(const struct setting *setting, const struct timing *t
     return measure(&part, &result->measurement);
 }
 
-/* A time over which its clock was set is no time. */
+/* If the clock was set meanwhile, times are invalid. */
 static void check_clock(const struct setting *setting, const struct twin_reading *before) {
     char line[LINE_BYTES / 2];
     const struct source *source = setting->world->source;
     const int64_t jumped_ns = measure_jump_ns(before, source);
-    snprintf(line, sizeof line, "rank %d: %s was set %s by %.3f s meanwhile; clock=auto takes one that never is",
-             setting->team->rank, source->name, jumped_ns < 0 ? "back" : "forward", fabs((double)jumped_ns) / 1e9);
+    snprintf(line, sizeof line, "rank %d: %s was set %s by %.3f s during the case; clock=auto avoids this", setting->team->rank,
+             source->name, jumped_ns < 0 ? "back" : "forward", fabs((double)jumped_ns) / 1e9);
     if (jumped_ns != 0)
         note(setting->outcome, FAILED, line);
 }

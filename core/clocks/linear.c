@@ -1,4 +1,4 @@
-/* Rank 0 is asked by one rank after the other: p - 1 comparisons, as MPIPerf does it (Cristian, 1989). */
+/* Each rank compares its clock with rank 0's, one after the other: p - 1 comparisons, as in MPIPerf (Cristian, 1989). */
 #include "sync/exchange.h"
 
 static struct point run(const struct team *clocks, const struct source *source) {
@@ -11,7 +11,7 @@ static struct point run(const struct team *clocks, const struct source *source) 
 
 static const struct synchronisation linear = {
     .name = "linear",
-    .help = "one rank after the other with rank 0; the exchange with the smallest round trip decides",
+    .help = "each rank with rank 0, in sequence; the fastest exchange is used",
     .run = run,
 };
 REGISTER(synchronisation, linear);

@@ -1,15 +1,16 @@
-/* Every rank asks the next one, two ranks at a time; then offsets are added up around the ring in both directions:
+/* Every rank compares its clock with the next one's, two ranks at a time; then offsets are added around the ring in both
+ * directions:
  *
  *   0 --> 1 --> 2 --> ... --> p-1 --> 0
  *
- * Two comparisons a rank, however many ranks there are; bounds add up too, and what both directions say together counts. */
+ * Two comparisons per rank, for any number of ranks; bounds add up, too, and both directions are combined. */
 #include "sync/exchange.h"
 
 #include <math.h>
 
 #include "sync/clock.h"
 
-/* What two points of one clock say together, at the moment of the second. By how much they differ shows what lopsided links do. */
+/* Combines two points of one clock, at the time of the second. Their difference shows the effect of asymmetric links. */
 static struct point combine_points(const struct clock *clock, struct point first, struct point second) {
     first = extrapolate_point(clock, first, second.at_ns);
     int64_t least_ns = first.offset_ns - first.bound_ns, most_ns = first.offset_ns + first.bound_ns;
@@ -48,7 +49,7 @@ static struct point run(const struct team *clocks, const struct source *source) 
 
 static const struct synchronisation ring = {
     .name = "ring",
-    .help = "every rank with the next one, smallest round trips; offsets add up around the ring in both directions",
+    .help = "every rank with the next one, by the fastest exchange; offsets are added around the ring in both directions",
     .run = run,
 };
 REGISTER(synchronisation, ring);

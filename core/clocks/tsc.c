@@ -1,7 +1,8 @@
-/* The processor's own counter, read without the kernel: the time-stamp counter of x86, CNTVCT of Arm, the time base of POWER.
+/* The processor's counter, read without the kernel: the time-stamp counter of x86, CNTVCT of Arm, the time base of
+ * POWER.
  *
- * It is a clock only where it runs at one rate, in all states of the processor, and equally on all of them. How fast is reported
- * by the kernel or by the processor, else measured; in any case it is compared with the kernel's monotonic clock. */
+ * It is usable as a clock if its rate is constant in all states of the processor, and equal on all cores. The rate is
+ * reported by the kernel or by the processor, else measured; it is always compared with the kernel's monotonic clock. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 
 #include "base/op.h"
 
-/* A counter that is further from the monotonic clock than this has not the frequency that was reported. */
+/* If the counter deviates more than this from the monotonic clock, the reported frequency is wrong. */
 static const double MOST_OFF = 1e-3;
 enum { CHECK_NS = 20000000, FRACTION_BITS = 32 };
 
@@ -43,7 +44,7 @@ static double read_processor_hz(void) {
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (__get_cpuid(0x15, &a, &b, &c, &d) && a && b && c)
         return (double)c * b / a;
-    /* Under a hypervisor that shows it: in kHz. */
+    /* Reported by some hypervisors, in kHz. */
     __cpuid(0x40000000, a, b, c, d);
     if (a >= 0x40000010 && a < 0x40010000) {
         __cpuid(0x40000010, a, b, c, d);
@@ -64,7 +65,7 @@ static bool is_trusted_by_kernel(void) {
 static const char *why_not(void) {
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
-        return "not invariant: its rate follows the processor's";
+        return "not invariant: its rate follows that of the processor";
     return is_trusted_by_kernel() ? NULL : "the kernel does not trust it: it may differ between cores";
 }
 #elif defined(__aarch64__)
@@ -129,7 +130,7 @@ static int64_t now_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* What the kernel itself computes nanoseconds with; it shows it to every program that may count its own events. */
+/* The kernel's own conversion to nanoseconds, which it shows to programs that may count their own events. */
 static double read_kernel_hz(void) {
     double hertz = 0;
 #if defined(__linux__)
@@ -149,7 +150,7 @@ static double read_kernel_hz(void) {
     return hertz;
 }
 
-/* A reading of both clocks at the same moment, which is the best of a few tries. */
+/* Readings of both clocks at the same time, the best of several. */
 static void read_both(uint64_t *counter, int64_t *monotonic_ns) {
     uint64_t narrowest = UINT64_MAX;
     for (int try = 0; try < 20; try++) {
@@ -212,7 +213,7 @@ static int64_t read_ns(void) {
 
 static const struct source tsc = {
     .name = COUNTER,
-    .help = "the processor's own counter, where it runs at one rate: the finest clock, and the cheapest to read",
+    .help = "the processor's counter, if its rate is constant: the finest clock, and the cheapest to read",
     .sharing = SHARED_BY_KERNEL,
     .read_ns = read_ns,
     .prepare = prepare,

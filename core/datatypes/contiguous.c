@@ -15,7 +15,7 @@ static long place(long position, long bytes) {
 
 static const struct datatype contiguous = {
     .name = "contiguous",
-    .help = "doubles side by side, as one derived type",
+    .help = "contiguous doubles, as one derived type",
     .bytes = sizeof(double),
     .make = make,
     .extent = extent,

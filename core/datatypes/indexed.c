@@ -32,7 +32,7 @@ static long place(long position, long bytes) {
 
 static const struct datatype indexed = {
     .name = "indexed",
-    .help = "blocks of one and of three doubles in turn, with gaps between them",
+    .help = "alternating blocks of one and of three doubles, with gaps between them",
     .bytes = PAYLOAD,
     .make = make,
     .extent = extent,

@@ -40,7 +40,7 @@ static long place(long position, long bytes) {
 
 static const struct datatype structure = {
     .name = "struct",
-    .help = "records of a double, an int and four chars, beside a member that is not sent",
+    .help = "records of a double, an int and four chars, with a member that is not sent",
     .bytes = PAYLOAD,
     .make = make,
     .extent = extent,

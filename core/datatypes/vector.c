@@ -21,7 +21,7 @@ static long place(long position, long bytes) {
 
 static const struct datatype vector = {
     .name = "vector",
-    .help = "every other double, as a column of a matrix lies",
+    .help = "every other double, like a column of a matrix",
     .bytes = ITEM,
     .make = make,
     .extent = extent,

@@ -1,4 +1,4 @@
-/* How the loop begins a call that is not over when it returns, and how it completes it. */
+/* How the loop starts and completes nonblocking and persistent calls. */
 #include "kit/calls.h"
 
 #include "kit/receipts.h"

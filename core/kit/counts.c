@@ -10,11 +10,11 @@ enum { EQUAL, UNEQUAL };
 
 const struct choice counts_choice = {
     .name = "counts",
-    .help = "equal blocks, or blocks from nothing up to twice the message size in even steps, in all as much",
+    .help = "equal blocks, or blocks from 0 to twice the message size in equal steps, with the same total",
     NAMES_OF("equal", "unequal"),
 };
 
-/* The i-th smallest and the i-th largest block are together two equal ones, so that rounding adds and loses nothing. */
+/* The i-th smallest and the i-th largest block together have the size of two equal ones, so that the sum is exact. */
 static int count_unequal_elements(const struct call *call, int step) {
     const int last = call->peers.ranks - 1;
     if (2 * step > last)
@@ -31,7 +31,7 @@ static long count_element_bytes(const struct call *call, long block_bytes) {
     return call->message.count == 0 ? 0 : block_bytes / call->message.count;
 }
 
-/* One piece of memory, so that one call frees it: the struct, and behind it its arrays. */
+/* One allocation: the struct, and its arrays behind it. */
 static struct counts *new_counts(int ranks) {
     const size_t blocks = (size_t)ranks;
     struct counts *counts = try_memory(sizeof *counts + blocks * (sizeof *counts->types + 3 * sizeof(int)));
@@ -59,7 +59,7 @@ static int prepare_counts(struct call *call, int first_step) {
     return MPI_SUCCESS;
 }
 
-/* Buffers have room for more than what is moved. */
+/* The buffers have room for more than is moved. */
 static void set_moved(struct call *call, int receivers) {
     call->moved.bytes = (int64_t)receivers * call->peers.ranks * call->message.bytes;
     call->moved.messages = (int64_t)receivers * call->peers.ranks;
@@ -75,7 +75,7 @@ int prepare_single_counts(struct call *call) {
     return prepare_counts(call, 0);
 }
 
-/* What ranks i and j have for each other is equally much, as is needed in place, and every rank has as much in all. */
+/* Ranks i and j send each other equal amounts, as MPI_IN_PLACE needs, and every rank has the same total. */
 int prepare_pair_counts(struct call *call) {
     return prepare_counts(call, call->peers.rank);
 }
@@ -87,9 +87,9 @@ void finish_counts(struct call *call) {
 
 const char *refuse_counts(const struct call *call) {
     if (read_choice(call, &counts_choice) == UNEQUAL && call->message.datatype->make)
-        return "a derived datatype is one element, of which there is no unequal part";
+        return "a message of a derived datatype is one element, which cannot be divided: counts=unequal needs a basic datatype";
     if ((int64_t)call->message.count * call->peers.ranks > INT32_MAX)
-        return "where blocks lie is counted in elements, as int, and these are more";
+        return "the displacements of the blocks, in elements, exceed an int";
     return NULL;
 }
 

@@ -1,4 +1,4 @@
-/* Data that can be predicted byte by byte, and the checks of what arrived. */
+/* Data of which every byte is known in advance, and the checks of received data. */
 #include "kit/data.h"
 
 #include <string.h>
@@ -18,20 +18,20 @@ int resize_type(MPI_Datatype spread, long extent, MPI_Datatype *type) {
 enum { WORD_BYTES = sizeof(uint32_t), BLOCK_BYTES = 1024 * WORD_BYTES };
 static const uint32_t NUMBER_FACTOR = 2654435761u;
 
-/* Filling and checking long buffers takes a good part of a launch: with instructions for eight words at a time, a tenth. Sanitizers
- * are not ready yet when the loader chooses one of two versions. */
+/* Filling and checking long buffers takes a good part of a launch; with instructions for eight words at a time, a tenth
+ * of that. Sanitizers are not initialised yet when the loader chooses between the versions. */
 #if defined __x86_64__ && defined __GNUC__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define WITH_WIDE_INSTRUCTIONS __attribute__((target_clones("avx2", "default")))
 #else
 #define WITH_WIDE_INSTRUCTIONS
 #endif
 
-/* What a word is mixed from: its number and its stream. */
+/* Seed of a word, from its number and its stream. */
 static uint32_t make_seed(uint64_t number, unsigned stream) {
     return (uint32_t)number * NUMBER_FACTOR + (uint32_t)(number >> 32) * 3628273133u + stream * 2246822519u + 374761393u;
 }
 
-/* Mixes number and stream so that a shifted, swapped or stale block differs in most of its bytes. */
+/* Mixes the seed so that a shifted, exchanged or stale block differs in most of its bytes. */
 static uint32_t mix(uint32_t x) {
     x ^= x >> 15;
     x *= 3266489917u;
@@ -42,7 +42,7 @@ static uint32_t word(uint64_t number, unsigned stream) {
     return mix(make_seed(number, stream));
 }
 
-/* Words whose numbers have the upper half in common. */
+/* Fills words whose numbers have the same upper half. */
 static WITH_WIDE_INSTRUCTIONS void fill_words(unsigned char *data, uint32_t seed, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const uint32_t mixed = mix(seed + (uint32_t)i * NUMBER_FACTOR);
@@ -50,7 +50,7 @@ static WITH_WIDE_INSTRUCTIONS void fill_words(unsigned char *data, uint32_t seed
     }
 }
 
-/* From a position on that is one of a word. */
+/* `from` is a multiple of a word. */
 static void fill_from(unsigned char *data, long from, long bytes, unsigned stream) {
     const uint64_t end = (uint64_t)(from + bytes) / WORD_BYTES;
     uint64_t number = (uint64_t)from / WORD_BYTES;
@@ -83,7 +83,7 @@ static void compare(unsigned char actual, unsigned char expected, long offset, s
     }
 }
 
-/* Nearly all that is looked at is right. */
+/* Nearly all data are right. */
 static void compare_all(const unsigned char *actual, const unsigned char *expected, long bytes, long offset,
                         struct mismatch *mismatch) {
     if (memcmp(actual, expected, (size_t)bytes) != 0)
@@ -110,19 +110,19 @@ void check_bytes(const unsigned char *data, long bytes, unsigned stream, long ba
 
 /* --- reductions --- */
 
-/* What a term is made of: 64 random bits and a byte of its place and rank, and how many bits a term may have. */
+/* Random data for a term: 64 bits, a byte, and the largest number of bits of the term. */
 struct draw {
     uint64_t bits;
     int x;
     int width;
 };
 
-/* The sum of all terms is exact in whatever order they are added. A term has as many bits as that leaves, and as its block's
- * number, which is added to it, leaves. */
+/* The sum of all terms is exact in any order. A term has as many bits as this allows after the number of its block is
+ * added. */
 static double wide_term(struct draw draw) {
     return (double)(draw.bits >> (64 - draw.width));
 }
-/* Few terms are 2 in a product, and few are false in a logical `and`. */
+/* Few terms of a product are 2, and few terms of a logical `and` are false. */
 static double product_term(struct draw draw) {
     return draw.x % 64 ? 1 : 2;
 }
@@ -176,8 +176,8 @@ static double bits_one(double a, double b) {
     return (int)a ^ (int)b;
 }
 
-/* How a term depends on the number of its block of PERIOD elements: not at all; or a number is added to each, which is in the
- * result as often as there are terms, or once. */
+/* How a term depends on the number of its block of PERIOD elements: not at all; or the number is added to each term,
+ * and is in the result once per term, or once. */
 enum growth { SAME_IN_ALL_BLOCKS, ADDED_BY_EACH, ADDED_ONCE };
 
 static const struct reduction {
@@ -228,16 +228,17 @@ static const struct reduction *find_reduction(const struct call *call) {
     return &reductions[read_choice(call, &reduction_choice)];
 }
 
-/* Terms are drawn for PERIOD elements, so that expected results are few, and differ from block to block by a number that is
- * the same for all ranks. Each rank has its own: one rank counted twice in place of another is seen. */
+/* Terms are drawn for PERIOD elements, so that few results must be computed, and differ between blocks by a number that
+ * is the same for all ranks. Terms differ between ranks, so that a rank counted twice in place of another is detected. */
 enum { PERIOD = 251, BLOCK_FACTOR = 0x2545f491 };
 
-/* Bits that every whole number up to them has in the type. */
+/* The type represents every integer of these bits exactly. */
 static int exact_bits(const struct datatype *datatype) {
     return datatype->basic == MPI_FLOAT ? 24 : datatype->basic == MPI_DOUBLE ? 53 : 31;
 }
 
-/* Of a term and of what is added to it, each; one term more than ranks may be added up, that of the target before. */
+/* Bits of a term, and of the number added to it. Up to one term more than ranks may be added: that of the target
+ * before. */
 static int term_bits(const struct call *call) {
     int bits = exact_bits(call->message.datatype) - 1;
     for (long terms = 1; find_reduction(call)->growth == ADDED_BY_EACH && terms < call->peers.ranks + 1; terms *= 2)
@@ -252,7 +253,8 @@ static double term(const struct call *call, int rank, long position) {
     return find_reduction(call)->term((struct draw){high << 32 | low, pattern(place, stream), term_bits(call)});
 }
 
-/* Neighbours differ in many bits. An odd factor gives each block its own number as long as there are no more than such numbers. */
+/* Numbers of consecutive blocks differ in many bits. An odd factor gives distinct numbers, as long as there are enough
+ * of them. */
 static double find_block_number(const struct call *call, long block) {
     const uint64_t number = (uint64_t)block * BLOCK_FACTOR;
     if (find_reduction(call)->growth == SAME_IN_ALL_BLOCKS)
@@ -260,7 +262,7 @@ static double find_block_number(const struct call *call, long block) {
     return (double)(number & ((UINT64_C(1) << term_bits(call)) - 1));
 }
 
-/* Adds a number to some values, and puts them down as the type has them. */
+/* Stores values, each plus `more`, as elements of the type. */
 static void store_numbers(const struct datatype *datatype, unsigned char *place, const double *values, double more, long count) {
     for (long i = 0; i < count; i++)
         if (datatype->basic == MPI_FLOAT)
@@ -271,7 +273,7 @@ static void store_numbers(const struct datatype *datatype, unsigned char *place,
             memcpy(place + i * (long)sizeof(int), &(int){(int)(values[i] + more)}, sizeof(int));
 }
 
-/* The elements of a block that begin at a position. */
+/* Elements from a position to the end of its block. */
 static long count_to_block_end(long position, long elements) {
     return find_least(PERIOD - position % PERIOD, elements);
 }

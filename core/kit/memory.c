@@ -3,7 +3,7 @@
  *   slot     | guard | send ... | guard | receive ... | guard |
  *   cold     | slot | slot | slot | ...          more than the last-level cache, used in a scattered but fixed order
  *
- * Cyclic use of more than a cache holds finds nothing of it there, provided that it begins where filling began. */
+ * Cyclic use of more memory than a cache holds always misses the cache, if it begins where filling began. */
 #define _GNU_SOURCE
 #include "kit/memory.h"
 
@@ -19,7 +19,7 @@
 
 enum { LINE = 64, HUGE_BYTES = 2 << 20, MOST_SLOTS = 1 << 22, MOST_FOR_ANY_ROOT = 4 << 20 };
 
-/* Of messages that leave from one buffer, each a step after the one before where they are to differ. */
+/* Bytes of a buffer from which several messages are sent, each a step after the one before in checked calls. */
 static long count_resent_bytes(const struct operation *operation, const struct call *call, struct amount sent) {
     const long rounds = operation->timing.rounds ? operation->timing.rounds : 1;
     const long messages = rounds * count_amount_bytes(sent, 1, call->peers.ranks, call->window.messages);
@@ -45,7 +45,7 @@ static long page_bytes(void) {
     return sysconf(_SC_PAGESIZE);
 }
 
-/* The finest unit that a slot is a multiple of: the system takes back whole pages only. */
+/* Slots are multiples of this unit: the system takes back whole pages only. */
 static long find_unit(const struct memory *memory) {
     return memory->cold && !memory->untouched ? LINE : page_bytes();
 }
@@ -54,7 +54,7 @@ static long round_up(long value, long unit) {
     return (value + unit - 1) / unit * unit;
 }
 
-/* Data aligned to what was asked for lie at an odd multiple of it, so that they are not aligned better. */
+/* Data with a requested alignment lie at an odd multiple of it, so that they are not aligned better. */
 static long align(const struct memory *memory, long from) {
     const long unit = memory->alignment;
     if (unit > 0)
@@ -66,8 +66,8 @@ static long larger(long a, long b) {
     return a > b ? a : b;
 }
 
-/* A page on either side; cold buffers, of which there are many, have a line, so that there is one to a page no more often than
- * their size says. */
+/* Guards are a page; cold buffers, of which there are many, have a cache line, so that they do not need more pages than
+ * their size. */
 static long guard_bytes(const struct memory *memory) {
     return larger(GUARD_BYTES, find_unit(memory));
 }
@@ -81,8 +81,8 @@ static int64_t common_divisor(int64_t a, int64_t b) {
     return b == 0 ? a : common_divisor(b, a % b);
 }
 
-/* From slot to slot by about the golden section of their number: an order that no processor foresees, and in which each comes
- * before one comes again. */
+/* The step from slot to slot is about the golden section of their number: an order that processors do not predict, and
+ * which visits each slot once per cycle. */
 static int64_t find_step(int64_t slots) {
     int64_t step = (int64_t)((double)slots * 0.6180339887) + 1;
     while (common_divisor(slots, step) != 1)
@@ -90,7 +90,7 @@ static int64_t find_step(int64_t slots) {
     return step;
 }
 
-/* Bytes that blocks take with the gaps of their type. */
+/* Bytes of blocks including the gaps of their type. */
 static long add_gaps(const struct call *call, long bytes) {
     return call->message.extent == call->message.bytes ? bytes : bytes / call->message.bytes * call->message.extent;
 }
@@ -104,7 +104,8 @@ long plan_buffers(struct buffers *buffers, const struct call *call, long share_b
     const struct amounts as_other = find_amounts(buffers->operation, call, false);
     const long most = larger(as_root.send_bytes, as_other.send_bytes) + larger(as_root.receive_bytes, as_other.receive_bytes);
     const bool root = call->peers.rank == call->peers.root, rotates = buffers->memory.root == ROTATING;
-    /* The same on all ranks. Where roots do not rotate, it is done for one checked call, which is not worth much memory. */
+    /* The same on all ranks. Without rotating roots, room for another root serves one checked call only, and is
+     * limited. */
     const bool either =
         rotates || (buffers->operation->ranks.rooted && !buffers->memory.cold && add_gaps(call, most) <= MOST_FOR_ANY_ROOT);
     buffers->any_root = either;
@@ -141,7 +142,7 @@ static long huge_bytes_in_use(void) {
 }
 
 bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
-    const long before = buffers->memory.huge ? huge_bytes_in_use() : 0; /* Which takes the system long to count. */
+    const long before = buffers->memory.huge ? huge_bytes_in_use() : 0; /* Slow to read. */
     void *map = mmap(NULL, (size_t)buffers->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED) {
         snprintf(reason, REASON_BYTES, "the system gave no memory for the buffers (%ld bytes)", buffers->map_bytes);
@@ -151,7 +152,7 @@ bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
     const uintptr_t at = (uintptr_t)map;
     const uintptr_t unit = (uintptr_t)larger(find_slot_unit(&buffers->memory), page_bytes());
     buffers->base = (unsigned char *)map + ((at + unit - 1) / unit * unit - at);
-    /* Where the system makes pages huge of itself, plain ones must be asked for, too. */
+    /* If the system uses huge pages by itself, normal ones must be requested, too. */
     madvise(map, (size_t)buffers->map_bytes, buffers->memory.huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
     memset(buffers->base, GUARD, (size_t)(buffers->stride * buffers->slots));
     if (buffers->memory.untouched && madvise(buffers->base, (size_t)buffers->stride, MADV_DONTNEED) != 0) {
@@ -164,7 +165,7 @@ bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
     if (got >= wanted)
         return true;
     snprintf(reason, REASON_BYTES,
-             "the system gave %ld of %ld huge pages; is memory in pieces, or "
+             "the system gave %ld of %ld huge pages: is memory fragmented, or "
              "/sys/kernel/mm/transparent_hugepage/enabled 'never'?",
              got, wanted);
     return false;
@@ -220,7 +221,8 @@ static void next_slot(struct buffers *buffers) {
     buffers->slot = (buffers->slot + buffers->step) % buffers->slots;
 }
 
-/* Pages that are only read would all be the system's one page of zeros: a byte is written into each that is sent from. */
+/* Pages that are only read would all be the system's single zero page: a byte is written to each page of the send
+ * buffer. */
 static void renew_pages(const struct buffers *buffers) {
     madvise(find_slot_start(buffers), (size_t)buffers->stride, MADV_DONTNEED);
     for (long at = buffers->send_at; at < buffers->receive_at; at += page_bytes())
@@ -237,7 +239,7 @@ void change_buffers(struct buffers *buffers, struct call *call) {
 
 /* --- contents --- */
 
-/* Data side by side, as `fill` and `check` see them, and as they lie where their type has gaps. */
+/* Copies contiguous data, as `fill` and `check` see them, to the layout of a type with gaps. */
 static void spread(const struct call *call, const unsigned char *packed, unsigned char *spaced, long bytes) {
     for (long i = 0; i < bytes; i++)
         spaced[i / call->message.bytes * call->message.extent +
@@ -271,7 +273,7 @@ static void fill_with_gaps(const struct operation *operation, struct call *call)
     call->buffers.receive = receive;
 }
 
-/* Reports contents apart, not authors: what is looked for is an accident. */
+/* A hash that detects accidental changes. */
 static uint64_t hash_bytes(const unsigned char *from, const unsigned char *to) {
     uint64_t hash = 0x9e3779b97f4a7c15u, word = 0;
     for (; from < to; from += sizeof word) {
@@ -304,7 +306,7 @@ void fill_buffers(struct buffers *buffers, struct call *call) {
     buffers->sent = hash_sent(buffers);
 }
 
-/* What was received, spread again over memory that holds nothing else, is what lies there unless a gap was written to. */
+/* Received data, spread over memory with guard bytes, are equal to the receive buffer unless a gap was written to. */
 static bool are_gaps_intact(const struct call *call, const unsigned char *packed) {
     const size_t bytes = (size_t)add_gaps(call, call->buffers.receive_bytes);
     unsigned char *const right = obtain_memory(bytes + 1);
@@ -370,7 +372,7 @@ static bool is_guard(const unsigned char *from, const unsigned char *to) {
 bool are_guards_intact(const struct buffers *buffers, const struct call *call) {
     const long guard = guard_bytes(&buffers->memory);
     const unsigned char *const first = find_slot_start(buffers), *const receive = first + buffers->receive_at;
-    /* What earlier roots received may still lie there. */
+    /* Data received for earlier roots may still be there. */
     const long received = buffers->memory.root == ROTATING || call->buffers.elsewhere
                               ? buffers->receive_room
                               : add_gaps(call, call->buffers.receive_bytes);

@@ -7,7 +7,7 @@
 
 const struct choice mode_choice = {
     .name = "mode",
-    .help = "how messages are sent; ready: only what is known to be awaited: a ping-pong's answer, an announced window",
+    .help = "send mode; ready: for the answer of a ping-pong and for announced windows, whose receives are posted",
     NAMES_OF("standard", "synchronous", "buffered", "ready"),
 };
 
@@ -26,7 +26,7 @@ const char *refuse_mode(const struct call *call, int messages) {
     if (read_choice(call, &mode_choice) != BUFFERED)
         return NULL;
     if (read_choice(call, &threads_choice) > 1)
-        return "a process has one buffer for messages: mode=buffered needs threads=1";
+        return "a process has a single buffer for MPI_Bsend: mode=buffered needs threads=1";
     if (buffer_bytes(call->message.bytes, messages) > INT32_MAX)
         return "mode=buffered needs a buffer larger than the 2^31-1 bytes that MPI_Buffer_attach takes";
     return NULL;

@@ -1,9 +1,10 @@
-/* Topologies and their neighbours, reckoned by the standard's rules alone, so that what a library delivers can be judged.
+/* Topologies and their neighbours, computed by the rules of the standard alone, to check what a library delivers.
  *
- *   blocks of a rank    | before, dimension 0 | behind, dimension 0 | before, dimension 1 | behind, dimension 1 | ...
+ *   blocks of a rank    | before, dimension 0 | after, dimension 0 | before, dimension 1 | after, dimension 1 | ...
  *
- * On a grid, what a rank sends to the one before it arrives there as the block from behind, even where both are one rank or
- * the rank itself (MPI-4.1 8.6.2). In a graph, the n-th edge from one rank to another ends at the n-th that comes from it. */
+ * On a grid, what a rank sends to the rank before it arrives there as the block from the rank after it, even if both are
+ * the same rank, or the rank itself (MPI-4.1 8.6.2). In a graph, the n-th edge from one rank to another ends at the n-th
+ * edge that comes from it. */
 #include "kit/neighbours.h"
 
 #include "base/choices.h"
@@ -14,13 +15,13 @@ enum { PERIODIC, BORDERED };
 
 const struct choice graph_choice = {
     .name = "graph",
-    .help = "how the library learns who is whose neighbour: MPI_Cart_create or MPI_Dist_graph_create_adjacent",
+    .help = "how neighbours are defined: by MPI_Cart_create or by MPI_Dist_graph_create_adjacent",
     NAMES_OF("cartesian", "distributed"),
 };
 
 const struct choice dimensions_choice = {
     .name = "dimensions",
-    .help = "dimensions of the grid of all ranks; MPI_Dims_create says how long each is",
+    .help = "dimensions of the grid of all ranks, with the extents of MPI_Dims_create",
     .least = 1,
     .most = MOST_DIMENSIONS,
     .usual = 2,
@@ -28,13 +29,13 @@ const struct choice dimensions_choice = {
 
 const struct choice grid_choice = {
     .name = "grid",
-    .help = "extents of the grid, such as 4x4, of the first ranks; auto: of all, as dimensions says",
+    .help = "extents of a grid of the first ranks, such as 4x4; auto: all ranks, by dimensions",
     .extents = true,
 };
 
 const struct choice periodic_choice = {
     .name = "periodic",
-    .help = "whether the ranks at two opposite borders of the grid are neighbours",
+    .help = "whether ranks at opposite borders of the grid are neighbours",
     NAMES_OF("yes", "no"),
 };
 
@@ -53,7 +54,7 @@ static int count_dimensions(const struct call *call) {
     return extents_count > 0 ? extents_count : (int)read_choice(call, &dimensions_choice);
 }
 
-/* More than there can be where the number would not fit. */
+/* INT32_MAX if the number does not fit. */
 int count_grid_ranks(const struct call *call) {
     int extents[MOST_DIMENSIONS];
     const int dimensions = unpack_extents(read_choice(call, &grid_choice), extents);
@@ -63,7 +64,7 @@ int count_grid_ranks(const struct call *call) {
     return ranks < INT32_MAX ? (int)ranks : INT32_MAX;
 }
 
-/* An operation without the choice `periodic` has a periodic grid. */
+/* Grids of operations without the choice `periodic` are periodic. */
 int choose_grid(const struct call *call, struct grid *grid) {
     struct layout *layout = &grid->layout;
     for (int dimension = 0; dimension < MOST_DIMENSIONS; dimension++)
@@ -101,7 +102,7 @@ struct neighbours list_neighbours(const struct grid *grid, int rank) {
     return result;
 }
 
-/* How often a rank is among the first `end` neighbours. */
+/* Counts how often a rank is among the first `end` neighbours. */
 static int count_occurrences(const struct neighbours *neighbours, int rank, int end) {
     int count = 0;
     for (int i = 0; i < end; i++)
@@ -146,7 +147,7 @@ int make_cartesian(struct call *call) {
                            &new_comm_of(call)->comm);
 }
 
-/* Open MPI's MPI_UNWEIGHTED is a low address, which gcc takes for an array of nothing if it can see it. */
+/* Open MPI's MPI_UNWEIGHTED is a low address, for which gcc warns of an array of size 0 if it knows the value. */
 int make_distributed(struct call *call) {
     const struct neighbours *local = &neighbourhood_of(call)->local;
     int *volatile weights = MPI_UNWEIGHTED;
@@ -163,9 +164,9 @@ int count_neighbours(const struct call *call) {
 const char *refuse_neighbours(const struct call *call) {
     const int64_t last = (int64_t)call->message.count * (count_neighbours(call) - 1);
     if (last > INT32_MAX)
-        return "the last neighbour's block begins behind 2^31-1 elements";
+        return "the last neighbour's block begins beyond 2^31-1 elements";
     if (call->peers.ranks == 1 && read_choice(call, &periodic_choice) == BORDERED)
-        return "a lone rank has no neighbours; with periodic=yes it is its own";
+        return "a single rank has no neighbours; with periodic=yes it is its own";
     return NULL;
 }
 
@@ -197,7 +198,7 @@ int prepare_neighbours(struct call *call) {
     return cartesian ? make_cartesian(call) : make_distributed(call);
 }
 
-/* Blocks from a border are no part of what is received. */
+/* Blocks from beyond a border are not received. */
 void check_neighbours(const struct call *call, stream_function *stream, struct mismatch *mismatch) {
     for (int block = 0; block < call->window.messages; block++) {
         const struct origin from = find_origin(&neighbourhood_of(call)->grid, call->peers.rank, block);

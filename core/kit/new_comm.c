@@ -54,7 +54,7 @@ static int read_comm(MPI_Comm comm, struct properties *observed) {
     return code ? code : MPI_Group_free(&group);
 }
 
-/* Where the call made nothing, nothing is seen. */
+/* All zero if the call made no communicator. */
 int free_new_comm(struct call *call) {
     struct new_comm *new_comm = new_comm_of(call);
     new_comm->observed = (struct properties){0};

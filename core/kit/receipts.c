@@ -5,7 +5,7 @@
 
 #include "base/allocation.h"
 
-/* Of so many statuses, or of one call where it has more. */
+/* Room for this number of statuses, or for those of one call. */
 enum { USUAL_ROOM = 128, LINE = 64 };
 
 static size_t round_to_lines(size_t bytes) {

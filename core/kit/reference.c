@@ -4,7 +4,8 @@
 
 #include "base/allocation.h"
 
-/* The largest copy, the ends that are always compared, and what part of the rest is a step of the bytes that are changed. */
+/* Largest copy; bytes at either end that are always compared; and the step between changed bytes as a share of the
+ * rest. */
 enum { MOST_KEPT = 1 << 20, END_BYTES = 64 };
 static const double GOLDEN = 0.6180339887;
 
@@ -19,7 +20,7 @@ static long find_place(const struct call *call, long position) {
            call->message.datatype->place(position % call->message.bytes, call->message.bytes);
 }
 
-/* What no call writes, as where a neighbour is missing, is still as it was when the buffers were filled. */
+/* Bytes that no call writes, such as those of a missing neighbour, still hold GUARD. */
 static void find_ends(struct reference *reference, const struct call *call) {
     reference->first = 0;
     reference->last = call->buffers.receive_bytes - 1;
@@ -79,7 +80,7 @@ bool is_right_again(struct reference *reference, long window_bytes) {
            is_same(reference, reference->window, window_bytes);
 }
 
-/* What no call writes is not changed. */
+/* Bytes that no call writes are not changed. */
 bool keeps_changes(const struct reference *reference) {
     int changed = 0;
     for (int i = 0; i < CHANGED_BYTES; i++) {

@@ -1,19 +1,19 @@
-/* A communicator that was made must be another one than that it was made of, and messages of the one may not be received on the
+/* A new communicator must differ from the one it was made of, and messages sent on one must not be received on the
  * other. */
 #include "kit/separate_comm.h"
 
 enum { TAG = 7 };
 
-/* Of the same ranks in the same order, or of fewer. */
+/* Returns the fault, or NULL. The new communicator has the same ranks in the same order, or fewer. */
 static const char *compare(const struct call *call, MPI_Comm new_comm) {
     int relation = MPI_UNEQUAL, ranks = 0;
     if (MPI_Comm_compare(call->peers.members, new_comm, &relation) != MPI_SUCCESS ||
         MPI_Comm_size(new_comm, &ranks) != MPI_SUCCESS)
-        return "MPI_Comm_compare and MPI_Comm_size do not know the new communicator";
+        return "MPI_Comm_compare or MPI_Comm_size fails for the new communicator";
     if (relation == MPI_IDENT)
         return "the new communicator is the old one";
     const bool right = relation == (ranks == call->peers.ranks ? MPI_CONGRUENT : MPI_UNEQUAL);
-    return right ? NULL : "MPI_Comm_compare says that the new communicator has other ranks than it was made of";
+    return right ? NULL : "by MPI_Comm_compare the new communicator has other ranks than it was made of";
 }
 
 static int rank_in_old(const struct call *call, MPI_Comm new_comm, int rank, int *old) {
@@ -30,14 +30,14 @@ static int rank_in_old(const struct call *call, MPI_Comm new_comm, int rank, int
     return code;
 }
 
-/* What is known to have come on the old one must not be there on the new one. */
+/* A message that has arrived on the old communicator must not be visible on the new one. */
 static int probe_both(const struct call *call, MPI_Comm new_comm, int from, int *heard) {
     int code = MPI_Probe(from, TAG, call->peers.members, MPI_STATUS_IGNORE);
     code = code ? code : MPI_Iprobe(MPI_ANY_SOURCE, TAG, new_comm, heard, MPI_STATUS_IGNORE);
     return code ? code : MPI_Recv(NULL, 0, MPI_BYTE, from, TAG, call->peers.members, MPI_STATUS_IGNORE);
 }
 
-/* From ranks of even number to those after them. */
+/* From each even rank to the rank after it. */
 static int exchange_probe(const struct call *call, MPI_Comm new_comm, int *heard) {
     int rank, ranks, other = 0;
     int code = MPI_Comm_rank(new_comm, &rank);
@@ -50,7 +50,7 @@ static int exchange_probe(const struct call *call, MPI_Comm new_comm, int *heard
     return rank % 2 ? probe_both(call, new_comm, other, heard) : MPI_Send(NULL, 0, MPI_BYTE, other, TAG, call->peers.members);
 }
 
-/* The old one must not be freed in place of a new one. */
+/* If both are the same, the old one must not be freed as the new one. */
 int check_separate(struct call *call) {
     struct new_comm *new_comm = new_comm_of(call);
     int heard = 0;

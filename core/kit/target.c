@@ -22,7 +22,7 @@ int first_of_pair(const struct call *call, int origin, int target) {
     return target == origin + call->peers.ranks / 2 ? call->window.messages : 0;
 }
 
-/* Of two ranks each is both neighbours of the other. */
+/* Each of two ranks is both neighbours of the other. */
 int to_neighbours(const struct call *call, int origin, int target) {
     return (target == (origin + 1) % call->peers.ranks) + (origin == (target + 1) % call->peers.ranks);
 }
@@ -48,7 +48,7 @@ int count_others(const struct call *call) {
     return call->peers.ranks - 1;
 }
 
-/* Blocks lie in the order of the ranks on the other side: how many of the origin's are for targets before `until`. */
+/* Blocks are in the order of the ranks on the other side: counts the origin's blocks for targets before `until`. */
 static int count_origin_blocks(const struct call *call, int origin, int until) {
     int blocks = 0;
     for (int target = 0; target < until; target++)
@@ -63,13 +63,13 @@ static int count_target_blocks(const struct call *call, int target, int until) {
     return blocks;
 }
 
-/* Where a block lies in the target's memory. */
+/* Place of a block in the target's memory. */
 static MPI_Aint find_place(const struct call *call, int rank, long block) {
     const struct target *target = target_of(call);
     return target->places[rank] + (target->rma_kind == ADDS ? 0 : block * call->message.extent);
 }
 
-/* Every rank begins with the one after it, so that not all reach for the same one at once. */
+/* Every rank begins with the rank after it, so that not all access the same one at once. */
 static void plan_transfers(const struct call *call, struct target *target) {
     target->transfers =
         obtain_memory(sizeof *target->transfers * ((size_t)count_origin_blocks(call, call->peers.rank, call->peers.ranks) + 1));
@@ -109,7 +109,7 @@ static int allocate_shared(const struct call *call, struct target *target) {
 
 enum { PLACE_TAG = 7100 };
 
-/* Every rank sends every other the address of its memory; no collective of the library under test is needed for it. */
+/* Every rank sends its address to all others, without a collective of the library under test. */
 static int exchange_places(const struct call *call, MPI_Aint place, MPI_Aint *places) {
     int code = MPI_SUCCESS;
     places[call->peers.rank] = place;
@@ -122,7 +122,7 @@ static int exchange_places(const struct call *call, MPI_Aint place, MPI_Aint *pl
     return code;
 }
 
-/* A dynamic window is addressed as each rank addresses its own memory. */
+/* A dynamic window is addressed by the addresses of each rank. */
 static int attach(const struct call *call, struct target *target) {
     MPI_Aint place = 0;
     int code = MPI_Win_create_dynamic(MPI_INFO_NULL, call->peers.members, &target->window);
@@ -139,7 +139,7 @@ enum { SHARED = 3 };
 static int (*const allocations[])(const struct call *, struct target *) = {allocate, create, attach, allocate_shared};
 
 const struct choice allocation_choice = {
-    "allocation", "the window: memory that MPI allocates; of the program; attached to a dynamic window; shared in a node",
+    "allocation", "memory of the window: allocated by MPI; by the program; attached to a dynamic window; shared within a node",
     NAMES_OF("allocate", "create", "dynamic", "shared")};
 
 /* --- what keeps order --- */
@@ -182,7 +182,7 @@ static int unlock(const struct target *target) {
     return for_each_peer(target, unlock_one);
 }
 
-/* One or two neighbours are flushed one by one, as a program does that knows no others. */
+/* One or two neighbours are flushed singly, as in a program that knows only these. */
 static int flush(const struct target *target) {
     return target->peer_count > 2 ? MPI_Win_flush_all(target->window) : for_each_peer(target, flush_one);
 }
@@ -213,7 +213,7 @@ static int complete_and_wait(const struct target *target) {
     return code || !target->reached ? code : MPI_Win_wait(target->window);
 }
 
-/* The copies of a window that others see and that its own rank sees become one. */
+/* Synchronises the public and the private copy of the window. */
 static void synchronise_copies(const struct call *call) {
     MPI_Win_sync(target_of(call)->window);
 }
@@ -223,7 +223,7 @@ static void lock_own_memory(const struct call *call) {
     MPI_Win_unlock(call->peers.rank, target_of(call)->window);
 }
 
-/* Fences and posts do it by themselves. */
+/* Fences and posts synchronise both copies. */
 static void leave_copies(const struct call *call) {
     (void)call;
 }
@@ -232,7 +232,7 @@ static const struct epoch {
     int (*open)(const struct target *);
     int (*close)(const struct target *);
     void (*synchronise_memory)(const struct call *);
-    /* All is within one lock of all; targets call nothing; transfers arrive only later. */
+    /* One lock_all spans all calls; targets call nothing; transfers complete at the target only later. */
     bool is_held, passive, late;
 } epochs[] = {
     {do_nothing, flush, synchronise_copies, .is_held = true, .passive = true},
@@ -244,8 +244,7 @@ static const struct epoch {
 };
 
 const struct choice epoch_choice = {
-    "epoch",
-    "what ends a call: a flush within one MPI_Win_lock_all; unlocking what each call locks; fences, or complete and wait",
+    "epoch", "what ends a call: a flush within one MPI_Win_lock_all; the unlock of a lock per call; a fence; complete and wait",
     NAMES_OF("flush", "flush_local", "lock", "lock_all", "fence", "pscw")};
 
 static const struct epoch *epoch_of(const struct call *call) {
@@ -277,20 +276,20 @@ static bool share_memory(const struct call *call) {
 
 const char *refuse_active_targets(const struct call *call) {
     const bool may = epoch_of(call)->passive;
-    return may ? refuse_target(call) : "a target that computes takes no part; epoch=flush asks nothing of it";
+    return may ? refuse_target(call) : "a computing target cannot synchronise; epoch=flush needs nothing of it";
 }
 
 const char *refuse_target(const struct call *call) {
     if (call->form == NONBLOCKING && !epoch_of(call)->passive)
-        return "MPI gives no requests where the target takes part; epoch=flush asks nothing of it";
+        return "MPI_Rput and its like need a passive target: the nonblocking form needs an epoch such as flush";
     if (read_choice(call, &allocation_choice) == SHARED && !share_memory(call))
-        return "ranks of several nodes share no memory";
+        return "allocation=shared needs all ranks on one node";
     return NULL;
 }
 
 const char *refuse_reduction(const struct call *call) {
     const bool is_user_defined = read_choice(call, &reduction_choice) == REDUCTION_USER;
-    return is_user_defined ? "MPI accumulates by its own reductions only" : refuse_target(call);
+    return is_user_defined ? "MPI_Accumulate and its like take predefined reductions only" : refuse_target(call);
 }
 
 /* --- made and put away --- */
@@ -312,7 +311,7 @@ static int make_groups(const struct call *call, struct target *target) {
     return code;
 }
 
-/* Ranks that reach nobody have nothing to lock or flush. */
+/* Ranks without targets have nothing to lock or flush. */
 static int open_epoch(struct target *target) {
     const bool idle = target->epoch->passive && target->peer_count == 0;
     target->open = idle ? do_nothing : target->epoch->open;
@@ -334,7 +333,7 @@ static struct target *make_target_state(struct call *call, rma_pattern *reaches,
     return target;
 }
 
-/* Where the library does not say so, they are two. */
+/* Without the attribute there are two copies. */
 static bool is_unified(MPI_Win window) {
     int *model = NULL, known = 0;
     const int code = MPI_Win_get_attr(window, MPI_WIN_MODEL, &model, &known);
@@ -418,7 +417,7 @@ static unsigned stream(const struct call *call, int origin, int target, int bloc
     return call->seed + (unsigned)((origin * call->peers.ranks + target) * MOST_BLOCKS + block);
 }
 
-/* Every block that this rank moves as origin, or that is moved in its memory, in the order in which they lie. */
+/* Calls `see` for each block that this rank moves as origin, or that is moved in its memory, in the order of memory. */
 static void visit_blocks(const struct call *call, bool as_origin,
                          void (*see)(const struct call *, long at, unsigned stream, void *), void *context) {
     long at = 0;
@@ -439,7 +438,7 @@ static void check_block(const struct call *call, long at, unsigned stream, void 
     check_bytes(call->buffers.receive + at, call->message.bytes, stream, at, mismatch);
 }
 
-/* What others get from memory that MPI gave, of which the core knows nothing. */
+/* Copies the data that others get to memory allocated by MPI, which the core does not fill otherwise. */
 static void store_for_others(const struct call *call, unsigned char *memory) {
     for (long i = 0; i < call->buffers.send_bytes; i++) {
         const long position = i % call->message.bytes;
@@ -475,7 +474,7 @@ bool is_passive_target(const struct call *call) {
     return is_target(call) && target->epoch->passive;
 }
 
-/* What was got lies outside the window. */
+/* Data that were got are outside the window. */
 void check_moved(const struct call *call, struct mismatch *mismatch) {
     if (target_of(call)->rma_kind != GETS)
         synchronise_memory(call);

@@ -56,11 +56,11 @@ static int persistent_w(struct call *call) {
 
 static const char *refuse_w(const struct call *call) {
     if ((int64_t)call->message.extent * call->peers.ranks > INT32_MAX)
-        return "where blocks lie is counted in bytes, as int, and these are more";
+        return "the displacements of the blocks, in bytes, exceed an int";
     return refuse_counts(call);
 }
 
-/* Every pair of ranks has a stream of its own, so that a block delivered to the wrong rank is seen. */
+/* Data differ between pairs of ranks, so that a block delivered to the wrong rank is detected. */
 static unsigned stream(const struct call *call, int from, int to) {
     return call->seed + (unsigned)(from * call->peers.ranks + to);
 }
@@ -85,14 +85,14 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation alltoall = {
     .name = "alltoall",
-    .help = "every rank sends a block of its own to every rank",
+    .help = "every rank sends a different block to every rank",
     ALLTOALL,
     .forms = {blocking, nonblocking, persistent},
 };
 
 static const struct operation alltoallv = {
     .name = "alltoallv",
-    .help = "every rank sends a block of its own to every rank, as much as the pair's count says",
+    .help = "every rank sends a different block to every rank, with a count per pair of ranks",
     ALLTOALL,
     COUNTED(prepare_pair_counts),
     .hooks.refuses = refuse_counts,
@@ -101,7 +101,7 @@ static const struct operation alltoallv = {
 
 static const struct operation alltoallw = {
     .name = "alltoallw",
-    .help = "every rank sends a block of its own to every rank, with a count, a place and a datatype for each",
+    .help = "every rank sends a different block to every rank, with a count, a displacement and a datatype for each",
     ALLTOALL,
     COUNTED(prepare_pair_counts),
     .hooks.refuses = refuse_w,

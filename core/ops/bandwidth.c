@@ -1,10 +1,10 @@
-/* Windows of messages. The rows agree in what a window is, and differ in who sends one to whom:
+/* Windows of messages. The rows share the window, and differ in who sends to whom:
  *
- *   from          send send send ... wait           hear that they arrived
- *   to            receive receive receive ... wait  show it
+ *   from          send send send ... wait           receive the confirmation
+ *   to            receive receive receive ... wait  confirm
  *
- * Receives begin before sends, so that a rank can do both; in ready mode it is first reported that they have begun. Of several
- * partners, all get their first message before one gets its second. */
+ * Receives begin before sends, so that a rank can do both; in ready mode the receiver first reports that they are posted.
+ * With several partners, all get their first message before one gets its second. */
 #include <stdlib.h>
 
 #include "base/allocation.h"
@@ -15,7 +15,7 @@
 
 enum { TAG = 1, TAG_AWAITED = 2, TAG_ARRIVED = 3 };
 
-/* Successive ranks. */
+/* Consecutive ranks. */
 struct range {
     int first, count;
 };
@@ -23,21 +23,21 @@ struct range {
 static const struct range ONE = {0, 1};
 
 struct windows {
-    /* Whom this rank sends a window, and who sends it one. */
+    /* Ranks that this rank sends a window to, and ranks that send it one. */
     struct range to, from;
     const struct mode *mode;
     bool ready;
-    /* Of how many messages of a round that its partner sends the one to this rank is, and which. */
+    /* The messages that the partner sends in one round, and which of them is for this rank. */
     struct range among;
-    /* Whether a receiver confirms a window. Where windows go both ways, the window itself does. */
+    /* Whether receivers confirm a window. If windows go both ways, the window itself confirms. */
     bool notified;
     void *buffer;
-    /* Those of receives, then those of sends; and how many there are to wait for, since calls that block leave none. */
+    /* Requests of receives, then of sends; and the number to wait for: blocking calls have none. */
     MPI_Request *requests;
     int receives, sends, pending;
 };
 
-/* Who sends the receive of this number its message. */
+/* Sender of the message for a receive. */
 static int find_sender(const struct windows *state, int number) {
     return state->from.first + number % state->from.count;
 }
@@ -118,7 +118,8 @@ static int start_sends(struct call *call, const struct windows *state) {
     return MPI_Startall(state->sends, state->requests + state->receives);
 }
 
-/* Receivers send an empty message to their senders. Where all do both, one call does both, so that none blocks another. */
+/* Receivers send an empty message to their senders. If all ranks do both, one MPI_Sendrecv does, so that no rank blocks
+ * another. */
 static int notify(struct call *call, const struct windows *state, int tag) {
     int code = MPI_SUCCESS;
     if (state->from.count > 0 && state->to.count > 0)
@@ -131,7 +132,7 @@ static int notify(struct call *call, const struct windows *state, int tag) {
     return code;
 }
 
-/* Of those that only send, nobody reads them. */
+/* Ranks that only send need no statuses. */
 static MPI_Status *statuses_of_window(struct call *call, const struct windows *state) {
     return call->window.receipts ? next_receipts(call, state->pending) : MPI_STATUSES_IGNORE;
 }
@@ -148,7 +149,7 @@ static int run_window(struct call *call, step *receive_all, step *send_all) {
     return code || !state->notified ? code : notify(call, state, TAG_ARRIVED);
 }
 
-/* Receives that block begin one after the other: too late for ready mode. */
+/* Blocking receives are posted one after the other: too late for ready mode. */
 static int blocking(struct call *call) {
     const struct windows *state = call->state;
     return run_window(call, state->ready ? irecv_each : receive_each, send_each);
@@ -168,7 +169,7 @@ static int count_messages(const struct call *call) {
     return (int)read_choice(call, &window_choice);
 }
 
-/* Two windows to each partner: the library may not yet know that the one before has left. */
+/* Two windows per partner: the library may not have noticed yet that the one before was sent. */
 static int count_most_messages(const struct call *call, int partners) {
     return 2 * count_messages(call) * partners;
 }
@@ -194,7 +195,7 @@ static int expect_messages(struct call *call, const struct windows *state) {
     return code;
 }
 
-/* In one call, so many ranks' windows to others are sent. */
+/* `sent`: windows that all ranks send in one call. */
 static int prepare(struct call *call, struct range to, struct range from, struct range among, int64_t sent, bool notified) {
     struct windows *state = call->state = try_memory(sizeof *state);
     if (!state)
@@ -307,7 +308,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation bandwidth = {
     .name = "bandwidth",
-    .help = "a window of messages to another rank, until it says that all have arrived",
+    .help = "a window of messages to another rank, until it confirms all of them",
     WINDOWS,
     .metric = METRIC_BANDWIDTH,
     .amounts.root_send = A_WINDOW,
@@ -335,7 +336,7 @@ static const struct operation bandwidth_bidirectional = {
 
 static const struct operation message_rate = {
     .name = "message-rate",
-    .help = "windows of messages from the ranks' first half to their second, all pairs at once, until all say they have theirs",
+    .help = "windows of messages from the first half of the ranks to the second, all pairs at once, until all are confirmed",
     WINDOWS,
     .metric = METRIC_RATE,
     BOTH_WAYS,
@@ -348,7 +349,7 @@ static const struct operation message_rate = {
 
 static const struct operation message_rate_bidirectional = {
     .name = "message-rate-bidirectional",
-    .help = "windows of messages both ways between the ranks' first half and their second, until all have theirs",
+    .help = "windows of messages both ways between the first half of the ranks and the second, until all have received theirs",
     WINDOWS,
     .metric = METRIC_RATE,
     BOTH_WAYS,
@@ -361,7 +362,7 @@ static const struct operation message_rate_bidirectional = {
 
 static const struct operation fan_in = {
     .name = "fan-in",
-    .help = "windows of messages from all other ranks to rank 0 at once, until it confirms to each that all have arrived",
+    .help = "windows of messages from all other ranks to rank 0 at once, until it confirms all of them",
     WINDOWS,
     .metric = METRIC_BANDWIDTH,
     .amounts.send = A_WINDOW,
@@ -375,7 +376,7 @@ static const struct operation fan_in = {
 
 static const struct operation fan_out = {
     .name = "fan-out",
-    .help = "windows of messages from rank 0 to all others at once, until each says that all have arrived",
+    .help = "windows of messages from rank 0 to all others at once, until each confirms all of them",
     WINDOWS,
     .metric = METRIC_BANDWIDTH,
     .amounts.root_send = {.base = -1, .each = 1, .per_message = true},

@@ -1,7 +1,7 @@
 #include "base/op.h"
 #include "kit/data.h"
 
-/* The root sends from `send`, the others receive into `receive`: one buffer argument, two roles. */
+/* The root sends from `send`, the others receive into `receive`: MPI_Bcast has one buffer argument. */
 static unsigned char *buffer(struct call *call) {
     return call->peers.rank == call->peers.root ? call->buffers.send : call->buffers.receive;
 }
@@ -56,7 +56,7 @@ static const struct operation bcast = {
 
 static const struct operation bcast_large = {
     .name = "bcast-large",
-    .help = "the root sends the same data to all, counted as MPI_Count",
+    .help = "the root sends the same data to all, with counts of type MPI_Count",
     .standard = "MPI-4.1 6.4",
     BCAST,
     .data.large = true,

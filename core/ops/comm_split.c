@@ -6,7 +6,7 @@ enum { ONE, HALVES, OWN };
 
 static const struct choice colour_choice = {
     .name = "colour",
-    .help = "into what the ranks are split: one communicator, two halves, or one for each rank",
+    .help = "result of the split: one communicator, two halves, or one per rank",
     NAMES_OF("one", "halves", "own"),
 };
 
@@ -42,7 +42,7 @@ static void check_split(const struct call *call, struct mismatch *mismatch) {
     check_properties(&new_comm_of(call)->observed, expected, mismatch);
 }
 
-/* Which ranks share memory the library alone knows; what it made must be possible. */
+/* Only the library knows which ranks share memory; the result must be possible. */
 static void check_split_type(const struct call *call, struct mismatch *mismatch) {
     const struct properties *observed = &new_comm_of(call)->observed;
     const bool possible = observed->ranks >= 1 && observed->ranks <= call->peers.ranks && observed->rank >= 0 &&
@@ -53,7 +53,7 @@ static void check_split_type(const struct call *call, struct mismatch *mismatch)
 
 static const struct operation comm_split = {
     .name = "comm_split",
-    .help = "a communicator is split by colours; the parts are freed after it",
+    .help = "splits a communicator by colour; parts are freed after each call, untimed",
     .standard = "MPI-4.1 7.4.2",
     MAKES_COMMUNICATOR,
     CHOICES(&colour_choice),
@@ -65,7 +65,7 @@ REGISTER(operation, comm_split);
 
 static const struct operation comm_split_type = {
     .name = "comm_split_type",
-    .help = "a communicator is split into those of ranks that can share memory; the parts are freed after it",
+    .help = "splits a communicator by shared memory; parts are freed after each call, untimed",
     .standard = "MPI-4.1 7.4.2",
     MAKES_COMMUNICATOR,
     .forms = {split_type},

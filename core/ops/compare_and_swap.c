@@ -1,7 +1,7 @@
 #include "kit/data.h"
 #include "kit/target.h"
 
-/* Every call finds the number that it compares with, so that every call swaps: two operands take turns. */
+/* Every call finds the number that it compares with, so that every call swaps: two operands alternate. */
 static int compare_and_swap(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
     struct target *target = target_of(call);
     /* Not const, since SimGrid's MPI_Compare_and_swap takes it so. */
@@ -16,7 +16,8 @@ static int blocking(struct call *call) {
     return run_transfers(call, compare_and_swap);
 }
 
-/* Of three numbers two are the operands. The first time the target holds the third one, so that nothing may be swapped. */
+/* Two of three numbers are the operands. At the first check the target holds the third one, so that nothing may be
+ * swapped. */
 enum { EXPECTED, DESIRED, STRANGE };
 
 static void fill_number(const struct call *call, unsigned char *number, unsigned which) {
@@ -45,7 +46,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation row = {
     .name = "compare_and_swap",
-    .help = "one rank swaps a number in another's memory for its own if it is what was expected, and gets what it was before",
+    .help = "one rank replaces a number in another's memory if it has the expected value, and gets the old value",
     ON_ELEMENT,
     .standard = "MPI-4.1 12.3.4",
     .data.datatypes = WHOLE_NUMBERS,

@@ -7,7 +7,7 @@ static int blocking(struct call *call) {
 
 static const struct operation empty = {
     .name = "empty",
-    .help = "nothing: what the timing itself costs",
+    .help = "no call: the cost of the timing itself",
     .standard = "none",
     .kind = KIND_SELF_TEST,
     .metric = METRIC_TIME,

@@ -1,7 +1,7 @@
-/* Every rank exchanges a message with each of its neighbours at once. The rows differ in who is whose neighbour.
+/* Every rank exchanges a message with each of its neighbours at once. The rows differ in the neighbours.
  *
- * Neighbours come in pairs, one before and one behind: what is sent as block i arrives as its mirror, i ^ 1, and so its tag
- * says, since before and behind can be the same rank. Between two, the only block is its own mirror. */
+ * Neighbours form pairs, one before and one after a rank: block i is received as its mirror, i ^ 1, which is also the
+ * tag, since both neighbours can be the same rank. Between two ranks, the only block is its own mirror. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct exchange {
     int count;
     int ranks[MOST_NEIGHBOURS];
     int mirrors[MOST_NEIGHBOURS];
-    /* Two for each message, in place of the core's, which are fewer. */
+    /* Two per message; they replace the core's, which are fewer. */
     MPI_Request requests[2 * MOST_NEIGHBOURS];
     MPI_Request *replaced;
     struct layout layout;
@@ -104,7 +104,7 @@ static int make_state(struct call *call, int64_t ranks, int count) {
     return MPI_SUCCESS;
 }
 
-/* Receives are completed before sends, in one call unless they block. */
+/* Receives complete before sends, in one call unless they block. */
 static int expect_messages(struct call *call) {
     const struct exchange *state = exchange_of(call);
     const int code =
@@ -155,7 +155,7 @@ static void finish(struct call *call) {
     call->state = NULL;
 }
 
-/* Every block has a stream of its own, so that one that took the way of another is seen. */
+/* Data differ between blocks, so that a block in place of another is detected. */
 static unsigned stream(const struct call *call, int from, int block) {
     return call->seed + (unsigned)(from * MOST_NEIGHBOURS + block);
 }
@@ -189,7 +189,7 @@ static const struct operation pingping = {
 
 static const struct operation exchange = {
     .name = "exchange",
-    .help = "every rank sends to both its neighbours in the ring of all ranks, until it has received from both",
+    .help = "every rank exchanges messages with both neighbours in the ring of all ranks, until it has received both",
     AT_ONCE,
     .data.messages = 2,
     .ranks.least = 2,
@@ -198,7 +198,7 @@ static const struct operation exchange = {
 
 static const struct operation halo = {
     .name = "halo",
-    .help = "every rank sends to all its neighbours on a periodic grid, until it has received from all",
+    .help = "every rank exchanges messages with all neighbours on a periodic grid, until it has received all",
     AT_ONCE,
     .hooks.count_messages = count_neighbours,
     .ranks.least = 2,

@@ -18,7 +18,7 @@ static void fill(struct call *call) {
     synchronise_memory(call);
 }
 
-/* The target holds both ranks' numbers added up, and the origin got what the target held before. */
+/* The target holds the sum of both numbers, and the origin got the old one. */
 static void check(const struct call *call, struct mismatch *mismatch) {
     const bool origin = call->peers.rank == call->peers.first;
     struct target *target = target_of(call);
@@ -31,7 +31,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation row = {
     .name = "fetch_and_op",
-    .help = "one rank adds a number to one in another's memory and gets what it was before",
+    .help = "one rank adds a number to one in another's memory, and gets the old value",
     ON_ELEMENT,
     .standard = "MPI-4.1 12.3.4",
     .data.datatypes = NUMBERS,

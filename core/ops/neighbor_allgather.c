@@ -36,7 +36,7 @@ static int persistent_v(struct call *call) {
                                         call->window.requests);
 }
 
-/* A rank sends one and the same block to all. */
+/* A rank sends the same block to all neighbours. */
 static unsigned stream(const struct call *call, struct origin from) {
     return call->seed + (unsigned)from.rank;
 }
@@ -51,7 +51,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation neighbor_allgather = {
     .name = "neighbor_allgather",
-    .help = "every rank sends the same data to all its neighbours on a grid and collects theirs",
+    .help = "every rank gathers the data of all its neighbours on a grid",
     .standard = "MPI-4.1 8.6.1",
     NEIGHBOURHOOD,
     SENDS({.base = 1}),
@@ -64,7 +64,7 @@ REGISTER(operation, neighbor_allgather);
 
 static const struct operation neighbor_allgatherv = {
     .name = "neighbor_allgatherv",
-    .help = "neighbor_allgather by the call that takes each neighbour's count and place; the counts are equal",
+    .help = "neighbor_allgather with a count and a displacement per neighbour; the counts are equal",
     .standard = "MPI-4.1 8.6.1",
     NEIGHBOURHOOD,
     SENDS({.base = 1}),

@@ -54,7 +54,7 @@ static int persistent_w(struct call *call) {
                                        to->offsets, to->types, to->new_comm.comm, MPI_INFO_NULL, call->window.requests);
 }
 
-/* Every block has a stream of its own, so that one that took the way of another is seen. */
+/* Data differ between blocks, so that a block in place of another is detected. */
 static unsigned stream(const struct call *call, struct origin from) {
     return call->seed + (unsigned)(from.rank * MOST_NEIGHBOURS + from.block);
 }
@@ -71,7 +71,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation neighbor_alltoall = {
     .name = "neighbor_alltoall",
-    .help = "every rank exchanges a block with each of its neighbours on a grid, as a halo is",
+    .help = "every rank exchanges a different block with each of its neighbours on a grid, as in a halo exchange",
     .standard = "MPI-4.1 8.6.2",
     NEIGHBOURHOOD,
     SENDS({.base = 1, .per_message = true}),
@@ -84,7 +84,7 @@ REGISTER(operation, neighbor_alltoall);
 
 static const struct operation neighbor_alltoallv = {
     .name = "neighbor_alltoallv",
-    .help = "neighbor_alltoall by the call that takes each neighbour's count and place; the counts are equal",
+    .help = "neighbor_alltoall with a count and a displacement per neighbour; the counts are equal",
     .standard = "MPI-4.1 8.6.2",
     NEIGHBOURHOOD,
     SENDS({.base = 1, .per_message = true}),
@@ -97,7 +97,7 @@ REGISTER(operation, neighbor_alltoallv);
 
 static const struct operation neighbor_alltoallw = {
     .name = "neighbor_alltoallw",
-    .help = "neighbor_alltoall by the call that takes each neighbour's count, place and type; all are equal",
+    .help = "neighbor_alltoall with a count, a displacement and a datatype per neighbour; counts and types are equal",
     .standard = "MPI-4.1 8.6.2",
     NEIGHBOURHOOD,
     SENDS({.base = 1, .per_message = true}),

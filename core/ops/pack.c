@@ -4,7 +4,7 @@
 #include "base/op.h"
 #include "kit/data.h"
 
-/* The message packed: what `pack` makes and `unpack` takes. It lies outside the core's buffers, since it has no datatype. */
+/* The packed message, which `pack` makes and `unpack` reads, outside the core's buffers, since it has no datatype. */
 struct packed {
     int room;
     int bytes;
@@ -43,7 +43,7 @@ static int unpack(struct call *call) {
 }
 
 static const char *refuses(const struct call *call) {
-    return call->message.bytes > INT32_MAX ? "packed bytes are counted as int, and these are more" : NULL;
+    return call->message.bytes > INT32_MAX ? "the packed bytes exceed an int" : NULL;
 }
 
 static void fill(struct call *call) {
@@ -61,7 +61,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation pack_row = {
     .name = "pack",
-    .help = "a message packed into contiguous memory; unpacked for the check, not timed",
+    .help = "packs a message into contiguous memory; unpacked for the check, untimed",
     PACK,
     .forms = {pack},
     .hooks.after = unpack,
@@ -69,7 +69,7 @@ static const struct operation pack_row = {
 
 static const struct operation unpack_row = {
     .name = "unpack",
-    .help = "a message unpacked from contiguous memory; packed before, not timed",
+    .help = "unpacks a message from contiguous memory; packed before, untimed",
     PACK,
     .forms = {unpack},
     .hooks.before = pack,

@@ -1,5 +1,5 @@
-/* Partners change from call to call. Before each, and untimed, every rank draws the same order of all ranks from the same
- * numbers; who is whose partner follows from the places in it. */
+/* Partners change with every call. Before each one, untimed, every rank draws the same permutation of all ranks from
+ * the same random numbers; partners follow from the places in it. */
 #include <stdlib.h>
 
 #include "base/allocation.h"
@@ -14,14 +14,13 @@ enum { ONE_WAY, BOTH_WAYS, CORRELATED };
 struct drawing {
     int direction;
     uint32_t state;
-    /* MPI_PROC_NULL: nobody. */
     int to, from;
     int order[];
 };
 
 static const struct choice direction_choice = {
     .name = "direction",
-    .help = "between partners, one way or both; or correlated: every rank sends to one and receives from another",
+    .help = "between partners, one way or both ways; correlated: every rank sends to one and receives from another",
     NAMES_OF("one-way", "both", "correlated"),
 };
 
@@ -50,7 +49,7 @@ static uint32_t draw(struct drawing *drawing) {
     return drawing->state;
 }
 
-/* Returns where in the new order the rank is. */
+/* Returns the place of the rank in the new order. */
 static int shuffle(struct drawing *drawing, int ranks, int rank) {
     int place = 0;
     for (int remaining = ranks; remaining > 1; remaining--) {
@@ -63,7 +62,7 @@ static int shuffle(struct drawing *drawing, int ranks, int rank) {
     return place;
 }
 
-/* Of an odd number of ranks the last in the order has no partner. */
+/* With an odd number of ranks the last one has no partner. */
 static void choose_partner(struct drawing *drawing, int ranks, int place) {
     const bool sends = drawing->direction == BOTH_WAYS || place % 2 == 0,
                receives = drawing->direction == BOTH_WAYS || place % 2 == 1;
@@ -122,7 +121,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation random_pairs = {
     .name = "random-pairs",
-    .help = "every rank exchanges a message with a partner drawn anew for each call, until it has received",
+    .help = "every rank exchanges a message with a random partner, a new one for each call, until it has received",
     .standard = "MPI-4.1 3.10",
     POINT_TO_POINT,
     .metric = METRIC_TIME,

@@ -46,7 +46,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation reduce_scatter = {
     .name = "reduce_scatter",
-    .help = "every rank's numbers, a block for each rank, reduced; every rank gets its own block, as much as its count says",
+    .help = "numbers of all ranks, reduced; every rank gets a block, with a count per rank",
     .standard = "MPI-4.1 6.10.2",
     REDUCE_SCATTER,
     RECEIVES({.base = 1}),
@@ -58,7 +58,7 @@ static const struct operation reduce_scatter = {
 
 static const struct operation reduce_scatter_block = {
     .name = "reduce_scatter_block",
-    .help = "every rank's numbers, an equal block for each rank, reduced; every rank gets its own block",
+    .help = "numbers of all ranks, reduced; every rank gets an equal block",
     .standard = "MPI-4.1 6.10.1",
     REDUCE_SCATTER,
     RECEIVES({.base = 1}),

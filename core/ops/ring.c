@@ -1,11 +1,11 @@
-/* The rings of a periodic grid, all at once: in each the sum of its ranks goes once all the way round.
+/* The rings of a periodic grid, all at once: in each ring the sum of its ranks goes round once.
  *
  *   hop 1        hop 2          hop 3
- *   a -> b       a+b -> c       a+b+c -> a         and so that of b, by way of c and a, and that of c
+ *   a -> b       a+b -> c       a+b+c -> a         and the messages of b and c alike
  *
- * Every rank sends off a message that begins with its number, adds its number to each that it passes on, and after as many
- * hops as the ring has ranks gets its own back with the sum. The rest of the message must come back as it was. The first rank
- * of each ring, which is at the edge of the grid, times the rounds. The rows differ in how a hop is made. */
+ * Every rank sends a message that begins with its number, adds its number to each message that it passes on, and gets its
+ * own back with the sum after as many hops as the ring has ranks. The rest of the message must be unchanged. The first
+ * rank of each ring, at the edge of the grid, times the rounds. The rows differ in how a hop is made. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,12 +20,12 @@ enum { BEFORE, TIMED };
 enum { STAYS, REORDERS };
 enum { FENCE, PSCW };
 enum { IN_RING, ON_GRID };
-/* From where a hop takes the message: the core's own, on the first; then where the one before left it. */
+/* Buffer that a hop sends from: the core's on the first hop; then the one of the hop before. */
 enum { FROM_OWN, FROM_SPARE, FROM_LAST, KINDS_OF_HOP };
 
 struct ring;
 
-/* One hop: what lies in one place goes to the next rank, while what the one before sends comes into another. */
+/* One hop: sends one buffer to the next rank, and receives another from the rank before. */
 typedef int hop(struct call *, struct ring *, int which, const unsigned char *from, unsigned char *into);
 
 struct ring {
@@ -34,17 +34,17 @@ struct ring {
     int place, dimension, displacement;
     int next, previous;
     bool shifts;
-    /* Where messages lie by turns: on the last hop where the core looks for them. */
+    /* Buffers used alternately; that of the last hop is checked by the core. */
     unsigned char *spare, *last;
     MPI_Request requests[KINDS_OF_HOP][ENDS];
-    /* The communicator of neighbourhood collectives, and how many elements go to and come from which neighbour. */
+    /* Communicator of neighbourhood collectives, and the elements sent to and received from each neighbour. */
     MPI_Comm graph;
     int out[MOST_NEIGHBOURS], in[MOST_NEIGHBOURS], places[MOST_NEIGHBOURS];
-    /* The library's memory that others put into, two messages long, and the groups of either neighbour. */
+    /* Window of two messages, and the groups of both neighbours. */
     MPI_Win window;
     MPI_Group behind, before;
     int *order;
-    /* Rounds so far: each has another sum, so that none passes for the next one's. */
+    /* Rounds so far: each has a different sum, so that an old one is detected. */
     uint32_t turn, expected;
     struct mismatch mismatch;
 };
@@ -61,13 +61,13 @@ enum { DOWN = 2, BY_NUMBER = 4 };
 
 static const struct choice direction_choice = {
     .name = "direction",
-    .help = "which way round: right or left in the last dimension, down or up in the one before it, or dimension and sign",
+    .help = "direction: right or left in the last dimension, down or up in the one before it, or dimension and sign",
     .names = directions,
 };
 
 static const struct choice displacement_choice = {
     .name = "displacement",
-    .help = "places from one rank of a ring to the next",
+    .help = "distance on the grid from one rank of a ring to the next",
     .least = 1,
     .most = MOST_EXTENT,
     .usual = 1,
@@ -75,26 +75,26 @@ static const struct choice displacement_choice = {
 
 static const struct choice shift_choice = {
     .name = "shift",
-    .help = "when MPI_Cart_shift is asked who is next: once before, or in every round, timed",
+    .help = "calls of MPI_Cart_shift: once before, or in every round, timed",
     NAMES_OF("before", "timed"),
 };
 
 static const struct choice reorder_choice = {
     .name = "reorder",
-    .help = "whether the library may give ranks other places on the grid",
+    .help = "whether the library may reorder ranks on the grid",
     NAMES_OF("no", "yes"),
 };
 
-/* On a grid all but two of a rank's neighbours exchange nothing with it; not all libraries bear that. */
+/* On a grid most neighbours exchange nothing; not all libraries support that. */
 static const struct choice neighbours_choice = {
     .name = "graph",
-    .help = "whose neighbour a rank is: of those in its ring, or, with nothing for the others, of those on the grid",
+    .help = "neighbours: those in the ring (distributed), or all on the grid, most of which get nothing (cartesian)",
     NAMES_OF("distributed", "cartesian"),
 };
 
 static const struct choice epoch_choice = {
     .name = "epoch",
-    .help = "what ends a hop: fences of all ranks, or complete and wait with the neighbours",
+    .help = "what ends a hop: a fence of all ranks, or complete and wait with the neighbours",
     NAMES_OF("fence", "pscw"),
 };
 
@@ -115,20 +115,20 @@ static int find_sign(const struct call *call) {
 static const char *refuse_direction(const struct call *call) {
     const int dimension = find_dimension(call);
     if (dimension < 0)
-        return "up and down are ways in the dimension before the last, and this grid has only one";
+        return "up and down need a grid with two or more dimensions";
     if (dimension >= count_neighbours(call) / 2)
         return "the grid has no such dimension";
     if (read_choice(call, &shift_choice) == TIMED && call->form == PERSISTENT)
-        return "a persistent request keeps its ranks, so that asking for them in every round would change nothing";
+        return "shift=timed has no effect on persistent requests, whose ranks are fixed";
     return NULL;
 }
 
 static const char *refuse_shift(const struct call *call) {
     const char *why = refuse_direction(call);
     if (!why && read_choice(call, &shift_choice) == TIMED)
-        return "the call names no ranks, so that there is nothing to ask MPI_Cart_shift for";
+        return "shift=timed has no effect on neighbourhood collectives, which take no ranks";
     if (!why && read_choice(call, &neighbours_choice) == ON_GRID && read_choice(call, &displacement_choice) != 1)
-        return "on a grid only the ranks beside each other are neighbours: displacement needs graph=distributed";
+        return "displacement needs graph=distributed: on a grid only adjacent ranks are neighbours";
     return why;
 }
 
@@ -273,7 +273,7 @@ static int before(struct call *call) {
     return MPI_SUCCESS;
 }
 
-/* The sum of every round is looked at; a wrong one is remembered until data are checked. */
+/* The sum of every round is checked; a wrong one is kept until data are checked. */
 static int after(struct call *call) {
     struct ring *ring = ring_of(call);
     if (call->message.bytes < NUMBER_BYTES)
@@ -306,7 +306,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 /* --- before and after --- */
 
-/* Which rank of the team has which place; from groups, which no other rank needs to take part in. */
+/* Reads the rank of the team at each place, from groups, since no other rank calls this. */
 static int read_order(struct call *call, struct ring *ring) {
     MPI_Group team = MPI_GROUP_NULL, grid = MPI_GROUP_NULL;
     const int ranks = ring->on.grid.layout.ranks;
@@ -376,7 +376,7 @@ static int allocate_spare(struct call *call, struct ring *ring) {
     return ring->spare ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-/* Acts for each kind of hop, from where to where. */
+/* Calls `act` for each kind of hop with its buffers. */
 static int for_each_hop(struct call *call, struct ring *ring, hop *act) {
     unsigned char *const first = ring->on.grid.layout.hops % 2 ? ring->last : ring->spare;
     int code = act(call, ring, FROM_OWN, call->buffers.send, first);
@@ -411,7 +411,7 @@ static int prepare_messages(struct call *call) {
     return code || call->form != PERSISTENT ? code : for_each_hop(call, ring_of(call), make_requests);
 }
 
-/* On the grid each rank has two neighbours in every dimension, of which one is sent to, and the other's message comes. */
+/* On the grid each rank has two neighbours per dimension: it sends to one and receives from the other. */
 static int use_grid(struct call *call, struct ring *ring) {
     const int ahead = find_sign(call) > 0;
     ring->out[2 * ring->dimension + ahead] = call->message.count;
@@ -419,7 +419,7 @@ static int use_grid(struct call *call, struct ring *ring) {
     return MPI_Comm_dup(ring->on.new_comm.comm, &ring->graph);
 }
 
-/* Of a communicator without a grid, since Open MPI 5.0 takes a graph that is made on a grid for that grid. */
+/* Made of a communicator without a grid, since Open MPI 5.0 uses the grid instead of the new graph otherwise. */
 static int use_graph(struct call *call, struct ring *ring) {
     int *volatile weights = MPI_UNWEIGHTED;
     MPI_Comm plain;
@@ -512,7 +512,7 @@ static void finish(struct call *call) {
 
 static const struct operation ring_row = {
     .name = "ring",
-    .help = "in each ring of a periodic grid the sum of its ranks goes once round: MPI_Sendrecv, or MPI_Isend and MPI_Irecv",
+    .help = "the sum over each ring of a periodic grid, passed around once, by MPI_Sendrecv, or MPI_Isend and MPI_Irecv",
     .standard = "MPI-4.1 8.5.6",
     .kind = KIND_POINT_TO_POINT,
     GOES_ROUND,
@@ -524,7 +524,7 @@ static const struct operation ring_row = {
 
 static const struct operation ring_neighbor = {
     .name = "ring-neighbor",
-    .help = "in each ring of a periodic grid the sum of its ranks goes once round, by a neighbourhood collective a hop",
+    .help = "the sum over each ring of a periodic grid, passed around once, by a neighbourhood collective per hop",
     .standard = "MPI-4.1 8.6.2",
     .kind = KIND_NEIGHBOURHOOD,
     GOES_ROUND,
@@ -536,7 +536,7 @@ static const struct operation ring_neighbor = {
 
 static const struct operation ring_put = {
     .name = "ring-put",
-    .help = "in each ring of a periodic grid the sum of its ranks goes once round, put into the memory of the next rank",
+    .help = "the sum over each ring of a periodic grid, passed around once, by MPI_Put to the next rank",
     .standard = "MPI-4.1 12.3.1",
     .kind = KIND_ONE_SIDED,
     GOES_ROUND,

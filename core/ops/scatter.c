@@ -51,7 +51,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation scatter = {
     .name = "scatter",
-    .help = "the root sends a block of its own to every rank",
+    .help = "the root sends a different block to every rank",
     .standard = "MPI-4.1 6.6",
     COLLECTIVE,
     .amounts.root_send = {.each = 1},
@@ -66,7 +66,7 @@ static const struct operation scatter = {
 
 static const struct operation scatterv = {
     .name = "scatterv",
-    .help = "the root sends a block of its own to every rank, as much as the rank's count says",
+    .help = "the root sends a different block to every rank, with a count per rank",
     .standard = "MPI-4.1 6.6",
     COLLECTIVE,
     .amounts.root_send = {.each = 1},

@@ -1,5 +1,5 @@
-/* How soon a rank can send again: sends in a row, none of which awaits an answer. Before the next row begins, and untimed, the
- * receiver says that all have arrived, so that what is timed never is an earlier row's backlog. */
+/* How soon a rank can send again: sends in sequence without an answer. Before the next sequence, untimed, the receiver
+ * confirms all messages, so that no backlog of an earlier one is timed. */
 #include "kit/data.h"
 #include "kit/modes.h"
 #include "kit/receipts.h"
@@ -38,7 +38,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation send_gap = {
     .name = "send-gap",
-    .help = "from one MPI_Send to another rank to the next, of 32 in a row whose answer nobody awaits (MPBench's latency)",
+    .help = "time between MPI_Sends to another rank, of 32 in sequence without an answer (MPBench's latency)",
     .standard = "MPI-4.1 3.2",
     POINT_TO_POINT,
     .metric = METRIC_TIME,

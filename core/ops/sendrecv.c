@@ -1,4 +1,4 @@
-/* The chain of all ranks, closed to a ring: everyone sends to the right and receives from the left in one call. */
+/* The ring of all ranks: each sends to the right and receives from the left in one call. */
 #include "kit/data.h"
 #include "kit/modes.h"
 #include "kit/receipts.h"
@@ -26,7 +26,7 @@ static int nonblocking_replace(struct call *call) {
                                  find_left(call), TAG, call->peers.comm, call->window.requests);
 }
 
-/* What the status of MPI_Isendrecv holds is not agreed on: Open MPI 5.0 sets that of the receive, MPICH 5.0 sets none. */
+/* The status of MPI_Isendrecv is not agreed on: Open MPI 5.0 sets that of the receive, MPICH 5.0 none. */
 static int prepare(struct call *call) {
     if (call->form != BLOCKING)
         return MPI_SUCCESS;
@@ -37,7 +37,7 @@ static void fill(struct call *call) {
     fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed + (unsigned)call->peers.rank);
 }
 
-/* What is replaced lies where it is received. From call to call it moves on around the ring. */
+/* The buffer that is replaced is the receive buffer. Its data move on around the ring with every call. */
 static void fill_both(struct call *call) {
     fill(call);
     fill_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed + (unsigned)call->peers.rank);

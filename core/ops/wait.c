@@ -1,11 +1,11 @@
-/* Operations that send nothing and take a time that is known: what they are measured to take tests the measurement.
- * MPIPerf calls them WaitPatternNull and WaitPatternUp. */
+/* Operations without messages and with a known time, to test the measurement. MPIPerf calls them WaitPatternNull and
+ * WaitPatternUp. */
 #define _GNU_SOURCE
 #include <time.h>
 
 #include "base/op.h"
 
-/* Waiting is timed by a clock of its own, whatever time source is under test. */
+/* Waiting uses its own clock, independent of the time source under test. */
 static int64_t now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -37,7 +37,7 @@ static const struct operation null = {
 
 static const struct operation up = {
     .name = "wait-up",
-    .help = "rank i waits i + 1 microseconds: the true time is as many microseconds as there are ranks",
+    .help = "rank i waits i + 1 microseconds: the true time in microseconds is the number of ranks",
     .standard = "none",
     .kind = KIND_SELF_TEST,
     .metric = METRIC_TIME,

@@ -72,7 +72,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation win_create = {
     .name = "win_create",
-    .help = "a window is made of memory that is there; it is freed after it",
+    .help = "creates a window of existing memory; freed after each call, untimed",
     .standard = "MPI-4.1 12.2.1",
     MAKES_WINDOW,
     RECEIVES({.base = 1}),
@@ -82,7 +82,7 @@ REGISTER(operation, win_create);
 
 static const struct operation win_allocate = {
     .name = "win_allocate",
-    .help = "a window is made with memory of its own; both are freed after it",
+    .help = "creates a window with new memory; both are freed after each call, untimed",
     .standard = "MPI-4.1 12.2.2",
     MAKES_WINDOW,
     .forms = {allocate},

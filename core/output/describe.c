@@ -1,4 +1,4 @@
-/* Describes the units that registered themselves, as JSON. */
+/* The registered units as JSON. */
 #include "output/describe.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* The stream: JSON, one record a line, flushed line by line, so that whatever was finished can be read after any end. */
+/* The stream: JSON, one record per line, flushed after each, so that complete records can be read however the launch
+ * ends. */
 #define _GNU_SOURCE
 #include "output/stream.h"
 
@@ -38,7 +39,7 @@ void write_text(FILE *stream, const char *key, const char *text) {
     write_string(stream, text);
 }
 
-/* The launcher ends all at once, and must have had the line before. */
+/* The launcher ends all ranks at once, and must have received the line before. */
 static void give_up(void) {
     const struct timespec nap = {.tv_nsec = 200000000};
     fprintf(stderr, "rankbench-core: the stream cannot be written (%s)\n", strerror(errno));
@@ -112,7 +113,7 @@ void write_begin(FILE *stream, int index, double hop_ns, struct slot slot) {
     end_record(stream);
 }
 
-/* Writes an array with one number a sample, in tenths where it is not whole. */
+/* Writes a number, with a decimal unless it is whole. */
 static void write_number(FILE *stream, const char *separator, double value) {
     fprintf(stream, value == floor(value) ? "%s%.0f" : "%s%.1f", separator, value);
 }
@@ -224,7 +225,7 @@ static void write_layout(FILE *stream, const struct layout *layout) {
     fprintf(stream, ",\"hops\":%d", layout->hops);
 }
 
-/* Only what was measured on right data is a figure. The record is open: series of single ranks may follow. */
+/* Samples are written only for right data. The record stays open: series of single ranks may follow. */
 void write_result(FILE *stream, int index, const struct request *request, const struct result *result) {
     const struct measurement *measurement = &result->measurement;
     fprintf(stream, "{\"record\":\"case\",\"case\":%d", index);
@@ -251,7 +252,7 @@ void end_result(FILE *stream) {
     end_record(stream);
 }
 
-/* What the core's own talk cost: at rank 0, and at the rank where it was most. */
+/* Messages and bytes of the core itself: of rank 0, and the largest over ranks. */
 void write_end(FILE *stream, int cases, double hop_ns, const struct rest *rest, const struct talk *first,
                const struct talk *most) {
     fprintf(stream, "{\"record\":\"end\",\"cases\":%d,\"hop_ns\":%.1f", cases, hop_ns);

@@ -1,4 +1,4 @@
-/* The table that a person reads when the core runs alone. */
+/* The table that is printed when the core runs alone. */
 #include "output/table.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ void print_head(FILE *out, const struct launch_fact *launch, const struct world 
         *tab = ' ';
     fprintf(out, "# rankbench-core %s   %s   %d ranks\n", CORE_VERSION, library, world->all.ranks);
     fprintf(out, "# clock %s: %s; synchronisation %s\n", source->name, world->why, world->synchronisation->name);
-    fprintf(out, "# times in microseconds over all valid samples; latency is half of a round trip; MB/s counts 10^6 bytes\n");
+    fprintf(out, "# times in microseconds over all valid samples; latency is half of a round trip; 1 MB/s is 10^6 bytes/s\n");
     fprintf(out, "%-22s %-11s %-9s %9s %10s %10s %10s %10s %8s %6s  %s\n", "operation", "form", "start", "bytes", "median", "min",
             "p90", "p99", "samples", "bad", "beside");
 }
@@ -50,7 +50,7 @@ static double find_quantile(const double *sorted, int64_t count, double share) {
     return sorted[(int64_t)(share * (double)(count - 1) + 0.5)] / 1000;
 }
 
-/* What a time means where it is not the figure that people ask for. */
+/* Prints the reported quantity if it is not the time itself. */
 static void print_meaning(FILE *out, const struct operation *operation, const struct result *result, double median_us) {
     if (operation->metric == METRIC_BANDWIDTH)
         fprintf(out, "  %.0f MB/s", (double)result->moved_bytes / median_us);
@@ -86,7 +86,8 @@ static void print_figures(FILE *out, const struct request *request, const struct
     const bool memory = read_requested_choice(request, &quantity_choice) == QUANTITY_MEMORY;
     const double median = find_quantile(times, valid, 0.5);
     if (memory) {
-        fprintf(out, "%.0f KiB held, %.0f KiB of them since this", median * 1000 / 1024, (double)result->growth_bytes / 1024);
+        fprintf(out, "%.0f KiB allocated, %.0f KiB of them in this case", median * 1000 / 1024,
+                (double)result->growth_bytes / 1024);
         return;
     }
     fprintf(out, "%10.3f %10.3f %10.3f %10.3f %8lld %6lld", median, find_quantile(times, valid, 0),

@@ -1,4 +1,4 @@
-/* The table that is printed for people. */
+/* The printed table. */
 #ifndef RANKBENCH_TABLE_H
 #define RANKBENCH_TABLE_H
 

@@ -1,4 +1,4 @@
-/* What is to be measured: from the command line, or from a job file with one case a line. */
+/* Reads the requested cases from the command line, or from a job file with one case per line. */
 #define _GNU_SOURCE
 #include "request/job.h"
 
@@ -30,7 +30,7 @@ struct arguments {
     int shared_values;
 };
 
-/* Always false, so that a check can end with `return fail(...)`. */
+/* Returns false, so that a check can end with `return fail(...)`. */
 static bool fail(char error[LINE_BYTES], const char *format, ...) {
     va_list values;
     va_start(values, format);
@@ -52,7 +52,7 @@ static bool check_operation(const struct request *request, char error[LINE_BYTES
     for (int form = 0; form < FORMS; form++)
         if (operation->forms[form] && strcmp(form_names[form], request->form) == 0)
             return true;
-    return fail(error, "%s has no form '%s' (blocking, nonblocking and persistent are forms; not every operation has all)",
+    return fail(error, "%s has no form '%s' (forms are blocking, nonblocking, persistent; not every operation has all)",
                 request->operation, request->form);
 }
 
@@ -205,7 +205,7 @@ static bool set_choice(struct request *request, int index, const struct choice *
     return fail(error, "%s: '%s' is not known (allowed: %s)", choice->name, value, names);
 }
 
-/* What every case has, or what the operation alone lets one choose. */
+/* Sets a key of all cases, or a choice of the operation. */
 static bool set_key(struct request *request, const char *key, const char *value, char error[LINE_BYTES]) {
     char keys[LINE_BYTES / 2] = "operation";
     const struct choice *choices[MOST_CHOICES];
@@ -284,7 +284,7 @@ static bool parse_sizes(const char *text, int64_t *sizes, int *count, char error
         if (!parse_range(item, sizes, count))
             return fail(error, "--sizes: '%s' is not a size or range such as 8, 64K, 8:1M or 8:1M:x4", item);
     if (*count == 0)
-        return fail(error, "--sizes: no size given (for instance 8:1M)");
+        return fail(error, "--sizes: no size given (for example 8:1M)");
     return true;
 }
 
@@ -307,7 +307,7 @@ static bool add_sizes(struct job *job, struct request *request, const int64_t *s
     return true;
 }
 
-/* Keys given together with a pattern of operations apply to those that know them. */
+/* With a pattern of operations, only operations that have all given keys are measured. */
 struct sweep {
     const struct arguments *arguments;
     const int64_t *sizes;
@@ -369,7 +369,7 @@ static bool add_operation(struct job *job, const char *name, const struct sweep 
     return add_forms(job, &request, sweep, error);
 }
 
-/* `all` is every operation but the core's tests of itself, a kind those of it. */
+/* `all` means every operation except self-tests; a kind means those of this kind. */
 static bool is_named(const struct operation *operation, const char *name) {
     return strcmp(name, "all") == 0 ? operation->kind != KIND_SELF_TEST : strcmp(name, kind_names[operation->kind]) == 0;
 }
@@ -387,7 +387,7 @@ static bool add_named(struct job *job, const char *name, struct sweep *sweep, ch
     return is_known || add_operation(job, name, sweep, error);
 }
 
-/* The largest size is that of the messages of a check. */
+/* The message of a check has the largest of the sizes. */
 static bool read_check_bytes(struct job *job, const struct arguments *arguments, char error[LINE_BYTES]) {
     int64_t sizes[MOST_SIZES];
     int count = 0;
@@ -411,7 +411,7 @@ static bool add_cases(struct job *job, const struct arguments *arguments, char e
         if (!add_named(job, name, &sweep, error))
             return false;
     return job->cases > 0 ||
-           fail(error, "nothing to measure: no operation of %s has all that was asked for", arguments->operations);
+           fail(error, "nothing to measure: no operation of %s has all requested options", arguments->operations);
 }
 
 /* --- from a job file --- */
@@ -430,7 +430,7 @@ static bool read_patience(struct job *job, const char *value, char error[LINE_BY
     return (end != value && !*end && job->patience_s > 0) || fail(error, "patience: '%s' is not a number above 0", value);
 }
 
-/* What holds for the whole job: `set clock=tsc sync=tree ranks=all calls=each`. */
+/* A setting of the whole job: `set clock=tsc sync=tree ranks=all calls=each`. */
 static bool read_setting(struct job *job, char *token, char error[LINE_BYTES]) {
     char *value = strchr(token, '=');
     if (!value)
@@ -510,7 +510,7 @@ static bool read_file(struct job *job, const char *path, char error[LINE_BYTES])
 
 /* --- options --- */
 
-/* What becomes of an option's value, and where: in the job or in the arguments, or it says something of the cases. */
+/* An option, and where its value goes: a member of the job or of the arguments, or a key of the cases. */
 struct option {
     const char *name;
     const char *value;
@@ -527,51 +527,53 @@ struct option {
 
 static const struct option options[] = {
     {"--op", "NAME[,NAME...]", "operations to time, kinds of them, or all", OF_ARGUMENTS(operations)},
-    {"--form", "NAME[,NAME...]", "blocking, nonblocking, persistent, or all; else each operation's first", OF_ARGUMENTS(forms)},
+    {"--form", "NAME[,NAME...]", "blocking, nonblocking, persistent, or all; default: that of each operation",
+     OF_ARGUMENTS(forms)},
     {"--with", "NAME=VALUE", "an option of the operation, such as epoch=fence; --describe lists all", .kind = CHOICE},
     {"--sizes", "SIZES", "message sizes in bytes: 8, 64K, 8:1M (doubling), 8:1M:x4, or a list of these", OF_ARGUMENTS(sizes)},
     {"--datatype", "NAME", "byte, int, float, double, or a derived one, listed below", OF_CASES("datatype")},
-    {"--start", "NAME", "how ranks begin together; else as suits the operation", OF_CASES("start")},
-    {"--cache", "NAME", "warm: buffers are used again; cold: rotated through more than the last-level cache", OF_CASES("cache")},
+    {"--start", "NAME", "how ranks start each call; default: that of each operation", OF_CASES("start")},
+    {"--cache", "NAME", "warm: buffers are reused; cold: they rotate through more memory than the last-level cache",
+     OF_CASES("cache")},
     {"--buffers", "NAME", "separate, or in-place", OF_CASES("buffers")},
-    {"--pages", "NAME", "touched, untouched (fresh for every call) or huge", OF_CASES("pages")},
+    {"--pages", "NAME", "touched, untouched (new for every call) or huge", OF_CASES("pages")},
     {"--settings", "VARIABLE=VALUE;...", "control variables of the library (MPI_T) for these cases", OF_CASES("settings")},
-    {"--alignment", "BYTES", "of the buffers, a power of two; else pages, if cold cache lines", OF_CASES("alignment")},
-    {"--root", "RANK", "of rooted operations (0); -1: another one for every call", OF_CASES("root")},
+    {"--alignment", "BYTES", "of the buffers, a power of two; default: a page, or a cache line with --cache cold",
+     OF_CASES("alignment")},
+    {"--root", "RANK", "root of rooted operations (0); -1: it changes with every call", OF_CASES("root")},
     {"--samples", "N", "end a case after N valid samples (1000)", OF_CASES("samples")},
-    {"--tries", "N", "or after N samples, whether valid or not", OF_CASES("tries")},
+    {"--tries", "N", "or after N samples, valid or not", OF_CASES("tries")},
     {"--rse", "SHARE", "or when the relative standard error of the mean is at most this", OF_CASES("rse")},
     {"--interval", "SHARE", "or when half the 95 % interval of the median is at most this share of it", OF_CASES("interval")},
     {"--least", "N", "valid samples before --rse or --interval may end a case (10)", OF_CASES("least")},
-    {"--fill", "SECONDS", "go on beyond --samples, up to 5 times as many, for so long (0)", OF_CASES("fill_s")},
+    {"--fill", "SECONDS", "continue beyond --samples, up to 5 times as many, until this time (0)", OF_CASES("fill_s")},
     {"--limit", "SECONDS", "or after this time (1)", OF_CASES("limit_s")},
     {"--ranks", NULL, "write every rank's samples to the stream, not only the maximum over ranks", OF_JOB(SWITCH, every_rank)},
-    {"--each", NULL, "time each call singly, also where several to a reading of the clock would be more exact",
+    {"--each", NULL, "time each call singly, even where several calls per reading of the clock would be more accurate",
      OF_JOB(SWITCH, each_call)},
     {"--clock", "NAME", "time source (auto)", TEXT_OF_JOB(source)},
     {"--sync", "NAME", "clock synchronisation (tree)", TEXT_OF_JOB(synchronisation)},
-    {"--separate-clocks", NULL, "synchronise also ranks that read one clock, as a test", OF_JOB(SWITCH, separate_clocks)},
-    {"--job", "FILE", "read the cases from a job file, which rank 0 alone must see", TEXT_OF_JOB(file)},
+    {"--separate-clocks", NULL, "synchronise even ranks that read one clock, for tests", OF_JOB(SWITCH, separate_clocks)},
+    {"--job", "FILE", "read the cases from a job file, on rank 0 only", TEXT_OF_JOB(file)},
     {"--turns", "PLACE/LAUNCHES/CASES:FILE",
-     "measure in turn with launches that run meanwhile, each of so many cases; FILE, of zeros, is theirs too; with a % for the host it is made",
+     "measure in turn with other launches, each with this number of cases; they share FILE, which holds zeros, or is created if % in its name stands for the host",
      TEXT_OF_JOB(turns)},
-    {"--threads", NULL, "declare to MPI that several threads will call it; a job with cases of threads needs it",
-     OF_JOB(SWITCH, threads)},
-    {"--stream", "FILE", "write everything measured to FILE, as JSON, one record a line", TEXT_OF_JOB(stream)},
+    {"--threads", NULL, "initialise MPI with MPI_THREAD_MULTIPLE, as jobs with threads need", OF_JOB(SWITCH, threads)},
+    {"--stream", "FILE", "write all results to FILE, as JSON, one record per line", TEXT_OF_JOB(stream)},
     {"--quiet", NULL, "print no table", OF_JOB(SWITCH, quiet)},
-    {"--cvars", NULL, "only list the library's control variables (MPI_T), as JSON; one rank suffices", OF_JOB(SWITCH, cvars)},
-    {"--check", NULL, "only check that the ranks form one world and that messages of --sizes (64K) arrive right",
+    {"--cvars", NULL, "only list the control variables of the library (MPI_T), as JSON; needs one rank", OF_JOB(SWITCH, cvars)},
+    {"--check", NULL, "only check that the ranks form one MPI_COMM_WORLD and that a message of --sizes (64K) arrives",
      OF_JOB(SWITCH, check)},
-    {"--probe", NULL, "time nothing: are the calls there, and the data right? else of all operations in all forms",
+    {"--probe", NULL, "only check that calls exist and data are right; default: all operations in all forms",
      OF_JOB(SWITCH, probe)},
-    {"--clocks", NULL, "only study time sources and synchronisations; --clock and --sync choose, `all` takes all",
+    {"--clocks", NULL, "only study time sources and synchronisations, those of --clock and --sync or `all`",
      OF_JOB(SWITCH, study)},
     {"--runs", "N", "how often --clocks synchronises (20)", OF_JOB(COUNT, runs)},
-    {"--wait", "SECONDS", "how long --clocks waits to see what has become of a synchronisation (0.1)", OF_JOB(SECONDS, wait_s)},
+    {"--wait", "SECONDS", "wait of --clocks between a synchronisation and its check (0.1)", OF_JOB(SECONDS, wait_s)},
     {"--state", NULL, "only print the state of this machine, as JSON; needs no mpiexec", OF_JOB(SWITCH, state)},
-    {"--cpus", "LIST", "CPUs of --state, such as 0,2-5; else those it may use", TEXT_OF_JOB(cpus)},
-    {"--sysfs", "FOLDER", "read network devices and their counters there and not below /sys, as a test", TEXT_OF_JOB(sysfs)},
-    {"--describe", NULL, "print what the core can time, as JSON; needs no mpiexec", OF_JOB(SWITCH, describe)},
+    {"--cpus", "LIST", "CPUs of --state, such as 0,2-5; default: all that it may use", TEXT_OF_JOB(cpus)},
+    {"--sysfs", "FOLDER", "read network devices below FOLDER instead of /sys, for tests", TEXT_OF_JOB(sysfs)},
+    {"--describe", NULL, "print the operations and options of the core, as JSON; needs no mpiexec", OF_JOB(SWITCH, describe)},
     {"--help", NULL, "print this", OF_JOB(SWITCH, help)},
 };
 

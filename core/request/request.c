@@ -1,4 +1,3 @@
-/* What is wanted of a case: the values of its operation's choices. */
 #include "request/request.h"
 
 #include "base/choices.h"

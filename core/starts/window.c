@@ -1,10 +1,10 @@
-/* Rounds begin at agreed times on the synchronised clock, one window apart.
+/* Rounds start at agreed times of the synchronised clock, one window apart.
  *
- * A rank that comes after the moment of its window, because the call before took longer, takes the next one that it can meet.
- * The others, whom the same call has held up, find the same one: no round is spoilt by the slow one before it, and slow rounds
- * are not followed by others that are thrown away, which would make them rare among those that count. Ranks that were interrupted
- * alone take a later window than the others, and their rounds are late; after each group of rounds all rest for some windows,
- * in which such a rank makes up for it. A rank that came in time and lost its CPU while it waited is late. */
+ * A rank that misses its window, because the call before took longer, takes the next one that it can meet. The other
+ * ranks, delayed by the same call, take the same window: a slow round does not spoil the next one, and no rounds are
+ * discarded after slow rounds, which would bias the samples. A rank that was interrupted alone takes a later window
+ * than the others, and its rounds are late; after each group of rounds all rest for some windows, in which it catches
+ * up. A rank that came in time and lost its CPU while it waited is late. */
 #include "base/op.h"
 #include "base/wait.h"
 #include "sync/clock.h"

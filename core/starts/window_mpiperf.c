@@ -1,5 +1,6 @@
-/* Windows by the rules of MPIPerf: stages of eight rounds after four that are not scored; a rank is late that is not there when
- * the window begins; rounds that outlast their window are discarded; windows grow by a tenth when over a quarter is bad. */
+/* Windows by the rules of MPIPerf: stages of eight rounds after four that are not recorded; a rank is late if it
+ * arrives after the start of the window; rounds longer than their window are discarded; windows grow by a tenth if more
+ * than a quarter of the rounds is bad. */
 #include "base/op.h"
 #include "base/wait.h"
 #include "sync/clock.h"
@@ -14,7 +15,7 @@ static bool begin(struct stage *stage, int round) {
 
 static const struct start window_mpiperf = {
     .name = "window-mpiperf",
-    .help = "windows by the rules of MPIPerf: late starts and rounds that outlast their window are discarded",
+    .help = "windows by the rules of MPIPerf: late starts and rounds longer than their window are discarded",
     .scheduled = true,
     .discards_overruns = true,
     .lead = 4,

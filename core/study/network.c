@@ -12,9 +12,10 @@
 #include "sync/clock.h"
 #include "sync/devices.h"
 
-/* Much beside what a remote shell and a launcher send meanwhile, and little beside a launch: 34 ms at 1 Gbit/s. */
+/* Large compared with other traffic of a remote shell and a launcher, and small compared with a launch: 34 ms at 1
+ * Gbit/s. */
 enum { CHUNK_BYTES = 1 << 18, CHUNKS = 16, PROBE_BYTES = CHUNK_BYTES * CHUNKS };
-/* Some drivers renew their counters every second or two. */
+/* Some drivers update their counters every second or two. */
 enum { LOOKS = 25, NAP_NS = 100000000 };
 
 struct network {

@@ -1,10 +1,11 @@
-/* What the clocks are worth: every source on every rank, and what each synchronisation finds, says of its own error, and costs.
+/* Study of the clocks: each source on every rank, and for each synchronisation its result, its own error estimate and its
+ * cost.
  *
  *   synchronise   fresh   . . . wait . . . aged   synchronise   between
  *
- * `fresh` and `aged` ask what the first synchronisation leads to expect, right away and after a while; `between` asks, after
- * the second one, what is known of the middle of the wait. Where ranks run under one kernel the truth is known: they read one
- * clock, but for what the system says their time namespaces add. */
+ * `fresh` and `aged` are predictions from the first synchronisation, at once and after a while; `between` is the offset in
+ * the middle of the wait, interpolated after the second one. If all ranks run under one kernel the true offset is known:
+ * they read one clock, except for the offsets of their time namespaces. */
 #define _GNU_SOURCE
 #include "study/study.h"
 
@@ -27,7 +28,7 @@ static const char *const stage_names[STAGES] = {"fresh", "aged", "between"};
 
 struct finding {
     struct reading readings[STAGES];
-    /* The own readings for which these hold. */
+    /* Own readings at these times. */
     int64_t at_ns[STAGES];
     double drift_ppm, drift_bound_ppm;
     int64_t truth_ns;
@@ -46,7 +47,7 @@ struct study {
     FILE *stream;
     const struct synchronisation *method;
     int run;
-    /* For the table: errors where the truth is known, bounds and likely errors, of all runs and ranks. */
+    /* For the table: true errors where known, bounds and estimated errors, over all runs and ranks. */
     double *errors, *bounds, *likely;
     int count, known, outside, within;
     struct cost spent;
@@ -86,7 +87,7 @@ static struct cost time_synchronisation(const struct world *world, const struct 
     return (struct cost){ended_ns - began_ns, traffic.messages - before.messages, traffic.bytes - before.bytes};
 }
 
-/* The second synchronisation is the one that is timed: the first one also waits, to learn of the drift. */
+/* The second synchronisation is timed: the first one also waits, to learn the drift. */
 static struct cost run_once(const struct study *study, struct finding *finding) {
     const struct world *world = study->world;
     struct clock *clock = world->all.clock;
@@ -261,7 +262,7 @@ static void print_sources(const struct world *world) {
             printf("%-13s %9s %9s  %s\n", fact->name, "-", "-", fact->reason);
     }
     printf("auto takes %s: %s\n\n", world->source->name, world->why);
-    printf("errors and bounds in ns over runs, ranks, and right after, a while after, and between synchronisations\n");
+    printf("errors and bounds in ns over runs and ranks: right after, a while after, and between synchronisations\n");
     printf("%-13s %-7s %9s %9s %9s %10s %7s %9s %9s %8s %10s %9s\n", "time source", "method", "error p50", "p95", "max",
            "likely p50", "within", "bound p50", "max", "outside", "takes us", "messages");
 }

@@ -1,13 +1,13 @@
 /* Offsets over time.
  *
  *   offset   x - - - - - x - - - - - - x . . . . . .       x  synchronisations, each right within its bound
- *                                                          -  known afterwards: between two, bounds included
- *                                                          .  expected: by the drift between synchronisations so far
+ *                                                          -  interpolated between two, with bounds
+ *                                                          .  predicted by the drift so far
  *
- * Drift follows from the two synchronisations that determine it best, with a bound from theirs. It is assumed to change slowly: in
- * steady operation by less than WANDER. How much it really changed shows when the next synchronisation comes out elsewhere than
- * expected; that surprise widens the bound of what lies between, the more the later (a drift that changes all at once leaves the
- * straight line by as much of it, where it changes). A likely error is carried along in the same way, in squares. */
+ * The drift follows from the two synchronisations that determine it best, and its bound from their bounds. It is assumed
+ * to be nearly constant: in steady operation it changes by less than WANDER. The next synchronisation shows how much it
+ * changed: its distance from the prediction, the surprise, widens the bounds of the interval before it, most at its end
+ * (a drift that changes at once leaves the straight line there). Estimated errors are treated alike, in squares. */
 #define _GNU_SOURCE
 #include "sync/clock.h"
 
@@ -19,10 +19,10 @@
 #include "base/allocation.h"
 #include "base/tree.h"
 
-/* Quartz clocks keep their rate within 100 ppm of the nominal one, so two of them differ by twice that at most. */
+/* Quartz clocks are within 100 ppm of their nominal rate, so two of them differ by at most twice that. */
 static const double UNKNOWN_DRIFT = 200e-6;
 static const double WANDER = 0.1e-6;
-/* Two clocks that differ more than so from each other did not drift: one of them was set in between. */
+/* A larger drift means that a clock was set. */
 static const double IMPOSSIBLE_DRIFT = 0.05;
 /* A call whose start is uncertain by less than this share of its time needs no better clock. */
 static const double HARMLESS = 0.005;
@@ -70,8 +70,8 @@ void reset_clock(struct clock *clock) {
     clock->worst_drift = clock->worst_drift_bound = 2 * UNKNOWN_DRIFT;
 }
 
-/* The ranks with the same identity. Different identities may get the same colour: of ten thousand, two do in one of fifty tries;
- * then all are coloured again with another salt. */
+/* The ranks with the same identity. Different identities may get the same colour (with ten thousand, in one of fifty
+ * cases); then all get new colours, with another salt. */
 static struct team split_by_identity(const struct team *team, const char *identity) {
     for (uint32_t salt = 0;; salt++) {
         struct team part = split_team(team, hash_identity(identity, salt));
@@ -130,7 +130,7 @@ static void estimate_drift(struct clock *clock) {
 static void add_point(struct clock *clock, struct point point) {
     int64_t surprise_ns = 0;
     if (clock->count > 0 && point.at_ns <= find_newest(clock)->point.at_ns)
-        clock->count = 0; /* It was set back: nothing of before can be distinguished from now. */
+        clock->count = 0; /* The clock was set back: earlier points are useless. */
     if (clock->count > 1)
         surprise_ns = llabs(point.offset_ns - (int64_t)llround(predict_offset(clock, point.at_ns).offset_ns));
     if (clock->count == clock->room) {
@@ -163,8 +163,8 @@ static void merge_worst(void *into, const void *from, int bytes) {
     local->drift_bound = fmax(local->drift_bound, theirs->drift_bound);
 }
 
-/* Two clocks drift apart at most by what each of them does against rank 0's. Ranks that are done wait patiently, since others
- * may still exchange and need the cores. */
+/* Two clocks drift apart at most by the sum of their drifts against rank 0. Ranks that are done wait patiently, since
+ * others may still exchange messages and need the cores. */
 static void agree_on_worst(struct clock *clock) {
     const bool exact = clock->clocks.rank == 0;
     struct worst worst = {
@@ -190,7 +190,7 @@ static void synchronise_once(struct clock *clock, const struct source *source, c
         agree_on_worst(clock);
 }
 
-/* The first time is done twice, some time apart, so that something is known of the drift. */
+/* The first time clocks are synchronised twice, to learn the drift. */
 void synchronise(const struct team *team, const struct source *source, const struct synchronisation *method) {
     const struct timespec nap = {.tv_nsec = BASELINE_NS};
     struct clock *clock = team->clock;
@@ -227,7 +227,7 @@ struct reading predict_offset(const struct clock *clock, int64_t local_ns) {
     };
 }
 
-/* The number of synchronisations before a moment. */
+/* The number of synchronisations up to a time. */
 static int count_marks_before(const struct clock *clock, int64_t local_ns) {
     int low = 0, high = clock->count;
     while (low < high) {
@@ -247,7 +247,7 @@ struct reading find_offset(const struct clock *clock, int64_t local_ns) {
     const struct point *from = &clock->marks[place - 1].point, *to = &clock->marks[place].point;
     const double share = (double)(local_ns - from->at_ns) / (double)(to->at_ns - from->at_ns);
     const double surprise_ns = (double)clock->marks[place].surprise_ns * share;
-    const double bent_ns = surprise_ns * (1 - share); /* where the drift changes evenly */
+    const double bent_ns = surprise_ns * (1 - share); /* if the drift changes evenly */
     return (struct reading){
         .offset_ns = (1 - share) * (double)from->offset_ns + share * (double)to->offset_ns,
         .bound_ns = (1 - share) * (double)from->bound_ns + share * (double)to->bound_ns + surprise_ns,

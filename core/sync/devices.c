@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum { PATH_BYTES = 768, MOST_NAMES = 128 };
-/* As include/uapi/linux/if_arp.h numbers kinds of interfaces. */
+/* Types of interfaces, from include/uapi/linux/if_arp.h. */
 enum { TYPE_ETHERNET = 1, TYPE_INFINIBAND = 32, TYPE_LOOPBACK = 772 };
 
 struct names {
@@ -35,7 +35,7 @@ static void list_names(const char *folder, struct names *names) {
     qsort(names->name, (size_t)names->count, sizeof names->name[0], compare_names);
 }
 
-/* The first line of a file of a folder; empty where there is none. */
+/* The first line of a file in a folder; empty if there is none. */
 static void read_line(char line[DEVICE_BYTES], const char *folder, const char *name) {
     char path[PATH_BYTES];
     snprintf(path, sizeof path, "%.600s/%.120s", folder, name);
@@ -48,7 +48,7 @@ static void read_line(char line[DEVICE_BYTES], const char *folder, const char *n
         fclose(file);
 }
 
-/* The number that a file begins with; -1 where there is none. Counters of 32 bits stay at their end. */
+/* The number at the start of a file; -1 if there is none, or a counter of 32 bits has reached its maximum. */
 static int64_t read_number(const char *folder, const char *name) {
     char line[DEVICE_BYTES], *end;
     read_line(line, folder, name);
@@ -88,14 +88,14 @@ static const char *find_port_kind(const char *driver, const char *layer) {
     return strcmp(layer, "Ethernet") == 0 ? "RoCE" : "other";
 }
 
-/* `counters` are in units of four bytes; drivers that have none of these count in `hw_counters`. */
+/* `counters` are in units of four bytes; drivers without them have `hw_counters`. */
 static void read_port_counters(struct device *device, const char *folder) {
     const int64_t sent = read_number(folder, "counters/port_xmit_data"), received = read_number(folder, "counters/port_rcv_data");
     device->sent_bytes = sent < 0 ? read_number(folder, "hw_counters/tx_bytes") : 4 * sent;
     device->received_bytes = received < 0 ? read_number(folder, "hw_counters/rx_bytes") : 4 * received;
 }
 
-/* The state is such as `4: ACTIVE`. */
+/* The state is a number and a name: `4: ACTIVE`. */
 static void read_port_state(struct device *device, const char *folder) {
     char line[DEVICE_BYTES];
     read_line(line, folder, "state");
@@ -136,7 +136,7 @@ static void read_infiniband(const char *class, struct devices *devices) {
 
 /* --- Slingshot -------------------------------------------------------------------------------------------------------- */
 
-/* The driver shows no state of the link in all versions; its network interface does. */
+/* Not all versions of the driver report the state of the link; the network interface does. */
 static void read_cxi_state(struct device *device, const char *folder) {
     char path[PATH_BYTES];
     struct names interfaces;
@@ -163,7 +163,7 @@ static void read_slingshot(const char *class, struct devices *devices) {
         read_driver(device->driver, folder);
         read_cxi_state(device, folder);
         read_line(device->rate, folder, "device/port/0/link/speed");
-        /* Such as 1234@1700000000.123456789: the value and when it was read. */
+        /* Value and time of reading: 1234@1700000000.123456789. */
         device->sent_bytes = read_number(folder, "device/telemetry/hni_sts_tx_ok_octets");
         device->received_bytes = read_number(folder, "device/telemetry/hni_sts_rx_ok_octets");
     }
@@ -178,7 +178,8 @@ static const char *find_interface_kind(int64_t type) {
                                      : "other";
 }
 
-/* Interfaces are devices, or, where `virtual`, pairs, bridges, tunnels and the loopback; of these only what is not down. */
+/* Adds an interface if it is `virtual` (a pair, bridge, tunnel or the loopback) or a device, as requested. Virtual ones
+ * that are down are left out. */
 static void add_interface(struct devices *devices, const char *folder, const char *name, bool virtual) {
     char driver[DEVICE_BYTES], state[DEVICE_BYTES];
     read_driver(driver, folder);

@@ -3,13 +3,13 @@
  *   asks     before ----------\                 /---------- after          own clock
  *   answers                    \---- theirs ---/                           other clock
  *
- * `theirs` was read between `before` and `after`, so the other clock leads by something from theirs - after to theirs - before,
- * however unequal the two ways are. Every exchange gives such an interval, and the lead lies in all of them: a quick way out in
- * one and a quick way back in another narrow it from both sides. Clocks may drift apart while they are compared, so an interval
- * holds for another moment only after it was widened by the most they may have.
+ * `theirs` was read between `before` and `after`, so the other clock leads by theirs - after to theirs - before, however
+ * asymmetric the two ways are. Each exchange gives such an interval, and the lead is in all of them: a fast way out in one
+ * exchange and a fast way back in another narrow it from both sides. Clocks may drift during the comparison, so an older
+ * interval is first widened by the largest possible drift.
  *
- * The middle of an interval is right where both ways take equally long. How wrong it likely is shows in part: chance moves the
- * middles of the quickest exchanges about. What all of them have in common does not show: one way may always be the longer. */
+ * The middle of an interval is exact if both ways take equally long. Random errors show in the scatter of the middles of
+ * the fastest exchanges. A systematic asymmetry does not show. */
 #include "sync/exchange.h"
 
 #include <math.h>
@@ -19,10 +19,10 @@
 
 enum { TAG_ASK = 7101, TAG_TELL, TAG_POINT, PATIENCE = 100, MOST_EXCHANGES = 10000, QUICKEST = 5 };
 
-/* By what share of the quickest round trip its two ways are taken to differ, at most in 19 of 20 pairs of ranks. */
+/* Assumed asymmetry of the fastest round trip as a share of it, at most, for 19 of 20 pairs of ranks. */
 static const double LOPSIDED = 0.1;
 
-/* Both readings may be off by a step of the clock. */
+/* Each reading may be wrong by a step of the clock. */
 static struct lead exchange_readings(const struct team *clocks, const struct source *source, int rank,
                                      receive_function *receive) {
     int64_t theirs_ns;
@@ -42,7 +42,7 @@ static int64_t find_width(struct lead lead) {
     return lead.most_ns - lead.least_ns;
 }
 
-/* What an older interval and a new one say together. If they contradict each other a clock has stepped: the new one counts. */
+/* The intersection of an older and a new interval. If it is empty, a clock was set: the new one counts. */
 static struct lead intersect(const struct clock *clock, struct lead older, struct lead now) {
     const int64_t apart_ns = find_most_drift_ns(clock, now.at_ns - older.at_ns);
     struct lead common = now;
@@ -57,7 +57,7 @@ static int64_t find_middle(struct lead lead) {
     return lead.least_ns + find_width(lead) / 2;
 }
 
-/* The exchanges with the smallest round trips so far, the smallest first. */
+/* The fastest exchanges so far, the fastest first. */
 struct quickest {
     struct lead leads[QUICKEST];
     int count;
@@ -73,7 +73,7 @@ static void insert_quickest(struct quickest *quickest, struct lead now) {
         leads[place] = now;
 }
 
-/* The range of five draws from a normal distribution is 2.3 times its standard deviation: about what one of them stays within. */
+/* The range of five normal samples is 2.3 standard deviations: about a 95 % range of one of them. */
 static double estimate_error(const struct quickest *quickest, struct lead chosen_lead) {
     int64_t lowest_ns = find_middle(chosen_lead), highest_ns = lowest_ns;
     for (int i = 0; i < quickest->count; i++) {
@@ -85,7 +85,7 @@ static double estimate_error(const struct quickest *quickest, struct lead chosen
     return fmin(half_ns, hypot((double)(highest_ns - lowest_ns), LOPSIDED * half_ns));
 }
 
-/* The first answer may take long to come, since the other rank may be busy with others: it is waited for patiently. */
+/* The first answer may take long, while the other rank is busy with others: it is awaited patiently. */
 struct lead compare_with(const struct team *clocks, const struct source *source, int rank, enum use use) {
     char more = 0;
     struct lead all = exchange_readings(clocks, source, rank, receive_bytes_patiently);
@@ -113,7 +113,7 @@ void answer_comparisons(const struct team *clocks, const struct source *source, 
     }
 }
 
-/* Bounds add up; likely errors of comparisons that have nothing to do with each other add up in squares. */
+/* Bounds add up; estimated errors of independent comparisons add up in squares. */
 struct point find_own_point(struct point other, struct lead lead) {
     return (struct point){lead.at_ns, other.offset_ns - find_middle(lead), other.bound_ns + (find_width(lead) + 1) / 2,
                           hypot(other.likely_ns, lead.likely_ns)};

@@ -10,7 +10,7 @@
 
 enum { PATH_BYTES = 64 };
 
-/* The file has no name, and goes with the last rank that has it open. */
+/* The file has no name and disappears with the last rank that has it open. */
 static int open_shared_file(const struct team *team, size_t bytes) {
     int place[2] = {getpid(), -1};
     char path[PATH_BYTES];
@@ -32,7 +32,7 @@ void *map_page(const struct team *team, size_t bytes) {
     if (file >= 0)
         page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     const bool shared = tree_agree(team, page != MAP_FAILED);
-    /* Rank 0's is open until all have mapped it. */
+    /* Rank 0 keeps it open until all have mapped it. */
     if (file >= 0)
         close(file);
     if (!shared && page != MAP_FAILED)

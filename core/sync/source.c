@@ -1,4 +1,4 @@
-/* Which time sources can be used, what a reading of each is worth and costs, and which one `auto` takes. */
+/* Which time sources are usable, their resolution and cost, and the choice of `auto`. */
 #include "sync/source.h"
 
 #include <stdio.h>
@@ -61,7 +61,7 @@ static void merge_unusable(void *into, const void *from, int bytes) {
             local[i] = theirs[i];
 }
 
-/* What can be used is what every rank can; figures are rank 0's. */
+/* A source is usable if every rank can use it; resolution and cost are rank 0's. */
 void read_sources(const struct team *team, struct source_fact facts[MOST_SOURCES]) {
     memset(facts, 0, sizeof *facts * MOST_SOURCES);
     for (int i = 0; i < count_sources(); i++)
@@ -81,20 +81,20 @@ const struct source_fact *find_source_fact(const struct source_fact *facts, cons
     return NULL;
 }
 
-/* CLOCK_MONOTONIC_RAW, which is always there, unless the processor's counter is worth more and costs no more to read. Both run at
- * one rate and never step; no other is taken without being asked for. */
+/* CLOCK_MONOTONIC_RAW, which always exists, unless the processor's counter is as fine and as cheap. Both have a
+ * constant rate and are never set; other sources are used on request only. */
 const struct source *choose_source(const struct source_fact *facts, char reason[REASON_BYTES]) {
     const struct source_fact *usual = find_source_fact(facts, "clock_gettime"), *counter = NULL;
     for (int i = 0; i < count_sources(); i++)
         if (__start_rb_source[i]->prepare)
             counter = &facts[i];
     if (!counter || !counter->usable) {
-        snprintf(reason, REASON_BYTES, "the processor's counter cannot be used: %.120s", counter ? counter->reason : "none");
+        snprintf(reason, REASON_BYTES, "the processor's counter is not usable: %.120s", counter ? counter->reason : "none");
         return find_source(usual->name);
     }
     const bool better = counter->resolution_ns <= 2 * usual->resolution_ns && counter->cost_ns <= 1.5 * usual->cost_ns;
     const struct source_fact *chosen_source = better ? counter : usual, *rejected_source = better ? usual : counter;
-    snprintf(reason, REASON_BYTES, "steps of %lld ns and %.0f ns a reading (%s: %lld ns and %.0f ns)",
+    snprintf(reason, REASON_BYTES, "steps of %lld ns and %.0f ns per reading (%s: %lld ns and %.0f ns)",
              (long long)chosen_source->resolution_ns, chosen_source->cost_ns, rejected_source->name,
              (long long)rejected_source->resolution_ns, rejected_source->cost_ns);
     return find_source(chosen_source->name);

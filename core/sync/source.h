@@ -1,4 +1,4 @@
-/* What the time sources are worth. */
+/* Properties of the time sources. */
 #ifndef RANKBENCH_SOURCE_H
 #define RANKBENCH_SOURCE_H
 

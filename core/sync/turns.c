@@ -1,21 +1,22 @@
-/* A machine's state changes within seconds, often by more than libraries differ. What two launches measured one after the other then
- * says more about the machine than about them; what they measured within the same milliseconds, in turn, does not.
+/* The state of a machine changes within seconds, often by more than libraries differ. Launches measured one after the
+ * other therefore compare states of the machine; launches that measure in turn, within the same milliseconds, compare
+ * libraries.
  *
- * Turns are numbered, and each round of them has one for every launch; the turns of one that has ended are passed over. Since what ran
- * just before may matter, the order differs from round to round: over the visits of a case it goes through the rows of a Williams square
- * (1949), in which each launch has each place, and follows each other one, equally often.
+ * Turns are numbered. Each round has one turn per launch; turns of launches that have ended are skipped. Since the
+ * launch that ran before may matter, the order differs between rounds: over the visits of a case it follows the rows of
+ * a Williams square (1949), in which each launch has each place, and follows each other launch, equally often.
  *
- * Each host has a page of its own, a file that all launches map there: since all hosts go through the same order, and a
- * launch passes its turn on when all of its ranks have ended theirs, hosts need not exchange anything. On each host one rank
- * speaks for its launch.
+ * Each host has a page, a file that all launches map there. All hosts use the same order, and a launch passes its turn
+ * on when all of its ranks have ended it, so hosts exchange nothing. On each host one rank acts for its launch.
  *
- * A page of one host only is the launcher's, who marks launches whose processes are gone and wakes those who wait. Else no launcher
- * sees all pages: ranks make them, and locks that go with their processes show who lives.
+ * With one host the page is the launcher's, which marks launches whose processes are gone and wakes those that wait.
+ * With several hosts no launcher sees all pages: ranks create them, and file locks, which end with their processes,
+ * show which launches are alive.
  *
- * Those who wait are asleep in the kernel, and only those whose turn it is are woken: one that looked every now and then would take
- * from the launch that measures. But MPI promises progress inside its calls only: a library may keep a message that it was given until
- * its rank calls it again. So ranks that have ended their turn call it until all of their host have left the barrier, and then at
- * every look. */
+ * Waiting ranks sleep in the kernel, and only those whose turn it is are woken: polling would take CPU time from the
+ * launch that measures. But MPI guarantees progress inside its calls only: a library may delay a message until its rank
+ * calls it again. So ranks that have ended their turn call MPI until all ranks of their host have left the barrier, and
+ * then at every check. */
 #define _GNU_SOURCE
 #include "sync/turns.h"
 
@@ -39,18 +40,17 @@
 #include "base/steady.h"
 #include "base/tree.h"
 
-/* How often those who wait look whether a launch has ended unseen, how often they say that they live, and how long a launch may take to
- * come when another is there already. */
+/* Interval at which waiting ranks check whether a launch has ended unnoticed. */
 enum { CHECK_NS = 200000000 };
-/* Between two calls of a library that may have something left to send, after so many without any pause. */
+/* Pause between two calls that give the library progress, after the first calls without a pause. */
 enum { NAP_NS = 200000, CALLS_AT_ONCE = 100 };
 #define ARRIVAL_NS INT64_C(60000000000)
-/* How often those who wait say that they live, as a share of their patience: each time is a change of a file that others may keep. */
+/* Signs of life per patience: each one changes a file that others may cache. */
 #define LIFE_SIGNS 8
 enum { MOST_LAUNCHERS = 8 };
 enum { HOST_BYTES = 256, BITS = 32, MOST_LOCKS = 1 << 16 };
-/* A launch is ended from outside once it is silent for 4/3 of its patience. So no turn lasts much longer, and nobody may live by waiting
- * for one that does. */
+/* A launch is ended from outside after 4/3 of its patience without a sign of life. A turn therefore does not last much
+ * longer, and nobody shows life for longer while waiting for one. */
 #define PATIENCES 4
 
 enum presence { AWAY, HERE, DONE };
@@ -58,44 +58,44 @@ enum presence { AWAY, HERE, DONE };
 struct page {
     _Atomic uint32_t turn;
     _Atomic uint32_t presence[MOST_LAUNCHES];
-    /* Counts the changes of any presence. */
+    /* Counts the changes of presence. */
     _Atomic uint32_t changes;
-    /* That have come, of each launch. */
+    /* Ranks of each launch that have arrived. */
     _Atomic uint32_t ranks[MOST_LAUNCHES];
-    /* The place, and 1, of the launch that was the last to end a turn. */
+    /* Place of the launch that ended the last turn, plus 1. */
     _Atomic uint32_t last;
-    /* Of each launch, how often ranks have left the barrier that ends a turn. */
+    /* Per launch: how often ranks have left the barrier that ends a turn. */
     _Atomic uint32_t ends[MOST_LAUNCHES];
-    /* Of each launch, a number that changes while it waits and lives. */
+    /* Per launch: a number that changes while it waits and is alive. */
     _Atomic uint32_t life_signs[MOST_LAUNCHES];
 };
-/* As launch/turns.py has it. */
+/* The offsets in launch/turns.py. */
 _Static_assert(offsetof(struct page, changes) == 260 && offsetof(struct page, life_signs) == 780, "the launcher's page");
 
 struct turns {
     struct page *page;
     const struct team *team;
-    /* `ends`: of this launch, once all of its ranks on this host have ended the turn. */
+    /* `ends`: value of the page's `ends` for this launch when all of its ranks on this host have ended the turn. */
     uint32_t place, launches, cases, ends;
-    /* The next round, and the number of the own turn that was the last to begin. */
+    /* The next round, and the number of this launch's last turn. */
     uint32_t round, turn;
     bool leads_host;
     int file, stream;
     int64_t shown_ns, moved_ns, patience_ns;
     uint32_t moves;
     struct rest rest;
-    /* CPU time of this rank for its looks while it waited. */
+    /* CPU time of this rank for checks while it waited. */
     int64_t checks_ns;
-    /* Of the rank that speaks: when the first turn began, and what CPU time launchers and daemons above it had used by then. */
+    /* On the leading rank: when the first turn began, and the CPU time of launchers and daemons until then. */
     int64_t begun_ns, launchers_ns;
-    /* Whether ranks have made the page, and its name until it needs none any more. */
+    /* Whether ranks create the page, and its name until it is removed. */
     bool makes_page;
     char name[LINE_BYTES];
 };
 
 /* --- the page --- */
 
-/* The path, in which the host's name stands in place of %. */
+/* The path of the page: the host's name replaces %. */
 static void name_page(const char *option, char path[LINE_BYTES]) {
     char host[HOST_BYTES] = "";
     const char *const mark = strchr(option, '%');
@@ -106,7 +106,7 @@ static void name_page(const char *option, char path[LINE_BYTES]) {
         snprintf(path, LINE_BYTES, "%s", option);
 }
 
-/* A page that has a name for each host is made by whoever comes first. */
+/* A page with the host's name is created by the first rank. */
 static struct page *map_page(int file, bool make, const char **why) {
     struct stat facts;
     if (make && ftruncate(file, sizeof(struct page)) != 0)
@@ -125,7 +125,7 @@ static struct flock make_lock(uint32_t place) {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)place * MOST_LOCKS, .l_len = MOST_LOCKS};
 }
 
-/* Reports that this rank lives. The first rank of a launch on a host speaks for it there. */
+/* Registers this rank as alive. The first rank of a launch on a host leads it there. */
 static bool register_rank(struct turns *turns) {
     const uint32_t number = atomic_fetch_add(&turns->page->ranks[turns->place], 1);
     struct flock lock = make_lock(turns->place);
@@ -139,7 +139,8 @@ struct turns *open_turns(const char *option, const struct team *team, FILE *stre
     int length = 0;
     const bool read = sscanf(option, "%u/%u/%u:%n", &place, &launches, &cases, &length) == 3 && length > 0;
     if (!read || place >= launches || launches > MOST_LAUNCHES || cases < 1 || cases > INT16_MAX) {
-        snprintf(error, LINE_BYTES, "--turns %.300s: not PLACE/LAUNCHES/CASES:FILE, of up to %d launches", option, MOST_LAUNCHES);
+        snprintf(error, LINE_BYTES, "--turns %.300s: not PLACE/LAUNCHES/CASES:FILE with up to %d launches", option,
+                 MOST_LAUNCHES);
         return NULL;
     }
     char path[LINE_BYTES];
@@ -180,8 +181,8 @@ static bool all_have_come(const struct turns *turns) {
 
 /* --- the order --- */
 
-/* Williams (1949): neighbours differ by another number everywhere, so that the rows which begin with each of the numbers have each pair
- * of neighbours once; of an odd number, only with the rows that go backwards. */
+/* Williams (1949): the differences between neighbours in a row are all different, so that each ordered pair of
+ * neighbours occurs once over the rows; for an odd number, over the rows and their reversals. */
 static uint32_t find_place(uint32_t launches, uint32_t row, uint32_t position) {
     const bool backwards = row >= launches;
     const uint32_t i = backwards ? launches - 1 - position : position;
@@ -189,7 +190,7 @@ static uint32_t find_place(uint32_t launches, uint32_t row, uint32_t position) {
     return (first + row) % launches;
 }
 
-/* The first round is not of cases. Each visit of a case has the row after that of the visit before it, and so has the next case. */
+/* The first round belongs to no case. Consecutive visits of a case use consecutive rows, and so do consecutive cases. */
 static uint32_t find_row(const struct turns *turns, uint32_t round) {
     const uint32_t rows = turns->launches % 2 ? 2 * turns->launches : turns->launches, number = round > 0 ? round - 1 : 0;
     return (number / turns->cases + number % turns->cases) % rows;
@@ -214,12 +215,13 @@ static int64_t read_cpu_ns(clockid_t of) {
     return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
 }
 
-/* What this process uses while its own thread sleeps: to fall asleep and to wake up is part of the own turn, looks are not. */
+/* CPU time of this process while its own thread sleeps; falling asleep and waking up belong to the own turn, checks do
+ * not. */
 static int64_t read_busy_ns(const struct turns *turns) {
     return read_cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - read_cpu_ns(CLOCK_THREAD_CPUTIME_ID) + turns->checks_ns;
 }
 
-/* Of all threads of a process that live. */
+/* CPU time of all live threads of a process. */
 static int64_t read_process_cpu_ns(int process) {
     char path[LINE_BYTES];
     snprintf(path, sizeof path, "/proc/%d/task", process);
@@ -239,7 +241,8 @@ static int64_t read_process_cpu_ns(int process) {
     return all_ns;
 }
 
-/* Returns 0 for what is no launcher or daemon of one, but what started it: rankbench, a script, a shell or the system. */
+/* Returns the parent, or 0 if the process is no launcher or daemon but what started it: rankbench, a script, a shell or
+ * the system. */
 static int find_launcher(int process) {
     static const char *const others[] = {"python", "rankbench", "bash", "sh", "dash", "zsh", "sshd", "systemd", "init"};
     char path[LINE_BYTES], name[32] = "";
@@ -255,7 +258,7 @@ static int find_launcher(int process) {
     return known ? parent : 0;
 }
 
-/* Of the processes above this one that started it. */
+/* CPU time of the launchers and daemons above this process. */
 static int64_t read_launchers_cpu_ns(void) {
     int64_t all_ns = 0;
     int process = getppid();
@@ -276,7 +279,7 @@ static void wake_waiters(_Atomic uint32_t *word, uint32_t bits) {
     syscall(SYS_futex, word, FUTEX_WAKE_BITSET, INT32_MAX, NULL, NULL, bits);
 }
 
-/* Says that it lives, as long as the launches get on: in the launcher's page, or by the stream, whose change others see. */
+/* Shows that this launch is alive, as long as turns advance: in the launcher's page, or by the time of the stream. */
 static void show_life(struct turns *turns) {
     const int64_t now_ns = read_steady_ns();
     const uint32_t moves = atomic_load(&turns->page->turn) + atomic_load(&turns->page->changes);
@@ -294,13 +297,13 @@ static void show_life(struct turns *turns) {
     turns->shown_ns = now_ns;
 }
 
-/* Lets the library send what it has kept. */
+/* Gives the library progress. */
 static void let_progress(const struct turns *turns) {
     int arrived;
     abort_on_error(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, turns->team->comm, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
-/* Waits until a number of the page is at least as high. */
+/* Waits, with progress, until a counter of the page has a value. */
 static void progress_until(const struct turns *turns, const _Atomic uint32_t *word, uint32_t wanted) {
     const struct timespec nap = {.tv_nsec = NAP_NS};
     for (int calls = 1; (int32_t)(atomic_load(word) - wanted) < 0; calls++) {
@@ -310,10 +313,10 @@ static void progress_until(const struct turns *turns, const _Atomic uint32_t *wo
     }
 }
 
-/* Returns whether it slept long enough to look after the others. */
+/* Returns true if it slept for CHECK_NS, so that other launches must be checked. */
 static bool sleep_while(struct turns *turns, _Atomic uint32_t *word, uint32_t value, uint32_t bits) {
     struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until); /* By which the kernel counts. */
+    clock_gettime(CLOCK_MONOTONIC, &until); /* The kernel's clock for timeouts. */
     until.tv_nsec += CHECK_NS;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
@@ -326,8 +329,8 @@ static bool sleep_while(struct turns *turns, _Atomic uint32_t *word, uint32_t va
     return true;
 }
 
-/* Passes the turns of launches that have ended over, and wakes the one whose turn it then is. Who is first in a round and last in the
- * next one has the turns of two rounds between. */
+/* Skips the turns of launches that have ended, and wakes the next one. A launch may be first in one round and last in
+ * the next, so up to two rounds are skipped. */
 static void skip_ended_launches(struct turns *turns) {
     struct page *page = turns->page;
     uint32_t now = atomic_load(&page->turn);
@@ -339,7 +342,7 @@ static void skip_ended_launches(struct turns *turns) {
 
 /* --- who is there --- */
 
-/* Returns false if it is something else meanwhile. */
+/* Returns false if the presence is not `before` any more. */
 static bool change_presence(struct turns *turns, uint32_t place, enum presence before, enum presence after) {
     uint32_t expected = before;
     if (!atomic_compare_exchange_strong(&turns->page->presence[place], &expected, after))
@@ -351,7 +354,7 @@ static bool change_presence(struct turns *turns, uint32_t place, enum presence b
     return true;
 }
 
-/* Notices that all of another launch's processes on this host are gone. */
+/* Marks another launch as ended if all of its processes on this host are gone. */
 static void check_launch(struct turns *turns, uint32_t place) {
     struct flock lock = make_lock(place);
     const bool has_arrived = turns->makes_page && place != turns->place && atomic_load(&turns->page->presence[place]) == HERE;
@@ -359,7 +362,7 @@ static void check_launch(struct turns *turns, uint32_t place) {
         change_presence(turns, place, HERE, DONE);
 }
 
-/* Waits until every launch is at least as far, those that are gone or given up included. */
+/* Waits until the presence of every launch is at least `wanted`; launches that ended or were given up count. */
 static bool wait_for_presence(struct turns *turns, enum presence wanted, int64_t until_ns) {
     for (uint32_t i = 0; i < turns->launches; i++)
         for (;;) {
@@ -375,7 +378,8 @@ static bool wait_for_presence(struct turns *turns, enum presence wanted, int64_t
     return true;
 }
 
-/* Whoever comes later than that finds itself given up on this host, whose turns go on without it. */
+/* Absent launches are given up on this host: they are refused if they arrive later. Returns whether another launch is
+ * here. */
 static bool give_up_absent_launches(struct turns *turns) {
     uint32_t known = 0;
     for (uint32_t i = 0; i < turns->launches; i++)
@@ -391,7 +395,7 @@ bool arrive(struct turns *turns) {
         return false;
     if (!wait_for_presence(turns, HERE, read_steady_ns() + ARRIVAL_NS))
         return give_up_absent_launches(turns);
-    if (all_have_come(turns)) /* Else one that comes yet must find the page on which it was given up. */
+    if (all_have_come(turns)) /* Otherwise a later one must find the page, on which it was given up. */
         remove_name(turns);
     return atomic_load(&turns->page->presence[turns->place]) == HERE;
 }
@@ -411,7 +415,7 @@ void await_turn(struct turns *turns) {
     for (uint32_t now; (int32_t)((now = atomic_load(&turns->page->turn)) - turns->turn) < 0;) {
         if (sleep_while(turns, &turns->page->turn, now, find_bit(turns->place)))
             check_launch(turns, find_place_of_turn(turns, now));
-        if (atomic_load(&turns->page->turn) == now) /* A look, or the launcher has marked one that ended. */
+        if (atomic_load(&turns->page->turn) == now) /* After a check, or when the launcher has marked one as ended. */
             skip_ended_launches(turns);
     }
     turns->rest.waited_ns += read_steady_ns() - begun.waited_ns;

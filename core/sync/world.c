@@ -1,4 +1,4 @@
-/* Who is there: the ranks, who sits beside whom, and the clocks that they read. */
+/* The ranks, which of them share hosts, caches and CPUs, and their clocks. */
 
 #include "sync/world.h"
 
@@ -15,8 +15,8 @@ static MPI_Comm split_world(bool in) {
     return comm;
 }
 
-/* The first so many ranks. The core talks on a communicator of its own. Operations go to MPI_COMM_WORLD, as in most programs: some
- * libraries look a predefined communicator up faster than a made one, by several nanoseconds a call. */
+/* The first ranks. The core has its own communicator; operations use MPI_COMM_WORLD, as most programs do: some
+ * libraries find a predefined communicator faster, by several nanoseconds per call. */
 static struct team make_team(int ranks) {
     int rank, all;
     abort_on_error(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
@@ -50,7 +50,7 @@ static int count_cpus(const char *list) {
     return count;
 }
 
-/* Counts the ranks that have the same text. */
+/* The number of ranks with the same text. */
 static int count_same(const struct team *team, const char *text) {
     struct clock *same_text = make_clock(team, text, 0);
     const int count = same_text->readers.ranks;
@@ -58,7 +58,7 @@ static int count_same(const struct team *team, const char *text) {
     return count;
 }
 
-/* Ranks that compete for the same CPUs must give way while they wait for a window to begin. */
+/* Ranks that share CPUs must yield while they wait for a window. */
 void find_neighbours(struct world *world, const struct rank_fact *local, const struct launch_fact *launch) {
     char cpus[IDENTITY_BYTES], cache[IDENTITY_BYTES];
     snprintf(cache, sizeof cache, "%.90s %.90s", local->host, launch->cache_sharers);
@@ -73,7 +73,7 @@ void free_neighbours(struct world *world) {
     free_clock(world->hosts);
 }
 
-/* Ranks that read one clock agree on what it counts from and how fast. */
+/* Ranks with the same clock use the same parameters of it. */
 static void make_clocks(struct world *world, struct team *team, bool separate) {
     char identity[IDENTITY_BYTES];
     const struct source *source = world->source;
@@ -88,7 +88,7 @@ static void make_clocks(struct world *world, struct team *team, bool separate) {
     team->clock = make_clock(team, identity, step_ns);
 }
 
-/* Teams of the same ranks are one team. */
+/* Calls `act` once per team; teams with the same ranks are one. */
 static void for_each_team(struct world *world, void (*act)(struct world *, struct team *)) {
     act(world, &world->all);
     if (world->pair.comm != world->all.comm && world->pair.ranks > 0)

@@ -2,8 +2,8 @@
 
 #include "kit/calls.h"
 
-/* Work and not time is what is given: a library that computes on the same core in the meantime then costs what it takes. The
- * state goes on from call to call, so that no compiler can do the work once for all. */
+/* The computation has a fixed amount of work, not of time: if the library uses the same core meanwhile, the overall
+ * time grows. The state depends on all earlier calls, so that no compiler can move the work out of the loop. */
 static volatile double state;
 
 static void compute(long steps) {

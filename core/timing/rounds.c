@@ -1,4 +1,4 @@
-/* The only timing loop of the project, and what comes of it: what this rank saw, and what all saw together. */
+/* The only timing loop of the project, and the samples made of its rounds. */
 #include "timing/rounds.h"
 
 #include <math.h>
@@ -10,11 +10,11 @@
 #include "sync/clock.h"
 #include "timing/watchdog.h"
 
-/* What is compared after a round must not take the cache from the next one. */
+/* Bytes compared after a round; few, to keep the cache for the next one. */
 enum { ROUND_WINDOW_BYTES = 1 << 10, STAGE_WINDOW_BYTES = 1 << 16 };
 static const int64_t NO_MOMENT = INT64_MIN;
 
-/* How late this rank comes to a round, by the arrival pattern. A random pattern is drawn by every rank for itself. */
+/* Delay of this rank in a round, by the arrival pattern. In a random pattern every rank draws its own. */
 static int64_t find_delay_ns(const struct timing *timing, int64_t round) {
     const int64_t spread_ns = timing->spread_ns, rank = timing->team->rank, ranks = timing->team->ranks;
     if (timing->arrival == ARRIVE_STAGGERED)
@@ -41,13 +41,13 @@ static inline bool compares_data(const struct timing *timing) {
     return timing->reference && timing->reference->ready;
 }
 
-/* After a round; at the end of a stage more is compared. */
+/* Called after a round with a small window, and after a stage with a larger one. */
 static void compare_data(const struct timing *timing, long window_bytes) {
     if (compares_data(timing) && !is_right_again(timing->reference, window_bytes))
         timing->judge_difference(timing->setting);
 }
 
-/* After the data, since it may need calls of MPI, in which data that are late could come. */
+/* Called after the comparison of data, since it may call MPI, which could deliver late data. */
 static void compare_receipts(const struct timing *timing) {
     const struct receipts *receipts = timing->call->window.receipts;
     if (receipts && !are_receipts_known(receipts))
@@ -119,7 +119,7 @@ static int run_stage(const struct timing *timing, const struct start *start, con
     return code;
 }
 
-/* A rank that has no part in the case takes none in its rounds, unless the others need it to begin them. */
+/* A rank without a part in the case takes part only in starts that need all ranks. */
 static int skip_stage(const struct timing *timing, const struct start *start, const struct stage_plan *stage_plan,
                       struct moment *moments) {
     struct stage stage = {.team = timing->team, .read_ns = timing->world->source->read_ns, .yields = true};
@@ -132,7 +132,7 @@ static int skip_stage(const struct timing *timing, const struct start *start, co
     return MPI_SUCCESS;
 }
 
-/* A time is one call's: from the common start, or from where the rank itself began. */
+/* Time of one call: from the common start, or from the rank's own start. */
 static struct sample make_sample(const struct timing *timing, const struct start *start, int repeats,
                                  const struct moment *moment) {
     const struct clock *clock = timing->team->clock;

@@ -1,12 +1,12 @@
-/* How the timing loop of rounds.c is steered.
+/* Steering of the timing loop in rounds.c.
  *
- *   warm-up (not scored)      stage                          stage
- *   |.. ........|  talk  |lead|r|r|r|r|r|r|r|r|  talk  |lead|r|r|r|r|...
+ *   warm-up (not recorded)    stage                             stage
+ *   |.. ........|  messages  |lead|r|r|r|r|r|r|r|r|  messages  |lead|r|r|r|r|...
  *
- * Within a stage ranks exchange nothing but what the operation itself sends. Between stages they merge their samples up a
- * tree, and rank 0 decides: enough, or clocks must be compared again, or when the next stage begins, how long its windows are
- * and how many rounds it has. The first rounds of a stage are not scored, because the talk before them leaves its traces in
- * caches and queues. When all is over, and clocks were compared once more, samples are made anew from what every rank saw. */
+ * Within a stage ranks exchange only the messages of the operation. Between stages they merge their samples up a tree, and
+ * rank 0 decides: stop, synchronise the clocks, or the start, windows and number of rounds of the next stage. The first
+ * rounds of a stage are not recorded, since the messages before them leave traces in caches and queues. At the end, after
+ * a last synchronisation, samples are made again from the rounds of every rank. */
 #include "timing/steering.h"
 
 #include <math.h>
@@ -30,13 +30,13 @@
 #include "timing/watchdog.h"
 
 enum { MOST_REPEATS = 64, CHUNK = 1024, COARSE_NS = 100 };
-/* After how many calls data are renewed for the first time, and how many times as many there are at the next time. */
+/* Data are renewed after this number of calls, and then after this multiple of it. */
 enum { FIRST_RENEWAL = 16, RENEWAL_GROWTH = 4 };
-/* What a reading of the clock and its step may be of a sample. */
+/* Largest share of a reading of the clock and of its step in a sample. */
 static const double READING_SHARE = 0.01;
-/* What new data between two stages may take of the time that is left. */
+/* Largest share of the remaining time for renewing data. */
 static const double RENEWAL_SHARE = 0.02;
-/* How many times its time limit a case may last that has no valid sample yet. */
+/* A case without valid samples may last this multiple of its time limit. */
 static const double PATIENCE = 9;
 
 struct control {
@@ -45,11 +45,11 @@ struct control {
     int64_t began_ns;
     struct pacing pacing;
     struct pace pace;
-    /* Whether the tolerance became less after rounds had been judged by it. */
+    /* Whether the tolerance became smaller after rounds had been judged by it. */
     bool tightened;
-    /* Stages so far, and after which of them data were renewed that are still to be looked at; 0: none. */
+    /* Stages so far, and the stage after which data were renewed that are not checked yet; 0: none. */
     int32_t stages, renewed;
-    /* Calls so far, and after how many of them the data are renewed next. */
+    /* Calls so far, and the number at which data are renewed next. */
     int64_t calls, next_renewal;
 };
 
@@ -76,7 +76,7 @@ double find_median_ns(const struct timing *timing, const struct measurement *mea
     return median;
 }
 
-/* Times of whole runs: of all rounds, or of those that count. */
+/* Times of runs: of all rounds, or of the valid ones. */
 static int list_times(const struct timing *timing, const struct sample *samples, int count, bool all, double *times_ns) {
     int recorded = 0;
     for (int i = 0; i < count; i++)
@@ -85,9 +85,9 @@ static int list_times(const struct timing *timing, const struct sample *samples,
     return recorded;
 }
 
-/* Calls begin after a barrier while nothing is known of their length; the first window and the repeats follow from it. Stages
- * of 1, 2, 4 and more calls, so that long ones do not spend the time limit, go on while calls still become faster, since a
- * library may set up its connections for long after the first message. */
+/* Calls start after a barrier while their time is unknown; it determines the first window and the repeats. Stages have
+ * 1, 2, 4 and more calls, so that long calls do not use up the time limit, and go on while calls become faster, since a
+ * library may set up connections for long after the first message. */
 static int warm_up(const struct timing *timing, struct control *control, struct sample *samples) {
     const struct start *start = timing->start->scheduled ? find_start("barrier") : timing->start;
     const int64_t began_ns = read_steady_ns();
@@ -111,7 +111,7 @@ static int warm_up(const struct timing *timing, struct control *control, struct 
 
 /* --- steering --- */
 
-/* Moments that are no reading of a coarse clock would be met late by up to its step. */
+/* With a coarse clock, start times between its steps would be met late by up to a step. */
 static int64_t round_to_step(const struct timing *timing, int64_t time_ns) {
     const int64_t step_ns = timing->team->clock->step_ns;
     return step_ns < COARSE_NS ? time_ns : (time_ns + step_ns - 1) / step_ns * step_ns;
@@ -137,7 +137,7 @@ static int record_samples(const struct timing *timing, struct stopping *stopping
     return recorded;
 }
 
-/* Judges the starts of all rounds so far by the tolerance of now. Where ranks arrive late on purpose, each has judged its own. */
+/* Judges the starts of all rounds by the present tolerance. Where ranks arrive late on purpose, each judges its own. */
 static void judge_starts(const struct timing *timing, struct control *control, struct measurement *into, int64_t sample_count) {
     if (!timing->compares || timing->spread_ns > 0 || timing->start->rounds > 0)
         return;
@@ -158,7 +158,7 @@ static int count_state(const struct sample *samples, int count, int state) {
     return rounds;
 }
 
-/* How often two rounds or more in sequence were late: one alone was an interruption while a rank waited. */
+/* Counts sequences of two or more late rounds: a single one was an interruption of a waiting rank. */
 static int count_partings(const struct sample *samples, int count) {
     int partings = 0;
     for (int i = 1; i < count; i++) {
@@ -190,7 +190,7 @@ static void count_calls(const struct timing *timing, const struct control *contr
         move_part_time(PART_ROUNDS, PART_CALLS, find_run_ns(timing, scored[i].time_ns) * control->stage_plan.repeats);
 }
 
-/* Keeps what a stage brought, and learns from it how the next one should be. */
+/* Records the samples of a stage, and updates the pace. */
 static void record_stage(const struct timing *timing, struct control *control, struct measurement *into,
                          const struct sample *samples) {
     count_calls(timing, control, samples + control->stage_plan.lead);
@@ -202,7 +202,7 @@ static void record_stage(const struct timing *timing, struct control *control, s
     }
 }
 
-/* How many rounds the next stage has: what is lacking, as far as time and tries reach. */
+/* Number of rounds of the next stage: as many samples as are missing, within time and tries. */
 static int plan_rounds(const struct timing *timing, const struct control *control, const struct measurement *so_far,
                        double timed_ns, double left_ns) {
     const struct stage_plan *stage_plan = &control->stage_plan;
@@ -217,7 +217,7 @@ static int plan_rounds(const struct timing *timing, const struct control *contro
     return timing->stop->tries > 0 ? clamp((double)(timing->stop->tries - so_far->sample_count), 1, rounds) : rounds;
 }
 
-/* As long as that takes a small part of the time that is left. */
+/* Data are renewed as long as this takes a small share of the remaining time. */
 static bool can_renew_now(const struct timing *timing, double left_ns) {
     return timing->renew_data && timing->renewing_ns < RENEWAL_SHARE * left_ns;
 }
@@ -232,42 +232,57 @@ static int count_rounds_to_renewal(const struct control *control, int rounds) {
     return clamp((double)(calls / control->stage_plan.repeats - control->pace.lead), 1, rounds);
 }
 
+static bool awaits_delivery(const struct control *control) {
+    return control->renewed && control->stages == control->renewed;
+}
+
+/* A case without a valid sample may last longer. Renewed data must be delivered by a call before the case ends. */
+static enum stopped decide_stop(const struct timing *timing, struct control *control, const struct measurement *so_far,
+                                double timed_ns) {
+    const double step_ns = (double)timing->team->clock->step_ns / find_run_ns(timing, control->stage_plan.repeats);
+    const double limit_ns = timing->stop->limit_s * 1e9, most_ns = so_far->valid > 0 ? limit_ns : (1 + PATIENCE) * limit_ns;
+    const enum stopped stopped = find_stop(&control->stopping, timing->stop, timing->start, so_far, timed_ns, step_ns);
+    if (awaits_delivery(control))
+        return STOPPED_NOT;
+    if (stopped || timed_ns < most_ns)
+        return stopped;
+    return so_far->valid >= timing->stop->samples ? STOPPED_SAMPLES : STOPPED_TIME;
+}
+
+static int32_t decide_step(const struct timing *timing, const struct control *control, int64_t now_ns, double left_ns) {
+    if (control->renewed && !awaits_delivery(control))
+        return STEP_LOOK;
+    if (!control->renewed && is_renewal_due(timing, control, left_ns))
+        return STEP_RENEW;
+    const bool stale = timing->compares && is_stale(timing->team->clock, now_ns, control->pace.estimate_ns);
+    return stale ? STEP_SYNCHRONISE : STEP_STAGE;
+}
+
 static void decide(const struct timing *timing, struct control *control, const struct measurement *so_far, bool failed) {
     struct stage_plan *stage_plan = &control->stage_plan;
-    const double timed_ns = (double)(read_steady_ns() - control->began_ns);
-    const double limit_ns = timing->stop->limit_s * 1e9, left_ns = limit_ns - timed_ns;
-    const double step_ns = (double)timing->team->clock->step_ns / find_run_ns(timing, stage_plan->repeats);
-    stage_plan->stopped = find_stop(&control->stopping, timing->stop, timing->start, so_far, timed_ns, step_ns);
-    if (!stage_plan->stopped && left_ns <= (so_far->valid > 0 ? 0 : -PATIENCE * limit_ns))
-        stage_plan->stopped = so_far->valid >= timing->stop->samples ? STOPPED_SAMPLES : STOPPED_TIME;
-    /* New data that no call has brought yet must not be looked at after the case. */
-    if (control->renewed && control->stages == control->renewed)
-        stage_plan->stopped = STOPPED_NOT;
+    const struct pace *pace = &control->pace;
+    const double timed_ns = (double)(read_steady_ns() - control->began_ns), left_ns = timing->stop->limit_s * 1e9 - timed_ns;
+    stage_plan->stopped = decide_stop(timing, control, so_far, timed_ns);
     stage_plan->rounds = 0;
-    stage_plan->step = control->renewed && control->stages > control->renewed ? STEP_LOOK : STEP_STAGE;
     if (failed || stage_plan->stopped)
         return;
-    const int64_t now_ns = timing->world->source->read_ns(); /* After the rules of stopping, which may sort all samples. */
-    if (stage_plan->step == STEP_STAGE && !control->renewed && is_renewal_due(timing, control, left_ns))
-        stage_plan->step = STEP_RENEW;
-    else if (stage_plan->step == STEP_STAGE && timing->compares &&
-             is_stale(timing->team->clock, now_ns, control->pace.estimate_ns))
-        stage_plan->step = STEP_SYNCHRONISE;
-    stage_plan->looks = stage_plan->step == STEP_STAGE && control->renewed && control->stages == control->renewed;
+    const int64_t now_ns = timing->world->source->read_ns(); /* After the stopping rules, which may sort all samples. */
+    stage_plan->step = decide_step(timing, control, now_ns, left_ns);
+    stage_plan->looks = stage_plan->step == STEP_STAGE && awaits_delivery(control);
     stage_plan->rounds = plan_rounds(timing, control, so_far, timed_ns, left_ns);
     if (timing->start->rounds == 0 && !control->renewed && can_renew_now(timing, left_ns))
         stage_plan->rounds = count_rounds_to_renewal(control, stage_plan->rounds);
-    stage_plan->lead = control->pace.lead;
-    stage_plan->group = control->pace.group;
-    stage_plan->rest = control->pace.rest;
-    stage_plan->tolerance_ns = control->pace.tolerance_ns;
-    stage_plan->window_ns = round_to_step(timing, control->pace.window_ns);
-    stage_plan->slack_ns = round_to_step(timing, control->pace.slack_ns);
-    stage_plan->first_ns = round_to_step(timing, now_ns + control->pace.margin_ns + stage_plan->lead * stage_plan->window_ns);
+    stage_plan->lead = pace->lead;
+    stage_plan->group = pace->group;
+    stage_plan->rest = pace->rest;
+    stage_plan->tolerance_ns = pace->tolerance_ns;
+    stage_plan->window_ns = round_to_step(timing, pace->window_ns);
+    stage_plan->slack_ns = round_to_step(timing, pace->slack_ns);
+    stage_plan->first_ns = round_to_step(timing, now_ns + pace->margin_ns + stage_plan->lead * stage_plan->window_ns);
 }
 
-/* How many calls follow each other between two readings of the clock: as many as hide the readings, unless something else
- * happens between calls. Where all ranks measure and none waits for the others to begin, a single call shows little. */
+/* Number of calls between two readings of the clock: enough to hide the cost of reading, unless something else happens
+ * between calls. If all ranks measure and none waits for the others, a single call says little. */
 static int count_calls_per_reading(const struct timing *timing, double estimate_ns, double reading_ns) {
     const struct operation *operation = timing->operation;
     if (!timing->start->loops || operation->hooks.before || operation->hooks.after || buffers_change(timing->buffers))
@@ -298,7 +313,7 @@ static void begin_stages(const struct timing *timing, struct control *control) {
         count_calls_per_reading(timing, control->pace.estimate_ns, clock->cost_ns + (double)clock->resolution_ns);
 }
 
-/* Makes all samples anew, since what lies between two synchronisations is known better than what lay ahead of one. */
+/* Makes all samples again, since offsets between two synchronisations are known better than predicted ones. */
 static void make_samples_again(const struct timing *timing, struct measurement *into) {
     struct sample samples[CHUNK];
     for (int64_t from = 0; from < into->sample_count; from += CHUNK) {
@@ -315,13 +330,13 @@ static void compare_clocks(const struct timing *timing, struct measurement *into
     into->synchronisations += timing->team->clock->number_of_clocks > 1;
 }
 
-/* What every call is to bring again. */
+/* Stores the data that every call must deliver. */
 static void keep_first_data(const struct timing *timing) {
     if (timing->reference && !timing->team->idle)
         timing->keep_reference(timing->setting);
 }
 
-/* One call that is not timed, so that those that are have something to be compared with. An error shows in the next stage. */
+/* One untimed call delivers renewed data, with which timed calls are compared. An error shows in the next stage. */
 static void call_untimed(const struct timing *timing) {
     const struct operation *operation = timing->operation;
     struct call *call = timing->call;
@@ -338,8 +353,8 @@ static void call_untimed(const struct timing *timing) {
     dissemination_barrier(timing->team);
 }
 
-/* Nobody begins a stage before all have new data: others may reach into a rank's memory. Who looks needs not wait for others,
- * since all have ended the stage, and what a next one brings is the same. */
+/* No rank begins a stage before all have new data, since others may access its memory. Checking needs no barrier: all
+ * have ended the stage, and the next one delivers the same data. */
 static void take_step(const struct timing *timing, struct control *control, struct measurement *into) {
     switch_part(control->stage_plan.step == STEP_SYNCHRONISE ? PART_CLOCKS : PART_RENEW);
     if (control->stage_plan.step == STEP_SYNCHRONISE) {
@@ -356,7 +371,7 @@ static void take_step(const struct timing *timing, struct control *control, stru
     }
 }
 
-/* Starts that were let in too late make all of them useless: no round counts then. */
+/* If the tolerance was too large for the times, no round is valid. */
 static void judge_tolerance(const struct timing *timing, const struct control *control, struct measurement *into) {
     const bool judges = timing->start->scheduled && timing->start->rounds == 0;
     if (!judges || is_tolerable(&control->pace, &control->pacing, find_run_ns(timing, find_median_ns(timing, into))))

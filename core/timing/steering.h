@@ -1,4 +1,4 @@
-/* How samples of a case are taken. */
+/* Taking the samples of a case. */
 #ifndef RANKBENCH_STEERING_H
 #define RANKBENCH_STEERING_H
 

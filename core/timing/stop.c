@@ -1,4 +1,4 @@
-/* When a case has enough samples. These are the only statistics of the core: what its stopping rules need. */
+/* Stopping rules, with the only statistics of the core. */
 #include "timing/stop.h"
 
 #include <math.h>
@@ -31,7 +31,8 @@ static int compare_values(const void *first, const void *second) {
     return (a > b) - (a < b);
 }
 
-/* Half the width of the order-statistic interval of the median, relative to the median; no less than the clock can show. */
+/* Half the width of the order-statistic interval of the median, relative to the median; at least the resolution of the
+ * clock. */
 static double find_interval(const struct start *start, const struct measurement *so_far, double step_ns) {
     double *times = obtain_memory(sizeof *times * (size_t)(so_far->sample_count + 1));
     int64_t count = 0;
@@ -50,7 +51,7 @@ static double find_interval(const struct start *start, const struct measurement 
     return width;
 }
 
-/* Sorting takes a while: it is done again when there are a quarter more samples. */
+/* Sorting takes time: it is repeated when there are a quarter more samples. */
 static bool is_narrow(struct stopping *stopping, const struct stop *stop, const struct start *start,
                       const struct measurement *so_far, double step_ns) {
     if (stopping->count < stopping->next_look)

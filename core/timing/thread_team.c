@@ -21,12 +21,12 @@ struct thread_team {
     int (*run)(struct call *);
     int threads, started;
     struct member *members;
-    /* Counts the orders given and, of each, the members that have carried it out. */
+    /* Counts the runs ordered and, for each, the members that have completed it. */
     atomic_int orders, done;
     atomic_bool over;
 };
 
-/* Threads may be more than cores: after a few looks they let others run. */
+/* There may be more threads than cores: after some spins they yield. */
 static void wait_for(const atomic_int *value, int wanted) {
     for (int look = 0; atomic_load_explicit(value, memory_order_acquire) != wanted; look++)
         if (look > LOOKS)

@@ -1,14 +1,12 @@
 #define _XOPEN_SOURCE 700 /* Alarms, and calls that go on after one. */
 
-/* An error that one rank alone gets leaves the others in a call that will not return, and MPI has no way out of it but the end
- * of all. The same goes for a call that never returns. An alarm, which costs nothing while ranks are timed, ends the process
- * with one line; the launcher then ends the other ranks, and the stream holds all that came before.
+/* An error on a single rank leaves the others in a call that does not return, and MPI offers no way out but to end the
+ * job. The same holds for a call that never returns. An alarm, which costs nothing while ranks are timed, ends the
+ * process with one line; the launcher then ends the other ranks, and the stream holds all results so far.
  *
- * The alarm waits in parts. A process that is stopped and continued (a suspended job, SIGSTOP) loses one part at most, so that
- * the library is not blamed for the pause. */
+ * The alarm waits in parts. A process that is stopped and continued (a suspended job, SIGSTOP) loses one part at most,
+ * so that the library is not blamed for the pause. */
 #include "timing/watchdog.h"
-
-#include "base/core.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -20,7 +18,7 @@
 #include "base/core.h"
 #include "request/request.h"
 
-/* Long enough for ranks that share CPUs to come and say that they had an error, too. */
+/* Time for ranks that share CPUs to report the same error. */
 static const double FAILED_ALONE_S = 10;
 
 static char case_text[LINE_BYTES], error_text[LINE_BYTES];
@@ -30,14 +28,14 @@ static double patience_s;
 enum { PARTS = 4 };
 static volatile int parts_left;
 
-/* Adds to the line, and returns its end. */
+/* Appends to the line; returns its new end. */
 static char *append(char *end, const char *last, const char *text) {
     while (*text && end < last)
         *end++ = *text++;
     return end;
 }
 
-/* One line in one piece, so that those of several ranks do not mix. */
+/* Writes the line at once, so that lines of several ranks do not mix. */
 static void end_process(void) {
     static char line[3 * LINE_BYTES];
     const char *const last = line + sizeof line - 1;
@@ -84,7 +82,7 @@ void watch_error(const char *operation, int code) {
     MPI_Error_string(code, text, &length);
     snprintf(error_text, sizeof error_text, "%s returned: %.*s", operation, (int)strcspn(text, "\n"), text);
     if (patience_s > 0)
-        set_alarm(patience_s / 2 < FAILED_ALONE_S ? patience_s / 2 : FAILED_ALONE_S); /* Before the ranks that wait give up. */
+        set_alarm(patience_s / 2 < FAILED_ALONE_S ? patience_s / 2 : FAILED_ALONE_S); /* Before the waiting ranks give up. */
 }
 
 void stop_watching(void) {

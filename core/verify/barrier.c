@@ -6,10 +6,10 @@
 #include "base/tree.h"
 #include "verify/order.h"
 
-/* So many ranks are late, one in each turn; of more, others the next time. */
+/* Late ranks per check; of more ranks, others are late at the next check. */
 enum { MOST_TURNS = 16 };
 
-/* Over all ranks: who came last and who returned first. */
+/* Over all ranks: the last entry and the first return. */
 struct barrier_times {
     int64_t entered_ns, returned_ns;
     int32_t last_rank, first_rank;
@@ -31,7 +31,7 @@ static void merge_times(void *into, const void *from, int bytes) {
     local->jumped |= theirs->jumped;
 }
 
-/* The late one knows that the others are on their way. */
+/* The late rank enters when the others have announced that they do. */
 static int64_t enter_call(const struct setting *setting, int late_rank) {
     const struct team *team = setting->team;
     if (team->rank != late_rank) {
@@ -55,12 +55,12 @@ static struct barrier_times run_with_late_rank(const struct setting *setting, in
                                   measure_jump_ns(&before, source) != 0};
 }
 
-/* On rank 0. A clock that was set meanwhile shows no order. */
+/* On rank 0. The result is unknown if a clock was set meanwhile. */
 static void judge_times(const struct setting *setting, const struct barrier_times *barrier_times) {
     char line[LINE_BYTES / 2];
     if (barrier_times->jumped || barrier_times->returned_ns >= barrier_times->entered_ns)
         return;
-    snprintf(line, sizeof line, "rank %d: the call returned before rank %d came to it", barrier_times->first_rank,
+    snprintf(line, sizeof line, "rank %d: the call returned before rank %d entered it", barrier_times->first_rank,
              barrier_times->last_rank);
     note(setting->outcome, WRONG_DATA, line);
 }

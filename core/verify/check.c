@@ -15,7 +15,8 @@
 #include "verify/synchronous.h"
 
 enum { SEED_STEP = 1000003 };
-/* A first call may take a while to set up what others use; one that takes longer than this and than its time limit is long. */
+/* A first call may be slow, since it sets up what later ones use; one that takes longer than this and than its time
+ * limit counts as long. */
 static const double LONG_CALL_NS = 1e9;
 
 static int run_call(struct call *call) {
@@ -36,7 +37,7 @@ static void describe_mismatch(const struct setting *setting, const struct call *
                  call->peers.rank, mismatch->wrong_bytes, call->buffers.receive_bytes, mismatch->offset, mismatch->actual,
                  mismatch->expected);
     else
-        snprintf(line, sizeof line, "rank %d: what the call left behind is wrong: 0x%02x, not 0x%02x", call->peers.rank,
+        snprintf(line, sizeof line, "rank %d: the result of the call is wrong: 0x%02x, not 0x%02x", call->peers.rank,
                  mismatch->actual, mismatch->expected);
     note(setting->outcome, WRONG_DATA, line);
 }
@@ -60,10 +61,10 @@ static void inspect_worker(const struct setting *setting, const struct worker *w
         snprintf(line, sizeof line, "rank %d: bytes outside the receive buffer were overwritten", worker->call.peers.rank);
         note(setting->outcome, WRONG_DATA, line);
     } else if (!is_send_intact(&worker->buffers)) {
-        snprintf(line, sizeof line, "rank %d: the send buffer, or what lies behind it, was written to", worker->call.peers.rank);
+        snprintf(line, sizeof line, "rank %d: the send buffer or the memory after it was overwritten", worker->call.peers.rank);
         note(setting->outcome, WRONG_DATA, line);
     } else if (worker->late) {
-        snprintf(line, sizeof line, "rank %d: %s returned before its data were there", worker->call.peers.rank,
+        snprintf(line, sizeof line, "rank %d: %s returned before its data had arrived", worker->call.peers.rank,
                  name_caller(worker));
         note(setting->outcome, WRONG_DATA, line);
     }
@@ -77,7 +78,7 @@ void inspect(const struct setting *setting) {
         }
 }
 
-/* Where others write into this rank's memory without a call of its own, its return promises nothing. */
+/* The return of a passive target guarantees nothing. */
 static void inspect_worker_at_return(struct worker *worker) {
     struct mismatch mismatch = {0};
     if (is_passive(worker))
@@ -86,14 +87,14 @@ static void inspect_worker_at_return(struct worker *worker) {
     worker->late |= mismatch.wrong_bytes > 0;
 }
 
-/* Memory that others reach into is theirs to write. */
+/* Other ranks may write to window memory at any time. */
 void clear_all_received(const struct setting *setting) {
     if (!setting->plan->operation->data.keeps_buffers)
         EACH_WORKER(worker, setting)
             clear_received(&worker->buffers, &worker->call);
 }
 
-/* Of checks after stages, of the time limit; and what one is expected to take for a byte. */
+/* Share of the time limit for checks after stages, and their assumed cost per byte. */
 static const double LOOKING_SHARE = 0.05, LOOKING_NS = 1;
 
 static bool is_affordable(const struct setting *setting, const struct worker *worker) {
@@ -101,7 +102,7 @@ static bool is_affordable(const struct setting *setting, const struct worker *wo
     return (double)worker->reference.looked_ns + LOOKING_NS * bytes < LOOKING_SHARE * 1e9 * setting->plan->request->stop.limit_s;
 }
 
-/* Whether this rank's memory is right as soon as its own call has returned. */
+/* Whether this rank's data must be right when its own call returns. */
 static bool is_complete_at_return(const struct worker *worker) {
     const struct operation *operation = worker->buffers.operation;
     return operation->hooks.check && !(operation->hooks.is_passive_target && operation->hooks.is_passive_target(&worker->call));
@@ -134,19 +135,20 @@ void keep_reference_data(const struct setting *setting) {
         keep_reference(&worker->reference, &worker->call, bytes);
 }
 
-/* The bytes that were changed before the call say nothing about those around them, which earlier calls brought. */
+/* Changed bytes that were not overwritten show a missing delivery, even if the data around them, from earlier calls,
+ * are right. */
 static void inspect_difference(const struct setting *setting, const struct worker *worker) {
     struct mismatch mismatch = {0};
     char line[LINE_BYTES / 2];
     check_buffers(&worker->buffers, &worker->call, &mismatch);
     if (mismatch.wrong_bytes > 0 && !mismatch.instead && keeps_changes(&worker->reference)) {
-        snprintf(line, sizeof line, "rank %d: the call did not bring its data again", worker->call.peers.rank);
+        snprintf(line, sizeof line, "rank %d: a repeated call did not deliver its data", worker->call.peers.rank);
         note(setting->outcome, WRONG_DATA, line);
     }
     inspect_worker(setting, worker);
 }
 
-/* Where a call brings what is right and not what the one before it brought, calls are not compared any more. */
+/* If calls deliver right but different data several times, they are not compared any more. */
 void judge_difference(const struct setting *setting) {
     enum { MOST_STRIKES = 3 };
     struct worker *worker = setting->workers;
@@ -169,7 +171,7 @@ void inspect_at_return(const struct setting *setting) {
             inspect_worker_at_return(worker);
 }
 
-/* Keeps how long each of the first two calls took on this rank: the first one sets up what later ones use. */
+/* Stores the time of the first two calls on this rank: the first one sets up what later ones use. */
 static int run_and_keep_time(const struct setting *setting, struct call *call) {
     int64_t *const call_ns = setting->outcome->call_ns, second = call_ns[0] != 0;
     const int64_t began_ns = setting->world->source->read_ns();
@@ -180,14 +182,14 @@ static int run_and_keep_time(const struct setting *setting, struct call *call) {
     return code;
 }
 
-/* Returns how long looking took. */
+/* Returns the time of the check. */
 static int64_t time_completion_check(const struct setting *setting, struct worker *worker, int64_t began_ns) {
     const int64_t ended_ns = read_steady_ns();
     check_completion(setting, worker, began_ns);
     return read_steady_ns() - ended_ns;
 }
 
-/* Returns how long looking took. */
+/* Returns the time of the check. */
 static int64_t run_checked_call(const struct setting *setting, struct worker *worker) {
     const int64_t began_ns = setting->world->source->read_ns();
     const struct operation *operation = setting->plan->operation;
@@ -202,7 +204,7 @@ static int64_t run_checked_call(const struct setting *setting, struct worker *wo
     return looked_ns;
 }
 
-/* Returns how long looking took. */
+/* Returns the time of the check. */
 static int64_t call_and_inspect(const struct setting *setting, struct worker *worker) {
     const int64_t silent_ns = run_checked_call(setting, worker);
     const int64_t began_ns = read_steady_ns();
@@ -211,14 +213,15 @@ static int64_t call_and_inspect(const struct setting *setting, struct worker *wo
     return silent_ns + read_steady_ns() - began_ns;
 }
 
-/* A persistent request keeps the place that its message leaves from. */
+/* A persistent request has a fixed place of its message. */
 static bool needs_shift(const struct plan *plan, const struct call *call) {
     return plan->operation->data.resends && plan->form != PERSISTENT && !call->message.datatype->make;
 }
 
-/* One call with fresh data; returns how long it took. Nobody calls before all have filled. Each rank looks as soon as its own
- * call has returned, before any other call lets the library deliver what is still missing; and again when all have returned,
- * since a rank whose memory others reach into may not notice that, and since what is right may be overwritten later. */
+/* One call with new data; returns its time. No rank calls before all have filled their buffers. Each rank checks as
+ * soon as its own call has returned, before another call lets the library deliver what is missing; and again when all
+ * have returned, since a passive target may not notice the end of a call, and since right data may be overwritten
+ * later. */
 static double call_and_check(const struct setting *setting, bool *conclusive) {
     if (!setting->team->idle)
         EACH_WORKER(worker, setting) {
@@ -249,7 +252,7 @@ static void call_and_check_once(const struct setting *setting) {
     call_and_check(setting, &conclusive);
 }
 
-/* A trial that could show nothing is repeated, with longer times. In all of a rehearsal that is done a few times. */
+/* An inconclusive check is repeated with longer times, a few times per rehearsal. */
 static double check_until_conclusive(const struct setting *setting) {
     bool conclusive;
     double call_ns = call_and_check(setting, &conclusive);
@@ -281,7 +284,7 @@ static void call_untimed(const struct setting *setting, struct call *call) {
     note_code(setting->outcome, code, operation->name);
 }
 
-/* Where the time ends with this look, no timed call brings the renewed data, and they are inspected all the same. */
+/* If the case ends here, no timed call delivers the renewed data; they are checked all the same. */
 void inspect_between_stages(const struct setting *setting) {
     if (can_renew(&setting->workers->buffers))
         inspect(setting);
@@ -300,7 +303,7 @@ static bool rotates(const struct setting *setting) {
     return setting->workers->buffers.memory.root == ROTATING;
 }
 
-/* A persistent request keeps its root. */
+/* A persistent request has a fixed root. */
 static bool can_change_root(const struct setting *setting) {
     return setting->plan->form != PERSISTENT && setting->threads == 1 && setting->workers->buffers.any_root;
 }
@@ -313,7 +316,7 @@ static bool is_long(const struct setting *setting, double call_ns) {
     return !setting->world->probes && call_ns > LONG_CALL_NS && call_ns > setting->plan->request->stop.limit_s * 1e9;
 }
 
-/* What calls promise beside their data. */
+/* Checks the guarantees of calls beside their data. */
 static void check_promises(const struct setting *setting) {
     const bool meets = setting->plan->operation->timing.synchronises, synchronous = sends_synchronously(setting);
     const bool statuses = has_statuses(setting);
@@ -327,8 +330,8 @@ static void check_promises(const struct setting *setting) {
         check_statuses(setting);
 }
 
-/* What a launch has rehearsed once with two roots, it rehearses once more at each further visit: the first call on new buffers. All
- * that follows, the call with new data after the last timed one included, is checked in every visit. */
+/* At the first visit of a case calls are rehearsed with two roots, at later ones once: the first call on new buffers.
+ * All later checks are made at every visit, including the call with new data after the timed ones. */
 static double rehearse_calls(const struct setting *setting) {
     const int turns = setting->plan->again ? 1 : 2;
     for (int turn = 0; turn < turns && all_ranks_good(setting->team, setting->outcome); turn++) {

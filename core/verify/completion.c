@@ -14,13 +14,14 @@
 #include "sync/page.h"
 #include "verify/order.h"
 
-/* Nobody is silent for ever: a library may need every rank's calls to bring other ranks' to an end. A target calls soon, since that is
- * usual; an origin only where nothing else can be the reason; who is both after a while. */
+/* No rank avoids MPI for ever, since a library may need the calls of every rank to complete those of others. A pure
+ * target calls soon, since that is usual; a pure origin only if nothing else can be the reason; a rank that is both
+ * after a while. */
 enum { TARGET_NS = 200000, BOTH_NS = 5000000, ORIGIN_NS = 1000000000, SPINS_A_LOOK = 64 };
-/* What is moved becomes visible "eventually" in a window of one copy (MPI-4.1 12.7). */
+/* In a window with one copy, data become visible "eventually" (MPI-4.1 12.7). */
 enum { EVENTUALLY_NS = 100000 };
-/* Between hosts the target looks when so many times what the call takes have passed since it returned. */
-/* Where a trial had no power, all of this is doubled for the next one, so many times. */
+/* Between hosts the target checks when this multiple of the call's time has passed since its return. */
+/* Limits are doubled after an inconclusive check, so many times. */
 enum { MOST_DOUBLINGS = 6, MOST_BOTH_NS = 40000000 };
 enum { TIMES_CALL = 10, LEAST_AFTER_NS = 20000, MOST_AFTER_NS = 50000000, UNKNOWN_CALL_NS = 100000, NEWS_NS = 200000 };
 
@@ -30,17 +31,17 @@ struct page {
 
 struct completion_check {
     struct page *page;
-    /* Ranks that call, and how often they have met since `begin_completion_check`. */
+    /* Ranks that call, and how often they have waited for each other since `begin_completion_check`. */
     int ranks;
     uint64_t meetings;
-    /* Between hosts: when targets look on rank 0's clock, and what came of it. */
+    /* Between hosts: when targets check, on rank 0's clock, and what they saw. */
     int64_t look_ns, pause_ns, seen_ns, ended_ns;
     struct twin_reading before;
     bool missing;
-    /* How often all times are doubled. */
+    /* Number of doublings of all times. */
     int doublings;
-    /* Of all ranks: when the last call returned and the first origin called MPI again; whether an origin did so on this host before
-     * others had looked. */
+    /* Over all ranks: when the last call returned, and when the first origin called MPI again; whether an origin on
+     * this host did so before the targets had checked. */
     struct closing {
         int64_t returned_ns, took_ns, resumed_ns;
         bool jumped, disturbed;
@@ -84,7 +85,7 @@ static void merge_openings(void *into, const void *from, int bytes) {
     local->call_ns = theirs->call_ns > local->call_ns ? theirs->call_ns : local->call_ns;
 }
 
-/* The second call sets up nothing. */
+/* The second call needs no setup. */
 static int64_t find_call_ns(const struct outcome *outcome) {
     return outcome->call_ns[1] > 0 ? outcome->call_ns[1] : outcome->call_ns[0];
 }
@@ -135,7 +136,7 @@ static bool is_missing(const struct worker *worker) {
     return mismatch.wrong_bytes > 0;
 }
 
-/* Lets the library bring other ranks' calls to an end. */
+/* Gives the library progress, so that calls of other ranks complete. */
 static void make_progress(const struct setting *setting) {
     int arrived;
     abort_on_error(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, setting->team->comm, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
@@ -145,7 +146,7 @@ static bool is_origin(const struct setting *setting) {
     return target_of(first_call(setting))->peer_count > 0;
 }
 
-/* Until all have come here. */
+/* Waits for all ranks. */
 static void wait_for_ranks(const struct setting *setting, int64_t silent_ns) {
     struct completion_check *completion_check = setting->world->completion_check;
     _Atomic uint64_t *const arrivals = &completion_check->page->arrivals;
@@ -190,7 +191,7 @@ static void look_on_host(const struct setting *setting, struct worker *worker) {
     wait_for_ranks(setting, is_visible_without_mpi(&worker->call) ? ORIGIN_NS : find_both_ns(completion_check));
 }
 
-/* An origin waits until the others have looked, which takes them a nanosecond a byte at most. */
+/* An origin waits until the others have checked, which takes at most a nanosecond per byte. */
 static void look_by_clock(const struct setting *setting, struct worker *worker, int64_t began_ns) {
     struct completion_check *completion_check = setting->world->completion_check;
     const struct source *source = setting->world->source;
@@ -238,8 +239,8 @@ static void merge_closings(void *into, const void *from, int bytes) {
     local->disturbed |= theirs->disturbed;
 }
 
-/* Where a call returned only after this rank had looked, what is missing says nothing; where an origin called before that, what is
- * there does not either. */
+/* A check before the return of the call does not show that data are missing; one after a call of the origin does not
+ * show that they arrived by themselves. */
 static bool looked_late_enough(const struct completion_check *completion_check, const struct closing *all) {
     return !all->jumped && completion_check->seen_ns >= all->returned_ns + find_pause_ns(all->took_ns);
 }

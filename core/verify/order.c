@@ -26,7 +26,7 @@ int64_t wait_late(const struct setting *setting) {
     return wait_until(&waiting, world->source->read_ns() + LATE_NS + 4 * setting->team->clock->worst_bound_ns);
 }
 
-/* How wrong a reading can be: by its clock's offset, and by what a reading itself takes. */
+/* Largest error of a reading: that of the clock's offset, and the cost and resolution of reading. */
 static int64_t find_error_ns(const struct setting *setting, const struct reading *reading) {
     const struct source_fact *fact = find_source_fact(setting->world->sources, setting->world->source->name);
     return (int64_t)ceil(reading->bound_ns + fact->cost_ns) + fact->resolution_ns + setting->team->clock->step_ns;

@@ -5,7 +5,7 @@
 #include "kit/modes.h"
 #include "kit/receipts.h"
 
-/* The receive has room for more than is sent, so that its own count is no answer. */
+/* The receive has room for more than is sent, so that its own count would be wrong. */
 enum { TAG = 10, MOST_BYTES = 1 << 16, MORE = 1 };
 
 static unsigned char message[MOST_BYTES + MORE];
@@ -15,7 +15,7 @@ bool has_statuses(const struct setting *setting) {
     return operation->ranks.between_two && operation->kind == KIND_POINT_TO_POINT;
 }
 
-/* From any source, since a caller has no other way to learn it then. */
+/* From any source, where only the status shows the sender. */
 static int run_receive(const struct call *call, int room, MPI_Status *status) {
     MPI_Request request = MPI_REQUEST_NULL;
     if (call->form == BLOCKING)
@@ -32,7 +32,7 @@ static int run_receive(const struct call *call, int room, MPI_Status *status) {
 
 static void note_wrong(const struct setting *setting, const char *what, int actual, int expected) {
     char line[LINE_BYTES / 2];
-    snprintf(line, sizeof line, "rank %d: the status of a receive says %s %d, not %d", setting->team->rank, what, actual,
+    snprintf(line, sizeof line, "rank %d: the status of a receive has %s %d, not %d", setting->team->rank, what, actual,
              expected);
     note(setting->outcome, WRONG_DATA, line);
 }

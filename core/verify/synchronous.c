@@ -7,9 +7,9 @@
 #include "kit/modes.h"
 #include "verify/order.h"
 
-/* Longer messages than this are sent by rendezvous in every mode. */
+/* Longer messages use a rendezvous protocol in every mode. */
 enum { TAG = 9, TAG_CAME = 7050, MOST_BYTES = 1 << 16 };
-/* Each way more than once: a first message may take longer than its receiver is late, since it makes a connection. */
+/* Several times each way: a first message may take longer than its receiver is late, since it sets up a connection. */
 enum { TURNS = 6 };
 
 static unsigned char message[MOST_BYTES];
@@ -23,7 +23,7 @@ bool sends_synchronously(const struct setting *setting) {
     return read_case_choice(setting, &mode_choice) == SYNCHRONOUS;
 }
 
-/* By the same call as the case's form. */
+/* By the call of the case's form. */
 static int run_send(const struct call *call, const struct pair *pair) {
     const struct mode *mode = &modes[SYNCHRONOUS];
     MPI_Request request = MPI_REQUEST_NULL;
@@ -59,12 +59,12 @@ static void send(const struct setting *setting, const struct pair *pair) {
     receive_bytes(setting->team, &entered_ns, sizeof entered_ns, pair->other, TAG_CAME);
     if (measure_jump_ns(&before, source) != 0 || ended_ns >= entered_ns)
         return;
-    snprintf(line, sizeof line, "rank %d: a synchronous send ended before rank %d began to receive", setting->team->rank,
+    snprintf(line, sizeof line, "rank %d: a synchronous send completed before rank %d began to receive", setting->team->rank,
              pair->other);
     note(setting->outcome, WRONG_DATA, line);
 }
 
-/* Two ranks, or neighbours by number; the last of an odd number stays out. */
+/* The two ranks, or consecutive ranks; the last of an odd number takes no part. */
 static struct pair find_pair(const struct setting *setting, bool upper) {
     const struct call *call = first_call(setting);
     const bool two = setting->plan->operation->ranks.between_two;

@@ -255,9 +255,9 @@ def test_a_step_that_cannot_start_is_reported_beside_the_others(core: Core, tmp_
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        ("2/2/1:/dev/null", "not PLACE/LAUNCHES/CASES:FILE, of up to 64 launches"),
-        ("0/65/1:/dev/null", "not PLACE/LAUNCHES/CASES:FILE, of up to 64 launches"),
-        ("0/2/0:/dev/null", "not PLACE/LAUNCHES/CASES:FILE, of up to 64 launches"),
+        ("2/2/1:/dev/null", "not PLACE/LAUNCHES/CASES:FILE with up to 64 launches"),
+        ("0/65/1:/dev/null", "not PLACE/LAUNCHES/CASES:FILE with up to 64 launches"),
+        ("0/2/0:/dev/null", "not PLACE/LAUNCHES/CASES:FILE with up to 64 launches"),
         ("0/2/1:/no/such/file", "No such file or directory"),
         ("0/2/1:/no/such/file-%", "No such file or directory"),
         ("0/2/1:/dev/null", "too short"),
