@@ -44,7 +44,7 @@ static bool reduces(const struct operation *operation) {
 }
 
 static bool can_arrive_apart(const struct operation *operation) {
-    return !operation->timing.rank_0_measures && !operation->hooks.once_ns && !is_self_test(operation);
+    return !operation->timing.rank_0_measures && !operation->hooks.read_once_ns && !is_self_test(operation);
 }
 
 static bool has_quantities(const struct operation *operation) {
@@ -74,7 +74,7 @@ int list_choices(const struct operation *operation, const struct choice *choices
     return count;
 }
 
-int64_t default_value(const struct choice *choice) {
+int64_t find_default_value(const struct choice *choice) {
     return choice->names ? 0 : choice->usual;
 }
 
@@ -132,5 +132,5 @@ int64_t read_choice(const struct call *call, const struct choice *choice) {
     for (const struct choice_value *entry = call->choices; entry && entry->choice; entry++)
         if (entry->choice == choice)
             return entry->value;
-    return default_value(choice);
+    return find_default_value(choice);
 }

@@ -23,7 +23,7 @@ int64_t read_choice(const struct call *call, const struct choice *choice);
 
 /* Lists the choices of an operation: its own and the shared ones that apply. Returns their number. */
 int list_choices(const struct operation *operation, const struct choice *choices[MOST_CHOICES]);
-int64_t default_value(const struct choice *choice);
+int64_t find_default_value(const struct choice *choice);
 /* Returns false if the text is not a value of the choice. */
 bool parse_value(const struct choice *choice, const char *text, int64_t *value);
 void format_value(const struct choice *choice, int64_t value, char choices[NAME_BYTES]);

@@ -77,8 +77,8 @@ struct datatype {
     /* Otherwise: makes the type of a message, and returns the distance in bytes between blocks of that type, and the
      * place of byte k of a message. */
     int (*make)(long bytes, MPI_Datatype *type);
-    long (*extent)(long bytes);
-    long (*place)(long position, long bytes);
+    long (*find_extent)(long bytes);
+    long (*find_place)(long position, long bytes);
 };
 
 /* The first wrong byte of a data check. */
@@ -250,11 +250,11 @@ struct operation {
         /* Messages per call, given the choices. */
         int (*count_messages)(const struct call *);
         /* Why the choices are invalid, in one line; NULL: they are valid. */
-        const char *(*refuses)(const struct call *);
+        const char *(*refuse)(const struct call *);
         /* Whether this rank measures on its own: its samples are reported separately. Called after `prepare`. */
         bool (*measures)(const struct call *);
         /* For what happens once per launch: its time on this rank. */
-        int64_t (*once_ns)(void);
+        int64_t (*read_once_ns)(void);
         /* Not timed. `prepare` and `finish` run once per case, `before` and `after` around each call. */
         int (*prepare)(struct call *);
         void (*finish)(struct call *);

@@ -58,7 +58,7 @@ void receive_bytes_patiently(const struct team *team, void *data, int bytes, int
 }
 
 /* In a binomial tree a rank's parent is itself without its lowest set bit; its children add one lower bit each. */
-static int lowest_bit(const struct team *team) {
+static int find_lowest_bit(const struct team *team) {
     if (team->rank != 0)
         return team->rank & -team->rank;
     int bit = 1;
@@ -68,20 +68,20 @@ static int lowest_bit(const struct team *team) {
 }
 
 static void send_down(const struct team *team, const void *data, int bytes) {
-    for (int bit = lowest_bit(team) / 2; bit > 0; bit /= 2)
+    for (int bit = find_lowest_bit(team) / 2; bit > 0; bit /= 2)
         if (team->rank + bit < team->ranks)
             send_bytes(team, data, bytes, team->rank + bit, TAG_DOWN);
 }
 
 void tree_broadcast(const struct team *team, void *data, int bytes) {
     if (team->rank != 0)
-        receive_bytes(team, data, bytes, team->rank - lowest_bit(team), TAG_DOWN);
+        receive_bytes(team, data, bytes, team->rank - find_lowest_bit(team), TAG_DOWN);
     send_down(team, data, bytes);
 }
 
 void tree_broadcast_patient(const struct team *team, void *data, int bytes) {
     if (team->rank != 0)
-        receive_bytes_patiently(team, data, bytes, team->rank - lowest_bit(team), TAG_DOWN);
+        receive_bytes_patiently(team, data, bytes, team->rank - find_lowest_bit(team), TAG_DOWN);
     send_down(team, data, bytes);
 }
 
@@ -89,12 +89,12 @@ static void combine(const struct team *team, void *data, int bytes, merge_functi
     if (team->ranks == 1)
         return;
     void *other = obtain_memory((size_t)bytes);
-    for (int bit = 1; bit < lowest_bit(team) && team->rank + bit < team->ranks; bit *= 2) {
+    for (int bit = 1; bit < find_lowest_bit(team) && team->rank + bit < team->ranks; bit *= 2) {
         receive(team, other, bytes, team->rank + bit, TAG_UP);
         merge(data, other, bytes);
     }
     if (team->rank != 0)
-        send_bytes(team, data, bytes, team->rank - lowest_bit(team), TAG_UP);
+        send_bytes(team, data, bytes, team->rank - find_lowest_bit(team), TAG_UP);
     free(other);
 }
 
@@ -125,7 +125,7 @@ bool tree_agree_patient(const struct team *team, bool local) {
 
 /* The subtree of a rank has consecutive ranks, so that their data are in rank order. */
 static void gather_up_tree(const struct team *team, const void *data, int bytes, rank_function *visit, void *context) {
-    const int below = lowest_bit(team), last = team->ranks - team->rank, subtree_ranks = below < last ? below : last;
+    const int below = find_lowest_bit(team), last = team->ranks - team->rank, subtree_ranks = below < last ? below : last;
     char *all = obtain_memory((size_t)subtree_ranks * (size_t)bytes);
     memcpy(all, data, (size_t)bytes);
     for (int bit = 1; bit < subtree_ranks; bit *= 2) {

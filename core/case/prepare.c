@@ -33,7 +33,7 @@ static int make_type(struct call *call) {
     const struct datatype *datatype = call->message.datatype;
     const bool derived = datatype->make && call->message.bytes > 0;
     call->message.type = datatype->make ? MPI_BYTE : datatype->basic;
-    call->message.extent = derived ? datatype->extent(call->message.bytes) : call->message.bytes;
+    call->message.extent = derived ? datatype->find_extent(call->message.bytes) : call->message.bytes;
     call->message.large_count = derived ? 1 : call->message.bytes / datatype->bytes;
     call->message.count = (int)call->message.large_count;
     if (!derived)

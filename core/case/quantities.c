@@ -229,12 +229,12 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
 /* --- single values --- */
 
 bool has_single_value(const struct setting *setting) {
-    return setting->plan->operation->hooks.once_ns || read_case_choice(setting, &quantity_choice) == QUANTITY_MEMORY;
+    return setting->plan->operation->hooks.read_once_ns || read_case_choice(setting, &quantity_choice) == QUANTITY_MEMORY;
 }
 
 void record_value(const struct setting *setting, const struct timing *timing, struct measurement *measurement) {
     if (read_case_choice(setting, &quantity_choice) == QUANTITY_MEMORY)
         record_single(timing, measurement, (double)(read_startup_bytes() + setting->outcome->growth_bytes));
     else
-        record_single(timing, measurement, (double)setting->plan->operation->hooks.once_ns());
+        record_single(timing, measurement, (double)setting->plan->operation->hooks.read_once_ns());
 }

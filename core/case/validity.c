@@ -58,5 +58,5 @@ const char *why_invalid(const struct setting *setting, char line[LINE_BYTES / 2]
     why = why ? why : why_numbers_invalid(setting);
     if (!why && setting->threads > 1)
         why = why_no_threads();
-    return why || !operation->hooks.refuses ? why : operation->hooks.refuses(first_call(setting));
+    return why || !operation->hooks.refuse ? why : operation->hooks.refuse(first_call(setting));
 }

@@ -124,7 +124,7 @@ static const char *why_not(void) {
 }
 #endif
 
-static int64_t now_ns(void) {
+static int64_t read_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
@@ -155,7 +155,7 @@ static void read_both(uint64_t *counter, int64_t *monotonic_ns) {
     uint64_t narrowest = UINT64_MAX;
     for (int try = 0; try < 20; try++) {
         const uint64_t before = read_ticks();
-        const int64_t between_ns = now_ns();
+        const int64_t between_ns = read_now_ns();
         const uint64_t after = read_ticks();
         if (after - before < narrowest) {
             narrowest = after - before;

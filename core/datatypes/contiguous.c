@@ -4,11 +4,11 @@ static int make(long bytes, MPI_Datatype *type) {
     return MPI_Type_contiguous((int)(bytes / (long)sizeof(double)), MPI_DOUBLE, type);
 }
 
-static long extent(long bytes) {
+static long find_extent(long bytes) {
     return bytes;
 }
 
-static long place(long position, long bytes) {
+static long find_place(long position, long bytes) {
     (void)bytes;
     return position;
 }
@@ -18,7 +18,7 @@ static const struct datatype contiguous = {
     .help = "contiguous doubles, as one derived type",
     .bytes = sizeof(double),
     .make = make,
-    .extent = extent,
-    .place = place,
+    .find_extent = find_extent,
+    .find_place = find_place,
 };
 REGISTER(datatype, contiguous);

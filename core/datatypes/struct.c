@@ -9,7 +9,7 @@ struct particle {
 };
 enum { PAYLOAD = 16 };
 
-static long extent(long bytes) {
+static long find_extent(long bytes) {
     return bytes / PAYLOAD * (long)sizeof(struct particle);
 }
 
@@ -33,7 +33,7 @@ static int make(long bytes, MPI_Datatype *type) {
     return code;
 }
 
-static long place(long position, long bytes) {
+static long find_place(long position, long bytes) {
     (void)bytes;
     return position / PAYLOAD * (long)sizeof(struct particle) + position % PAYLOAD;
 }
@@ -43,7 +43,7 @@ static const struct datatype structure = {
     .help = "records of a double, an int and four chars, with a member that is not sent",
     .bytes = PAYLOAD,
     .make = make,
-    .extent = extent,
-    .place = place,
+    .find_extent = find_extent,
+    .find_place = find_place,
 };
 REGISTER(datatype, structure);

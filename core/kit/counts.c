@@ -32,7 +32,7 @@ static long count_element_bytes(const struct call *call, long block_bytes) {
 }
 
 /* One allocation: the struct, and its arrays behind it. */
-static struct counts *new_counts(int ranks) {
+static struct counts *allocate_counts(int ranks) {
     const size_t blocks = (size_t)ranks;
     struct counts *counts = try_memory(sizeof *counts + blocks * (sizeof *counts->types + 3 * sizeof(int)));
     if (counts) {
@@ -45,7 +45,7 @@ static struct counts *new_counts(int ranks) {
 }
 
 static int prepare_counts(struct call *call, int first_step) {
-    struct counts *counts = call->state = new_counts(call->peers.ranks);
+    struct counts *counts = call->state = allocate_counts(call->peers.ranks);
     if (!counts)
         return MPI_ERR_NO_MEM;
     for (int block = 0, place = 0; block < call->peers.ranks; block++) {
@@ -94,7 +94,7 @@ const char *refuse_counts(const struct call *call) {
 }
 
 struct span find_block(const struct call *call, int block) {
-    const struct counts *counts = counts_of(call);
+    const struct counts *counts = get_counts(call);
     const long element = count_element_bytes(call, call->message.bytes);
     if (!counts)
         return (struct span){block * call->message.bytes, call->message.bytes};

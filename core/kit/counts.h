@@ -33,7 +33,7 @@ int prepare_pair_counts(struct call *call);
 void finish_counts(struct call *call);
 const char *refuse_counts(const struct call *call);
 
-static inline const struct counts *counts_of(const struct call *call) {
+static inline const struct counts *get_counts(const struct call *call) {
     return call->state;
 }
 

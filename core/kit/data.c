@@ -38,7 +38,7 @@ static uint32_t mix(uint32_t x) {
     return x ^ x >> 16;
 }
 
-static uint32_t word(uint64_t number, unsigned stream) {
+static uint32_t make_word(uint64_t number, unsigned stream) {
     return mix(make_seed(number, stream));
 }
 
@@ -59,7 +59,7 @@ static void fill_from(unsigned char *data, long from, long bytes, unsigned strea
         fill_words(data + (number * WORD_BYTES - (uint64_t)from), make_seed(number, stream), next - number);
         number = next;
     }
-    const uint32_t last = word(end, stream);
+    const uint32_t last = make_word(end, stream);
     memcpy(data + (end * WORD_BYTES - (uint64_t)from), &last, (size_t)(bytes % (long)WORD_BYTES));
 }
 
@@ -67,7 +67,7 @@ void fill_bytes(unsigned char *data, long bytes, unsigned stream) {
     fill_from(data, 0, bytes, stream);
 }
 
-static unsigned char pattern(long position, unsigned stream) {
+static unsigned char make_byte(long position, unsigned stream) {
     unsigned char bytes[WORD_BYTES];
     fill_from(bytes, position - position % WORD_BYTES, WORD_BYTES, stream);
     return bytes[position % WORD_BYTES];
@@ -119,29 +119,29 @@ struct draw {
 
 /* The sum of all terms is exact in any order. A term has as many bits as this allows after the number of its block is
  * added. */
-static double wide_term(struct draw draw) {
+static double make_wide_term(struct draw draw) {
     return (double)(draw.bits >> (64 - draw.width));
 }
 /* Few terms of a product are 2, and few terms of a logical `and` are false. */
-static double product_term(struct draw draw) {
+static double make_product_term(struct draw draw) {
     return draw.x % 64 ? 1 : 2;
 }
-static double plain_term(struct draw draw) {
+static double make_plain_term(struct draw draw) {
     return draw.x;
 }
-static double rarely_false(struct draw draw) {
+static double make_rarely_false(struct draw draw) {
     return draw.x % 8 != 0;
 }
-static double rarely_true(struct draw draw) {
+static double make_rarely_true(struct draw draw) {
     return draw.x % 8 == 0;
 }
-static double truth(struct draw draw) {
+static double make_truth(struct draw draw) {
     return draw.x & 1;
 }
-static double all_but_one_bit(struct draw draw) {
+static double make_all_but_one_bit(struct draw draw) {
     return 0xff ^ (1 << draw.x % 8);
 }
-static double one_bit(struct draw draw) {
+static double make_one_bit(struct draw draw) {
     return 1 << draw.x % 8;
 }
 
@@ -151,28 +151,28 @@ static double add(double a, double b) {
 static double multiply(double a, double b) {
     return a * b;
 }
-static double least(double a, double b) {
+static double choose_least(double a, double b) {
     return a < b ? a : b;
 }
-static double largest(double a, double b) {
+static double choose_largest(double a, double b) {
     return a > b ? a : b;
 }
-static double both(double a, double b) {
+static double combine_and(double a, double b) {
     return a != 0 && b != 0;
 }
-static double either(double a, double b) {
+static double combine_or(double a, double b) {
     return a != 0 || b != 0;
 }
-static double one_of(double a, double b) {
+static double combine_xor(double a, double b) {
     return (a != 0) != (b != 0);
 }
-static double bits_both(double a, double b) {
+static double combine_bits_and(double a, double b) {
     return (int)a & (int)b;
 }
-static double bits_either(double a, double b) {
+static double combine_bits_or(double a, double b) {
     return (int)a | (int)b;
 }
-static double bits_one(double a, double b) {
+static double combine_bits_xor(double a, double b) {
     return (int)a ^ (int)b;
 }
 
@@ -186,17 +186,17 @@ static const struct reduction {
     bool integers_only;
     enum growth growth;
 } reductions[] = {
-    {wide_term, add, false, ADDED_BY_EACH},
-    {product_term, multiply, false, SAME_IN_ALL_BLOCKS},
-    {wide_term, least, false, ADDED_ONCE},
-    {wide_term, largest, false, ADDED_ONCE},
-    {rarely_false, both, true, SAME_IN_ALL_BLOCKS},
-    {rarely_true, either, true, SAME_IN_ALL_BLOCKS},
-    {truth, one_of, true, SAME_IN_ALL_BLOCKS},
-    {all_but_one_bit, bits_both, true, SAME_IN_ALL_BLOCKS},
-    {one_bit, bits_either, true, SAME_IN_ALL_BLOCKS},
-    {plain_term, bits_one, true, SAME_IN_ALL_BLOCKS},
-    {wide_term, add, false, ADDED_BY_EACH},
+    {make_wide_term, add, false, ADDED_BY_EACH},
+    {make_product_term, multiply, false, SAME_IN_ALL_BLOCKS},
+    {make_wide_term, choose_least, false, ADDED_ONCE},
+    {make_wide_term, choose_largest, false, ADDED_ONCE},
+    {make_rarely_false, combine_and, true, SAME_IN_ALL_BLOCKS},
+    {make_rarely_true, combine_or, true, SAME_IN_ALL_BLOCKS},
+    {make_truth, combine_xor, true, SAME_IN_ALL_BLOCKS},
+    {make_all_but_one_bit, combine_bits_and, true, SAME_IN_ALL_BLOCKS},
+    {make_one_bit, combine_bits_or, true, SAME_IN_ALL_BLOCKS},
+    {make_plain_term, combine_bits_xor, true, SAME_IN_ALL_BLOCKS},
+    {make_wide_term, add, false, ADDED_BY_EACH},
 };
 
 static void add_up(void *in, void *inout, int *count, MPI_Datatype *type) {
@@ -233,24 +233,24 @@ static const struct reduction *find_reduction(const struct call *call) {
 enum { PERIOD = 251, BLOCK_FACTOR = 0x2545f491 };
 
 /* The type represents every integer of these bits exactly. */
-static int exact_bits(const struct datatype *datatype) {
+static int count_exact_bits(const struct datatype *datatype) {
     return datatype->basic == MPI_FLOAT ? 24 : datatype->basic == MPI_DOUBLE ? 53 : 31;
 }
 
 /* Bits of a term, and of the number added to it. Up to one term more than ranks may be added: that of the target
  * before. */
-static int term_bits(const struct call *call) {
-    int bits = exact_bits(call->message.datatype) - 1;
+static int count_term_bits(const struct call *call) {
+    int bits = count_exact_bits(call->message.datatype) - 1;
     for (long terms = 1; find_reduction(call)->growth == ADDED_BY_EACH && terms < call->peers.ranks + 1; terms *= 2)
         bits--;
     return bits;
 }
 
-static double term(const struct call *call, int rank, long position) {
+static double make_term(const struct call *call, int rank, long position) {
     const unsigned stream = call->seed + (unsigned)rank;
     const long place = position % PERIOD;
-    const uint64_t number = 2 * (uint64_t)place, high = word(number, stream), low = word(number + 1, stream);
-    return find_reduction(call)->term((struct draw){high << 32 | low, pattern(place, stream), term_bits(call)});
+    const uint64_t number = 2 * (uint64_t)place, high = make_word(number, stream), low = make_word(number + 1, stream);
+    return find_reduction(call)->term((struct draw){high << 32 | low, make_byte(place, stream), count_term_bits(call)});
 }
 
 /* Numbers of consecutive blocks differ in many bits. An odd factor gives distinct numbers, as long as there are enough
@@ -259,7 +259,7 @@ static double find_block_number(const struct call *call, long block) {
     const uint64_t number = (uint64_t)block * BLOCK_FACTOR;
     if (find_reduction(call)->growth == SAME_IN_ALL_BLOCKS)
         return 0;
-    return (double)(number & ((UINT64_C(1) << term_bits(call)) - 1));
+    return (double)(number & ((UINT64_C(1) << count_term_bits(call)) - 1));
 }
 
 /* Stores values, each plus `more`, as elements of the type. */
@@ -282,7 +282,7 @@ void fill_terms(const struct call *call, unsigned char *data, long elements, lon
     double terms[PERIOD];
     long block_bytes;
     for (long i = 0; i < find_least(PERIOD, elements); i++)
-        terms[(from + i) % PERIOD] = term(call, rank, from + i);
+        terms[(from + i) % PERIOD] = make_term(call, rank, from + i);
     for (long i = 0; i < elements; i += block_bytes) {
         const long at = from + i;
         block_bytes = count_to_block_end(at, elements - i);
@@ -292,9 +292,9 @@ void fill_terms(const struct call *call, unsigned char *data, long elements, lon
 }
 
 static double reduce_terms(const struct call *call, long position, int first_rank, int last_rank) {
-    double value = term(call, first_rank, position);
+    double value = make_term(call, first_rank, position);
     for (int rank = first_rank + 1; rank <= last_rank; rank++)
-        value = find_reduction(call)->merge(value, term(call, rank, position));
+        value = find_reduction(call)->merge(value, make_term(call, rank, position));
     return value;
 }
 

@@ -41,13 +41,13 @@ struct amounts find_amounts(const struct operation *operation, const struct call
 
 /* --- layout --- */
 
-static long page_bytes(void) {
+static long read_page_bytes(void) {
     return sysconf(_SC_PAGESIZE);
 }
 
 /* Slots are multiples of this unit: the system takes back whole pages only. */
 static long find_unit(const struct memory *memory) {
-    return memory->cold && !memory->untouched ? LINE : page_bytes();
+    return memory->cold && !memory->untouched ? LINE : read_page_bytes();
 }
 
 static long round_up(long value, long unit) {
@@ -62,30 +62,30 @@ static long align(const struct memory *memory, long from) {
     return round_up(from, find_unit(memory));
 }
 
-static long larger(long a, long b) {
+static long find_larger(long a, long b) {
     return a > b ? a : b;
 }
 
 /* Guards are a page; cold buffers, of which there are many, have a cache line, so that they do not need more pages than
  * their size. */
-static long guard_bytes(const struct memory *memory) {
-    return larger(GUARD_BYTES, find_unit(memory));
+static long count_guard_bytes(const struct memory *memory) {
+    return find_larger(GUARD_BYTES, find_unit(memory));
 }
 
 static long find_slot_unit(const struct memory *memory) {
-    const long unit = larger(2 * memory->alignment, find_unit(memory));
-    return memory->huge ? larger(unit, HUGE_BYTES) : unit;
+    const long unit = find_larger(2 * memory->alignment, find_unit(memory));
+    return memory->huge ? find_larger(unit, HUGE_BYTES) : unit;
 }
 
-static int64_t common_divisor(int64_t a, int64_t b) {
-    return b == 0 ? a : common_divisor(b, a % b);
+static int64_t find_common_divisor(int64_t a, int64_t b) {
+    return b == 0 ? a : find_common_divisor(b, a % b);
 }
 
 /* The step from slot to slot is about the golden section of their number: an order that processors do not predict, and
  * which visits each slot once per cycle. */
 static int64_t find_step(int64_t slots) {
     int64_t step = (int64_t)((double)slots * 0.6180339887) + 1;
-    while (common_divisor(slots, step) != 1)
+    while (find_common_divisor(slots, step) != 1)
         step++;
     return step;
 }
@@ -102,7 +102,8 @@ long count_receive_bytes(const struct call *call) {
 long plan_buffers(struct buffers *buffers, const struct call *call, long share_bytes) {
     const struct amounts as_root = find_amounts(buffers->operation, call, true);
     const struct amounts as_other = find_amounts(buffers->operation, call, false);
-    const long most = larger(as_root.send_bytes, as_other.send_bytes) + larger(as_root.receive_bytes, as_other.receive_bytes);
+    const long most =
+        find_larger(as_root.send_bytes, as_other.send_bytes) + find_larger(as_root.receive_bytes, as_other.receive_bytes);
     const bool root = call->peers.rank == call->peers.root, rotates = buffers->memory.root == ROTATING;
     /* The same on all ranks. Without rotating roots, room for another root serves one checked call only, and is
      * limited. */
@@ -110,26 +111,27 @@ long plan_buffers(struct buffers *buffers, const struct call *call, long share_b
         rotates || (buffers->operation->ranks.rooted && !buffers->memory.cold && add_gaps(call, most) <= MOST_FOR_ANY_ROOT);
     buffers->any_root = either;
     const struct amounts local = root ? as_root : as_other;
-    const long sent = add_gaps(call, either ? larger(as_root.send_bytes, as_other.send_bytes) : local.send_bytes);
-    const long received = add_gaps(call, either ? larger(as_root.receive_bytes, as_other.receive_bytes) : local.receive_bytes);
-    const long guard = guard_bytes(&buffers->memory);
+    const long sent = add_gaps(call, either ? find_larger(as_root.send_bytes, as_other.send_bytes) : local.send_bytes);
+    const long received =
+        add_gaps(call, either ? find_larger(as_root.receive_bytes, as_other.receive_bytes) : local.receive_bytes);
+    const long guard = count_guard_bytes(&buffers->memory);
     buffers->send_at = align(&buffers->memory, guard);
     buffers->receive_at = align(&buffers->memory, buffers->send_at + sent + guard);
     buffers->receive_room = received;
     buffers->stride = round_up(buffers->receive_at + received + guard, find_slot_unit(&buffers->memory));
     buffers->slots = 1;
     if (buffers->memory.cold)
-        buffers->slots = larger(2, share_bytes / buffers->stride + 1);
+        buffers->slots = find_larger(2, share_bytes / buffers->stride + 1);
     if (buffers->slots > MOST_SLOTS)
         buffers->slots = MOST_SLOTS;
     buffers->step = find_step(buffers->slots);
-    buffers->map_bytes = buffers->stride * buffers->slots + find_slot_unit(&buffers->memory) + page_bytes();
+    buffers->map_bytes = buffers->stride * buffers->slots + find_slot_unit(&buffers->memory) + read_page_bytes();
     return buffers->map_bytes;
 }
 
 /* --- memory --- */
 
-static long huge_bytes_in_use(void) {
+static long read_huge_bytes(void) {
     char line[256];
     long kib = 0;
     FILE *file = fopen("/proc/self/smaps_rollup", "r");
@@ -142,7 +144,7 @@ static long huge_bytes_in_use(void) {
 }
 
 bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
-    const long before = buffers->memory.huge ? huge_bytes_in_use() : 0; /* Slow to read. */
+    const long before = buffers->memory.huge ? read_huge_bytes() : 0; /* Slow to read. */
     void *map = mmap(NULL, (size_t)buffers->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED) {
         snprintf(reason, REASON_BYTES, "the system gave no memory for the buffers (%ld bytes)", buffers->map_bytes);
@@ -150,7 +152,7 @@ bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
     }
     buffers->map = map;
     const uintptr_t at = (uintptr_t)map;
-    const uintptr_t unit = (uintptr_t)larger(find_slot_unit(&buffers->memory), page_bytes());
+    const uintptr_t unit = (uintptr_t)find_larger(find_slot_unit(&buffers->memory), read_page_bytes());
     buffers->base = (unsigned char *)map + ((at + unit - 1) / unit * unit - at);
     /* If the system uses huge pages by itself, normal ones must be requested, too. */
     madvise(map, (size_t)buffers->map_bytes, buffers->memory.huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
@@ -161,7 +163,7 @@ bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
     }
     if (!buffers->memory.huge)
         return true;
-    const long wanted = buffers->stride * buffers->slots / HUGE_BYTES, got = (huge_bytes_in_use() - before) / HUGE_BYTES;
+    const long wanted = buffers->stride * buffers->slots / HUGE_BYTES, got = (read_huge_bytes() - before) / HUGE_BYTES;
     if (got >= wanted)
         return true;
     snprintf(reason, REASON_BYTES,
@@ -217,7 +219,7 @@ bool buffers_change(const struct buffers *buffers) {
     return buffers->slots > 1 || buffers->memory.root == ROTATING || buffers->memory.untouched;
 }
 
-static void next_slot(struct buffers *buffers) {
+static void advance_slot(struct buffers *buffers) {
     buffers->slot = (buffers->slot + buffers->step) % buffers->slots;
 }
 
@@ -225,13 +227,13 @@ static void next_slot(struct buffers *buffers) {
  * buffer. */
 static void renew_pages(const struct buffers *buffers) {
     madvise(find_slot_start(buffers), (size_t)buffers->stride, MADV_DONTNEED);
-    for (long at = buffers->send_at; at < buffers->receive_at; at += page_bytes())
+    for (long at = buffers->send_at; at < buffers->receive_at; at += read_page_bytes())
         find_slot_start(buffers)[at] = 1;
 }
 
 void change_buffers(struct buffers *buffers, struct call *call) {
     if (buffers->slots > 1)
-        next_slot(buffers);
+        advance_slot(buffers);
     if (buffers->memory.untouched)
         renew_pages(buffers);
     set_root(buffers, call, buffers->memory.root == ROTATING ? (call->peers.root + 1) % call->peers.ranks : call->peers.root);
@@ -240,20 +242,20 @@ void change_buffers(struct buffers *buffers, struct call *call) {
 /* --- contents --- */
 
 /* Copies contiguous data, as `fill` and `check` see them, to the layout of a type with gaps. */
-static void spread(const struct call *call, const unsigned char *packed, unsigned char *spaced, long bytes) {
+static void spread_data(const struct call *call, const unsigned char *packed, unsigned char *spaced, long bytes) {
     for (long i = 0; i < bytes; i++)
         spaced[i / call->message.bytes * call->message.extent +
-               call->message.datatype->place(i % call->message.bytes, call->message.bytes)] = packed[i];
+               call->message.datatype->find_place(i % call->message.bytes, call->message.bytes)] = packed[i];
 }
 
-static void gather(const struct call *call, const unsigned char *spaced, unsigned char *packed, long bytes) {
+static void pack_data(const struct call *call, const unsigned char *spaced, unsigned char *packed, long bytes) {
     for (long i = 0; i < bytes; i++)
         packed[i] = spaced[i / call->message.bytes * call->message.extent +
-                           call->message.datatype->place(i % call->message.bytes, call->message.bytes)];
+                           call->message.datatype->find_place(i % call->message.bytes, call->message.bytes)];
 }
 
 static bool has_gaps(const struct call *call) {
-    return call->message.datatype->place && call->message.bytes > 0;
+    return call->message.datatype->find_place && call->message.bytes > 0;
 }
 
 static void fill_plainly(const struct operation *operation, struct call *call) {
@@ -266,8 +268,8 @@ static void fill_with_gaps(const struct operation *operation, struct call *call)
     call->buffers.receive = call->buffers.send + call->buffers.send_bytes;
     memset(call->buffers.send, GUARD, (size_t)(call->buffers.send_bytes + call->buffers.receive_bytes));
     operation->hooks.fill(call);
-    spread(call, call->buffers.send, send, call->buffers.send_bytes);
-    spread(call, call->buffers.receive, receive, call->buffers.receive_bytes);
+    spread_data(call, call->buffers.send, send, call->buffers.send_bytes);
+    spread_data(call, call->buffers.receive, receive, call->buffers.receive_bytes);
     free(call->buffers.send);
     call->buffers.send = send;
     call->buffers.receive = receive;
@@ -311,7 +313,7 @@ static bool are_gaps_intact(const struct call *call, const unsigned char *packed
     const size_t bytes = (size_t)add_gaps(call, call->buffers.receive_bytes);
     unsigned char *const right = obtain_memory(bytes + 1);
     memset(right, GUARD, bytes);
-    spread(call, packed, right, call->buffers.receive_bytes);
+    spread_data(call, packed, right, call->buffers.receive_bytes);
     const bool stand = memcmp(right, call->buffers.receive, bytes) == 0;
     free(right);
     return stand;
@@ -326,7 +328,7 @@ void check_buffers(const struct buffers *buffers, const struct call *call, struc
     }
     struct call packed = *call;
     packed.buffers.receive = obtain_memory((size_t)call->buffers.receive_bytes + 1);
-    gather(call, call->buffers.receive, packed.buffers.receive, call->buffers.receive_bytes);
+    pack_data(call, call->buffers.receive, packed.buffers.receive, call->buffers.receive_bytes);
     buffers->operation->hooks.check(&packed, mismatch);
     if (mismatch->wrong_bytes == 0 && !are_gaps_intact(call, packed.buffers.receive)) {
         mismatch->instead = "a gap of the datatype was written to";
@@ -359,7 +361,7 @@ void fill_for_timing(struct buffers *buffers, struct call *call) {
         memset(call->buffers.elsewhere, 0, (size_t)add_gaps(call, call->buffers.receive_bytes));
     buffers->sent = hash_sent(buffers);
     for (int64_t i = 1; i < buffers->slots; i++) {
-        next_slot(buffers);
+        advance_slot(buffers);
         memcpy(find_slot_start(buffers), first, (size_t)buffers->stride);
     }
     set_root(buffers, call, root);
@@ -370,7 +372,7 @@ static bool is_guard(const unsigned char *from, const unsigned char *to) {
 }
 
 bool are_guards_intact(const struct buffers *buffers, const struct call *call) {
-    const long guard = guard_bytes(&buffers->memory);
+    const long guard = count_guard_bytes(&buffers->memory);
     const unsigned char *const first = find_slot_start(buffers), *const receive = first + buffers->receive_at;
     /* Data received for earlier roots may still be there. */
     const long received = buffers->memory.root == ROTATING || call->buffers.elsewhere

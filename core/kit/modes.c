@@ -18,7 +18,7 @@ const struct mode modes[] = {
     [READY] = {MPI_Rsend, MPI_Irsend, MPI_Rsend_init},
 };
 
-static int64_t buffer_bytes(int64_t message_bytes, int messages) {
+static int64_t count_buffer_bytes(int64_t message_bytes, int messages) {
     return messages * (message_bytes + MPI_BSEND_OVERHEAD);
 }
 
@@ -27,7 +27,7 @@ const char *refuse_mode(const struct call *call, int messages) {
         return NULL;
     if (read_choice(call, &threads_choice) > 1)
         return "a process has a single buffer for MPI_Bsend: mode=buffered needs threads=1";
-    if (buffer_bytes(call->message.bytes, messages) > INT32_MAX)
+    if (count_buffer_bytes(call->message.bytes, messages) > INT32_MAX)
         return "mode=buffered needs a buffer larger than the 2^31-1 bytes that MPI_Buffer_attach takes";
     return NULL;
 }
@@ -40,7 +40,7 @@ int attach_buffer(const struct call *call, int messages, void **buffer) {
     int code = MPI_Pack_size(call->message.count, call->message.type, call->peers.comm, &message_bytes);
     if (code)
         return code;
-    const int64_t bytes = buffer_bytes(message_bytes, messages);
+    const int64_t bytes = count_buffer_bytes(message_bytes, messages);
     void *const room = bytes > INT32_MAX ? NULL : try_memory((size_t)bytes);
     if (!room)
         return MPI_ERR_NO_MEM;

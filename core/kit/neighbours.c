@@ -132,7 +132,7 @@ int make_neighbourhood_state(struct call *call, bool gaps) {
     int code = make_new_comm_state(call, sizeof(struct neighbourhood));
     if (code)
         return code;
-    struct neighbourhood *neighbourhood = neighbourhood_of(call);
+    struct neighbourhood *neighbourhood = get_neighbourhood(call);
     neighbourhood->grid.gaps = gaps;
     code = choose_grid(call, &neighbourhood->grid);
     call->layout = &neighbourhood->grid.layout;
@@ -142,17 +142,17 @@ int make_neighbourhood_state(struct call *call, bool gaps) {
 }
 
 int make_cartesian(struct call *call) {
-    const struct grid *grid = &neighbourhood_of(call)->grid;
+    const struct grid *grid = &get_neighbourhood(call)->grid;
     return MPI_Cart_create(call->peers.members, grid->layout.dimensions, grid->layout.extents, grid->periods, 0,
-                           &new_comm_of(call)->comm);
+                           &get_new_comm(call)->comm);
 }
 
 /* Open MPI's MPI_UNWEIGHTED is a low address, for which gcc warns of an array of size 0 if it knows the value. */
 int make_distributed(struct call *call) {
-    const struct neighbours *local = &neighbourhood_of(call)->local;
+    const struct neighbours *local = &get_neighbourhood(call)->local;
     int *volatile weights = MPI_UNWEIGHTED;
     return MPI_Dist_graph_create_adjacent(call->peers.members, local->count, local->ranks, weights, local->count, local->ranks,
-                                          weights, MPI_INFO_NULL, 0, &new_comm_of(call)->comm);
+                                          weights, MPI_INFO_NULL, 0, &get_new_comm(call)->comm);
 }
 
 /* --- the operations --- */
@@ -194,14 +194,14 @@ int prepare_neighbours(struct call *call) {
     const int code = make_neighbourhood_state(call, cartesian);
     if (code)
         return code;
-    place_blocks(call, neighbourhood_of(call));
+    place_blocks(call, get_neighbourhood(call));
     return cartesian ? make_cartesian(call) : make_distributed(call);
 }
 
 /* Blocks from beyond a border are not received. */
 void check_neighbours(const struct call *call, stream_function *stream, struct mismatch *mismatch) {
     for (int block = 0; block < call->window.messages; block++) {
-        const struct origin from = find_origin(&neighbourhood_of(call)->grid, call->peers.rank, block);
+        const struct origin from = find_origin(&get_neighbourhood(call)->grid, call->peers.rank, block);
         const long at = block * call->message.bytes;
         if (from.rank != MPI_PROC_NULL)
             check_bytes(call->buffers.receive + at, call->message.bytes, stream(call, from), at, mismatch);

@@ -38,7 +38,7 @@ struct neighbourhood {
     MPI_Datatype types[MOST_NEIGHBOURS];
 };
 
-static inline struct neighbourhood *neighbourhood_of(const struct call *call) {
+static inline struct neighbourhood *get_neighbourhood(const struct call *call) {
     return call->state;
 }
 
@@ -69,7 +69,7 @@ void check_neighbours(const struct call *call, stream_function *stream, struct m
 #define NEIGHBOURHOOD \
     .kind = KIND_NEIGHBOURHOOD, .metric = METRIC_TIME, .timing.start = "window", .data.sized = true, \
     .hooks.count_messages = count_neighbours, CHOICES(&graph_choice, &dimensions_choice, &grid_choice, &periodic_choice), \
-    .hooks.takes = count_grid_ranks, .hooks.refuses = refuse_neighbours, .hooks.prepare = prepare_neighbours, \
+    .hooks.takes = count_grid_ranks, .hooks.refuse = refuse_neighbours, .hooks.prepare = prepare_neighbours, \
     .hooks.finish = finish_new_comm
 
 #endif

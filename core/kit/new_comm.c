@@ -19,11 +19,11 @@ int prepare_new_comm(struct call *call) {
 
 int prepare_group(struct call *call) {
     const int code = prepare_new_comm(call);
-    return code ? code : MPI_Comm_group(call->peers.members, &new_comm_of(call)->group);
+    return code ? code : MPI_Comm_group(call->peers.members, &get_new_comm(call)->group);
 }
 
 void finish_new_comm(struct call *call) {
-    struct new_comm *new_comm = new_comm_of(call);
+    struct new_comm *new_comm = get_new_comm(call);
     if (new_comm && new_comm->comm != MPI_COMM_NULL)
         MPI_Comm_free(&new_comm->comm);
     if (new_comm && new_comm->group != MPI_GROUP_NULL)
@@ -56,7 +56,7 @@ static int read_comm(MPI_Comm comm, struct properties *observed) {
 
 /* All zero if the call made no communicator. */
 int free_new_comm(struct call *call) {
-    struct new_comm *new_comm = new_comm_of(call);
+    struct new_comm *new_comm = get_new_comm(call);
     new_comm->observed = (struct properties){0};
     if (new_comm->comm == MPI_COMM_NULL)
         return MPI_SUCCESS;
@@ -75,7 +75,7 @@ void check_properties(const struct properties *observed, struct properties expec
 }
 
 bool is_separate(const struct call *call, struct mismatch *mismatch) {
-    mismatch->instead = new_comm_of(call)->fault;
+    mismatch->instead = get_new_comm(call)->fault;
     mismatch->wrong_bytes += mismatch->instead != NULL;
     return !mismatch->instead;
 }
@@ -84,7 +84,7 @@ void check_topology(const struct call *call, int topology, struct mismatch *mism
     if (!is_separate(call, mismatch))
         return;
     const struct properties expected = {.ranks = call->peers.ranks, .rank = call->peers.rank, .topology = topology};
-    check_properties(&new_comm_of(call)->observed, expected, mismatch);
+    check_properties(&get_new_comm(call)->observed, expected, mismatch);
 }
 
 void check_new_comm(const struct call *call, struct mismatch *mismatch) {

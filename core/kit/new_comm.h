@@ -25,7 +25,7 @@ struct new_comm {
     const char *fault;
 };
 
-static inline struct new_comm *new_comm_of(const struct call *call) {
+static inline struct new_comm *get_new_comm(const struct call *call) {
     return call->state;
 }
 

@@ -14,10 +14,10 @@ bool can_be_kept(long bytes) {
 }
 
 static long find_place(const struct call *call, long position) {
-    if (!call->message.datatype->place || call->message.bytes == 0)
+    if (!call->message.datatype->find_place || call->message.bytes == 0)
         return position;
     return position / call->message.bytes * call->message.extent +
-           call->message.datatype->place(position % call->message.bytes, call->message.bytes);
+           call->message.datatype->find_place(position % call->message.bytes, call->message.bytes);
 }
 
 /* Bytes that no call writes, such as those of a missing neighbour, still hold GUARD. */

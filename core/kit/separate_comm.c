@@ -16,7 +16,7 @@ static const char *compare(const struct call *call, MPI_Comm new_comm) {
     return right ? NULL : "by MPI_Comm_compare the new communicator has other ranks than it was made of";
 }
 
-static int rank_in_old(const struct call *call, MPI_Comm new_comm, int rank, int *old) {
+static int find_rank_in_old(const struct call *call, MPI_Comm new_comm, int rank, int *old) {
     MPI_Group ours, theirs;
     int code = MPI_Comm_group(new_comm, &ours);
     if (code)
@@ -44,7 +44,7 @@ static int exchange_probe(const struct call *call, MPI_Comm new_comm, int *heard
     code = code ? code : MPI_Comm_size(new_comm, &ranks);
     if (code || (rank ^ 1) >= ranks)
         return code;
-    code = rank_in_old(call, new_comm, rank ^ 1, &other);
+    code = find_rank_in_old(call, new_comm, rank ^ 1, &other);
     if (code)
         return code;
     return rank % 2 ? probe_both(call, new_comm, other, heard) : MPI_Send(NULL, 0, MPI_BYTE, other, TAG, call->peers.members);
@@ -52,7 +52,7 @@ static int exchange_probe(const struct call *call, MPI_Comm new_comm, int *heard
 
 /* If both are the same, the old one must not be freed as the new one. */
 int check_separate(struct call *call) {
-    struct new_comm *new_comm = new_comm_of(call);
+    struct new_comm *new_comm = get_new_comm(call);
     int heard = 0;
     if (new_comm->comm == MPI_COMM_NULL)
         return MPI_SUCCESS;

@@ -52,20 +52,20 @@ int count_others(const struct call *call) {
 static int count_origin_blocks(const struct call *call, int origin, int until) {
     int blocks = 0;
     for (int target = 0; target < until; target++)
-        blocks += target_of(call)->reaches(call, origin, target);
+        blocks += get_target(call)->reaches(call, origin, target);
     return blocks;
 }
 
 static int count_target_blocks(const struct call *call, int target, int until) {
     int blocks = 0;
     for (int origin = 0; origin < until; origin++)
-        blocks += target_of(call)->reaches(call, origin, target);
+        blocks += get_target(call)->reaches(call, origin, target);
     return blocks;
 }
 
 /* Place of a block in the target's memory. */
 static MPI_Aint find_place(const struct call *call, int rank, long block) {
-    const struct target *target = target_of(call);
+    const struct target *target = get_target(call);
     return target->places[rank] + (target->rma_kind == ADDS ? 0 : block * call->message.extent);
 }
 
@@ -215,12 +215,12 @@ static int complete_and_wait(const struct target *target) {
 
 /* Synchronises the public and the private copy of the window. */
 static void synchronise_copies(const struct call *call) {
-    MPI_Win_sync(target_of(call)->window);
+    MPI_Win_sync(get_target(call)->window);
 }
 
 static void lock_own_memory(const struct call *call) {
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, call->peers.rank, 0, target_of(call)->window);
-    MPI_Win_unlock(call->peers.rank, target_of(call)->window);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, call->peers.rank, 0, get_target(call)->window);
+    MPI_Win_unlock(call->peers.rank, get_target(call)->window);
 }
 
 /* Fences and posts synchronise both copies. */
@@ -247,20 +247,20 @@ const struct choice epoch_choice = {
     "epoch", "what ends a call: a flush within one MPI_Win_lock_all; the unlock of a lock per call; a fence; complete and wait",
     NAMES_OF("flush", "flush_local", "lock", "lock_all", "fence", "pscw")};
 
-static const struct epoch *epoch_of(const struct call *call) {
+static const struct epoch *find_epoch(const struct call *call) {
     return &epochs[read_choice(call, &epoch_choice)];
 }
 
 void synchronise_memory(const struct call *call) {
-    const struct target *target = target_of(call);
+    const struct target *target = get_target(call);
     if (target->without_mpi && target->unified)
         atomic_thread_fence(memory_order_seq_cst);
     else
-        epoch_of(call)->synchronise_memory(call);
+        find_epoch(call)->synchronise_memory(call);
 }
 
 int complete_at_target(struct call *call) {
-    const struct target *target = target_of(call);
+    const struct target *target = get_target(call);
     return target->epoch->late && target->peer_count > 0 ? MPI_Win_flush_all(target->window) : MPI_SUCCESS;
 }
 
@@ -275,12 +275,12 @@ static bool share_memory(const struct call *call) {
 }
 
 const char *refuse_active_targets(const struct call *call) {
-    const bool may = epoch_of(call)->passive;
+    const bool may = find_epoch(call)->passive;
     return may ? refuse_target(call) : "a computing target cannot synchronise; epoch=flush needs nothing of it";
 }
 
 const char *refuse_target(const struct call *call) {
-    if (call->form == NONBLOCKING && !epoch_of(call)->passive)
+    if (call->form == NONBLOCKING && !find_epoch(call)->passive)
         return "MPI_Rput and its like need a passive target: the nonblocking form needs an epoch such as flush";
     if (read_choice(call, &allocation_choice) == SHARED && !share_memory(call))
         return "allocation=shared needs all ranks on one node";
@@ -328,7 +328,7 @@ static struct target *make_target_state(struct call *call, rma_pattern *reaches,
     target->places = obtain_memory(sizeof *target->places * (size_t)call->peers.ranks);
     target->reaches = reaches;
     target->rma_kind = rma_kind;
-    target->epoch = epoch_of(call);
+    target->epoch = find_epoch(call);
     call->state = target;
     return target;
 }
@@ -379,7 +379,7 @@ static void free_group(MPI_Group *group) {
 }
 
 void finish_target(struct call *call) {
-    struct target *target = target_of(call);
+    struct target *target = get_target(call);
     if (!target)
         return;
     if (target->locked)
@@ -401,7 +401,7 @@ void finish_target(struct call *call) {
 /* --- calls --- */
 
 int run_transfers(struct call *call, transfer_function *move) {
-    const struct target *target = target_of(call);
+    const struct target *target = get_target(call);
     int code = target->open(target);
     for (int i = 0; i < target->transfer_count && !code; i++)
         code = move(call, target->window, &target->transfers[i], &call->window.requests[i]);
@@ -413,7 +413,7 @@ int run_transfers(struct call *call, transfer_function *move) {
 
 /* --- data --- */
 
-static unsigned stream(const struct call *call, int origin, int target, int block) {
+static unsigned find_stream(const struct call *call, int origin, int target, int block) {
     return call->seed + (unsigned)((origin * call->peers.ranks + target) * MOST_BLOCKS + block);
 }
 
@@ -423,9 +423,9 @@ static void visit_blocks(const struct call *call, bool as_origin,
     long at = 0;
     for (int peer = 0; peer < call->peers.ranks; peer++) {
         const int origin = as_origin ? call->peers.rank : peer, target = as_origin ? peer : call->peers.rank;
-        const int blocks = target_of(call)->reaches(call, origin, target);
+        const int blocks = get_target(call)->reaches(call, origin, target);
         for (int block = 0; block < blocks; block++, at += call->message.bytes)
-            see(call, at, stream(call, origin, target, block), context);
+            see(call, at, find_stream(call, origin, target, block), context);
     }
 }
 
@@ -443,13 +443,13 @@ static void store_for_others(const struct call *call, unsigned char *memory) {
     for (long i = 0; i < call->buffers.send_bytes; i++) {
         const long position = i % call->message.bytes;
         const long place =
-            call->message.datatype->place ? call->message.datatype->place(position, call->message.bytes) : position;
+            call->message.datatype->find_place ? call->message.datatype->find_place(position, call->message.bytes) : position;
         memory[i / call->message.bytes * call->message.extent + place] = call->buffers.send[i];
     }
 }
 
 void fill_moved(struct call *call) {
-    const struct target *target = target_of(call);
+    const struct target *target = get_target(call);
     visit_blocks(call, target->rma_kind != GETS, fill_block, NULL);
     if (target->rma_kind == GETS && target->is_allocated_by_mpi && target->bytes > 0)
         store_for_others(call, target->memory);
@@ -457,39 +457,39 @@ void fill_moved(struct call *call) {
 }
 
 void avoid_mpi(const struct call *call, bool without_mpi) {
-    target_of(call)->without_mpi = without_mpi;
+    get_target(call)->without_mpi = without_mpi;
 }
 
 bool is_visible_without_mpi(const struct call *call) {
-    const struct target *target = target_of(call);
+    const struct target *target = get_target(call);
     return target->unified || target->rma_kind == GETS || !target->epoch->passive;
 }
 
 bool is_target(const struct call *call) {
-    return target_of(call)->reached && target_of(call)->rma_kind != GETS;
+    return get_target(call)->reached && get_target(call)->rma_kind != GETS;
 }
 
 bool is_passive_target(const struct call *call) {
-    const struct target *target = target_of(call);
+    const struct target *target = get_target(call);
     return is_target(call) && target->epoch->passive;
 }
 
 /* Data that were got are outside the window. */
 void check_moved(const struct call *call, struct mismatch *mismatch) {
-    if (target_of(call)->rma_kind != GETS)
+    if (get_target(call)->rma_kind != GETS)
         synchronise_memory(call);
-    visit_blocks(call, target_of(call)->rma_kind == GETS, check_block, mismatch);
+    visit_blocks(call, get_target(call)->rma_kind == GETS, check_block, mismatch);
 }
 
 void fill_added(struct call *call) {
     fill_addends(call);
-    if (target_of(call)->bytes > 0)
+    if (get_target(call)->bytes > 0)
         fill_terms(call, call->buffers.receive, call->message.count, 0, call->peers.rank);
     synchronise_memory(call);
 }
 
 void check_added(const struct call *call, struct mismatch *mismatch) {
     synchronise_memory(call);
-    if (target_of(call)->bytes > 0)
+    if (get_target(call)->bytes > 0)
         check_sums(call, mismatch);
 }

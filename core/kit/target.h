@@ -67,7 +67,7 @@ struct target {
     int64_t busy_ns;
 };
 
-static inline struct target *target_of(const struct call *call) {
+static inline struct target *get_target(const struct call *call) {
     return call->state;
 }
 
@@ -115,7 +115,7 @@ const char *refuse_reduction(const struct call *call);
     .hooks.is_passive_target = is_passive_target
 #define MOVES ONE_SIDED, .data.sized = true, .hooks.fill = fill_moved, .hooks.check = check_moved
 #define ADDITION \
-    ONE_SIDED, .data.sized = true, .data.datatypes = NUMBERS, .data.accumulates = true, .hooks.refuses = refuse_reduction, \
+    ONE_SIDED, .data.sized = true, .data.datatypes = NUMBERS, .data.accumulates = true, .hooks.refuse = refuse_reduction, \
                .hooks.fill = fill_added
 /* One number is sent and one is returned. */
 #define ON_ELEMENT ONE_SIDED, TO_SECOND, .data.accumulates = true

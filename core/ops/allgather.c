@@ -58,7 +58,7 @@ static const struct operation allgatherv = {
     RECEIVES({.each = 1}),
     .data.sized = true,
     COUNTED(prepare_rank_counts),
-    .hooks.refuses = refuse_counts,
+    .hooks.refuse = refuse_counts,
     .forms = {blocking_v, nonblocking_v, persistent_v},
     .hooks.fill = fill_own_block,
     .hooks.check = check_all_blocks,

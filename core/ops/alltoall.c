@@ -61,21 +61,21 @@ static const char *refuse_w(const struct call *call) {
 }
 
 /* Data differ between pairs of ranks, so that a block delivered to the wrong rank is detected. */
-static unsigned stream(const struct call *call, int from, int to) {
+static unsigned find_stream(const struct call *call, int from, int to) {
     return call->seed + (unsigned)(from * call->peers.ranks + to);
 }
 
 static void fill(struct call *call) {
     for (int to = 0; to < call->peers.ranks; to++) {
         const struct span span = find_block(call, to);
-        fill_bytes(call->buffers.send + span.at, span.bytes, stream(call, call->peers.rank, to));
+        fill_bytes(call->buffers.send + span.at, span.bytes, find_stream(call, call->peers.rank, to));
     }
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     for (int from = 0; from < call->peers.ranks; from++) {
         const struct span span = find_block(call, from);
-        check_bytes(call->buffers.receive + span.at, span.bytes, stream(call, from, call->peers.rank), span.at, mismatch);
+        check_bytes(call->buffers.receive + span.at, span.bytes, find_stream(call, from, call->peers.rank), span.at, mismatch);
     }
 }
 
@@ -95,7 +95,7 @@ static const struct operation alltoallv = {
     .help = "every rank sends a different block to every rank, with a count per pair of ranks",
     ALLTOALL,
     COUNTED(prepare_pair_counts),
-    .hooks.refuses = refuse_counts,
+    .hooks.refuse = refuse_counts,
     .forms = {blocking_v, nonblocking_v, persistent_v},
 };
 
@@ -104,7 +104,7 @@ static const struct operation alltoallw = {
     .help = "every rank sends a different block to every rank, with a count, a displacement and a datatype for each",
     ALLTOALL,
     COUNTED(prepare_pair_counts),
-    .hooks.refuses = refuse_w,
+    .hooks.refuse = refuse_w,
     .forms = {blocking_w, nonblocking_w, persistent_w},
 };
 REGISTER(operation, alltoall);

@@ -133,7 +133,7 @@ static int notify(struct call *call, const struct windows *state, int tag) {
 }
 
 /* Ranks that only send need no statuses. */
-static MPI_Status *statuses_of_window(struct call *call, const struct windows *state) {
+static MPI_Status *find_window_statuses(struct call *call, const struct windows *state) {
     return call->window.receipts ? next_receipts(call, state->pending) : MPI_STATUSES_IGNORE;
 }
 
@@ -145,7 +145,7 @@ static int run_window(struct call *call, step *receive_all, step *send_all) {
     if (!code)
         code = send_all(call, state);
     if (!code)
-        code = MPI_Waitall(state->pending, state->requests, statuses_of_window(call, state));
+        code = MPI_Waitall(state->pending, state->requests, find_window_statuses(call, state));
     return code || !state->notified ? code : notify(call, state, TAG_ARRIVED);
 }
 
@@ -274,7 +274,7 @@ static void finish(struct call *call) {
     call->state = NULL;
 }
 
-static const char *refuses(const struct call *call) {
+static const char *refuse(const struct call *call) {
     return refuse_mode(call, count_most_messages(call, 1));
 }
 
@@ -316,7 +316,7 @@ static const struct operation bandwidth = {
     .ranks.between_two = true,
     .timing.rank_0_measures = true,
     .timing.start = "none",
-    .hooks.refuses = refuses,
+    .hooks.refuse = refuse,
     .forms = {blocking, nonblocking, persistent},
     .hooks.prepare = prepare_bandwidth,
 };
@@ -329,7 +329,7 @@ static const struct operation bandwidth_bidirectional = {
     BOTH_WAYS,
     .ranks.between_two = true,
     .timing.start = "window",
-    .hooks.refuses = refuses,
+    .hooks.refuse = refuse,
     .forms = {[NONBLOCKING] = nonblocking, [PERSISTENT] = persistent},
     .hooks.prepare = prepare_bidirectional,
 };
@@ -342,7 +342,7 @@ static const struct operation message_rate = {
     BOTH_WAYS,
     .ranks.in_pairs = true,
     .timing.start = "window",
-    .hooks.refuses = refuses,
+    .hooks.refuse = refuse,
     .forms = {blocking, nonblocking, persistent},
     .hooks.prepare = prepare_rate,
 };
@@ -355,7 +355,7 @@ static const struct operation message_rate_bidirectional = {
     BOTH_WAYS,
     .ranks.in_pairs = true,
     .timing.start = "window",
-    .hooks.refuses = refuses,
+    .hooks.refuse = refuse,
     .forms = {[NONBLOCKING] = nonblocking, [PERSISTENT] = persistent},
     .hooks.prepare = prepare_bidirectional_rate,
 };
@@ -369,7 +369,7 @@ static const struct operation fan_in = {
     .amounts.root_receive = {.base = -1, .each = 1, .per_message = true},
     .ranks.least = 2,
     .timing.start = "window",
-    .hooks.refuses = refuses,
+    .hooks.refuse = refuse,
     .forms = {blocking, nonblocking, persistent},
     .hooks.prepare = prepare_fan_in,
 };
@@ -383,7 +383,7 @@ static const struct operation fan_out = {
     .amounts.receive = A_WINDOW,
     .ranks.least = 2,
     .timing.start = "window",
-    .hooks.refuses = refuse_fan_out,
+    .hooks.refuse = refuse_fan_out,
     .forms = {blocking, nonblocking, persistent},
     .hooks.prepare = prepare_fan_out,
 };

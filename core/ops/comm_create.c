@@ -4,11 +4,11 @@
 enum { TAG = 1 };
 
 static int create(struct call *call) {
-    return MPI_Comm_create(call->peers.members, new_comm_of(call)->group, &new_comm_of(call)->comm);
+    return MPI_Comm_create(call->peers.members, get_new_comm(call)->group, &get_new_comm(call)->comm);
 }
 
 static int create_group(struct call *call) {
-    return MPI_Comm_create_group(call->peers.members, new_comm_of(call)->group, TAG, &new_comm_of(call)->comm);
+    return MPI_Comm_create_group(call->peers.members, get_new_comm(call)->group, TAG, &get_new_comm(call)->comm);
 }
 
 static const struct operation comm_create = {

@@ -2,11 +2,11 @@
 #include "kit/separate_comm.h"
 
 static int blocking(struct call *call) {
-    return MPI_Comm_dup(call->peers.members, &new_comm_of(call)->comm);
+    return MPI_Comm_dup(call->peers.members, &get_new_comm(call)->comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Comm_idup(call->peers.members, &new_comm_of(call)->comm, call->window.requests);
+    return MPI_Comm_idup(call->peers.members, &get_new_comm(call)->comm, call->window.requests);
 }
 
 static const struct operation comm_dup = {

@@ -22,12 +22,12 @@ static int find_colour(const struct call *call, int rank) {
 }
 
 static int split(struct call *call) {
-    return MPI_Comm_split(call->peers.members, find_colour(call, call->peers.rank), call->peers.rank, &new_comm_of(call)->comm);
+    return MPI_Comm_split(call->peers.members, find_colour(call, call->peers.rank), call->peers.rank, &get_new_comm(call)->comm);
 }
 
 static int split_type(struct call *call) {
     return MPI_Comm_split_type(call->peers.members, MPI_COMM_TYPE_SHARED, call->peers.rank, MPI_INFO_NULL,
-                               &new_comm_of(call)->comm);
+                               &get_new_comm(call)->comm);
 }
 
 static void check_split(const struct call *call, struct mismatch *mismatch) {
@@ -39,12 +39,12 @@ static void check_split(const struct call *call, struct mismatch *mismatch) {
             expected.ranks++;
             expected.rank += rank < call->peers.rank;
         }
-    check_properties(&new_comm_of(call)->observed, expected, mismatch);
+    check_properties(&get_new_comm(call)->observed, expected, mismatch);
 }
 
 /* Only the library knows which ranks share memory; the result must be possible. */
 static void check_split_type(const struct call *call, struct mismatch *mismatch) {
-    const struct properties *observed = &new_comm_of(call)->observed;
+    const struct properties *observed = &get_new_comm(call)->observed;
     const bool possible = observed->ranks >= 1 && observed->ranks <= call->peers.ranks && observed->rank >= 0 &&
                           observed->rank < observed->ranks && observed->rank <= call->peers.rank;
     if (is_separate(call, mismatch) && !possible)

@@ -3,7 +3,7 @@
 
 /* Every call finds the number that it compares with, so that every call swaps: two operands alternate. */
 static int compare_and_swap(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
-    struct target *target = target_of(call);
+    struct target *target = get_target(call);
     /* Not const, since SimGrid's MPI_Compare_and_swap takes it so. */
     unsigned char *const expected = target->operands[target->turn].bytes;
     (void)request;
@@ -25,7 +25,7 @@ static void fill_number(const struct call *call, unsigned char *number, unsigned
 }
 
 static void fill(struct call *call) {
-    struct target *target = target_of(call);
+    struct target *target = get_target(call);
     target->swaps = target->filled;
     target->filled = true;
     target->turn = 0;
@@ -37,7 +37,7 @@ static void fill(struct call *call) {
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    const struct target *target = target_of(call);
+    const struct target *target = get_target(call);
     const bool origin = call->peers.rank == call->peers.first;
     const unsigned which = !target->swaps ? STRANGE : origin ? EXPECTED : DESIRED;
     synchronise_memory(call);
@@ -50,7 +50,7 @@ static const struct operation row = {
     ON_ELEMENT,
     .standard = "MPI-4.1 12.3.4",
     .data.datatypes = WHOLE_NUMBERS,
-    .hooks.refuses = refuse_target,
+    .hooks.refuse = refuse_target,
     .forms = {blocking},
     .hooks.prepare = make_element_target,
     .hooks.fill = fill,

@@ -21,7 +21,7 @@ struct exchange {
     struct layout layout;
 };
 
-static const struct exchange *exchange_of(const struct call *call) {
+static const struct exchange *get_exchange(const struct call *call) {
     return call->state;
 }
 
@@ -61,8 +61,8 @@ static int receive(struct call *call, const struct exchange *state, int block, M
 
 /* --- all of them --- */
 
-static inline int each(struct call *call, message *act, MPI_Request *requests) {
-    const struct exchange *state = exchange_of(call);
+static inline int for_each_neighbour(struct call *call, message *act, MPI_Request *requests) {
+    const struct exchange *state = get_exchange(call);
     int code = MPI_SUCCESS;
     for (int block = 0; block < state->count && !code; block++)
         code = act(call, state, block, &requests[block]);
@@ -70,20 +70,20 @@ static inline int each(struct call *call, message *act, MPI_Request *requests) {
 }
 
 static int blocking(struct call *call) {
-    int code = each(call, isend, call->window.requests);
+    int code = for_each_neighbour(call, isend, call->window.requests);
     if (!code)
-        code = each(call, receive, NULL);
-    return code ? code : MPI_Waitall(exchange_of(call)->count, call->window.requests, MPI_STATUSES_IGNORE);
+        code = for_each_neighbour(call, receive, NULL);
+    return code ? code : MPI_Waitall(get_exchange(call)->count, call->window.requests, MPI_STATUSES_IGNORE);
 }
 
 static int nonblocking(struct call *call) {
-    const int code = each(call, irecv, call->window.requests);
-    return code ? code : each(call, isend, call->window.requests + exchange_of(call)->count);
+    const int code = for_each_neighbour(call, irecv, call->window.requests);
+    return code ? code : for_each_neighbour(call, isend, call->window.requests + get_exchange(call)->count);
 }
 
 static int persistent(struct call *call) {
-    const int code = each(call, recv_init, call->window.requests);
-    return code ? code : each(call, send_init, call->window.requests + exchange_of(call)->count);
+    const int code = for_each_neighbour(call, recv_init, call->window.requests);
+    return code ? code : for_each_neighbour(call, send_init, call->window.requests + get_exchange(call)->count);
 }
 
 /* --- before and after --- */
@@ -106,7 +106,7 @@ static int make_state(struct call *call, int64_t ranks, int count) {
 
 /* Receives complete before sends, in one call unless they block. */
 static int expect_messages(struct call *call) {
-    const struct exchange *state = exchange_of(call);
+    const struct exchange *state = get_exchange(call);
     const int code =
         make_receipts(call, call->form == BLOCKING ? state->count : 2 * state->count, state->count, call->message.type);
     for (int block = 0; block < state->count && !code; block++)
@@ -150,26 +150,27 @@ static int prepare_halo(struct call *call) {
 
 static void finish(struct call *call) {
     if (call->state)
-        call->window.requests = exchange_of(call)->replaced;
+        call->window.requests = get_exchange(call)->replaced;
     free(call->state);
     call->state = NULL;
 }
 
 /* Data differ between blocks, so that a block in place of another is detected. */
-static unsigned stream(const struct call *call, int from, int block) {
+static unsigned find_stream(const struct call *call, int from, int block) {
     return call->seed + (unsigned)(from * MOST_NEIGHBOURS + block);
 }
 
 static void fill(struct call *call) {
-    for (int block = 0; block < exchange_of(call)->count; block++)
-        fill_bytes(call->buffers.send + block * call->message.bytes, call->message.bytes, stream(call, call->peers.rank, block));
+    for (int block = 0; block < get_exchange(call)->count; block++)
+        fill_bytes(call->buffers.send + block * call->message.bytes, call->message.bytes,
+                   find_stream(call, call->peers.rank, block));
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    const struct exchange *state = exchange_of(call);
+    const struct exchange *state = get_exchange(call);
     for (int block = 0; block < state->count; block++)
         check_bytes(call->buffers.receive + block * call->message.bytes, call->message.bytes,
-                    stream(call, state->ranks[block], state->mirrors[block]), block * call->message.bytes, mismatch);
+                    find_stream(call, state->ranks[block], state->mirrors[block]), block * call->message.bytes, mismatch);
 }
 
 #define AT_ONCE \

@@ -66,7 +66,7 @@ static const struct operation gatherv = {
     .data.sized = true,
     .ranks.rooted = true,
     COUNTED(prepare_single_counts),
-    .hooks.refuses = refuse_counts,
+    .hooks.refuse = refuse_counts,
     .forms = {blocking_v, nonblocking_v, persistent_v},
     .hooks.fill = fill_own_block,
     .hooks.check = check,

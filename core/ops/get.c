@@ -45,7 +45,7 @@ static int prepare_all_to_all(struct call *call) {
 
 /* --- rows --- */
 
-#define GET MOVES, .standard = "MPI-4.1 12.3.2", .hooks.refuses = refuse_target, .forms = {blocking, nonblocking}
+#define GET MOVES, .standard = "MPI-4.1 12.3.2", .hooks.refuse = refuse_target, .forms = {blocking, nonblocking}
 #define ENDS "; nonblocking: by MPI_Rget and MPI_Wait"
 
 static const struct operation once = {

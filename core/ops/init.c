@@ -2,7 +2,7 @@
 #include "base/op.h"
 #include "base/startup.h"
 
-static int64_t once_ns(void) {
+static int64_t read_once_ns(void) {
     return startup_ns;
 }
 
@@ -18,7 +18,7 @@ static const struct operation init = {
     .kind = KIND_PROCESS,
     .metric = METRIC_TIME,
     .timing.start = "none",
-    .hooks.once_ns = once_ns,
+    .hooks.read_once_ns = read_once_ns,
     .unchecked = "it precedes all checks; every other case shows that it worked",
     .forms = {blocking},
 };

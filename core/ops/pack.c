@@ -42,7 +42,7 @@ static int unpack(struct call *call) {
                       call->peers.comm);
 }
 
-static const char *refuses(const struct call *call) {
+static const char *refuse(const struct call *call) {
     return call->message.bytes > INT32_MAX ? "the packed bytes exceed an int" : NULL;
 }
 
@@ -56,8 +56,8 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 #define PACK \
     .kind = KIND_LOCAL, .metric = METRIC_TIME, SENDS({.base = 1}), RECEIVES({.base = 1}), .standard = "MPI-4.1 5.2", \
-    .data.sized = true, .timing.rank_0_measures = true, .timing.threads = true, .timing.start = "none", \
-    .hooks.refuses = refuses, .hooks.prepare = prepare, .hooks.finish = finish, .hooks.fill = fill, .hooks.check = check
+    .data.sized = true, .timing.rank_0_measures = true, .timing.threads = true, .timing.start = "none", .hooks.refuse = refuse, \
+    .hooks.prepare = prepare, .hooks.finish = finish, .hooks.fill = fill, .hooks.check = check
 
 static const struct operation pack_row = {
     .name = "pack",

@@ -318,7 +318,7 @@ static void finish(struct call *call) {
     call->state = NULL;
 }
 
-static const char *refuses(const struct call *call) {
+static const char *refuse(const struct call *call) {
     const int64_t how = read_choice(call, &receive_choice);
     if (how >= PROBED && call->form != BLOCKING)
         return "receive=probe and matched-probe need form=blocking";
@@ -355,7 +355,7 @@ static const struct operation pingpong = {
     ALONE,
     .timing.threads = true,
     CHOICES(&mode_choice, &receive_choice),
-    .hooks.refuses = refuses,
+    .hooks.refuse = refuse,
     .forms = {run_ping_pong, run_ping_pong, run_ping_pong},
     .hooks.prepare = prepare,
 };
@@ -391,7 +391,7 @@ static const struct operation pingpong_partitioned = {
     .ranks.in_pairs = true,
     .timing.start = "window",
     CHOICES(&partitions_choice),
-    .hooks.refuses = refuse_partitions,
+    .hooks.refuse = refuse_partitions,
     .forms = {[PERSISTENT] = run_ping_pong},
     .hooks.prepare = prepare_partitioned,
 };
@@ -405,7 +405,7 @@ static const struct operation pingpong_pairs = {
     .timing.threads = true,
     .timing.start = "window",
     CHOICES(&mode_choice, &receive_choice),
-    .hooks.refuses = refuses,
+    .hooks.refuse = refuse,
     .forms = {run_ping_pong, run_ping_pong, run_ping_pong},
     .hooks.prepare = prepare_pairs,
 };

@@ -56,7 +56,7 @@ static const struct choice target_choice = {
 static const struct choice busy_choice = {"busy_us", "computing time of the target in microseconds", .least = 1,
                                           .most = MOST_BUSY_US, .usual = 100};
 
-static int64_t now_ns(void) {
+static int64_t read_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
@@ -65,14 +65,14 @@ static int64_t now_ns(void) {
 static int prepare_passive(struct call *call) {
     const int code = prepare_put(call);
     if (call->peers.rank == call->peers.second && read_choice(call, &target_choice) != WAITING)
-        target_of(call)->busy_ns = 1000 * read_choice(call, &busy_choice);
+        get_target(call)->busy_ns = 1000 * read_choice(call, &busy_choice);
     return code;
 }
 
 /* By a clock, not by work, since it must be long enough on every machine. */
 static int put_to_busy_target(struct call *call) {
-    const int64_t busy_ns = target_of(call)->busy_ns, until_ns = busy_ns > 0 ? now_ns() + busy_ns : 0;
-    while (busy_ns > 0 && now_ns() < until_ns)
+    const int64_t busy_ns = get_target(call)->busy_ns, until_ns = busy_ns > 0 ? read_now_ns() + busy_ns : 0;
+    while (busy_ns > 0 && read_now_ns() < until_ns)
         continue;
     return run_transfers(call, put);
 }
@@ -88,7 +88,7 @@ static int wait_for_origin(struct call *call) {
 /* --- rows --- */
 
 #define PUT \
-    MOVES, .standard = "MPI-4.1 12.3.1", .hooks.refuses = refuse_target, .forms = {blocking, nonblocking}, \
+    MOVES, .standard = "MPI-4.1 12.3.1", .hooks.refuse = refuse_target, .forms = {blocking, nonblocking}, \
                                          .hooks.after = complete_at_target
 #define ENDS "; nonblocking: by MPI_Rput and MPI_Wait"
 
@@ -169,7 +169,7 @@ static const struct operation passive = {
     .amounts.root_send = {.base = 1},
     .amounts.receive = {.base = 1},
     CHOICES(&target_choice, &busy_choice, &allocation_choice, &epoch_choice),
-    .hooks.refuses = refuse_active_targets,
+    .hooks.refuse = refuse_active_targets,
     .forms = {put_to_busy_target},
     .hooks.prepare = prepare_passive,
     .hooks.after = wait_for_origin,

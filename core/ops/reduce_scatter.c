@@ -2,17 +2,17 @@
 #include "kit/data.h"
 
 static int blocking(struct call *call) {
-    return MPI_Reduce_scatter(call->buffers.send, call->buffers.receive, counts_of(call)->elements, call->message.type,
+    return MPI_Reduce_scatter(call->buffers.send, call->buffers.receive, get_counts(call)->elements, call->message.type,
                               call->message.reduction, call->peers.comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Ireduce_scatter(call->buffers.send, call->buffers.receive, counts_of(call)->elements, call->message.type,
+    return MPI_Ireduce_scatter(call->buffers.send, call->buffers.receive, get_counts(call)->elements, call->message.type,
                                call->message.reduction, call->peers.comm, call->window.requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Reduce_scatter_init(call->buffers.send, call->buffers.receive, counts_of(call)->elements, call->message.type,
+    return MPI_Reduce_scatter_init(call->buffers.send, call->buffers.receive, get_counts(call)->elements, call->message.type,
                                    call->message.reduction, call->peers.comm, MPI_INFO_NULL, call->window.requests);
 }
 
@@ -52,7 +52,7 @@ static const struct operation reduce_scatter = {
     RECEIVES({.base = 1}),
     .amounts.room = 2,
     COUNTED(prepare_single_counts),
-    .hooks.refuses = refuse_counts,
+    .hooks.refuse = refuse_counts,
     .forms = {blocking, nonblocking, persistent},
 };
 

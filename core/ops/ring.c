@@ -49,7 +49,7 @@ struct ring {
     struct mismatch mismatch;
 };
 
-static struct ring *ring_of(const struct call *call) {
+static struct ring *get_ring(const struct call *call) {
     return call->state;
 }
 
@@ -153,7 +153,7 @@ static int find_place_after(const struct ring *ring, int hops) {
 }
 
 static bool is_edge(const struct call *call) {
-    const struct ring *ring = ring_of(call);
+    const struct ring *ring = get_ring(call);
     return find_coordinate(ring, ring->place) < find_divisor(find_extent(ring), abs(ring->displacement) % find_extent(ring));
 }
 
@@ -248,7 +248,7 @@ static void add(const struct call *call, unsigned char *message, uint32_t number
 }
 
 static int run_round(struct call *call) {
-    struct ring *ring = ring_of(call);
+    struct ring *ring = get_ring(call);
     const uint32_t number = find_number(ring, ring->place);
     const unsigned char *from = call->buffers.send;
     int which = FROM_OWN, code = ring->shifts ? shift(ring) : MPI_SUCCESS;
@@ -264,7 +264,7 @@ static int run_round(struct call *call) {
 }
 
 static int before(struct call *call) {
-    struct ring *ring = ring_of(call);
+    struct ring *ring = get_ring(call);
     const uint32_t number = find_number(ring, ring->place) + 1;
     ring->turn++;
     ring->expected += (uint32_t)ring->on.grid.layout.hops;
@@ -275,7 +275,7 @@ static int before(struct call *call) {
 
 /* The sum of every round is checked; a wrong one is kept until data are checked. */
 static int after(struct call *call) {
-    struct ring *ring = ring_of(call);
+    struct ring *ring = get_ring(call);
     if (call->message.bytes < NUMBER_BYTES)
         return MPI_SUCCESS;
     const unsigned char *const right = (const unsigned char *)&ring->expected;
@@ -288,19 +288,19 @@ static int after(struct call *call) {
     return MPI_SUCCESS;
 }
 
-static unsigned stream(const struct call *call) {
-    return call->seed + (unsigned)ring_of(call)->place;
+static unsigned find_stream(const struct call *call) {
+    return call->seed + (unsigned)get_ring(call)->place;
 }
 
 static void fill(struct call *call) {
     if (call->message.bytes > NUMBER_BYTES)
-        fill_bytes(call->buffers.send + NUMBER_BYTES, call->message.bytes - NUMBER_BYTES, stream(call));
+        fill_bytes(call->buffers.send + NUMBER_BYTES, call->message.bytes - NUMBER_BYTES, find_stream(call));
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    *mismatch = ring_of(call)->mismatch;
+    *mismatch = get_ring(call)->mismatch;
     if (call->message.bytes > NUMBER_BYTES)
-        check_bytes(call->buffers.receive + NUMBER_BYTES, call->message.bytes - NUMBER_BYTES, stream(call), NUMBER_BYTES,
+        check_bytes(call->buffers.receive + NUMBER_BYTES, call->message.bytes - NUMBER_BYTES, find_stream(call), NUMBER_BYTES,
                     mismatch);
 }
 
@@ -358,7 +358,7 @@ static int prepare(struct call *call, hop *const forms[FORMS]) {
     int code = make_new_comm_state(call, sizeof(struct ring));
     if (code)
         return code;
-    struct ring *ring = ring_of(call);
+    struct ring *ring = get_ring(call);
     ring->hop = forms[call->form];
     ring->shifts = read_choice(call, &shift_choice) == TIMED;
     ring->window = MPI_WIN_NULL;
@@ -405,10 +405,10 @@ static int prepare_messages(struct call *call) {
     static hop *const forms[FORMS] = {sendrecv, exchange, start_both};
     int code = prepare(call, forms);
     if (!code)
-        code = expect_messages(call, ring_of(call));
+        code = expect_messages(call, get_ring(call));
     if (!code)
-        code = allocate_spare(call, ring_of(call));
-    return code || call->form != PERSISTENT ? code : for_each_hop(call, ring_of(call), make_requests);
+        code = allocate_spare(call, get_ring(call));
+    return code || call->form != PERSISTENT ? code : for_each_hop(call, get_ring(call), make_requests);
 }
 
 /* On the grid each rank has two neighbours per dimension: it sends to one and receives from the other. */
@@ -441,7 +441,7 @@ static int init_alltoall(struct call *call, struct ring *ring, int which, const 
 static int prepare_neighbours_of_ring(struct call *call) {
     static hop *const forms[FORMS] = {alltoall, ialltoall, start_alltoall};
     int code = prepare(call, forms);
-    struct ring *ring = ring_of(call);
+    struct ring *ring = get_ring(call);
     if (!code)
         code = read_choice(call, &neighbours_choice) == ON_GRID ? use_grid(call, ring) : use_graph(call, ring);
     if (!code)
@@ -465,7 +465,7 @@ static int prepare_put(struct call *call) {
     static hop *const fences[FORMS] = {put_and_fence}, *const completes[FORMS] = {put_and_complete};
     const bool fenced = read_choice(call, &epoch_choice) == FENCE;
     int code = prepare(call, fenced ? fences : completes);
-    struct ring *ring = ring_of(call);
+    struct ring *ring = get_ring(call);
     if (!code)
         code = MPI_Win_allocate(2 * (MPI_Aint)(call->message.bytes + LINE), 1, MPI_INFO_NULL, ring->on.new_comm.comm, &ring->last,
                                 &ring->window);
@@ -482,7 +482,7 @@ static void free_group(MPI_Group *group) {
 }
 
 static void finish(struct call *call) {
-    struct ring *ring = ring_of(call);
+    struct ring *ring = get_ring(call);
     if (!ring)
         return;
     for (int which = 0; which < KINDS_OF_HOP; which++)
@@ -517,7 +517,7 @@ static const struct operation ring_row = {
     .kind = KIND_POINT_TO_POINT,
     GOES_ROUND,
     CHOICES(WAYS),
-    .hooks.refuses = refuse_direction,
+    .hooks.refuse = refuse_direction,
     .forms = {run_round, run_round, run_round},
     .hooks.prepare = prepare_messages,
 };
@@ -529,7 +529,7 @@ static const struct operation ring_neighbor = {
     .kind = KIND_NEIGHBOURHOOD,
     GOES_ROUND,
     CHOICES(&neighbours_choice, WAYS),
-    .hooks.refuses = refuse_shift,
+    .hooks.refuse = refuse_shift,
     .forms = {run_round, run_round, run_round},
     .hooks.prepare = prepare_neighbours_of_ring,
 };
@@ -541,7 +541,7 @@ static const struct operation ring_put = {
     .kind = KIND_ONE_SIDED,
     GOES_ROUND,
     CHOICES(&epoch_choice, WAYS),
-    .hooks.refuses = refuse_direction,
+    .hooks.refuse = refuse_direction,
     .forms = {run_round},
     .hooks.prepare = prepare_put,
 };

@@ -76,7 +76,7 @@ static const struct operation scatterv = {
     .ranks.rooted = true,
     .data.in_place = IN_PLACE_ROOT_KEEPS,
     COUNTED(prepare_single_counts),
-    .hooks.refuses = refuse_counts,
+    .hooks.refuse = refuse_counts,
     .forms = {blocking_v, nonblocking_v, persistent_v},
     .hooks.fill = fill,
     .hooks.check = check,

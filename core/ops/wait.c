@@ -6,7 +6,7 @@
 #include "base/op.h"
 
 /* Waiting uses its own clock, independent of the time source under test. */
-static int64_t now_ns(void) {
+static int64_t read_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
@@ -18,8 +18,8 @@ static int wait_null(struct call *call) {
 }
 
 static int wait_up(struct call *call) {
-    const int64_t until_ns = now_ns() + 1000 * (call->peers.rank + 1);
-    while (now_ns() < until_ns)
+    const int64_t until_ns = read_now_ns() + 1000 * (call->peers.rank + 1);
+    while (read_now_ns() < until_ns)
         continue;
     return MPI_SUCCESS;
 }

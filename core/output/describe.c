@@ -56,7 +56,7 @@ static void describe_limits(FILE *out, const struct operation *operation) {
     describe_switch(out, "between_two", operation->ranks.between_two);
     fprintf(out, ",\"messages\":%d,\"rounds\":%d", counted ? operation->data.messages : 1,
             operation->timing.rounds ? operation->timing.rounds : 1);
-    describe_switch(out, "once", operation->hooks.once_ns != NULL);
+    describe_switch(out, "once", operation->hooks.read_once_ns != NULL);
     describe_switch(out, "rings", operation->hooks.measures != NULL);
     describe_switch(out, "large", operation->data.large);
     describe_switch(out, "keeps_buffers", operation->data.keeps_buffers);
@@ -82,7 +82,7 @@ static void describe_values(FILE *out, const struct choice *choice) {
 
 static void describe_choice(FILE *out, const struct choice *choice) {
     char usual[NAME_BYTES];
-    format_value(choice, default_value(choice), usual);
+    format_value(choice, find_default_value(choice), usual);
     describe_name(out, choice->name, choice->help);
     describe_values(out, choice);
     fprintf(out, ",\"least\":%lld,\"most\":%lld", (long long)choice->least, (long long)choice->most);

@@ -40,7 +40,7 @@ void write_text(FILE *stream, const char *key, const char *text) {
 }
 
 /* The launcher ends all ranks at once, and must have received the line before. */
-static void give_up(void) {
+static void abort_launch(void) {
     const struct timespec nap = {.tv_nsec = 200000000};
     fprintf(stderr, "rankbench-core: the stream cannot be written (%s)\n", strerror(errno));
     nanosleep(&nap, NULL);
@@ -50,7 +50,7 @@ static void give_up(void) {
 void end_record(FILE *stream) {
     fputs("}\n", stream);
     if (fflush(stream) != 0 || ferror(stream))
-        give_up();
+        abort_launch();
 }
 
 static void write_sources(FILE *stream, const struct source_fact *sources) {
@@ -178,7 +178,7 @@ static void write_options(FILE *stream, const struct request *request) {
     char value[NAME_BYTES];
     fputs(",\"options\":{", stream);
     for (int i = 0; i < count; i++)
-        if (request->values[i] != default_value(choices[i])) {
+        if (request->values[i] != find_default_value(choices[i])) {
             format_value(choices[i], request->values[i], value);
             fprintf(stream, "%s\"%s\":\"%s\"", separator, choices[i]->name, value);
             separator = ",";

@@ -73,7 +73,7 @@ static void print_choices(FILE *out, const struct request *request) {
     const int count = list_choices(find_operation(request->operation), choices);
     char value[NAME_BYTES];
     for (int i = 0; i < count; i++)
-        if (request->values[i] != default_value(choices[i])) {
+        if (request->values[i] != find_default_value(choices[i])) {
             format_value(choices[i], request->values[i], value);
             fprintf(out, "  %s=%s", choices[i]->name, value);
         }

@@ -143,7 +143,7 @@ static struct request make_request(const char *operation_name) {
     const struct choice *choices[MOST_CHOICES];
     const int count = list_choices(operation, choices);
     for (int i = 0; i < count; i++)
-        request.values[i] = default_value(choices[i]);
+        request.values[i] = find_default_value(choices[i]);
     return request;
 }
 

@@ -9,5 +9,5 @@ int64_t read_requested_choice(const struct request *request, const struct choice
     for (int i = 0; i < count; i++)
         if (choices[i] == choice)
             return request->values[i];
-    return default_value(choice);
+    return find_default_value(choice);
 }

@@ -172,7 +172,7 @@ static void remove_name(struct turns *turns) {
     *turns->name = '\0';
 }
 
-static bool all_have_come(const struct turns *turns) {
+static bool have_all_arrived(const struct turns *turns) {
     for (uint32_t i = 0; i < turns->launches; i++)
         if (atomic_load(&turns->page->ranks[i]) == 0)
             return false;
@@ -395,7 +395,7 @@ bool arrive(struct turns *turns) {
         return false;
     if (!wait_for_presence(turns, HERE, read_steady_ns() + ARRIVAL_NS))
         return give_up_absent_launches(turns);
-    if (all_have_come(turns)) /* Otherwise a later one must find the page, on which it was given up. */
+    if (have_all_arrived(turns)) /* Otherwise a later one must find the page, on which it was given up. */
         remove_name(turns);
     return atomic_load(&turns->page->presence[turns->place]) == HERE;
 }

@@ -22,7 +22,7 @@ struct thread_team {
     int threads, started;
     struct member *members;
     /* Counts the runs ordered and, for each, the members that have completed it. */
-    atomic_int orders, done;
+    atomic_int orders, completed;
     atomic_bool over;
 };
 
@@ -50,16 +50,16 @@ static void *run_thread(void *context) {
         if (atomic_load(&thread_team->over))
             return NULL;
         me->code = run_rounds(thread_team, me->call);
-        atomic_fetch_add_explicit(&thread_team->done, 1, memory_order_release);
+        atomic_fetch_add_explicit(&thread_team->completed, 1, memory_order_release);
     }
 }
 
 int run_threads(struct call *call) {
     struct thread_team *thread_team = call->thread_team;
-    atomic_store_explicit(&thread_team->done, 0, memory_order_relaxed);
+    atomic_store_explicit(&thread_team->completed, 0, memory_order_relaxed);
     atomic_fetch_add_explicit(&thread_team->orders, 1, memory_order_release);
     int code = run_rounds(thread_team, call);
-    wait_for(&thread_team->done, thread_team->threads - 1);
+    wait_for(&thread_team->completed, thread_team->threads - 1);
     for (int i = 1; i < thread_team->threads; i++)
         code = code ? code : thread_team->members[i].code;
     return code;

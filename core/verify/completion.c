@@ -143,7 +143,7 @@ static void make_progress(const struct setting *setting) {
 }
 
 static bool is_origin(const struct setting *setting) {
-    return target_of(first_call(setting))->peer_count > 0;
+    return get_target(first_call(setting))->peer_count > 0;
 }
 
 /* Waits for all ranks. */
@@ -169,7 +169,7 @@ static int64_t find_both_ns(const struct completion_check *completion_check) {
 }
 
 static int64_t find_limit_ns(const struct completion_check *completion_check, const struct call *call) {
-    const bool reached = is_target(call), reaches = target_of(call)->peer_count > 0;
+    const bool reached = is_target(call), reaches = get_target(call)->peer_count > 0;
     return !reaches ? TARGET_NS : reached ? find_both_ns(completion_check) : ORIGIN_NS;
 }
 
@@ -199,7 +199,7 @@ static void look_by_clock(const struct setting *setting, struct worker *worker, 
     const int64_t returned_ns = source->read_ns(), look_ns = find_local_ns(setting->team->clock, completion_check->look_ns);
     completion_check->closing.returned_ns = find_latest_ns(setting, returned_ns);
     completion_check->closing.took_ns = returned_ns - began_ns;
-    while (target_of(&worker->call)->peer_count == 0 && source->read_ns() < look_ns - completion_check->pause_ns)
+    while (get_target(&worker->call)->peer_count == 0 && source->read_ns() < look_ns - completion_check->pause_ns)
         make_progress(setting);
     wait_until(&waiting, look_ns);
     completion_check->seen_ns = find_earliest_ns(setting, source->read_ns());
@@ -208,7 +208,7 @@ static void look_by_clock(const struct setting *setting, struct worker *worker, 
     completion_check->ended_ns = find_latest_ns(setting, source->read_ns());
     wait_until(&waiting, look_ns + find_notice_ns(completion_check) +
                              worker->call.message.bytes * worker->call.peers.ranks * worker->call.window.messages);
-    if (target_of(&worker->call)->peer_count > 0)
+    if (get_target(&worker->call)->peer_count > 0)
         completion_check->closing.resumed_ns = find_earliest_ns(setting, source->read_ns());
 }
 
