@@ -98,7 +98,7 @@ struct layout {
     /* Rings only: messages in sequence until a round is complete. */
     int hops;
     int ranks;
-    /* Place of each rank of the team on the grid, on the first rank only; NULL: rank i has place i. */
+    /* Rank of the team at each place of the grid, on the first rank only; NULL: place i has rank i. */
     const int *order;
 };
 

@@ -556,7 +556,7 @@ static const struct option options[] = {
     {"--separate-clocks", NULL, "synchronise even ranks that read one clock, for tests", OF_JOB(SWITCH, separate_clocks)},
     {"--job", "FILE", "read the cases from a job file, on rank 0 only", TEXT_OF_JOB(file)},
     {"--turns", "PLACE/LAUNCHES/CASES:FILE",
-     "measure in turn with other launches, each with this number of cases; they share FILE, which holds zeros, or is created if % in its name stands for the host",
+     "measure in turn with launches that share FILE; it holds zeros, or is created if its name has % for the host",
      TEXT_OF_JOB(turns)},
     {"--threads", NULL, "initialise MPI with MPI_THREAD_MULTIPLE, as jobs with threads need", OF_JOB(SWITCH, threads)},
     {"--stream", "FILE", "write all results to FILE, as JSON, one record per line", TEXT_OF_JOB(stream)},

@@ -1,5 +1,6 @@
-/* Documentation/ABI of the Linux kernel: testing/sysfs-class-net, testing/sysfs-class-net-statistics, stable/sysfs-class-infiniband.
- * Slingshot: the driver's telemetry below /sys/class/cxi. */
+/* Counters and states: Documentation/ABI of the Linux kernel, testing/sysfs-class-net,
+ * testing/sysfs-class-net-statistics, stable/sysfs-class-infiniband. Slingshot: telemetry of the driver below
+ * /sys/class/cxi. */
 #define _GNU_SOURCE
 #include "sync/devices.h"
 

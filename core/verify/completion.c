@@ -20,9 +20,9 @@
 enum { TARGET_NS = 200000, BOTH_NS = 5000000, ORIGIN_NS = 1000000000, SPINS_A_LOOK = 64 };
 /* In a window with one copy, data become visible "eventually" (MPI-4.1 12.7). */
 enum { EVENTUALLY_NS = 100000 };
-/* Between hosts the target checks when this multiple of the call's time has passed since its return. */
 /* Limits are doubled after an inconclusive check, so many times. */
 enum { MOST_DOUBLINGS = 6, MOST_BOTH_NS = 40000000 };
+/* Between hosts the target checks when this multiple of the call's time has passed since its return. */
 enum { TIMES_CALL = 10, LEAST_AFTER_NS = 20000, MOST_AFTER_NS = 50000000, UNKNOWN_CALL_NS = 100000, NEWS_NS = 200000 };
 
 struct page {

@@ -93,7 +93,7 @@ static int overwrite_sent(struct target *call) {
     return GO_ON;
 }
 
-static long used_bytes(void) {
+static long read_used_bytes(void) {
     char line[256];
     long kib = 0;
     FILE *file = fopen("/proc/self/status", "r");
@@ -115,7 +115,7 @@ static void limit(int resource, long most) {
 /* No memory can be allocated from now on, as under `ulimit -v`. */
 static int use_up_memory(struct target *call) {
     (void)call;
-    limit(RLIMIT_AS, used_bytes() + ROOM_BYTES);
+    limit(RLIMIT_AS, read_used_bytes() + ROOM_BYTES);
     return GO_ON;
 }
 
