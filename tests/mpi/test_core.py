@@ -1002,7 +1002,7 @@ def test_buffers_that_do_not_fit_are_refused(core: Core) -> None:
     process = core.run(2, "--op", "pingpong", "--sizes", "2000000000000", "--datatype", "double")
     assert "refused: 2000000000000 bytes are more than 2^31-1 elements of type double" in process.printed
     process = core.run(2, "--op", "alltoall", "--sizes", "8G", "--datatype", "double")
-    assert "GiB on this host do not fit in the " in process.printed
+    assert "GiB on this host do not fit into " in process.printed
     assert process.exit_code != 0
 
 
