@@ -1,4 +1,4 @@
-/* The core: starts MPI, learns what is wanted, runs case after case, leaves. */
+/* The core: initialises MPI, reads the request, runs the cases, and ends. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -8,9 +8,9 @@
 #include "base/allocation.h"
 #include "base/core.h"
 #include "base/registry.h"
-#include "base/spent.h"
 #include "base/startup.h"
 #include "base/steady.h"
+#include "base/time_parts.h"
 #include "base/tree.h"
 #include "case/case.h"
 #include "case/cvars.h"
@@ -29,7 +29,7 @@
 #include "sync/turns.h"
 #include "sync/world.h"
 #include "timing/watchdog.h"
-#include "verify/silence.h"
+#include "verify/completion.h"
 
 enum { WARM_UP_NS = 30000000 };
 
@@ -39,7 +39,7 @@ static void merge_worst(void *into, const void *from, int bytes) {
         *(int *)into = *(const int *)from;
 }
 
-/* Every rank sends to the next one and checks what it got from the one before. */
+/* Every rank sends to the next one and checks the data of the one before. */
 static int check_neighbours(const struct world *world, int bytes) {
     enum { TAG = 1 };
     const struct team *team = &world->all;
@@ -47,8 +47,9 @@ static int check_neighbours(const struct world *world, int bytes) {
     unsigned char *data = obtain_memory(2 * (size_t)bytes);
     struct mismatch mismatch = {0};
     fill_bytes(data, bytes, (unsigned)team->rank);
-    must(MPI_Sendrecv(data, bytes, MPI_BYTE, to, TAG, data + bytes, bytes, MPI_BYTE, from, TAG, team->calls, MPI_STATUS_IGNORE),
-         "MPI_Sendrecv");
+    abort_on_error(
+        MPI_Sendrecv(data, bytes, MPI_BYTE, to, TAG, data + bytes, bytes, MPI_BYTE, from, TAG, team->calls, MPI_STATUS_IGNORE),
+        "MPI_Sendrecv");
     check_bytes(data + bytes, bytes, (unsigned)from, 0, &mismatch);
     free(data);
     int wrong = mismatch.wrong_bytes > 0;
@@ -71,22 +72,22 @@ static int report_check(const struct world *world, int bytes, const struct rank_
     if (world->all.rank == 0)
         printf("%.*s\none world of %d ranks, data %s\n", (int)strcspn(launch->library, "\n"), launch->library, world->all.ranks,
                wrong ? "WRONG" : "right");
-    hand_over(&world->all, &fact, sizeof fact, print_rank, stdout);
+    gather_ranks(&world->all, &fact, sizeof fact, print_rank, stdout);
     return wrong ? EXIT_DATA : 0;
 }
 
-/* The first messages between two ranks may be slow for a while: connections are made, and cores wake up. */
-static void warm_connections(const struct world *world) {
+/* The first messages between two ranks may be slow: connections are set up, and cores wake up. */
+static void warm_up_connections(const struct world *world) {
     enum { BARRIERS = 16 };
-    const int64_t until_ns = steady_ns() + WARM_UP_NS;
+    const int64_t until_ns = read_steady_ns() + WARM_UP_NS;
     for (bool more = true; more; tree_broadcast(&world->all, &more, sizeof more)) {
         for (int i = 0; i < BARRIERS; i++)
             dissemination_barrier(&world->all);
-        more = steady_ns() < until_ns;
+        more = read_steady_ns() < until_ns;
     }
 }
 
-static bool is_same_case(const struct wanted *first, const struct wanted *other) {
+static bool is_same_case(const struct request *first, const struct request *other) {
     return first->bytes == other->bytes && strcmp(first->operation, other->operation) == 0 &&
            strcmp(first->form, other->form) == 0 && strcmp(first->datatype, other->datatype) == 0 &&
            strcmp(first->start, other->start) == 0 && strcmp(first->cache, other->cache) == 0 &&
@@ -95,10 +96,11 @@ static bool is_same_case(const struct wanted *first, const struct wanted *other)
            memcmp(first->values, other->values, sizeof first->values) == 0;
 }
 
-/* Rank 0 knows how a case ended. The same case comes again after all others, so the search goes back from the newest. */
-static bool ended_well_before(const struct job *job, const bool *well, int index) {
+/* Whether the last visit of the same case was good, on rank 0. Visits of a case are far apart, so the search begins
+ * with the newest. */
+static bool was_good_before(const struct job *job, const bool *well, int index) {
     for (int i = index - 1; i >= 0; i--)
-        if (is_same_case(&job->wanted[i], &job->wanted[index]))
+        if (is_same_case(&job->requests[i], &job->requests[index]))
             return well[i];
     return false;
 }
@@ -106,45 +108,45 @@ static bool ended_well_before(const struct job *job, const bool *well, int index
 static int run_cases(const struct world *world, const struct job *job, struct hop_latency *hop_latency, struct turns *turns,
                      FILE *stream) {
     const bool leads = world->all.rank == 0;
-    int worst = 0;
+    int exit_code = 0;
     bool *const well = obtain_memory(sizeof *well * (size_t)(job->cases + 1));
-    warm_connections(world);
+    warm_up_connections(world);
     for (int i = 0; i < job->cases; i++) {
-        bool again = leads && ended_well_before(job, well, i);
-        spend_on(PART_HAND_OVER);
+        bool again = leads && was_good_before(job, well, i);
+        switch_part(PART_HAND_OVER);
         end_turn(turns);
-        spend_on(PART_WAIT);
-        for (int turn = 0; turn < job->wanted[i].idle; turn++) {
+        switch_part(PART_WAIT);
+        for (int turn = 0; turn < job->requests[i].idle; turn++) {
             await_turn(turns);
             pass_turn(turns);
         }
         await_turn(turns);
-        spend_on(PART_HOP);
+        switch_part(PART_HOP);
         tree_broadcast_patient(&world->all, &again, sizeof again);
         const double hop_ns = measure_hop_ns(hop_latency, world);
         if (leads && stream)
-            write_begin(stream, i, hop_ns, slot_of(turns));
-        spend_on(PART_PREPARE);
+            write_begin(stream, i, hop_ns, find_slot(turns));
+        switch_part(PART_PREPARE);
         const struct writer writer = {*job->stream != '\0', stream, i};
-        watch_case(&job->wanted[i], i, world->all.rank, job->patience_s);
-        struct result result = run_case(world, &job->wanted[i], again, &writer);
-        unwatch();
+        watch_case(&job->requests[i], i, world->all.rank, job->patience_s);
+        struct result result = run_case(world, &job->requests[i], again, &writer);
+        stop_watching();
         well[i] = result.severity == GOOD;
         if (leads && !job->quiet)
-            print_row(stdout, &job->wanted[i], &result, job->probe);
+            print_row(stdout, &job->requests[i], &result, job->probe);
         if (leads && result.severity == WRONG_DATA)
-            worst = EXIT_DATA;
-        else if (leads && job->by_hand && worst == 0)
-            worst = result.severity == REFUSED ? EXIT_INPUT : result.severity == FAILED ? EXIT_MPI : 0;
+            exit_code = EXIT_DATA;
+        else if (leads && job->by_hand && exit_code == 0)
+            exit_code = result.severity == REFUSED ? EXIT_INPUT : result.severity == FAILED ? EXIT_MPI : 0;
         free(result.measurement.samples);
         free(result.measurement.moments);
         free(result.order);
     }
     free(well);
-    return worst;
+    return exit_code;
 }
 
-static void write_one_rank(void *context, int rank, const void *data) {
+static void write_next_rank(void *context, int rank, const void *data) {
     write_rank(context, rank, data);
 }
 
@@ -157,10 +159,10 @@ static void write_facts(const struct job *job, const struct world *world, const 
         return;
     if (world->all.rank == 0)
         write_launch(stream, launch, world);
-    hand_over(&world->all, &fact, sizeof fact, write_one_rank, stream);
+    gather_ranks(&world->all, &fact, sizeof fact, write_next_rank, stream);
 }
 
-static int64_t memory_bytes(void) {
+static int64_t read_peak_memory_bytes(void) {
     char line[LINE_BYTES];
     long kib = 0;
     FILE *status = fopen("/proc/self/status", "r");
@@ -172,7 +174,7 @@ static int64_t memory_bytes(void) {
     return (int64_t)kib * 1024;
 }
 
-static void merge_most_talk(void *into, const void *from, int bytes) {
+static void merge_talk(void *into, const void *from, int bytes) {
     int64_t *local = into;
     const int64_t *theirs = from;
     for (int i = 0; i < bytes / (int)sizeof *local; i++)
@@ -189,30 +191,30 @@ static void merge_rest(void *into, const void *from, int bytes) {
 
 static void write_last_record(const struct world *world, const struct job *job, struct hop_latency *hop_latency,
                               const struct turns *turns, FILE *stream) {
-    const struct talk local = {traffic.messages, traffic.bytes, memory_bytes()};
+    const struct talk local = {traffic.messages, traffic.bytes, read_peak_memory_bytes()};
     struct talk most = local;
-    tree_combine_patient(&world->all, &most, sizeof most, merge_most_talk);
-    struct rest rest = rested(turns);
+    tree_combine_patient(&world->all, &most, sizeof most, merge_talk);
+    struct rest rest = measure_rest(turns);
     tree_combine_patient(&world->all, &rest, sizeof rest, merge_rest);
     const double hop_ns = measure_hop_ns(hop_latency, world);
     if (stream)
         write_end(stream, job->cases, hop_ns, &rest, &local, &most);
 }
 
-/* The time source that was asked for, if every rank can use it; `auto` always finds one. */
-static bool choose(struct world *world, const struct job *job, char error[LINE_BYTES]) {
-    const struct source_fact *wanted = fact_of(world->sources, job->source);
-    /* A study may be of all of them. */
+/* Selects the requested time source if every rank can use it; `auto` always finds one. */
+static bool choose_job_source(struct world *world, const struct job *job, char error[LINE_BYTES]) {
+    const struct source_fact *request = find_source_fact(world->sources, job->source);
+    /* A study may use all of them. */
     world->synchronisation = find_synchronisation(job->study ? "tree" : job->synchronisation);
     world->source = choose_source(world->sources, world->why);
-    if (!wanted)
+    if (!request)
         return true;
     world->source = find_source(job->source);
-    snprintf(world->why, sizeof world->why, "asked for; steps of %lld ns and %.0f ns a reading", (long long)wanted->resolution_ns,
-             wanted->cost_ns);
-    if (!wanted->usable)
-        snprintf(error, LINE_BYTES, "--clock %s: %s", job->source, wanted->reason);
-    return wanted->usable;
+    snprintf(world->why, sizeof world->why, "requested; steps of %lld ns and %.0f ns per reading",
+             (long long)request->resolution_ns, request->cost_ns);
+    if (!request->usable)
+        snprintf(error, LINE_BYTES, "--clock %s: %s", job->source, request->reason);
+    return request->usable;
 }
 
 static int run_request(struct world *world, const struct job *job, const struct rank_fact *local,
@@ -231,50 +233,50 @@ static int run_job(struct world *world, const struct job *job, struct turns *tur
     world->every_rank = job->every_rank;
     world->each_call = job->each_call;
     world->probes = job->probe;
-    if (!choose(world, job, error)) {
+    if (!choose_job_source(world, job, error)) {
         if (world->all.rank == 0)
             fprintf(stderr, "rankbench-core: %s\n", error);
         return EXIT_INPUT;
     }
-    take_source(world, world->source, job->separate_clocks);
+    use_source(world, world->source, job->separate_clocks);
     const struct rank_fact local = read_rank_fact(world->source);
     const struct launch_fact launch = read_launch_fact();
     world->last_level_cache_bytes = launch.last_level_cache_bytes;
-    know_neighbours(world, &local, &launch);
+    find_neighbours(world, &local, &launch);
     write_facts(job, world, &local, &launch, stream);
     struct network *const network = open_network(world, job->sysfs);
     struct hop_latency *hop_latency = open_hop_latency(world);
-    world->silence = open_silence(world, job->separate_clocks);
-    int worst = run_request(world, job, &local, &launch, hop_latency, turns, network, stream);
+    world->completion_check = open_completion_check(world, job->separate_clocks);
+    int exit_code = run_request(world, job, &local, &launch, hop_latency, turns, network, stream);
     close_network(network, world, stream);
     write_last_record(world, job, hop_latency, turns, stream);
     close_hop_latency(hop_latency);
-    close_silence(world->silence);
-    tree_broadcast_patient(&world->all, &worst, sizeof worst);
-    leave_neighbours(world);
-    leave_source(world);
-    return worst;
+    close_completion_check(world->completion_check);
+    tree_broadcast_patient(&world->all, &exit_code, sizeof exit_code);
+    free_neighbours(world);
+    release_source(world);
+    return exit_code;
 }
 
-/* What rank 0 read holds for all: the job file may be on its host only. */
+/* Rank 0 sends the job to all: the file may exist on its host only. */
 static bool share_job(const struct team *team, struct job *job, bool good) {
     tree_broadcast(team, &good, sizeof good);
     if (!good)
         return false;
-    struct wanted *const requests = job->wanted;
+    struct request *const requests = job->requests;
     tree_broadcast(team, job, sizeof *job);
     if (team->rank != 0) {
         free(requests);
-        job->wanted = obtain_memory(sizeof *job->wanted * (size_t)(job->cases + 1));
+        job->requests = obtain_memory(sizeof *job->requests * (size_t)(job->cases + 1));
     }
-    tree_broadcast(team, job->wanted, (int)sizeof *job->wanted * job->cases);
+    tree_broadcast(team, job->requests, (int)sizeof *job->requests * job->cases);
     return true;
 }
 
 static bool open_stream(const struct job *job, FILE **stream, char error[LINE_BYTES]) {
     if (*job->stream == '\0')
         return true;
-    signal(SIGXFSZ, SIG_IGN); /* A limit of file sizes is then met as a full disk is: by an error that is known. */
+    signal(SIGXFSZ, SIG_IGN); /* A limit of file sizes is then reported like a full disk, by an error code. */
     *stream = fopen(job->stream, "w");
     if (!*stream)
         snprintf(error, LINE_BYTES, "--stream %.300s: %s", job->stream, strerror(errno));
@@ -282,47 +284,47 @@ static bool open_stream(const struct job *job, FILE **stream, char error[LINE_BY
 }
 
 static int run_in_turn(struct world *world, const struct job *job, struct turns *turns, FILE *stream) {
-    int worst = EXIT_INPUT;
+    int exit_code = EXIT_INPUT;
     if (!turns || tree_agree_patient(&world->all, arrive(turns))) {
-        spend_on(PART_WAIT);
+        switch_part(PART_WAIT);
         await_turn(turns);
-        spend_on(PART_FACTS);
-        worst = run_job(world, job, turns, stream);
+        switch_part(PART_FACTS);
+        exit_code = run_job(world, job, turns, stream);
         end_turn(turns);
     } else if (world->all.rank == 0)
-        fputs("rankbench-core: --turns: the launches did not come together on every host within 60 s\n", stderr);
+        fputs("rankbench-core: --turns: not all launches arrived on every host within 60 s\n", stderr);
     leave_turns(turns);
-    return worst;
+    return exit_code;
 }
 
-/* On rank 0, into the stream's file where one is named. */
+/* On rank 0, to the stream's file if there is one. */
 static int print_cvars(const struct job *job) {
     char error[LINE_BYTES];
     FILE *stream = NULL;
-    int rank, worst = EXIT_SUCCESS;
+    int rank, exit_code = EXIT_SUCCESS;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0 && !open_stream(job, &stream, error)) {
         fprintf(stderr, "rankbench-core: %s\n", error);
-        worst = EXIT_STREAM;
+        exit_code = EXIT_STREAM;
     } else if (rank == 0 && !list_cvars(stream ? stream : stdout)) {
         fputs("rankbench-core: --cvars: this library has no MPI_T\n", stderr);
-        worst = EXIT_MPI;
+        exit_code = EXIT_MPI;
     }
     if (stream)
         fclose(stream);
     MPI_Finalize();
-    return worst;
+    return exit_code;
 }
 
 static int run_under_mpi(struct job *job, bool good, const char *message) {
     char error[LINE_BYTES];
     FILE *stream = NULL;
-    int worst = EXIT_INPUT;
-    spend_on(PART_INIT);
-    start_library(good && job->threads); /* Threads cost every call. */
-    spend_on(PART_JOIN);
-    must(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    must(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    int exit_code = EXIT_INPUT;
+    switch_part(PART_INIT);
+    start_library(good && job->threads); /* Support for threads slows every call. */
+    switch_part(PART_JOIN);
+    abort_on_error(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    abort_on_error(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     if (good && job->cvars)
         return print_cvars(job);
     struct world world = make_world();
@@ -332,18 +334,18 @@ static int run_under_mpi(struct job *job, bool good, const char *message) {
         good = read_job(job, error) && open_stream(job, &stream, error);
     good = share_job(&world.all, job, good);
     if (good && *job->turns) {
-        snprintf(error, sizeof error, "--turns %.300s: cannot be used by every rank", job->turns);
+        snprintf(error, sizeof error, "--turns %.300s: not usable on every rank", job->turns);
         good = tree_agree(&world.all, (turns = open_turns(job->turns, &world.all, stream, job->patience_s, error)) != NULL);
     }
     if (good)
-        worst = run_in_turn(&world, job, turns, stream);
+        exit_code = run_in_turn(&world, job, turns, stream);
     else if (world.all.rank == 0)
         fprintf(stderr, "rankbench-core: %s\n", error);
     MPI_Finalize();
     if (stream)
         fclose(stream);
-    free(job->wanted);
-    return worst;
+    free(job->requests);
+    return exit_code;
 }
 
 static int print_machine_state(const struct job *job) {

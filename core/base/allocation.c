@@ -19,21 +19,21 @@ static void end_without_memory(size_t bytes) {
     exit(EXIT_MPI);
 }
 
-/* A size of 0 may give NULL, which is no lack of memory. */
+/* malloc may return NULL for size 0. */
 static size_t least(size_t bytes) {
     return bytes ? bytes : 1;
 }
 
-void *ask_memory(size_t bytes) {
+void *try_memory(size_t bytes) {
     return calloc(1, least(bytes));
 }
 
-void *ask_aligned_memory(size_t alignment, size_t bytes) {
+void *try_aligned_memory(size_t alignment, size_t bytes) {
     return aligned_alloc(alignment, least(bytes));
 }
 
 void *obtain_memory(size_t bytes) {
-    void *memory = ask_memory(bytes);
+    void *memory = try_memory(bytes);
     if (!memory)
         end_without_memory(bytes);
     return memory;

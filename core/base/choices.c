@@ -10,29 +10,29 @@ enum { MOST_THREADS = 64, MOST_RANK = 1 << 24, MOST_MESSAGES = 4096, MOST_MICROS
 const struct choice window_choice = {"window", "messages in a window", .least = 1, .most = MOST_MESSAGES, .usual = 64};
 const struct choice from_choice = {"from", "the rank that measures", .least = 0, .most = MOST_RANK, .usual = 0};
 const struct choice to_choice = {"to", "the other rank", .least = 0, .most = MOST_RANK, .usual = 1};
-const struct choice threads_choice = {"threads", "threads of every rank that call at once, each on a communicator of its own",
+const struct choice threads_choice = {"threads", "threads per rank that call at the same time, each on its own communicator",
                                       .least = 1, .most = MOST_THREADS, .usual = 1};
 const struct choice reduction_choice = {
-    "reduction", "what is done with the data; user: a sum that the program defines",
+    "reduction", "the reduction; user: a sum that the program defines",
     NAMES_OF("sum", "prod", "min", "max", "land", "lor", "lxor", "band", "bor", "bxor", "user")};
-const struct choice arrival_choice = {"arrival", "when ranks come to the call; times count from the last one's coming",
+const struct choice arrival_choice = {"arrival", "arrival pattern of the ranks; times count from the last arrival",
                                       NAMES_OF("together", "staggered", "random", "one-late")};
-const struct choice spread_choice = {"spread_us", "microseconds between the first rank's coming and the last one's", .least = 1,
+const struct choice spread_choice = {"spread_us", "microseconds between the first and the last arrival", .least = 1,
                                      .most = MOST_MICROSECONDS, .usual = 100};
 const struct choice quantity_choice = {
-    "quantity", "time; time with a computation in between; memory that the library takes for the first use, in bytes",
+    "quantity", "time; time overlapped with a computation; memory in bytes that the library allocates for the first use",
     NAMES_OF("time", "overlap", "memory")};
-const struct choice tests_choice = {"tests", "calls of MPI_Test spread over the computation", .least = 0, .most = 100000,
-                                    .usual = 0};
-const struct choice compute_choice = {"compute_us", "microseconds of the computation; 0: as long as the communication alone",
+const struct choice tests_choice = {"tests", "calls of MPI_Test during the computation", .least = 0, .most = 100000, .usual = 0};
+const struct choice compute_choice = {"compute_us",
+                                      "length of the computation in microseconds; 0: as long as the communication alone",
                                       .least = 0, .most = MOST_MICROSECONDS, .usual = 0};
 
-static bool tests_itself(const struct operation *operation) {
-    return strcmp(operation->kind, "self-test") == 0;
+static bool is_self_test(const struct operation *operation) {
+    return operation->kind == KIND_SELF_TEST;
 }
 
-static bool is_anywhere(const struct operation *operation) {
-    return operation->ranks.between_two && strcmp(operation->kind, "point-to-point") == 0;
+static bool is_between_any_two(const struct operation *operation) {
+    return operation->ranks.between_two && operation->kind == KIND_POINT_TO_POINT;
 }
 
 static bool has_threads(const struct operation *operation) {
@@ -43,12 +43,12 @@ static bool reduces(const struct operation *operation) {
     return operation->data.datatypes == NUMBERS;
 }
 
-static bool is_joined(const struct operation *operation) {
-    return !operation->timing.rank_0_measures && !operation->hooks.once_ns && !tests_itself(operation);
+static bool can_arrive_apart(const struct operation *operation) {
+    return !operation->timing.rank_0_measures && !operation->hooks.read_once_ns && !is_self_test(operation);
 }
 
-static bool is_used_first(const struct operation *operation) {
-    return !tests_itself(operation);
+static bool has_quantities(const struct operation *operation) {
+    return !is_self_test(operation);
 }
 
 static bool can_overlap(const struct operation *operation) {
@@ -57,28 +57,28 @@ static bool can_overlap(const struct operation *operation) {
 
 static const struct offer {
     const struct choice *choice;
-    bool (*makes_sense)(const struct operation *);
+    bool (*applies)(const struct operation *);
 } offers[] = {
-    {&from_choice, is_anywhere},       {&to_choice, is_anywhere},    {&threads_choice, has_threads},
-    {&reduction_choice, reduces},      {&arrival_choice, is_joined}, {&spread_choice, is_joined},
-    {&quantity_choice, is_used_first}, {&tests_choice, can_overlap}, {&compute_choice, can_overlap},
+    {&from_choice, is_between_any_two}, {&to_choice, is_between_any_two},    {&threads_choice, has_threads},
+    {&reduction_choice, reduces},       {&arrival_choice, can_arrive_apart}, {&spread_choice, can_arrive_apart},
+    {&quantity_choice, has_quantities}, {&tests_choice, can_overlap},        {&compute_choice, can_overlap},
 };
 
-int choices_of(const struct operation *operation, const struct choice *into[MOST_CHOICES]) {
+int list_choices(const struct operation *operation, const struct choice *choices[MOST_CHOICES]) {
     int count = 0;
     for (const struct choice *const *next = operation->choices; next && *next; next++)
-        into[count++] = *next;
+        choices[count++] = *next;
     for (size_t i = 0; i < sizeof offers / sizeof *offers; i++)
-        if (offers[i].makes_sense(operation))
-            into[count++] = offers[i].choice;
+        if (offers[i].applies(operation))
+            choices[count++] = offers[i].choice;
     return count;
 }
 
-int64_t usual_value(const struct choice *choice) {
+int64_t find_default_value(const struct choice *choice) {
     return choice->names ? 0 : choice->usual;
 }
 
-/* Reads extents such as 4x4; an extent that is none fits in no grid. */
+/* Reads extents such as 4x4; those beyond MOST_EXTENT are invalid. */
 static bool read_extents(const char *text, int64_t *value) {
     char *end;
     *value = 0;
@@ -97,15 +97,16 @@ static bool read_extents(const char *text, int64_t *value) {
     return false;
 }
 
-static void write_extents(int64_t value, char into[NAME_BYTES]) {
+static void write_extents(int64_t value, char choices[NAME_BYTES]) {
     int length = 0;
     if (!value)
-        snprintf(into, NAME_BYTES, "auto");
+        snprintf(choices, NAME_BYTES, "auto");
     for (; value; value >>= EXTENT_BITS)
-        length += snprintf(into + length, (size_t)(NAME_BYTES - length), "%s%d", length ? "x" : "", (int)(value & MOST_EXTENT));
+        length +=
+            snprintf(choices + length, (size_t)(NAME_BYTES - length), "%s%d", length ? "x" : "", (int)(value & MOST_EXTENT));
 }
 
-bool read_value(const struct choice *choice, const char *text, int64_t *value) {
+bool parse_value(const struct choice *choice, const char *text, int64_t *value) {
     char *end;
     if (choice->extents)
         return read_extents(text, value);
@@ -118,18 +119,18 @@ bool read_value(const struct choice *choice, const char *text, int64_t *value) {
     return *text && !*end && *value >= choice->least && *value <= choice->most;
 }
 
-void write_value(const struct choice *choice, int64_t value, char into[NAME_BYTES]) {
+void format_value(const struct choice *choice, int64_t value, char choices[NAME_BYTES]) {
     if (choice->extents)
-        write_extents(value, into);
+        write_extents(value, choices);
     else if (choice->names)
-        snprintf(into, NAME_BYTES, "%s", choice->names[value]);
+        snprintf(choices, NAME_BYTES, "%s", choice->names[value]);
     else
-        snprintf(into, NAME_BYTES, "%lld", (long long)value);
+        snprintf(choices, NAME_BYTES, "%lld", (long long)value);
 }
 
-int64_t chosen(const struct call *call, const struct choice *choice) {
-    for (const struct chosen *entry = call->chosen; entry && entry->choice; entry++)
+int64_t read_choice(const struct call *call, const struct choice *choice) {
+    for (const struct choice_value *entry = call->choices; entry && entry->choice; entry++)
         if (entry->choice == choice)
             return entry->value;
-    return usual_value(choice);
+    return find_default_value(choice);
 }

@@ -1,4 +1,4 @@
-/* What all files of the core may need: exit codes and the length of a line. CORE_VERSION is in missing.h. */
+/* Constants for all files of the core. CORE_VERSION is in missing.h. */
 #ifndef RANKBENCH_CORE_H
 #define RANKBENCH_CORE_H
 

@@ -1,7 +1,7 @@
-/* The contract between the timing loop and what it times: operations, starts, time sources, synchronisations.
+/* The contract between the timing loop and the units that it times: operations, starts, time sources, synchronisations.
  *
- * Every unit is one file in ops/, starts/ or clocks/: functions first, its row last, and REGISTER(...) at the foot, which
- * puts a pointer to the row into a linker section that registry.c walks. */
+ * Every unit is one file in ops/, starts/ or clocks/: its functions, then its row, then REGISTER(...), which puts a
+ * pointer to the row into a linker section that registry.c reads. */
 #ifndef RANKBENCH_OP_H
 #define RANKBENCH_OP_H
 
@@ -12,7 +12,7 @@
 
 #include "missing.h"
 
-/* GUARD: what memory holds that no call may write, and what is to be received until it is. */
+/* GUARD fills memory that no call may write, and receive buffers before a call. */
 enum {
     GUARD_BYTES = 64,
     GUARD = 0xA5,
@@ -24,46 +24,61 @@ enum {
     RESEND_STEP = 8
 };
 
-/* What a call that the library lacks returns; `missing.h` maps such calls to missing_call. */
+/* Return value of a call that the library lacks; `missing.h` maps such calls to missing_call. */
 enum { CALL_MISSING = -4711 };
 int missing_call(const char *name, ...);
 
 enum form { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
 
-/* Bytes for a message size n among p ranks: n * (base + each * p), for each message of a call or once. */
+/* From 1: a row without a kind has none. Their names are in registry.c. */
+enum kind {
+    KIND_COLLECTIVE = 1,
+    KIND_POINT_TO_POINT,
+    KIND_NEIGHBOURHOOD,
+    KIND_ONE_SIDED,
+    KIND_PROCESS,
+    KIND_LOCAL,
+    KIND_SELF_TEST,
+    KINDS
+};
+
+/* How times are reported: as they are, as a latency (half of a round trip), or as bytes or messages per second. */
+enum metric { METRIC_TIME, METRIC_LATENCY, METRIC_BANDWIDTH, METRIC_RATE, METRICS };
+
+/* Bytes for message size n and p ranks: n * (base + each * p), per call or per message of a call. */
 struct amount {
     int base;
     int each;
     bool per_message;
 };
 
-/* Something that can be chosen of an operation beside form, size and datatype: one of some names, of which the first holds
- * unless another is said, a whole number, or the extents of a grid. Every choice becomes a key of the job, an option of the
- * core and part of a case. */
+/* An option of an operation beside form, size and datatype: one of several names, of which the first is the default, a
+ * whole number, or the extents of a grid. Every choice is a key of the job, an option of the core and part of a case. */
 struct choice {
     const char *name;
     const char *help;
-    /* Ends with NULL; NULL in place of it: a number. */
+    /* Ends with NULL. NULL: the choice is a number. */
     const char *const *names;
     int64_t least, most, usual;
-    /* Extents such as 4x4, the first in the lowest EXTENT_BITS; 0, which is usual: "auto". */
+    /* The value is extents such as 4x4, the first one in the lowest EXTENT_BITS; 0, the default, is "auto". */
     bool extents;
 };
 
 enum { EXTENT_BITS = 10, MOST_EXTENT = (1 << EXTENT_BITS) - 1 };
 
-/* How a message lies in memory. Of derived types one element is the whole message. */
+/* Layout of a message in memory. With a derived type the whole message is one element. */
 struct datatype {
     const char *name;
     const char *help;
-    /* A message is a whole number of these many bytes. */
+    /* The size of a message is a multiple of these bytes. */
     int bytes;
-    /* What MPI names the type, if elements lie side by side. */
+    /* The predefined MPI type, for elements without gaps. */
     MPI_Datatype basic;
-    /* Else: makes the type of a message, and says how far apart blocks of that type lie and where byte k of a message is. */
+    /* Otherwise: makes the type of a message, and returns the distance in bytes between blocks of that type, and the
+     * place of byte k of a message. */
     int (*make)(long bytes, MPI_Datatype *type);
-    long (*extent)(long bytes);
-    long (*place)(long position, long bytes);
+    long (*find_extent)(long bytes);
+    long (*find_place)(long position, long bytes);
 };
 
 /* The first wrong byte of a data check. */
@@ -72,42 +87,43 @@ struct mismatch {
     long offset;
     unsigned char expected;
     unsigned char actual;
-    /* What is wrong where it is no byte, in words; NULL: it is that byte. */
+    /* Text of a fault that is no wrong byte; NULL: the fault is that byte. */
     const char *instead;
 };
 
-/* How ranks lie on a grid, as a case's results show it. */
+/* The grid of ranks, as reported with the results of a case. */
 struct layout {
     int dimensions;
     int extents[MOST_DIMENSIONS];
-    /* Of rings: how many messages one after the other bring a round home. */
+    /* Rings only: messages in sequence until a round is complete. */
     int hops;
     int ranks;
-    /* Which rank of the team has which place, on its first rank; NULL: each its own. */
+    /* Rank of the team at each place of the grid, on the first rank only; NULL: place i has rank i. */
     const int *order;
 };
 
 /* One operation ready to be called: all that an operation's functions see.
  *
- * What calls are given lies in blocks, `extent` bytes apart, each `count` elements of `type`. What `fill` and `check` see lies
- * side by side, `bytes` a block: where the type has gaps, the core moves data between the two. */
+ * Buffers passed to MPI hold blocks `extent` bytes apart, each with `count` elements of `type`. `fill` and `check` see
+ * contiguous blocks of `bytes`; for types with gaps the core copies between the two layouts. */
 struct call {
     /* Who takes part. */
     struct {
-        /* Where calls go. Rank numbers are those of the team; more ranks than the team's may be in it. */
+        /* Communicator of the calls. The ranks of the team are its first ranks; it may have more. */
         MPI_Comm comm;
-        /* The ranks of the team and no others: what is collective and no plain collective, such as a window, goes here. */
+        /* Communicator of exactly the ranks of the team, for collective calls that are not timed as collectives, such
+         * as window creation. */
         MPI_Comm members;
         int rank;
         int ranks;
         int root;
-        /* The two ranks of an operation between two. */
+        /* The two ranks of an operation between two ranks. */
         int first, second;
     } peers;
-    /* One message, or one rank's part of a collective. */
+    /* One message, or the part of one rank in a collective. */
     struct {
         int count;
-        /* The count of rows that are `large`. */
+        /* Count for operations with `data.large`. */
         MPI_Count large_count;
         MPI_Datatype type;
         MPI_Op reduction;
@@ -115,144 +131,145 @@ struct call {
         long extent;
         const struct datatype *datatype;
     } message;
-    /* Where data of this rank lie. */
+    /* The buffers of this rank. */
     struct {
         unsigned char *send;
         unsigned char *receive;
-        /* Bytes of data this rank hands over and gets, gaps not counted. */
+        /* Bytes sent and received by this rank, without gaps. */
         long send_bytes;
         long receive_bytes;
-        /* Where an operation made its own memory, what it receives lies there and not in the core's buffers. */
+        /* Receive buffer allocated by the operation, which replaces the core's; NULL: there is none. */
         unsigned char *elsewhere;
     } buffers;
-    /* What is under way at the same time. */
+    /* Messages of one call that are in flight at the same time. */
     struct {
-        /* Messages of one call, such as the window of a bandwidth test or the neighbours of a rank. */
+        /* Messages of one call, such as the window of a bandwidth test or one per neighbour. */
         int messages;
-        /* Where all messages leave from one buffer: each begins RESEND_STEP bytes after the one before, so that one in another's
-         * place is seen. So it is while data are checked, not while calls are timed. */
-        bool apart;
-        /* Room for one request a message, two at least. */
+        /* The messages leave from one buffer, each RESEND_STEP bytes after the one before, so that exchanged messages
+         * are detected. True for checked calls, false for timed ones. */
+        bool shifted;
+        /* One request per message, at least two. */
         MPI_Request *requests;
-        /* How many of them the loop completes after what `initiate` began; one unless `prepare` says otherwise. */
+        /* Requests that the loop completes after `initiate`: one unless `prepare` sets more. */
         int pending;
-        /* What receives report of their messages; NULL: nobody looks. */
+        /* Statuses of receives that are compared; NULL: none are. */
         struct receipts *receipts;
     } window;
-    /* What all ranks together move in one call: payload and messages, if `prepare` knows better than the row's amounts say. */
+    /* Payload and messages of one call over all ranks; 0: they follow from the amounts of the row. */
     struct {
         int64_t bytes;
         int64_t messages;
     } moved;
     enum form form;
     int (*initiate)(struct call *);
-    /* What `prepare` made for the operation alone; `finish` puts it away. */
+    /* Data of the operation itself, made by `prepare` and freed by `finish`. */
     void *state;
-    /* Where ranks lie on a grid, that grid. */
+    /* Grid of the ranks, for operations on a grid. */
     const struct layout *layout;
     unsigned seed;
-    const struct chosen *chosen;
-    /* The threads that do the same at the same time, if there are several, and what is computed meanwhile, if anything is. */
+    const struct choice_value *choices;
+    /* The threads that call at the same time, and the computation during calls; NULL: none. */
     struct thread_team *thread_team;
     const struct work *work;
 };
 
-/* Whether an operation knows MPI_IN_PLACE, and where in the receive buffer a rank's own data lie then; of a rooted one, the
- * root's. `call->send` is MPI_IN_PLACE then; where the root keeps a part of what it sends, its `call->receive` is. */
+/* Whether an operation supports MPI_IN_PLACE, and where a rank's own data then are in the receive buffer; for rooted
+ * operations this concerns the root only. `call->send` is MPI_IN_PLACE then, or `call->receive` where the root keeps a
+ * part of what it sends. */
 enum in_place { NOT_IN_PLACE, IN_PLACE, IN_PLACE_BY_RANK, IN_PLACE_ROOT_KEEPS };
 
-/* Which datatypes can be: any, those that can be reduced, whole numbers, or bytes alone. */
+/* Datatypes that an operation accepts. */
 enum datatypes { ANY_DATATYPE, NUMBERS, WHOLE_NUMBERS, BYTES };
 
 struct operation {
     const char *name;
     const char *help;
     const char *standard;
-    const char *kind;
-    /* time; latency: half of it; bandwidth, rate: time too, read as bytes or messages a second. */
-    const char *metric;
+    enum kind kind;
+    enum metric metric;
     /* Ends with NULL; NULL: nothing. */
     const struct choice *const *choices;
     int (*forms[FORMS])(struct call *);
-    /* The default form, if it is not the first. */
+    /* The default form, unless it is the first one. */
     enum form usual;
-    /* Why there is nothing to check, where there is no `check` and it does not synchronise. */
+    /* Why results are not checked; for operations without `check` that do not synchronise. */
     const char *unchecked;
     /* Who takes part. */
     struct {
         bool rooted;
-        /* At least so many, or as many as make pairs; else all. Others stay out and sleep. */
+        /* Least number of ranks, or pairs of ranks; otherwise all ranks take part. Ranks without a part sleep. */
         int least;
         bool in_pairs;
-        /* It is between two ranks, `first` and `second`, which can be chosen. Two take part. */
+        /* Exactly two ranks take part, `first` and `second`, which are options. */
         bool between_two;
     } ranks;
-    /* How much data ranks hand over and get. */
+    /* Amounts of data sent and received by each rank. */
     struct {
         struct amount send, receive;
         struct amount root_send, root_receive;
-        /* Amounts are means over ranks: one rank may hand over or get so many times as much. 0 means 1. */
+        /* Amounts are means over ranks: the buffers of a rank have room for so many times as much. 0 means 1. */
         int room;
     } amounts;
-    /* What data can be, and how calls treat the buffers. */
+    /* Datatypes, and how calls use the buffers. */
     struct {
         bool sized;
         enum datatypes datatypes;
         enum in_place in_place;
-        /* The messages of a call, unless they are counted; 0 means 1. */
+        /* Messages per call, unless `count_messages` counts them; 0 means 1. */
         int messages;
-        /* All messages of a call leave from one buffer, so that the buffer is smaller than what is sent; see `apart`. */
+        /* All messages of a call leave from one buffer, which is smaller than what is sent; see `window.shifted`. */
         bool resends;
-        /* `prepare` binds the buffers of the first call, as persistent requests do; they cannot be cold or change. */
+        /* The buffers are fixed by `prepare`, as by persistent requests; they cannot be cold or change between calls. */
         bool keeps_buffers;
-        /* What is received depends on what was there before: sums are added on. Checked in single calls with fresh data. */
+        /* The result depends on the earlier content of the receive buffer, as with sums in place. Only single calls
+         * with new data are checked. */
         bool accumulates;
-        /* A round writes its number into what it sends, which a call may else only read. */
+        /* Each round writes its number into the send buffer, which calls may otherwise only read. */
         bool numbers_rounds;
-        /* It counts elements as MPI_Count. */
+        /* Counts are of type MPI_Count. */
         bool large;
     } data;
-    /* How it is timed. */
+    /* How the operation is timed. */
     struct {
         const char *start;
-        /* The first of the two, or rank 0, alone reads clocks; else the time is the last rank's. */
+        /* Only `first`, or rank 0, reads the clock; otherwise the time is that of the slowest rank. */
         bool rank_0_measures;
-        /* How many times in a row each call does what it is asked; a time is divided by it. 0 means 1. */
+        /* Repetitions within each call, by which times are divided. 0 means 1. */
         int rounds;
-        /* Its calls wait for their own requests; otherwise the loop completes what they initiate. */
+        /* Calls complete their own requests; otherwise the loop completes those that `initiate` started. */
         bool completes;
-        /* Several threads of a rank can do it at once. */
+        /* Several threads of a rank may call it at the same time. */
         bool threads;
-        /* No rank returns before all have come. */
+        /* No rank may return before all ranks have called. */
         bool synchronises;
     } timing;
-    /* What the core calls around the calls; NULL: nothing. */
+    /* Hooks that the core calls; NULL: none. */
     struct {
-        /* Of how many of the first ranks it is, by what was chosen; 0 or NULL: of all. */
+        /* Number of ranks that take part, given the choices; 0 or NULL: all. */
         int (*takes)(const struct call *);
-        /* The messages of a call, once the choices are known. */
+        /* Messages per call, given the choices. */
         int (*count_messages)(const struct call *);
-        /* Why the chosen options are invalid, in one line; NULL: they are valid. */
-        const char *(*refuses)(const struct call *);
-        /* Ranks of which this is true measure, each for itself: samples of each of them are reported. Known once it is prepared. */
+        /* Why the choices are invalid, in one line; NULL: they are valid. */
+        const char *(*refuse)(const struct call *);
+        /* Whether this rank measures on its own: its samples are reported separately. Called after `prepare`. */
         bool (*measures)(const struct call *);
-        /* It happens once in a launch, before everything else; this is how long it took on this rank. */
-        int64_t (*once_ns)(void);
-        /* Not timed: before the first call and after the last, and right before and right after each. */
+        /* For what happens once per launch: its time on this rank. */
+        int64_t (*read_once_ns)(void);
+        /* Not timed. `prepare` and `finish` run once per case, `before` and `after` around each call. */
         int (*prepare)(struct call *);
         void (*finish)(struct call *);
         int (*before)(struct call *);
         int (*after)(struct call *);
-        /* Before `after`, of calls that are checked and not timed: what only more calls can show. */
+        /* Further tests of a checked, untimed call; runs before `after`. */
         int (*prove)(struct call *);
         void (*fill)(struct call *);
         void (*check)(const struct call *, struct mismatch *);
-        /* Whether others bring data to this rank that its own call does not wait for; NULL: they never do. */
-        bool (*awaits_nobody)(const struct call *);
+        /* Whether other ranks write to this rank's memory without a call of its own; NULL: never. */
+        bool (*is_passive_target)(const struct call *);
     } hooks;
 };
 
-/* Which ranks read one and the same clock. */
+/* Which ranks read the same clock. */
 enum sharing { SHARED_BY_NOBODY, SHARED_BY_NAMESPACE, SHARED_BY_KERNEL };
 
 struct source {
@@ -260,30 +277,31 @@ struct source {
     const char *help;
     enum sharing sharing;
     int64_t (*read_ns)(void);
-    /* Makes the source ready and says in one line why it can be trusted, or returns false and says why not. NULL: always. */
+    /* Initialises the source. Returns true with a line on why it can be trusted, or false with the reason why not.
+     * NULL: nothing to do. */
     bool (*prepare)(char reason[REASON_BYTES]);
-    /* What ranks that share the clock must agree on before they read it, such as its frequency. */
+    /* Parameters such as the frequency, which all ranks that share the clock must use. */
     void *parameters;
     int parameter_bytes;
 };
 
-/* The ranks that work together in a case, the communicator on which the core itself talks, and their clocks. */
+/* The ranks of a case, the communicator for messages of the core itself, and their clocks. */
 struct team {
     MPI_Comm comm;
-    /* Where operations of these ranks go: the numbers of its ranks are those of the team, but there may be more of them. And
-     * the communicator of these ranks and no others. */
+    /* `calls` is for timed operations and may have more ranks, numbered after those of the team. `members` has exactly
+     * the ranks of the team. */
     MPI_Comm calls, members;
     int rank;
     int ranks;
     struct clock *clock;
-    /* This rank has no part in the case at hand: while it waits for the others it sleeps. */
+    /* This rank takes no part in the current case and sleeps while it waits for the others. */
     bool idle;
-    /* How many ranks, the first, have a part in it; 0: it does not say. */
+    /* Number of ranks that take part, from rank 0; 0: not limited. */
     int takes;
 };
 
-/* A rank's clock against rank 0's at one moment: own reading = rank 0's reading + offset. The error cannot exceed the bound, and in
- * 19 of 20 cases is not expected to exceed the likely one. */
+/* Offset of a rank's clock at one moment: own reading = rank 0's reading + offset. The error is at most the bound, and
+ * expected to be within `likely_ns` in 19 of 20 cases. */
 struct point {
     int64_t at_ns;
     int64_t offset_ns;
@@ -294,30 +312,31 @@ struct point {
 struct synchronisation {
     const char *name;
     const char *help;
-    /* Called on one rank of each clock; `clocks` is the team of these ranks. Returns the rank's own point; rank 0's is exact. */
+    /* Called on one rank per clock; `clocks` is the team of these ranks. Returns this rank's offset; that of rank 0 is
+     * exact. */
     struct point (*run)(const struct team *clocks, const struct source *source);
 };
 
-/* A run of rounds without talk between the ranks other than the operation's own. */
+/* A sequence of rounds in which ranks exchange only the messages of the operation itself. */
 struct stage {
     const struct team *team;
     int64_t (*read_ns)(void);
-    /* When the first round begins, on rank 0's clock. */
+    /* Start of the first round on rank 0's clock. */
     int64_t first_ns;
     int64_t window_ns;
     int64_t slack_ns;
-    /* How late a round may begin and still count. */
+    /* How late a round may begin to be valid. */
     int64_t tolerance_ns;
     bool yields;
-    /* After how many rounds ranks rest for how many windows. */
+    /* Ranks rest for `rest` windows after every `group` rounds. */
     int group, rest;
-    /* When the next window begins, where windows follow each other; and whether the rank came too late for this one. */
+    /* Start of the next window, and whether this rank came too late for its window. */
     int64_t next_ns;
     bool skipped;
-    /* What a scheduled start says of the round: when it should have begun on rank 0's clock, and when it did on the own. */
+    /* Set by scheduled starts: the planned start on rank 0's clock, and the actual start on the own clock. */
     int64_t common_ns;
     int64_t begin_ns;
-    /* How much later than the common start this rank is to begin the round, as its arrival pattern has it. */
+    /* Delay of this rank after the common start, from the arrival pattern. */
     int64_t delay_ns;
 };
 
@@ -325,20 +344,20 @@ struct start {
     const char *name;
     const char *help;
     bool scheduled;
-    /* The next start is agreed on in every round, `slack_ns` ahead. */
+    /* Ranks agree on the next start in every round, `slack_ns` ahead. */
     bool agrees;
     bool loops;
-    /* Rounds that last longer than their window count as bad, and are not used. */
+    /* Rounds that last longer than their window are discarded. */
     bool discards_overruns;
-    /* Rounds of a stage that are not scored; those that are, 0: as many as go well. */
+    /* Rounds of a stage that are not recorded, and those that are; 0: variable. */
     int lead, rounds;
-    /* By how much windows grow when more than this share of a stage's rounds is bad. */
+    /* Windows grow by this factor if more than `bad_share` of the rounds of a stage are bad. */
     double growth, bad_share;
-    /* Holds the rank until it may begin the round, and returns whether it came in time. */
+    /* Waits until the rank may begin the round. Returns whether it came in time. */
     bool (*begin)(struct stage *, int round);
 };
 
-#define COLLECTIVE .kind = "collective", .metric = "time", .timing.start = "window", .timing.threads = true
+#define COLLECTIVE .kind = KIND_COLLECTIVE, .metric = METRIC_TIME, .timing.start = "window", .timing.threads = true
 
 #define CHOICES(...) \
     .choices = (const struct choice *const[]) { \
@@ -349,7 +368,7 @@ struct start {
         __VA_ARGS__, NULL \
     }
 
-/* What every rank sends or receives; a rooted operation names its amounts one by one. */
+/* Equal amounts on all ranks; rows of rooted operations set each amount separately. */
 #define SENDS(...) .amounts.send = __VA_ARGS__, .amounts.root_send = __VA_ARGS__
 #define RECEIVES(...) .amounts.receive = __VA_ARGS__, .amounts.root_receive = __VA_ARGS__
 

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As much is written to an eventfd; to a pipe or socket for the same purpose, less. */
+/* Bytes written to an eventfd to wake a thread; pipes and sockets used for this get fewer. */
 enum { SIGNAL_BYTES = 8, IO_BYTES = 256 };
 
-/* Of a pipe, which standard output and error mostly are, nothing else counts what went into it. */
+/* The only count of bytes written to pipes, which standard output and error usually are. */
 struct written read_written(void) {
     static int file = -1;
     char text[IO_BYTES];
@@ -24,7 +24,7 @@ struct written read_written(void) {
     return known ? (struct written){bytes, calls} : (struct written){0, 0};
 }
 
-int64_t printed_since(const struct written *before) {
+int64_t count_printed(const struct written *before) {
     const struct written now = read_written();
     const int64_t bytes = now.bytes - before->bytes - SIGNAL_BYTES * (now.calls - before->calls);
     return bytes > 0 ? bytes : 0;

@@ -4,6 +4,9 @@
 #include <string.h>
 
 const char *const form_names[FORMS] = {"blocking", "nonblocking", "persistent"};
+const char *const kind_names[KINDS] = {NULL,        "collective", "point-to-point", "neighbourhood",
+                                       "one-sided", "process",    "local",          "self-test"};
+const char *const metric_names[METRICS] = {"time", "latency", "bandwidth", "rate"};
 
 const char *last_missing_call = "";
 
@@ -20,7 +23,7 @@ int missing_call(const char *name, ...) {
         return NULL; \
     }
 
-/* The linker lays units one after the other as it comes; people and tests want them in one order. */
+/* The order of units in the section is the linker's; output is in the order of names. */
 #define NEXT(kind) \
     const struct kind *next_##kind(const struct kind *before) { \
         const struct kind *next = NULL; \
@@ -41,18 +44,18 @@ NEXT(start)
 NEXT(source)
 NEXT(synchronisation)
 
-const char *default_datatype(const struct operation *operation) {
+const char *find_default_datatype(const struct operation *operation) {
     return operation->data.datatypes == NUMBERS ? "float" : operation->data.datatypes == WHOLE_NUMBERS ? "int" : "byte";
 }
 
-const char *default_form(const struct operation *operation) {
+const char *find_default_form(const struct operation *operation) {
     int form = operation->usual;
     while (!operation->forms[form])
         form++;
     return form_names[form];
 }
 
-bool can_have(const struct operation *operation, const struct datatype *datatype) {
+bool accepts_datatype(const struct operation *operation, const struct datatype *datatype) {
     if (operation->data.datatypes == BYTES)
         return strcmp(datatype->name, "byte") == 0;
     if (operation->data.datatypes == WHOLE_NUMBERS)

@@ -12,7 +12,7 @@ static int64_t bytes_before, bytes_after;
 static int provided = MPI_THREAD_SINGLE;
 static bool threads_wanted;
 
-int64_t held_bytes(void) {
+int64_t read_memory_bytes(void) {
     char line[256];
     long kib = 0;
     FILE *file = fopen("/proc/self/smaps_rollup", "r");
@@ -26,23 +26,23 @@ int64_t held_bytes(void) {
 
 void start_library(bool threads) {
     threads_wanted = threads;
-    bytes_before = held_bytes();
-    const int64_t began_ns = steady_ns();
+    bytes_before = read_memory_bytes();
+    const int64_t began_ns = read_steady_ns();
     if (threads)
-        must(MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+        abort_on_error(MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
     else
-        must(MPI_Init(NULL, NULL), "MPI_Init");
-    startup_ns = steady_ns() - began_ns;
-    bytes_after = held_bytes();
+        abort_on_error(MPI_Init(NULL, NULL), "MPI_Init");
+    startup_ns = read_steady_ns() - began_ns;
+    bytes_after = read_memory_bytes();
 }
 
-int64_t startup_bytes(void) {
+int64_t read_startup_bytes(void) {
     return bytes_after - bytes_before;
 }
 
-const char *no_threads(void) {
+const char *why_no_threads(void) {
     if (provided == MPI_THREAD_MULTIPLE)
         return NULL;
-    return threads_wanted ? "the library does not let several threads call it (MPI_THREAD_MULTIPLE)"
-                          : "several threads may call the library only in a launch with --threads";
+    return threads_wanted ? "the library does not support MPI_THREAD_MULTIPLE"
+                          : "threads may call the library only in a launch with --threads";
 }

@@ -1,19 +1,19 @@
-/* CLOCK_MONOTONIC, which is never set: time limits are kept by it, and it shows whether a time source was set in mid-case. */
+/* CLOCK_MONOTONIC, which is never set: used for time limits, and to detect that a time source was set during a case. */
 #ifndef RANKBENCH_STEADY_H
 #define RANKBENCH_STEADY_H
 
 #include "base/op.h"
 
-int64_t steady_ns(void);
+int64_t read_steady_ns(void);
 
-/* What a time source and the steady clock read at one moment, which lasted `apart_ns`. */
+/* Readings of a time source and of the steady clock at one moment, with an uncertainty of `apart_ns`. */
 struct twin_reading {
     int64_t source_ns, steady_ns, apart_ns;
 };
 
 struct twin_reading read_both(const struct source *source);
 
-/* By how much the source was set forward (or back, if negative) since; 0: it went on evenly. */
-int64_t jump_ns(const struct twin_reading *before, const struct source *source);
+/* How far the source was set forward (negative: back) since `before`; 0: it was not set. */
+int64_t measure_jump_ns(const struct twin_reading *before, const struct source *source);
 
 #endif

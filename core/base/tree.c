@@ -8,38 +8,38 @@
 
 #include "base/allocation.h"
 
-/* What one rank may have to keep of others for a moment. */
+/* Most bytes that rank 0 stores for this. */
 static const double MOST_HANDED_UP = 16 << 20;
 enum { TAG_BARRIER = 7001, TAG_DOWN, TAG_UP, TAG_TURN, TAG_HAND_OVER };
 
 struct traffic traffic;
 
-void must(int code, const char *call) {
+void abort_on_error(int code, const char *call) {
     if (code == MPI_SUCCESS)
         return;
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     MPI_Error_string(code, text, &length);
-    fprintf(stderr, "rankbench-core: %s failed between the core's own ranks: %s\n", call, text);
+    fprintf(stderr, "rankbench-core: %s of the core itself failed: %s\n", call, text);
     MPI_Abort(MPI_COMM_WORLD, 1);
     exit(1);
 }
 
-static void count(int bytes) {
+static void count_traffic(int bytes) {
     traffic.messages++;
     traffic.bytes += bytes;
 }
 
 void send_bytes(const struct team *team, const void *data, int bytes, int to, int tag) {
-    count(bytes);
-    must(MPI_Send(data, bytes, MPI_BYTE, to, tag, team->comm), "MPI_Send");
+    count_traffic(bytes);
+    abort_on_error(MPI_Send(data, bytes, MPI_BYTE, to, tag, team->comm), "MPI_Send");
 }
 
-static void wait_asleep(const struct team *team, int from, int tag) {
+static void wait_for_message(const struct team *team, int from, int tag) {
     enum { LOOKS = 100 };
     const struct timespec nap = {.tv_nsec = 200000};
     for (int look = 0, arrived = 0; !arrived; look++) {
-        must(MPI_Iprobe(from, tag, team->comm, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
+        abort_on_error(MPI_Iprobe(from, tag, team->comm, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
         if (!arrived && look > LOOKS)
             nanosleep(&nap, NULL);
     }
@@ -47,18 +47,18 @@ static void wait_asleep(const struct team *team, int from, int tag) {
 
 void receive_bytes(const struct team *team, void *data, int bytes, int from, int tag) {
     if (team->idle)
-        wait_asleep(team, from, tag);
-    count(bytes);
-    must(MPI_Recv(data, bytes, MPI_BYTE, from, tag, team->comm, MPI_STATUS_IGNORE), "MPI_Recv");
+        wait_for_message(team, from, tag);
+    count_traffic(bytes);
+    abort_on_error(MPI_Recv(data, bytes, MPI_BYTE, from, tag, team->comm, MPI_STATUS_IGNORE), "MPI_Recv");
 }
 
 void receive_bytes_patiently(const struct team *team, void *data, int bytes, int from, int tag) {
-    wait_asleep(team, from, tag);
+    wait_for_message(team, from, tag);
     receive_bytes(team, data, bytes, from, tag);
 }
 
 /* In a binomial tree a rank's parent is itself without its lowest set bit; its children add one lower bit each. */
-static int lowest_bit(const struct team *team) {
+static int find_lowest_bit(const struct team *team) {
     if (team->rank != 0)
         return team->rank & -team->rank;
     int bit = 1;
@@ -68,20 +68,20 @@ static int lowest_bit(const struct team *team) {
 }
 
 static void send_down(const struct team *team, const void *data, int bytes) {
-    for (int bit = lowest_bit(team) / 2; bit > 0; bit /= 2)
+    for (int bit = find_lowest_bit(team) / 2; bit > 0; bit /= 2)
         if (team->rank + bit < team->ranks)
             send_bytes(team, data, bytes, team->rank + bit, TAG_DOWN);
 }
 
 void tree_broadcast(const struct team *team, void *data, int bytes) {
     if (team->rank != 0)
-        receive_bytes(team, data, bytes, team->rank - lowest_bit(team), TAG_DOWN);
+        receive_bytes(team, data, bytes, team->rank - find_lowest_bit(team), TAG_DOWN);
     send_down(team, data, bytes);
 }
 
 void tree_broadcast_patient(const struct team *team, void *data, int bytes) {
     if (team->rank != 0)
-        receive_bytes_patiently(team, data, bytes, team->rank - lowest_bit(team), TAG_DOWN);
+        receive_bytes_patiently(team, data, bytes, team->rank - find_lowest_bit(team), TAG_DOWN);
     send_down(team, data, bytes);
 }
 
@@ -89,12 +89,12 @@ static void combine(const struct team *team, void *data, int bytes, merge_functi
     if (team->ranks == 1)
         return;
     void *other = obtain_memory((size_t)bytes);
-    for (int bit = 1; bit < lowest_bit(team) && team->rank + bit < team->ranks; bit *= 2) {
+    for (int bit = 1; bit < find_lowest_bit(team) && team->rank + bit < team->ranks; bit *= 2) {
         receive(team, other, bytes, team->rank + bit, TAG_UP);
         merge(data, other, bytes);
     }
     if (team->rank != 0)
-        send_bytes(team, data, bytes, team->rank - lowest_bit(team), TAG_UP);
+        send_bytes(team, data, bytes, team->rank - find_lowest_bit(team), TAG_UP);
     free(other);
 }
 
@@ -106,26 +106,26 @@ void tree_combine_patient(const struct team *team, void *data, int bytes, merge_
     combine(team, data, bytes, merge, receive_bytes_patiently);
 }
 
-static void merge_all(void *into, const void *from, int bytes) {
+static void merge_agreement(void *into, const void *from, int bytes) {
     (void)bytes;
     *(bool *)into = *(bool *)into && *(const bool *)from;
 }
 
 bool tree_agree(const struct team *team, bool local) {
-    tree_combine(team, &local, sizeof local, merge_all);
+    tree_combine(team, &local, sizeof local, merge_agreement);
     tree_broadcast(team, &local, sizeof local);
     return local;
 }
 
 bool tree_agree_patient(const struct team *team, bool local) {
-    tree_combine_patient(team, &local, sizeof local, merge_all);
+    tree_combine_patient(team, &local, sizeof local, merge_agreement);
     tree_broadcast_patient(team, &local, sizeof local);
     return local;
 }
 
-/* The ranks below one in the tree follow it in number, so that what they hand over lies in the order of ranks. */
-static void hand_up(const struct team *team, const void *data, int bytes, take_function *take, void *context) {
-    const int below = lowest_bit(team), last = team->ranks - team->rank, subtree_ranks = below < last ? below : last;
+/* The subtree of a rank has consecutive ranks, so that their data are in rank order. */
+static void gather_up_tree(const struct team *team, const void *data, int bytes, rank_function *visit, void *context) {
+    const int below = find_lowest_bit(team), last = team->ranks - team->rank, subtree_ranks = below < last ? below : last;
     char *all = obtain_memory((size_t)subtree_ranks * (size_t)bytes);
     memcpy(all, data, (size_t)bytes);
     for (int bit = 1; bit < subtree_ranks; bit *= 2) {
@@ -135,12 +135,12 @@ static void hand_up(const struct team *team, const void *data, int bytes, take_f
     if (team->rank != 0)
         send_bytes(team, all, subtree_ranks * bytes, team->rank - below, TAG_UP);
     for (int rank = 0; team->rank == 0 && rank < subtree_ranks; rank++)
-        take(context, rank, all + (size_t)rank * (size_t)bytes);
+        visit(context, rank, all + (size_t)rank * (size_t)bytes);
     free(all);
 }
 
-/* Nobody sends before it is asked, so that nothing waits at rank 0. */
-static void take_turns(const struct team *team, const void *data, int bytes, take_function *take, void *context) {
+/* Ranks send on request, so that messages do not queue up at rank 0. */
+static void gather_in_turn(const struct team *team, const void *data, int bytes, rank_function *visit, void *context) {
     char turn = 0;
     if (team->rank != 0) {
         receive_bytes_patiently(team, &turn, 1, 0, TAG_TURN);
@@ -148,30 +148,30 @@ static void take_turns(const struct team *team, const void *data, int bytes, tak
         return;
     }
     void *theirs = obtain_memory((size_t)bytes);
-    take(context, 0, data);
+    visit(context, 0, data);
     for (int rank = 1; rank < team->ranks; rank++) {
         send_bytes(team, &turn, 1, rank, TAG_TURN);
         receive_bytes(team, theirs, bytes, rank, TAG_HAND_OVER);
-        take(context, rank, theirs);
+        visit(context, rank, theirs);
     }
     free(theirs);
 }
 
-void hand_over(const struct team *team, const void *data, int bytes, take_function *take, void *context) {
+void gather_ranks(const struct team *team, const void *data, int bytes, rank_function *visit, void *context) {
     if ((double)bytes * team->ranks <= MOST_HANDED_UP)
-        hand_up(team, data, bytes, take, context);
+        gather_up_tree(team, data, bytes, visit, context);
     else
-        take_turns(team, data, bytes, take, context);
+        gather_in_turn(team, data, bytes, visit, context);
 }
 
-/* Hensgen, Finkel and Manber (1988): after round k every rank has heard, directly or not, of 2^(k+1) others. */
+/* Hensgen, Finkel and Manber (1988): after round k every rank knows of the arrival of 2^(k+1) others. */
 void dissemination_barrier(const struct team *team) {
     for (int distance = 1; distance < team->ranks; distance *= 2) {
         int to = (team->rank + distance) % team->ranks;
         int from = (team->rank - distance + team->ranks) % team->ranks;
-        count(0);
-        count(0);
-        must(
+        count_traffic(0);
+        count_traffic(0);
+        abort_on_error(
             MPI_Sendrecv(NULL, 0, MPI_BYTE, to, TAG_BARRIER, NULL, 0, MPI_BYTE, from, TAG_BARRIER, team->comm, MPI_STATUS_IGNORE),
             "MPI_Sendrecv");
     }

@@ -1,4 +1,4 @@
-/* Waits by spinning, or gives way to the ranks that share the CPU. */
+/* Waits by spinning, or yields to other ranks on the same CPU. */
 #define _GNU_SOURCE
 #include "base/wait.h"
 
@@ -8,8 +8,9 @@
 enum { NAP_NS = 200000, AWAKE_NS = 100000, LONGEST_WINDOWS = 16 };
 static const int64_t LONGEST_NS = 5000000000;
 
-/* Ranks that share a CPU sleep until shortly before: the kernel gives it to them at once when they wake, to spinning ones late. */
-static void give_way(int64_t left_ns) {
+/* Ranks that share a CPU sleep until shortly before the time: the kernel runs a waking process at once, but a spinning
+ * one late. */
+static void yield_cpu(int64_t left_ns) {
     const struct timespec nap = {.tv_sec = (left_ns - AWAKE_NS) / 1000000000, .tv_nsec = (left_ns - AWAKE_NS) % 1000000000};
     if (left_ns > NAP_NS)
         nanosleep(&nap, NULL);
@@ -17,13 +18,13 @@ static void give_way(int64_t left_ns) {
         sched_yield();
 }
 
-/* A clock that was set back by an hour is not waited for: its case fails anyway. */
+/* The wait is bounded, in case the clock was set back; that case fails anyway. */
 int64_t wait_until(const struct stage *stage, int64_t target_ns) {
     const int64_t longest_ns = LONGEST_NS + LONGEST_WINDOWS * (stage->window_ns + stage->slack_ns);
     int64_t now_ns = stage->read_ns();
     while (now_ns < target_ns && target_ns - now_ns < longest_ns) {
         if (stage->yields)
-            give_way(target_ns - now_ns);
+            yield_cpu(target_ns - now_ns);
         now_ns = stage->read_ns();
     }
     return now_ns;

@@ -1,4 +1,4 @@
-/* One case from its buffers to its samples: prepare, check the data, time, check again, put away, show. */
+/* One case: prepare, check data, time, check again, free, write. */
 #include "case/case.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 
 #include "base/allocation.h"
 #include "base/registry.h"
-#include "base/spent.h"
 #include "base/startup.h"
+#include "base/time_parts.h"
 #include "base/tree.h"
 #include "case/cvars.h"
 #include "case/fallback.h"
@@ -24,7 +24,7 @@
 #include "timing/watchdog.h"
 #include "verify/check.h"
 
-static void keep_layout(const struct layout *layout, struct result *result) {
+static void copy_layout(const struct layout *layout, struct result *result) {
     const size_t bytes = layout && layout->order ? (size_t)layout->ranks * sizeof(int) : 0;
     if (!layout)
         return;
@@ -35,11 +35,11 @@ static void keep_layout(const struct layout *layout, struct result *result) {
 }
 
 static void rehearse_and_time(const struct setting *setting, struct timing *timing, struct result *result) {
-    spend_on(PART_REHEARSE);
-    watch_fallback(setting->plan->wanted->settings);
+    switch_part(PART_REHEARSE);
+    watch_fallback(setting->plan->request->settings);
     timing->long_ns = rehearse(setting);
     end_fallback_watch(setting->outcome);
-    if (!all_well(setting->team, setting->outcome) || setting->world->probes || is_single(setting))
+    if (!all_ranks_good(setting->team, setting->outcome) || setting->world->probes || has_single_value(setting))
         return;
     struct thread_team *thread_team = NULL;
     if (setting->threads > 1 &&
@@ -47,15 +47,15 @@ static void rehearse_and_time(const struct setting *setting, struct timing *timi
         note(setting->outcome, REFUSED, "the system gave no threads");
     if (thread_team)
         timing->run = run_threads;
-    if (all_well(setting->team, setting->outcome))
+    if (all_ranks_good(setting->team, setting->outcome))
         time_case(setting, timing, result);
     join_threads(thread_team);
 }
 
 static void prepare_and_time(const struct setting *setting, struct timing *timing, struct result *result) {
-    const int64_t held_before = is_single(setting) ? held_bytes() : 0;
-    take_communicators(setting);
-    if (all_well(setting->team, setting->outcome) && !setting->team->idle)
+    const int64_t held_before = has_single_value(setting) ? read_memory_bytes() : 0;
+    make_communicators(setting);
+    if (all_ranks_good(setting->team, setting->outcome) && !setting->team->idle)
         EACH_WORKER(worker, setting)
             prepare_worker(setting, worker);
     if (!setting->team->idle && setting->outcome->severity == GOOD)
@@ -63,21 +63,21 @@ static void prepare_and_time(const struct setting *setting, struct timing *timin
     if (timing->operation->hooks.measures)
         timing->measures =
             !setting->team->idle && setting->outcome->severity == GOOD && timing->operation->hooks.measures(first_call(setting));
-    keep_layout(first_call(setting)->layout, result);
+    copy_layout(first_call(setting)->layout, result);
     rehearse_and_time(setting, timing, result);
-    spend_on(PART_FREE);
-    if (is_single(setting) && setting->outcome->severity == GOOD) {
-        setting->outcome->growth_bytes = held_bytes() - held_before;
-        take_value(setting, timing, &result->measurement);
+    switch_part(PART_FREE);
+    if (has_single_value(setting) && setting->outcome->severity == GOOD) {
+        setting->outcome->growth_bytes = read_memory_bytes() - held_before;
+        record_value(setting, timing, &result->measurement);
     }
-    all_well(setting->team, setting->outcome);
+    all_ranks_good(setting->team, setting->outcome);
     if (!setting->team->idle)
         EACH_WORKER(worker, setting)
-            leave_worker(setting, worker);
-    leave_communicators(setting);
+            finish_worker(setting, worker);
+    free_communicators(setting);
 }
 
-static void take_part(const struct setting *setting, struct timing *timing, struct result *result) {
+static void run_on_rank(const struct setting *setting, struct timing *timing, struct result *result) {
     char line[LINE_BYTES / 2];
     const char *why = NULL;
     EACH_WORKER(worker, setting)
@@ -88,9 +88,9 @@ static void take_part(const struct setting *setting, struct timing *timing, stru
         note(setting->outcome, REFUSED, why);
     if (setting->outcome->severity == GOOD && !setting->team->idle)
         plan_memory(setting);
-    if (all_well(setting->team, setting->outcome) && !setting->team->idle)
-        take_memory(setting);
-    if (all_well(setting->team, setting->outcome))
+    if (all_ranks_good(setting->team, setting->outcome) && !setting->team->idle)
+        allocate_memory(setting);
+    if (all_ranks_good(setting->team, setting->outcome))
         prepare_and_time(setting, timing, result);
     EACH_WORKER(worker, setting)
         free_worker(worker);
@@ -98,13 +98,13 @@ static void take_part(const struct setting *setting, struct timing *timing, stru
 
 /* --- showing --- */
 
-/* One rank after the other hands its samples to rank 0, which writes them down at once. */
+/* Samples of each rank go to rank 0, which writes them at once. */
 struct series_writer {
     const struct writer *writer;
     const struct result *result;
 };
 
-static void take_series(void *context, int rank, const void *data) {
+static void write_one_series(void *context, int rank, const void *data) {
     const struct series_writer *series_writer = context;
     const struct sample *samples = data;
     if (samples->time_ns >= 0)
@@ -116,19 +116,19 @@ static void write_case(const struct timing *timing, const struct writer *writer,
     const bool leads = timing->team->rank == 0, ranks = each && result->measurer == SERIES_ALL;
     int64_t sample_count = result->severity == GOOD && result->measurement.repeats > 0 ? result->measurement.sample_count : 0;
     watch_phase("is written");
-    spend_on(PART_WRITE);
+    switch_part(PART_WRITE);
     tree_broadcast(timing->team, &sample_count, sizeof sample_count);
     if (leads)
-        write_result(writer->stream, writer->index, timing->wanted, result);
+        write_result(writer->stream, writer->index, timing->request, result);
     if (ranks && sample_count > 0) {
         struct sample *samples = obtain_memory(sizeof *samples * (size_t)sample_count);
         struct series_writer series_writer = {writer, result};
-        score(timing, &result->measurement, 0, (int)sample_count, samples);
+        make_samples(timing, &result->measurement, 0, (int)sample_count, samples);
         for (int64_t i = 0; i < sample_count && timing->start->scheduled; i++) {
             samples[i].first_ns = result->measurement.moments[i].common_ns;
             samples[i].time_ns -= samples[i].delay_ns;
         }
-        hand_over(timing->team, samples, (int)(sample_count * (int64_t)sizeof *samples), take_series, &series_writer);
+        gather_ranks(timing->team, samples, (int)(sample_count * (int64_t)sizeof *samples), write_one_series, &series_writer);
         free(samples);
     }
     if (leads)
@@ -137,20 +137,20 @@ static void write_case(const struct timing *timing, const struct writer *writer,
 
 /* --- the ranks that take part --- */
 
-static struct plan make_plan(const struct wanted *wanted, bool again) {
+static struct plan make_plan(const struct request *request, bool again) {
     struct plan plan = {
-        .operation = find_operation(wanted->operation), .start = find_start(wanted->start), .wanted = wanted, .again = again};
+        .operation = find_operation(request->operation), .start = find_start(request->start), .request = request, .again = again};
     const struct choice *choices[MOST_CHOICES];
-    const int count = choices_of(plan.operation, choices);
+    const int count = list_choices(plan.operation, choices);
     for (int i = 0; i < count; i++)
-        plan.chosen[i] = (struct chosen){choices[i], wanted->values[i]};
+        plan.choices[i] = (struct choice_value){choices[i], request->values[i]};
     for (int form = 0; form < FORMS; form++)
-        if (strcmp(form_names[form], wanted->form) == 0)
+        if (strcmp(form_names[form], request->form) == 0)
             plan.form = (enum form)form;
     return plan;
 }
 
-static void finish(struct result *result, const struct outcome *outcome, const struct measurement *measurement) {
+static void fill_result(struct result *result, const struct outcome *outcome, const struct measurement *measurement) {
     result->severity = (enum severity)outcome->severity;
     snprintf(result->reason, sizeof result->reason, "%s", outcome->reason);
     snprintf(result->cause, sizeof result->cause, "%s", outcome->cause);
@@ -170,14 +170,15 @@ static void finish(struct result *result, const struct outcome *outcome, const s
     result->sync_bound_ns = (int64_t)ceil(worst_ns * result->bound_factor);
 }
 
-/* Offsets are against rank 0's clock, which of two clocks is one. Of many, errors differ, and a time is the largest of all: the
- * largest of n draws from a normal distribution is sqrt(2 ln n) standard deviations, of which a likely error is two. */
-static double error_factor(int clocks) {
+/* Offsets are against rank 0's clock, so with two clocks one is exact. With more clocks a time is the largest over
+ * ranks, and so is its error: the largest of n normal errors is sqrt(2 ln n) standard deviations, and an estimated
+ * error is two of them. */
+static double find_error_factor(int clocks) {
     return clocks > 2 ? fmax(sqrt(2), sqrt(log(clocks) / 2)) : 1;
 }
 
-static int64_t spread_ns(const struct call *call) {
-    return chosen(call, &arrival_choice) == ARRIVE_TOGETHER ? 0 : 1000 * chosen(call, &spread_choice);
+static int64_t find_spread_ns(const struct call *call) {
+    return read_choice(call, &arrival_choice) == ARRIVE_TOGETHER ? 0 : 1000 * read_choice(call, &spread_choice);
 }
 
 static struct timing make_timing(const struct setting *setting, const struct call *call) {
@@ -189,17 +190,17 @@ static struct timing make_timing(const struct setting *setting, const struct cal
         .world = setting->world,
         .operation = operation,
         .start = setting->plan->start,
-        .stop = &setting->plan->wanted->stop,
+        .stop = &setting->plan->request->stop,
         .again = setting->plan->again,
-        .wanted = setting->plan->wanted,
+        .request = setting->plan->request,
         .call = first_call(setting),
         .buffers = &setting->workers->buffers,
-        .run = runner(setting->plan),
+        .run = choose_run(setting->plan),
         .rounds = (operation->timing.rounds ? operation->timing.rounds : 1) * (setting->threads > 1 ? THREAD_ROUNDS : 1),
-        .legs = strcmp(operation->metric, "latency") == 0 ? 2 : 1,
+        .legs = operation->metric == METRIC_LATENCY ? 2 : 1,
         .measures = !team->idle && (team->rank == measurer || !operation->timing.rank_0_measures),
-        .arrival = chosen(call, &arrival_choice),
-        .spread_ns = spread_ns(call),
+        .arrival = read_choice(call, &arrival_choice),
+        .spread_ns = find_spread_ns(call),
         .compares = setting->plan->start->scheduled || !(operation->timing.rank_0_measures || operation->hooks.measures),
     };
 }
@@ -208,60 +209,60 @@ static void run_in_team(const struct world *world, const struct team *team, cons
                         const struct writer *writer) {
     struct outcome outcome = {.rank = team->rank};
     const struct call call = make_call(plan, team);
-    const int threads = (int)chosen(&call, &threads_choice);
+    const int threads = (int)read_choice(&call, &threads_choice);
     struct setting setting = {world, team, plan, obtain_memory(sizeof(struct worker) * (size_t)threads), threads, &outcome};
     struct timing timing = make_timing(&setting, &call);
     result->spread_ns = timing.spread_ns;
     result->bound_factor = team->clock->number_of_clocks > 2 ? 2 : 1;
-    result->error_factor = error_factor(team->clock->number_of_clocks);
+    result->error_factor = find_error_factor(team->clock->number_of_clocks);
     if ((world->every_rank || plan->operation->hooks.measures) &&
-        most_tries(timing.stop) > INT32_MAX / (int64_t)sizeof(struct sample) - MOST_STAGE)
-        note(&outcome, REFUSED, "too many samples to keep those of every rank");
-    else if (!reserve(&result->measurement, timing.stop, team->rank == 0))
-        note_no_samples(&outcome, &result->measurement);
-    struct cvars *cvars = *plan->wanted->settings ? set_cvars(plan->wanted->settings, &outcome) : NULL;
-    take_part(&setting, &timing, result);
+        count_most_tries(timing.stop) > INT32_MAX / (int64_t)sizeof(struct sample) - MOST_STAGE)
+        note(&outcome, REFUSED, "too many samples to store those of every rank");
+    else if (!allocate_samples(&result->measurement, timing.stop, team->rank == 0))
+        note_no_memory(&outcome, &result->measurement);
+    struct cvars *cvars = *plan->request->settings ? set_cvars(plan->request->settings, &outcome) : NULL;
+    run_on_rank(&setting, &timing, result);
     if (cvars)
         restore_cvars(cvars);
     free(setting.workers);
-    finish(result, &outcome, &result->measurement);
-    if (writer->wanted)
+    fill_result(result, &outcome, &result->measurement);
+    if (writer->writes)
         write_case(&timing, writer, result);
 }
 
-/* Why there are not the ranks that the operation needs; every rank can show. */
+/* Whether ranks are missing, with the reason; the same on every rank. */
 static bool lacks_ranks(const struct world *world, const struct plan *plan, const struct call *call, char line[LINE_BYTES / 2]) {
     const struct operation *operation = plan->operation;
     const int ranks = world->all.ranks,
               least = operation->ranks.between_two || operation->ranks.in_pairs ? 2 : operation->ranks.least;
     const int takes = operation->hooks.takes ? operation->hooks.takes(call) : 0;
     if (takes > ranks)
-        snprintf(line, LINE_BYTES / 2, "the grid takes %d ranks, there %s %d", takes, ranks == 1 ? "is" : "are", ranks);
+        snprintf(line, LINE_BYTES / 2, "the grid needs %d ranks, there %s %d", takes, ranks == 1 ? "is" : "are", ranks);
     else if (ranks < least)
         snprintf(line, LINE_BYTES / 2, "%s needs %d ranks, there %s %d", operation->name, least, ranks == 1 ? "is" : "are",
                  ranks);
     else if (operation->ranks.between_two &&
              (call->peers.first >= ranks || call->peers.second >= ranks || call->peers.first == call->peers.second))
-        snprintf(line, LINE_BYTES / 2, "%s is between two of the %d ranks, not between %d and %d", operation->name, ranks,
+        snprintf(line, LINE_BYTES / 2, "%s needs two different ranks of the %d, not %d and %d", operation->name, ranks,
                  call->peers.first, call->peers.second);
     else
         return false;
     return true;
 }
 
-/* Where the ranks are not there that it needs, rank 0 says so. */
-static void refuse(const struct world *world, const struct plan *plan, struct result *result, const struct writer *writer,
-                   const char *line) {
+/* Rank 0 reports that ranks are missing. */
+static void write_refusal(const struct world *world, const struct plan *plan, struct result *result, const struct writer *writer,
+                          const char *line) {
     result->severity = REFUSED;
     snprintf(result->reason, sizeof result->reason, "%s", line);
-    if (world->all.rank == 0 && writer->wanted) {
-        write_result(writer->stream, writer->index, plan->wanted, result);
+    if (world->all.rank == 0 && writer->writes) {
+        write_result(writer->stream, writer->index, plan->request, result);
         end_result(writer->stream);
     }
 }
 
-/* The ranks that work together. Two that are not the first two work within all: the others sleep until they are needed. */
-static struct team team_of(const struct world *world, const struct plan *plan, const struct call *call) {
+/* The team of the case. Two ranks other than 0 and 1 work within the team of all ranks, where the others sleep. */
+static struct team find_team(const struct world *world, const struct plan *plan, const struct call *call) {
     const bool first_two = call->peers.first < 2 && call->peers.second < 2;
     struct team team = world->all;
     if (plan->operation->ranks.in_pairs)
@@ -274,42 +275,42 @@ static struct team team_of(const struct world *world, const struct plan *plan, c
     return team;
 }
 
-/* Of fewer ranks than all: the others sleep, and calls go to a communicator of these. */
-static void leave_out(struct team *team) {
+/* Reduces a team to its first ranks: the others sleep, and calls use a communicator of the first ones. */
+static void exclude_ranks(struct team *team) {
     MPI_Comm working;
     team->idle = team->rank >= team->takes;
-    must(MPI_Comm_split(team->members, team->idle ? MPI_UNDEFINED : 0, team->rank, &working), "MPI_Comm_split");
+    abort_on_error(MPI_Comm_split(team->members, team->idle ? MPI_UNDEFINED : 0, team->rank, &working), "MPI_Comm_split");
     team->calls = team->members = working;
 }
 
-static int ranks_of(const struct world *world, const struct plan *plan, const struct team *team) {
+static int count_ranks(const struct world *world, const struct plan *plan, const struct team *team) {
     const int all = world->all.ranks;
     if (team->takes > 0)
         return team->takes;
     return plan->operation->ranks.between_two ? 2 : plan->operation->ranks.in_pairs ? all / 2 * 2 : all;
 }
 
-struct result run_case(const struct world *world, const struct wanted *wanted, bool again, const struct writer *writer) {
+struct result run_case(const struct world *world, const struct request *request, bool again, const struct writer *writer) {
     char line[LINE_BYTES / 2];
-    const struct plan plan = make_plan(wanted, again);
+    const struct plan plan = make_plan(request, again);
     const struct call call = make_call(&plan, &world->all);
-    struct team team = team_of(world, &plan, &call);
+    struct team team = find_team(world, &plan, &call);
     struct result result = {
         .severity = GOOD,
-        .ranks = ranks_of(world, &plan, &team),
+        .ranks = count_ranks(world, &plan, &team),
         .measurer = !plan.operation->timing.rank_0_measures ? SERIES_ALL
                     : plan.operation->ranks.between_two     ? call.peers.first
                                                             : 0,
     };
     if (lacks_ranks(world, &plan, &call, line))
-        refuse(world, &plan, &result, writer, line);
+        write_refusal(world, &plan, &result, writer, line);
     else if (team.ranks > 0) {
         const bool is_subset = team.takes > 0 && team.takes < team.ranks;
         if (is_subset)
-            leave_out(&team);
+            exclude_ranks(&team);
         run_in_team(world, &team, &plan, &result, writer);
         if (is_subset && !team.idle)
-            must(MPI_Comm_free(&team.members), "MPI_Comm_free");
+            abort_on_error(MPI_Comm_free(&team.members), "MPI_Comm_free");
     }
     return result;
 }

@@ -1,6 +1,6 @@
-/* MPI_T says of a variable its type, and of some a list of values with names (MPI_T_enum). MPICH and its kin have none of these lists:
- * their names are lines of the description, `ring - Force ring algorithm`, numbered from 0 in that order. MPICH 4.0 has no line breaks
- * there: `... selection algorithmring    - Force ring algorithm`. */
+/* MPI_T gives the type of a variable and, for some, a list of named values (MPI_T_enum). MPICH and its derivatives have
+ * no such lists: their names are lines of the description, `ring - Force ring algorithm`, numbered from 0 in that
+ * order. MPICH 4.0 has no line breaks there: `... selection algorithmring    - Force ring algorithm`. */
 #include "case/cvars.h"
 
 #include <ctype.h>
@@ -32,7 +32,7 @@ union value {
     double real;
 };
 
-/* A variable that was set, and what it held before. */
+/* A variable that was set, and its value before. */
 struct setting {
     MPI_T_cvar_handle handle;
     union value before;
@@ -84,8 +84,8 @@ static bool visit_enum(MPI_T_enum names, visit_function *visit, void *context) {
     return false;
 }
 
-/* The name at the start of a line that goes on with ` - `, else an empty one. */
-static void name_of_line(const char *line, char name[NAME_BYTES]) {
+/* The name at the start of a line that continues with ` - `, else an empty one. */
+static void parse_name(const char *line, char name[NAME_BYTES]) {
     const size_t length = strcspn(line, " \t\n");
     const char *after = line + length + strspn(line + length, " \t");
     *name = '\0';
@@ -97,7 +97,7 @@ static bool visit_lines(const char *description, visit_function *visit, void *co
     char name[NAME_BYTES];
     int64_t number = 0;
     for (const char *line = strchr(description, '\n'); line; line = strchr(line, '\n')) {
-        name_of_line(++line, name);
+        parse_name(++line, name);
         if (*name && visit(context, name, number++))
             return true;
     }
@@ -119,7 +119,7 @@ static const char *skip_line_end(const char *text, const char *word, size_t leng
     return word;
 }
 
-static bool is_of_name(char c) {
+static bool is_name_character(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
@@ -130,7 +130,7 @@ static bool visit_joined_lines(const char *text, visit_function *visit, void *co
         const char *end = dash, *word;
         while (end > text && end[-1] == ' ')
             end--;
-        for (word = end; word > text && is_of_name(word[-1]);)
+        for (word = end; word > text && is_name_character(word[-1]);)
             word--;
         word = skip_line_end(text, word, (size_t)(end - word));
         snprintf(name, NAME_BYTES, "%.*s", (int)(end - word), word);
@@ -163,19 +163,19 @@ static bool compare_name(void *context, const char *name, int64_t number) {
 
 /* --- reading and writing --- */
 
-static int bytes_of(const struct cvar *cvar) {
+static int count_bytes(const struct cvar *cvar) {
     int bytes = 0;
     MPI_Type_size(cvar->type, &bytes);
     return bytes;
 }
 
-/* Of a text the elements are characters, of which Open MPI always allows 2048. */
+/* The elements of a text are characters; Open MPI always reports 2048. */
 static bool has_room_for(const struct cvar *cvar, int count) {
-    return count <= TEXT_BYTES / (bytes_of(cvar) > 0 ? bytes_of(cvar) : 1);
+    return count <= TEXT_BYTES / (count_bytes(cvar) > 0 ? count_bytes(cvar) : 1);
 }
 
-/* Returns false if the text is no value of the variable. */
-static bool read_value_of(const struct cvar *cvar, const char *text, union value *value) {
+/* Returns false if the text is not a value of the variable. */
+static bool parse_cvar_value(const struct cvar *cvar, const char *text, union value *value) {
     struct search search = {text, 0};
     char *end = "";
     memset(value, 0, sizeof *value);
@@ -189,9 +189,9 @@ static bool read_value_of(const struct cvar *cvar, const char *text, union value
     }
     if (!visit_names(cvar, compare_name, &search))
         search.number = strtoll(text, &end, 10);
-    if (bytes_of(cvar) == sizeof value->wide)
+    if (count_bytes(cvar) == sizeof value->wide)
         value->wide = search.number;
-    else if (bytes_of(cvar) == sizeof value->narrow)
+    else if (count_bytes(cvar) == sizeof value->narrow)
         value->narrow = (int32_t)search.number;
     else
         value->bytes[0] = (unsigned char)search.number;
@@ -199,7 +199,7 @@ static bool read_value_of(const struct cvar *cvar, const char *text, union value
 }
 
 static bool is_same(const struct cvar *cvar, const union value *first, const union value *other) {
-    return cvar->type == MPI_CHAR ? strcmp(first->text, other->text) == 0 : memcmp(first, other, (size_t)bytes_of(cvar)) == 0;
+    return cvar->type == MPI_CHAR ? strcmp(first->text, other->text) == 0 : memcmp(first, other, (size_t)count_bytes(cvar)) == 0;
 }
 
 static bool set_value(const struct cvar *cvar, const union value *value, struct setting *setting) {
@@ -214,31 +214,31 @@ static bool set_value(const struct cvar *cvar, const union value *value, struct 
            is_same(cvar, value, &after);
 }
 
-/* MPICH and its kin bind the handle of a text to the text's default: a read never shows what the environment has set, and a write reaches
- * nothing that the library uses. */
+/* MPICH and its derivatives bind the handle of a text to its default: reading never shows the value of the environment,
+ * and writing has no effect. */
 static bool is_only_a_default(const struct cvar *cvar) {
-    static const char *const begins[] = {"MPIR_CVAR_", "I_MPI_", "MVP_"};
-    for (size_t i = 0; cvar->type == MPI_CHAR && i < sizeof begins / sizeof *begins; i++)
-        if (strncmp(cvar->name, begins[i], strlen(begins[i])) == 0)
+    static const char *const prefixes[] = {"MPIR_CVAR_", "I_MPI_", "MVP_"};
+    for (size_t i = 0; cvar->type == MPI_CHAR && i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strncmp(cvar->name, prefixes[i], strlen(prefixes[i])) == 0)
             return true;
     return false;
 }
 
-static void set_one(const char *name, const char *text, struct cvars *cvars, struct outcome *outcome) {
+static void set_cvar(const char *name, const char *text, struct cvars *cvars, struct outcome *outcome) {
     char line[LINE_BYTES / 2];
     struct cvar *cvar = obtain_memory(sizeof *cvar);
     union value *value = obtain_memory(sizeof *value);
     if (!find_cvar(name, cvar)) {
-        snprintf(line, sizeof line, "%.150s is no variable of this library", name);
+        snprintf(line, sizeof line, "this library has no variable %.150s", name);
         note(outcome, LACKING, line);
     } else if (is_only_a_default(cvar)) {
-        snprintf(line, sizeof line, "%.150s is a text, which this library takes from the environment alone, at its start", name);
+        snprintf(line, sizeof line, "%.150s is a text, which this library reads from the environment only, at its start", name);
         note(outcome, LACKING, line);
-    } else if (!read_value_of(cvar, text, value)) {
+    } else if (!parse_cvar_value(cvar, text, value)) {
         snprintf(line, sizeof line, "%.100s has no value %.60s in this library", name, text);
         note(outcome, LACKING, line);
     } else if (!set_value(cvar, value, &cvars->settings[cvars->count])) {
-        snprintf(line, sizeof line, "%.100s: the library does not take the value %.60s while it runs", name, text);
+        snprintf(line, sizeof line, "%.100s: the library does not accept the value %.60s while it runs", name, text);
         note(outcome, LACKING, line);
     } else {
         cvars->count++;
@@ -258,7 +258,7 @@ struct cvars *set_cvars(const char *text, struct outcome *outcome) {
             char *equals = strchr(item, '=');
             if (equals)
                 *equals++ = '\0';
-            set_one(item, equals ? equals : "", cvars, outcome);
+            set_cvar(item, equals ? equals : "", cvars, outcome);
         }
     return cvars;
 }
@@ -273,7 +273,7 @@ void restore_cvars(struct cvars *cvars) {
 
 /* --- the list --- */
 
-static const char *type_name(const struct cvar *cvar) {
+static const char *find_type_name(const struct cvar *cvar) {
     return cvar->type == MPI_CHAR ? "text" : cvar->type == MPI_DOUBLE ? "real" : "whole";
 }
 
@@ -291,14 +291,14 @@ static bool print_next(void *context, const char *name, int64_t number) {
     return false;
 }
 
-/* As text, whatever its type. */
-static void write_value_of(const struct cvar *cvar, const union value *value, char text[NAME_BYTES]) {
+/* As text, for any type. */
+static void format_cvar_value(const struct cvar *cvar, const union value *value, char text[NAME_BYTES]) {
     if (cvar->type == MPI_DOUBLE)
         snprintf(text, NAME_BYTES, "%g", value->real);
-    else if (bytes_of(cvar) == sizeof value->wide)
+    else if (count_bytes(cvar) == sizeof value->wide)
         snprintf(text, NAME_BYTES, "%" PRId64, value->wide);
     else
-        snprintf(text, NAME_BYTES, "%d", bytes_of(cvar) == sizeof value->narrow ? value->narrow : value->bytes[0]);
+        snprintf(text, NAME_BYTES, "%d", count_bytes(cvar) == sizeof value->narrow ? value->narrow : value->bytes[0]);
 }
 
 static void print_value(FILE *out, const struct cvar *cvar) {
@@ -311,7 +311,7 @@ static void print_value(FILE *out, const struct cvar *cvar) {
             MPI_T_cvar_read(handle, value);
         MPI_T_cvar_handle_free(&handle);
     }
-    write_value_of(cvar, value, text);
+    format_cvar_value(cvar, value, text);
     fputs(",\"value\":", out);
     write_string(out, cvar->type == MPI_CHAR ? value->text : text);
     free(value);
@@ -323,7 +323,8 @@ static void print_cvar(FILE *out, const struct cvar *cvar) {
     write_string(out, cvar->name);
     fputs(",\"description\":", out);
     write_string(out, cvar->description);
-    fprintf(out, ",\"type\":\"%s\",\"constant\":%s", type_name(cvar), cvar->scope == MPI_T_SCOPE_CONSTANT ? "true" : "false");
+    fprintf(out, ",\"type\":\"%s\",\"constant\":%s", find_type_name(cvar),
+            cvar->scope == MPI_T_SCOPE_CONSTANT ? "true" : "false");
     print_value(out, cvar);
     fputs(",\"values\":[", out);
     visit_names(cvar, print_next, &printing);
@@ -331,13 +332,13 @@ static void print_cvar(FILE *out, const struct cvar *cvar) {
 }
 
 bool list_cvars(FILE *out) {
-    struct cvar *cvar = obtain_memory(sizeof *cvar);
     const char *separator = "[\n";
     int count = 0;
     if (!start_tools() || MPI_T_cvar_get_num(&count) != MPI_SUCCESS)
         return false;
+    struct cvar *cvar = obtain_memory(sizeof *cvar);
     for (int i = 0; i < count; i++)
-        if (read_cvar(i, cvar) && (cvar->bind == MPI_T_BIND_NO_OBJECT)) {
+        if (read_cvar(i, cvar) && cvar->bind == MPI_T_BIND_NO_OBJECT) {
             fputs(separator, out);
             print_cvar(out, cvar);
             separator = ",\n";

@@ -1,4 +1,4 @@
-/* cvars.c: control variables of the library, by MPI_T: what there is, and values for one case. */
+/* Control variables of the library (MPI_T): their list, and values for one case. */
 #ifndef RANKBENCH_CVARS_H
 #define RANKBENCH_CVARS_H
 
@@ -7,14 +7,15 @@
 
 #include "verify/outcome.h"
 
-/* The values that variables had before, in the order in which they were set. */
+/* The previous values of variables, in the order in which they were set. */
 struct cvars;
 
-/* Prints all variables as one JSON list; texts of MPICH and its kin show their default, whatever is set. MPI must be initialised, since libraries register most of them there. Returns false where
- * the library has no MPI_T. */
+/* Prints all variables as a JSON list; for texts of MPICH and its derivatives, the default. MPI must be initialised,
+ * since libraries register most variables there. Returns false if the library has no MPI_T. */
 bool list_cvars(FILE *out);
-/* Sets each of `NAME=VALUE;NAME=VALUE` on this rank and reads it back. A value is a number, a text, or a name of the variable's values. Notes
- * LACKING where the library has no such variable or value, FAILED where it does not keep the value. The result is for `restore_cvars`. */
+/* Sets each variable of `NAME=VALUE;NAME=VALUE` on this rank and reads it back. A value is a number, a text, or the
+ * name of a value. Notes LACKING if the library has no such variable or value, or does not accept it. The result is for
+ * `restore_cvars`. */
 struct cvars *set_cvars(const char *text, struct outcome *outcome);
 void restore_cvars(struct cvars *cvars);
 

@@ -1,5 +1,6 @@
-/* MPICH and its kin leave an algorithm that cannot serve a call without a word, unless MPIR_CVAR_COLLECTIVE_FALLBACK is `print`: then
- * they print two lines for each call. With `error` the call would fail, on some ranks alone, which the others would wait for. */
+/* MPICH and its derivatives silently replace an algorithm that cannot serve a call, unless
+ * MPIR_CVAR_COLLECTIVE_FALLBACK is `print`: then they print two lines per call. With `error` the call would fail, on
+ * some ranks only, for which the others would wait. */
 #define _GNU_SOURCE
 #include "case/fallback.h"
 
@@ -15,11 +16,11 @@
 
 static const char report[] = "User set collective algorithm is not usable";
 
-/* `terminal`: the descriptor of standard error as it was; negative: nothing is watched. */
-static struct watch {
+/* `terminal`: copy of the descriptor of standard error; negative: not redirected. */
+static struct redirection {
     int terminal, memory;
     struct cvars *cvars;
-} watch = {-1, -1, NULL};
+} redirection = {-1, -1, NULL};
 
 static bool requests_algorithm(const char *settings) {
     if (strstr(settings, "_ALGORITHM="))
@@ -30,24 +31,24 @@ static bool requests_algorithm(const char *settings) {
     return false;
 }
 
-/* Gives standard error back and returns what came to it, which the caller frees. */
+/* Restores standard error and returns its redirected text, which the caller frees. */
 static char *end_redirection(void) {
     fflush(stderr);
-    dup2(watch.terminal, STDERR_FILENO);
-    const off_t end = lseek(watch.memory, 0, SEEK_END);
+    dup2(redirection.terminal, STDERR_FILENO);
+    const off_t end = lseek(redirection.memory, 0, SEEK_END);
     const size_t bytes = end > 0 ? (size_t)end : 0;
     char *text = obtain_memory(bytes + 1);
-    const ssize_t length = pread(watch.memory, text, bytes, 0);
+    const ssize_t length = pread(redirection.memory, text, bytes, 0);
     text[length > 0 ? length : 0] = '\0';
-    close(watch.memory);
-    close(watch.terminal);
-    watch.terminal = watch.memory = -1;
+    close(redirection.memory);
+    close(redirection.terminal);
+    redirection.terminal = redirection.memory = -1;
     return text;
 }
 
-/* A library that ends the program within a call has printed why. */
+/* If the library ends the program within a call, its messages are printed. */
 static void print_at_exit(void) {
-    if (watch.terminal < 0)
+    if (redirection.terminal < 0)
         return;
     char *text = end_redirection();
     fputs(text, stderr);
@@ -60,19 +61,19 @@ static void redirect(void) {
         return;
     registered = true;
     fflush(stderr);
-    watch.memory = memfd_create("rankbench-stderr", MFD_CLOEXEC);
-    watch.terminal = watch.memory < 0 ? -1 : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (watch.terminal >= 0)
-        dup2(watch.memory, STDERR_FILENO);
-    else if (watch.memory >= 0)
-        close(watch.memory);
+    redirection.memory = memfd_create("rankbench-stderr", MFD_CLOEXEC);
+    redirection.terminal = redirection.memory < 0 ? -1 : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (redirection.terminal >= 0)
+        dup2(redirection.memory, STDERR_FILENO);
+    else if (redirection.memory >= 0)
+        close(redirection.memory);
 }
 
 void watch_fallback(const char *settings) {
     struct outcome outcome = {.severity = GOOD};
     if (!requests_algorithm(settings))
         return;
-    watch.cvars = set_cvars("MPIR_CVAR_COLLECTIVE_FALLBACK=print", &outcome);
+    redirection.cvars = set_cvars("MPIR_CVAR_COLLECTIVE_FALLBACK=print", &outcome);
     if (outcome.severity == GOOD)
         redirect();
 }
@@ -80,10 +81,10 @@ void watch_fallback(const char *settings) {
 void end_fallback_watch(struct outcome *outcome) {
     char *rest = NULL;
     bool detail = false;
-    if (watch.cvars)
-        restore_cvars(watch.cvars);
-    watch.cvars = NULL;
-    if (watch.terminal < 0)
+    if (redirection.cvars)
+        restore_cvars(redirection.cvars);
+    redirection.cvars = NULL;
+    if (redirection.terminal < 0)
         return;
     char *text = end_redirection();
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {

@@ -1,13 +1,13 @@
-/* fallback.c: whether the library left a requested algorithm, of what it cannot serve, for another one. */
+/* Whether the library replaced a requested algorithm that it cannot use. */
 #ifndef RANKBENCH_FALLBACK_H
 #define RANKBENCH_FALLBACK_H
 
 #include "verify/outcome.h"
 
-/* From here on the library reports it, if it can and if `settings` or the environment request an algorithm. Calls must not be timed
- * meanwhile: standard error goes to memory. */
+/* From now on the library reports replacements, if it can and if `settings` or the environment request an algorithm.
+ * Calls must not be timed meanwhile: standard error goes to memory. */
 void watch_fallback(const char *settings);
-/* Ends that, prints what else came to standard error, and keeps the report in `outcome->fallback`; empty: none. */
+/* Ends this, prints other text from standard error, and stores the report in `outcome->fallback`; empty: none. */
 void end_fallback_watch(struct outcome *outcome);
 
 #endif

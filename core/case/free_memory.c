@@ -1,4 +1,4 @@
-/* How much memory the buffers of a case may take: what the host has left, and what a job or a container is allowed. */
+/* Free memory for the buffers of a case: of the host, and within limits of jobs and containers. */
 #include "case/free_memory.h"
 
 #include <math.h>
@@ -14,14 +14,14 @@ static bool read_amount(const char *path, const char *name, const char *format, 
     snprintf(line, sizeof line, "%s/%s", path, name);
     FILE *file = fopen(line, "r");
     while (file && !read && fgets(line, sizeof line, file))
-        read = sscanf(line, format, bytes) == 1; /* Where there is no limit it says `max`. */
+        read = sscanf(line, format, bytes) == 1; /* Without a limit the file contains `max`. */
     if (file)
         fclose(file);
     return read;
 }
 
-/* What schedulers and containers allow: of the group of this process, and of those that it is in. */
-static double memory_left_to_group(void) {
+/* Memory left by control groups of this process and their parents, which schedulers and containers limit. */
+static double read_group_memory(void) {
     char line[LINE_BYTES], path[2 * LINE_BYTES - 32] = "";
     double remaining_bytes = 1e30, limit, used, cached = 0;
     FILE *file = fopen("/proc/self/cgroup", "r");
@@ -31,7 +31,7 @@ static double memory_left_to_group(void) {
     if (file)
         fclose(file);
     for (char *end; strlen(path) > strlen("/sys/fs/"); *end = '\0') {
-        read_amount(path, "memory.stat", "inactive_file %lf", &cached); /* Of files, which give way. */
+        read_amount(path, "memory.stat", "inactive_file %lf", &cached); /* Cached files, which the kernel drops. */
         if (read_amount(path, "memory.max", "%lf", &limit) && read_amount(path, "memory.current", "%lf", &used))
             remaining_bytes = fmin(remaining_bytes, limit - used + cached);
         end = strrchr(path, '/');
@@ -39,7 +39,7 @@ static double memory_left_to_group(void) {
     return remaining_bytes;
 }
 
-double free_memory(void) {
+double read_free_memory(void) {
     char line[LINE_BYTES];
     double kib = -1;
     FILE *file = fopen("/proc/meminfo", "r");
@@ -48,6 +48,6 @@ double free_memory(void) {
             kib = -1;
     if (file)
         fclose(file);
-    const double free_bytes = kib < 0 ? 1e30 : kib * 1024, allowed_bytes = memory_left_to_group();
+    const double free_bytes = kib < 0 ? 1e30 : kib * 1024, allowed_bytes = read_group_memory();
     return free_bytes < allowed_bytes ? free_bytes : allowed_bytes;
 }

@@ -1,8 +1,8 @@
-/* How much memory is left. */
+/* Free memory. */
 #ifndef RANKBENCH_FREE_MEMORY_H
 #define RANKBENCH_FREE_MEMORY_H
 
-/* Bytes, on this host and within the control groups of this process; very many where nobody shows. */
-double free_memory(void);
+/* Bytes, on this host and within the control groups of this process; very large if unknown. */
+double read_free_memory(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a case needs before it runs, and how that is given back. */
+/* Preparation and cleanup of a case. */
 #ifndef RANKBENCH_PREPARE_H
 #define RANKBENCH_PREPARE_H
 
@@ -9,18 +9,19 @@ struct call make_call(const struct plan *plan, const struct team *team);
 void make_worker(const struct setting *setting, struct worker *worker);
 void free_worker(struct worker *worker);
 
-/* Nobody takes memory before all have seen how much there is. */
+/* No rank allocates before all have read the free memory. */
 void plan_memory(const struct setting *setting);
-void take_memory(const struct setting *setting);
+void allocate_memory(const struct setting *setting);
 
-/* Threads call on communicators of their own, as the standard asks of collectives, and memory is that of a fresh one. */
-void take_communicators(const struct setting *setting);
-void leave_communicators(const struct setting *setting);
+/* Each thread has its own communicator, as the standard requires for collectives; memory is measured on a new
+ * communicator. */
+void make_communicators(const struct setting *setting);
+void free_communicators(const struct setting *setting);
 
 void prepare_worker(const struct setting *setting, struct worker *worker);
-void leave_worker(const struct setting *setting, struct worker *worker);
+void finish_worker(const struct setting *setting, struct worker *worker);
 
-/* Notes how much a call moves, as the operation says or else as the amounts of its buffers do. */
+/* Stores the bytes and messages of a call, from the operation or from its amounts. */
 void count_moves(const struct setting *setting);
 
 #endif

@@ -8,9 +8,9 @@
 
 #include "base/allocation.h"
 #include "base/printing.h"
-#include "base/spent.h"
 #include "base/startup.h"
 #include "base/steady.h"
+#include "base/time_parts.h"
 #include "base/tree.h"
 #include "sync/clock.h"
 #include "sync/facts.h"
@@ -20,55 +20,55 @@
 #include "timing/stop.h"
 #include "verify/check.h"
 
-static int64_t change_of_offset(const struct clock *clock, const struct measurement *measurement) {
+static int64_t find_offset_change(const struct clock *clock, const struct measurement *measurement) {
     if (measurement->sample_count == 0)
         return 0;
-    const double first_ns = known(clock, measurement->moments[0].begin_ns).offset_ns;
-    const double last_ns = known(clock, measurement->moments[measurement->sample_count - 1].end_ns).offset_ns;
+    const double first_ns = find_offset(clock, measurement->moments[0].begin_ns).offset_ns;
+    const double last_ns = find_offset(clock, measurement->moments[measurement->sample_count - 1].end_ns).offset_ns;
     return llround(fabs(last_ns - first_ns));
 }
 
-bool reserve(struct measurement *measurement, const struct stop *stop, bool leads) {
-    measurement->capacity = most_tries(stop) + MOST_STAGE;
-    measurement->moments = ask_memory(sizeof *measurement->moments * (size_t)measurement->capacity);
+bool allocate_samples(struct measurement *measurement, const struct stop *stop, bool leads) {
+    measurement->capacity = count_most_tries(stop) + MOST_STAGE;
+    measurement->moments = try_memory(sizeof *measurement->moments * (size_t)measurement->capacity);
     if (leads)
-        measurement->samples = ask_memory(sizeof *measurement->samples * (size_t)measurement->capacity);
+        measurement->samples = try_memory(sizeof *measurement->samples * (size_t)measurement->capacity);
     return measurement->moments && (measurement->samples || !leads);
 }
 
-void note_no_samples(struct outcome *outcome, const struct measurement *measurement) {
+void note_no_memory(struct outcome *outcome, const struct measurement *measurement) {
     char line[LINE_BYTES / 2];
     snprintf(line, sizeof line, "rank %d: the system gave no memory for %lld samples", outcome->rank,
              (long long)measurement->capacity);
     note(outcome, REFUSED, line);
 }
 
-static void release(struct measurement *measurement) {
+static void free_samples(struct measurement *measurement) {
     free(measurement->samples);
     free(measurement->moments);
 }
 
-/* Measures something that is only needed for its median. */
+/* Measures a median. */
 static double measure_median(const struct setting *setting, const struct timing *timing, int (*run)(struct call *)) {
     struct measurement measurement = {.sample_count = 0};
     struct timing other = *timing;
     double median = 0;
     other.run = run;
-    if (!reserve(&measurement, timing->stop, timing->team->rank == 0))
-        note_no_samples(setting->outcome, &measurement);
-    if (all_well(setting->team, setting->outcome)) {
+    if (!allocate_samples(&measurement, timing->stop, timing->team->rank == 0))
+        note_no_memory(setting->outcome, &measurement);
+    if (all_ranks_good(setting->team, setting->outcome)) {
         note_code(setting->outcome, measure(&other, &measurement), setting->plan->operation->name);
         if (timing->team->rank == 0)
-            median = median_ns(&other, &measurement);
+            median = find_median_ns(&other, &measurement);
     }
     tree_broadcast(timing->team, &median, sizeof median);
-    release(&measurement);
+    free_samples(&measurement);
     return median;
 }
 
 /* --- what measuring costs --- */
 
-/* One visit can meet a busy moment: the cost is the median of those of the first visits. */
+/* The cost is a median over the first visits, since one visit may be disturbed. */
 enum { MOST_COSTS = 64, COST_SAMPLES = 200, COST_VISITS = 9 };
 static const double COST_LIMIT_S = 0.02;
 
@@ -106,108 +106,79 @@ static void keep_cost(struct cost *cost, double ns) {
     cost->ns[place] = ns;
 }
 
-/* What is measured of a call that does nothing, with the same start on as many ranks: in the first visits of a launch, and then
- * remembered. Every rank asks in the same order, so that all remember the same. */
-static double cost_of_sample(const struct setting *setting, const struct timing *timing) {
+/* The measured time of a call that does nothing, with the same start and number of ranks: measured at the first visits
+ * of a launch, and stored. Every rank calls in the same order, so that all store the same. */
+static double measure_sample_cost(const struct setting *setting, const struct timing *timing) {
     const bool alone = timing->operation->timing.rank_0_measures;
     struct cost *cost = find_cost(timing);
     if (cost && cost->visits == COST_VISITS)
         return cost->ns[COST_VISITS / 2];
-    /* What follows a round keeps the core from timing several at once. */
-    const struct operation nothing = {
-        .name = "nothing", .kind = "self-test", .metric = "time", .timing.rank_0_measures = alone, .hooks.after = run_nothing};
+    /* The hook after each round keeps the core from timing several calls at once. */
+    const struct operation nothing = {.name = "nothing",
+                                      .kind = KIND_SELF_TEST,
+                                      .metric = METRIC_TIME,
+                                      .timing.rank_0_measures = alone,
+                                      .hooks.after = run_nothing};
     const struct stop stop = {.samples = COST_SAMPLES, .limit_s = COST_LIMIT_S};
     struct buffers none = {.slots = 1};
     struct timing other = *timing;
     other.operation = &nothing;
     other.stop = &stop;
     other.buffers = &none;
-    other.renew = NULL;
-    other.look_after = NULL;
+    other.renew_data = NULL;
+    other.inspect_stage = NULL;
     other.reference = NULL;
     other.rounds = other.legs = 1;
     other.long_ns = 0;
     other.spread_ns = 0;
     other.compares = false;
-    spend_all_on(PART_COST);
+    hold_part(PART_COST);
     const double ns = measure_median(setting, &other, run_nothing);
-    spend_freely(PART_CHECK);
+    release_part(PART_CHECK);
     if (!cost || ns <= 0)
         return ns;
     keep_cost(cost, ns);
     return cost->ns[cost->visits / 2];
 }
 
-/* Of one sample. */
-static double cost_ns(const struct setting *setting, const struct timing *timing, int repeats) {
-    return cost_of_sample(setting, timing) / (repeats * timing->rounds * timing->legs);
+/* Cost per sample. */
+static double find_cost_ns(const struct setting *setting, const struct timing *timing, int repeats) {
+    return measure_sample_cost(setting, timing) / (repeats * timing->rounds * timing->legs);
 }
 
 /* --- times --- */
 
-/* The communication alone, a computation as long, and both at once. */
+/* The communication alone, a computation of the same length, and both together. */
 static int measure_overlap(const struct setting *setting, const struct timing *timing, struct result *result) {
     struct worker *worker = setting->workers;
     struct stop stop = *timing->stop;
     struct timing part = *timing;
-    const double asked_ns = (double)chosen_of(setting, &compute_choice) * 1000;
+    const double asked_ns = (double)read_case_choice(setting, &compute_choice) * 1000;
     stop.limit_s /= 3;
     part.stop = &stop;
     result->pure_ns = measure_median(setting, &part, timing->run);
-    worker->work.steps = steps_of(asked_ns > 0 ? asked_ns : result->pure_ns, setting->world->source->read_ns);
-    worker->work.parts = (int)chosen_of(setting, &tests_choice) + 1;
+    worker->work.steps = count_steps(asked_ns > 0 ? asked_ns : result->pure_ns, setting->world->source->read_ns);
+    worker->work.parts = (int)read_case_choice(setting, &tests_choice) + 1;
     worker->call.work = &worker->work;
-    part.renew = part.look_after = NULL; /* A computation brings no data. */
+    part.renew_data = part.inspect_stage = NULL; /* A computation delivers no data. */
     part.reference = NULL;
     result->compute_ns = measure_median(setting, &part, run_computation);
-    part.renew = timing->renew;
-    part.look_after = timing->look_after;
+    part.renew_data = timing->renew_data;
+    part.inspect_stage = timing->inspect_stage;
     part.reference = timing->reference;
     part.run = run_overlapped;
     return measure(&part, &result->measurement);
 }
 
-/* A time over which its clock was set is no time. */
+/* If the clock was set meanwhile, times are invalid. */
 static void check_clock(const struct setting *setting, const struct twin_reading *before) {
     char line[LINE_BYTES / 2];
     const struct source *source = setting->world->source;
-    const int64_t jumped_ns = jump_ns(before, source);
-    snprintf(line, sizeof line, "rank %d: %s was set %s by %.3f s meanwhile; clock=auto takes one that never is",
-             setting->team->rank, source->name, jumped_ns < 0 ? "back" : "forward", fabs((double)jumped_ns) / 1e9);
+    const int64_t jumped_ns = measure_jump_ns(before, source);
+    snprintf(line, sizeof line, "rank %d: %s was set %s by %.3f s during the case; clock=auto avoids this", setting->team->rank,
+             source->name, jumped_ns < 0 ? "back" : "forward", fabs((double)jumped_ns) / 1e9);
     if (jumped_ns != 0)
         note(setting->outcome, FAILED, line);
-}
-
-static void renew(const void *context) {
-    renew_data(context);
-}
-
-static void look(const void *context) {
-    look_between(context);
-}
-
-static void clear(const void *context) {
-    clear_all(context);
-}
-
-static void look_at_once(const void *context) {
-    look_at_all(context);
-}
-
-static void look_after(const void *context) {
-    look_after_stage(context);
-}
-
-static void keep(const void *context) {
-    keep_right(context);
-}
-
-static void judge(const void *context) {
-    judge_difference(context);
-}
-
-static void judge_reports(const void *context) {
-    judge_receipts(context);
 }
 
 void time_case(const struct setting *setting, struct timing *timing, struct result *result) {
@@ -215,39 +186,39 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
     struct measurement *measurement = &result->measurement;
     const int cpu = sched_getcpu();
     const struct twin_reading before = read_both(setting->world->source);
-    forget(setting->team->clock);
-    const int64_t began_ns = steady_ns();
-    spend_on(PART_RENEW);
+    drop_old_marks(setting->team->clock);
+    const int64_t began_ns = read_steady_ns();
+    switch_part(PART_RENEW);
     renew_data(setting);
     dissemination_barrier(setting->team);
-    timing->renewing_ns = (double)(steady_ns() - began_ns);
+    timing->renewing_ns = (double)(read_steady_ns() - began_ns);
     timing->setting = setting;
-    timing->renew = are_looked_at(setting) ? renew : NULL;
-    timing->look = look;
-    timing->clear = clear;
-    timing->look_at_once = look_at_once;
-    timing->look_after = leaves_data(&setting->workers->buffers) ? look_after : NULL;
-    timing->reference = brings_the_same(setting) ? &setting->workers->reference : NULL;
-    timing->keep = keep;
-    timing->judge = judge;
-    timing->judge_receipts = judge_reports;
+    timing->renew_data = can_inspect_stages(setting) ? renew_data : NULL;
+    timing->inspect = inspect_between_stages;
+    timing->clear_received = clear_all_received;
+    timing->inspect_at_return = inspect_at_return;
+    timing->inspect_stage = leaves_data(&setting->workers->buffers) ? inspect_stage : NULL;
+    timing->reference = repeats_data(setting) ? &setting->workers->reference : NULL;
+    timing->keep_reference = keep_reference_data;
+    timing->judge_difference = judge_difference;
+    timing->judge_receipts = judge_receipts;
     const struct written written = read_written();
-    const bool overlaps = chosen_of(setting, &quantity_choice) == QUANTITY_OVERLAP;
+    const bool overlaps = read_case_choice(setting, &quantity_choice) == QUANTITY_OVERLAP;
     note_code(outcome, overlaps ? measure_overlap(setting, timing, result) : measure(timing, measurement),
               setting->plan->operation->name);
-    outcome->printed_bytes = printed_since(&written);
+    outcome->printed_bytes = count_printed(&written);
     check_clock(setting, &before);
-    outcome->drift_ns = setting->team->idle ? 0 : change_of_offset(setting->team->clock, measurement);
+    outcome->drift_ns = setting->team->idle ? 0 : find_offset_change(setting->team->clock, measurement);
     outcome->moved_rank = setting->team->rank;
-    outcome->moved_from = cpu_before(cpu);
+    outcome->moved_from = find_cpu_before(cpu);
     outcome->moved_to = sched_getcpu();
     outcome->migrated = outcome->moved_to != outcome->moved_from;
-    if (!all_well(setting->team, outcome))
+    if (!all_ranks_good(setting->team, outcome))
         return;
-    spend_on(PART_CHECK);
-    check_again(setting, timing->long_ns);
+    switch_part(PART_CHECK);
+    check_after_timing(setting, timing->long_ns);
     if (setting->threads == 1)
-        result->cost_ns = cost_ns(setting, timing, measurement->repeats);
+        result->cost_ns = find_cost_ns(setting, timing, measurement->repeats);
     if (setting->team->rank == 0 && measurement->valid == 0 && timing->start->scheduled)
         note_cause(outcome, REFUSED, "late-start",
                    "no round began in time on all ranks (more ranks than cores?); start=barrier needs no clock");
@@ -257,13 +228,13 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
 
 /* --- single values --- */
 
-bool is_single(const struct setting *setting) {
-    return setting->plan->operation->hooks.once_ns || chosen_of(setting, &quantity_choice) == QUANTITY_MEMORY;
+bool has_single_value(const struct setting *setting) {
+    return setting->plan->operation->hooks.read_once_ns || read_case_choice(setting, &quantity_choice) == QUANTITY_MEMORY;
 }
 
-void take_value(const struct setting *setting, const struct timing *timing, struct measurement *measurement) {
-    if (chosen_of(setting, &quantity_choice) == QUANTITY_MEMORY)
-        take_single(timing, measurement, (double)(startup_bytes() + setting->outcome->growth_bytes));
+void record_value(const struct setting *setting, const struct timing *timing, struct measurement *measurement) {
+    if (read_case_choice(setting, &quantity_choice) == QUANTITY_MEMORY)
+        record_single(timing, measurement, (double)(read_startup_bytes() + setting->outcome->growth_bytes));
     else
-        take_single(timing, measurement, (double)setting->plan->operation->hooks.once_ns());
+        record_single(timing, measurement, (double)setting->plan->operation->hooks.read_once_ns());
 }

@@ -15,7 +15,7 @@ static const char *why_memory_invalid(const struct setting *setting, char line[L
     else if (memory.root != 0 && !operation->ranks.rooted)
         snprintf(line, LINE_BYTES / 2, "%s has no root", operation->name);
     else if (memory.root >= first_call(setting)->peers.ranks)
-        snprintf(line, LINE_BYTES / 2, "root %d is none of the %d ranks", memory.root, first_call(setting)->peers.ranks);
+        snprintf(line, LINE_BYTES / 2, "root %d is not one of the %d ranks", memory.root, first_call(setting)->peers.ranks);
     else if (keeps && (memory.cold || memory.root == ROTATING))
         snprintf(line, LINE_BYTES / 2, "%s keeps its %s from call to call",
                  setting->threads > 1 ? "a thread" : "a persistent request", memory.cold ? "buffers" : "root");
@@ -26,19 +26,19 @@ static const char *why_memory_invalid(const struct setting *setting, char line[L
 
 static const char *why_quantity_invalid(const struct setting *setting) {
     const struct plan *plan = setting->plan;
-    const int64_t quantity = chosen_of(setting, &quantity_choice);
+    const int64_t quantity = read_case_choice(setting, &quantity_choice);
     if (quantity == QUANTITY_OVERLAP && (plan->form == BLOCKING || plan->operation->timing.completes))
-        return "nothing can be computed during a call that returns only when all is done";
+        return "quantity=overlap needs a nonblocking or persistent form that the core completes";
     if (quantity != QUANTITY_TIME && setting->threads > 1)
-        return "of several threads only the time is measured";
+        return "with threads only quantity=time is measured";
     if (quantity != QUANTITY_TIME && setting->team->ranks > 2 && plan->operation->ranks.between_two)
-        return "of two ranks other than 0 and 1 only the time is measured";
+        return "for ranks other than 0 and 1 only quantity=time is measured";
     return NULL;
 }
 
 static const char *why_start_invalid(const struct setting *setting) {
-    if (chosen_of(setting, &arrival_choice) != ARRIVE_TOGETHER && !setting->plan->start->scheduled)
-        return "ranks can only come at chosen times where a start is scheduled (start=window or roundtime)";
+    if (read_case_choice(setting, &arrival_choice) != ARRIVE_TOGETHER && !setting->plan->start->scheduled)
+        return "arrival patterns need a scheduled start (start=window or roundtime)";
     return NULL;
 }
 
@@ -46,7 +46,8 @@ static const char *why_numbers_invalid(const struct setting *setting) {
     const struct call *call = first_call(setting);
     if (setting->plan->operation->data.datatypes != NUMBERS || call->message.datatype->basic == MPI_INT)
         return NULL;
-    return reduces_whole_numbers_only(chosen_of(setting, &reduction_choice)) ? "this reduction is of integers only" : NULL;
+    return reduces_whole_numbers_only(read_case_choice(setting, &reduction_choice)) ? "this reduction is for integers only"
+                                                                                    : NULL;
 }
 
 const char *why_invalid(const struct setting *setting, char line[LINE_BYTES / 2]) {
@@ -56,6 +57,6 @@ const char *why_invalid(const struct setting *setting, char line[LINE_BYTES / 2]
     why = why ? why : why_start_invalid(setting);
     why = why ? why : why_numbers_invalid(setting);
     if (!why && setting->threads > 1)
-        why = no_threads();
-    return why || !operation->hooks.refuses ? why : operation->hooks.refuses(first_call(setting));
+        why = why_no_threads();
+    return why || !operation->hooks.refuse ? why : operation->hooks.refuse(first_call(setting));
 }

@@ -1,4 +1,4 @@
-/* Whether the combination that a case requests is valid. */
+/* Whether the requested combination is valid. */
 #ifndef RANKBENCH_VALIDITY_H
 #define RANKBENCH_VALIDITY_H
 

@@ -12,7 +12,7 @@ static int64_t read_ns(void) {
 static const struct source clock_gettime_source = {
     .name = "clock_gettime",
     .help =
-        "CLOCK_MONOTONIC_RAW: in nanoseconds, never steps and is never slewed, one clock for all ranks under one kernel and time namespace",
+        "CLOCK_MONOTONIC_RAW: in nanoseconds, never set or slewed, one clock for all ranks under one kernel and time namespace",
     .sharing = SHARED_BY_NAMESPACE,
     .read_ns = read_ns,
 };

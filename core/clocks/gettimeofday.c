@@ -11,7 +11,7 @@ static int64_t read_ns(void) {
 
 static const struct source gettimeofday_source = {
     .name = "gettimeofday",
-    .help = "the time of day in microseconds: what older programs read; it may step when the system's clock is set",
+    .help = "the time of day in microseconds, as in older programs; it jumps when the system's clock is set",
     .sharing = SHARED_BY_KERNEL,
     .read_ns = read_ns,
 };

@@ -8,7 +8,7 @@ static int64_t read_ns(void) {
 
 static const struct source mpi_wtime = {
     .name = "MPI_Wtime",
-    .help = "the library's own clock; what it counts and where it begins differs from library to library",
+    .help = "the library's clock; its source and its origin differ between libraries",
     .read_ns = read_ns,
 };
 REGISTER(source, mpi_wtime);

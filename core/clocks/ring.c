@@ -1,17 +1,18 @@
-/* Every rank asks the next one, two ranks at a time; then offsets are added up around the ring in both directions:
+/* Every rank compares its clock with the next one's, two ranks at a time; then offsets are added around the ring in both
+ * directions:
  *
  *   0 --> 1 --> 2 --> ... --> p-1 --> 0
  *
- * Two comparisons a rank, however many ranks there are; bounds add up too, and what both directions say together counts. */
+ * Two comparisons per rank, for any number of ranks; bounds add up, too, and both directions are combined. */
 #include "sync/exchange.h"
 
 #include <math.h>
 
 #include "sync/clock.h"
 
-/* What two points of one clock say together, at the moment of the second. By how much they differ shows what lopsided links do. */
-static struct point together(const struct clock *clock, struct point first, struct point second) {
-    first = later(clock, first, second.at_ns);
+/* Combines two points of one clock, at the time of the second. Their difference shows the effect of asymmetric links. */
+static struct point combine_points(const struct clock *clock, struct point first, struct point second) {
+    first = extrapolate_point(clock, first, second.at_ns);
     int64_t least_ns = first.offset_ns - first.bound_ns, most_ns = first.offset_ns + first.bound_ns;
     if (second.offset_ns - second.bound_ns > least_ns)
         least_ns = second.offset_ns - second.bound_ns;
@@ -26,29 +27,29 @@ static struct point together(const struct clock *clock, struct point first, stru
 }
 
 static struct point run(const struct team *clocks, const struct source *source) {
-    const int rank = clocks->rank, next = (rank + 1) % clocks->ranks, last = (rank + clocks->ranks - 1) % clocks->ranks;
+    const int rank = clocks->rank, next = (rank + 1) % clocks->ranks, previous = (rank + clocks->ranks - 1) % clocks->ranks;
     const struct point exact = {0};
     if (rank % 2)
-        answer(clocks, source, last);
-    const struct lead lead = ask(clocks, source, next, SMALLEST_ROUND_TRIP);
+        answer_comparisons(clocks, source, previous);
+    const struct lead lead = compare_with(clocks, source, next, SMALLEST_ROUND_TRIP);
     if (rank % 2 == 0)
-        answer(clocks, source, last);
+        answer_comparisons(clocks, source, previous);
     if (rank == 0) {
-        send_point(clocks, ahead(exact, lead), next);
+        send_point(clocks, find_other_point(exact, lead), next);
         return (struct point){.at_ns = source->read_ns()};
     }
-    const struct point up = receive_point(clocks, last);
+    const struct point up = receive_point(clocks, previous);
     if (next != 0)
-        send_point(clocks, ahead(later(clocks->clock, up, lead.at_ns), lead), next);
-    const struct point down = behind(next != 0 ? receive_point(clocks, next) : exact, lead);
+        send_point(clocks, find_other_point(extrapolate_point(clocks->clock, up, lead.at_ns), lead), next);
+    const struct point down = find_own_point(next != 0 ? receive_point(clocks, next) : exact, lead);
     if (rank > 1)
-        send_point(clocks, later(clocks->clock, down, up.at_ns), last);
-    return together(clocks->clock, up, down);
+        send_point(clocks, extrapolate_point(clocks->clock, down, up.at_ns), previous);
+    return combine_points(clocks->clock, up, down);
 }
 
 static const struct synchronisation ring = {
     .name = "ring",
-    .help = "every rank with the next one, smallest round trips; offsets add up around the ring in both directions",
+    .help = "every rank with the next one, by the fastest exchange; offsets are added around the ring in both directions",
     .run = run,
 };
 REGISTER(synchronisation, ring);

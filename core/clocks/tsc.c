@@ -1,7 +1,8 @@
-/* The processor's own counter, read without the kernel: the time-stamp counter of x86, CNTVCT of Arm, the time base of POWER.
+/* The processor's counter, read without the kernel: the time-stamp counter of x86, CNTVCT of Arm, the time base of
+ * POWER.
  *
- * It is a clock only where it runs at one rate, in all states of the processor, and equally on all of them. How fast is reported
- * by the kernel or by the processor, else measured; in any case it is compared with the kernel's monotonic clock. */
+ * It is usable as a clock if its rate is constant in all states of the processor, and equal on all cores. The rate is
+ * reported by the kernel or by the processor, else measured; it is always compared with the kernel's monotonic clock. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 
 #include "base/op.h"
 
-/* A counter that is further from the monotonic clock than this has not the frequency that was reported. */
+/* If the counter deviates more than this from the monotonic clock, the reported frequency is wrong. */
 static const double MOST_OFF = 1e-3;
 enum { CHECK_NS = 20000000, FRACTION_BITS = 32 };
 
@@ -34,16 +35,16 @@ static struct {
 #if defined(__x86_64__)
 #define COUNTER "tsc"
 
-static inline uint64_t ticks(void) {
+static inline uint64_t read_ticks(void) {
     unsigned cpu;
     return __rdtscp(&cpu);
 }
 
-static double frequency_of_processor(void) {
+static double read_processor_hz(void) {
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (__get_cpuid(0x15, &a, &b, &c, &d) && a && b && c)
         return (double)c * b / a;
-    /* Under a hypervisor that shows it: in kHz. */
+    /* Reported by some hypervisors, in kHz. */
     __cpuid(0x40000000, a, b, c, d);
     if (a >= 0x40000010 && a < 0x40010000) {
         __cpuid(0x40000010, a, b, c, d);
@@ -52,7 +53,7 @@ static double frequency_of_processor(void) {
     return 0;
 }
 
-static bool kernel_trusts(void) {
+static bool is_trusted_by_kernel(void) {
     char line[256] = "";
     FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/available_clocksource", "r");
     const bool is_listed = file && fgets(line, sizeof line, file) && strstr(line, "tsc");
@@ -64,19 +65,19 @@ static bool kernel_trusts(void) {
 static const char *why_not(void) {
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
-        return "not invariant: its rate follows the processor's";
-    return kernel_trusts() ? NULL : "the kernel does not trust it: it may differ between cores";
+        return "not invariant: its rate follows that of the processor";
+    return is_trusted_by_kernel() ? NULL : "the kernel does not trust it: it may differ between cores";
 }
 #elif defined(__aarch64__)
 #define COUNTER "cntvct"
 
-static inline uint64_t ticks(void) {
+static inline uint64_t read_ticks(void) {
     uint64_t value;
     __asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(value)::"memory");
     return value;
 }
 
-static double frequency_of_processor(void) {
+static double read_processor_hz(void) {
     uint64_t hertz;
     __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hertz));
     return (double)hertz;
@@ -88,11 +89,11 @@ static const char *why_not(void) {
 #elif defined(__powerpc64__)
 #define COUNTER "timebase"
 
-static inline uint64_t ticks(void) {
+static inline uint64_t read_ticks(void) {
     return __builtin_ppc_get_timebase();
 }
 
-static double frequency_of_processor(void) {
+static double read_processor_hz(void) {
     double megahertz = 0;
     char line[256];
     FILE *file = fopen("/proc/cpuinfo", "r");
@@ -110,11 +111,11 @@ static const char *why_not(void) {
 #else
 #define COUNTER "counter"
 
-static inline uint64_t ticks(void) {
+static inline uint64_t read_ticks(void) {
     return 0;
 }
 
-static double frequency_of_processor(void) {
+static double read_processor_hz(void) {
     return 0;
 }
 
@@ -123,14 +124,14 @@ static const char *why_not(void) {
 }
 #endif
 
-static int64_t now_ns(void) {
+static int64_t read_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* What the kernel itself computes nanoseconds with; it shows it to every program that may count its own events. */
-static double frequency_of_kernel(void) {
+/* The kernel's own conversion to nanoseconds, which it shows to programs that may count their own events. */
+static double read_kernel_hz(void) {
     double hertz = 0;
 #if defined(__linux__)
     struct perf_event_attr event = {.type = PERF_TYPE_SOFTWARE, .size = sizeof event, .config = PERF_COUNT_SW_DUMMY};
@@ -149,13 +150,13 @@ static double frequency_of_kernel(void) {
     return hertz;
 }
 
-/* A reading of both clocks at the same moment, which is the best of a few tries. */
+/* Readings of both clocks at the same time, the best of several. */
 static void read_both(uint64_t *counter, int64_t *monotonic_ns) {
     uint64_t narrowest = UINT64_MAX;
     for (int try = 0; try < 20; try++) {
-        const uint64_t before = ticks();
-        const int64_t between_ns = now_ns();
-        const uint64_t after = ticks();
+        const uint64_t before = read_ticks();
+        const int64_t between_ns = read_now_ns();
+        const uint64_t after = read_ticks();
         if (after - before < narrowest) {
             narrowest = after - before;
             *counter = before + (after - before) / 2;
@@ -164,7 +165,7 @@ static void read_both(uint64_t *counter, int64_t *monotonic_ns) {
     }
 }
 
-static double frequency_measured(void) {
+static double measure_hz(void) {
     const struct timespec nap = {.tv_nsec = CHECK_NS};
     uint64_t first = 0, last = 0;
     int64_t first_ns = 0, last_ns = 0;
@@ -181,10 +182,10 @@ static bool prepare(char reason[REASON_BYTES]) {
         snprintf(reason, REASON_BYTES, "%s", against);
         return false;
     }
-    const double measured = frequency_measured();
-    double hertz = frequency_of_kernel();
+    const double measured = measure_hz();
+    double hertz = read_kernel_hz();
     if (!(hertz > 0)) {
-        hertz = frequency_of_processor();
+        hertz = read_processor_hz();
         reference_name = "the processor";
     }
     if (!(hertz > 0)) {
@@ -197,7 +198,7 @@ static bool prepare(char reason[REASON_BYTES]) {
                  measured / 1e6);
         return false;
     }
-    parameters.base_ticks = ticks();
+    parameters.base_ticks = read_ticks();
     parameters.scale = (uint64_t)llround(ldexp(1e9 / hertz, FRACTION_BITS));
     snprintf(reason, REASON_BYTES, "invariant; %.3f MHz by %s, %.1f ppm off the monotonic clock", hertz / 1e6, reference_name,
              off * 1e6);
@@ -207,12 +208,12 @@ static bool prepare(char reason[REASON_BYTES]) {
 __extension__ typedef unsigned __int128 wide;
 
 static int64_t read_ns(void) {
-    return (int64_t)((wide)(ticks() - parameters.base_ticks) * parameters.scale >> FRACTION_BITS);
+    return (int64_t)((wide)(read_ticks() - parameters.base_ticks) * parameters.scale >> FRACTION_BITS);
 }
 
 static const struct source tsc = {
     .name = COUNTER,
-    .help = "the processor's own counter, where it runs at one rate: the finest clock, and the cheapest to read",
+    .help = "the processor's counter, if its rate is constant: the finest clock, and the cheapest to read",
     .sharing = SHARED_BY_KERNEL,
     .read_ns = read_ns,
     .prepare = prepare,

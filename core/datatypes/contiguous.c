@@ -4,21 +4,21 @@ static int make(long bytes, MPI_Datatype *type) {
     return MPI_Type_contiguous((int)(bytes / (long)sizeof(double)), MPI_DOUBLE, type);
 }
 
-static long extent(long bytes) {
+static long find_extent(long bytes) {
     return bytes;
 }
 
-static long place(long position, long bytes) {
+static long find_place(long position, long bytes) {
     (void)bytes;
     return position;
 }
 
 static const struct datatype contiguous = {
     .name = "contiguous",
-    .help = "doubles side by side, as one derived type",
+    .help = "contiguous doubles, as one derived type",
     .bytes = sizeof(double),
     .make = make,
-    .extent = extent,
-    .place = place,
+    .find_extent = find_extent,
+    .find_place = find_place,
 };
 REGISTER(datatype, contiguous);

@@ -7,7 +7,7 @@
 /* | 1 double | gap | 3 doubles | gap | ... */
 enum { ITEM = sizeof(double), FEW = 1, MANY = 3, MANY_AT = FEW + 1, PERIOD = FEW + MANY + 2, PAYLOAD = (FEW + MANY) * ITEM };
 
-static long extent(long bytes) {
+static long find_extent(long bytes) {
     return bytes / PAYLOAD * PERIOD * ITEM;
 }
 
@@ -21,10 +21,10 @@ static int make(long bytes, MPI_Datatype *type) {
     }
     const int code = MPI_Type_indexed(blocks, lengths, places, MPI_DOUBLE, &spread);
     free(lengths);
-    return code ? code : resized(spread, extent(bytes), type);
+    return code ? code : resize_type(spread, find_extent(bytes), type);
 }
 
-static long place(long position, long bytes) {
+static long find_place(long position, long bytes) {
     (void)bytes;
     const long within = position % PAYLOAD;
     return position / PAYLOAD * PERIOD * ITEM + within + (within < FEW * ITEM ? 0 : ITEM);
@@ -32,10 +32,10 @@ static long place(long position, long bytes) {
 
 static const struct datatype indexed = {
     .name = "indexed",
-    .help = "blocks of one and of three doubles in turn, with gaps between them",
+    .help = "alternating blocks of one and of three doubles, with gaps between them",
     .bytes = PAYLOAD,
     .make = make,
-    .extent = extent,
-    .place = place,
+    .find_extent = find_extent,
+    .find_place = find_place,
 };
 REGISTER(datatype, indexed);

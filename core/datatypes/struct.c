@@ -9,7 +9,7 @@ struct particle {
 };
 enum { PAYLOAD = 16 };
 
-static long extent(long bytes) {
+static long find_extent(long bytes) {
     return bytes / PAYLOAD * (long)sizeof(struct particle);
 }
 
@@ -20,7 +20,7 @@ static int make_element_type(MPI_Datatype *element_type) {
     const MPI_Datatype types[] = {MPI_DOUBLE, MPI_INT, MPI_CHAR};
     MPI_Datatype spread;
     const int code = MPI_Type_create_struct(3, lengths, places, types, &spread);
-    return code ? code : resized(spread, sizeof(struct particle), element_type);
+    return code ? code : resize_type(spread, sizeof(struct particle), element_type);
 }
 
 static int make(long bytes, MPI_Datatype *type) {
@@ -33,17 +33,17 @@ static int make(long bytes, MPI_Datatype *type) {
     return code;
 }
 
-static long place(long position, long bytes) {
+static long find_place(long position, long bytes) {
     (void)bytes;
     return position / PAYLOAD * (long)sizeof(struct particle) + position % PAYLOAD;
 }
 
 static const struct datatype structure = {
     .name = "struct",
-    .help = "records of a double, an int and four chars, beside a member that is not sent",
+    .help = "records of a double, an int and four chars, with a member that is not sent",
     .bytes = PAYLOAD,
     .make = make,
-    .extent = extent,
-    .place = place,
+    .find_extent = find_extent,
+    .find_place = find_place,
 };
 REGISTER(datatype, structure);

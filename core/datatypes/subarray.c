@@ -9,11 +9,11 @@ static int make(long bytes, MPI_Datatype *type) {
     return MPI_Type_create_subarray(2, sizes, part, at, MPI_ORDER_C, MPI_DOUBLE, type);
 }
 
-static long extent(long bytes) {
+static long find_extent(long bytes) {
     return bytes / PAYLOAD * ROW;
 }
 
-static long place(long position, long bytes) {
+static long find_place(long position, long bytes) {
     (void)bytes;
     return position / PAYLOAD * ROW + FIRST * ITEM + position % PAYLOAD;
 }
@@ -23,7 +23,7 @@ static const struct datatype subarray = {
     .help = "the middle half of the columns of a matrix of doubles",
     .bytes = PAYLOAD,
     .make = make,
-    .extent = extent,
-    .place = place,
+    .find_extent = find_extent,
+    .find_place = find_place,
 };
 REGISTER(datatype, subarray);

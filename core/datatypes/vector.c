@@ -4,27 +4,27 @@
 /* | double | gap | double | gap | ... */
 enum { ITEM = sizeof(double), STRIDE = 2 };
 
-static long extent(long bytes) {
+static long find_extent(long bytes) {
     return STRIDE * bytes;
 }
 
 static int make(long bytes, MPI_Datatype *type) {
     MPI_Datatype spread;
     const int code = MPI_Type_vector((int)(bytes / ITEM), 1, STRIDE, MPI_DOUBLE, &spread);
-    return code ? code : resized(spread, extent(bytes), type);
+    return code ? code : resize_type(spread, find_extent(bytes), type);
 }
 
-static long place(long position, long bytes) {
+static long find_place(long position, long bytes) {
     (void)bytes;
     return position / ITEM * ITEM * STRIDE + position % ITEM;
 }
 
 static const struct datatype vector = {
     .name = "vector",
-    .help = "every other double, as a column of a matrix lies",
+    .help = "every other double, like a column of a matrix",
     .bytes = ITEM,
     .make = make,
-    .extent = extent,
-    .place = place,
+    .find_extent = find_extent,
+    .find_place = find_place,
 };
 REGISTER(datatype, vector);

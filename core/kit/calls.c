@@ -1,4 +1,4 @@
-/* How the loop begins a call that is not over when it returns, and how it completes it. */
+/* How the loop starts and completes nonblocking and persistent calls. */
 #include "kit/calls.h"
 
 #include "kit/receipts.h"
@@ -10,7 +10,7 @@ int begin_call(struct call *call) {
                                      : MPI_Startall(call->window.pending, call->window.requests);
 }
 
-MPI_Status *statuses_of(struct call *call) {
+MPI_Status *find_statuses(struct call *call) {
     return call->window.receipts ? next_receipts(call, call->window.pending) : NULL;
 }
 
@@ -27,5 +27,5 @@ int wait_for_call(struct call *call, MPI_Status *statuses) {
 }
 
 int complete_call(struct call *call) {
-    return wait_for_call(call, statuses_of(call));
+    return wait_for_call(call, find_statuses(call));
 }

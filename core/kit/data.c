@@ -1,15 +1,15 @@
-/* Data that can be predicted byte by byte, and the checks of what arrived. */
+/* Data of which every byte is known in advance, and the checks of received data. */
 #include "kit/data.h"
 
 #include <string.h>
 
 #include "base/choices.h"
 
-long amount_bytes(struct amount amount, long size_bytes, int ranks, int messages) {
+long count_amount_bytes(struct amount amount, long size_bytes, int ranks, int messages) {
     return size_bytes * (amount.base + (long)amount.each * ranks) * (amount.per_message ? messages : 1);
 }
 
-int resized(MPI_Datatype spread, long extent, MPI_Datatype *type) {
+int resize_type(MPI_Datatype spread, long extent, MPI_Datatype *type) {
     const int code = MPI_Type_create_resized(spread, 0, extent, type);
     MPI_Type_free(&spread);
     return code;
@@ -18,31 +18,31 @@ int resized(MPI_Datatype spread, long extent, MPI_Datatype *type) {
 enum { WORD_BYTES = sizeof(uint32_t), BLOCK_BYTES = 1024 * WORD_BYTES };
 static const uint32_t NUMBER_FACTOR = 2654435761u;
 
-/* Filling and checking long buffers takes a good part of a launch: with instructions for eight words at a time, a tenth. Sanitizers
- * are not ready yet when the loader chooses one of two versions. */
+/* Filling and checking long buffers takes a good part of a launch; with instructions for eight words at a time, a tenth
+ * of that. Sanitizers are not initialised yet when the loader chooses between the versions. */
 #if defined __x86_64__ && defined __GNUC__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define WITH_WIDE_INSTRUCTIONS __attribute__((target_clones("avx2", "default")))
 #else
 #define WITH_WIDE_INSTRUCTIONS
 #endif
 
-/* What a word is mixed from: its number and its stream. */
-static uint32_t seed_of(uint64_t number, unsigned stream) {
+/* Seed of a word, from its number and its stream. */
+static uint32_t make_seed(uint64_t number, unsigned stream) {
     return (uint32_t)number * NUMBER_FACTOR + (uint32_t)(number >> 32) * 3628273133u + stream * 2246822519u + 374761393u;
 }
 
-/* Mixes number and stream so that a shifted, swapped or stale block differs in most of its bytes. */
+/* Mixes the seed so that a shifted, exchanged or stale block differs in most of its bytes. */
 static uint32_t mix(uint32_t x) {
     x ^= x >> 15;
     x *= 3266489917u;
     return x ^ x >> 16;
 }
 
-static uint32_t word(uint64_t number, unsigned stream) {
-    return mix(seed_of(number, stream));
+static uint32_t make_word(uint64_t number, unsigned stream) {
+    return mix(make_seed(number, stream));
 }
 
-/* Words whose numbers have the upper half in common. */
+/* Fills words whose numbers have the same upper half. */
 static WITH_WIDE_INSTRUCTIONS void fill_words(unsigned char *data, uint32_t seed, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const uint32_t mixed = mix(seed + (uint32_t)i * NUMBER_FACTOR);
@@ -50,16 +50,16 @@ static WITH_WIDE_INSTRUCTIONS void fill_words(unsigned char *data, uint32_t seed
     }
 }
 
-/* From a position on that is one of a word. */
+/* `from` is a multiple of a word. */
 static void fill_from(unsigned char *data, long from, long bytes, unsigned stream) {
     const uint64_t end = (uint64_t)(from + bytes) / WORD_BYTES;
     uint64_t number = (uint64_t)from / WORD_BYTES;
     while (number < end) {
         const uint64_t same_half = ((number >> 32) + 1) << 32, next = end < same_half ? end : same_half;
-        fill_words(data + (number * WORD_BYTES - (uint64_t)from), seed_of(number, stream), next - number);
+        fill_words(data + (number * WORD_BYTES - (uint64_t)from), make_seed(number, stream), next - number);
         number = next;
     }
-    const uint32_t last = word(end, stream);
+    const uint32_t last = make_word(end, stream);
     memcpy(data + (end * WORD_BYTES - (uint64_t)from), &last, (size_t)(bytes % (long)WORD_BYTES));
 }
 
@@ -67,7 +67,7 @@ void fill_bytes(unsigned char *data, long bytes, unsigned stream) {
     fill_from(data, 0, bytes, stream);
 }
 
-static unsigned char pattern(long position, unsigned stream) {
+static unsigned char make_byte(long position, unsigned stream) {
     unsigned char bytes[WORD_BYTES];
     fill_from(bytes, position - position % WORD_BYTES, WORD_BYTES, stream);
     return bytes[position % WORD_BYTES];
@@ -83,7 +83,7 @@ static void compare(unsigned char actual, unsigned char expected, long offset, s
     }
 }
 
-/* Nearly all that is looked at is right. */
+/* Nearly all data are right. */
 static void compare_all(const unsigned char *actual, const unsigned char *expected, long bytes, long offset,
                         struct mismatch *mismatch) {
     if (memcmp(actual, expected, (size_t)bytes) != 0)
@@ -91,14 +91,14 @@ static void compare_all(const unsigned char *actual, const unsigned char *expect
             compare(actual[i], expected[i], offset + i, mismatch);
 }
 
-static long least_of(long a, long b) {
+static long find_least(long a, long b) {
     return a < b ? a : b;
 }
 
 void check_bytes_from(const unsigned char *data, long from, long bytes, unsigned stream, long base, struct mismatch *mismatch) {
     unsigned char expected[BLOCK_BYTES];
     for (long at = 0; at < bytes; at += BLOCK_BYTES) {
-        const long block_bytes = least_of(BLOCK_BYTES, bytes - at);
+        const long block_bytes = find_least(BLOCK_BYTES, bytes - at);
         fill_from(expected, from + at, block_bytes, stream);
         compare_all(data + at, expected, block_bytes, base + at, mismatch);
     }
@@ -110,38 +110,38 @@ void check_bytes(const unsigned char *data, long bytes, unsigned stream, long ba
 
 /* --- reductions --- */
 
-/* What a term is made of: 64 random bits and a byte of its place and rank, and how many bits a term may have. */
+/* Random data for a term: 64 bits, a byte, and the largest number of bits of the term. */
 struct draw {
     uint64_t bits;
     int x;
     int width;
 };
 
-/* The sum of all terms is exact in whatever order they are added. A term has as many bits as that leaves, and as its block's
- * number, which is added to it, leaves. */
-static double wide_term(struct draw draw) {
+/* The sum of all terms is exact in any order. A term has as many bits as this allows after the number of its block is
+ * added. */
+static double make_wide_term(struct draw draw) {
     return (double)(draw.bits >> (64 - draw.width));
 }
-/* Few terms are 2 in a product, and few are false in a logical `and`. */
-static double product_term(struct draw draw) {
+/* Few terms of a product are 2, and few terms of a logical `and` are false. */
+static double make_product_term(struct draw draw) {
     return draw.x % 64 ? 1 : 2;
 }
-static double plain_term(struct draw draw) {
+static double make_plain_term(struct draw draw) {
     return draw.x;
 }
-static double rarely_false(struct draw draw) {
+static double make_rarely_false(struct draw draw) {
     return draw.x % 8 != 0;
 }
-static double rarely_true(struct draw draw) {
+static double make_rarely_true(struct draw draw) {
     return draw.x % 8 == 0;
 }
-static double truth(struct draw draw) {
+static double make_truth(struct draw draw) {
     return draw.x & 1;
 }
-static double all_but_one_bit(struct draw draw) {
+static double make_all_but_one_bit(struct draw draw) {
     return 0xff ^ (1 << draw.x % 8);
 }
-static double one_bit(struct draw draw) {
+static double make_one_bit(struct draw draw) {
     return 1 << draw.x % 8;
 }
 
@@ -151,33 +151,33 @@ static double add(double a, double b) {
 static double multiply(double a, double b) {
     return a * b;
 }
-static double least(double a, double b) {
+static double choose_least(double a, double b) {
     return a < b ? a : b;
 }
-static double largest(double a, double b) {
+static double choose_largest(double a, double b) {
     return a > b ? a : b;
 }
-static double both(double a, double b) {
+static double combine_and(double a, double b) {
     return a != 0 && b != 0;
 }
-static double either(double a, double b) {
+static double combine_or(double a, double b) {
     return a != 0 || b != 0;
 }
-static double one_of(double a, double b) {
+static double combine_xor(double a, double b) {
     return (a != 0) != (b != 0);
 }
-static double bits_both(double a, double b) {
+static double combine_bits_and(double a, double b) {
     return (int)a & (int)b;
 }
-static double bits_either(double a, double b) {
+static double combine_bits_or(double a, double b) {
     return (int)a | (int)b;
 }
-static double bits_one(double a, double b) {
+static double combine_bits_xor(double a, double b) {
     return (int)a ^ (int)b;
 }
 
-/* How a term depends on the number of its block of PERIOD elements: not at all; or a number is added to each, which is in the
- * result as often as there are terms, or once. */
+/* How a term depends on the number of its block of PERIOD elements: not at all; or the number is added to each term,
+ * and is in the result once per term, or once. */
 enum growth { SAME_IN_ALL_BLOCKS, ADDED_BY_EACH, ADDED_ONCE };
 
 static const struct reduction {
@@ -186,17 +186,17 @@ static const struct reduction {
     bool integers_only;
     enum growth growth;
 } reductions[] = {
-    {wide_term, add, false, ADDED_BY_EACH},
-    {product_term, multiply, false, SAME_IN_ALL_BLOCKS},
-    {wide_term, least, false, ADDED_ONCE},
-    {wide_term, largest, false, ADDED_ONCE},
-    {rarely_false, both, true, SAME_IN_ALL_BLOCKS},
-    {rarely_true, either, true, SAME_IN_ALL_BLOCKS},
-    {truth, one_of, true, SAME_IN_ALL_BLOCKS},
-    {all_but_one_bit, bits_both, true, SAME_IN_ALL_BLOCKS},
-    {one_bit, bits_either, true, SAME_IN_ALL_BLOCKS},
-    {plain_term, bits_one, true, SAME_IN_ALL_BLOCKS},
-    {wide_term, add, false, ADDED_BY_EACH},
+    {make_wide_term, add, false, ADDED_BY_EACH},
+    {make_product_term, multiply, false, SAME_IN_ALL_BLOCKS},
+    {make_wide_term, choose_least, false, ADDED_ONCE},
+    {make_wide_term, choose_largest, false, ADDED_ONCE},
+    {make_rarely_false, combine_and, true, SAME_IN_ALL_BLOCKS},
+    {make_rarely_true, combine_or, true, SAME_IN_ALL_BLOCKS},
+    {make_truth, combine_xor, true, SAME_IN_ALL_BLOCKS},
+    {make_all_but_one_bit, combine_bits_and, true, SAME_IN_ALL_BLOCKS},
+    {make_one_bit, combine_bits_or, true, SAME_IN_ALL_BLOCKS},
+    {make_plain_term, combine_bits_xor, true, SAME_IN_ALL_BLOCKS},
+    {make_wide_term, add, false, ADDED_BY_EACH},
 };
 
 static void add_up(void *in, void *inout, int *count, MPI_Datatype *type) {
@@ -224,44 +224,46 @@ bool reduces_whole_numbers_only(int64_t which) {
     return reductions[which].integers_only;
 }
 
-static const struct reduction *reduction_of(const struct call *call) {
-    return &reductions[chosen(call, &reduction_choice)];
+static const struct reduction *find_reduction(const struct call *call) {
+    return &reductions[read_choice(call, &reduction_choice)];
 }
 
-/* Terms are drawn for PERIOD elements, so that expected results are few, and differ from block to block by a number that is
- * the same for all ranks. Each rank has its own: one rank counted twice in place of another is seen. */
+/* Terms are drawn for PERIOD elements, so that few results must be computed, and differ between blocks by a number that
+ * is the same for all ranks. Terms differ between ranks, so that a rank counted twice in place of another is detected. */
 enum { PERIOD = 251, BLOCK_FACTOR = 0x2545f491 };
 
-/* Bits that every whole number up to them has in the type. */
-static int exact_bits(const struct datatype *datatype) {
+/* The type represents every integer of these bits exactly. */
+static int count_exact_bits(const struct datatype *datatype) {
     return datatype->basic == MPI_FLOAT ? 24 : datatype->basic == MPI_DOUBLE ? 53 : 31;
 }
 
-/* Of a term and of what is added to it, each; one term more than ranks may be added up, that of the target before. */
-static int term_bits(const struct call *call) {
-    int bits = exact_bits(call->message.datatype) - 1;
-    for (long terms = 1; reduction_of(call)->growth == ADDED_BY_EACH && terms < call->peers.ranks + 1; terms *= 2)
+/* Bits of a term, and of the number added to it. Up to one term more than ranks may be added: that of the target
+ * before. */
+static int count_term_bits(const struct call *call) {
+    int bits = count_exact_bits(call->message.datatype) - 1;
+    for (long terms = 1; find_reduction(call)->growth == ADDED_BY_EACH && terms < call->peers.ranks + 1; terms *= 2)
         bits--;
     return bits;
 }
 
-static double term(const struct call *call, int rank, long position) {
+static double make_term(const struct call *call, int rank, long position) {
     const unsigned stream = call->seed + (unsigned)rank;
     const long place = position % PERIOD;
-    const uint64_t number = 2 * (uint64_t)place, high = word(number, stream), low = word(number + 1, stream);
-    return reduction_of(call)->term((struct draw){high << 32 | low, pattern(place, stream), term_bits(call)});
+    const uint64_t number = 2 * (uint64_t)place, high = make_word(number, stream), low = make_word(number + 1, stream);
+    return find_reduction(call)->term((struct draw){high << 32 | low, make_byte(place, stream), count_term_bits(call)});
 }
 
-/* Neighbours differ in many bits. An odd factor gives each block its own number as long as there are no more than such numbers. */
-static double of_block(const struct call *call, long block) {
+/* Numbers of consecutive blocks differ in many bits. An odd factor gives distinct numbers, as long as there are enough
+ * of them. */
+static double find_block_number(const struct call *call, long block) {
     const uint64_t number = (uint64_t)block * BLOCK_FACTOR;
-    if (reduction_of(call)->growth == SAME_IN_ALL_BLOCKS)
+    if (find_reduction(call)->growth == SAME_IN_ALL_BLOCKS)
         return 0;
-    return (double)(number & ((UINT64_C(1) << term_bits(call)) - 1));
+    return (double)(number & ((UINT64_C(1) << count_term_bits(call)) - 1));
 }
 
-/* Adds a number to some values, and puts them down as the type has them. */
-static void put_numbers(const struct datatype *datatype, unsigned char *place, const double *values, double more, long count) {
+/* Stores values, each plus `more`, as elements of the type. */
+static void store_numbers(const struct datatype *datatype, unsigned char *place, const double *values, double more, long count) {
     for (long i = 0; i < count; i++)
         if (datatype->basic == MPI_FLOAT)
             memcpy(place + i * (long)sizeof(float), &(float){(float)(values[i] + more)}, sizeof(float));
@@ -271,45 +273,46 @@ static void put_numbers(const struct datatype *datatype, unsigned char *place, c
             memcpy(place + i * (long)sizeof(int), &(int){(int)(values[i] + more)}, sizeof(int));
 }
 
-/* The elements of a block that begin at a position. */
-static long rest_of_block(long position, long elements) {
-    return least_of(PERIOD - position % PERIOD, elements);
+/* Elements from a position to the end of its block. */
+static long count_to_block_end(long position, long elements) {
+    return find_least(PERIOD - position % PERIOD, elements);
 }
 
 void fill_terms(const struct call *call, unsigned char *data, long elements, long from, int rank) {
     double terms[PERIOD];
     long block_bytes;
-    for (long i = 0; i < least_of(PERIOD, elements); i++)
-        terms[(from + i) % PERIOD] = term(call, rank, from + i);
+    for (long i = 0; i < find_least(PERIOD, elements); i++)
+        terms[(from + i) % PERIOD] = make_term(call, rank, from + i);
     for (long i = 0; i < elements; i += block_bytes) {
         const long at = from + i;
-        block_bytes = rest_of_block(at, elements - i);
-        put_numbers(call->message.datatype, data + i * call->message.datatype->bytes, terms + at % PERIOD,
-                    of_block(call, at / PERIOD), block_bytes);
+        block_bytes = count_to_block_end(at, elements - i);
+        store_numbers(call->message.datatype, data + i * call->message.datatype->bytes, terms + at % PERIOD,
+                      find_block_number(call, at / PERIOD), block_bytes);
     }
 }
 
-static double reduced(const struct call *call, long position, int first_rank, int last_rank) {
-    double value = term(call, first_rank, position);
+static double reduce_terms(const struct call *call, long position, int first_rank, int last_rank) {
+    double value = make_term(call, first_rank, position);
     for (int rank = first_rank + 1; rank <= last_rank; rank++)
-        value = reduction_of(call)->merge(value, term(call, rank, position));
+        value = find_reduction(call)->merge(value, make_term(call, rank, position));
     return value;
 }
 
 void check_reduced(const struct call *call, const unsigned char *data, long elements, long from, int first_rank, int last_rank,
                    struct mismatch *mismatch) {
     const int width = call->message.datatype->bytes;
-    const int times = reduction_of(call)->growth == ADDED_BY_EACH ? last_rank - first_rank + 1 : 1;
+    const int times = find_reduction(call)->growth == ADDED_BY_EACH ? last_rank - first_rank + 1 : 1;
     const long base = data - call->buffers.receive;
     double values[PERIOD];
     unsigned char expected[PERIOD * sizeof(double)];
     long block_bytes;
-    for (long i = 0; i < least_of(PERIOD, elements); i++)
-        values[(from + i) % PERIOD] = reduced(call, from + i, first_rank, last_rank);
+    for (long i = 0; i < find_least(PERIOD, elements); i++)
+        values[(from + i) % PERIOD] = reduce_terms(call, from + i, first_rank, last_rank);
     for (long i = 0; i < elements; i += block_bytes) {
         const long at = from + i;
-        block_bytes = rest_of_block(at, elements - i);
-        put_numbers(call->message.datatype, expected, values + at % PERIOD, times * of_block(call, at / PERIOD), block_bytes);
+        block_bytes = count_to_block_end(at, elements - i);
+        store_numbers(call->message.datatype, expected, values + at % PERIOD, times * find_block_number(call, at / PERIOD),
+                      block_bytes);
         compare_all(data + i * width, expected, block_bytes * width, base + i * width, mismatch);
     }
 }

@@ -3,7 +3,7 @@
  *   slot     | guard | send ... | guard | receive ... | guard |
  *   cold     | slot | slot | slot | ...          more than the last-level cache, used in a scattered but fixed order
  *
- * Cyclic use of more than a cache holds finds nothing of it there, provided that it begins where filling began. */
+ * Cyclic use of more memory than a cache holds always misses the cache, if it begins where filling began. */
 #define _GNU_SOURCE
 #include "kit/memory.h"
 
@@ -19,116 +19,119 @@
 
 enum { LINE = 64, HUGE_BYTES = 2 << 20, MOST_SLOTS = 1 << 22, MOST_FOR_ANY_ROOT = 4 << 20 };
 
-/* Of messages that leave from one buffer, each a step after the one before where they are to differ. */
-static long resent_bytes(const struct operation *operation, const struct call *call, struct amount sent) {
+/* Bytes of a buffer from which several messages are sent, each a step after the one before in checked calls. */
+static long count_resent_bytes(const struct operation *operation, const struct call *call, struct amount sent) {
     const long rounds = operation->timing.rounds ? operation->timing.rounds : 1;
-    const long messages = rounds * amount_bytes(sent, 1, call->peers.ranks, call->window.messages);
+    const long messages = rounds * count_amount_bytes(sent, 1, call->peers.ranks, call->window.messages);
     const long step = call->message.datatype->make ? 0 : RESEND_STEP;
     return messages > 0 && call->message.bytes > 0 ? call->message.bytes + (messages - 1) * step : 0;
 }
 
-struct amounts amounts_of(const struct operation *operation, const struct call *call, bool root) {
+struct amounts find_amounts(const struct operation *operation, const struct call *call, bool root) {
     const int room = operation->amounts.room ? operation->amounts.room : 1;
     const struct amount sent = root ? operation->amounts.root_send : operation->amounts.send;
     const struct amount received = root ? operation->amounts.root_receive : operation->amounts.receive;
     return (struct amounts){
         .send_bytes = operation->data.resends
-                          ? resent_bytes(operation, call, sent)
-                          : room * amount_bytes(sent, call->message.bytes, call->peers.ranks, call->window.messages),
-        .receive_bytes = room * amount_bytes(received, call->message.bytes, call->peers.ranks, call->window.messages),
+                          ? count_resent_bytes(operation, call, sent)
+                          : room * count_amount_bytes(sent, call->message.bytes, call->peers.ranks, call->window.messages),
+        .receive_bytes = room * count_amount_bytes(received, call->message.bytes, call->peers.ranks, call->window.messages),
     };
 }
 
 /* --- layout --- */
 
-static long page_bytes(void) {
+static long read_page_bytes(void) {
     return sysconf(_SC_PAGESIZE);
 }
 
-/* The finest unit that a slot is a multiple of: the system takes back whole pages only. */
-static long unit_of(const struct memory *memory) {
-    return memory->cold && !memory->untouched ? LINE : page_bytes();
+/* Slots are multiples of this unit: the system takes back whole pages only. */
+static long find_unit(const struct memory *memory) {
+    return memory->cold && !memory->untouched ? LINE : read_page_bytes();
 }
 
 static long round_up(long value, long unit) {
     return (value + unit - 1) / unit * unit;
 }
 
-/* Data aligned to what was asked for lie at an odd multiple of it, so that they are not aligned better. */
-static long place(const struct memory *memory, long from) {
+/* Data with a requested alignment lie at an odd multiple of it, so that they are not aligned better. */
+static long align(const struct memory *memory, long from) {
     const long unit = memory->alignment;
     if (unit > 0)
         return from <= unit ? unit : round_up(from - unit, 2 * unit) + unit;
-    return round_up(from, unit_of(memory));
+    return round_up(from, find_unit(memory));
 }
 
-static long larger(long a, long b) {
+static long find_larger(long a, long b) {
     return a > b ? a : b;
 }
 
-/* A page on either side; cold buffers, of which there are many, have a line, so that there is one to a page no more often than
- * their size says. */
-static long guard_bytes(const struct memory *memory) {
-    return larger(GUARD_BYTES, unit_of(memory));
+/* Guards are a page; cold buffers, of which there are many, have a cache line, so that they do not need more pages than
+ * their size. */
+static long count_guard_bytes(const struct memory *memory) {
+    return find_larger(GUARD_BYTES, find_unit(memory));
 }
 
-static long grain(const struct memory *memory) {
-    const long unit = larger(2 * memory->alignment, unit_of(memory));
-    return memory->huge ? larger(unit, HUGE_BYTES) : unit;
+static long find_slot_unit(const struct memory *memory) {
+    const long unit = find_larger(2 * memory->alignment, find_unit(memory));
+    return memory->huge ? find_larger(unit, HUGE_BYTES) : unit;
 }
 
-static int64_t common_divisor(int64_t a, int64_t b) {
-    return b == 0 ? a : common_divisor(b, a % b);
+static int64_t find_common_divisor(int64_t a, int64_t b) {
+    return b == 0 ? a : find_common_divisor(b, a % b);
 }
 
-/* From slot to slot by about the golden section of their number: an order that no processor foresees, and in which each comes
- * before one comes again. */
-static int64_t step_of(int64_t slots) {
+/* The step from slot to slot is about the golden section of their number: an order that processors do not predict, and
+ * which visits each slot once per cycle. */
+static int64_t find_step(int64_t slots) {
     int64_t step = (int64_t)((double)slots * 0.6180339887) + 1;
-    while (common_divisor(slots, step) != 1)
+    while (find_common_divisor(slots, step) != 1)
         step++;
     return step;
 }
 
-/* Bytes that blocks take with the gaps of their type. */
-static long room(const struct call *call, long bytes) {
+/* Bytes of blocks including the gaps of their type. */
+static long add_gaps(const struct call *call, long bytes) {
     return call->message.extent == call->message.bytes ? bytes : bytes / call->message.bytes * call->message.extent;
 }
 
-long received_room(const struct call *call) {
-    return room(call, call->buffers.receive_bytes);
+long count_receive_bytes(const struct call *call) {
+    return add_gaps(call, call->buffers.receive_bytes);
 }
 
 long plan_buffers(struct buffers *buffers, const struct call *call, long share_bytes) {
-    const struct amounts as_root = amounts_of(buffers->operation, call, true);
-    const struct amounts as_other = amounts_of(buffers->operation, call, false);
-    const long most = larger(as_root.send_bytes, as_other.send_bytes) + larger(as_root.receive_bytes, as_other.receive_bytes);
+    const struct amounts as_root = find_amounts(buffers->operation, call, true);
+    const struct amounts as_other = find_amounts(buffers->operation, call, false);
+    const long most =
+        find_larger(as_root.send_bytes, as_other.send_bytes) + find_larger(as_root.receive_bytes, as_other.receive_bytes);
     const bool root = call->peers.rank == call->peers.root, rotates = buffers->memory.root == ROTATING;
-    /* The same on all ranks. Where roots do not rotate, it is done for one checked call, which is not worth much memory. */
+    /* The same on all ranks. Without rotating roots, room for another root serves one checked call only, and is
+     * limited. */
     const bool either =
-        rotates || (buffers->operation->ranks.rooted && !buffers->memory.cold && room(call, most) <= MOST_FOR_ANY_ROOT);
+        rotates || (buffers->operation->ranks.rooted && !buffers->memory.cold && add_gaps(call, most) <= MOST_FOR_ANY_ROOT);
     buffers->any_root = either;
     const struct amounts local = root ? as_root : as_other;
-    const long sent = room(call, either ? larger(as_root.send_bytes, as_other.send_bytes) : local.send_bytes);
-    const long received = room(call, either ? larger(as_root.receive_bytes, as_other.receive_bytes) : local.receive_bytes);
-    const long guard = guard_bytes(&buffers->memory);
-    buffers->send_at = place(&buffers->memory, guard);
-    buffers->receive_at = place(&buffers->memory, buffers->send_at + sent + guard);
+    const long sent = add_gaps(call, either ? find_larger(as_root.send_bytes, as_other.send_bytes) : local.send_bytes);
+    const long received =
+        add_gaps(call, either ? find_larger(as_root.receive_bytes, as_other.receive_bytes) : local.receive_bytes);
+    const long guard = count_guard_bytes(&buffers->memory);
+    buffers->send_at = align(&buffers->memory, guard);
+    buffers->receive_at = align(&buffers->memory, buffers->send_at + sent + guard);
     buffers->receive_room = received;
-    buffers->stride = round_up(buffers->receive_at + received + guard, grain(&buffers->memory));
+    buffers->stride = round_up(buffers->receive_at + received + guard, find_slot_unit(&buffers->memory));
     buffers->slots = 1;
     if (buffers->memory.cold)
-        buffers->slots = larger(2, share_bytes / buffers->stride + 1);
+        buffers->slots = find_larger(2, share_bytes / buffers->stride + 1);
     if (buffers->slots > MOST_SLOTS)
         buffers->slots = MOST_SLOTS;
-    buffers->step = step_of(buffers->slots);
-    buffers->map_bytes = buffers->stride * buffers->slots + grain(&buffers->memory) + page_bytes();
+    buffers->step = find_step(buffers->slots);
+    buffers->map_bytes = buffers->stride * buffers->slots + find_slot_unit(&buffers->memory) + read_page_bytes();
     return buffers->map_bytes;
 }
 
 /* --- memory --- */
 
-static long huge_bytes_in_use(void) {
+static long read_huge_bytes(void) {
     char line[256];
     long kib = 0;
     FILE *file = fopen("/proc/self/smaps_rollup", "r");
@@ -141,7 +144,7 @@ static long huge_bytes_in_use(void) {
 }
 
 bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
-    const long before = buffers->memory.huge ? huge_bytes_in_use() : 0; /* Which takes the system long to count. */
+    const long before = buffers->memory.huge ? read_huge_bytes() : 0; /* Slow to read. */
     void *map = mmap(NULL, (size_t)buffers->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED) {
         snprintf(reason, REASON_BYTES, "the system gave no memory for the buffers (%ld bytes)", buffers->map_bytes);
@@ -149,9 +152,9 @@ bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
     }
     buffers->map = map;
     const uintptr_t at = (uintptr_t)map;
-    const uintptr_t unit = (uintptr_t)larger(grain(&buffers->memory), page_bytes());
+    const uintptr_t unit = (uintptr_t)find_larger(find_slot_unit(&buffers->memory), read_page_bytes());
     buffers->base = (unsigned char *)map + ((at + unit - 1) / unit * unit - at);
-    /* Where the system makes pages huge of itself, plain ones must be asked for, too. */
+    /* If the system uses huge pages by itself, normal ones must be requested, too. */
     madvise(map, (size_t)buffers->map_bytes, buffers->memory.huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
     memset(buffers->base, GUARD, (size_t)(buffers->stride * buffers->slots));
     if (buffers->memory.untouched && madvise(buffers->base, (size_t)buffers->stride, MADV_DONTNEED) != 0) {
@@ -160,11 +163,11 @@ bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
     }
     if (!buffers->memory.huge)
         return true;
-    const long wanted = buffers->stride * buffers->slots / HUGE_BYTES, got = (huge_bytes_in_use() - before) / HUGE_BYTES;
+    const long wanted = buffers->stride * buffers->slots / HUGE_BYTES, got = (read_huge_bytes() - before) / HUGE_BYTES;
     if (got >= wanted)
         return true;
     snprintf(reason, REASON_BYTES,
-             "the system gave %ld of %ld huge pages; is memory in pieces, or "
+             "the system gave %ld of %ld huge pages: is memory fragmented, or "
              "/sys/kernel/mm/transparent_hugepage/enabled 'never'?",
              got, wanted);
     return false;
@@ -186,28 +189,28 @@ static bool root_keeps(const struct buffers *buffers) {
     return buffers->operation->data.in_place == IN_PLACE_ROOT_KEEPS;
 }
 
-static unsigned char *slot(const struct buffers *buffers) {
+static unsigned char *find_slot_start(const struct buffers *buffers) {
     return buffers->base + buffers->slot * buffers->stride;
 }
 
-static unsigned char *sends_from(const struct buffers *buffers) {
-    return slot(buffers) + buffers->send_at;
+static unsigned char *find_send(const struct buffers *buffers) {
+    return find_slot_start(buffers) + buffers->send_at;
 }
 
-static unsigned char *receives_at(const struct buffers *buffers, const struct call *call) {
-    return call->buffers.elsewhere ? call->buffers.elsewhere : slot(buffers) + buffers->receive_at;
+static unsigned char *find_receive(const struct buffers *buffers, const struct call *call) {
+    return call->buffers.elsewhere ? call->buffers.elsewhere : find_slot_start(buffers) + buffers->receive_at;
 }
 
 static void arrange(const struct buffers *buffers, struct call *call) {
-    const struct amounts amounts = amounts_of(buffers->operation, call, call->peers.rank == call->peers.root);
+    const struct amounts amounts = find_amounts(buffers->operation, call, call->peers.rank == call->peers.root);
     const bool in_place = is_in_place(buffers, call);
     call->buffers.send_bytes = amounts.send_bytes;
     call->buffers.receive_bytes = amounts.receive_bytes;
-    call->buffers.send = in_place && !root_keeps(buffers) ? MPI_IN_PLACE : sends_from(buffers);
-    call->buffers.receive = in_place && root_keeps(buffers) ? MPI_IN_PLACE : receives_at(buffers, call);
+    call->buffers.send = in_place && !root_keeps(buffers) ? MPI_IN_PLACE : find_send(buffers);
+    call->buffers.receive = in_place && root_keeps(buffers) ? MPI_IN_PLACE : find_receive(buffers, call);
 }
 
-void take_root(struct buffers *buffers, struct call *call, int root) {
+void set_root(struct buffers *buffers, struct call *call, int root) {
     call->peers.root = root;
     arrange(buffers, call);
 }
@@ -216,42 +219,43 @@ bool buffers_change(const struct buffers *buffers) {
     return buffers->slots > 1 || buffers->memory.root == ROTATING || buffers->memory.untouched;
 }
 
-static void next_slot(struct buffers *buffers) {
+static void advance_slot(struct buffers *buffers) {
     buffers->slot = (buffers->slot + buffers->step) % buffers->slots;
 }
 
-/* Pages that are only read would all be the system's one page of zeros: a byte is written into each that is sent from. */
+/* Pages that are only read would all be the system's single zero page: a byte is written to each page of the send
+ * buffer. */
 static void renew_pages(const struct buffers *buffers) {
-    madvise(slot(buffers), (size_t)buffers->stride, MADV_DONTNEED);
-    for (long at = buffers->send_at; at < buffers->receive_at; at += page_bytes())
-        slot(buffers)[at] = 1;
+    madvise(find_slot_start(buffers), (size_t)buffers->stride, MADV_DONTNEED);
+    for (long at = buffers->send_at; at < buffers->receive_at; at += read_page_bytes())
+        find_slot_start(buffers)[at] = 1;
 }
 
 void change_buffers(struct buffers *buffers, struct call *call) {
     if (buffers->slots > 1)
-        next_slot(buffers);
+        advance_slot(buffers);
     if (buffers->memory.untouched)
         renew_pages(buffers);
-    take_root(buffers, call, buffers->memory.root == ROTATING ? (call->peers.root + 1) % call->peers.ranks : call->peers.root);
+    set_root(buffers, call, buffers->memory.root == ROTATING ? (call->peers.root + 1) % call->peers.ranks : call->peers.root);
 }
 
 /* --- contents --- */
 
-/* Data side by side, as `fill` and `check` see them, and as they lie where their type has gaps. */
-static void spread(const struct call *call, const unsigned char *packed, unsigned char *spaced, long bytes) {
+/* Copies contiguous data, as `fill` and `check` see them, to the layout of a type with gaps. */
+static void spread_data(const struct call *call, const unsigned char *packed, unsigned char *spaced, long bytes) {
     for (long i = 0; i < bytes; i++)
         spaced[i / call->message.bytes * call->message.extent +
-               call->message.datatype->place(i % call->message.bytes, call->message.bytes)] = packed[i];
+               call->message.datatype->find_place(i % call->message.bytes, call->message.bytes)] = packed[i];
 }
 
-static void gather(const struct call *call, const unsigned char *spaced, unsigned char *packed, long bytes) {
+static void pack_data(const struct call *call, const unsigned char *spaced, unsigned char *packed, long bytes) {
     for (long i = 0; i < bytes; i++)
         packed[i] = spaced[i / call->message.bytes * call->message.extent +
-                           call->message.datatype->place(i % call->message.bytes, call->message.bytes)];
+                           call->message.datatype->find_place(i % call->message.bytes, call->message.bytes)];
 }
 
 static bool has_gaps(const struct call *call) {
-    return call->message.datatype->place && call->message.bytes > 0;
+    return call->message.datatype->find_place && call->message.bytes > 0;
 }
 
 static void fill_plainly(const struct operation *operation, struct call *call) {
@@ -264,15 +268,15 @@ static void fill_with_gaps(const struct operation *operation, struct call *call)
     call->buffers.receive = call->buffers.send + call->buffers.send_bytes;
     memset(call->buffers.send, GUARD, (size_t)(call->buffers.send_bytes + call->buffers.receive_bytes));
     operation->hooks.fill(call);
-    spread(call, call->buffers.send, send, call->buffers.send_bytes);
-    spread(call, call->buffers.receive, receive, call->buffers.receive_bytes);
+    spread_data(call, call->buffers.send, send, call->buffers.send_bytes);
+    spread_data(call, call->buffers.receive, receive, call->buffers.receive_bytes);
     free(call->buffers.send);
     call->buffers.send = send;
     call->buffers.receive = receive;
 }
 
-/* Reports contents apart, not authors: what is looked for is an accident. */
-static uint64_t digest(const unsigned char *from, const unsigned char *to) {
+/* A hash that detects accidental changes. */
+static uint64_t hash_bytes(const unsigned char *from, const unsigned char *to) {
     uint64_t hash = 0x9e3779b97f4a7c15u, word = 0;
     for (; from < to; from += sizeof word) {
         word = 0;
@@ -283,33 +287,33 @@ static uint64_t digest(const unsigned char *from, const unsigned char *to) {
     return hash;
 }
 
-static uint64_t digest_of_sent(const struct buffers *buffers) {
-    return digest(slot(buffers) + buffers->send_at, slot(buffers) + buffers->receive_at);
+static uint64_t hash_sent(const struct buffers *buffers) {
+    return hash_bytes(find_slot_start(buffers) + buffers->send_at, find_slot_start(buffers) + buffers->receive_at);
 }
 
 void fill_buffers(struct buffers *buffers, struct call *call) {
-    memset(slot(buffers), GUARD, (size_t)buffers->stride);
+    memset(find_slot_start(buffers), GUARD, (size_t)buffers->stride);
     arrange(buffers, call);
-    call->buffers.send = sends_from(buffers);
-    call->buffers.receive = receives_at(buffers, call);
+    call->buffers.send = find_send(buffers);
+    call->buffers.receive = find_receive(buffers, call);
     if (call->buffers.elsewhere)
-        memset(call->buffers.elsewhere, GUARD, (size_t)room(call, call->buffers.receive_bytes));
+        memset(call->buffers.elsewhere, GUARD, (size_t)add_gaps(call, call->buffers.receive_bytes));
     if (buffers->operation->hooks.fill)
         (has_gaps(call) ? fill_with_gaps : fill_plainly)(buffers->operation, call);
     if (is_in_place(buffers, call) && !root_keeps(buffers)) {
         const long at = buffers->operation->data.in_place == IN_PLACE_BY_RANK ? call->peers.rank * call->message.extent : 0;
-        memcpy(call->buffers.receive + at, call->buffers.send, (size_t)room(call, call->buffers.send_bytes));
+        memcpy(call->buffers.receive + at, call->buffers.send, (size_t)add_gaps(call, call->buffers.send_bytes));
     }
     arrange(buffers, call);
-    buffers->sent = digest_of_sent(buffers);
+    buffers->sent = hash_sent(buffers);
 }
 
-/* What was received, spread again over memory that holds nothing else, is what lies there unless a gap was written to. */
-static bool gaps_stand(const struct call *call, const unsigned char *packed) {
-    const size_t bytes = (size_t)room(call, call->buffers.receive_bytes);
+/* Received data, spread over memory with guard bytes, are equal to the receive buffer unless a gap was written to. */
+static bool are_gaps_intact(const struct call *call, const unsigned char *packed) {
+    const size_t bytes = (size_t)add_gaps(call, call->buffers.receive_bytes);
     unsigned char *const right = obtain_memory(bytes + 1);
     memset(right, GUARD, bytes);
-    spread(call, packed, right, call->buffers.receive_bytes);
+    spread_data(call, packed, right, call->buffers.receive_bytes);
     const bool stand = memcmp(right, call->buffers.receive, bytes) == 0;
     free(right);
     return stand;
@@ -324,9 +328,9 @@ void check_buffers(const struct buffers *buffers, const struct call *call, struc
     }
     struct call packed = *call;
     packed.buffers.receive = obtain_memory((size_t)call->buffers.receive_bytes + 1);
-    gather(call, call->buffers.receive, packed.buffers.receive, call->buffers.receive_bytes);
+    pack_data(call, call->buffers.receive, packed.buffers.receive, call->buffers.receive_bytes);
     buffers->operation->hooks.check(&packed, mismatch);
-    if (mismatch->wrong_bytes == 0 && !gaps_stand(call, packed.buffers.receive)) {
+    if (mismatch->wrong_bytes == 0 && !are_gaps_intact(call, packed.buffers.receive)) {
         mismatch->instead = "a gap of the datatype was written to";
         mismatch->wrong_bytes = 1;
     }
@@ -334,7 +338,7 @@ void check_buffers(const struct buffers *buffers, const struct call *call, struc
 }
 
 void clear_received(const struct buffers *buffers, const struct call *call) {
-    memset(receives_at(buffers, call), GUARD, (size_t)room(call, call->buffers.receive_bytes));
+    memset(find_receive(buffers, call), GUARD, (size_t)add_gaps(call, call->buffers.receive_bytes));
 }
 
 bool leaves_data(const struct buffers *buffers) {
@@ -347,37 +351,38 @@ bool can_renew(const struct buffers *buffers) {
 
 void fill_for_timing(struct buffers *buffers, struct call *call) {
     const int root = call->peers.root;
-    unsigned char *const first = slot(buffers);
+    unsigned char *const first = find_slot_start(buffers);
     if (buffers->memory.root == ROTATING)
         call->peers.root = call->peers.rank;
     fill_buffers(buffers, call);
     if (buffers->memory.in_place || buffers->operation->data.accumulates)
         memset(first, 0, (size_t)buffers->stride);
     if (buffers->operation->data.accumulates && call->buffers.elsewhere)
-        memset(call->buffers.elsewhere, 0, (size_t)room(call, call->buffers.receive_bytes));
-    buffers->sent = digest_of_sent(buffers);
+        memset(call->buffers.elsewhere, 0, (size_t)add_gaps(call, call->buffers.receive_bytes));
+    buffers->sent = hash_sent(buffers);
     for (int64_t i = 1; i < buffers->slots; i++) {
-        next_slot(buffers);
-        memcpy(slot(buffers), first, (size_t)buffers->stride);
+        advance_slot(buffers);
+        memcpy(find_slot_start(buffers), first, (size_t)buffers->stride);
     }
-    take_root(buffers, call, root);
+    set_root(buffers, call, root);
 }
 
-static bool holds_guard(const unsigned char *from, const unsigned char *to) {
+static bool is_guard(const unsigned char *from, const unsigned char *to) {
     return from == to || (*from == GUARD && memcmp(from, from + 1, (size_t)(to - from - 1)) == 0);
 }
 
-bool guards_stand(const struct buffers *buffers, const struct call *call) {
-    const long guard = guard_bytes(&buffers->memory);
-    const unsigned char *const first = slot(buffers), *const receive = first + buffers->receive_at;
-    /* What earlier roots received may still lie there. */
-    const long received = buffers->memory.root == ROTATING || call->buffers.elsewhere ? buffers->receive_room
-                                                                                      : room(call, call->buffers.receive_bytes);
+bool are_guards_intact(const struct buffers *buffers, const struct call *call) {
+    const long guard = count_guard_bytes(&buffers->memory);
+    const unsigned char *const first = find_slot_start(buffers), *const receive = first + buffers->receive_at;
+    /* Data received for earlier roots may still be there. */
+    const long received = buffers->memory.root == ROTATING || call->buffers.elsewhere
+                              ? buffers->receive_room
+                              : add_gaps(call, call->buffers.receive_bytes);
     const unsigned char *const behind = receive + received;
-    return holds_guard(first, first + buffers->send_at) && holds_guard(receive - guard, receive) &&
-           holds_guard(behind, first + buffers->stride);
+    return is_guard(first, first + buffers->send_at) && is_guard(receive - guard, receive) &&
+           is_guard(behind, first + buffers->stride);
 }
 
-bool send_stands(const struct buffers *buffers) {
-    return buffers->operation->data.numbers_rounds || buffers->sent == digest_of_sent(buffers);
+bool is_send_intact(const struct buffers *buffers) {
+    return buffers->operation->data.numbers_rounds || buffers->sent == hash_sent(buffers);
 }

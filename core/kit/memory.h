@@ -1,4 +1,4 @@
-/* The buffers of a case: where they lie, what is in them, and how they change from call to call. */
+/* The buffers of a case: their layout, their content, and how they change from call to call. */
 #ifndef RANKBENCH_MEMORY_H
 #define RANKBENCH_MEMORY_H
 
@@ -6,7 +6,7 @@
 
 enum { ROTATING = -1 };
 
-/* What a case asks of its buffers. */
+/* Properties of buffers that a case requests. */
 struct memory {
     bool cold;
     bool in_place;
@@ -22,50 +22,50 @@ struct buffers {
     unsigned char *map;
     long map_bytes;
     unsigned char *base;
-    /* One slot holds a send and a receive buffer with guards around them; cold buffers have many. */
-    /* Whether the buffers have room for this rank as the root and as another one. */
+    /* A slot holds a send and a receive buffer with guards around them; cold buffers have many slots. */
+    /* Whether there is room for this rank as the root and as a non-root. */
     bool any_root;
     long stride, send_at, receive_at, receive_room;
     int64_t slots, slot, step;
-    /* Of what the send buffer and the guard after it held before the call. */
+    /* Hash of the send buffer and the guard after it before the call. */
     uint64_t sent;
 };
 
-/* Of the calls' sizes on this rank, whoever is the root. */
+/* Bytes that this rank sends and receives. */
 struct amounts {
     long send_bytes;
     long receive_bytes;
 };
 
-/* Bytes that what this rank receives takes, gaps included. */
-long received_room(const struct call *call);
-struct amounts amounts_of(const struct operation *operation, const struct call *call, bool root);
+/* Bytes of the receive buffer, including gaps. */
+long count_receive_bytes(const struct call *call);
+struct amounts find_amounts(const struct operation *operation, const struct call *call, bool root);
 
-/* Bytes that the buffers will take. `share_bytes` is what this rank rotates through if they are to be cold. */
+/* Returns the bytes of the buffers. `share_bytes` is this rank's share of the memory that cold buffers rotate through. */
 long plan_buffers(struct buffers *buffers, const struct call *call, long share_bytes);
-/* Returns false with the reason if the system does not give such memory. */
+/* Returns false with the reason if the system gives no such memory. */
 bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]);
 void free_buffers(struct buffers *buffers);
 
-/* Data of which every byte can be checked; what was received before is overwritten. */
+/* Fills the send buffer with known data, and overwrites the receive buffer. */
 void fill_buffers(struct buffers *buffers, struct call *call);
-/* What arrived, against what should have. */
+/* Compares the receive buffer with the expected data. */
 void check_buffers(const struct buffers *buffers, const struct call *call, struct mismatch *mismatch);
-/* Overwrites what was received. */
+/* Overwrites the receive buffer. */
 void clear_received(const struct buffers *buffers, const struct call *call);
-/* The same in all slots, for whichever root; sums in place get zeros, which they can add up for ever. */
+/* Fills all slots, for any root; sums in place get zeros, which can be added without limit. */
 void fill_for_timing(struct buffers *buffers, struct call *call);
-bool guards_stand(const struct buffers *buffers, const struct call *call);
-/* Whether the send buffer, which a call may only read, and what lies behind it are as they were. */
-bool send_stands(const struct buffers *buffers);
+bool are_guards_intact(const struct buffers *buffers, const struct call *call);
+/* Whether the send buffer, which calls may only read, and the guard after it are unchanged. */
+bool is_send_intact(const struct buffers *buffers);
 
-/* Whether buffers differ from call to call, and makes them those of the next call. */
+/* Whether buffers differ between calls; and sets those of the next call. */
 bool buffers_change(const struct buffers *buffers);
 void change_buffers(struct buffers *buffers, struct call *call);
-void take_root(struct buffers *buffers, struct call *call, int root);
-/* Whether what timing leaves behind can be checked; else one more call with fresh data must be. */
+void set_root(struct buffers *buffers, struct call *call, int root);
+/* Whether data of timed calls can be checked afterwards; otherwise one more call with new data is. */
 bool leaves_data(const struct buffers *buffers);
-/* Whether each call brings all of it again, so that it can be new between two calls. */
+/* Whether each call delivers all data, so that they can be renewed between calls. */
 bool can_renew(const struct buffers *buffers);
 
 #endif

@@ -7,7 +7,7 @@
 
 const struct choice mode_choice = {
     .name = "mode",
-    .help = "how messages are sent; ready: only what is known to be awaited: a ping-pong's answer, an announced window",
+    .help = "send mode; ready: for the answer of a ping-pong and for announced windows, whose receives are posted",
     NAMES_OF("standard", "synchronous", "buffered", "ready"),
 };
 
@@ -18,16 +18,16 @@ const struct mode modes[] = {
     [READY] = {MPI_Rsend, MPI_Irsend, MPI_Rsend_init},
 };
 
-static int64_t buffer_bytes(int64_t message_bytes, int messages) {
+static int64_t count_buffer_bytes(int64_t message_bytes, int messages) {
     return messages * (message_bytes + MPI_BSEND_OVERHEAD);
 }
 
 const char *refuse_mode(const struct call *call, int messages) {
-    if (chosen(call, &mode_choice) != BUFFERED)
+    if (read_choice(call, &mode_choice) != BUFFERED)
         return NULL;
-    if (chosen(call, &threads_choice) > 1)
-        return "a process has one buffer for messages: mode=buffered needs threads=1";
-    if (buffer_bytes(call->message.bytes, messages) > INT32_MAX)
+    if (read_choice(call, &threads_choice) > 1)
+        return "a process has a single buffer for MPI_Bsend: mode=buffered needs threads=1";
+    if (count_buffer_bytes(call->message.bytes, messages) > INT32_MAX)
         return "mode=buffered needs a buffer larger than the 2^31-1 bytes that MPI_Buffer_attach takes";
     return NULL;
 }
@@ -35,13 +35,13 @@ const char *refuse_mode(const struct call *call, int messages) {
 int attach_buffer(const struct call *call, int messages, void **buffer) {
     int message_bytes;
     *buffer = NULL;
-    if (chosen(call, &mode_choice) != BUFFERED || messages == 0)
+    if (read_choice(call, &mode_choice) != BUFFERED || messages == 0)
         return MPI_SUCCESS;
     int code = MPI_Pack_size(call->message.count, call->message.type, call->peers.comm, &message_bytes);
     if (code)
         return code;
-    const int64_t bytes = buffer_bytes(message_bytes, messages);
-    void *const room = bytes > INT32_MAX ? NULL : ask_memory((size_t)bytes);
+    const int64_t bytes = count_buffer_bytes(message_bytes, messages);
+    void *const room = bytes > INT32_MAX ? NULL : try_memory((size_t)bytes);
     if (!room)
         return MPI_ERR_NO_MEM;
     code = MPI_Buffer_attach(room, (int)bytes);

@@ -1,4 +1,4 @@
-/* What several point-to-point operations share: how messages are sent, and who is beside whom. */
+/* Shared by point-to-point operations: send modes, and neighbours. */
 #ifndef RANKBENCH_MODES_H
 #define RANKBENCH_MODES_H
 
@@ -16,30 +16,30 @@ struct mode {
 extern const struct choice mode_choice;
 extern const struct mode modes[];
 
-/* Why the chosen mode is invalid where so many messages of this rank can be under way at once; NULL: it is valid. */
+/* Why the send mode is invalid if this rank can have so many messages in flight; NULL: it is valid. */
 const char *refuse_mode(const struct call *call, int messages);
 
-/* Hands the library room for so many buffered messages, if these are chosen; `buffer` is NULL where none was handed over. */
+/* Attaches a buffer for so many messages if the mode is `buffered`; `buffer` is NULL otherwise. */
 int attach_buffer(const struct call *call, int messages, void **buffer);
 void detach_buffer(void *buffer);
 
-/* Frees persistent requests, also where not all were made. */
+/* Frees persistent requests; some may not exist. */
 void free_requests(MPI_Request *requests, int count);
 
-/* Of an operation between two. */
-static inline int other_of_two(const struct call *call) {
+/* The other rank of an operation between two ranks. */
+static inline int find_other(const struct call *call) {
     return call->peers.rank == call->peers.first ? call->peers.second : call->peers.first;
 }
 
-/* The chain of all ranks, closed to a ring. */
-static inline int right_of(const struct call *call) {
+/* Neighbours in the ring of all ranks. */
+static inline int find_right(const struct call *call) {
     return call->peers.rank + 1 < call->peers.ranks ? call->peers.rank + 1 : 0;
 }
 
-static inline int left_of(const struct call *call) {
+static inline int find_left(const struct call *call) {
     return (call->peers.rank > 0 ? call->peers.rank : call->peers.ranks) - 1;
 }
 
-#define POINT_TO_POINT .kind = "point-to-point", .data.sized = true
+#define POINT_TO_POINT .kind = KIND_POINT_TO_POINT, .data.sized = true
 
 #endif

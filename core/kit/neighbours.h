@@ -1,4 +1,4 @@
-/* Grids of ranks, and who is whose neighbour in them: what all operations on topologies share. */
+/* Grids of ranks and their neighbours, shared by all operations on topologies. */
 #ifndef RANKBENCH_NEIGHBOURS_H
 #define RANKBENCH_NEIGHBOURS_H
 
@@ -6,70 +6,70 @@
 
 enum { MOST_NEIGHBOURS = 2 * MOST_DIMENSIONS };
 
-/* Ranks in rows: of two places beside each other in the last dimension the ranks are successive. */
+/* In row-major order: neighbours in the last dimension have consecutive ranks. */
 struct grid {
     struct layout layout;
     int periods[MOST_DIMENSIONS];
-    /* Where a rank has no neighbour, there is a gap in its list; the list of a distributed graph has none. */
+    /* Whether missing neighbours are gaps in the list; the list of a distributed graph has none. */
     bool gaps;
 };
 
-/* The neighbours of a rank in the standard's order: of each dimension the one before and the one behind. */
+/* The neighbours of a rank in the standard's order: per dimension the one before and the one after. */
 struct neighbours {
     int count;
     int ranks[MOST_NEIGHBOURS];
 };
 
-/* Which rank's which block arrives; of MPI_PROC_NULL nothing does. */
+/* Rank and block that a received block comes from; MPI_PROC_NULL: nothing is received. */
 struct origin {
     int rank;
     int block;
 };
 
-/* What operations on topologies keep in `call->state`. */
+/* Stored in `call->state` by operations on topologies. */
 struct neighbourhood {
     struct new_comm new_comm;
     struct grid grid;
     struct neighbours local;
-    /* Every block has as many elements, and block i lies i blocks behind the first: in elements, and in bytes. */
+    /* All blocks have the same number of elements and are contiguous: places in elements, and in bytes. */
     int counts[MOST_NEIGHBOURS];
     int places[MOST_NEIGHBOURS];
     MPI_Aint offsets[MOST_NEIGHBOURS];
     MPI_Datatype types[MOST_NEIGHBOURS];
 };
 
-static inline struct neighbourhood *neighbourhood_of(const struct call *call) {
+static inline struct neighbourhood *get_neighbourhood(const struct call *call) {
     return call->state;
 }
 
 extern const struct choice graph_choice, dimensions_choice, grid_choice, periodic_choice;
 
-/* The grid that was chosen, or the one that MPI_Dims_create makes of all ranks. */
+/* The requested grid, or that of MPI_Dims_create for all ranks. */
 int choose_grid(const struct call *call, struct grid *grid);
-/* How many ranks the grid has that was chosen; 0: all there are. */
-int ranks_of_grid(const struct call *call);
-/* How many ranks are between two places beside each other in a dimension. */
-int stride_of(const struct layout *layout, int dimension);
+/* Ranks of the requested grid; 0: all ranks. */
+int count_grid_ranks(const struct call *call);
+/* Difference in rank between neighbours in a dimension. */
+int find_stride(const struct layout *layout, int dimension);
 
-struct neighbours neighbours_of(const struct grid *grid, int rank);
-struct origin origin_of(const struct grid *grid, int rank, int block);
+struct neighbours list_neighbours(const struct grid *grid, int rank);
+struct origin find_origin(const struct grid *grid, int rank, int block);
 
-/* Makes `call->state`, the communicator not yet. */
-int keep_neighbourhood(struct call *call, bool gaps);
+/* Makes `call->state` without the communicator. */
+int make_neighbourhood_state(struct call *call, bool gaps);
 int make_cartesian(struct call *call);
 int make_distributed(struct call *call);
 
 int count_neighbours(const struct call *call);
 const char *refuse_neighbours(const struct call *call);
 int prepare_neighbours(struct call *call);
-/* Checks every block that a neighbour sent; `stream` says what is in it. */
-typedef unsigned stream_of(const struct call *, struct origin);
-void check_neighbours(const struct call *call, stream_of *stream, struct mismatch *mismatch);
+/* Checks every block that a neighbour sent; `stream` returns the stream of its data. */
+typedef unsigned stream_function(const struct call *, struct origin);
+void check_neighbours(const struct call *call, stream_function *stream, struct mismatch *mismatch);
 
 #define NEIGHBOURHOOD \
-    .kind = "neighbourhood", .metric = "time", .timing.start = "window", .data.sized = true, \
+    .kind = KIND_NEIGHBOURHOOD, .metric = METRIC_TIME, .timing.start = "window", .data.sized = true, \
     .hooks.count_messages = count_neighbours, CHOICES(&graph_choice, &dimensions_choice, &grid_choice, &periodic_choice), \
-    .hooks.takes = ranks_of_grid, .hooks.refuses = refuse_neighbours, .hooks.prepare = prepare_neighbours, \
+    .hooks.takes = count_grid_ranks, .hooks.refuse = refuse_neighbours, .hooks.prepare = prepare_neighbours, \
     .hooks.finish = finish_new_comm
 
 #endif

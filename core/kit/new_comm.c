@@ -4,8 +4,8 @@
 
 #include "base/allocation.h"
 
-int keep_new_comm(struct call *call, size_t bytes) {
-    struct new_comm *new_comm = call->state = ask_memory(bytes);
+int make_new_comm_state(struct call *call, size_t bytes) {
+    struct new_comm *new_comm = call->state = try_memory(bytes);
     if (!new_comm)
         return MPI_ERR_NO_MEM;
     new_comm->comm = MPI_COMM_NULL;
@@ -14,16 +14,16 @@ int keep_new_comm(struct call *call, size_t bytes) {
 }
 
 int prepare_new_comm(struct call *call) {
-    return keep_new_comm(call, sizeof(struct new_comm));
+    return make_new_comm_state(call, sizeof(struct new_comm));
 }
 
 int prepare_group(struct call *call) {
     const int code = prepare_new_comm(call);
-    return code ? code : MPI_Comm_group(call->peers.members, &new_comm_of(call)->group);
+    return code ? code : MPI_Comm_group(call->peers.members, &get_new_comm(call)->group);
 }
 
 void finish_new_comm(struct call *call) {
-    struct new_comm *new_comm = new_comm_of(call);
+    struct new_comm *new_comm = get_new_comm(call);
     if (new_comm && new_comm->comm != MPI_COMM_NULL)
         MPI_Comm_free(&new_comm->comm);
     if (new_comm && new_comm->group != MPI_GROUP_NULL)
@@ -32,7 +32,7 @@ void finish_new_comm(struct call *call) {
     call->state = NULL;
 }
 
-int look_at_group(MPI_Group group, struct properties *observed) {
+int read_group(MPI_Group group, struct properties *observed) {
     int ranks = 0, rank = 0;
     int code = MPI_Group_size(group, &ranks);
     if (!code)
@@ -41,26 +41,26 @@ int look_at_group(MPI_Group group, struct properties *observed) {
     return code;
 }
 
-static int look_at_comm(MPI_Comm comm, struct properties *observed) {
+static int read_comm(MPI_Comm comm, struct properties *observed) {
     int topology = MPI_UNDEFINED;
     MPI_Group group;
     int code = MPI_Comm_group(comm, &group);
     if (code)
         return code;
-    code = look_at_group(group, observed);
+    code = read_group(group, observed);
     if (!code)
         code = MPI_Topo_test(comm, &topology);
     observed->topology = topology;
     return code ? code : MPI_Group_free(&group);
 }
 
-/* Where the call made nothing, nothing is seen. */
+/* All zero if the call made no communicator. */
 int free_new_comm(struct call *call) {
-    struct new_comm *new_comm = new_comm_of(call);
+    struct new_comm *new_comm = get_new_comm(call);
     new_comm->observed = (struct properties){0};
     if (new_comm->comm == MPI_COMM_NULL)
         return MPI_SUCCESS;
-    const int code = look_at_comm(new_comm->comm, &new_comm->observed);
+    const int code = read_comm(new_comm->comm, &new_comm->observed);
     return code ? code : MPI_Comm_free(&new_comm->comm);
 }
 
@@ -74,17 +74,17 @@ void check_properties(const struct properties *observed, struct properties expec
         }
 }
 
-bool check_apart(const struct call *call, struct mismatch *mismatch) {
-    mismatch->instead = new_comm_of(call)->entangled;
+bool is_separate(const struct call *call, struct mismatch *mismatch) {
+    mismatch->instead = get_new_comm(call)->fault;
     mismatch->wrong_bytes += mismatch->instead != NULL;
     return !mismatch->instead;
 }
 
 void check_topology(const struct call *call, int topology, struct mismatch *mismatch) {
-    if (!check_apart(call, mismatch))
+    if (!is_separate(call, mismatch))
         return;
     const struct properties expected = {.ranks = call->peers.ranks, .rank = call->peers.rank, .topology = topology};
-    check_properties(&new_comm_of(call)->observed, expected, mismatch);
+    check_properties(&get_new_comm(call)->observed, expected, mismatch);
 }
 
 void check_new_comm(const struct call *call, struct mismatch *mismatch) {

@@ -1,48 +1,49 @@
-/* What operations of the kind "process" make: it is looked at and put away after every call, not timed. */
+/* Communicators and windows made by operations of the kind "process": they are inspected and freed after every call,
+ * not timed. */
 #ifndef RANKBENCH_NEW_COMM_H
 #define RANKBENCH_NEW_COMM_H
 
 #include "base/op.h"
 
-/* What can be seen of a communicator or a window: all numbers of one type, so that there are no gaps between them. */
+/* Properties of a communicator or a window, in one type, so that there are no gaps. */
 struct properties {
     int64_t ranks;
     int64_t rank;
-    /* What MPI_Topo_test says. */
+    /* The result of MPI_Topo_test. */
     int64_t topology;
     int64_t window_bytes;
 };
 
-/* What operations that make a communicator keep in `call->state`, or with what else they keep behind it. */
+/* Stored in `call->state` by operations that make a communicator, alone or as the first member. */
 struct new_comm {
     MPI_Comm comm;
-    /* Of whom it is made, where the call is reported so. */
+    /* The group it is made of, for calls that take one. */
     MPI_Group group;
-    /* Of the communicator that the last call made, before it was freed. */
+    /* Properties of the communicator of the last call, before it was freed. */
     struct properties observed;
-    /* What the last checked call showed to be wrong about it; NULL: nothing. */
-    const char *entangled;
+    /* Fault found by the last checked call; NULL: none. */
+    const char *fault;
 };
 
-static inline struct new_comm *new_comm_of(const struct call *call) {
+static inline struct new_comm *get_new_comm(const struct call *call) {
     return call->state;
 }
 
-/* Makes `call->state` of so many bytes, all 0 but what is here. */
-int keep_new_comm(struct call *call, size_t bytes);
+/* Allocates `call->state`, of `bytes`. */
+int make_new_comm_state(struct call *call, size_t bytes);
 int prepare_new_comm(struct call *call);
 int prepare_group(struct call *call);
 void finish_new_comm(struct call *call);
 int free_new_comm(struct call *call);
 
-int look_at_group(MPI_Group group, struct properties *observed);
+int read_group(MPI_Group group, struct properties *observed);
 void check_properties(const struct properties *observed, struct properties expected, struct mismatch *mismatch);
-/* Whether it was a communicator of its own. */
-bool check_apart(const struct call *call, struct mismatch *mismatch);
-/* Whether all ranks were there in their order, with this topology. */
+/* Whether the new communicator was separate; otherwise stores the fault. */
+bool is_separate(const struct call *call, struct mismatch *mismatch);
+/* Checks the ranks, their order and the topology. */
 void check_topology(const struct call *call, int topology, struct mismatch *mismatch);
 void check_new_comm(const struct call *call, struct mismatch *mismatch);
 
-#define PROCESS .kind = "process", .metric = "time", .timing.start = "window"
+#define PROCESS .kind = KIND_PROCESS, .metric = METRIC_TIME, .timing.start = "window"
 
 #endif

@@ -5,22 +5,22 @@
 
 #include "base/allocation.h"
 
-/* Of so many statuses, or of one call where it has more. */
+/* Room for this number of statuses, or for those of one call. */
 enum { USUAL_ROOM = 128, LINE = 64 };
 
-static size_t lines(size_t bytes) {
+static size_t round_to_lines(size_t bytes) {
     return (bytes + LINE - 1) / LINE * LINE;
 }
 
-int keep_receipts(struct call *call, int per_call, int checked, MPI_Datatype type) {
+int make_receipts(struct call *call, int per_call, int checked, MPI_Datatype type) {
     if (checked == 0)
         return MPI_SUCCESS;
     const int calls = per_call < USUAL_ROOM ? USUAL_ROOM / per_call : 1;
-    struct receipts *receipts = ask_memory(sizeof *receipts + sizeof *receipts->expected * (size_t)checked);
+    struct receipts *receipts = try_memory(sizeof *receipts + sizeof *receipts->expected * (size_t)checked);
     if (!receipts)
         return MPI_ERR_NO_MEM;
     call->window.receipts = receipts;
-    receipts->statuses = ask_aligned_memory(LINE, lines(sizeof(MPI_Status) * (size_t)(calls * per_call + checked)));
+    receipts->statuses = try_aligned_memory(LINE, round_to_lines(sizeof(MPI_Status) * (size_t)(calls * per_call + checked)));
     if (!receipts->statuses)
         return MPI_ERR_NO_MEM;
     receipts->per_call = per_call;
@@ -37,7 +37,7 @@ void expect_receipt(struct call *call, int number, struct receipt expected) {
 }
 
 int expect_receipts(struct call *call, MPI_Datatype type, struct receipt expected) {
-    const int code = keep_receipts(call, 1, 1, type);
+    const int code = make_receipts(call, 1, 1, type);
     if (!code)
         expect_receipt(call, 0, expected);
     return code;
@@ -60,7 +60,7 @@ static long count_checked(const struct receipts *receipts, long from) {
     return written < receipts->checked ? written : receipts->checked;
 }
 
-void forget_receipts(struct receipts *receipts) {
+void clear_receipts(struct receipts *receipts) {
     memset(receipts->statuses, GUARD, (size_t)count_statuses(receipts) * sizeof *receipts->statuses);
     receipts->next = receipts->statuses;
     receipts->wrapped = false;

@@ -1,5 +1,5 @@
-/* What receives report of the messages that they delivered: source, tag and count. A call writes its statuses where
- * `next_receipts` says; all are looked at between two readings of the clock that belong to different rounds.
+/* Statuses of receives: source, tag and count. A call writes its statuses where `next_receipts` returns; they are
+ * compared between two readings of the clock that belong to different rounds.
  *
  *   overwritten | reading | receive receive receive ... | reading | compared */
 #ifndef RANKBENCH_RECEIPTS_H
@@ -7,31 +7,31 @@
 
 #include "base/op.h"
 
-/* What one receive must report. A negative count is not compared. */
+/* Expected status of a receive. A negative count is not compared. */
 struct receipt {
     int source, tag, elements;
 };
 
 struct receipts {
-    /* Room for the statuses of some calls: those of a round, unless a round has more. Then the last ones are kept. */
+    /* Room for the statuses of a round; if a round has more, the last ones are kept. */
     MPI_Status *next, *end, *statuses;
     bool wrapped;
-    /* Of how many statuses a call writes the first so many are of receives; the others, of sends, say nothing. */
+    /* Statuses per call; the first `checked` of them are of receives, the others of sends, which have no content. */
     int per_call, checked;
     MPI_Datatype type;
-    /* What one call wrote that was right, with which others are compared before any call of MPI is made. */
+    /* Right statuses of one call, with which others are compared bytewise, without calls of MPI. */
     bool known;
     MPI_Status *right;
     struct receipt expected[];
 };
 
-/* Where a status of a message is not what was sent. */
+/* A wrong field of a status. */
 struct wrong_receipt {
     const char *what;
     int actual, expected;
 };
 
-/* Where a call writes its next so many statuses. */
+/* Returns where a call writes its next `count` statuses. */
 static inline MPI_Status *next_receipts(struct call *call, int count) {
     struct receipts *receipts = call->window.receipts;
     MPI_Status *place = receipts->next;
@@ -47,18 +47,19 @@ static inline MPI_Status *next_receipt(struct call *call) {
     return call->window.receipts ? next_receipts(call, 1) : MPI_STATUS_IGNORE;
 }
 
-/* In `prepare`, which returns what these return: the statuses of each call, the first `checked` of which are of receives. Where
- * none is, nothing is kept, and `call->window.receipts` is NULL. Then what each receive reports; it may change between calls. */
-int keep_receipts(struct call *call, int per_call, int checked, MPI_Datatype type);
+/* For the hook `prepare`, which returns their error code: room for `per_call` statuses per call, the first `checked` of
+ * which are of receives. If none is, `call->window.receipts` stays NULL. Then sets the expected status of each receive,
+ * which may change between calls. */
+int make_receipts(struct call *call, int per_call, int checked, MPI_Datatype type);
 void expect_receipt(struct call *call, int number, struct receipt expected);
-/* All receives of this rank are of such messages. */
+/* All receives of this rank have the same expected status. */
 int expect_receipts(struct call *call, MPI_Datatype type, struct receipt expected);
 void free_receipts(struct call *call);
-/* Before a round: overwrites the statuses of the one before, so that one that no receive writes is wrong. */
-void forget_receipts(struct receipts *receipts);
-/* After it: whether each is the same as one that was right. Makes no call of MPI. */
+/* Before a round: overwrites the statuses, so that one which is not written is wrong. */
+void clear_receipts(struct receipts *receipts);
+/* After it: whether each is equal to a right one. Calls no MPI. */
 bool are_receipts_known(const struct receipts *receipts);
-/* Compares source, tag and count of each; returns false with the first that is wrong. */
+/* Compares source, tag and count of each; returns false with the first wrong one. */
 bool are_receipts_right(struct receipts *receipts, struct wrong_receipt *wrong);
 
 #endif

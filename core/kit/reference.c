@@ -4,35 +4,36 @@
 
 #include "base/allocation.h"
 
-/* The largest copy, the ends that are always compared, and what part of the rest is a step of the bytes that are changed. */
+/* Largest copy; bytes at either end that are always compared; and the step between changed bytes as a share of the
+ * rest. */
 enum { MOST_KEPT = 1 << 20, END_BYTES = 64 };
 static const double GOLDEN = 0.6180339887;
 
-bool is_kept(long bytes) {
+bool can_be_kept(long bytes) {
     return bytes > 0 && bytes <= MOST_KEPT;
 }
 
-static long place_of(const struct call *call, long position) {
-    if (!call->message.datatype->place || call->message.bytes == 0)
+static long find_place(const struct call *call, long position) {
+    if (!call->message.datatype->find_place || call->message.bytes == 0)
         return position;
     return position / call->message.bytes * call->message.extent +
-           call->message.datatype->place(position % call->message.bytes, call->message.bytes);
+           call->message.datatype->find_place(position % call->message.bytes, call->message.bytes);
 }
 
-/* What no call writes, as where a neighbour is missing, is still as it was when the buffers were filled. */
+/* Bytes that no call writes, such as those of a missing neighbour, still hold GUARD. */
 static void find_ends(struct reference *reference, const struct call *call) {
     reference->first = 0;
     reference->last = call->buffers.receive_bytes - 1;
-    while (reference->last >= 0 && reference->right[place_of(call, reference->last)] == GUARD)
+    while (reference->last >= 0 && reference->right[find_place(call, reference->last)] == GUARD)
         reference->last--;
-    while (reference->first < reference->last && reference->right[place_of(call, reference->first)] == GUARD)
+    while (reference->first < reference->last && reference->right[find_place(call, reference->first)] == GUARD)
         reference->first++;
 }
 
 void keep_reference(struct reference *reference, const struct call *call, long bytes) {
     if (reference->bytes != bytes || !reference->right) {
         free(reference->right);
-        reference->right = ask_memory((size_t)bytes);
+        reference->right = try_memory((size_t)bytes);
     }
     reference->ready = reference->right != NULL;
     if (!reference->ready)
@@ -49,16 +50,16 @@ void free_reference(struct reference *reference) {
     *reference = (struct reference){0};
 }
 
-static long next_position(struct reference *reference) {
+static long find_next_position(struct reference *reference) {
     const long length = reference->last - reference->first + 1;
     reference->next = (reference->next + (long)((double)length * GOLDEN) + 1) % length;
     return reference->first + reference->next;
 }
 
 void change_received(struct reference *reference, const struct call *call) {
-    const long positions[CHANGED_BYTES] = {reference->first, reference->last, next_position(reference)};
+    const long positions[CHANGED_BYTES] = {reference->first, reference->last, find_next_position(reference)};
     for (int i = 0; i < CHANGED_BYTES; i++) {
-        const long place = reference->places[i] = place_of(call, positions[i]);
+        const long place = reference->places[i] = find_place(call, positions[i]);
         reference->data[place] = reference->right[place] ^ (reference->right[place] == GUARD ? 0 : 0xff);
     }
 }
@@ -79,7 +80,7 @@ bool is_right_again(struct reference *reference, long window_bytes) {
            is_same(reference, reference->window, window_bytes);
 }
 
-/* What no call writes is not changed. */
+/* Bytes that no call writes are not changed. */
 bool keeps_changes(const struct reference *reference) {
     int changed = 0;
     for (int i = 0; i < CHANGED_BYTES; i++) {

@@ -1,5 +1,5 @@
-/* A copy of what was received right. While data stay the same, every timed call must bring it again: before a round a few bytes
- * of what was received are changed, and after it they must be as they were, and so must a part of the rest.
+/* A copy of data that were received right. While the data stay the same, every timed call must deliver them again:
+ * before a round a few bytes of the receive buffer are changed, and after it they must be right, and a part of the rest.
  *
  *   receive  | e |    x       window         | e |      e: ends, compared after every round    x: changed before it
  *
@@ -14,33 +14,34 @@
 enum { CHANGED_BYTES = 3 };
 
 struct reference {
-    /* The copy, and what it is compared with: so many bytes, gaps included. */
+    /* The copy, the buffer that is compared with it, and their size including gaps. */
     unsigned char *right, *data;
     long bytes;
-    /* Whether calls are compared now, and how often a difference was none by the operation's own check. */
+    /* Whether calls are compared now, and how many differences the operation's own check found right. */
     bool ready;
     int strikes;
-    /* Positions of data, gaps not counted, between which bytes are changed; `last` is negative where nothing is received. */
+    /* Range of positions, without gaps, in which bytes are changed; `last` is negative if nothing is received. */
     long first, last, next;
     long window;
     long places[CHANGED_BYTES];
-    /* What other looks at the ends of stages took. */
+    /* Time spent on inspections after stages. */
     int64_t looked_ns;
 };
 
 /* Whether data of this size are copied. */
-bool is_kept(long bytes);
-/* Takes what lies in `call->buffers.receive`, of `bytes` bytes with gaps, as right; returns without one if there is no memory. */
+bool can_be_kept(long bytes);
+/* Copies `call->buffers.receive`, of `bytes` with gaps, as right; without memory there is no reference. */
 void keep_reference(struct reference *reference, const struct call *call, long bytes);
 void free_reference(struct reference *reference);
 
-/* Before a call: changes the first byte, the last one and one between them. */
+/* Before a call: changes the first byte, the last one and one in between. */
 void change_received(struct reference *reference, const struct call *call);
-/* After it. Of what is not compared in full, the ends, the bytes that were changed and a window that moves from call to call. */
+/* After it: compares the buffer or, if it is large, its ends, the changed bytes and a window that moves from call to
+ * call. */
 bool is_right_again(struct reference *reference, long window_bytes);
-/* Whether none of the changed bytes was written to since. */
+/* Whether no changed byte was written since. */
 bool keeps_changes(const struct reference *reference);
-/* Undoes what no call has overwritten. */
+/* Restores changed bytes that no call has overwritten. */
 void restore_received(struct reference *reference);
 
 #endif

@@ -22,7 +22,7 @@ int first_of_pair(const struct call *call, int origin, int target) {
     return target == origin + call->peers.ranks / 2 ? call->window.messages : 0;
 }
 
-/* Of two ranks each is both neighbours of the other. */
+/* Each of two ranks is both neighbours of the other. */
 int to_neighbours(const struct call *call, int origin, int target) {
     return (target == (origin + 1) % call->peers.ranks) + (origin == (target + 1) % call->peers.ranks);
 }
@@ -41,54 +41,55 @@ int to_all_others(const struct call *call, int origin, int target) {
 }
 
 int count_window(const struct call *call) {
-    return (int)chosen(call, &window_choice);
+    return (int)read_choice(call, &window_choice);
 }
 
 int count_others(const struct call *call) {
     return call->peers.ranks - 1;
 }
 
-/* Blocks lie in the order of the ranks on the other side: how many of the origin's are for targets before `until`. */
-static int blocks_as_origin(const struct call *call, int origin, int until) {
+/* Blocks are in the order of the ranks on the other side: counts the origin's blocks for targets before `until`. */
+static int count_origin_blocks(const struct call *call, int origin, int until) {
     int blocks = 0;
     for (int target = 0; target < until; target++)
-        blocks += target_of(call)->reaches(call, origin, target);
+        blocks += get_target(call)->reaches(call, origin, target);
     return blocks;
 }
 
-static int blocks_as_target(const struct call *call, int target, int until) {
+static int count_target_blocks(const struct call *call, int target, int until) {
     int blocks = 0;
     for (int origin = 0; origin < until; origin++)
-        blocks += target_of(call)->reaches(call, origin, target);
+        blocks += get_target(call)->reaches(call, origin, target);
     return blocks;
 }
 
-/* Where a block lies in the target's memory. */
-static MPI_Aint place_of(const struct call *call, int rank, long block) {
-    const struct target *target = target_of(call);
+/* Place of a block in the target's memory. */
+static MPI_Aint find_place(const struct call *call, int rank, long block) {
+    const struct target *target = get_target(call);
     return target->places[rank] + (target->rma_kind == ADDS ? 0 : block * call->message.extent);
 }
 
-/* Every rank begins with the one after it, so that not all reach for the same one at once. */
+/* Every rank begins with the rank after it, so that not all access the same one at once. */
 static void plan_transfers(const struct call *call, struct target *target) {
     target->transfers =
-        obtain_memory(sizeof *target->transfers * ((size_t)blocks_as_origin(call, call->peers.rank, call->peers.ranks) + 1));
+        obtain_memory(sizeof *target->transfers * ((size_t)count_origin_blocks(call, call->peers.rank, call->peers.ranks) + 1));
     target->peers = obtain_memory(sizeof *target->peers * (size_t)call->peers.ranks);
     for (int i = 1; i < call->peers.ranks; i++) {
         const int peer = (call->peers.rank + i) % call->peers.ranks, blocks = target->reaches(call, call->peers.rank, peer);
-        const long here = blocks_as_origin(call, call->peers.rank, peer), there = blocks_as_target(call, peer, call->peers.rank);
+        const long here = count_origin_blocks(call, call->peers.rank, peer),
+                   there = count_target_blocks(call, peer, call->peers.rank);
         if (blocks > 0)
             target->peers[target->peer_count++] = peer;
         for (int k = 0; k < blocks; k++)
             target->transfers[target->transfer_count++] =
-                (struct transfer){peer, place_of(call, peer, there + k), (here + k) * call->message.extent};
+                (struct transfer){peer, find_place(call, peer, there + k), (here + k) * call->message.extent};
     }
 }
 
 static void count_moved(struct call *call, long bytes) {
     call->moved.messages = 0;
     for (int origin = 0; origin < call->peers.ranks; origin++)
-        call->moved.messages += blocks_as_origin(call, origin, call->peers.ranks);
+        call->moved.messages += count_origin_blocks(call, origin, call->peers.ranks);
     call->moved.bytes = call->moved.messages * bytes;
 }
 
@@ -108,7 +109,7 @@ static int allocate_shared(const struct call *call, struct target *target) {
 
 enum { PLACE_TAG = 7100 };
 
-/* Every rank sends every other the address of its memory; no collective of the library under test is needed for it. */
+/* Every rank sends its address to all others, without a collective of the library under test. */
 static int exchange_places(const struct call *call, MPI_Aint place, MPI_Aint *places) {
     int code = MPI_SUCCESS;
     places[call->peers.rank] = place;
@@ -121,7 +122,7 @@ static int exchange_places(const struct call *call, MPI_Aint place, MPI_Aint *pl
     return code;
 }
 
-/* A dynamic window is addressed as each rank addresses its own memory. */
+/* A dynamic window is addressed by the addresses of each rank. */
 static int attach(const struct call *call, struct target *target) {
     MPI_Aint place = 0;
     int code = MPI_Win_create_dynamic(MPI_INFO_NULL, call->peers.members, &target->window);
@@ -138,17 +139,17 @@ enum { SHARED = 3 };
 static int (*const allocations[])(const struct call *, struct target *) = {allocate, create, attach, allocate_shared};
 
 const struct choice allocation_choice = {
-    "allocation", "the window: memory that MPI allocates; of the program; attached to a dynamic window; shared in a node",
+    "allocation", "memory of the window: allocated by MPI; by the program; attached to a dynamic window; shared within a node",
     NAMES_OF("allocate", "create", "dynamic", "shared")};
 
 /* --- what keeps order --- */
 
-static int nothing(const struct target *target) {
+static int do_nothing(const struct target *target) {
     (void)target;
     return MPI_SUCCESS;
 }
 
-static inline int with_peers(const struct target *target, int (*act)(int, MPI_Win)) {
+static inline int for_each_peer(const struct target *target, int (*act)(int, MPI_Win)) {
     int code = MPI_SUCCESS;
     for (int i = 0; i < target->peer_count; i++) {
         const int now = act(target->peers[i], target->window);
@@ -174,20 +175,20 @@ static int flush_local_one(int rank, MPI_Win window) {
 }
 
 static int lock(const struct target *target) {
-    return with_peers(target, lock_one);
+    return for_each_peer(target, lock_one);
 }
 
 static int unlock(const struct target *target) {
-    return with_peers(target, unlock_one);
+    return for_each_peer(target, unlock_one);
 }
 
-/* One or two neighbours are flushed one by one, as a program does that knows no others. */
+/* One or two neighbours are flushed singly, as in a program that knows only these. */
 static int flush(const struct target *target) {
-    return target->peer_count > 2 ? MPI_Win_flush_all(target->window) : with_peers(target, flush_one);
+    return target->peer_count > 2 ? MPI_Win_flush_all(target->window) : for_each_peer(target, flush_one);
 }
 
 static int flush_local(const struct target *target) {
-    return target->peer_count > 2 ? MPI_Win_flush_local_all(target->window) : with_peers(target, flush_local_one);
+    return target->peer_count > 2 ? MPI_Win_flush_local_all(target->window) : for_each_peer(target, flush_local_one);
 }
 
 static int lock_all(const struct target *target) {
@@ -212,17 +213,17 @@ static int complete_and_wait(const struct target *target) {
     return code || !target->reached ? code : MPI_Win_wait(target->window);
 }
 
-/* The copies of a window that others see and that its own rank sees become one. */
+/* Synchronises the public and the private copy of the window. */
 static void synchronise_copies(const struct call *call) {
-    MPI_Win_sync(target_of(call)->window);
+    MPI_Win_sync(get_target(call)->window);
 }
 
-static void lock_own(const struct call *call) {
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, call->peers.rank, 0, target_of(call)->window);
-    MPI_Win_unlock(call->peers.rank, target_of(call)->window);
+static void lock_own_memory(const struct call *call) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, call->peers.rank, 0, get_target(call)->window);
+    MPI_Win_unlock(call->peers.rank, get_target(call)->window);
 }
 
-/* Fences and posts do it by themselves. */
+/* Fences and posts synchronise both copies. */
 static void leave_copies(const struct call *call) {
     (void)call;
 }
@@ -230,37 +231,36 @@ static void leave_copies(const struct call *call) {
 static const struct epoch {
     int (*open)(const struct target *);
     int (*close)(const struct target *);
-    void (*settle)(const struct call *);
-    /* All is within one lock of all; targets call nothing; transfers arrive only later. */
+    void (*synchronise_memory)(const struct call *);
+    /* One lock_all spans all calls; targets call nothing; transfers complete at the target only later. */
     bool is_held, passive, late;
 } epochs[] = {
-    {nothing, flush, synchronise_copies, .is_held = true, .passive = true},
-    {nothing, flush_local, synchronise_copies, .is_held = true, .passive = true, .late = true},
-    {lock, unlock, lock_own, .passive = true},
-    {lock_all, unlock_all, lock_own, .passive = true},
+    {do_nothing, flush, synchronise_copies, .is_held = true, .passive = true},
+    {do_nothing, flush_local, synchronise_copies, .is_held = true, .passive = true, .late = true},
+    {lock, unlock, lock_own_memory, .passive = true},
+    {lock_all, unlock_all, lock_own_memory, .passive = true},
     {fence, fence, leave_copies, .passive = false},
     {post_and_start, complete_and_wait, leave_copies, .passive = false},
 };
 
 const struct choice epoch_choice = {
-    "epoch",
-    "what ends a call: a flush within one MPI_Win_lock_all; unlocking what each call locks; fences, or complete and wait",
+    "epoch", "what ends a call: a flush within one MPI_Win_lock_all; the unlock of a lock per call; a fence; complete and wait",
     NAMES_OF("flush", "flush_local", "lock", "lock_all", "fence", "pscw")};
 
-static const struct epoch *epoch_of(const struct call *call) {
-    return &epochs[chosen(call, &epoch_choice)];
+static const struct epoch *find_epoch(const struct call *call) {
+    return &epochs[read_choice(call, &epoch_choice)];
 }
 
-void settle(const struct call *call) {
-    const struct target *target = target_of(call);
-    if (target->silent && target->unified)
+void synchronise_memory(const struct call *call) {
+    const struct target *target = get_target(call);
+    if (target->without_mpi && target->unified)
         atomic_thread_fence(memory_order_seq_cst);
     else
-        epoch_of(call)->settle(call);
+        find_epoch(call)->synchronise_memory(call);
 }
 
 int complete_at_target(struct call *call) {
-    const struct target *target = target_of(call);
+    const struct target *target = get_target(call);
     return target->epoch->late && target->peer_count > 0 ? MPI_Win_flush_all(target->window) : MPI_SUCCESS;
 }
 
@@ -274,22 +274,22 @@ static bool share_memory(const struct call *call) {
     return ranks == call->peers.ranks;
 }
 
-const char *refuses_active_targets(const struct call *call) {
-    const bool may = epoch_of(call)->passive;
-    return may ? refuses_target(call) : "a target that computes takes no part; epoch=flush asks nothing of it";
+const char *refuse_active_targets(const struct call *call) {
+    const bool may = find_epoch(call)->passive;
+    return may ? refuse_target(call) : "a computing target cannot synchronise; epoch=flush needs nothing of it";
 }
 
-const char *refuses_target(const struct call *call) {
-    if (call->form == NONBLOCKING && !epoch_of(call)->passive)
-        return "MPI gives no requests where the target takes part; epoch=flush asks nothing of it";
-    if (chosen(call, &allocation_choice) == SHARED && !share_memory(call))
-        return "ranks of several nodes share no memory";
+const char *refuse_target(const struct call *call) {
+    if (call->form == NONBLOCKING && !find_epoch(call)->passive)
+        return "MPI_Rput and its like need a passive target: the nonblocking form needs an epoch such as flush";
+    if (read_choice(call, &allocation_choice) == SHARED && !share_memory(call))
+        return "allocation=shared needs all ranks on one node";
     return NULL;
 }
 
-const char *refuses_reduction(const struct call *call) {
-    const bool is_user_defined = chosen(call, &reduction_choice) == REDUCTION_USER;
-    return is_user_defined ? "MPI accumulates by its own reductions only" : refuses_target(call);
+const char *refuse_reduction(const struct call *call) {
+    const bool is_user_defined = read_choice(call, &reduction_choice) == REDUCTION_USER;
+    return is_user_defined ? "MPI_Accumulate and its like take predefined reductions only" : refuse_target(call);
 }
 
 /* --- made and put away --- */
@@ -311,66 +311,66 @@ static int make_groups(const struct call *call, struct target *target) {
     return code;
 }
 
-/* Ranks that reach nobody have nothing to lock or flush. */
+/* Ranks without targets have nothing to lock or flush. */
 static int open_epoch(struct target *target) {
     const bool idle = target->epoch->passive && target->peer_count == 0;
-    target->open = idle ? nothing : target->epoch->open;
-    target->close = idle ? nothing : target->epoch->close;
+    target->open = idle ? do_nothing : target->epoch->open;
+    target->close = idle ? do_nothing : target->epoch->close;
     const int code = target->epoch->is_held ? MPI_Win_lock_all(0, target->window) : MPI_SUCCESS;
     target->locked = target->epoch->is_held && !code;
     return code;
 }
 
-static struct target *new_target(struct call *call, rma_pattern *reaches, enum rma_kind rma_kind) {
+static struct target *make_target_state(struct call *call, rma_pattern *reaches, enum rma_kind rma_kind) {
     struct target *target = obtain_memory(sizeof *target);
     target->window = MPI_WIN_NULL;
     target->origins = target->targets = MPI_GROUP_NULL;
     target->places = obtain_memory(sizeof *target->places * (size_t)call->peers.ranks);
     target->reaches = reaches;
     target->rma_kind = rma_kind;
-    target->epoch = epoch_of(call);
+    target->epoch = find_epoch(call);
     call->state = target;
     return target;
 }
 
-/* Where the library does not say so, they are two. */
-static bool has_one_copy(MPI_Win window) {
+/* Without the attribute there are two copies. */
+static bool is_unified(MPI_Win window) {
     int *model = NULL, known = 0;
     const int code = MPI_Win_get_attr(window, MPI_WIN_MODEL, &model, &known);
     return code == MPI_SUCCESS && known && *model == MPI_WIN_UNIFIED;
 }
 
-static int open_target(const struct call *call, struct target *target) {
+static int open_window(const struct call *call, struct target *target) {
     const unsigned char *const requested = target->memory;
-    int code = allocations[chosen(call, &allocation_choice)](call, target);
+    int code = allocations[read_choice(call, &allocation_choice)](call, target);
     target->is_allocated_by_mpi = target->memory != requested;
     code = code ? code : MPI_Win_set_errhandler(target->window, MPI_ERRORS_RETURN);
     if (code)
         return code;
-    target->unified = has_one_copy(target->window);
+    target->unified = is_unified(target->window);
     plan_transfers(call, target);
     code = make_groups(call, target);
     return code ? code : open_epoch(target);
 }
 
 int make_target(struct call *call, rma_pattern *reaches, enum rma_kind rma_kind) {
-    struct target *target = new_target(call, reaches, rma_kind);
-    const int blocks = blocks_as_target(call, call->peers.rank, call->peers.ranks);
+    struct target *target = make_target_state(call, reaches, rma_kind);
+    const int blocks = count_target_blocks(call, call->peers.rank, call->peers.ranks);
     target->memory = rma_kind == GETS ? call->buffers.send : call->buffers.receive;
     target->bytes = (rma_kind == ADDS ? blocks > 0 : blocks) * call->message.extent;
     count_moved(call, call->message.bytes);
-    const int code = open_target(call, target);
+    const int code = open_window(call, target);
     if (!code && rma_kind != GETS && target->is_allocated_by_mpi && target->bytes > 0)
         call->buffers.elsewhere = target->memory;
     return code;
 }
 
 int make_element_target(struct call *call) {
-    struct target *target = new_target(call, first_to_second, ADDS);
+    struct target *target = make_target_state(call, first_to_second, ADDS);
     target->memory = target->element.bytes;
     target->bytes = call->peers.rank == call->peers.second ? (long)sizeof target->element : 0;
     count_moved(call, 2L * call->message.datatype->bytes);
-    return open_target(call, target);
+    return open_window(call, target);
 }
 
 static void free_group(MPI_Group *group) {
@@ -379,7 +379,7 @@ static void free_group(MPI_Group *group) {
 }
 
 void finish_target(struct call *call) {
-    struct target *target = target_of(call);
+    struct target *target = get_target(call);
     if (!target)
         return;
     if (target->locked)
@@ -400,8 +400,8 @@ void finish_target(struct call *call) {
 
 /* --- calls --- */
 
-int move_all(struct call *call, transfer_fn *move) {
-    const struct target *target = target_of(call);
+int run_transfers(struct call *call, transfer_function *move) {
+    const struct target *target = get_target(call);
     int code = target->open(target);
     for (int i = 0; i < target->transfer_count && !code; i++)
         code = move(call, target->window, &target->transfers[i], &call->window.requests[i]);
@@ -413,19 +413,19 @@ int move_all(struct call *call, transfer_fn *move) {
 
 /* --- data --- */
 
-static unsigned stream(const struct call *call, int origin, int target, int block) {
+static unsigned find_stream(const struct call *call, int origin, int target, int block) {
     return call->seed + (unsigned)((origin * call->peers.ranks + target) * MOST_BLOCKS + block);
 }
 
-/* Every block that this rank moves as origin, or that is moved in its memory, in the order in which they lie. */
-static void visit(const struct call *call, bool as_origin, void (*see)(const struct call *, long at, unsigned stream, void *),
-                  void *context) {
+/* Calls `see` for each block that this rank moves as origin, or that is moved in its memory, in the order of memory. */
+static void visit_blocks(const struct call *call, bool as_origin,
+                         void (*see)(const struct call *, long at, unsigned stream, void *), void *context) {
     long at = 0;
     for (int peer = 0; peer < call->peers.ranks; peer++) {
         const int origin = as_origin ? call->peers.rank : peer, target = as_origin ? peer : call->peers.rank;
-        const int blocks = target_of(call)->reaches(call, origin, target);
+        const int blocks = get_target(call)->reaches(call, origin, target);
         for (int block = 0; block < blocks; block++, at += call->message.bytes)
-            see(call, at, stream(call, origin, target, block), context);
+            see(call, at, find_stream(call, origin, target, block), context);
     }
 }
 
@@ -438,58 +438,58 @@ static void check_block(const struct call *call, long at, unsigned stream, void 
     check_bytes(call->buffers.receive + at, call->message.bytes, stream, at, mismatch);
 }
 
-/* What others get from memory that MPI gave, of which the core knows nothing. */
-static void expose(const struct call *call, unsigned char *memory) {
+/* Copies the data that others get to memory allocated by MPI, which the core does not fill otherwise. */
+static void store_for_others(const struct call *call, unsigned char *memory) {
     for (long i = 0; i < call->buffers.send_bytes; i++) {
         const long position = i % call->message.bytes;
         const long place =
-            call->message.datatype->place ? call->message.datatype->place(position, call->message.bytes) : position;
+            call->message.datatype->find_place ? call->message.datatype->find_place(position, call->message.bytes) : position;
         memory[i / call->message.bytes * call->message.extent + place] = call->buffers.send[i];
     }
 }
 
 void fill_moved(struct call *call) {
-    const struct target *target = target_of(call);
-    visit(call, target->rma_kind != GETS, fill_block, NULL);
+    const struct target *target = get_target(call);
+    visit_blocks(call, target->rma_kind != GETS, fill_block, NULL);
     if (target->rma_kind == GETS && target->is_allocated_by_mpi && target->bytes > 0)
-        expose(call, target->memory);
-    settle(call);
+        store_for_others(call, target->memory);
+    synchronise_memory(call);
 }
 
-void keep_silent(const struct call *call, bool silent) {
-    target_of(call)->silent = silent;
+void avoid_mpi(const struct call *call, bool without_mpi) {
+    get_target(call)->without_mpi = without_mpi;
 }
 
-bool is_seen_silently(const struct call *call) {
-    const struct target *target = target_of(call);
+bool is_visible_without_mpi(const struct call *call) {
+    const struct target *target = get_target(call);
     return target->unified || target->rma_kind == GETS || !target->epoch->passive;
 }
 
-bool is_reached(const struct call *call) {
-    return target_of(call)->reached && target_of(call)->rma_kind != GETS;
+bool is_target(const struct call *call) {
+    return get_target(call)->reached && get_target(call)->rma_kind != GETS;
 }
 
-bool is_reached_unawares(const struct call *call) {
-    const struct target *target = target_of(call);
-    return is_reached(call) && target->epoch->passive;
+bool is_passive_target(const struct call *call) {
+    const struct target *target = get_target(call);
+    return is_target(call) && target->epoch->passive;
 }
 
-/* What was got lies outside the window. */
+/* Data that were got are outside the window. */
 void check_moved(const struct call *call, struct mismatch *mismatch) {
-    if (target_of(call)->rma_kind != GETS)
-        settle(call);
-    visit(call, target_of(call)->rma_kind == GETS, check_block, mismatch);
+    if (get_target(call)->rma_kind != GETS)
+        synchronise_memory(call);
+    visit_blocks(call, get_target(call)->rma_kind == GETS, check_block, mismatch);
 }
 
 void fill_added(struct call *call) {
     fill_addends(call);
-    if (target_of(call)->bytes > 0)
+    if (get_target(call)->bytes > 0)
         fill_terms(call, call->buffers.receive, call->message.count, 0, call->peers.rank);
-    settle(call);
+    synchronise_memory(call);
 }
 
 void check_added(const struct call *call, struct mismatch *mismatch) {
-    settle(call);
-    if (target_of(call)->bytes > 0)
+    synchronise_memory(call);
+    if (get_target(call)->bytes > 0)
         check_sums(call, mismatch);
 }

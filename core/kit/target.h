@@ -1,9 +1,9 @@
-/* One-sided operations: a window over memory of the team, who reaches whose memory, and what keeps transfers in order.
+/* One-sided operations: a window over memory of the team, which ranks access which, and the synchronisation.
  *
  *   open | transfer transfer ... | wait for their requests | close
  *
- * A row says who reaches whom and how one block is moved. The choice `allocation` says whose memory is reached, and the
- * choice `epoch` what opens and closes. */
+ * A row sets which ranks access which (rma_pattern) and how a block is moved. The choice `allocation` sets whose memory
+ * is accessed, the choice `epoch` what opens and closes. */
 #ifndef RANKBENCH_TARGET_H
 #define RANKBENCH_TARGET_H
 
@@ -12,20 +12,20 @@
 
 extern const struct choice allocation_choice, epoch_choice;
 
-/* How many blocks the origin moves to or from the target's memory in one call. */
+/* Number of blocks that the origin moves to or from the target's memory in one call. */
 typedef int rma_pattern(const struct call *call, int origin, int target);
 rma_pattern first_to_second, both_ways, first_of_pair, to_neighbours, root_to_others, to_all_others, others_to_root;
 
-/* What the row does with the memory that it reaches. All that is added goes to one place. */
+/* Direction of transfers. Data that are added all go to one place. */
 enum rma_kind { PUTS, GETS, ADDS };
 
-/* One number, for operations that move no more. */
+/* One number, for operations on single elements. */
 union element {
     unsigned char bytes[sizeof(double)];
     double number;
 };
 
-/* A block of this rank, and where its counterpart lies in the window of another. */
+/* A block of this rank, and its place in the window of another. */
 struct transfer {
     int rank;
     MPI_Aint place;
@@ -36,101 +36,103 @@ struct epoch;
 
 struct target {
     MPI_Win window;
-    /* What others reach of this rank, and where that begins in each rank's window. */
+    /* Memory of this rank in the window, and the place of such memory in each rank's window. */
     unsigned char *memory;
     long bytes;
-    /* By MPI. */
+    /* The memory was allocated by MPI. */
     bool is_allocated_by_mpi;
     MPI_Aint *places;
     rma_pattern *reaches;
     enum rma_kind rma_kind;
     struct transfer *transfers;
     int transfer_count;
-    /* Whom this rank reaches, and whether it is reached. */
+    /* The targets of this rank, and whether it is a target itself. */
     int *peers;
     int peer_count;
     bool reached;
     MPI_Group origins, targets;
     bool attached, locked;
-    /* Whether both copies of the window are one, so that what others moved is seen without a call; whether none may be made. */
-    bool unified, silent;
+    /* Whether both copies of the window are one, so that transfers are visible without a call; and whether calls are to
+     * be avoided. */
+    bool unified, without_mpi;
     const struct epoch *epoch;
     int (*open)(const struct target *);
     int (*close)(const struct target *);
-    /* Of operations on one number: what is there, what they bring, what they get; whose turn it is, and whether they swap. */
+    /* Operations on single elements: the target's number, the operands, the result; the operand in use, and whether the
+     * swap must happen. */
     union element element, operands[2], result;
     int turn;
     bool filled, swaps;
-    /* Of targets that compute. */
+    /* Computing time of targets. */
     int64_t busy_ns;
 };
 
-static inline struct target *target_of(const struct call *call) {
+static inline struct target *get_target(const struct call *call) {
     return call->state;
 }
 
-/* Collective. Others reach what this rank sends, if the row gets, else what it receives; or one number. */
+/* Collective. The window is over the send buffer if the row gets, else over the receive buffer; or over one number. */
 int make_target(struct call *call, rma_pattern *reaches, enum rma_kind rma_kind);
 int make_element_target(struct call *call);
 void finish_target(struct call *call);
 
-/* Moves one block, or begins to. */
-typedef int transfer_fn(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request);
-int move_all(struct call *call, transfer_fn *move);
+/* Moves one block, or starts to. */
+typedef int transfer_function(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request);
+int run_transfers(struct call *call, transfer_function *move);
 
-/* Not timed: what is complete for its origin alone arrives. */
+/* Not timed: completes at the target what is complete at the origin only. */
 int complete_at_target(struct call *call);
 
-/* Makes visible to others what this rank stored in its window, and to this rank what others did. */
-void settle(const struct call *call);
+/* Makes stores of this rank visible to others, and those of others to this rank. */
+void synchronise_memory(const struct call *call);
 
 void fill_moved(struct call *call);
 void check_moved(const struct call *call, struct mismatch *mismatch);
-/* Every rank's numbers, and those of the target before. */
+/* Numbers of every rank, added to those of the target. */
 void fill_added(struct call *call);
 void check_added(const struct call *call, struct mismatch *mismatch);
 
-/* Whether others reach this rank's memory without a call of its own. */
-bool is_reached_unawares(const struct call *call);
+/* Whether others access this rank's memory without a call of its own. */
+bool is_passive_target(const struct call *call);
 
-/* No call of MPI is made to see what others moved, wherever both copies of the window are one. */
-void keep_silent(const struct call *call, bool silent);
-/* Whether data can be checked so. */
-bool is_seen_silently(const struct call *call);
-/* Whether others reach this rank's memory. */
-bool is_reached(const struct call *call);
+/* Avoids calls of MPI to see what others moved, if both copies of the window are one. */
+void avoid_mpi(const struct call *call, bool without_mpi);
+/* Whether data can be checked without such calls. */
+bool is_visible_without_mpi(const struct call *call);
+/* Whether others write to this rank's memory. */
+bool is_target(const struct call *call);
 
 int count_window(const struct call *call);
 int count_others(const struct call *call);
 
-/* Collective: what cannot be, of choices and of where ranks are. */
-const char *refuses_target(const struct call *call);
-const char *refuses_active_targets(const struct call *call);
-const char *refuses_reduction(const struct call *call);
+/* Collective: why the choices are invalid on these ranks. */
+const char *refuse_target(const struct call *call);
+const char *refuse_active_targets(const struct call *call);
+const char *refuse_reduction(const struct call *call);
 
 #define ONE_SIDED \
-    .kind = "one-sided", .timing.completes = true, .data.keeps_buffers = true, .hooks.finish = finish_target, \
-    .hooks.awaits_nobody = is_reached_unawares
+    .kind = KIND_ONE_SIDED, .timing.completes = true, .data.keeps_buffers = true, .hooks.finish = finish_target, \
+    .hooks.is_passive_target = is_passive_target
 #define MOVES ONE_SIDED, .data.sized = true, .hooks.fill = fill_moved, .hooks.check = check_moved
 #define ADDITION \
-    ONE_SIDED, .data.sized = true, .data.datatypes = NUMBERS, .data.accumulates = true, .hooks.refuses = refuses_reduction, \
+    ONE_SIDED, .data.sized = true, .data.datatypes = NUMBERS, .data.accumulates = true, .hooks.refuse = refuse_reduction, \
                .hooks.fill = fill_added
-/* One number goes there and one comes back. */
+/* One number is sent and one is returned. */
 #define ON_ELEMENT ONE_SIDED, TO_SECOND, .data.accumulates = true
 
-#define ONE_BY_ONE .metric = "time", CHOICES(&allocation_choice, &epoch_choice)
+#define ONE_BY_ONE .metric = METRIC_TIME, CHOICES(&allocation_choice, &epoch_choice)
 #define WINDOWED .hooks.count_messages = count_window, CHOICES(&window_choice, &allocation_choice, &epoch_choice)
 #define ORIGIN_MEASURES .timing.rank_0_measures = true, .timing.start = "none"
-/* Ranks that are ready wait in the next round's barrier, where they make progress for the others. */
+/* Ranks that are done wait in the barrier of the next round, where they give the others progress. */
 #define ALL_MEASURE .timing.start = "barrier"
 #define EACH_MESSAGE {.base = 1, .per_message = true}
 
-/* Who moves how many messages; what one side alone sends and receives is left to the row. */
+/* Patterns with their number of messages; amounts of one side are set by the row. */
 #define TO_SECOND ONE_BY_ONE, ORIGIN_MEASURES, .ranks.between_two = true
-#define MANY_TO_SECOND WINDOWED, ORIGIN_MEASURES, .metric = "bandwidth", .ranks.between_two = true
+#define MANY_TO_SECOND WINDOWED, ORIGIN_MEASURES, .metric = METRIC_BANDWIDTH, .ranks.between_two = true
 #define BOTH_WAYS \
-    WINDOWED, ALL_MEASURE, .metric = "bandwidth", .ranks.between_two = true, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
-#define IN_PAIRS WINDOWED, ALL_MEASURE, .metric = "rate", .ranks.in_pairs = true, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
+    WINDOWED, ALL_MEASURE, .metric = METRIC_BANDWIDTH, .ranks.between_two = true, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
+#define IN_PAIRS WINDOWED, ALL_MEASURE, .metric = METRIC_RATE, .ranks.in_pairs = true, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
 #define TO_OTHERS ONE_BY_ONE, ORIGIN_MEASURES, .ranks.least = 2, .hooks.count_messages = count_others
 #define AMONG_ALL ONE_BY_ONE, ALL_MEASURE, .ranks.least = 2, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
 

@@ -12,11 +12,11 @@ static int request_accumulate(struct call *call, MPI_Win window, const struct tr
 }
 
 static int blocking(struct call *call) {
-    return move_all(call, accumulate);
+    return run_transfers(call, accumulate);
 }
 
 static int nonblocking(struct call *call) {
-    return move_all(call, request_accumulate);
+    return run_transfers(call, request_accumulate);
 }
 
 static int prepare_accumulate(struct call *call) {
@@ -30,11 +30,11 @@ static int prepare_all_to_one(struct call *call) {
 #define ACCUMULATE \
     ADDITION, .standard = "MPI-4.1 12.3.4", .forms = {blocking, nonblocking}, .hooks.after = complete_at_target, \
                                                                               .hooks.check = check_added
-#define ENDS "; nonblocking: MPI_Raccumulate, MPI_Wait, then the same"
+#define ENDS "; nonblocking: by MPI_Raccumulate and MPI_Wait"
 
 static const struct operation once = {
     .name = "accumulate",
-    .help = "one rank adds data to those in another's memory, until they are there" ENDS,
+    .help = "one rank adds data to another's memory, until complete at the target" ENDS,
     ACCUMULATE,
     TO_SECOND,
     .amounts.root_send = {.base = 1},
@@ -44,7 +44,7 @@ static const struct operation once = {
 
 static const struct operation all_to_one = {
     .name = "accumulate-all-to-one",
-    .help = "every other rank adds data to those in one rank's memory, until all are there" ENDS,
+    .help = "all other ranks add data to the memory of one rank, until complete at the target" ENDS,
     ACCUMULATE,
     ONE_BY_ONE,
     ALL_MEASURE,

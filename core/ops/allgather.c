@@ -36,7 +36,7 @@ static int persistent_v(struct call *call) {
 
 static const struct operation allgather = {
     .name = "allgather",
-    .help = "every rank's data, collected on all",
+    .help = "data of all ranks, gathered on every rank",
     .standard = "MPI-4.1 6.7",
     COLLECTIVE,
     SENDS({.base = 1}),
@@ -50,7 +50,7 @@ static const struct operation allgather = {
 
 static const struct operation allgatherv = {
     .name = "allgatherv",
-    .help = "every rank's data, as much as its count says, collected on all",
+    .help = "data of all ranks, with a count per rank, gathered on every rank",
     .standard = "MPI-4.1 6.7",
     COLLECTIVE,
     SENDS({.base = 1}),
@@ -58,7 +58,7 @@ static const struct operation allgatherv = {
     RECEIVES({.each = 1}),
     .data.sized = true,
     COUNTED(prepare_rank_counts),
-    .hooks.refuses = refuse_counts,
+    .hooks.refuse = refuse_counts,
     .forms = {blocking_v, nonblocking_v, persistent_v},
     .hooks.fill = fill_own_block,
     .hooks.check = check_all_blocks,

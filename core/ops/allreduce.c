@@ -38,14 +38,14 @@ static int persistent_large(struct call *call) {
 
 static const struct operation allreduce = {
     .name = "allreduce",
-    .help = "every rank's numbers, reduced and delivered to all",
+    .help = "numbers of all ranks, reduced on every rank",
     ALLREDUCE,
     .forms = {blocking, nonblocking, persistent},
 };
 
 static const struct operation allreduce_large = {
     .name = "allreduce-large",
-    .help = "every rank's numbers, reduced and delivered to all, counted as MPI_Count",
+    .help = "numbers of all ranks, reduced on every rank, with counts of type MPI_Count",
     ALLREDUCE,
     .data.large = true,
     .forms = {blocking_large, nonblocking_large, persistent_large},

@@ -56,26 +56,26 @@ static int persistent_w(struct call *call) {
 
 static const char *refuse_w(const struct call *call) {
     if ((int64_t)call->message.extent * call->peers.ranks > INT32_MAX)
-        return "where blocks lie is counted in bytes, as int, and these are more";
+        return "the displacements of the blocks, in bytes, exceed an int";
     return refuse_counts(call);
 }
 
-/* Every pair of ranks has a stream of its own, so that a block delivered to the wrong rank is seen. */
-static unsigned stream(const struct call *call, int from, int to) {
+/* Data differ between pairs of ranks, so that a block delivered to the wrong rank is detected. */
+static unsigned find_stream(const struct call *call, int from, int to) {
     return call->seed + (unsigned)(from * call->peers.ranks + to);
 }
 
 static void fill(struct call *call) {
     for (int to = 0; to < call->peers.ranks; to++) {
-        const struct span span = block_of(call, to);
-        fill_bytes(call->buffers.send + span.at, span.bytes, stream(call, call->peers.rank, to));
+        const struct span span = find_block(call, to);
+        fill_bytes(call->buffers.send + span.at, span.bytes, find_stream(call, call->peers.rank, to));
     }
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     for (int from = 0; from < call->peers.ranks; from++) {
-        const struct span span = block_of(call, from);
-        check_bytes(call->buffers.receive + span.at, span.bytes, stream(call, from, call->peers.rank), span.at, mismatch);
+        const struct span span = find_block(call, from);
+        check_bytes(call->buffers.receive + span.at, span.bytes, find_stream(call, from, call->peers.rank), span.at, mismatch);
     }
 }
 
@@ -85,26 +85,26 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation alltoall = {
     .name = "alltoall",
-    .help = "every rank sends a block of its own to every rank",
+    .help = "every rank sends a different block to every rank",
     ALLTOALL,
     .forms = {blocking, nonblocking, persistent},
 };
 
 static const struct operation alltoallv = {
     .name = "alltoallv",
-    .help = "every rank sends a block of its own to every rank, as much as the pair's count says",
+    .help = "every rank sends a different block to every rank, with a count per pair of ranks",
     ALLTOALL,
     COUNTED(prepare_pair_counts),
-    .hooks.refuses = refuse_counts,
+    .hooks.refuse = refuse_counts,
     .forms = {blocking_v, nonblocking_v, persistent_v},
 };
 
 static const struct operation alltoallw = {
     .name = "alltoallw",
-    .help = "every rank sends a block of its own to every rank, with a count, a place and a datatype for each",
+    .help = "every rank sends a different block to every rank, with a count, a displacement and a datatype for each",
     ALLTOALL,
     COUNTED(prepare_pair_counts),
-    .hooks.refuses = refuse_w,
+    .hooks.refuse = refuse_w,
     .forms = {blocking_w, nonblocking_w, persistent_w},
 };
 REGISTER(operation, alltoall);

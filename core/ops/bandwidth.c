@@ -1,10 +1,10 @@
-/* Windows of messages. The rows agree in what a window is, and differ in who sends one to whom:
+/* Windows of messages. The rows share the window, and differ in who sends to whom:
  *
- *   from          send send send ... wait           hear that they arrived
- *   to            receive receive receive ... wait  show it
+ *   from          send send send ... wait           receive the confirmation
+ *   to            receive receive receive ... wait  confirm
  *
- * Receives begin before sends, so that a rank can do both; in ready mode it is first reported that they have begun. Of several
- * partners, all get their first message before one gets its second. */
+ * Receives begin before sends, so that a rank can do both; in ready mode the receiver first reports that they are posted.
+ * With several partners, all get their first message before one gets its second. */
 #include <stdlib.h>
 
 #include "base/allocation.h"
@@ -15,7 +15,7 @@
 
 enum { TAG = 1, TAG_AWAITED = 2, TAG_ARRIVED = 3 };
 
-/* Successive ranks. */
+/* Consecutive ranks. */
 struct range {
     int first, count;
 };
@@ -23,22 +23,22 @@ struct range {
 static const struct range ONE = {0, 1};
 
 struct windows {
-    /* Whom this rank sends a window, and who sends it one. */
+    /* Ranks that this rank sends a window to, and ranks that send it one. */
     struct range to, from;
     const struct mode *mode;
     bool ready;
-    /* Of how many messages of a round that its partner sends the one to this rank is, and which. */
+    /* The messages that the partner sends in one round, and which of them is for this rank. */
     struct range among;
-    /* Whether a receiver confirms a window. Where windows go both ways, the window itself does. */
+    /* Whether receivers confirm a window. If windows go both ways, the window itself confirms. */
     bool notified;
     void *buffer;
-    /* Those of receives, then those of sends; and how many there are to wait for, since calls that block leave none. */
+    /* Requests of receives, then of sends; and the number to wait for: blocking calls have none. */
     MPI_Request *requests;
     int receives, sends, pending;
 };
 
-/* Who sends the receive of this number its message. */
-static int sender_of(const struct windows *state, int number) {
+/* Sender of the message for a receive. */
+static int find_sender(const struct windows *state, int number) {
     return state->from.first + number % state->from.count;
 }
 
@@ -62,16 +62,16 @@ static int recv_init(struct call *call, const struct windows *state, int rank, i
                          TAG, call->peers.comm, &state->requests[number]);
 }
 
-static unsigned char *message_at(const struct call *call, int number) {
-    return call->buffers.send + (call->window.apart ? number * RESEND_STEP : 0);
+static unsigned char *find_message(const struct call *call, int number) {
+    return call->buffers.send + (call->window.shifted ? number * RESEND_STEP : 0);
 }
 
 static int send(struct call *call, const struct windows *state, int rank, int number) {
-    return state->mode->send(message_at(call, number), call->message.count, call->message.type, rank, TAG, call->peers.comm);
+    return state->mode->send(find_message(call, number), call->message.count, call->message.type, rank, TAG, call->peers.comm);
 }
 
 static int isend(struct call *call, const struct windows *state, int rank, int number) {
-    return state->mode->isend(message_at(call, number), call->message.count, call->message.type, rank, TAG, call->peers.comm,
+    return state->mode->isend(find_message(call, number), call->message.count, call->message.type, rank, TAG, call->peers.comm,
                               &state->requests[state->receives + number]);
 }
 
@@ -84,7 +84,7 @@ static int send_init(struct call *call, const struct windows *state, int rank, i
 
 typedef int step(struct call *, const struct windows *);
 
-static inline int each(struct call *call, const struct windows *state, struct range partners, message *act) {
+static inline int for_each_message(struct call *call, const struct windows *state, struct range partners, message *act) {
     int code = MPI_SUCCESS, number = 0;
     for (int round = 0; round < call->window.messages; round++)
         for (int i = 0; i < partners.count && !code; i++, number++)
@@ -93,11 +93,11 @@ static inline int each(struct call *call, const struct windows *state, struct ra
 }
 
 static int receive_each(struct call *call, const struct windows *state) {
-    return each(call, state, state->from, receive);
+    return for_each_message(call, state, state->from, receive);
 }
 
 static int irecv_each(struct call *call, const struct windows *state) {
-    return each(call, state, state->from, irecv);
+    return for_each_message(call, state, state->from, irecv);
 }
 
 static int start_receives(struct call *call, const struct windows *state) {
@@ -106,11 +106,11 @@ static int start_receives(struct call *call, const struct windows *state) {
 }
 
 static int send_each(struct call *call, const struct windows *state) {
-    return each(call, state, state->to, send);
+    return for_each_message(call, state, state->to, send);
 }
 
 static int isend_each(struct call *call, const struct windows *state) {
-    return each(call, state, state->to, isend);
+    return for_each_message(call, state, state->to, isend);
 }
 
 static int start_sends(struct call *call, const struct windows *state) {
@@ -118,7 +118,8 @@ static int start_sends(struct call *call, const struct windows *state) {
     return MPI_Startall(state->sends, state->requests + state->receives);
 }
 
-/* Receivers send an empty message to their senders. Where all do both, one call does both, so that none blocks another. */
+/* Receivers send an empty message to their senders. If all ranks do both, one MPI_Sendrecv does, so that no rank blocks
+ * another. */
 static int notify(struct call *call, const struct windows *state, int tag) {
     int code = MPI_SUCCESS;
     if (state->from.count > 0 && state->to.count > 0)
@@ -131,12 +132,12 @@ static int notify(struct call *call, const struct windows *state, int tag) {
     return code;
 }
 
-/* Of those that only send, nobody reads them. */
-static MPI_Status *statuses_of_window(struct call *call, const struct windows *state) {
+/* Ranks that only send need no statuses. */
+static MPI_Status *find_window_statuses(struct call *call, const struct windows *state) {
     return call->window.receipts ? next_receipts(call, state->pending) : MPI_STATUSES_IGNORE;
 }
 
-static int window(struct call *call, step *receive_all, step *send_all) {
+static int run_window(struct call *call, step *receive_all, step *send_all) {
     const struct windows *const state = call->state;
     int code = receive_all(call, state);
     if (!code && state->ready)
@@ -144,67 +145,67 @@ static int window(struct call *call, step *receive_all, step *send_all) {
     if (!code)
         code = send_all(call, state);
     if (!code)
-        code = MPI_Waitall(state->pending, state->requests, statuses_of_window(call, state));
+        code = MPI_Waitall(state->pending, state->requests, find_window_statuses(call, state));
     return code || !state->notified ? code : notify(call, state, TAG_ARRIVED);
 }
 
-/* Receives that block begin one after the other: too late for ready mode. */
+/* Blocking receives are posted one after the other: too late for ready mode. */
 static int blocking(struct call *call) {
     const struct windows *state = call->state;
-    return window(call, state->ready ? irecv_each : receive_each, send_each);
+    return run_window(call, state->ready ? irecv_each : receive_each, send_each);
 }
 
 static int nonblocking(struct call *call) {
-    return window(call, irecv_each, isend_each);
+    return run_window(call, irecv_each, isend_each);
 }
 
 static int persistent(struct call *call) {
-    return window(call, start_receives, start_sends);
+    return run_window(call, start_receives, start_sends);
 }
 
 /* --- before and after --- */
 
 static int count_messages(const struct call *call) {
-    return (int)chosen(call, &window_choice);
+    return (int)read_choice(call, &window_choice);
 }
 
-/* Two windows to each partner: the library may not yet know that the one before has left. */
-static int most_under_way(const struct call *call, int partners) {
+/* Two windows per partner: the library may not have noticed yet that the one before was sent. */
+static int count_most_messages(const struct call *call, int partners) {
     return 2 * count_messages(call) * partners;
 }
 
 static int make_requests(struct call *call, struct windows *state) {
     const int count = state->receives + state->sends;
-    state->requests = ask_memory(sizeof *state->requests * (size_t)(count + 1));
+    state->requests = try_memory(sizeof *state->requests * (size_t)(count + 1));
     if (!state->requests)
         return MPI_ERR_NO_MEM;
     for (int i = 0; i < count; i++)
         state->requests[i] = MPI_REQUEST_NULL;
     if (call->form != PERSISTENT)
         return MPI_SUCCESS;
-    const int code = each(call, state, state->from, recv_init);
-    return code ? code : each(call, state, state->to, send_init);
+    const int code = for_each_message(call, state, state->from, recv_init);
+    return code ? code : for_each_message(call, state, state->to, send_init);
 }
 
 static int expect_messages(struct call *call, const struct windows *state) {
     const int per_call = state->pending > state->receives ? state->pending : state->receives;
-    const int code = keep_receipts(call, per_call, state->receives, call->message.type);
+    const int code = make_receipts(call, per_call, state->receives, call->message.type);
     for (int number = 0; number < state->receives && !code; number++)
-        expect_receipt(call, number, (struct receipt){sender_of(state, number), TAG, call->message.count});
+        expect_receipt(call, number, (struct receipt){find_sender(state, number), TAG, call->message.count});
     return code;
 }
 
-/* In one call, so many ranks' windows to others are sent. */
+/* `sent`: windows that all ranks send in one call. */
 static int prepare(struct call *call, struct range to, struct range from, struct range among, int64_t sent, bool notified) {
-    struct windows *state = call->state = ask_memory(sizeof *state);
+    struct windows *state = call->state = try_memory(sizeof *state);
     if (!state)
         return MPI_ERR_NO_MEM;
     *state = (struct windows){
         .to = to,
         .from = from,
         .among = among,
-        .mode = &modes[chosen(call, &mode_choice)],
-        .ready = chosen(call, &mode_choice) == READY,
+        .mode = &modes[read_choice(call, &mode_choice)],
+        .ready = read_choice(call, &mode_choice) == READY,
         .notified = notified,
         .receives = from.count * call->window.messages,
         .sends = to.count * call->window.messages,
@@ -214,7 +215,7 @@ static int prepare(struct call *call, struct range to, struct range from, struct
     call->moved.bytes = call->moved.messages * call->message.bytes;
     int code = expect_messages(call, state);
     if (!code)
-        code = attach_buffer(call, most_under_way(call, to.count), &state->buffer);
+        code = attach_buffer(call, count_most_messages(call, to.count), &state->buffer);
     return code ? code : make_requests(call, state);
 }
 
@@ -232,7 +233,7 @@ static int prepare_bandwidth(struct call *call) {
 }
 
 static int prepare_bidirectional(struct call *call) {
-    return prepare_both_ways(call, other_of_two(call), 2);
+    return prepare_both_ways(call, find_other(call), 2);
 }
 
 static int prepare_rate(struct call *call) {
@@ -273,12 +274,12 @@ static void finish(struct call *call) {
     call->state = NULL;
 }
 
-static const char *refuses(const struct call *call) {
-    return refuse_mode(call, most_under_way(call, 1));
+static const char *refuse(const struct call *call) {
+    return refuse_mode(call, count_most_messages(call, 1));
 }
 
-static const char *refuses_fan_out(const struct call *call) {
-    return refuse_mode(call, most_under_way(call, call->peers.ranks - 1));
+static const char *refuse_fan_out(const struct call *call) {
+    return refuse_mode(call, count_most_messages(call, call->peers.ranks - 1));
 }
 
 static void fill(struct call *call) {
@@ -291,9 +292,9 @@ static void check(const struct call *call, struct mismatch *mismatch) {
     const struct windows *state = call->state;
     for (int i = 0; i < state->receives; i++) {
         const int round = i / state->from.count;
-        const long from = call->window.apart ? (round * state->among.count + state->among.first) * RESEND_STEP : 0;
+        const long from = call->window.shifted ? (round * state->among.count + state->among.first) * RESEND_STEP : 0;
         check_bytes_from(call->buffers.receive + i * call->message.bytes, from, call->message.bytes,
-                         call->seed + (unsigned)sender_of(state, i), i * call->message.bytes, mismatch);
+                         call->seed + (unsigned)find_sender(state, i), i * call->message.bytes, mismatch);
     }
 }
 
@@ -307,15 +308,15 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation bandwidth = {
     .name = "bandwidth",
-    .help = "a window of messages to another rank, until it says that all have arrived",
+    .help = "a window of messages to another rank, until it confirms all of them",
     WINDOWS,
-    .metric = "bandwidth",
+    .metric = METRIC_BANDWIDTH,
     .amounts.root_send = A_WINDOW,
     .amounts.receive = A_WINDOW,
     .ranks.between_two = true,
     .timing.rank_0_measures = true,
     .timing.start = "none",
-    .hooks.refuses = refuses,
+    .hooks.refuse = refuse,
     .forms = {blocking, nonblocking, persistent},
     .hooks.prepare = prepare_bandwidth,
 };
@@ -324,65 +325,65 @@ static const struct operation bandwidth_bidirectional = {
     .name = "bandwidth-bidirectional",
     .help = "a window of messages each way between two ranks, until both have received theirs",
     WINDOWS,
-    .metric = "bandwidth",
+    .metric = METRIC_BANDWIDTH,
     BOTH_WAYS,
     .ranks.between_two = true,
     .timing.start = "window",
-    .hooks.refuses = refuses,
+    .hooks.refuse = refuse,
     .forms = {[NONBLOCKING] = nonblocking, [PERSISTENT] = persistent},
     .hooks.prepare = prepare_bidirectional,
 };
 
 static const struct operation message_rate = {
     .name = "message-rate",
-    .help = "windows of messages from the ranks' first half to their second, all pairs at once, until all say they have theirs",
+    .help = "windows of messages from the first half of the ranks to the second, all pairs at once, until all are confirmed",
     WINDOWS,
-    .metric = "rate",
+    .metric = METRIC_RATE,
     BOTH_WAYS,
     .ranks.in_pairs = true,
     .timing.start = "window",
-    .hooks.refuses = refuses,
+    .hooks.refuse = refuse,
     .forms = {blocking, nonblocking, persistent},
     .hooks.prepare = prepare_rate,
 };
 
 static const struct operation message_rate_bidirectional = {
     .name = "message-rate-bidirectional",
-    .help = "windows of messages both ways between the ranks' first half and their second, until all have theirs",
+    .help = "windows of messages both ways between the first half of the ranks and the second, until all have received theirs",
     WINDOWS,
-    .metric = "rate",
+    .metric = METRIC_RATE,
     BOTH_WAYS,
     .ranks.in_pairs = true,
     .timing.start = "window",
-    .hooks.refuses = refuses,
+    .hooks.refuse = refuse,
     .forms = {[NONBLOCKING] = nonblocking, [PERSISTENT] = persistent},
     .hooks.prepare = prepare_bidirectional_rate,
 };
 
 static const struct operation fan_in = {
     .name = "fan-in",
-    .help = "windows of messages from all other ranks to rank 0 at once, until it confirms to each that all have arrived",
+    .help = "windows of messages from all other ranks to rank 0 at once, until it confirms all of them",
     WINDOWS,
-    .metric = "bandwidth",
+    .metric = METRIC_BANDWIDTH,
     .amounts.send = A_WINDOW,
     .amounts.root_receive = {.base = -1, .each = 1, .per_message = true},
     .ranks.least = 2,
     .timing.start = "window",
-    .hooks.refuses = refuses,
+    .hooks.refuse = refuse,
     .forms = {blocking, nonblocking, persistent},
     .hooks.prepare = prepare_fan_in,
 };
 
 static const struct operation fan_out = {
     .name = "fan-out",
-    .help = "windows of messages from rank 0 to all others at once, until each says that all have arrived",
+    .help = "windows of messages from rank 0 to all others at once, until each confirms all of them",
     WINDOWS,
-    .metric = "bandwidth",
+    .metric = METRIC_BANDWIDTH,
     .amounts.root_send = {.base = -1, .each = 1, .per_message = true},
     .amounts.receive = A_WINDOW,
     .ranks.least = 2,
     .timing.start = "window",
-    .hooks.refuses = refuses_fan_out,
+    .hooks.refuse = refuse_fan_out,
     .forms = {blocking, nonblocking, persistent},
     .hooks.prepare = prepare_fan_out,
 };

@@ -1,36 +1,36 @@
 #include "base/op.h"
 #include "kit/data.h"
 
-/* The root sends from `send`, the others receive into `receive`: one buffer argument, two roles. */
-static unsigned char *buffer(struct call *call) {
+/* The root sends from `send`, the others receive into `receive`: MPI_Bcast has one buffer argument. */
+static unsigned char *find_buffer(struct call *call) {
     return call->peers.rank == call->peers.root ? call->buffers.send : call->buffers.receive;
 }
 
 static int blocking(struct call *call) {
-    return MPI_Bcast(buffer(call), call->message.count, call->message.type, call->peers.root, call->peers.comm);
+    return MPI_Bcast(find_buffer(call), call->message.count, call->message.type, call->peers.root, call->peers.comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Ibcast(buffer(call), call->message.count, call->message.type, call->peers.root, call->peers.comm,
+    return MPI_Ibcast(find_buffer(call), call->message.count, call->message.type, call->peers.root, call->peers.comm,
                       call->window.requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Bcast_init(buffer(call), call->message.count, call->message.type, call->peers.root, call->peers.comm,
+    return MPI_Bcast_init(find_buffer(call), call->message.count, call->message.type, call->peers.root, call->peers.comm,
                           MPI_INFO_NULL, call->window.requests);
 }
 
 static int blocking_large(struct call *call) {
-    return MPI_Bcast_c(buffer(call), call->message.large_count, call->message.type, call->peers.root, call->peers.comm);
+    return MPI_Bcast_c(find_buffer(call), call->message.large_count, call->message.type, call->peers.root, call->peers.comm);
 }
 
 static int nonblocking_large(struct call *call) {
-    return MPI_Ibcast_c(buffer(call), call->message.large_count, call->message.type, call->peers.root, call->peers.comm,
+    return MPI_Ibcast_c(find_buffer(call), call->message.large_count, call->message.type, call->peers.root, call->peers.comm,
                         call->window.requests);
 }
 
 static int persistent_large(struct call *call) {
-    return MPI_Bcast_init_c(buffer(call), call->message.large_count, call->message.type, call->peers.root, call->peers.comm,
+    return MPI_Bcast_init_c(find_buffer(call), call->message.large_count, call->message.type, call->peers.root, call->peers.comm,
                             MPI_INFO_NULL, call->window.requests);
 }
 
@@ -56,7 +56,7 @@ static const struct operation bcast = {
 
 static const struct operation bcast_large = {
     .name = "bcast-large",
-    .help = "the root sends the same data to all, counted as MPI_Count",
+    .help = "the root sends the same data to all, with counts of type MPI_Count",
     .standard = "MPI-4.1 6.4",
     BCAST,
     .data.large = true,

@@ -1,8 +1,8 @@
-#include "kit/apart.h"
 #include "kit/neighbours.h"
+#include "kit/separate_comm.h"
 
 static int prepare(struct call *call) {
-    return keep_neighbourhood(call, true);
+    return make_neighbourhood_state(call, true);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
@@ -11,11 +11,11 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation cart_create = {
     .name = "cart_create",
-    .help = "a communicator on a periodic grid is made of all ranks; it is freed after it",
+    .help = "creates a communicator of all ranks on a periodic grid; freed after each call, untimed",
     .standard = "MPI-4.1 8.5.1",
     MAKES_COMMUNICATOR,
     CHOICES(&dimensions_choice, &grid_choice),
-    .hooks.takes = ranks_of_grid,
+    .hooks.takes = count_grid_ranks,
     .forms = {make_cartesian},
     .hooks.prepare = prepare,
     .hooks.check = check,

@@ -1,19 +1,19 @@
-#include "kit/apart.h"
 #include "kit/new_comm.h"
+#include "kit/separate_comm.h"
 
 enum { TAG = 1 };
 
 static int create(struct call *call) {
-    return MPI_Comm_create(call->peers.members, new_comm_of(call)->group, &new_comm_of(call)->comm);
+    return MPI_Comm_create(call->peers.members, get_new_comm(call)->group, &get_new_comm(call)->comm);
 }
 
 static int create_group(struct call *call) {
-    return MPI_Comm_create_group(call->peers.members, new_comm_of(call)->group, TAG, &new_comm_of(call)->comm);
+    return MPI_Comm_create_group(call->peers.members, get_new_comm(call)->group, TAG, &get_new_comm(call)->comm);
 }
 
 static const struct operation comm_create = {
     .name = "comm_create",
-    .help = "a communicator is made of a group, by a call of all ranks of the old communicator; it is freed after it",
+    .help = "creates a communicator of a group, called by all ranks of the old one; freed after each call, untimed",
     .standard = "MPI-4.1 7.4.2",
     MAKES_COMMUNICATOR,
     .forms = {create},
@@ -24,7 +24,7 @@ REGISTER(operation, comm_create);
 
 static const struct operation comm_create_group = {
     .name = "comm_create_group",
-    .help = "a communicator is made of a group, by a call of the group's ranks alone; it is freed after it",
+    .help = "creates a communicator of a group, called by its ranks only; freed after each call, untimed",
     .standard = "MPI-4.1 7.4.2",
     MAKES_COMMUNICATOR,
     .forms = {create_group},

@@ -1,17 +1,17 @@
-#include "kit/apart.h"
 #include "kit/new_comm.h"
+#include "kit/separate_comm.h"
 
 static int blocking(struct call *call) {
-    return MPI_Comm_dup(call->peers.members, &new_comm_of(call)->comm);
+    return MPI_Comm_dup(call->peers.members, &get_new_comm(call)->comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Comm_idup(call->peers.members, &new_comm_of(call)->comm, call->window.requests);
+    return MPI_Comm_idup(call->peers.members, &get_new_comm(call)->comm, call->window.requests);
 }
 
 static const struct operation comm_dup = {
     .name = "comm_dup",
-    .help = "a communicator is duplicated; it is freed after it",
+    .help = "duplicates a communicator; freed after each call, untimed",
     .standard = "MPI-4.1 7.4.2",
     MAKES_COMMUNICATOR,
     .forms = {blocking, nonblocking},

@@ -1,8 +1,8 @@
-#include "kit/apart.h"
 #include "kit/neighbours.h"
+#include "kit/separate_comm.h"
 
 static int prepare(struct call *call) {
-    return keep_neighbourhood(call, false);
+    return make_neighbourhood_state(call, false);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
@@ -11,7 +11,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation dist_graph_create_adjacent = {
     .name = "dist_graph_create_adjacent",
-    .help = "a graph is made of all ranks, each of which names its neighbours on a periodic grid; it is freed after it",
+    .help = "creates a graph of all ranks with the neighbours of a periodic grid; freed after each call, untimed",
     .standard = "MPI-4.1 8.5.4",
     MAKES_COMMUNICATOR,
     CHOICES(&dimensions_choice),

@@ -7,10 +7,10 @@ static int blocking(struct call *call) {
 
 static const struct operation empty = {
     .name = "empty",
-    .help = "nothing: what the timing itself costs",
+    .help = "no call: the cost of the timing itself",
     .standard = "none",
-    .kind = "self-test",
-    .metric = "time",
+    .kind = KIND_SELF_TEST,
+    .metric = METRIC_TIME,
     .timing.rank_0_measures = true,
     .timing.start = "none",
     .unchecked = "it calls nothing",

@@ -42,7 +42,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation gather = {
     .name = "gather",
-    .help = "every rank's data, collected on the root",
+    .help = "data of all ranks, gathered on the root",
     .standard = "MPI-4.1 6.5",
     COLLECTIVE,
     SENDS({.base = 1}),
@@ -57,7 +57,7 @@ static const struct operation gather = {
 
 static const struct operation gatherv = {
     .name = "gatherv",
-    .help = "every rank's data, as much as its count says, collected on the root",
+    .help = "data of all ranks, with a count per rank, gathered on the root",
     .standard = "MPI-4.1 6.5",
     COLLECTIVE,
     SENDS({.base = 1}),
@@ -66,7 +66,7 @@ static const struct operation gatherv = {
     .data.sized = true,
     .ranks.rooted = true,
     COUNTED(prepare_single_counts),
-    .hooks.refuses = refuse_counts,
+    .hooks.refuse = refuse_counts,
     .forms = {blocking_v, nonblocking_v, persistent_v},
     .hooks.fill = fill_own_block,
     .hooks.check = check,

@@ -12,11 +12,11 @@ static int request_get(struct call *call, MPI_Win window, const struct transfer 
 }
 
 static int blocking(struct call *call) {
-    return move_all(call, get);
+    return run_transfers(call, get);
 }
 
 static int nonblocking(struct call *call) {
-    return move_all(call, request_get);
+    return run_transfers(call, request_get);
 }
 
 static int prepare_get(struct call *call) {
@@ -45,12 +45,12 @@ static int prepare_all_to_all(struct call *call) {
 
 /* --- rows --- */
 
-#define GET MOVES, .standard = "MPI-4.1 12.3.2", .hooks.refuses = refuses_target, .forms = {blocking, nonblocking}
-#define ENDS "; nonblocking: MPI_Rget, MPI_Wait, then the same"
+#define GET MOVES, .standard = "MPI-4.1 12.3.2", .hooks.refuse = refuse_target, .forms = {blocking, nonblocking}
+#define ENDS "; nonblocking: by MPI_Rget and MPI_Wait"
 
 static const struct operation once = {
     .name = "get",
-    .help = "one rank gets data from another's memory, until they are here" ENDS,
+    .help = "one rank gets data from another's memory, until complete" ENDS,
     GET,
     TO_SECOND,
     .amounts.root_receive = {.base = 1},
@@ -60,7 +60,7 @@ static const struct operation once = {
 
 static const struct operation bandwidth = {
     .name = "get-bandwidth",
-    .help = "one rank gets a window of messages from another's memory, until all are here" ENDS,
+    .help = "one rank gets a window of messages from another's memory, until complete" ENDS,
     GET,
     MANY_TO_SECOND,
     .amounts.root_receive = EACH_MESSAGE,
@@ -70,7 +70,7 @@ static const struct operation bandwidth = {
 
 static const struct operation bidirectional = {
     .name = "get-bidirectional",
-    .help = "two ranks get a window of messages from each other's memory, until all are here" ENDS,
+    .help = "two ranks get a window of messages from each other's memory, until complete" ENDS,
     GET,
     BOTH_WAYS,
     .hooks.prepare = prepare_bidirectional,
@@ -78,7 +78,7 @@ static const struct operation bidirectional = {
 
 static const struct operation pairs = {
     .name = "get-pairs",
-    .help = "the first of each pair of ranks gets a window of messages from the second's memory, until all are here" ENDS,
+    .help = "the first of each pair of ranks gets a window of messages from the second's memory, until complete" ENDS,
     GET,
     IN_PAIRS,
     .hooks.prepare = prepare_pairs,
@@ -86,7 +86,7 @@ static const struct operation pairs = {
 
 static const struct operation exchange = {
     .name = "get-exchange",
-    .help = "every rank of a chain gets a message from the memory of both its neighbours, until they are here" ENDS,
+    .help = "every rank gets a message from both neighbours in the ring of all ranks, until complete" ENDS,
     GET,
     AMONG_ALL,
     .data.messages = 2,
@@ -95,7 +95,7 @@ static const struct operation exchange = {
 
 static const struct operation one_to_all = {
     .name = "get-one-to-all",
-    .help = "one rank gets a message from every other's memory, until all are here" ENDS,
+    .help = "one rank gets a message from the memory of every other rank, until complete" ENDS,
     GET,
     TO_OTHERS,
     .amounts.root_receive = EACH_MESSAGE,
@@ -105,7 +105,7 @@ static const struct operation one_to_all = {
 
 static const struct operation all_to_all = {
     .name = "get-all-to-all",
-    .help = "every rank gets a message from every other's memory, until all are here" ENDS,
+    .help = "every rank gets a message from the memory of every other rank, until complete" ENDS,
     GET,
     AMONG_ALL,
     .hooks.count_messages = count_others,

@@ -15,11 +15,11 @@ static int request_get_accumulate(struct call *call, MPI_Win window, const struc
 }
 
 static int blocking(struct call *call) {
-    return move_all(call, get_accumulate);
+    return run_transfers(call, get_accumulate);
 }
 
 static int nonblocking(struct call *call) {
-    return move_all(call, request_get_accumulate);
+    return run_transfers(call, request_get_accumulate);
 }
 
 static int prepare(struct call *call) {
@@ -36,8 +36,8 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation row = {
     .name = "get_accumulate",
-    .help = "one rank adds data to those in another's memory and gets what they were before, until both are done; "
-            "nonblocking: MPI_Rget_accumulate, MPI_Wait, then the same",
+    .help = "one rank adds data to another's memory and gets the old values, until complete at the target; "
+            "nonblocking: by MPI_Rget_accumulate and MPI_Wait",
     ADDITION,
     .standard = "MPI-4.1 12.3.4",
     TO_SECOND,

@@ -1,8 +1,8 @@
-/* MPI_Init can be called once in a launch: the core times it where it calls it. */
+/* MPI_Init can be called once per launch: the core times its own call. */
 #include "base/op.h"
 #include "base/startup.h"
 
-static int64_t once_ns(void) {
+static int64_t read_once_ns(void) {
     return startup_ns;
 }
 
@@ -13,13 +13,13 @@ static int blocking(struct call *call) {
 
 static const struct operation init = {
     .name = "init",
-    .help = "MPI_Init or MPI_Init_thread, once in a launch: as long as it took the rank that it took longest",
+    .help = "MPI_Init or MPI_Init_thread, once per launch: the time of the slowest rank",
     .standard = "MPI-4.1 11.2.1",
-    .kind = "process",
-    .metric = "time",
+    .kind = KIND_PROCESS,
+    .metric = METRIC_TIME,
     .timing.start = "none",
-    .hooks.once_ns = once_ns,
-    .unchecked = "it has happened before the core can look; every other case shows that it worked",
+    .hooks.read_once_ns = read_once_ns,
+    .unchecked = "it precedes all checks; every other case shows that it worked",
     .forms = {blocking},
 };
 REGISTER(operation, init);

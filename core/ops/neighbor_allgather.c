@@ -3,55 +3,55 @@
 
 static int blocking(struct call *call) {
     return MPI_Neighbor_allgather(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
-                                  call->message.count, call->message.type, new_comm_of(call)->comm);
+                                  call->message.count, call->message.type, get_new_comm(call)->comm);
 }
 
 static int nonblocking(struct call *call) {
     return MPI_Ineighbor_allgather(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
-                                   call->message.count, call->message.type, new_comm_of(call)->comm, call->window.requests);
+                                   call->message.count, call->message.type, get_new_comm(call)->comm, call->window.requests);
 }
 
 static int persistent(struct call *call) {
     return MPI_Neighbor_allgather_init(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
-                                       call->message.count, call->message.type, new_comm_of(call)->comm, MPI_INFO_NULL,
+                                       call->message.count, call->message.type, get_new_comm(call)->comm, MPI_INFO_NULL,
                                        call->window.requests);
 }
 
 static int blocking_v(struct call *call) {
-    const struct neighbourhood *to = neighbourhood_of(call);
+    const struct neighbourhood *to = get_neighbourhood(call);
     return MPI_Neighbor_allgatherv(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, to->counts,
                                    to->places, call->message.type, to->new_comm.comm);
 }
 
 static int nonblocking_v(struct call *call) {
-    const struct neighbourhood *to = neighbourhood_of(call);
+    const struct neighbourhood *to = get_neighbourhood(call);
     return MPI_Ineighbor_allgatherv(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
                                     to->counts, to->places, call->message.type, to->new_comm.comm, call->window.requests);
 }
 
 static int persistent_v(struct call *call) {
-    const struct neighbourhood *to = neighbourhood_of(call);
+    const struct neighbourhood *to = get_neighbourhood(call);
     return MPI_Neighbor_allgatherv_init(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
                                         to->counts, to->places, call->message.type, to->new_comm.comm, MPI_INFO_NULL,
                                         call->window.requests);
 }
 
-/* A rank sends one and the same block to all. */
-static unsigned stream(const struct call *call, struct origin from) {
+/* A rank sends the same block to all neighbours. */
+static unsigned find_stream(const struct call *call, struct origin from) {
     return call->seed + (unsigned)from.rank;
 }
 
 static void fill(struct call *call) {
-    fill_bytes(call->buffers.send, call->message.bytes, stream(call, (struct origin){.rank = call->peers.rank}));
+    fill_bytes(call->buffers.send, call->message.bytes, find_stream(call, (struct origin){.rank = call->peers.rank}));
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    check_neighbours(call, stream, mismatch);
+    check_neighbours(call, find_stream, mismatch);
 }
 
 static const struct operation neighbor_allgather = {
     .name = "neighbor_allgather",
-    .help = "every rank sends the same data to all its neighbours on a grid and collects theirs",
+    .help = "every rank gathers the data of all its neighbours on a grid",
     .standard = "MPI-4.1 8.6.1",
     NEIGHBOURHOOD,
     SENDS({.base = 1}),
@@ -64,7 +64,7 @@ REGISTER(operation, neighbor_allgather);
 
 static const struct operation neighbor_allgatherv = {
     .name = "neighbor_allgatherv",
-    .help = "neighbor_allgather by the call that takes each neighbour's count and place; the counts are equal",
+    .help = "neighbor_allgather with a count and a displacement per neighbour; the counts are equal",
     .standard = "MPI-4.1 8.6.1",
     NEIGHBOURHOOD,
     SENDS({.base = 1}),

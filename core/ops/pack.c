@@ -4,7 +4,7 @@
 #include "base/op.h"
 #include "kit/data.h"
 
-/* The message packed: what `pack` makes and `unpack` takes. It lies outside the core's buffers, since it has no datatype. */
+/* The packed message, which `pack` makes and `unpack` reads, outside the core's buffers, since it has no datatype. */
 struct packed {
     int room;
     int bytes;
@@ -16,7 +16,7 @@ static int prepare(struct call *call) {
     const int code = MPI_Pack_size(call->message.count, call->message.type, call->peers.comm, &room);
     if (code)
         return code;
-    struct packed *packed = call->state = ask_memory(sizeof *packed + (size_t)room);
+    struct packed *packed = call->state = try_memory(sizeof *packed + (size_t)room);
     if (!packed)
         return MPI_ERR_NO_MEM;
     packed->room = room;
@@ -42,8 +42,8 @@ static int unpack(struct call *call) {
                       call->peers.comm);
 }
 
-static const char *refuses(const struct call *call) {
-    return call->message.bytes > INT32_MAX ? "packed bytes are counted as int, and these are more" : NULL;
+static const char *refuse(const struct call *call) {
+    return call->message.bytes > INT32_MAX ? "the packed bytes exceed an int" : NULL;
 }
 
 static void fill(struct call *call) {
@@ -55,13 +55,13 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 }
 
 #define PACK \
-    .kind = "local", .metric = "time", SENDS({.base = 1}), RECEIVES({.base = 1}), .standard = "MPI-4.1 5.2", .data.sized = true, \
-    .timing.rank_0_measures = true, .timing.threads = true, .timing.start = "none", .hooks.refuses = refuses, \
+    .kind = KIND_LOCAL, .metric = METRIC_TIME, SENDS({.base = 1}), RECEIVES({.base = 1}), .standard = "MPI-4.1 5.2", \
+    .data.sized = true, .timing.rank_0_measures = true, .timing.threads = true, .timing.start = "none", .hooks.refuse = refuse, \
     .hooks.prepare = prepare, .hooks.finish = finish, .hooks.fill = fill, .hooks.check = check
 
 static const struct operation pack_row = {
     .name = "pack",
-    .help = "a message packed into contiguous memory; unpacked for the check, not timed",
+    .help = "packs a message into contiguous memory; unpacked for the check, untimed",
     PACK,
     .forms = {pack},
     .hooks.after = unpack,
@@ -69,7 +69,7 @@ static const struct operation pack_row = {
 
 static const struct operation unpack_row = {
     .name = "unpack",
-    .help = "a message unpacked from contiguous memory; packed before, not timed",
+    .help = "unpacks a message from contiguous memory; packed before, untimed",
     PACK,
     .forms = {unpack},
     .hooks.before = pack,

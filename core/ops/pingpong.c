@@ -1,7 +1,7 @@
-/* A message to and fro. The rows agree in who acts when, and differ in how a message is sent and how it is received:
+/* A message to and fro. The rows share the sequence, and differ in how a message is sent and received:
  *
  *   leader   send ------->         -------> receive
- *   other         -------> receive send ----------> */
+ *   other         -------> receive send ---------->  */
 #include <stdlib.h>
 
 #include "base/allocation.h"
@@ -10,13 +10,13 @@
 #include "kit/modes.h"
 #include "kit/receipts.h"
 
-/* Of buffered messages one is under way; that those before it have left, the library may not know yet. */
+/* One buffered message is in flight; the library may not have noticed yet that earlier ones were sent. */
 enum { TAG = 1, OUT = 0, IN = 1, UNDER_WAY = 4 };
 enum { FROM_SOURCE, FROM_ANY_SOURCE, PROBED, MATCHED };
 
 struct pingpong;
 
-/* Either end of a message, until it is complete. */
+/* One end of a message, until complete. */
 typedef int leg(struct call *, struct pingpong *);
 
 struct legs {
@@ -26,20 +26,20 @@ struct legs {
 struct pingpong {
     bool leads;
     int other;
-    /* Whom receives name: the other one, or MPI_ANY_SOURCE. */
+    /* Source of receives: the other rank, or MPI_ANY_SOURCE. */
     int source;
     struct legs legs;
-    /* How the leader sends where it first posts the receive of the answer. */
+    /* How the leader sends if it posts the receive of the answer first. */
     leg *ping;
     const struct mode *mode;
     void *buffer;
-    /* The message as MPI_Pack makes it. */
+    /* The message packed by MPI_Pack. */
     void *packed;
     int packed_bytes;
     int partitions;
 };
 
-static int rally(struct call *call) {
+static int run_ping_pong(struct call *call) {
     struct pingpong *const state = call->state;
     const int code = state->leads ? state->legs.send(call, state) : state->legs.receive(call, state);
     if (code)
@@ -102,7 +102,7 @@ static int start_receive(struct call *call, struct pingpong *state) {
     return complete(call, MPI_Start(&call->window.requests[IN]), IN);
 }
 
-/* The leader's legs where the answer is sent ready: its receive is posted before the message that it answers. */
+/* The leader's part in ready mode: the receive of the answer is posted before the message is sent. */
 static int post_and_send(struct call *call, struct pingpong *state) {
     const int code = call->form == PERSISTENT ? MPI_Start(&call->window.requests[IN]) : post(call, state);
     return code ? code : state->ping(call, state);
@@ -170,7 +170,7 @@ static const struct legs packed[FORMS] = {{pack_and_send, receive_and_unpack}};
 
 static const struct choice partitions_choice = {
     .name = "partitions",
-    .help = "equal parts of a message, each sent off by MPI_Pready",
+    .help = "equal parts of a message, each marked ready by MPI_Pready",
     .least = 1,
     .most = 1024,
     .usual = 8,
@@ -189,16 +189,16 @@ static const struct legs partitioned[FORMS] = {[PERSISTENT] = {send_parts, start
 
 static const struct choice receive_choice = {
     .name = "receive",
-    .help = "how a message is received: from a named source, from any, once MPI_Probe has seen it, by MPI_Mprobe and MPI_Mrecv",
+    .help = "how a message is received: from a given source, from any, after MPI_Probe, by MPI_Mprobe and MPI_Mrecv",
     NAMES_OF("source", "any-source", "probe", "matched-probe"),
 };
 
-static int take_part(struct call *call, const struct legs legs[FORMS]) {
-    struct pingpong *state = call->state = ask_memory(sizeof *state);
+static int make_state(struct call *call, const struct legs legs[FORMS]) {
+    struct pingpong *state = call->state = try_memory(sizeof *state);
     if (!state)
         return MPI_ERR_NO_MEM;
     state->leads = call->peers.rank == call->peers.first;
-    state->other = state->source = other_of_two(call);
+    state->other = state->source = find_other(call);
     state->legs = legs[call->form];
     return MPI_SUCCESS;
 }
@@ -212,7 +212,7 @@ static void answer_ready(struct pingpong *state) {
 }
 
 static int choose_legs(struct call *call, struct pingpong *state) {
-    const int64_t mode = chosen(call, &mode_choice), how = chosen(call, &receive_choice);
+    const int64_t mode = read_choice(call, &mode_choice), how = read_choice(call, &receive_choice);
     state->mode = &modes[mode];
     if (how == FROM_ANY_SOURCE)
         state->source = MPI_ANY_SOURCE;
@@ -232,14 +232,14 @@ static int make_requests(struct call *call, const struct pingpong *state) {
                          &call->window.requests[IN]);
 }
 
-/* A message of more elements than an int counts has no count in its status. */
+/* The status has no count of a message with more elements than an int counts. */
 static int expect_messages(struct call *call, const struct pingpong *state) {
     const int elements = call->message.large_count > INT32_MAX ? -1 : call->message.count;
     return expect_receipts(call, call->message.type, (struct receipt){state->other, TAG, elements});
 }
 
 static int prepare(struct call *call) {
-    int code = take_part(call, plain);
+    int code = make_state(call, plain);
     if (!code)
         code = expect_messages(call, call->state);
     if (!code)
@@ -247,8 +247,8 @@ static int prepare(struct call *call) {
     return code || call->form != PERSISTENT ? code : make_requests(call, call->state);
 }
 
-/* The leaders are the first half of the ranks, each with one of the second. */
-static void pair_up(struct call *call) {
+/* The leaders are the first half of the ranks, each with a rank of the second half. */
+static void choose_pair(struct call *call) {
     const int half = call->peers.ranks / 2;
     call->peers.first = call->peers.rank % half;
     call->peers.second = call->peers.first + half;
@@ -257,12 +257,12 @@ static void pair_up(struct call *call) {
 }
 
 static int prepare_pairs(struct call *call) {
-    pair_up(call);
+    choose_pair(call);
     return prepare(call);
 }
 
 static int prepare_packed(struct call *call) {
-    int code = take_part(call, packed);
+    int code = make_state(call, packed);
     struct pingpong *state = call->state;
     if (!code)
         code = expect_receipts(call, MPI_PACKED, (struct receipt){state->other, TAG, -1});
@@ -270,12 +270,12 @@ static int prepare_packed(struct call *call) {
         code = MPI_Pack_size(call->message.count, call->message.type, call->peers.comm, &state->packed_bytes);
     if (code)
         return code;
-    state->packed = ask_memory((size_t)state->packed_bytes + 1);
+    state->packed = try_memory((size_t)state->packed_bytes + 1);
     return state->packed ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 static int prepare_large(struct call *call) {
-    int code = take_part(call, large);
+    int code = make_state(call, large);
     const struct pingpong *state = call->state;
     if (!code)
         code = expect_messages(call, state);
@@ -289,15 +289,15 @@ static int prepare_large(struct call *call) {
                            call->peers.comm, &call->window.requests[IN]);
 }
 
-/* In pairs and not between two, since Open MPI 5.0 waits for ever where not all ranks take part. Statuses are not checked:
- * MPI-4.1 does not say what they hold (mpi-forum/mpi-issues 820). */
+/* In pairs, not between two ranks, since Open MPI 5.0 waits for ever unless all ranks take part. Statuses are not
+ * checked: MPI-4.1 does not define them (mpi-forum/mpi-issues 820). */
 static int prepare_partitioned(struct call *call) {
-    pair_up(call);
-    int code = take_part(call, partitioned);
+    choose_pair(call);
+    int code = make_state(call, partitioned);
     struct pingpong *state = call->state;
     if (code)
         return code;
-    state->partitions = (int)chosen(call, &partitions_choice);
+    state->partitions = (int)read_choice(call, &partitions_choice);
     const MPI_Count each = call->message.count / state->partitions;
     code = MPI_Psend_init(call->buffers.send, state->partitions, each, call->message.type, state->other, TAG, call->peers.comm,
                           MPI_INFO_NULL, &call->window.requests[OUT]);
@@ -318,18 +318,18 @@ static void finish(struct call *call) {
     call->state = NULL;
 }
 
-static const char *refuses(const struct call *call) {
-    const int64_t how = chosen(call, &receive_choice);
+static const char *refuse(const struct call *call) {
+    const int64_t how = read_choice(call, &receive_choice);
     if (how >= PROBED && call->form != BLOCKING)
-        return "only a receive that blocks is probed for first: receive=probe and matched-probe need form=blocking";
-    if (how >= PROBED && chosen(call, &mode_choice) == READY)
-        return "a receive that is probed for is not posted before the message: mode=ready cannot be with it";
+        return "receive=probe and matched-probe need form=blocking";
+    if (how >= PROBED && read_choice(call, &mode_choice) == READY)
+        return "mode=ready needs posted receives: receive=probe and matched-probe post them after the message";
     return refuse_mode(call, UNDER_WAY);
 }
 
-static const char *refuses_partitions(const struct call *call) {
-    if (call->message.count % chosen(call, &partitions_choice) != 0)
-        return "the elements of the message cannot be divided equally among the partitions";
+static const char *refuse_partitions(const struct call *call) {
+    if (call->message.count % read_choice(call, &partitions_choice) != 0)
+        return "the elements of the message are not a multiple of the partitions";
     return NULL;
 }
 
@@ -343,70 +343,70 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 }
 
 #define TO_AND_FRO \
-    POINT_TO_POINT, .metric = "latency", SENDS({.base = 1}), RECEIVES({.base = 1}), \
+    POINT_TO_POINT, .metric = METRIC_LATENCY, SENDS({.base = 1}), RECEIVES({.base = 1}), \
         .timing.completes = true, .hooks.finish = finish, .hooks.fill = fill, .hooks.check = check
 #define ALONE .ranks.between_two = true, .timing.rank_0_measures = true, .timing.start = "none"
 
 static const struct operation pingpong = {
     .name = "pingpong",
-    .help = "half of a message's way to another rank and of its answer's way back",
+    .help = "half of a round trip of a message to another rank",
     .standard = "MPI-4.1 3.2",
     TO_AND_FRO,
     ALONE,
     .timing.threads = true,
     CHOICES(&mode_choice, &receive_choice),
-    .hooks.refuses = refuses,
-    .forms = {rally, rally, rally},
+    .hooks.refuse = refuse,
+    .forms = {run_ping_pong, run_ping_pong, run_ping_pong},
     .hooks.prepare = prepare,
 };
 
 static const struct operation pingpong_packed = {
     .name = "pingpong-packed",
-    .help = "half of a message to another rank and back, packed before each way and unpacked after: what derived types save",
+    .help = "half of a round trip, with MPI_Pack before and MPI_Unpack after each message: for comparison with derived types",
     .standard = "MPI-4.1 5.2",
     TO_AND_FRO,
     ALONE,
     .timing.threads = true,
-    .forms = {rally},
+    .forms = {run_ping_pong},
     .hooks.prepare = prepare_packed,
 };
 
 static const struct operation pingpong_large = {
     .name = "pingpong-large",
-    .help = "half of a message to another rank and back, by the calls that count elements as MPI_Count",
+    .help = "half of a round trip, by the calls with counts of type MPI_Count",
     .standard = "MPI-4.1 3.2",
     TO_AND_FRO,
     ALONE,
     .timing.threads = true,
     .data.large = true,
-    .forms = {rally, rally, rally},
+    .forms = {run_ping_pong, run_ping_pong, run_ping_pong},
     .hooks.prepare = prepare_large,
 };
 
 static const struct operation pingpong_partitioned = {
     .name = "pingpong-partitioned",
-    .help = "half of a message to another rank and back, handed over in partitions, all pairs of ranks at once",
+    .help = "half of a round trip of a message in partitions, all pairs of ranks at once",
     .standard = "MPI-4.1 4.2",
     TO_AND_FRO,
     .ranks.in_pairs = true,
     .timing.start = "window",
     CHOICES(&partitions_choice),
-    .hooks.refuses = refuses_partitions,
-    .forms = {[PERSISTENT] = rally},
+    .hooks.refuse = refuse_partitions,
+    .forms = {[PERSISTENT] = run_ping_pong},
     .hooks.prepare = prepare_partitioned,
 };
 
 static const struct operation pingpong_pairs = {
     .name = "pingpong-pairs",
-    .help = "half of a message to another rank and back, between the ranks' first half and their second, all pairs at once",
+    .help = "half of a round trip between the first half of the ranks and the second, all pairs at once",
     .standard = "MPI-4.1 3.2",
     TO_AND_FRO,
     .ranks.in_pairs = true,
     .timing.threads = true,
     .timing.start = "window",
     CHOICES(&mode_choice, &receive_choice),
-    .hooks.refuses = refuses,
-    .forms = {rally, rally, rally},
+    .hooks.refuse = refuse,
+    .forms = {run_ping_pong, run_ping_pong, run_ping_pong},
     .hooks.prepare = prepare_pairs,
 };
 REGISTER(operation, pingpong);

@@ -18,11 +18,11 @@ static int request_put(struct call *call, MPI_Win window, const struct transfer 
 }
 
 static int blocking(struct call *call) {
-    return move_all(call, put);
+    return run_transfers(call, put);
 }
 
 static int nonblocking(struct call *call) {
-    return move_all(call, request_put);
+    return run_transfers(call, request_put);
 }
 
 static int prepare_put(struct call *call) {
@@ -52,11 +52,11 @@ static int prepare_all_to_all(struct call *call) {
 /* --- targets that compute --- */
 
 static const struct choice target_choice = {
-    "target", "what the target does meanwhile: waits in MPI, or computes and calls nothing", NAMES_OF("waiting", "computing")};
-static const struct choice busy_choice = {"busy_us", "microseconds that a computing target is busy", .least = 1,
+    "target", "what the target does meanwhile: wait in MPI, or compute without calling MPI", NAMES_OF("waiting", "computing")};
+static const struct choice busy_choice = {"busy_us", "computing time of the target in microseconds", .least = 1,
                                           .most = MOST_BUSY_US, .usual = 100};
 
-static int64_t now_ns(void) {
+static int64_t read_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
@@ -64,20 +64,20 @@ static int64_t now_ns(void) {
 
 static int prepare_passive(struct call *call) {
     const int code = prepare_put(call);
-    if (call->peers.rank == call->peers.second && chosen(call, &target_choice) != WAITING)
-        target_of(call)->busy_ns = 1000 * chosen(call, &busy_choice);
+    if (call->peers.rank == call->peers.second && read_choice(call, &target_choice) != WAITING)
+        get_target(call)->busy_ns = 1000 * read_choice(call, &busy_choice);
     return code;
 }
 
-/* By a clock and not by work, since it must last long enough on every machine. */
-static int put_meanwhile(struct call *call) {
-    const int64_t busy_ns = target_of(call)->busy_ns, until_ns = busy_ns > 0 ? now_ns() + busy_ns : 0;
-    while (busy_ns > 0 && now_ns() < until_ns)
+/* By a clock, not by work, since it must be long enough on every machine. */
+static int put_to_busy_target(struct call *call) {
+    const int64_t busy_ns = get_target(call)->busy_ns, until_ns = busy_ns > 0 ? read_now_ns() + busy_ns : 0;
+    while (busy_ns > 0 && read_now_ns() < until_ns)
         continue;
-    return move_all(call, put);
+    return run_transfers(call, put);
 }
 
-/* Whatever the start, the target waits in MPI until the origin is done. */
+/* For every start, the target waits in MPI until the origin is done. */
 static int wait_for_origin(struct call *call) {
     if (call->peers.rank == call->peers.second)
         return MPI_Recv(NULL, 0, MPI_BYTE, call->peers.first, TAG, call->peers.comm, MPI_STATUS_IGNORE);
@@ -88,13 +88,13 @@ static int wait_for_origin(struct call *call) {
 /* --- rows --- */
 
 #define PUT \
-    MOVES, .standard = "MPI-4.1 12.3.1", .hooks.refuses = refuses_target, .forms = {blocking, nonblocking}, \
+    MOVES, .standard = "MPI-4.1 12.3.1", .hooks.refuse = refuse_target, .forms = {blocking, nonblocking}, \
                                          .hooks.after = complete_at_target
-#define ENDS "; nonblocking: MPI_Rput, MPI_Wait, then the same"
+#define ENDS "; nonblocking: by MPI_Rput and MPI_Wait"
 
 static const struct operation once = {
     .name = "put",
-    .help = "one rank puts data into another's memory, until they are there" ENDS,
+    .help = "one rank puts data into another's memory, until complete at the target" ENDS,
     PUT,
     TO_SECOND,
     .amounts.root_send = {.base = 1},
@@ -104,7 +104,7 @@ static const struct operation once = {
 
 static const struct operation bandwidth = {
     .name = "put-bandwidth",
-    .help = "one rank puts a window of messages into another's memory, until all are there" ENDS,
+    .help = "one rank puts a window of messages into another's memory, until complete at the target" ENDS,
     PUT,
     MANY_TO_SECOND,
     .amounts.root_send = EACH_MESSAGE,
@@ -114,7 +114,7 @@ static const struct operation bandwidth = {
 
 static const struct operation bidirectional = {
     .name = "put-bidirectional",
-    .help = "two ranks put a window of messages into each other's memory, until all are there" ENDS,
+    .help = "two ranks put a window of messages into each other's memory, until complete at the target" ENDS,
     PUT,
     BOTH_WAYS,
     .hooks.prepare = prepare_bidirectional,
@@ -122,7 +122,8 @@ static const struct operation bidirectional = {
 
 static const struct operation pairs = {
     .name = "put-pairs",
-    .help = "the first of each pair of ranks puts a window of messages into the second's memory, until all are there" ENDS,
+    .help =
+        "the first of each pair of ranks puts a window of messages into the second's memory, until complete at the target" ENDS,
     PUT,
     IN_PAIRS,
     .hooks.prepare = prepare_pairs,
@@ -130,7 +131,7 @@ static const struct operation pairs = {
 
 static const struct operation exchange = {
     .name = "put-exchange",
-    .help = "every rank of a chain puts a message into the memory of both its neighbours, until they are there" ENDS,
+    .help = "every rank puts a message to both neighbours in the ring of all ranks, until complete at the target" ENDS,
     PUT,
     AMONG_ALL,
     .data.messages = 2,
@@ -139,7 +140,7 @@ static const struct operation exchange = {
 
 static const struct operation one_to_all = {
     .name = "put-one-to-all",
-    .help = "one rank puts a message into every other's memory, until all are there" ENDS,
+    .help = "one rank puts a message into the memory of every other rank, until complete at the target" ENDS,
     PUT,
     TO_OTHERS,
     .amounts.root_send = EACH_MESSAGE,
@@ -149,7 +150,7 @@ static const struct operation one_to_all = {
 
 static const struct operation all_to_all = {
     .name = "put-all-to-all",
-    .help = "every rank puts a message into every other's memory, until all are there" ENDS,
+    .help = "every rank puts a message into the memory of every other rank, until complete at the target" ENDS,
     PUT,
     AMONG_ALL,
     .hooks.count_messages = count_others,
@@ -158,18 +159,18 @@ static const struct operation all_to_all = {
 
 static const struct operation passive = {
     .name = "put-passive",
-    .help = "one rank puts data into the memory of another that may be computing: does it have to call MPI for them to arrive?",
+    .help = "one rank puts data into the memory of another, which may compute: shows whether the target must call MPI",
     MOVES,
     .standard = "MPI-4.1 12.7.3",
-    .metric = "time",
+    .metric = METRIC_TIME,
     .ranks.between_two = true,
     .timing.rank_0_measures = true,
     .timing.start = "barrier",
     .amounts.root_send = {.base = 1},
     .amounts.receive = {.base = 1},
     CHOICES(&target_choice, &busy_choice, &allocation_choice, &epoch_choice),
-    .hooks.refuses = refuses_active_targets,
-    .forms = {put_meanwhile},
+    .hooks.refuse = refuse_active_targets,
+    .forms = {put_to_busy_target},
     .hooks.prepare = prepare_passive,
     .hooks.after = wait_for_origin,
 };

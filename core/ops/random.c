@@ -1,5 +1,5 @@
-/* Partners change from call to call. Before each, and untimed, every rank draws the same order of all ranks from the same
- * numbers; who is whose partner follows from the places in it. */
+/* Partners change with every call. Before each one, untimed, every rank draws the same permutation of all ranks from
+ * the same random numbers; partners follow from the places in it. */
 #include <stdlib.h>
 
 #include "base/allocation.h"
@@ -14,14 +14,13 @@ enum { ONE_WAY, BOTH_WAYS, CORRELATED };
 struct drawing {
     int direction;
     uint32_t state;
-    /* MPI_PROC_NULL: nobody. */
     int to, from;
     int order[];
 };
 
 static const struct choice direction_choice = {
     .name = "direction",
-    .help = "between partners, one way or both; or correlated: every rank sends to one and receives from another",
+    .help = "between partners, one way or both ways; correlated: every rank sends to one and receives from another",
     NAMES_OF("one-way", "both", "correlated"),
 };
 
@@ -50,7 +49,7 @@ static uint32_t draw(struct drawing *drawing) {
     return drawing->state;
 }
 
-/* Returns where in the new order the rank is. */
+/* Returns the place of the rank in the new order. */
 static int shuffle(struct drawing *drawing, int ranks, int rank) {
     int place = 0;
     for (int remaining = ranks; remaining > 1; remaining--) {
@@ -63,8 +62,8 @@ static int shuffle(struct drawing *drawing, int ranks, int rank) {
     return place;
 }
 
-/* Of an odd number of ranks the last in the order has no partner. */
-static void pair(struct drawing *drawing, int ranks, int place) {
+/* With an odd number of ranks the last one has no partner. */
+static void choose_partner(struct drawing *drawing, int ranks, int place) {
     const bool sends = drawing->direction == BOTH_WAYS || place % 2 == 0,
                receives = drawing->direction == BOTH_WAYS || place % 2 == 1;
     const int partner = (place ^ 1) < ranks ? drawing->order[place ^ 1] : MPI_PROC_NULL;
@@ -72,7 +71,7 @@ static void pair(struct drawing *drawing, int ranks, int place) {
     drawing->from = receives ? partner : MPI_PROC_NULL;
 }
 
-static void join(struct drawing *drawing, int ranks, int place) {
+static void choose_neighbours(struct drawing *drawing, int ranks, int place) {
     drawing->to = drawing->order[(place + 1) % ranks];
     drawing->from = drawing->order[(place + ranks - 1) % ranks];
 }
@@ -81,9 +80,9 @@ static int before(struct call *call) {
     struct drawing *drawing = call->state;
     const int place = shuffle(drawing, call->peers.ranks, call->peers.rank);
     if (drawing->direction == CORRELATED)
-        join(drawing, call->peers.ranks, place);
+        choose_neighbours(drawing, call->peers.ranks, place);
     else
-        pair(drawing, call->peers.ranks, place);
+        choose_partner(drawing, call->peers.ranks, place);
     const bool receives = drawing->from != MPI_PROC_NULL;
     expect_receipt(call, 0, (struct receipt){drawing->from, receives ? TAG : MPI_ANY_TAG, receives ? call->message.count : 0});
     return MPI_SUCCESS;
@@ -91,10 +90,10 @@ static int before(struct call *call) {
 
 static int prepare(struct call *call) {
     static const int64_t senders_per_two[] = {[ONE_WAY] = 1, [BOTH_WAYS] = 2, [CORRELATED] = 2};
-    struct drawing *drawing = call->state = ask_memory(sizeof *drawing + sizeof *drawing->order * (size_t)call->peers.ranks);
+    struct drawing *drawing = call->state = try_memory(sizeof *drawing + sizeof *drawing->order * (size_t)call->peers.ranks);
     if (!drawing)
         return MPI_ERR_NO_MEM;
-    drawing->direction = (int)chosen(call, &direction_choice);
+    drawing->direction = (int)read_choice(call, &direction_choice);
     drawing->state = 1;
     for (int rank = 0; rank < call->peers.ranks; rank++)
         drawing->order[rank] = rank;
@@ -102,7 +101,7 @@ static int prepare(struct call *call) {
     call->moved.messages =
         drawing->direction == CORRELATED ? call->peers.ranks : call->peers.ranks / 2 * senders_per_two[drawing->direction];
     call->moved.bytes = call->moved.messages * call->message.bytes;
-    return keep_receipts(call, call->window.pending, 1, call->message.type);
+    return make_receipts(call, call->window.pending, 1, call->message.type);
 }
 
 static void finish(struct call *call) {
@@ -122,10 +121,10 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation random_pairs = {
     .name = "random-pairs",
-    .help = "every rank exchanges a message with a partner drawn anew for each call, until it has received",
+    .help = "every rank exchanges a message with a random partner, a new one for each call, until it has received",
     .standard = "MPI-4.1 3.10",
     POINT_TO_POINT,
-    .metric = "time",
+    .metric = METRIC_TIME,
     SENDS({.base = 1}),
     RECEIVES({.base = 1}),
     .ranks.least = 2,

@@ -23,7 +23,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation reduce = {
     .name = "reduce",
-    .help = "every rank's numbers, reduced and delivered to the root",
+    .help = "numbers of all ranks, reduced on the root",
     .standard = "MPI-4.1 6.9.1",
     COLLECTIVE,
     SENDS({.base = 1}),

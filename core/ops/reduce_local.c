@@ -17,10 +17,10 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation reduce_local = {
     .name = "reduce_local",
-    .help = "numbers reduced with those of another buffer, without any message",
+    .help = "numbers of two buffers reduced, without messages",
     .standard = "MPI-4.1 6.9.7",
-    .kind = "local",
-    .metric = "time",
+    .kind = KIND_LOCAL,
+    .metric = METRIC_TIME,
     SENDS({.base = 1}),
     RECEIVES({.base = 1}),
     .data.sized = true,

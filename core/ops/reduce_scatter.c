@@ -2,17 +2,17 @@
 #include "kit/data.h"
 
 static int blocking(struct call *call) {
-    return MPI_Reduce_scatter(call->buffers.send, call->buffers.receive, counts_of(call)->elements, call->message.type,
+    return MPI_Reduce_scatter(call->buffers.send, call->buffers.receive, get_counts(call)->elements, call->message.type,
                               call->message.reduction, call->peers.comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Ireduce_scatter(call->buffers.send, call->buffers.receive, counts_of(call)->elements, call->message.type,
+    return MPI_Ireduce_scatter(call->buffers.send, call->buffers.receive, get_counts(call)->elements, call->message.type,
                                call->message.reduction, call->peers.comm, call->window.requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Reduce_scatter_init(call->buffers.send, call->buffers.receive, counts_of(call)->elements, call->message.type,
+    return MPI_Reduce_scatter_init(call->buffers.send, call->buffers.receive, get_counts(call)->elements, call->message.type,
                                    call->message.reduction, call->peers.comm, MPI_INFO_NULL, call->window.requests);
 }
 
@@ -36,7 +36,7 @@ static void fill(struct call *call) {
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    const struct span span = block_of(call, call->peers.rank);
+    const struct span span = find_block(call, call->peers.rank);
     const int width = call->message.datatype->bytes;
     check_reduced(call, call->buffers.receive, span.bytes / width, span.at / width, 0, call->peers.ranks - 1, mismatch);
 }
@@ -46,19 +46,19 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation reduce_scatter = {
     .name = "reduce_scatter",
-    .help = "every rank's numbers, a block for each rank, reduced; every rank gets its own block, as much as its count says",
+    .help = "numbers of all ranks, reduced; every rank gets a block, with a count per rank",
     .standard = "MPI-4.1 6.10.2",
     REDUCE_SCATTER,
     RECEIVES({.base = 1}),
     .amounts.room = 2,
     COUNTED(prepare_single_counts),
-    .hooks.refuses = refuse_counts,
+    .hooks.refuse = refuse_counts,
     .forms = {blocking, nonblocking, persistent},
 };
 
 static const struct operation reduce_scatter_block = {
     .name = "reduce_scatter_block",
-    .help = "every rank's numbers, an equal block for each rank, reduced; every rank gets its own block",
+    .help = "numbers of all ranks, reduced; every rank gets an equal block",
     .standard = "MPI-4.1 6.10.1",
     REDUCE_SCATTER,
     RECEIVES({.base = 1}),

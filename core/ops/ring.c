@@ -1,11 +1,11 @@
-/* The rings of a periodic grid, all at once: in each the sum of its ranks goes once all the way round.
+/* The rings of a periodic grid, all at once: in each ring the sum of its ranks goes round once.
  *
  *   hop 1        hop 2          hop 3
- *   a -> b       a+b -> c       a+b+c -> a         and so that of b, by way of c and a, and that of c
+ *   a -> b       a+b -> c       a+b+c -> a         and the messages of b and c alike
  *
- * Every rank sends off a message that begins with its number, adds its number to each that it passes on, and after as many
- * hops as the ring has ranks gets its own back with the sum. The rest of the message must come back as it was. The first rank
- * of each ring, which is at the edge of the grid, times the rounds. The rows differ in how a hop is made. */
+ * Every rank sends a message that begins with its number, adds its number to each message that it passes on, and gets its
+ * own back with the sum after as many hops as the ring has ranks. The rest of the message must be unchanged. The first
+ * rank of each ring, at the edge of the grid, times the rounds. The rows differ in how a hop is made. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,12 +20,12 @@ enum { BEFORE, TIMED };
 enum { STAYS, REORDERS };
 enum { FENCE, PSCW };
 enum { IN_RING, ON_GRID };
-/* From where a hop takes the message: the core's own, on the first; then where the one before left it. */
+/* Buffer that a hop sends from: the core's on the first hop; then the one of the hop before. */
 enum { FROM_OWN, FROM_SPARE, FROM_LAST, KINDS_OF_HOP };
 
 struct ring;
 
-/* One hop: what lies in one place goes to the next rank, while what the one before sends comes into another. */
+/* One hop: sends one buffer to the next rank, and receives another from the rank before. */
 typedef int hop(struct call *, struct ring *, int which, const unsigned char *from, unsigned char *into);
 
 struct ring {
@@ -34,22 +34,22 @@ struct ring {
     int place, dimension, displacement;
     int next, previous;
     bool shifts;
-    /* Where messages lie by turns: on the last hop where the core looks for them. */
+    /* Buffers used alternately; that of the last hop is checked by the core. */
     unsigned char *spare, *last;
     MPI_Request requests[KINDS_OF_HOP][ENDS];
-    /* The communicator of neighbourhood collectives, and how many elements go to and come from which neighbour. */
+    /* Communicator of neighbourhood collectives, and the elements sent to and received from each neighbour. */
     MPI_Comm graph;
     int out[MOST_NEIGHBOURS], in[MOST_NEIGHBOURS], places[MOST_NEIGHBOURS];
-    /* The library's memory that others put into, two messages long, and the groups of either neighbour. */
+    /* Window of two messages, and the groups of both neighbours. */
     MPI_Win window;
     MPI_Group behind, before;
     int *order;
-    /* Rounds so far: each has another sum, so that none passes for the next one's. */
+    /* Rounds so far: each has a different sum, so that an old one is detected. */
     uint32_t turn, expected;
     struct mismatch mismatch;
 };
 
-static struct ring *ring_of(const struct call *call) {
+static struct ring *get_ring(const struct call *call) {
     return call->state;
 }
 
@@ -61,13 +61,13 @@ enum { DOWN = 2, BY_NUMBER = 4 };
 
 static const struct choice direction_choice = {
     .name = "direction",
-    .help = "which way round: right or left in the last dimension, down or up in the one before it, or dimension and sign",
+    .help = "direction: right or left in the last dimension, down or up in the one before it, or dimension and sign",
     .names = directions,
 };
 
 static const struct choice displacement_choice = {
     .name = "displacement",
-    .help = "places from one rank of a ring to the next",
+    .help = "distance on the grid from one rank of a ring to the next",
     .least = 1,
     .most = MOST_EXTENT,
     .usual = 1,
@@ -75,96 +75,96 @@ static const struct choice displacement_choice = {
 
 static const struct choice shift_choice = {
     .name = "shift",
-    .help = "when MPI_Cart_shift is asked who is next: once before, or in every round, timed",
+    .help = "calls of MPI_Cart_shift: once before, or in every round, timed",
     NAMES_OF("before", "timed"),
 };
 
 static const struct choice reorder_choice = {
     .name = "reorder",
-    .help = "whether the library may give ranks other places on the grid",
+    .help = "whether the library may reorder ranks on the grid",
     NAMES_OF("no", "yes"),
 };
 
-/* On a grid all but two of a rank's neighbours exchange nothing with it; not all libraries bear that. */
+/* On a grid most neighbours exchange nothing; not all libraries support that. */
 static const struct choice neighbours_choice = {
     .name = "graph",
-    .help = "whose neighbour a rank is: of those in its ring, or, with nothing for the others, of those on the grid",
+    .help = "neighbours: those in the ring (distributed), or all on the grid, most of which get nothing (cartesian)",
     NAMES_OF("distributed", "cartesian"),
 };
 
 static const struct choice epoch_choice = {
     .name = "epoch",
-    .help = "what ends a hop: fences of all ranks, or complete and wait with the neighbours",
+    .help = "what ends a hop: a fence of all ranks, or complete and wait with the neighbours",
     NAMES_OF("fence", "pscw"),
 };
 
-static int64_t direction_of(const struct call *call) {
-    return chosen(call, &direction_choice);
+static int64_t read_direction(const struct call *call) {
+    return read_choice(call, &direction_choice);
 }
 
-static int dimension_of(const struct call *call) {
-    const int64_t direction = direction_of(call);
+static int find_dimension(const struct call *call) {
+    const int64_t direction = read_direction(call);
     const int last = count_neighbours(call) / 2 - 1;
     return direction >= BY_NUMBER ? (int)(direction - BY_NUMBER) / 2 : direction >= DOWN ? last - 1 : last;
 }
 
-static int sign_of(const struct call *call) {
-    return direction_of(call) % 2 ? -1 : 1;
+static int find_sign(const struct call *call) {
+    return read_direction(call) % 2 ? -1 : 1;
 }
 
-static const char *refuses(const struct call *call) {
-    const int dimension = dimension_of(call);
+static const char *refuse_direction(const struct call *call) {
+    const int dimension = find_dimension(call);
     if (dimension < 0)
-        return "up and down are ways in the dimension before the last, and this grid has only one";
+        return "up and down need a grid with two or more dimensions";
     if (dimension >= count_neighbours(call) / 2)
         return "the grid has no such dimension";
-    if (chosen(call, &shift_choice) == TIMED && call->form == PERSISTENT)
-        return "a persistent request keeps its ranks, so that asking for them in every round would change nothing";
+    if (read_choice(call, &shift_choice) == TIMED && call->form == PERSISTENT)
+        return "shift=timed has no effect on persistent requests, whose ranks are fixed";
     return NULL;
 }
 
-static const char *refuses_shift(const struct call *call) {
-    const char *why = refuses(call);
-    if (!why && chosen(call, &shift_choice) == TIMED)
-        return "the call names no ranks, so that there is nothing to ask MPI_Cart_shift for";
-    if (!why && chosen(call, &neighbours_choice) == ON_GRID && chosen(call, &displacement_choice) != 1)
-        return "on a grid only the ranks beside each other are neighbours: displacement needs graph=distributed";
+static const char *refuse_shift(const struct call *call) {
+    const char *why = refuse_direction(call);
+    if (!why && read_choice(call, &shift_choice) == TIMED)
+        return "shift=timed has no effect on neighbourhood collectives, which take no ranks";
+    if (!why && read_choice(call, &neighbours_choice) == ON_GRID && read_choice(call, &displacement_choice) != 1)
+        return "displacement needs graph=distributed: on a grid only adjacent ranks are neighbours";
     return why;
 }
 
 /* --- who is in the ring --- */
 
-static int divisor(int a, int b) {
-    return b == 0 ? a : divisor(b, a % b);
+static int find_divisor(int a, int b) {
+    return b == 0 ? a : find_divisor(b, a % b);
 }
 
-static int extent_of(const struct ring *ring) {
+static int find_extent(const struct ring *ring) {
     return ring->on.grid.layout.extents[ring->dimension];
 }
 
-static int coordinate(const struct ring *ring, int place) {
-    return place / stride_of(&ring->on.grid.layout, ring->dimension) % extent_of(ring);
+static int find_coordinate(const struct ring *ring, int place) {
+    return place / find_stride(&ring->on.grid.layout, ring->dimension) % find_extent(ring);
 }
 
-static int place_behind(const struct ring *ring, int hops) {
-    const int extent = extent_of(ring), from = coordinate(ring, ring->place);
+static int find_place_after(const struct ring *ring, int hops) {
+    const int extent = find_extent(ring), from = find_coordinate(ring, ring->place);
     const int to = (int)(((int64_t)from + (int64_t)hops * ring->displacement) % extent + extent) % extent;
-    return ring->place + (to - from) * stride_of(&ring->on.grid.layout, ring->dimension);
+    return ring->place + (to - from) * find_stride(&ring->on.grid.layout, ring->dimension);
 }
 
 static bool is_edge(const struct call *call) {
-    const struct ring *ring = ring_of(call);
-    return coordinate(ring, ring->place) < divisor(extent_of(ring), abs(ring->displacement) % extent_of(ring));
+    const struct ring *ring = get_ring(call);
+    return find_coordinate(ring, ring->place) < find_divisor(find_extent(ring), abs(ring->displacement) % find_extent(ring));
 }
 
-static uint32_t number_of(const struct ring *ring, int place) {
+static uint32_t find_number(const struct ring *ring, int place) {
     return (uint32_t)place + ring->turn;
 }
 
 static void expect_sum(struct ring *ring) {
     ring->expected = 0;
     for (int hops = 0; hops < ring->on.grid.layout.hops; hops++)
-        ring->expected += number_of(ring, place_behind(ring, hops));
+        ring->expected += find_number(ring, find_place_after(ring, hops));
 }
 
 /* --- hops --- */
@@ -247,9 +247,9 @@ static void add(const struct call *call, unsigned char *message, uint32_t number
     memcpy(message, &sum, sizeof sum);
 }
 
-static int go_round(struct call *call) {
-    struct ring *ring = ring_of(call);
-    const uint32_t number = number_of(ring, ring->place);
+static int run_round(struct call *call) {
+    struct ring *ring = get_ring(call);
+    const uint32_t number = find_number(ring, ring->place);
     const unsigned char *from = call->buffers.send;
     int which = FROM_OWN, code = ring->shifts ? shift(ring) : MPI_SUCCESS;
     for (int remaining = ring->on.grid.layout.hops; remaining > 0 && !code; remaining--) {
@@ -264,8 +264,8 @@ static int go_round(struct call *call) {
 }
 
 static int before(struct call *call) {
-    struct ring *ring = ring_of(call);
-    const uint32_t number = number_of(ring, ring->place) + 1;
+    struct ring *ring = get_ring(call);
+    const uint32_t number = find_number(ring, ring->place) + 1;
     ring->turn++;
     ring->expected += (uint32_t)ring->on.grid.layout.hops;
     if (call->message.bytes >= NUMBER_BYTES)
@@ -273,9 +273,9 @@ static int before(struct call *call) {
     return MPI_SUCCESS;
 }
 
-/* The sum of every round is looked at; a wrong one is remembered until data are checked. */
+/* The sum of every round is checked; a wrong one is kept until data are checked. */
 static int after(struct call *call) {
-    struct ring *ring = ring_of(call);
+    struct ring *ring = get_ring(call);
     if (call->message.bytes < NUMBER_BYTES)
         return MPI_SUCCESS;
     const unsigned char *const right = (const unsigned char *)&ring->expected;
@@ -288,29 +288,29 @@ static int after(struct call *call) {
     return MPI_SUCCESS;
 }
 
-static unsigned stream(const struct call *call) {
-    return call->seed + (unsigned)ring_of(call)->place;
+static unsigned find_stream(const struct call *call) {
+    return call->seed + (unsigned)get_ring(call)->place;
 }
 
 static void fill(struct call *call) {
     if (call->message.bytes > NUMBER_BYTES)
-        fill_bytes(call->buffers.send + NUMBER_BYTES, call->message.bytes - NUMBER_BYTES, stream(call));
+        fill_bytes(call->buffers.send + NUMBER_BYTES, call->message.bytes - NUMBER_BYTES, find_stream(call));
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    *mismatch = ring_of(call)->mismatch;
+    *mismatch = get_ring(call)->mismatch;
     if (call->message.bytes > NUMBER_BYTES)
-        check_bytes(call->buffers.receive + NUMBER_BYTES, call->message.bytes - NUMBER_BYTES, stream(call), NUMBER_BYTES,
+        check_bytes(call->buffers.receive + NUMBER_BYTES, call->message.bytes - NUMBER_BYTES, find_stream(call), NUMBER_BYTES,
                     mismatch);
 }
 
 /* --- before and after --- */
 
-/* Which rank of the team has which place; from groups, which no other rank needs to take part in. */
+/* Reads the rank of the team at each place, from groups, since no other rank calls this. */
 static int read_order(struct call *call, struct ring *ring) {
     MPI_Group team = MPI_GROUP_NULL, grid = MPI_GROUP_NULL;
     const int ranks = ring->on.grid.layout.ranks;
-    int *const places = ask_memory(2 * (size_t)ranks * sizeof *places), *const numbers = places + ranks;
+    int *const places = try_memory(2 * (size_t)ranks * sizeof *places), *const numbers = places + ranks;
     if (!places)
         return MPI_ERR_NO_MEM;
     ring->order = places;
@@ -332,7 +332,7 @@ static int read_order(struct call *call, struct ring *ring) {
 
 static int make_grid(struct call *call, struct ring *ring) {
     struct layout *layout = &ring->on.grid.layout;
-    const int reorders = chosen(call, &reorder_choice) == REORDERS;
+    const int reorders = read_choice(call, &reorder_choice) == REORDERS;
     int code = choose_grid(call, &ring->on.grid);
     if (!code)
         code = MPI_Cart_create(call->peers.members, layout->dimensions, layout->extents, ring->on.grid.periods, reorders,
@@ -342,11 +342,11 @@ static int make_grid(struct call *call, struct ring *ring) {
     return code ? code : read_order(call, ring);
 }
 
-static int find_way(struct call *call, struct ring *ring) {
+static int find_ring(struct call *call, struct ring *ring) {
     struct layout *layout = &ring->on.grid.layout;
-    ring->dimension = dimension_of(call);
-    ring->displacement = sign_of(call) * (int)chosen(call, &displacement_choice);
-    layout->hops = extent_of(ring) / divisor(extent_of(ring), abs(ring->displacement) % extent_of(ring));
+    ring->dimension = find_dimension(call);
+    ring->displacement = find_sign(call) * (int)read_choice(call, &displacement_choice);
+    layout->hops = find_extent(ring) / find_divisor(find_extent(ring), abs(ring->displacement) % find_extent(ring));
     call->layout = layout;
     call->moved.messages = (int64_t)layout->ranks * layout->hops;
     call->moved.bytes = call->moved.messages * call->message.bytes;
@@ -355,29 +355,29 @@ static int find_way(struct call *call, struct ring *ring) {
 }
 
 static int prepare(struct call *call, hop *const forms[FORMS]) {
-    int code = keep_new_comm(call, sizeof(struct ring));
+    int code = make_new_comm_state(call, sizeof(struct ring));
     if (code)
         return code;
-    struct ring *ring = ring_of(call);
+    struct ring *ring = get_ring(call);
     ring->hop = forms[call->form];
-    ring->shifts = chosen(call, &shift_choice) == TIMED;
+    ring->shifts = read_choice(call, &shift_choice) == TIMED;
     ring->window = MPI_WIN_NULL;
     ring->graph = MPI_COMM_NULL;
     ring->behind = ring->before = MPI_GROUP_NULL;
     for (int which = 0; which < KINDS_OF_HOP; which++)
         ring->requests[which][OUT] = ring->requests[which][IN] = MPI_REQUEST_NULL;
     code = make_grid(call, ring);
-    return code ? code : find_way(call, ring);
+    return code ? code : find_ring(call, ring);
 }
 
-static int take_spare(struct call *call, struct ring *ring) {
+static int allocate_spare(struct call *call, struct ring *ring) {
     ring->last = call->buffers.receive;
-    ring->spare = ask_aligned_memory(LINE, (size_t)(call->message.bytes / LINE + 1) * LINE);
+    ring->spare = try_aligned_memory(LINE, (size_t)(call->message.bytes / LINE + 1) * LINE);
     return ring->spare ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-/* Acts for each kind of hop, from where to where. */
-static int each_kind(struct call *call, struct ring *ring, hop *act) {
+/* Calls `act` for each kind of hop with its buffers. */
+static int for_each_hop(struct call *call, struct ring *ring, hop *act) {
     unsigned char *const first = ring->on.grid.layout.hops % 2 ? ring->last : ring->spare;
     int code = act(call, ring, FROM_OWN, call->buffers.send, first);
     if (!code)
@@ -395,7 +395,7 @@ static int make_requests(struct call *call, struct ring *ring, int which, const 
 }
 
 static int expect_messages(struct call *call, const struct ring *ring) {
-    const int code = keep_receipts(call, call->form == BLOCKING ? 1 : ENDS, 1, call->message.type);
+    const int code = make_receipts(call, call->form == BLOCKING ? 1 : ENDS, 1, call->message.type);
     if (!code)
         expect_receipt(call, IN, (struct receipt){ring->previous, TAG, call->message.count});
     return code;
@@ -405,21 +405,21 @@ static int prepare_messages(struct call *call) {
     static hop *const forms[FORMS] = {sendrecv, exchange, start_both};
     int code = prepare(call, forms);
     if (!code)
-        code = expect_messages(call, ring_of(call));
+        code = expect_messages(call, get_ring(call));
     if (!code)
-        code = take_spare(call, ring_of(call));
-    return code || call->form != PERSISTENT ? code : each_kind(call, ring_of(call), make_requests);
+        code = allocate_spare(call, get_ring(call));
+    return code || call->form != PERSISTENT ? code : for_each_hop(call, get_ring(call), make_requests);
 }
 
-/* On the grid each rank has two neighbours in every dimension, of which one is sent to, and the other's message comes. */
+/* On the grid each rank has two neighbours per dimension: it sends to one and receives from the other. */
 static int use_grid(struct call *call, struct ring *ring) {
-    const int ahead = sign_of(call) > 0;
+    const int ahead = find_sign(call) > 0;
     ring->out[2 * ring->dimension + ahead] = call->message.count;
     ring->in[2 * ring->dimension + !ahead] = call->message.count;
     return MPI_Comm_dup(ring->on.new_comm.comm, &ring->graph);
 }
 
-/* Of a communicator without a grid, since Open MPI 5.0 takes a graph that is made on a grid for that grid. */
+/* Made of a communicator without a grid, since Open MPI 5.0 uses the grid instead of the new graph otherwise. */
 static int use_graph(struct call *call, struct ring *ring) {
     int *volatile weights = MPI_UNWEIGHTED;
     MPI_Comm plain;
@@ -441,12 +441,12 @@ static int init_alltoall(struct call *call, struct ring *ring, int which, const 
 static int prepare_neighbours_of_ring(struct call *call) {
     static hop *const forms[FORMS] = {alltoall, ialltoall, start_alltoall};
     int code = prepare(call, forms);
-    struct ring *ring = ring_of(call);
+    struct ring *ring = get_ring(call);
     if (!code)
-        code = chosen(call, &neighbours_choice) == ON_GRID ? use_grid(call, ring) : use_graph(call, ring);
+        code = read_choice(call, &neighbours_choice) == ON_GRID ? use_grid(call, ring) : use_graph(call, ring);
     if (!code)
-        code = take_spare(call, ring);
-    return code || call->form != PERSISTENT ? code : each_kind(call, ring, init_alltoall);
+        code = allocate_spare(call, ring);
+    return code || call->form != PERSISTENT ? code : for_each_hop(call, ring, init_alltoall);
 }
 
 static int make_groups(struct ring *ring) {
@@ -463,9 +463,9 @@ static int make_groups(struct ring *ring) {
 
 static int prepare_put(struct call *call) {
     static hop *const fences[FORMS] = {put_and_fence}, *const completes[FORMS] = {put_and_complete};
-    const bool fenced = chosen(call, &epoch_choice) == FENCE;
+    const bool fenced = read_choice(call, &epoch_choice) == FENCE;
     int code = prepare(call, fenced ? fences : completes);
-    struct ring *ring = ring_of(call);
+    struct ring *ring = get_ring(call);
     if (!code)
         code = MPI_Win_allocate(2 * (MPI_Aint)(call->message.bytes + LINE), 1, MPI_INFO_NULL, ring->on.new_comm.comm, &ring->last,
                                 &ring->window);
@@ -482,7 +482,7 @@ static void free_group(MPI_Group *group) {
 }
 
 static void finish(struct call *call) {
-    struct ring *ring = ring_of(call);
+    struct ring *ring = get_ring(call);
     if (!ring)
         return;
     for (int which = 0; which < KINDS_OF_HOP; which++)
@@ -505,44 +505,44 @@ static void finish(struct call *call) {
 
 #define WAYS &direction_choice, &displacement_choice, &dimensions_choice, &grid_choice, &shift_choice, &reorder_choice
 #define GOES_ROUND \
-    .metric = "time", .timing.start = "none", .data.sized = true, .data.datatypes = WHOLE_NUMBERS, SENDS({.base = 1}), \
-    RECEIVES({.base = 1}), .hooks.takes = ranks_of_grid, .hooks.measures = is_edge, .timing.completes = true, \
+    .metric = METRIC_TIME, .timing.start = "none", .data.sized = true, .data.datatypes = WHOLE_NUMBERS, SENDS({.base = 1}), \
+    RECEIVES({.base = 1}), .hooks.takes = count_grid_ranks, .hooks.measures = is_edge, .timing.completes = true, \
     .data.keeps_buffers = true, .data.numbers_rounds = true, .hooks.finish = finish, .hooks.before = before, \
     .hooks.after = after, .hooks.fill = fill, .hooks.check = check
 
 static const struct operation ring_row = {
     .name = "ring",
-    .help = "in each ring of a periodic grid the sum of its ranks goes once round: MPI_Sendrecv, or MPI_Isend and MPI_Irecv",
+    .help = "the sum over each ring of a periodic grid, passed around once, by MPI_Sendrecv, or MPI_Isend and MPI_Irecv",
     .standard = "MPI-4.1 8.5.6",
-    .kind = "point-to-point",
+    .kind = KIND_POINT_TO_POINT,
     GOES_ROUND,
     CHOICES(WAYS),
-    .hooks.refuses = refuses,
-    .forms = {go_round, go_round, go_round},
+    .hooks.refuse = refuse_direction,
+    .forms = {run_round, run_round, run_round},
     .hooks.prepare = prepare_messages,
 };
 
 static const struct operation ring_neighbor = {
     .name = "ring-neighbor",
-    .help = "in each ring of a periodic grid the sum of its ranks goes once round, by a neighbourhood collective a hop",
+    .help = "the sum over each ring of a periodic grid, passed around once, by a neighbourhood collective per hop",
     .standard = "MPI-4.1 8.6.2",
-    .kind = "neighbourhood",
+    .kind = KIND_NEIGHBOURHOOD,
     GOES_ROUND,
     CHOICES(&neighbours_choice, WAYS),
-    .hooks.refuses = refuses_shift,
-    .forms = {go_round, go_round, go_round},
+    .hooks.refuse = refuse_shift,
+    .forms = {run_round, run_round, run_round},
     .hooks.prepare = prepare_neighbours_of_ring,
 };
 
 static const struct operation ring_put = {
     .name = "ring-put",
-    .help = "in each ring of a periodic grid the sum of its ranks goes once round, put into the memory of the next rank",
+    .help = "the sum over each ring of a periodic grid, passed around once, by MPI_Put to the next rank",
     .standard = "MPI-4.1 12.3.1",
-    .kind = "one-sided",
+    .kind = KIND_ONE_SIDED,
     GOES_ROUND,
     CHOICES(&epoch_choice, WAYS),
-    .hooks.refuses = refuses,
-    .forms = {go_round},
+    .hooks.refuse = refuse_direction,
+    .forms = {run_round},
     .hooks.prepare = prepare_put,
 };
 REGISTER(operation, ring_row);

@@ -35,7 +35,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
     check_reduced(call, call->buffers.receive, call->message.count, 0, 0, call->peers.rank, mismatch);
 }
 
-/* What rank 0 receives is undefined. */
+/* The result on rank 0 is undefined. */
 static void check_exclusive(const struct call *call, struct mismatch *mismatch) {
     if (call->peers.rank > 0)
         check_reduced(call, call->buffers.receive, call->message.count, 0, 0, call->peers.rank - 1, mismatch);
@@ -47,7 +47,7 @@ static void check_exclusive(const struct call *call, struct mismatch *mismatch) 
 
 static const struct operation scan = {
     .name = "scan",
-    .help = "the numbers of all ranks up to the own, reduced",
+    .help = "numbers of all ranks up to the own rank, reduced",
     .standard = "MPI-4.1 6.11.1",
     SCAN,
     .forms = {blocking, nonblocking, persistent},
@@ -56,7 +56,7 @@ static const struct operation scan = {
 
 static const struct operation exscan = {
     .name = "exscan",
-    .help = "the numbers of all ranks before the own, reduced; rank 0 gets nothing",
+    .help = "numbers of all ranks before the own rank, reduced; rank 0 gets nothing",
     .standard = "MPI-4.1 6.11.2",
     SCAN,
     .forms = {blocking_exclusive, nonblocking_exclusive, persistent_exclusive},

@@ -38,20 +38,20 @@ static int persistent_v(struct call *call) {
 
 static void fill(struct call *call) {
     for (int rank = 0; rank < call->peers.ranks && call->peers.rank == call->peers.root; rank++) {
-        const struct span span = block_of(call, rank);
+        const struct span span = find_block(call, rank);
         fill_bytes(call->buffers.send + span.at, span.bytes, call->seed + (unsigned)rank);
     }
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     if (call->buffers.receive != MPI_IN_PLACE)
-        check_bytes(call->buffers.receive, block_of(call, call->peers.rank).bytes, call->seed + (unsigned)call->peers.rank, 0,
+        check_bytes(call->buffers.receive, find_block(call, call->peers.rank).bytes, call->seed + (unsigned)call->peers.rank, 0,
                     mismatch);
 }
 
 static const struct operation scatter = {
     .name = "scatter",
-    .help = "the root sends a block of its own to every rank",
+    .help = "the root sends a different block to every rank",
     .standard = "MPI-4.1 6.6",
     COLLECTIVE,
     .amounts.root_send = {.each = 1},
@@ -66,7 +66,7 @@ static const struct operation scatter = {
 
 static const struct operation scatterv = {
     .name = "scatterv",
-    .help = "the root sends a block of its own to every rank, as much as the rank's count says",
+    .help = "the root sends a different block to every rank, with a count per rank",
     .standard = "MPI-4.1 6.6",
     COLLECTIVE,
     .amounts.root_send = {.each = 1},
@@ -76,7 +76,7 @@ static const struct operation scatterv = {
     .ranks.rooted = true,
     .data.in_place = IN_PLACE_ROOT_KEEPS,
     COUNTED(prepare_single_counts),
-    .hooks.refuses = refuse_counts,
+    .hooks.refuse = refuse_counts,
     .forms = {blocking_v, nonblocking_v, persistent_v},
     .hooks.fill = fill,
     .hooks.check = check,

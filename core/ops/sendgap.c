@@ -1,5 +1,5 @@
-/* How soon a rank can send again: sends in a row, none of which awaits an answer. Before the next row begins, and untimed, the
- * receiver says that all have arrived, so that what is timed never is an earlier row's backlog. */
+/* How soon a rank can send again: sends in sequence without an answer. Before the next sequence, untimed, the receiver
+ * confirms all messages, so that no backlog of an earlier one is timed. */
 #include "kit/data.h"
 #include "kit/modes.h"
 #include "kit/receipts.h"
@@ -10,7 +10,7 @@ static int blocking(struct call *call) {
     const bool sends = call->peers.rank == call->peers.first;
     int code = MPI_SUCCESS;
     for (int i = 0; i < SENDS_IN_A_ROW && !code; i++)
-        code = sends ? MPI_Send(call->buffers.send + (call->window.apart ? i * RESEND_STEP : 0), call->message.count,
+        code = sends ? MPI_Send(call->buffers.send + (call->window.shifted ? i * RESEND_STEP : 0), call->message.count,
                                 call->message.type, call->peers.second, TAG, call->peers.comm)
                      : MPI_Recv(call->buffers.receive, call->message.count, call->message.type, call->peers.first, TAG,
                                 call->peers.comm, next_receipt(call));
@@ -32,16 +32,16 @@ static void fill(struct call *call) {
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    const long last = call->window.apart ? (SENDS_IN_A_ROW - 1) * RESEND_STEP : 0;
+    const long last = call->window.shifted ? (SENDS_IN_A_ROW - 1) * RESEND_STEP : 0;
     check_bytes_from(call->buffers.receive, last, call->buffers.receive_bytes, call->seed, 0, mismatch);
 }
 
 static const struct operation send_gap = {
     .name = "send-gap",
-    .help = "from one MPI_Send to another rank to the next, of 32 in a row whose answer nobody awaits (MPBench's latency)",
+    .help = "time between MPI_Sends to another rank, of 32 in sequence without an answer (MPBench's latency)",
     .standard = "MPI-4.1 3.2",
     POINT_TO_POINT,
-    .metric = "time",
+    .metric = METRIC_TIME,
     .amounts.root_send = {.base = 1},
     .amounts.receive = {.base = 1},
     .ranks.between_two = true,

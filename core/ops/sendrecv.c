@@ -1,4 +1,4 @@
-/* The chain of all ranks, closed to a ring: everyone sends to the right and receives from the left in one call. */
+/* The ring of all ranks: each sends to the right and receives from the left in one call. */
 #include "kit/data.h"
 #include "kit/modes.h"
 #include "kit/receipts.h"
@@ -6,48 +6,49 @@
 enum { TAG = 1 };
 
 static int blocking(struct call *call) {
-    return MPI_Sendrecv(call->buffers.send, call->message.count, call->message.type, right_of(call), TAG, call->buffers.receive,
-                        call->message.count, call->message.type, left_of(call), TAG, call->peers.comm, next_receipt(call));
+    return MPI_Sendrecv(call->buffers.send, call->message.count, call->message.type, find_right(call), TAG, call->buffers.receive,
+                        call->message.count, call->message.type, find_left(call), TAG, call->peers.comm, next_receipt(call));
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Isendrecv(call->buffers.send, call->message.count, call->message.type, right_of(call), TAG, call->buffers.receive,
-                         call->message.count, call->message.type, left_of(call), TAG, call->peers.comm, call->window.requests);
+    return MPI_Isendrecv(call->buffers.send, call->message.count, call->message.type, find_right(call), TAG,
+                         call->buffers.receive, call->message.count, call->message.type, find_left(call), TAG, call->peers.comm,
+                         call->window.requests);
 }
 
 static int blocking_replace(struct call *call) {
-    return MPI_Sendrecv_replace(call->buffers.receive, call->message.count, call->message.type, right_of(call), TAG,
-                                left_of(call), TAG, call->peers.comm, next_receipt(call));
+    return MPI_Sendrecv_replace(call->buffers.receive, call->message.count, call->message.type, find_right(call), TAG,
+                                find_left(call), TAG, call->peers.comm, next_receipt(call));
 }
 
 static int nonblocking_replace(struct call *call) {
-    return MPI_Isendrecv_replace(call->buffers.receive, call->message.count, call->message.type, right_of(call), TAG,
-                                 left_of(call), TAG, call->peers.comm, call->window.requests);
+    return MPI_Isendrecv_replace(call->buffers.receive, call->message.count, call->message.type, find_right(call), TAG,
+                                 find_left(call), TAG, call->peers.comm, call->window.requests);
 }
 
-/* What the status of MPI_Isendrecv holds is not agreed on: Open MPI 5.0 sets that of the receive, MPICH 5.0 sets none. */
+/* The status of MPI_Isendrecv is not agreed on: Open MPI 5.0 sets that of the receive, MPICH 5.0 none. */
 static int prepare(struct call *call) {
     if (call->form != BLOCKING)
         return MPI_SUCCESS;
-    return expect_receipts(call, call->message.type, (struct receipt){left_of(call), TAG, call->message.count});
+    return expect_receipts(call, call->message.type, (struct receipt){find_left(call), TAG, call->message.count});
 }
 
 static void fill(struct call *call) {
     fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed + (unsigned)call->peers.rank);
 }
 
-/* What is replaced lies where it is received. From call to call it moves on around the ring. */
+/* The buffer that is replaced is the receive buffer. Its data move on around the ring with every call. */
 static void fill_both(struct call *call) {
     fill(call);
     fill_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed + (unsigned)call->peers.rank);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    check_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed + (unsigned)left_of(call), 0, mismatch);
+    check_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed + (unsigned)find_left(call), 0, mismatch);
 }
 
 #define AROUND \
-    POINT_TO_POINT, .standard = "MPI-4.1 3.10", .metric = "time", SENDS({.base = 1}), RECEIVES({.base = 1}), \
+    POINT_TO_POINT, .standard = "MPI-4.1 3.10", .metric = METRIC_TIME, SENDS({.base = 1}), RECEIVES({.base = 1}), \
         .ranks.least = 2, .timing.threads = true, .timing.start = "window", .hooks.prepare = prepare, .hooks.check = check
 
 static const struct operation sendrecv = {

@@ -6,7 +6,7 @@ struct state {
 };
 
 static int prepare(struct call *call) {
-    const int code = keep_new_comm(call, sizeof(struct state));
+    const int code = make_new_comm_state(call, sizeof(struct state));
     if (!code)
         ((struct state *)call->state)->session = MPI_SESSION_NULL;
     return code;
@@ -23,7 +23,7 @@ static int blocking(struct call *call) {
     return code;
 }
 
-/* A session is ended when all that was made in it is gone. */
+/* A session ends after everything created in it was freed. */
 static int after(struct call *call) {
     struct state *state = call->state;
     int code = free_new_comm(call);
@@ -43,7 +43,7 @@ static void finish(struct call *call) {
 
 static const struct operation session = {
     .name = "session",
-    .help = "a session is begun and a communicator made of all its ranks; both are put away after it",
+    .help = "starts a session and creates a communicator of all its ranks; both are freed after each call, untimed",
     .standard = "MPI-4.1 11.3.1",
     PROCESS,
     .forms = {blocking},

@@ -1,12 +1,12 @@
-/* Operations that send nothing and take a time that is known: what they are measured to take tests the measurement.
- * MPIPerf calls them WaitPatternNull and WaitPatternUp. */
+/* Operations without messages and with a known time, to test the measurement. MPIPerf calls them WaitPatternNull and
+ * WaitPatternUp. */
 #define _GNU_SOURCE
 #include <time.h>
 
 #include "base/op.h"
 
-/* Waiting is timed by a clock of its own, whatever time source is under test. */
-static int64_t now_ns(void) {
+/* Waiting uses its own clock, independent of the time source under test. */
+static int64_t read_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
@@ -18,8 +18,8 @@ static int wait_null(struct call *call) {
 }
 
 static int wait_up(struct call *call) {
-    const int64_t until_ns = now_ns() + 1000 * (call->peers.rank + 1);
-    while (now_ns() < until_ns)
+    const int64_t until_ns = read_now_ns() + 1000 * (call->peers.rank + 1);
+    while (read_now_ns() < until_ns)
         continue;
     return MPI_SUCCESS;
 }
@@ -28,8 +28,8 @@ static const struct operation null = {
     .name = "wait-null",
     .help = "no rank does anything: the true time is 0",
     .standard = "none",
-    .kind = "self-test",
-    .metric = "time",
+    .kind = KIND_SELF_TEST,
+    .metric = METRIC_TIME,
     .timing.start = "window",
     .unchecked = "it calls nothing",
     .forms = {wait_null},
@@ -37,10 +37,10 @@ static const struct operation null = {
 
 static const struct operation up = {
     .name = "wait-up",
-    .help = "rank i waits i + 1 microseconds: the true time is as many microseconds as there are ranks",
+    .help = "rank i waits i + 1 microseconds: the true time in microseconds is the number of ranks",
     .standard = "none",
-    .kind = "self-test",
-    .metric = "time",
+    .kind = KIND_SELF_TEST,
+    .metric = METRIC_TIME,
     .timing.start = "window",
     .unchecked = "it calls nothing",
     .forms = {wait_up},

@@ -10,7 +10,7 @@ struct state {
 };
 
 static int prepare(struct call *call) {
-    struct state *state = call->state = ask_memory(sizeof *state);
+    struct state *state = call->state = try_memory(sizeof *state);
     if (!state)
         return MPI_ERR_NO_MEM;
     state->win = MPI_WIN_NULL;
@@ -28,14 +28,14 @@ static int allocate(struct call *call) {
     return MPI_Win_allocate(call->message.bytes, 1, MPI_INFO_NULL, call->peers.members, &memory, &state->win);
 }
 
-static int look(MPI_Win win, struct properties *observed) {
+static int read_window(MPI_Win win, struct properties *observed) {
     MPI_Group group;
     MPI_Aint *bytes = NULL;
     int has_bytes = 0;
     int code = MPI_Win_get_group(win, &group);
     if (code)
         return code;
-    code = look_at_group(group, observed);
+    code = read_group(group, observed);
     if (!code)
         code = MPI_Win_get_attr(win, MPI_WIN_SIZE, &bytes, &has_bytes);
     observed->window_bytes = has_bytes ? (int64_t)*bytes : -1;
@@ -47,7 +47,7 @@ static int after(struct call *call) {
     state->observed = (struct properties){0};
     if (state->win == MPI_WIN_NULL)
         return MPI_SUCCESS;
-    const int code = look(state->win, &state->observed);
+    const int code = read_window(state->win, &state->observed);
     return code ? code : MPI_Win_free(&state->win);
 }
 
@@ -72,7 +72,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation win_create = {
     .name = "win_create",
-    .help = "a window is made of memory that is there; it is freed after it",
+    .help = "creates a window of existing memory; freed after each call, untimed",
     .standard = "MPI-4.1 12.2.1",
     MAKES_WINDOW,
     RECEIVES({.base = 1}),
@@ -82,7 +82,7 @@ REGISTER(operation, win_create);
 
 static const struct operation win_allocate = {
     .name = "win_allocate",
-    .help = "a window is made with memory of its own; both are freed after it",
+    .help = "creates a window with new memory; both are freed after each call, untimed",
     .standard = "MPI-4.1 12.2.2",
     MAKES_WINDOW,
     .forms = {allocate},

@@ -1,4 +1,4 @@
-/* Describes the units that registered themselves, as JSON. */
+/* The registered units as JSON. */
 #include "output/describe.h"
 
 #include <stdio.h>
@@ -56,7 +56,7 @@ static void describe_limits(FILE *out, const struct operation *operation) {
     describe_switch(out, "between_two", operation->ranks.between_two);
     fprintf(out, ",\"messages\":%d,\"rounds\":%d", counted ? operation->data.messages : 1,
             operation->timing.rounds ? operation->timing.rounds : 1);
-    describe_switch(out, "once", operation->hooks.once_ns != NULL);
+    describe_switch(out, "once", operation->hooks.read_once_ns != NULL);
     describe_switch(out, "rings", operation->hooks.measures != NULL);
     describe_switch(out, "large", operation->data.large);
     describe_switch(out, "keeps_buffers", operation->data.keeps_buffers);
@@ -66,7 +66,7 @@ static void describe_datatypes(FILE *out, const struct operation *operation) {
     const char *separator = "";
     fputs(",\"datatypes\":[", out);
     EACH_BY_NAME(datatype, unit)
-        if (can_have(operation, unit)) {
+        if (accepts_datatype(operation, unit)) {
             fprintf(out, "%s\"%s\"", separator, unit->name);
             separator = ",";
         }
@@ -82,7 +82,7 @@ static void describe_values(FILE *out, const struct choice *choice) {
 
 static void describe_choice(FILE *out, const struct choice *choice) {
     char usual[NAME_BYTES];
-    write_value(choice, usual_value(choice), usual);
+    format_value(choice, find_default_value(choice), usual);
     describe_name(out, choice->name, choice->help);
     describe_values(out, choice);
     fprintf(out, ",\"least\":%lld,\"most\":%lld", (long long)choice->least, (long long)choice->most);
@@ -92,7 +92,7 @@ static void describe_choice(FILE *out, const struct choice *choice) {
 
 static void describe_choices(FILE *out, const struct operation *operation) {
     const struct choice *choices[MOST_CHOICES];
-    const int count = choices_of(operation, choices);
+    const int count = list_choices(operation, choices);
     fputs(",\"options\":[", out);
     for (int i = 0; i < count; i++) {
         fputs(i ? ",{" : "{", out);
@@ -105,10 +105,10 @@ static void describe_choices(FILE *out, const struct operation *operation) {
 static void describe_operation(FILE *out, const struct operation *operation) {
     describe_name(out, operation->name, operation->help);
     describe_text(out, "standard", operation->standard);
-    describe_text(out, "kind", operation->kind);
-    describe_text(out, "metric", operation->metric);
+    describe_text(out, "kind", kind_names[operation->kind]);
+    describe_text(out, "metric", metric_names[operation->metric]);
     describe_forms(out, operation);
-    describe_text(out, "form", default_form(operation));
+    describe_text(out, "form", find_default_form(operation));
     describe_amount(out, "send", operation->amounts.send);
     describe_amount(out, "receive", operation->amounts.receive);
     describe_amount(out, "root_send", operation->amounts.root_send);
@@ -117,7 +117,7 @@ static void describe_operation(FILE *out, const struct operation *operation) {
     describe_switch(out, "sized", operation->data.sized);
     describe_switch(out, "in_place", operation->data.in_place != NOT_IN_PLACE);
     describe_switch(out, "rooted", operation->ranks.rooted);
-    describe_text(out, "datatype", default_datatype(operation));
+    describe_text(out, "datatype", find_default_datatype(operation));
     describe_datatypes(out, operation);
     describe_text(out, "start", operation->timing.start);
     describe_switch(out, "checked", operation->hooks.check || operation->timing.synchronises);

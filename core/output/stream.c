@@ -1,4 +1,5 @@
-/* The stream: JSON, one record a line, flushed line by line, so that whatever was finished can be read after any end. */
+/* The stream: JSON, one record per line, flushed after each, so that complete records can be read however the launch
+ * ends. */
 #define _GNU_SOURCE
 #include "output/stream.h"
 
@@ -10,7 +11,7 @@
 #include "base/choices.h"
 #include "base/core.h"
 #include "base/registry.h"
-#include "base/spent.h"
+#include "base/time_parts.h"
 #include "kit/memory.h"
 #include "output/result.h"
 #include "request/request.h"
@@ -38,8 +39,8 @@ void write_text(FILE *stream, const char *key, const char *text) {
     write_string(stream, text);
 }
 
-/* The launcher ends all at once, and must have had the line before. */
-static void give_up(void) {
+/* The launcher ends all ranks at once, and must have received the line before. */
+static void abort_launch(void) {
     const struct timespec nap = {.tv_nsec = 200000000};
     fprintf(stderr, "rankbench-core: the stream cannot be written (%s)\n", strerror(errno));
     nanosleep(&nap, NULL);
@@ -49,12 +50,12 @@ static void give_up(void) {
 void end_record(FILE *stream) {
     fputs("}\n", stream);
     if (fflush(stream) != 0 || ferror(stream))
-        give_up();
+        abort_launch();
 }
 
 static void write_sources(FILE *stream, const struct source_fact *sources) {
     fputs(",\"sources\":[", stream);
-    for (int i = 0; i < source_count(); i++) {
+    for (int i = 0; i < count_sources(); i++) {
         fprintf(stream, "%s{\"name\":\"%s\",\"usable\":%s", i ? "," : "", sources[i].name, sources[i].usable ? "true" : "false");
         write_text(stream, "reason", sources[i].reason);
         fprintf(stream, ",\"resolution_ns\":%lld,\"cost_ns\":%.1f}", (long long)sources[i].resolution_ns, sources[i].cost_ns);
@@ -68,7 +69,7 @@ void write_launch(FILE *stream, const struct launch_fact *launch, const struct w
     fprintf(stream, ",\"mpi_version\":\"%d.%d\",\"core\":\"" CORE_VERSION "\"", launch->mpi_version, launch->mpi_subversion);
     write_text(stream, "source", world->source->name);
     write_text(stream, "source_reason", world->why);
-    const struct source_fact *chosen = fact_of(world->sources, world->source->name);
+    const struct source_fact *chosen = find_source_fact(world->sources, world->source->name);
     fprintf(stream, ",\"resolution_ns\":%lld,\"cost_ns\":%.1f", (long long)chosen->resolution_ns, chosen->cost_ns);
     write_text(stream, "synchronisation", world->synchronisation->name);
     fprintf(stream, ",\"last_level_cache_bytes\":%lld", (long long)launch->last_level_cache_bytes);
@@ -112,7 +113,7 @@ void write_begin(FILE *stream, int index, double hop_ns, struct slot slot) {
     end_record(stream);
 }
 
-/* Writes an array with one number a sample, in tenths where it is not whole. */
+/* Writes a number, with a decimal unless it is whole. */
 static void write_number(FILE *stream, const char *separator, double value) {
     fprintf(stream, value == floor(value) ? "%s%.0f" : "%s%.1f", separator, value);
 }
@@ -163,22 +164,22 @@ void write_rank_series(FILE *stream, int rank, const struct sample *samples, con
     write_series(stream, rank, samples, result);
 }
 
-static void write_memory(FILE *stream, const struct wanted *wanted) {
-    write_text(stream, "cache", wanted->cache);
-    write_text(stream, "buffers", wanted->buffers);
-    write_text(stream, "pages", wanted->pages);
-    fprintf(stream, ",\"alignment\":%lld,\"root\":%lld", (long long)wanted->alignment, (long long)wanted->root);
+static void write_memory(FILE *stream, const struct request *request) {
+    write_text(stream, "cache", request->cache);
+    write_text(stream, "buffers", request->buffers);
+    write_text(stream, "pages", request->pages);
+    fprintf(stream, ",\"alignment\":%lld,\"root\":%lld", (long long)request->alignment, (long long)request->root);
 }
 
-static void write_options(FILE *stream, const struct wanted *wanted) {
+static void write_options(FILE *stream, const struct request *request) {
     const struct choice *choices[MOST_CHOICES];
-    const int count = choices_of(find_operation(wanted->operation), choices);
+    const int count = list_choices(find_operation(request->operation), choices);
     const char *separator = "";
     char value[NAME_BYTES];
     fputs(",\"options\":{", stream);
     for (int i = 0; i < count; i++)
-        if (wanted->values[i] != usual_value(choices[i])) {
-            write_value(choices[i], wanted->values[i], value);
+        if (request->values[i] != find_default_value(choices[i])) {
+            format_value(choices[i], request->values[i], value);
             fprintf(stream, "%s\"%s\":\"%s\"", separator, choices[i]->name, value);
             separator = ",";
         }
@@ -224,20 +225,20 @@ static void write_layout(FILE *stream, const struct layout *layout) {
     fprintf(stream, ",\"hops\":%d", layout->hops);
 }
 
-/* Only what was measured on right data is a figure. The record is open: series of single ranks may follow. */
-void write_result(FILE *stream, int index, const struct wanted *wanted, const struct result *result) {
+/* Samples are written only for right data. The record stays open: series of single ranks may follow. */
+void write_result(FILE *stream, int index, const struct request *request, const struct result *result) {
     const struct measurement *measurement = &result->measurement;
     fprintf(stream, "{\"record\":\"case\",\"case\":%d", index);
     write_text(stream, "status", statuses[result->severity]);
     write_text(stream, "reason", result->reason);
     write_text(stream, "cause", result->cause);
-    write_text(stream, "operation", wanted->operation);
-    write_text(stream, "form", wanted->form);
-    fprintf(stream, ",\"bytes\":%lld", (long long)wanted->bytes);
-    write_text(stream, "datatype", wanted->datatype);
-    write_text(stream, "start", wanted->start);
-    write_memory(stream, wanted);
-    write_options(stream, wanted);
+    write_text(stream, "operation", request->operation);
+    write_text(stream, "form", request->form);
+    fprintf(stream, ",\"bytes\":%lld", (long long)request->bytes);
+    write_text(stream, "datatype", request->datatype);
+    write_text(stream, "start", request->start);
+    write_memory(stream, request);
+    write_options(stream, request);
     write_counts(stream, result);
     write_quantities(stream, result);
     write_layout(stream, &result->layout);
@@ -251,14 +252,14 @@ void end_result(FILE *stream) {
     end_record(stream);
 }
 
-/* What the core's own talk cost: at rank 0, and at the rank where it was most. */
+/* Messages and bytes of the core itself: of rank 0, and the largest over ranks. */
 void write_end(FILE *stream, int cases, double hop_ns, const struct rest *rest, const struct talk *first,
                const struct talk *most) {
     fprintf(stream, "{\"record\":\"end\",\"cases\":%d,\"hop_ns\":%.1f", cases, hop_ns);
     fprintf(stream, ",\"waited_s\":%.6f,\"busy_s\":%.6f", 1e-9 * (double)rest->waited_ns, 1e-9 * (double)rest->busy_ns);
     fputs(",\"spent_s\":{", stream);
     for (int part = 0; part < PARTS; part++)
-        fprintf(stream, "%s\"%s\":%.6f", part ? "," : "", part_names[part], spent_s((enum part)part));
+        fprintf(stream, "%s\"%s\":%.6f", part ? "," : "", part_names[part], read_part_s((enum part)part));
     fputc('}', stream);
     fprintf(stream, ",\"rank_0_messages\":%lld,\"most_messages\":%lld", (long long)first->messages, (long long)most->messages);
     fprintf(stream, ",\"rank_0_bytes\":%lld,\"most_bytes\":%lld", (long long)first->bytes, (long long)most->bytes);

@@ -1,4 +1,4 @@
-/* The stream: everything measured, as JSON, one record a line. */
+/* The stream: all results as JSON, one record per line. */
 #ifndef RANKBENCH_STREAM_H
 #define RANKBENCH_STREAM_H
 
@@ -7,17 +7,17 @@
 #include "sync/facts.h"
 #include "sync/turns.h"
 
-/* The core's own talk, and the memory of its process. */
+/* Messages and bytes of the core itself on a rank, and the memory of its process. */
 struct talk {
     int64_t messages;
     int64_t bytes;
     int64_t memory_bytes;
 };
 
-/* A node, and what has passed through its network devices. */
+/* A node and the counters of its network devices. */
 struct node {
     char host[NAME_BYTES * 2];
-    /* What its first rank sent to the next node meanwhile, and nothing else of the launch did; 0: they were counted all the time. */
+    /* Bytes that its first rank sent to the next node while nothing else was sent; 0: the counters cover the launch. */
     int64_t probe_bytes;
     struct devices devices;
 };
@@ -25,9 +25,9 @@ struct node {
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world);
 void write_rank(FILE *stream, int rank, const struct rank_fact *fact);
 void write_node(FILE *stream, const struct node *node);
-/* What a hop from rank to rank took just before (hop_latency.h). */
+/* `hop_ns` was measured just before (hop_latency.h). */
 void write_begin(FILE *stream, int index, double hop_ns, struct slot slot);
-void write_result(FILE *stream, int index, const struct wanted *wanted, const struct result *result);
+void write_result(FILE *stream, int index, const struct request *request, const struct result *result);
 void write_rank_series(FILE *stream, int rank, const struct sample *samples, const struct result *result);
 void end_result(FILE *stream);
 void write_end(FILE *stream, int cases, double hop_ns, const struct rest *rest, const struct talk *first,

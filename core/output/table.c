@@ -1,4 +1,4 @@
-/* The table that a person reads when the core runs alone. */
+/* The table that is printed when the core runs alone. */
 #include "output/table.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@
 #include "timing/measurement.h"
 
 void print_head(FILE *out, const struct launch_fact *launch, const struct world *world) {
-    const struct source_fact *source = fact_of(world->sources, world->source->name);
+    const struct source_fact *source = find_source_fact(world->sources, world->source->name);
     char library[80];
     snprintf(library, sizeof library, "%.79s", launch->library);
     library[strcspn(library, "\n,")] = '\0';
@@ -27,12 +27,12 @@ void print_head(FILE *out, const struct launch_fact *launch, const struct world 
         *tab = ' ';
     fprintf(out, "# rankbench-core %s   %s   %d ranks\n", CORE_VERSION, library, world->all.ranks);
     fprintf(out, "# clock %s: %s; synchronisation %s\n", source->name, world->why, world->synchronisation->name);
-    fprintf(out, "# times in microseconds over all valid samples; latency is half of a round trip; MB/s counts 10^6 bytes\n");
+    fprintf(out, "# times in microseconds over all valid samples; latency is half of a round trip; 1 MB/s is 10^6 bytes/s\n");
     fprintf(out, "%-22s %-11s %-9s %9s %10s %10s %10s %10s %8s %6s  %s\n", "operation", "form", "start", "bytes", "median", "min",
             "p90", "p99", "samples", "bad", "beside");
 }
 
-static int ascending(const void *first, const void *second) {
+static int compare_values(const void *first, const void *second) {
     const double a = *(const double *)first, b = *(const double *)second;
     return (a > b) - (a < b);
 }
@@ -42,19 +42,19 @@ static int64_t sort_valid(const struct start *start, const struct measurement *m
     for (int64_t i = 0; i < measurement->sample_count; i++)
         if (!is_discarded(start, &measurement->samples[i]))
             times[valid++] = measurement->samples[i].time_ns;
-    qsort(times, (size_t)valid, sizeof *times, ascending);
+    qsort(times, (size_t)valid, sizeof *times, compare_values);
     return valid;
 }
 
-static double at(const double *sorted, int64_t count, double share) {
+static double find_quantile(const double *sorted, int64_t count, double share) {
     return sorted[(int64_t)(share * (double)(count - 1) + 0.5)] / 1000;
 }
 
-/* What a time means where it is not the figure that people ask for. */
+/* Prints the reported quantity if it is not the time itself. */
 static void print_meaning(FILE *out, const struct operation *operation, const struct result *result, double median_us) {
-    if (strcmp(operation->metric, "bandwidth") == 0)
+    if (operation->metric == METRIC_BANDWIDTH)
         fprintf(out, "  %.0f MB/s", (double)result->moved_bytes / median_us);
-    if (strcmp(operation->metric, "rate") == 0)
+    if (operation->metric == METRIC_RATE)
         fprintf(out, "  %.0f messages/s", (double)result->moved_messages / median_us * 1e6);
     for (int i = 0; i < result->layout.dimensions; i++)
         fprintf(out, "%s%d", i ? "x" : "  grid ", result->layout.extents[i]);
@@ -68,30 +68,32 @@ static void print_meaning(FILE *out, const struct operation *operation, const st
                 result->compute_ns / 1000);
 }
 
-static void print_choices(FILE *out, const struct wanted *wanted) {
+static void print_choices(FILE *out, const struct request *request) {
     const struct choice *choices[MOST_CHOICES];
-    const int count = choices_of(find_operation(wanted->operation), choices);
+    const int count = list_choices(find_operation(request->operation), choices);
     char value[NAME_BYTES];
     for (int i = 0; i < count; i++)
-        if (wanted->values[i] != usual_value(choices[i])) {
-            write_value(choices[i], wanted->values[i], value);
+        if (request->values[i] != find_default_value(choices[i])) {
+            format_value(choices[i], request->values[i], value);
             fprintf(out, "  %s=%s", choices[i]->name, value);
         }
-    if (strcmp(wanted->datatype, default_datatype(find_operation(wanted->operation))) != 0)
-        fprintf(out, "  %s", wanted->datatype);
+    if (strcmp(request->datatype, find_default_datatype(find_operation(request->operation))) != 0)
+        fprintf(out, "  %s", request->datatype);
 }
 
-static void print_figures(FILE *out, const struct wanted *wanted, const struct result *result, const double *times,
+static void print_figures(FILE *out, const struct request *request, const struct result *result, const double *times,
                           int64_t valid) {
-    const bool memory = value_of(wanted, &quantity_choice) == QUANTITY_MEMORY;
-    const double median = at(times, valid, 0.5);
+    const bool memory = read_requested_choice(request, &quantity_choice) == QUANTITY_MEMORY;
+    const double median = find_quantile(times, valid, 0.5);
     if (memory) {
-        fprintf(out, "%.0f KiB held, %.0f KiB of them since this", median * 1000 / 1024, (double)result->growth_bytes / 1024);
+        fprintf(out, "%.0f KiB allocated, %.0f KiB of them in this case", median * 1000 / 1024,
+                (double)result->growth_bytes / 1024);
         return;
     }
-    fprintf(out, "%10.3f %10.3f %10.3f %10.3f %8lld %6lld", median, at(times, valid, 0), at(times, valid, 0.9),
-            at(times, valid, 0.99), (long long)valid, (long long)(result->measurement.sample_count - valid));
-    print_meaning(out, find_operation(wanted->operation), result, median);
+    fprintf(out, "%10.3f %10.3f %10.3f %10.3f %8lld %6lld", median, find_quantile(times, valid, 0),
+            find_quantile(times, valid, 0.9), find_quantile(times, valid, 0.99), (long long)valid,
+            (long long)(result->measurement.sample_count - valid));
+    print_meaning(out, find_operation(request->operation), result, median);
 }
 
 static void print_outcome(FILE *out, const struct result *result, bool probes) {
@@ -101,16 +103,16 @@ static void print_outcome(FILE *out, const struct result *result, bool probes) {
         fprintf(out, "%s%s%s", statuses[result->severity], *result->reason ? ": " : ", no valid sample", result->reason);
 }
 
-void print_row(FILE *out, const struct wanted *wanted, const struct result *result, bool probes) {
+void print_row(FILE *out, const struct request *request, const struct result *result, bool probes) {
     const struct measurement *measurement = &result->measurement;
-    fprintf(out, "%-22s %-11s %-9s %9lld ", wanted->operation, wanted->form, wanted->start, (long long)wanted->bytes);
+    fprintf(out, "%-22s %-11s %-9s %9lld ", request->operation, request->form, request->start, (long long)request->bytes);
     double *times = obtain_memory(sizeof *times * (size_t)(measurement->sample_count + 1));
-    const int64_t valid = result->severity == GOOD ? sort_valid(find_start(wanted->start), measurement, times) : 0;
+    const int64_t valid = result->severity == GOOD ? sort_valid(find_start(request->start), measurement, times) : 0;
     if (valid > 0)
-        print_figures(out, wanted, result, times, valid);
+        print_figures(out, request, result, times, valid);
     else
         print_outcome(out, result, probes);
-    print_choices(out, wanted);
+    print_choices(out, request);
     fputc('\n', out);
     fflush(out);
     free(times);

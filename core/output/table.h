@@ -1,4 +1,4 @@
-/* The table that is printed for people. */
+/* The printed table. */
 #ifndef RANKBENCH_TABLE_H
 #define RANKBENCH_TABLE_H
 
@@ -6,6 +6,6 @@
 #include "sync/facts.h"
 
 void print_head(FILE *out, const struct launch_fact *launch, const struct world *world);
-void print_row(FILE *out, const struct wanted *wanted, const struct result *result, bool probes);
+void print_row(FILE *out, const struct request *request, const struct result *result, bool probes);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is to be measured: from the command line, or from a job file with one case a line. */
+/* Reads the requested cases from the command line, or from a job file with one case per line. */
 #define _GNU_SOURCE
 #include "request/job.h"
 
@@ -30,7 +30,7 @@ struct arguments {
     int shared_values;
 };
 
-/* Always false, so that a check can end with `return fail(...)`. */
+/* Returns false, so that a check can end with `return fail(...)`. */
 static bool fail(char error[LINE_BYTES], const char *format, ...) {
     va_list values;
     va_start(values, format);
@@ -45,30 +45,30 @@ static bool fail(char error[LINE_BYTES], const char *format, ...) {
             snprintf((into) + strlen(into), LINE_BYTES - strlen(into), "%s%s", *(into) ? ", " : "", unit->name); \
     } while (0)
 
-static bool check_operation(const struct wanted *wanted, char error[LINE_BYTES]) {
-    const struct operation *operation = find_operation(wanted->operation);
+static bool check_operation(const struct request *request, char error[LINE_BYTES]) {
+    const struct operation *operation = find_operation(request->operation);
     if (!operation)
-        return fail(error, "operation '%s' is not known (--help lists all)", wanted->operation);
+        return fail(error, "operation '%s' is not known (--help lists all)", request->operation);
     for (int form = 0; form < FORMS; form++)
-        if (operation->forms[form] && strcmp(form_names[form], wanted->form) == 0)
+        if (operation->forms[form] && strcmp(form_names[form], request->form) == 0)
             return true;
-    return fail(error, "%s has no form '%s' (blocking, nonblocking and persistent are forms; not every operation has all)",
-                wanted->operation, wanted->form);
+    return fail(error, "%s has no form '%s' (forms are blocking, nonblocking, persistent; not every operation has all)",
+                request->operation, request->form);
 }
 
-static bool check_datatype(const struct wanted *wanted, char error[LINE_BYTES]) {
-    const struct datatype *datatype = find_datatype(wanted->datatype);
+static bool check_datatype(const struct request *request, char error[LINE_BYTES]) {
+    const struct datatype *datatype = find_datatype(request->datatype);
     char names[LINE_BYTES] = "";
     if (!datatype) {
         NAMES(datatype, names);
-        return fail(error, "datatype '%s' is not known (allowed: %.400s)", wanted->datatype, names);
+        return fail(error, "datatype '%s' is not known (allowed: %.400s)", request->datatype, names);
     }
-    if (!can_have(find_operation(wanted->operation), datatype))
-        return fail(error, "%s: %s cannot be used (use %s)", wanted->operation, datatype->name,
-                    find_operation(wanted->operation)->data.datatypes == NUMBERS ? "int, float or double" : "byte");
-    if (wanted->bytes < 0 || wanted->bytes % datatype->bytes != 0)
-        return fail(error, "%s: %lld bytes is not a whole number of %s of %d bytes", wanted->operation, (long long)wanted->bytes,
-                    datatype->name, datatype->bytes);
+    if (!accepts_datatype(find_operation(request->operation), datatype))
+        return fail(error, "%s: %s cannot be used (use %s)", request->operation, datatype->name,
+                    find_operation(request->operation)->data.datatypes == NUMBERS ? "int, float or double" : "byte");
+    if (request->bytes < 0 || request->bytes % datatype->bytes != 0)
+        return fail(error, "%s: %lld bytes is not a whole number of %s of %d bytes", request->operation,
+                    (long long)request->bytes, datatype->name, datatype->bytes);
     return true;
 }
 
@@ -78,73 +78,73 @@ static bool is_one_of(const char *value, const char *const *names) {
     return *names != NULL;
 }
 
-static bool check_memory(const struct wanted *wanted, char error[LINE_BYTES]) {
-    const int64_t alignment = wanted->alignment;
-    if (!is_one_of(wanted->cache, (const char *const[]){"warm", "cold", NULL}))
-        return fail(error, "cache '%s' is not known (allowed: warm, cold)", wanted->cache);
-    if (!is_one_of(wanted->buffers, (const char *const[]){"separate", "in-place", NULL}))
-        return fail(error, "buffers '%s' are not known (allowed: separate, in-place)", wanted->buffers);
-    if (!is_one_of(wanted->pages, (const char *const[]){"touched", "untouched", "huge", NULL}))
-        return fail(error, "pages '%s' are not known (allowed: touched, untouched, huge)", wanted->pages);
+static bool check_memory(const struct request *request, char error[LINE_BYTES]) {
+    const int64_t alignment = request->alignment;
+    if (!is_one_of(request->cache, (const char *const[]){"warm", "cold", NULL}))
+        return fail(error, "cache '%s' is not known (allowed: warm, cold)", request->cache);
+    if (!is_one_of(request->buffers, (const char *const[]){"separate", "in-place", NULL}))
+        return fail(error, "buffers '%s' are not known (allowed: separate, in-place)", request->buffers);
+    if (!is_one_of(request->pages, (const char *const[]){"touched", "untouched", "huge", NULL}))
+        return fail(error, "pages '%s' are not known (allowed: touched, untouched, huge)", request->pages);
     if (alignment < 0 || alignment > MOST_ALIGNMENT || (alignment & (alignment - 1)))
         return fail(error, "alignment %lld is no power of two up to %d (0: pages)", (long long)alignment, MOST_ALIGNMENT);
-    if (wanted->root < ROTATING || wanted->root > INT32_MAX)
-        return fail(error, "root %lld is no rank (-1: rotating)", (long long)wanted->root);
+    if (request->root < ROTATING || request->root > INT32_MAX)
+        return fail(error, "root %lld is no rank (-1: rotating)", (long long)request->root);
     return true;
 }
 
-static bool check_stop(const struct wanted *wanted, char error[LINE_BYTES]) {
-    const struct stop *stop = &wanted->stop;
+static bool check_stop(const struct request *request, char error[LINE_BYTES]) {
+    const struct stop *stop = &request->stop;
     if (stop->samples < 1 || stop->samples > MOST_SAMPLES || stop->tries < 0 || stop->tries > 4LL * MOST_SAMPLES)
-        return fail(error, "%s: samples must be 1 to %d, and tries not below 0", wanted->operation, MOST_SAMPLES);
+        return fail(error, "%s: samples must be 1 to %d, and tries not below 0", request->operation, MOST_SAMPLES);
     if (stop->rse < 0 || stop->interval < 0 || stop->least < 1)
-        return fail(error, "%s: rse and interval must not be below 0, and least not below 1", wanted->operation);
+        return fail(error, "%s: rse and interval must not be below 0, and least not below 1", request->operation);
     if (stop->fill_s < 0)
-        return fail(error, "%s: fill_s must not be below 0", wanted->operation);
+        return fail(error, "%s: fill_s must not be below 0", request->operation);
     if (!(stop->limit_s > 0))
-        return fail(error, "%s: limit_s must be more than 0", wanted->operation);
+        return fail(error, "%s: limit_s must be more than 0", request->operation);
     return true;
 }
 
-static bool check_request(const struct wanted *wanted, char error[LINE_BYTES]) {
+static bool check_request(const struct request *request, char error[LINE_BYTES]) {
     char names[LINE_BYTES] = "";
-    if (!check_operation(wanted, error) || !check_datatype(wanted, error))
+    if (!check_operation(request, error) || !check_datatype(request, error))
         return false;
     NAMES(start, names);
-    if (!find_start(wanted->start))
-        return fail(error, "start '%s' is not known (allowed: %.400s)", wanted->start, names);
-    return check_memory(wanted, error) && check_stop(wanted, error);
+    if (!find_start(request->start))
+        return fail(error, "start '%s' is not known (allowed: %.400s)", request->start, names);
+    return check_memory(request, error) && check_stop(request, error);
 }
 
-static bool add_case(struct job *job, const struct wanted *wanted, char error[LINE_BYTES]) {
-    if (!check_request(wanted, error))
+static bool add_case(struct job *job, const struct request *request, char error[LINE_BYTES]) {
+    if (!check_request(request, error))
         return false;
     if ((job->cases & (job->cases + 1)) == 0)
-        job->wanted = extend_memory(job->wanted, sizeof *wanted * 2 * (size_t)(job->cases + 1));
-    job->wanted[job->cases++] = *wanted;
+        job->requests = extend_memory(job->requests, sizeof *request * 2 * (size_t)(job->cases + 1));
+    job->requests[job->cases++] = *request;
     return true;
 }
 
 /* The defaults of a case. */
-static struct wanted usual(const char *operation_name) {
-    struct wanted wanted = {
+static struct request make_request(const char *operation_name) {
+    struct request request = {
         .cache = "warm",
         .buffers = "separate",
         .pages = "touched",
         .stop = {.samples = 1000, .least = 10, .limit_s = 1.0},
     };
     const struct operation *operation = find_operation(operation_name);
-    snprintf(wanted.operation, NAME_BYTES, "%s", operation_name);
+    snprintf(request.operation, NAME_BYTES, "%s", operation_name);
     if (!operation)
-        return wanted;
-    snprintf(wanted.form, NAME_BYTES, "%s", default_form(operation));
-    snprintf(wanted.datatype, NAME_BYTES, "%s", default_datatype(operation));
-    snprintf(wanted.start, NAME_BYTES, "%s", operation->timing.start);
+        return request;
+    snprintf(request.form, NAME_BYTES, "%s", find_default_form(operation));
+    snprintf(request.datatype, NAME_BYTES, "%s", find_default_datatype(operation));
+    snprintf(request.start, NAME_BYTES, "%s", operation->timing.start);
     const struct choice *choices[MOST_CHOICES];
-    const int count = choices_of(operation, choices);
+    const int count = list_choices(operation, choices);
     for (int i = 0; i < count; i++)
-        wanted.values[i] = usual_value(choices[i]);
-    return wanted;
+        request.values[i] = find_default_value(choices[i]);
+    return request;
 }
 
 /* --- keys of a case --- */
@@ -155,7 +155,7 @@ struct field {
     size_t place, bytes;
 };
 
-#define FIELD(key, kind, member) {key, kind, offsetof(struct wanted, member), sizeof(((struct wanted *)NULL)->member)}
+#define FIELD(key, kind, member) {key, kind, offsetof(struct request, member), sizeof(((struct request *)NULL)->member)}
 
 static const struct field fields[] = {
     FIELD("form", TEXT, form),
@@ -177,8 +177,8 @@ static const struct field fields[] = {
     FIELD("limit_s", REAL, stop.limit_s),
 };
 
-static bool set_field(struct wanted *wanted, const struct field *field, const char *value) {
-    void *const into = (char *)wanted + field->place;
+static bool set_field(struct request *request, const struct field *field, const char *value) {
+    void *const into = (char *)request + field->place;
     char *end = "";
     if (field->kind == TEXT)
         snprintf(into, field->bytes, "%s", value);
@@ -189,9 +189,10 @@ static bool set_field(struct wanted *wanted, const struct field *field, const ch
     return *value && !*end;
 }
 
-static bool set_choice(struct wanted *wanted, int index, const struct choice *choice, const char *value, char error[LINE_BYTES]) {
+static bool set_choice(struct request *request, int index, const struct choice *choice, const char *value,
+                       char error[LINE_BYTES]) {
     char names[LINE_BYTES / 2] = "";
-    if (read_value(choice, value, &wanted->values[index]))
+    if (parse_value(choice, value, &request->values[index]))
         return true;
     if (choice->extents)
         return fail(error, "%s: '%s' is no grid such as 4x4 of up to %d extents from 1 to %d, nor auto", choice->name, value,
@@ -204,29 +205,29 @@ static bool set_choice(struct wanted *wanted, int index, const struct choice *ch
     return fail(error, "%s: '%s' is not known (allowed: %s)", choice->name, value, names);
 }
 
-/* What every case has, or what the operation alone lets one choose. */
-static bool set_key(struct wanted *wanted, const char *key, const char *value, char error[LINE_BYTES]) {
+/* Sets a key of all cases, or a choice of the operation. */
+static bool set_key(struct request *request, const char *key, const char *value, char error[LINE_BYTES]) {
     char keys[LINE_BYTES / 2] = "operation";
     const struct choice *choices[MOST_CHOICES];
-    const struct operation *operation = find_operation(wanted->operation);
-    const int count = operation ? choices_of(operation, choices) : 0;
+    const struct operation *operation = find_operation(request->operation);
+    const int count = operation ? list_choices(operation, choices) : 0;
     for (int i = 0; i < LENGTH(fields); i++) {
         if (strcmp(key, fields[i].key) == 0)
-            return set_field(wanted, &fields[i], value) ||
+            return set_field(request, &fields[i], value) ||
                    fail(error, fields[i].kind == TEXT ? "%s: no name given%s" : "%s: '%s' is not a number", key, value);
         snprintf(keys + strlen(keys), sizeof keys - strlen(keys), ", %s", fields[i].key);
     }
     for (int i = 0; i < count; i++) {
         if (strcmp(key, choices[i]->name) == 0)
-            return set_choice(wanted, i, choices[i], value, error);
+            return set_choice(request, i, choices[i], value, error);
         snprintf(keys + strlen(keys), sizeof keys - strlen(keys), ", %s", choices[i]->name);
     }
-    return fail(error, "key '%s' is not known of %s (allowed: %s)", key, wanted->operation, keys);
+    return fail(error, "key '%s' is not known of %s (allowed: %s)", key, request->operation, keys);
 }
 
 static bool has_choice(const struct operation *operation, const char *name) {
     const struct choice *choices[MOST_CHOICES];
-    const int count = choices_of(operation, choices);
+    const int count = list_choices(operation, choices);
     for (int i = 0; i < count; i++)
         if (strcmp(choices[i]->name, name) == 0)
             return true;
@@ -283,35 +284,35 @@ static bool parse_sizes(const char *text, int64_t *sizes, int *count, char error
         if (!parse_range(item, sizes, count))
             return fail(error, "--sizes: '%s' is not a size or range such as 8, 64K, 8:1M or 8:1M:x4", item);
     if (*count == 0)
-        return fail(error, "--sizes: no size given (for instance 8:1M)");
+        return fail(error, "--sizes: no size given (for example 8:1M)");
     return true;
 }
 
 /* --- from the command line --- */
 
-static bool add_sizes(struct job *job, struct wanted *wanted, const int64_t *sizes, int count, char error[LINE_BYTES]) {
-    const struct operation *operation = find_operation(wanted->operation);
-    const struct datatype *datatype = find_datatype(wanted->datatype);
+static bool add_sizes(struct job *job, struct request *request, const int64_t *sizes, int count, char error[LINE_BYTES]) {
+    const struct operation *operation = find_operation(request->operation);
+    const struct datatype *datatype = find_datatype(request->datatype);
     const int before = job->cases;
     if (!operation || !datatype || !operation->data.sized)
-        return add_case(job, wanted, error);
+        return add_case(job, request, error);
     for (int i = 0; i < count; i++) {
-        wanted->bytes = sizes[i];
-        if (sizes[i] % datatype->bytes == 0 && !add_case(job, wanted, error))
+        request->bytes = sizes[i];
+        if (sizes[i] % datatype->bytes == 0 && !add_case(job, request, error))
             return false;
     }
     if (job->cases == before)
-        return fail(error, "%s: none of the sizes is a whole number of %s of %d bytes", wanted->operation, datatype->name,
+        return fail(error, "%s: none of the sizes is a whole number of %s of %d bytes", request->operation, datatype->name,
                     datatype->bytes);
     return true;
 }
 
-/* Keys given together with a pattern of operations apply to those that know them. */
+/* With a pattern of operations, only operations that have all given keys are measured. */
 struct sweep {
-    const struct arguments *parsed;
+    const struct arguments *arguments;
     const int64_t *sizes;
     int count;
-    bool of_many;
+    bool is_pattern;
 };
 
 static bool has_form(const struct operation *operation, const char *form) {
@@ -328,108 +329,109 @@ static bool is_field(const char *key) {
     return false;
 }
 
-static bool fits(const struct operation *operation, const struct arguments *parsed) {
-    for (int i = 0; i < parsed->shared_values; i++) {
-        const struct shared_value *shared_value = &parsed->shared_value[i];
+static bool has_all_keys(const struct operation *operation, const struct arguments *arguments) {
+    for (int i = 0; i < arguments->shared_values; i++) {
+        const struct shared_value *shared_value = &arguments->shared_value[i];
         const struct datatype *datatype = strcmp(shared_value->key, "datatype") == 0 ? find_datatype(shared_value->value) : NULL;
         if (!is_field(shared_value->key) && !has_choice(operation, shared_value->key))
             return false;
-        if (datatype && !can_have(operation, datatype))
+        if (datatype && !accepts_datatype(operation, datatype))
             return false;
     }
     return true;
 }
 
-static bool add_forms(struct job *job, struct wanted *wanted, const struct sweep *sweep, char error[LINE_BYTES]) {
-    const struct operation *operation = find_operation(wanted->operation);
-    const char *forms = sweep->parsed->forms ? sweep->parsed->forms : wanted->form;
+static bool add_forms(struct job *job, struct request *request, const struct sweep *sweep, char error[LINE_BYTES]) {
+    const struct operation *operation = find_operation(request->operation);
+    const char *forms = sweep->arguments->forms ? sweep->arguments->forms : request->form;
     const bool all = strcmp(forms, "all") == 0;
     char copy[LINE_BYTES], *rest = NULL;
     snprintf(copy, sizeof copy, "%s", all ? "blocking,nonblocking,persistent" : forms);
     for (char *form = strtok_r(copy, ",", &rest); form; form = strtok_r(NULL, ",", &rest)) {
-        snprintf(wanted->form, NAME_BYTES, "%s", form);
-        if ((all || sweep->of_many) && operation && !has_form(operation, form))
+        snprintf(request->form, NAME_BYTES, "%s", form);
+        if ((all || sweep->is_pattern) && operation && !has_form(operation, form))
             continue;
-        if (!add_sizes(job, wanted, sweep->sizes, sweep->count, error))
+        if (!add_sizes(job, request, sweep->sizes, sweep->count, error))
             return false;
     }
     return true;
 }
 
 static bool add_operation(struct job *job, const char *name, const struct sweep *sweep, char error[LINE_BYTES]) {
-    struct wanted wanted = usual(name);
+    struct request request = make_request(name);
     if (!find_operation(name))
-        return check_operation(&wanted, error);
-    if (sweep->of_many && !fits(find_operation(name), sweep->parsed))
+        return check_operation(&request, error);
+    if (sweep->is_pattern && !has_all_keys(find_operation(name), sweep->arguments))
         return true;
-    for (int i = 0; i < sweep->parsed->shared_values; i++)
-        if (!set_key(&wanted, sweep->parsed->shared_value[i].key, sweep->parsed->shared_value[i].value, error))
+    for (int i = 0; i < sweep->arguments->shared_values; i++)
+        if (!set_key(&request, sweep->arguments->shared_value[i].key, sweep->arguments->shared_value[i].value, error))
             return false;
-    return add_forms(job, &wanted, sweep, error);
+    return add_forms(job, &request, sweep, error);
 }
 
-/* `all` is every operation but the core's tests of itself, a kind those of it. */
-static bool is_meant(const struct operation *operation, const char *name) {
-    return strcmp(name, "all") == 0 ? strcmp(operation->kind, "self-test") != 0 : strcmp(name, operation->kind) == 0;
+/* `all` means every operation except self-tests; a kind means those of this kind. */
+static bool is_named(const struct operation *operation, const char *name) {
+    return strcmp(name, "all") == 0 ? operation->kind != KIND_SELF_TEST : strcmp(name, kind_names[operation->kind]) == 0;
 }
 
 static bool add_named(struct job *job, const char *name, struct sweep *sweep, char error[LINE_BYTES]) {
     bool is_known = false;
-    sweep->of_many = true;
+    sweep->is_pattern = true;
     EACH_BY_NAME(operation, unit)
-        if (is_meant(unit, name)) {
+        if (is_named(unit, name)) {
             is_known = true;
             if (!add_operation(job, unit->name, sweep, error))
                 return false;
         }
-    sweep->of_many = false;
+    sweep->is_pattern = false;
     return is_known || add_operation(job, name, sweep, error);
 }
 
-/* The largest size is that of the messages of a check. */
-static bool read_check_bytes(struct job *job, const struct arguments *parsed, char error[LINE_BYTES]) {
+/* The message of a check has the largest of the sizes. */
+static bool read_check_bytes(struct job *job, const struct arguments *arguments, char error[LINE_BYTES]) {
     int64_t sizes[MOST_SIZES];
     int count = 0;
-    if (!parse_sizes(parsed->sizes ? parsed->sizes : "64K", sizes, &count, error))
+    if (!parse_sizes(arguments->sizes ? arguments->sizes : "64K", sizes, &count, error))
         return false;
     for (int i = 0; i < count; i++)
         job->check_bytes = sizes[i] > job->check_bytes ? sizes[i] : job->check_bytes;
     return job->check_bytes <= INT32_MAX || fail(error, "--check: --sizes: at most %d bytes", INT32_MAX);
 }
 
-static bool expand(struct job *job, const struct arguments *parsed, char error[LINE_BYTES]) {
+static bool add_cases(struct job *job, const struct arguments *arguments, char error[LINE_BYTES]) {
     int64_t sizes[MOST_SIZES];
-    struct sweep sweep = {.parsed = parsed, .sizes = sizes};
+    struct sweep sweep = {.arguments = arguments, .sizes = sizes};
     char copy[LINE_BYTES], *rest = NULL;
-    if (!parsed->operations)
+    if (!arguments->operations)
         return fail(error, "nothing to measure: name an operation with --op, or a job with --job (--help shows more)");
-    if (!parse_sizes(parsed->sizes ? parsed->sizes : job->probe ? "64" : "8:1M:x4", sizes, &sweep.count, error))
+    if (!parse_sizes(arguments->sizes ? arguments->sizes : job->probe ? "64" : "8:1M:x4", sizes, &sweep.count, error))
         return false;
-    snprintf(copy, sizeof copy, "%s", parsed->operations);
+    snprintf(copy, sizeof copy, "%s", arguments->operations);
     for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
         if (!add_named(job, name, &sweep, error))
             return false;
-    return job->cases > 0 || fail(error, "nothing to measure: no operation of %s has all that was asked for", parsed->operations);
+    return job->cases > 0 ||
+           fail(error, "nothing to measure: no operation of %s has all requested options", arguments->operations);
 }
 
 /* --- from a job file --- */
 
-static bool take_token(struct wanted *wanted, char *token, char error[LINE_BYTES]) {
+static bool read_token(struct request *request, char *token, char error[LINE_BYTES]) {
     char *value = strchr(token, '=');
     if (!value)
         return fail(error, "'%s' is not key=value", token);
     *value++ = '\0';
-    return set_key(wanted, token, value, error);
+    return set_key(request, token, value, error);
 }
 
-static bool take_patience(struct job *job, const char *value, char error[LINE_BYTES]) {
+static bool read_patience(struct job *job, const char *value, char error[LINE_BYTES]) {
     char *end;
     job->patience_s = strtod(value, &end);
     return (end != value && !*end && job->patience_s > 0) || fail(error, "patience: '%s' is not a number above 0", value);
 }
 
-/* What holds for the whole job: `set clock=tsc sync=tree ranks=all calls=each`. */
-static bool take_setting(struct job *job, char *token, char error[LINE_BYTES]) {
+/* A setting of the whole job: `set clock=tsc sync=tree ranks=all calls=each`. */
+static bool read_setting(struct job *job, char *token, char error[LINE_BYTES]) {
     char *value = strchr(token, '=');
     if (!value)
         return fail(error, "'%s' is not key=value", token);
@@ -443,7 +445,7 @@ static bool take_setting(struct job *job, char *token, char error[LINE_BYTES]) {
     else if (strcmp(token, "calls") == 0 && strcmp(value, "each") == 0)
         job->each_call = true;
     else if (strcmp(token, "patience") == 0)
-        return take_patience(job, value, error);
+        return read_patience(job, value, error);
     else
         return fail(error,
                     "setting '%s=%s' is not known (allowed: clock=NAME, sync=NAME, ranks=all, calls=each, patience=SECONDS)",
@@ -451,15 +453,15 @@ static bool take_setting(struct job *job, char *token, char error[LINE_BYTES]) {
     return true;
 }
 
-static bool take_settings(struct job *job, char *line, char error[LINE_BYTES]) {
+static bool read_settings(struct job *job, char *line, char error[LINE_BYTES]) {
     char *rest = NULL;
     for (char *token = strtok_r(line, " ", &rest); token; token = strtok_r(NULL, " ", &rest))
-        if (!take_setting(job, token, error))
+        if (!read_setting(job, token, error))
             return false;
     return true;
 }
 
-static bool take_pass(struct job *job, const char *value, char error[LINE_BYTES]) {
+static bool read_pass(struct job *job, const char *value, char error[LINE_BYTES]) {
     char *end;
     const long turns = strtol(value, &end, 10);
     job->idle += (int)turns;
@@ -467,26 +469,26 @@ static bool take_pass(struct job *job, const char *value, char error[LINE_BYTES]
            fail(error, "pass: '%s' is not a number of turns", value);
 }
 
-static bool take_line(struct job *job, char *line, char error[LINE_BYTES]) {
+static bool read_line(struct job *job, char *line, char error[LINE_BYTES]) {
     const char *const lead = "case operation=";
     char *rest = NULL;
     line[strcspn(line, "\n")] = '\0';
     if (*line == '\0' || *line == '#')
         return true;
     if (strncmp(line, "set ", 4) == 0)
-        return take_settings(job, line + 4, error);
+        return read_settings(job, line + 4, error);
     if (strncmp(line, "pass ", 5) == 0)
-        return take_pass(job, line + 5, error);
+        return read_pass(job, line + 5, error);
     if (strncmp(line, lead, strlen(lead)) != 0)
         return fail(error, "a line begins with '%s', this one with '%.40s'", lead, line);
     const char *name = strtok_r(line + strlen(lead), " ", &rest);
-    struct wanted wanted = usual(name ? name : "");
+    struct request request = make_request(name ? name : "");
     for (char *token = strtok_r(NULL, " ", &rest); token; token = strtok_r(NULL, " ", &rest))
-        if (!take_token(&wanted, token, error))
+        if (!read_token(&request, token, error))
             return false;
-    wanted.idle = job->idle;
+    request.idle = job->idle;
     job->idle = 0;
-    return add_case(job, &wanted, error);
+    return add_case(job, &request, error);
 }
 
 static bool read_file(struct job *job, const char *path, char error[LINE_BYTES]) {
@@ -498,7 +500,7 @@ static bool read_file(struct job *job, const char *path, char error[LINE_BYTES])
     if (!good)
         fail(error, "--job %s line 1: not 'rankbench-job 1'", path);
     for (int number = 2; good && fgets(line, sizeof line, file); number++)
-        if (!take_line(job, line, reason))
+        if (!read_line(job, line, reason))
             good = fail(error, "--job %s line %d: %.*s", path, number, LINE_BYTES / 2, reason);
     fclose(file);
     if (good && job->cases == 0)
@@ -508,7 +510,7 @@ static bool read_file(struct job *job, const char *path, char error[LINE_BYTES])
 
 /* --- options --- */
 
-/* What becomes of an option's value, and where: in the job or in the arguments, or it says something of the cases. */
+/* An option, and where its value goes: a member of the job or of the arguments, or a key of the cases. */
 struct option {
     const char *name;
     const char *value;
@@ -518,59 +520,61 @@ struct option {
     const char *key;
 };
 
-#define HELD(kind_, member) .kind = kind_, .place = offsetof(struct job, member)
-#define COPIED(member) HELD(COPY, member), .room = sizeof((struct job *)NULL)->member
-#define KEPT(member) .kind = LIST, .place = offsetof(struct arguments, member)
+#define OF_JOB(kind_, member) .kind = kind_, .place = offsetof(struct job, member)
+#define TEXT_OF_JOB(member) OF_JOB(COPY, member), .room = sizeof((struct job *)NULL)->member
+#define OF_ARGUMENTS(member) .kind = LIST, .place = offsetof(struct arguments, member)
 #define OF_CASES(key_) .kind = KEY, .key = key_
 
 static const struct option options[] = {
-    {"--op", "NAME[,NAME...]", "operations to time, kinds of them, or all", KEPT(operations)},
-    {"--form", "NAME[,NAME...]", "blocking, nonblocking, persistent, or all; else each operation's first", KEPT(forms)},
+    {"--op", "NAME[,NAME...]", "operations to time, kinds of them, or all", OF_ARGUMENTS(operations)},
+    {"--form", "NAME[,NAME...]", "blocking, nonblocking, persistent, or all; default: that of each operation",
+     OF_ARGUMENTS(forms)},
     {"--with", "NAME=VALUE", "an option of the operation, such as epoch=fence; --describe lists all", .kind = CHOICE},
-    {"--sizes", "SIZES", "message sizes in bytes: 8, 64K, 8:1M (doubling), 8:1M:x4, or a list of these", KEPT(sizes)},
+    {"--sizes", "SIZES", "message sizes in bytes: 8, 64K, 8:1M (doubling), 8:1M:x4, or a list of these", OF_ARGUMENTS(sizes)},
     {"--datatype", "NAME", "byte, int, float, double, or a derived one, listed below", OF_CASES("datatype")},
-    {"--start", "NAME", "how ranks begin together; else as suits the operation", OF_CASES("start")},
-    {"--cache", "NAME", "warm: buffers are used again; cold: rotated through more than the last-level cache", OF_CASES("cache")},
+    {"--start", "NAME", "how ranks start each call; default: that of each operation", OF_CASES("start")},
+    {"--cache", "NAME", "warm: buffers are reused; cold: they rotate through more memory than the last-level cache",
+     OF_CASES("cache")},
     {"--buffers", "NAME", "separate, or in-place", OF_CASES("buffers")},
-    {"--pages", "NAME", "touched, untouched (fresh for every call) or huge", OF_CASES("pages")},
+    {"--pages", "NAME", "touched, untouched (new for every call) or huge", OF_CASES("pages")},
     {"--settings", "VARIABLE=VALUE;...", "control variables of the library (MPI_T) for these cases", OF_CASES("settings")},
-    {"--alignment", "BYTES", "of the buffers, a power of two; else pages, if cold cache lines", OF_CASES("alignment")},
-    {"--root", "RANK", "of rooted operations (0); -1: another one for every call", OF_CASES("root")},
+    {"--alignment", "BYTES", "of the buffers, a power of two; default: a page, or a cache line with --cache cold",
+     OF_CASES("alignment")},
+    {"--root", "RANK", "root of rooted operations (0); -1: it changes with every call", OF_CASES("root")},
     {"--samples", "N", "end a case after N valid samples (1000)", OF_CASES("samples")},
-    {"--tries", "N", "or after N samples, whether valid or not", OF_CASES("tries")},
+    {"--tries", "N", "or after N samples, valid or not", OF_CASES("tries")},
     {"--rse", "SHARE", "or when the relative standard error of the mean is at most this", OF_CASES("rse")},
     {"--interval", "SHARE", "or when half the 95 % interval of the median is at most this share of it", OF_CASES("interval")},
     {"--least", "N", "valid samples before --rse or --interval may end a case (10)", OF_CASES("least")},
-    {"--fill", "SECONDS", "go on beyond --samples, up to 5 times as many, for so long (0)", OF_CASES("fill_s")},
+    {"--fill", "SECONDS", "continue beyond --samples, up to 5 times as many, until this time (0)", OF_CASES("fill_s")},
     {"--limit", "SECONDS", "or after this time (1)", OF_CASES("limit_s")},
-    {"--ranks", NULL, "write every rank's samples to the stream, not only the maximum over ranks", HELD(SWITCH, every_rank)},
-    {"--each", NULL, "time each call singly, also where several to a reading of the clock would be more exact",
-     HELD(SWITCH, each_call)},
-    {"--clock", "NAME", "time source (auto)", COPIED(source)},
-    {"--sync", "NAME", "clock synchronisation (tree)", COPIED(synchronisation)},
-    {"--separate-clocks", NULL, "synchronise also ranks that read one clock, as a test", HELD(SWITCH, separate_clocks)},
-    {"--job", "FILE", "read the cases from a job file, which rank 0 alone must see", COPIED(file)},
+    {"--ranks", NULL, "write every rank's samples to the stream, not only the maximum over ranks", OF_JOB(SWITCH, every_rank)},
+    {"--each", NULL, "time each call singly, even where several calls per reading of the clock would be more accurate",
+     OF_JOB(SWITCH, each_call)},
+    {"--clock", "NAME", "time source (auto)", TEXT_OF_JOB(source)},
+    {"--sync", "NAME", "clock synchronisation (tree)", TEXT_OF_JOB(synchronisation)},
+    {"--separate-clocks", NULL, "synchronise even ranks that read one clock, for tests", OF_JOB(SWITCH, separate_clocks)},
+    {"--job", "FILE", "read the cases from a job file, on rank 0 only", TEXT_OF_JOB(file)},
     {"--turns", "PLACE/LAUNCHES/CASES:FILE",
-     "measure in turn with launches that run meanwhile, each of so many cases; FILE, of zeros, is theirs too; with a % for the host it is made",
-     COPIED(turns)},
-    {"--threads", NULL, "declare to MPI that several threads will call it; a job with cases of threads needs it",
-     HELD(SWITCH, threads)},
-    {"--stream", "FILE", "write everything measured to FILE, as JSON, one record a line", COPIED(stream)},
-    {"--quiet", NULL, "print no table", HELD(SWITCH, quiet)},
-    {"--cvars", NULL, "only list the library's control variables (MPI_T), as JSON; one rank suffices", HELD(SWITCH, cvars)},
-    {"--check", NULL, "only check that the ranks form one world and that messages of --sizes (64K) arrive right",
-     HELD(SWITCH, check)},
-    {"--probe", NULL, "time nothing: are the calls there, and the data right? else of all operations in all forms",
-     HELD(SWITCH, probe)},
-    {"--clocks", NULL, "only study time sources and synchronisations; --clock and --sync choose, `all` takes all",
-     HELD(SWITCH, study)},
-    {"--runs", "N", "how often --clocks synchronises (20)", HELD(COUNT, runs)},
-    {"--wait", "SECONDS", "how long --clocks waits to see what has become of a synchronisation (0.1)", HELD(SECONDS, wait_s)},
-    {"--state", NULL, "only print the state of this machine, as JSON; needs no mpiexec", HELD(SWITCH, state)},
-    {"--cpus", "LIST", "CPUs of --state, such as 0,2-5; else those it may use", COPIED(cpus)},
-    {"--sysfs", "FOLDER", "read network devices and their counters there and not below /sys, as a test", COPIED(sysfs)},
-    {"--describe", NULL, "print what the core can time, as JSON; needs no mpiexec", HELD(SWITCH, describe)},
-    {"--help", NULL, "print this", HELD(SWITCH, help)},
+     "measure in turn with launches that share FILE; it holds zeros, or is created if its name has % for the host",
+     TEXT_OF_JOB(turns)},
+    {"--threads", NULL, "initialise MPI with MPI_THREAD_MULTIPLE, as jobs with threads need", OF_JOB(SWITCH, threads)},
+    {"--stream", "FILE", "write all results to FILE, as JSON, one record per line", TEXT_OF_JOB(stream)},
+    {"--quiet", NULL, "print no table", OF_JOB(SWITCH, quiet)},
+    {"--cvars", NULL, "only list the control variables of the library (MPI_T), as JSON; needs one rank", OF_JOB(SWITCH, cvars)},
+    {"--check", NULL, "only check that the ranks form one MPI_COMM_WORLD and that a message of --sizes (64K) arrives",
+     OF_JOB(SWITCH, check)},
+    {"--probe", NULL, "only check that calls exist and data are right; default: all operations in all forms",
+     OF_JOB(SWITCH, probe)},
+    {"--clocks", NULL, "only study time sources and synchronisations, those of --clock and --sync or `all`",
+     OF_JOB(SWITCH, study)},
+    {"--runs", "N", "how often --clocks synchronises (20)", OF_JOB(COUNT, runs)},
+    {"--wait", "SECONDS", "wait of --clocks between a synchronisation and its check (0.1)", OF_JOB(SECONDS, wait_s)},
+    {"--state", NULL, "only print the state of this machine, as JSON; needs no mpiexec", OF_JOB(SWITCH, state)},
+    {"--cpus", "LIST", "CPUs of --state, such as 0,2-5; default: all that it may use", TEXT_OF_JOB(cpus)},
+    {"--sysfs", "FOLDER", "read network devices below FOLDER instead of /sys, for tests", TEXT_OF_JOB(sysfs)},
+    {"--describe", NULL, "print the operations and options of the core, as JSON; needs no mpiexec", OF_JOB(SWITCH, describe)},
+    {"--help", NULL, "print this", OF_JOB(SWITCH, help)},
 };
 
 void print_help(FILE *out) {
@@ -601,31 +605,31 @@ static bool read_number(const char *name, const char *value, double *number, cha
     return (end != value && !*end && *number > 0) || fail(error, "%s: '%s' is not a number above 0", name, value);
 }
 
-static bool say(struct arguments *parsed, const char *key, const char *value, char error[LINE_BYTES]) {
-    if (parsed->shared_values == MOST_SHARED_VALUES)
+static bool add_shared_value(struct arguments *arguments, const char *key, const char *value, char error[LINE_BYTES]) {
+    if (arguments->shared_values == MOST_SHARED_VALUES)
         return fail(error, "more than %d options of the cases; put cases into a job file (--job)", MOST_SHARED_VALUES);
-    parsed->shared_value[parsed->shared_values++] = (struct shared_value){key, value};
+    arguments->shared_value[arguments->shared_values++] = (struct shared_value){key, value};
     return true;
 }
 
-static bool take_choice(struct arguments *parsed, const char *text, char error[LINE_BYTES]) {
+static bool read_choice_option(struct arguments *arguments, const char *text, char error[LINE_BYTES]) {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
         return fail(error, "--with: '%s' is not NAME=VALUE", text);
     const size_t length = (size_t)(equals - text);
-    return say(parsed, memcpy(obtain_memory(length + 1), text, length), equals + 1, error);
+    return add_shared_value(arguments, memcpy(obtain_memory(length + 1), text, length), equals + 1, error);
 }
 
-static bool take_option(struct arguments *parsed, const struct option *option, const char *value, char error[LINE_BYTES]) {
-    void *const into = (char *)parsed->job + option->place;
+static bool read_option(struct arguments *arguments, const struct option *option, const char *value, char error[LINE_BYTES]) {
+    void *const into = (char *)arguments->job + option->place;
     double number;
     switch (option->kind) {
     case KEY:
-        return say(parsed, option->key, value, error);
+        return add_shared_value(arguments, option->key, value, error);
     case CHOICE:
-        return take_choice(parsed, value, error);
+        return read_choice_option(arguments, value, error);
     case LIST:
-        *(const char **)(void *)((char *)parsed + option->place) = value;
+        *(const char **)(void *)((char *)arguments + option->place) = value;
         return true;
     case COPY:
         snprintf(into, option->room, "%s", value);
@@ -645,7 +649,7 @@ static bool take_option(struct arguments *parsed, const struct option *option, c
     return true;
 }
 
-static bool take_arguments(int argc, char **argv, struct arguments *parsed, char error[LINE_BYTES]) {
+static bool read_options(int argc, char **argv, struct arguments *arguments, char error[LINE_BYTES]) {
     for (int i = 1; i < argc; i++) {
         const struct option *option = find_option(argv[i]);
         if (!option)
@@ -654,7 +658,7 @@ static bool take_arguments(int argc, char **argv, struct arguments *parsed, char
             return fail(error, "%s needs a value: %s", option->name, option->value);
         if (option->value && strlen(argv[++i]) >= LINE_BYTES)
             return fail(error, "%s: a value of more than %d characters", option->name, LINE_BYTES - 1);
-        if (!take_option(parsed, option, argv[i], error))
+        if (!read_option(arguments, option, argv[i], error))
             return false;
     }
     return true;
@@ -673,22 +677,22 @@ static bool check_names(const struct job *job, char error[LINE_BYTES]) {
 }
 
 bool read_arguments(int argc, char **argv, struct job *job, char error[LINE_BYTES]) {
-    struct arguments parsed = {.job = job};
+    struct arguments arguments = {.job = job};
     *job = (struct job){.source = "auto", .synchronisation = "tree", .runs = 20, .wait_s = 0.1, .patience_s = 45};
-    if (!take_arguments(argc, argv, &parsed, error))
+    if (!read_options(argc, argv, &arguments, error))
         return false;
     const bool by_file = *job->file != '\0';
     job->by_hand = !by_file && !job->probe;
-    if (job->probe && !parsed.operations && !by_file)
-        parsed.operations = "all", parsed.forms = "all";
+    if (job->probe && !arguments.operations && !by_file)
+        arguments.operations = "all", arguments.forms = "all";
     if (job->describe || job->help || job->state || job->cvars)
         return true;
-    if (job->check && !read_check_bytes(job, &parsed, error))
+    if (job->check && !read_check_bytes(job, &arguments, error))
         return false;
-    if (!job->check && !job->study && !by_file && !expand(job, &parsed, error))
+    if (!job->check && !job->study && !by_file && !add_cases(job, &arguments, error))
         return false;
     for (int i = 0; i < job->cases; i++)
-        job->threads |= value_of(&job->wanted[i], &threads_choice) > 1;
+        job->threads |= read_requested_choice(&job->requests[i], &threads_choice) > 1;
     return check_names(job, error);
 }
 

@@ -1,4 +1,4 @@
-/* What is to be measured, as the command line and the job file say it. */
+/* A job: the requested cases, from the command line or a job file. */
 #ifndef RANKBENCH_JOB_H
 #define RANKBENCH_JOB_H
 
@@ -9,48 +9,49 @@
 #include "request/request.h"
 
 struct job {
-    /* Where cases are read from; empty: they are given on the command line. */
+    /* Job file; empty: cases are given on the command line. */
     char file[LINE_BYTES];
     char stream[LINE_BYTES];
-    /* With which other launches it measures in turn; empty: it is alone. */
+    /* Launches to measure in turn with; empty: none. */
     char turns[LINE_BYTES];
-    /* Of the case that is read next. */
+    /* Turns to pass before the next case that is read. */
     int idle;
     char source[NAME_BYTES];
     char synchronisation[NAME_BYTES];
     bool describe;
     bool help;
     bool check;
-    /* Of the message of a check. */
+    /* Message size of a check. */
     int64_t check_bytes;
-    /* Every case is only rehearsed: are its calls there, and are the data right? */
+    /* Cases are not timed: only the presence of calls and their data are checked. */
     bool probe;
     bool state;
     bool study;
-    /* Only list the library's control variables. */
+    /* Only lists the control variables of the library. */
     bool cvars;
     bool every_rank;
     bool each_call;
-    /* Whether MPI is initialised for calls from several threads. */
+    /* Whether MPI is initialised with MPI_THREAD_MULTIPLE. */
     bool threads;
     bool separate_clocks;
     bool quiet;
-    /* Asked for on the command line: what cannot be run as asked is then the person's error, else it is a row. */
+    /* Cases are given on the command line: those that cannot run are the user's error; otherwise each is a row of the
+     * results. */
     bool by_hand;
-    /* How long ranks may be busy with one phase of a case without getting on. */
+    /* Longest time without progress in a phase of a case. */
     double patience_s;
     int64_t runs;
     double wait_s;
     char cpus[LINE_BYTES];
-    /* Where the kernel shows devices; empty: /sys. */
+    /* Root of sysfs; empty: /sys. */
     char sysfs[LINE_BYTES];
     int cases;
-    struct wanted *wanted;
+    struct request *requests;
 };
 
-/* What every rank knows. Returns false with one line in `error` if the arguments are invalid. */
+/* Reads the arguments, on every rank. Returns false with one line in `error` if they are invalid. */
 bool read_arguments(int argc, char **argv, struct job *job, char error[LINE_BYTES]);
-/* What rank 0 reads for all: the job file, if the arguments name one. */
+/* Reads the job file, if there is one, on rank 0. */
 bool read_job(struct job *job, char error[LINE_BYTES]);
 void print_help(FILE *out);
 

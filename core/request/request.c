@@ -1,14 +1,13 @@
-/* What is wanted of a case: the values of its operation's choices. */
 #include "request/request.h"
 
 #include "base/choices.h"
 #include "base/registry.h"
 
-int64_t value_of(const struct wanted *wanted, const struct choice *choice) {
+int64_t read_requested_choice(const struct request *request, const struct choice *choice) {
     const struct choice *choices[MOST_CHOICES];
-    const int count = choices_of(find_operation(wanted->operation), choices);
+    const int count = list_choices(find_operation(request->operation), choices);
     for (int i = 0; i < count; i++)
         if (choices[i] == choice)
-            return wanted->values[i];
-    return usual_value(choice);
+            return request->values[i];
+    return find_default_value(choice);
 }

@@ -9,7 +9,7 @@ static bool begin(struct stage *stage, int round) {
 
 static const struct start barrier_start = {
     .name = "barrier",
-    .help = "after a dissemination barrier of our own; ranks leave it at different moments",
+    .help = "after a dissemination barrier of the core; ranks leave it at different times",
     .lead = 2,
     .begin = begin,
 };

@@ -3,13 +3,13 @@
 
 static bool begin(struct stage *stage, int round) {
     (void)round;
-    must(MPI_Barrier(stage->team->comm), "MPI_Barrier");
+    abort_on_error(MPI_Barrier(stage->team->comm), "MPI_Barrier");
     return true;
 }
 
 static const struct start library_barrier = {
     .name = "library-barrier",
-    .help = "after the library's own barrier, as most benchmarks do; how ranks leave it differs from library to library",
+    .help = "after the library's MPI_Barrier, as in most benchmarks; the exit times of ranks differ between libraries",
     .lead = 2,
     .begin = begin,
 };

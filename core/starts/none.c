@@ -8,7 +8,7 @@ static bool begin(struct stage *stage, int round) {
 
 static const struct start none = {
     .name = "none",
-    .help = "one call after the other; where all ranks measure, a sample is the mean of a loop",
+    .help = "calls in a loop without synchronisation; if all ranks measure, a sample is the mean over a loop",
     .loops = true,
     .lead = 2,
     .begin = begin,

@@ -1,5 +1,5 @@
-/* The next start is agreed on in every round: rank 0 names a moment far enough ahead for the news to reach all (Round-Time of
- * Hunold and Carpen-Amarie, 2018). A slow round delays only itself, where windows would spoil all that follow. */
+/* Ranks agree on the next start in every round: rank 0 chooses a time far enough ahead to inform all (Round-Time of
+ * Hunold and Carpen-Amarie, 2018). A slow round delays only itself, while with windows it would spoil later ones. */
 #include "base/op.h"
 #include "base/tree.h"
 #include "base/wait.h"
@@ -9,7 +9,7 @@ static bool begin(struct stage *stage, int round) {
     (void)round;
     stage->common_ns = stage->read_ns() + stage->slack_ns;
     tree_broadcast(stage->team, &stage->common_ns, sizeof stage->common_ns);
-    const int64_t target_ns = local_time(stage->team->clock, stage->common_ns + stage->delay_ns);
+    const int64_t target_ns = find_local_ns(stage->team->clock, stage->common_ns + stage->delay_ns);
     stage->skipped = stage->read_ns() > target_ns;
     stage->begin_ns = wait_until(stage, target_ns);
     return stage->begin_ns - target_ns <= stage->tolerance_ns;
@@ -17,7 +17,7 @@ static bool begin(struct stage *stage, int round) {
 
 static const struct start roundtime = {
     .name = "roundtime",
-    .help = "the next start is agreed on in every round, on the synchronised clock; late starts are discarded",
+    .help = "ranks agree on the next start in every round, on the synchronised clock; late starts are discarded",
     .scheduled = true,
     .agrees = true,
     .lead = 2,

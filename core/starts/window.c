@@ -1,28 +1,28 @@
-/* Rounds begin at agreed times on the synchronised clock, one window apart.
+/* Rounds start at agreed times of the synchronised clock, one window apart.
  *
- * A rank that comes after the moment of its window, because the call before took longer, takes the next one that it can meet.
- * The others, whom the same call has held up, find the same one: no round is spoilt by the slow one before it, and slow rounds
- * are not followed by others that are thrown away, which would make them rare among those that count. Ranks that were interrupted
- * alone take a later window than the others, and their rounds are late; after each group of rounds all rest for some windows,
- * in which such a rank makes up for it. A rank that came in time and lost its CPU while it waited is late. */
+ * A rank that misses its window, because the call before took longer, takes the next one that it can meet. The other
+ * ranks, delayed by the same call, take the same window: a slow round does not spoil the next one, and no rounds are
+ * discarded after slow rounds, which would bias the samples. A rank that was interrupted alone takes a later window
+ * than the others, and its rounds are late; after each group of rounds all rest for some windows, in which it catches
+ * up. A rank that came in time and lost its CPU while it waited is late. */
 #include "base/op.h"
 #include "base/wait.h"
 #include "sync/clock.h"
 
-static int64_t plan_ns(const struct stage *stage, int round) {
+static int64_t find_planned_ns(const struct stage *stage, int round) {
     const int rests = round > 0 ? round / stage->group * stage->rest : 0;
     return stage->first_ns + (round + rests) * stage->window_ns;
 }
 
 static bool begin(struct stage *stage, int round) {
-    const int64_t planned_ns = plan_ns(stage, round);
+    const int64_t planned_ns = find_planned_ns(stage, round);
     int64_t common_ns = stage->next_ns > planned_ns ? stage->next_ns : planned_ns;
-    int64_t target_ns = local_time(stage->team->clock, common_ns + stage->delay_ns);
+    int64_t target_ns = find_local_ns(stage->team->clock, common_ns + stage->delay_ns);
     const int64_t behind_ns = stage->read_ns() - target_ns;
     stage->skipped = behind_ns > 0;
     if (stage->skipped) {
         common_ns += (behind_ns / stage->window_ns + 1) * stage->window_ns;
-        target_ns = local_time(stage->team->clock, common_ns + stage->delay_ns);
+        target_ns = find_local_ns(stage->team->clock, common_ns + stage->delay_ns);
     }
     stage->common_ns = common_ns;
     stage->next_ns = common_ns + stage->window_ns;

@@ -1,11 +1,11 @@
-/* Open MPI chooses a component for each collective when a communicator is made, and reports only which components there are. The choice
- * is in a table of functions that the communicator points to:
+/* Open MPI chooses a component for each collective when a communicator is created, but reports only the list of
+ * components. The choice is in a table of functions that the communicator points to:
  *
  *   ompi_mpi_comm_world { ... c_coll ... }  ->  { function, module, function, module ... }
  *
- * Where in the communicator that is depends on the version. So everything that it points to is searched for addresses at which exported
- * functions named ..._coll_... begin, and the table with most of them is it. Memory is read by the kernel, which refuses what is not
- * there. */
+ * The place of the pointer depends on the version. So every pointer in the communicator is followed, and the table with
+ * the most addresses of exported functions named ..._coll_... is the one. Memory is read by the kernel, which refuses
+ * invalid addresses. */
 #define _GNU_SOURCE
 #include "study/dispatch.h"
 
@@ -30,7 +30,7 @@ static ssize_t read_memory(int memory, uintptr_t from, void *into, size_t bytes)
     return from > INT64_MAX - bytes ? -1 : pread(memory, into, bytes, (off_t)from);
 }
 
-/* The name of a function of a component that begins at an address. */
+/* The name of a component's function at an address; NULL: there is none. */
 static const char *find_function(uintptr_t address) {
     Dl_info info;
     if (address == 0 || dladdr((void *)address, &info) == 0 || (uintptr_t)info.dli_saddr != address || !info.dli_sname)
@@ -49,7 +49,7 @@ static void read_table(int memory, uintptr_t table, struct functions *functions)
     }
 }
 
-/* The communicator's own size is that of its symbol. */
+/* The size of the communicator is that of its symbol. */
 static size_t find_world(const void **world) {
     Dl_info info;
     const ElfW(Sym) *symbol = NULL;

@@ -12,9 +12,10 @@
 #include "sync/clock.h"
 #include "sync/devices.h"
 
-/* Much beside what a remote shell and a launcher send meanwhile, and little beside a launch: 34 ms at 1 Gbit/s. */
+/* Large compared with other traffic of a remote shell and a launcher, and small compared with a launch: 34 ms at 1
+ * Gbit/s. */
 enum { CHUNK_BYTES = 1 << 18, CHUNKS = 16, PROBE_BYTES = CHUNK_BYTES * CHUNKS };
-/* Some drivers renew their counters every second or two. */
+/* Some drivers update their counters every second or two. */
 enum { LOOKS = 25, NAP_NS = 100000000 };
 
 struct network {
@@ -40,13 +41,13 @@ static void send_round(const struct team *leaders) {
     const int to = (leaders->rank + 1) % leaders->ranks, from = (leaders->rank + leaders->ranks - 1) % leaders->ranks;
     char *const data = obtain_memory(2 * CHUNK_BYTES);
     for (int i = 0; i < CHUNKS; i++)
-        must(MPI_Sendrecv(data, CHUNK_BYTES, MPI_BYTE, to, TAG, data + CHUNK_BYTES, CHUNK_BYTES, MPI_BYTE, from, TAG,
-                          leaders->comm, MPI_STATUS_IGNORE),
-             "MPI_Sendrecv");
+        abort_on_error(MPI_Sendrecv(data, CHUNK_BYTES, MPI_BYTE, to, TAG, data + CHUNK_BYTES, CHUNK_BYTES, MPI_BYTE, from, TAG,
+                                    leaders->comm, MPI_STATUS_IGNORE),
+                       "MPI_Sendrecv");
     free(data);
 }
 
-static void read_passed(struct network *network) {
+static void read_counters(struct network *network) {
     read_devices(network->sysfs, &network->node.devices);
     subtract_devices(&network->node.devices, &network->before);
 }
@@ -63,14 +64,14 @@ void probe_network(struct network *network, const struct world *world) {
     dissemination_barrier(leaders);
     network->node.probe_bytes = PROBE_BYTES;
     network->probed = true;
-    read_passed(network);
+    read_counters(network);
     for (int look = 0; look < LOOKS && !have_sent(&network->node.devices, PROBE_BYTES); look++) {
         nanosleep(&nap, NULL);
-        read_passed(network);
+        read_counters(network);
     }
 }
 
-static void write_one_node(void *context, int rank, const void *data) {
+static void write_next_node(void *context, int rank, const void *data) {
     (void)rank;
     if (context)
         write_node(context, data);
@@ -80,7 +81,7 @@ void close_network(struct network *network, const struct world *world, FILE *str
     if (!network)
         return;
     if (!network->probed)
-        read_passed(network);
-    hand_over(&world->hosts->clocks, &network->node, sizeof network->node, write_one_node, stream);
+        read_counters(network);
+    gather_ranks(&world->hosts->clocks, &network->node, sizeof network->node, write_next_node, stream);
     free(network);
 }

@@ -1,10 +1,10 @@
-/* The state of this machine, measured without MPI beside a launch: what a launch met must not be taken for what its library
- * does. Processes of our own, each pinned to its CPU, share one page:
+/* The state of this machine, measured without MPI beside a launch, to distinguish its effects from those of the library.
+ * Pinned processes share a page:
  *
- *   exchange   two CPUs hand one cache line to and fro: the least that a message between them can take
- *   copy       all CPUs copy at once, each within memory of its own that is larger than most private caches
+ *   exchange   two CPUs pass a cache line to and fro: the least time of a message between them
+ *   copy       all CPUs copy at once, each in its own memory, which is larger than most private caches
  *
- * What varies by the nature of a machine that others use too is seen by medians over many short pieces. Every wait ends. */
+ * Medians over many short pieces are robust on machines that others use, too. Every wait is bounded. */
 #define _GNU_SOURCE
 #include "study/state.h"
 
@@ -26,9 +26,9 @@ enum { LINES = 512, UNTIMED = 1, ROUND_TRIPS = 32, LEAST_BATCHES = 64, MOST_BATC
 enum { SPINS_PER_NAP = 1 << 16, NAP_NS = 10000 };
 enum { COPY_BYTES = 4 << 20, LEAST_COPIES = 3, MOST_COPIES = 1024 };
 
-/* Time for all pairs together, the least and the most for one, and for copying. */
+/* Time for all pairs together; least and most for one pair; and for copying. */
 enum { EXCHANGES_NS = 48000000, SHORTEST_EXCHANGE_NS = 1000000, LONGEST_EXCHANGE_NS = 16000000, COPY_NS = 16000000 };
-/* How long one pair is waited for whose processes do not get their CPUs, and all together. */
+/* Longest wait for a pair whose processes do not get their CPUs, and for all pairs. */
 enum { PATIENCE_NS = 200000000, MOST_PATIENCE_NS = 1000000000 };
 
 struct cpus {
@@ -38,10 +38,10 @@ struct cpus {
 
 struct exchange {
     int a, b;
-    double median_ns, min_ns;
+    double find_median_ns, min_ns;
 };
 
-/* What the processes share. Each line that is handed to and fro has its neighbour to itself: CPUs fetch lines in pairs. */
+/* The shared page. No other data are in the pair of cache lines that CPUs fetch at once. */
 struct page {
     struct {
         _Alignas(APART_BYTES) atomic_uint turn;
@@ -51,13 +51,13 @@ struct page {
     double bytes_per_s[MOST_CPUS];
 };
 
-static int64_t now_ns(void) {
+static int64_t read_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static int64_t earlier(int64_t a_ns, int64_t b_ns) {
+static int64_t find_earlier(int64_t a_ns, int64_t b_ns) {
     return a_ns < b_ns ? a_ns : b_ns;
 }
 
@@ -67,12 +67,12 @@ static int compare(const void *a, const void *b) {
 }
 
 /* Sorts the values. */
-static double median(double *values, int count) {
+static double find_median(double *values, int count) {
     qsort(values, (size_t)count, sizeof *values, compare);
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* Moves this process to one CPU; without that there is nothing to measure. */
+/* Pins this process to a CPU; without that there is nothing to measure. */
 static void pin(int cpu) {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -83,57 +83,57 @@ static void pin(int cpu) {
 
 /* --- exchange -------------------------------------------------------------------------------------------------------- */
 
-/* A partner that does not answer has no CPU now: sleeping lets both find a moment at which both have one. */
-static bool await(const atomic_uint *line, unsigned turn, int64_t until_ns) {
+/* A partner that does not answer has no CPU now: sleeping lets both get one at the same time. */
+static bool wait_for_turn(const atomic_uint *line, unsigned turn, int64_t until_ns) {
     const struct timespec nap = {.tv_nsec = NAP_NS};
     for (unsigned spins = 1; atomic_load_explicit(line, memory_order_acquire) != turn; spins++) {
         if (spins % SPINS_PER_NAP != 0)
             continue;
-        if (now_ns() > until_ns)
+        if (read_now_ns() > until_ns)
             return false;
         nanosleep(&nap, NULL);
     }
     return true;
 }
 
-/* Turns count on from line to line, so that no line ever shows one that was before. */
-static void answer(struct page *page, int64_t until_ns) {
+/* Turns continue from line to line, so that no line shows an old one. */
+static void answer_turns(struct page *page, int64_t until_ns) {
     unsigned turn = 1;
     for (int batch = 0;; batch++) {
         atomic_uint *const line = &page->lines[batch % LINES].turn;
         for (int i = -UNTIMED; i < ROUND_TRIPS; i++, turn += 2) {
-            if (!await(line, turn, until_ns))
+            if (!wait_for_turn(line, turn, until_ns))
                 return;
             atomic_store_explicit(line, turn + 1, memory_order_release);
         }
     }
 }
 
-static unsigned go_and_return(atomic_uint *line, unsigned turn, int64_t until_ns) {
+static unsigned run_round_trip(atomic_uint *line, unsigned turn, int64_t until_ns) {
     atomic_store_explicit(line, turn, memory_order_release);
-    if (!await(line, turn + 1, until_ns))
+    if (!wait_for_turn(line, turn + 1, until_ns))
         _exit(EXIT_FAILURE);
     return turn + 2;
 }
 
-/* How long a line takes depends on where in the processor its home is: here from 45 to 75 ns. Every batch takes another line,
- * so that the median is the pair's and not an address's. Batches are short against the slices in which a busy CPU is shared:
- * most are whole. What is not timed fetches the line from where it was. */
-static void ask(struct page *page, int64_t enough_ns, int64_t until_ns) {
+/* The time depends on the home of a line in the processor: on one machine 45 to 75 ns. Every batch uses another line,
+ * so that the median is that of the pair, not of an address. Batches are short compared with time slices on a busy CPU,
+ * so most are not interrupted. The untimed exchanges move the line from its earlier place. */
+static void time_round_trips(struct page *page, int64_t enough_ns, int64_t until_ns) {
     static double batch_ns[MOST_BATCHES];
     unsigned turn = 1;
     int count = 0;
     for (int64_t after = 0; count < MOST_BATCHES && (after < enough_ns || count < LEAST_BATCHES); count++) {
         atomic_uint *const line = &page->lines[count % LINES].turn;
         for (int i = 0; i < UNTIMED; i++)
-            turn = go_and_return(line, turn, until_ns);
-        const int64_t before = now_ns();
+            turn = run_round_trip(line, turn, until_ns);
+        const int64_t before = read_now_ns();
         for (int i = 0; i < ROUND_TRIPS; i++)
-            turn = go_and_return(line, turn, until_ns);
-        after = now_ns();
+            turn = run_round_trip(line, turn, until_ns);
+        after = read_now_ns();
         batch_ns[count] = (double)(after - before) / (2 * ROUND_TRIPS);
     }
-    page->result.median_ns = median(batch_ns, count);
+    page->result.find_median_ns = find_median(batch_ns, count);
     page->result.min_ns = batch_ns[0];
 }
 
@@ -146,19 +146,19 @@ static bool ended_well(pid_t child) {
 }
 
 static bool measure_pair(struct page *page, struct exchange *pair, int64_t length_ns, int64_t limit_ns) {
-    const int64_t enough_ns = now_ns() + length_ns, until_ns = earlier(enough_ns + PATIENCE_NS, limit_ns);
+    const int64_t enough_ns = read_now_ns() + length_ns, until_ns = find_earlier(enough_ns + PATIENCE_NS, limit_ns);
     for (int i = 0; i < LINES; i++)
         atomic_store(&page->lines[i].turn, 0);
     const pid_t answering = fork();
     if (answering == 0) {
         pin(pair->b);
-        answer(page, until_ns);
+        answer_turns(page, until_ns);
         _exit(EXIT_SUCCESS);
     }
     const pid_t asking = answering < 0 ? -1 : fork();
     if (asking == 0) {
         pin(pair->a);
-        ask(page, enough_ns, until_ns);
+        time_round_trips(page, enough_ns, until_ns);
         _exit(EXIT_SUCCESS);
     }
     const bool good = asking > 0 && ended_well(asking);
@@ -166,12 +166,12 @@ static bool measure_pair(struct page *page, struct exchange *pair, int64_t lengt
         kill(answering, SIGKILL);
         ended_well(answering);
     }
-    pair->median_ns = page->result.median_ns;
+    pair->find_median_ns = page->result.find_median_ns;
     pair->min_ns = page->result.min_ns;
     return good;
 }
 
-/* All pairs of few CPUs; of many a ring, and some pairs half a ring apart. */
+/* All pairs of a few CPUs; of many CPUs a ring, and some pairs half a ring apart. */
 static int choose_pairs(const struct cpus *cpus, struct exchange *pairs) {
     const int n = cpus->count;
     int count = 0;
@@ -190,11 +190,11 @@ static int choose_pairs(const struct cpus *cpus, struct exchange *pairs) {
     return count;
 }
 
-/* A pair whose processes do not get their CPUs in time is left out. */
+/* Pairs whose processes do not get their CPUs in time are omitted. */
 static int measure_exchange(struct page *page, const struct cpus *cpus, struct exchange *pairs) {
     const int chosen = choose_pairs(cpus, pairs);
-    const int64_t limit_ns = now_ns() + EXCHANGES_NS + MOST_PATIENCE_NS;
-    int64_t length_ns = earlier(EXCHANGES_NS / (chosen ? chosen : 1), LONGEST_EXCHANGE_NS);
+    const int64_t limit_ns = read_now_ns() + EXCHANGES_NS + MOST_PATIENCE_NS;
+    int64_t length_ns = find_earlier(EXCHANGES_NS / (chosen ? chosen : 1), LONGEST_EXCHANGE_NS);
     int measured = 0;
     if (length_ns < SHORTEST_EXCHANGE_NS)
         length_ns = SHORTEST_EXCHANGE_NS;
@@ -206,7 +206,7 @@ static int measure_exchange(struct page *page, const struct cpus *cpus, struct e
 
 /* --- copy ------------------------------------------------------------------------------------------------------------ */
 
-static void copy(struct page *page, int place, int workers, int64_t until_ns) {
+static void time_copies(struct page *page, int place, int workers, int64_t until_ns) {
     double copy_ns[MOST_COPIES];
     int count = 0;
     char *from = mmap(NULL, 2 * COPY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -214,21 +214,21 @@ static void copy(struct page *page, int place, int workers, int64_t until_ns) {
         _exit(EXIT_FAILURE);
     memset(from, 1, 2 * COPY_BYTES);
     atomic_fetch_add(&page->ready, 1);
-    while (atomic_load(&page->ready) < workers && now_ns() < until_ns)
+    while (atomic_load(&page->ready) < workers && read_now_ns() < until_ns)
         sched_yield();
-    const int64_t enough_ns = now_ns() + COPY_NS;
-    for (int64_t before = now_ns(); count < MOST_COPIES && (before < enough_ns || count < LEAST_COPIES); count++) {
+    const int64_t enough_ns = read_now_ns() + COPY_NS;
+    for (int64_t before = read_now_ns(); count < MOST_COPIES && (before < enough_ns || count < LEAST_COPIES); count++) {
         memcpy(from + COPY_BYTES, from, COPY_BYTES);
-        const int64_t after = now_ns();
+        const int64_t after = read_now_ns();
         copy_ns[count] = (double)(after - before);
         before = after;
     }
-    page->bytes_per_s[place] = 2e9 * COPY_BYTES / median(copy_ns, count);
+    page->bytes_per_s[place] = 2e9 * COPY_BYTES / find_median(copy_ns, count);
 }
 
-/* Bytes read and written by all CPUs together; 0 if some CPU could not take part. */
+/* Bytes per second read and written by all CPUs together; 0 if some CPU could not take part. */
 static double measure_copy(struct page *page, const struct cpus *cpus) {
-    const int64_t until_ns = now_ns() + PATIENCE_NS;
+    const int64_t until_ns = read_now_ns() + PATIENCE_NS;
     pid_t children[MOST_CPUS];
     bool good = true;
     double sum = 0;
@@ -237,7 +237,7 @@ static double measure_copy(struct page *page, const struct cpus *cpus) {
         children[i] = fork();
         if (children[i] == 0) {
             pin(cpus->number[i]);
-            copy(page, i, cpus->count, until_ns);
+            time_copies(page, i, cpus->count, until_ns);
             _exit(EXIT_SUCCESS);
         }
     }
@@ -276,8 +276,8 @@ static double read_stolen_s(const struct cpus *cpus) {
     return ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* As /proc/cpuinfo shows it, which not every processor's does. */
-static double listed_frequency_hz(int wanted) {
+/* From /proc/cpuinfo, which not every processor supports. */
+static double read_listed_frequency_hz(int wanted) {
     char line[TEXT_BYTES];
     int cpu = -1;
     double mhz = 0, listed_mhz = 0;
@@ -295,10 +295,10 @@ static double read_frequency_hz(int cpu) {
     char path[TEXT_BYTES];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", cpu);
     const double khz = read_number(path);
-    return khz > 0 ? khz * 1e3 : listed_frequency_hz(cpu);
+    return khz > 0 ? khz * 1e3 : read_listed_frequency_hz(cpu);
 }
 
-/* Processes and threads that could run, less this one. */
+/* Runnable processes and threads, without this one. */
 static int read_running(void) {
     int running = 1;
     FILE *file = fopen("/proc/loadavg", "r");
@@ -359,11 +359,11 @@ static void print_exchange(FILE *out, const struct exchange *pairs, int count) {
     fputs(",\"exchange\":[", out);
     for (int i = 0; i < count; i++)
         fprintf(out, "%s{\"cpus\":[%d,%d],\"median_ns\":%.2f,\"min_ns\":%.2f}", i ? "," : "", pairs[i].a, pairs[i].b,
-                pairs[i].median_ns, pairs[i].min_ns);
+                pairs[i].find_median_ns, pairs[i].min_ns);
     fputc(']', out);
 }
 
-/* What is not known, which no measurement makes 0, is null. */
+/* Unknown values are null; no measured value is 0. */
 static void print_known(FILE *out, double value) {
     if (value > 0)
         fprintf(out, "%.0f", value);
@@ -388,7 +388,7 @@ static void print_cpus(FILE *out, const struct cpus *cpus) {
     fputc(']', out);
 }
 
-/* Load is read before the probes add to it, and frequencies just after CPUs had work to do: idle ones are slow. */
+/* Load is read before the measurements add to it, and frequencies just after CPUs had work: idle ones are slow. */
 static void measure(FILE *out, const struct cpus *cpus, struct page *page) {
     static struct exchange pairs[MOST_PAIRS];
     const double load = read_number("/proc/loadavg"), stolen_s = read_stolen_s(cpus);
@@ -407,7 +407,7 @@ bool print_state(FILE *out, const char *cpus, char *error, size_t error_bytes) {
         return false;
     struct page *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) {
-        snprintf(error, error_bytes, "--state: no memory to share: %s", strerror(errno));
+        snprintf(error, error_bytes, "--state: the system gave no shared memory: %s", strerror(errno));
         return false;
     }
     measure(out, &chosen, page);

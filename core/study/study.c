@@ -1,10 +1,11 @@
-/* What the clocks are worth: every source on every rank, and what each synchronisation finds, says of its own error, and costs.
+/* Study of the clocks: each source on every rank, and for each synchronisation its result, its own error estimate and its
+ * cost.
  *
  *   synchronise   fresh   . . . wait . . . aged   synchronise   between
  *
- * `fresh` and `aged` ask what the first synchronisation leads to expect, right away and after a while; `between` asks, after
- * the second one, what is known of the middle of the wait. Where ranks run under one kernel the truth is known: they read one
- * clock, but for what the system says their time namespaces add. */
+ * `fresh` and `aged` are predictions from the first synchronisation, at once and after a while; `between` is the offset in
+ * the middle of the wait, interpolated after the second one. If all ranks run under one kernel the true offset is known:
+ * they read one clock, except for the offsets of their time namespaces. */
 #define _GNU_SOURCE
 #include "study/study.h"
 
@@ -27,7 +28,7 @@ static const char *const stage_names[STAGES] = {"fresh", "aged", "between"};
 
 struct finding {
     struct reading readings[STAGES];
-    /* The own readings for which these hold. */
+    /* Own readings at these times. */
     int64_t at_ns[STAGES];
     double drift_ppm, drift_bound_ppm;
     int64_t truth_ns;
@@ -46,7 +47,7 @@ struct study {
     FILE *stream;
     const struct synchronisation *method;
     int run;
-    /* For the table: errors where the truth is known, bounds and likely errors, of all runs and ranks. */
+    /* For the table: true errors where known, bounds and estimated errors, over all runs and ranks. */
     double *errors, *bounds, *likely;
     int count, known, outside, within;
     struct cost spent;
@@ -63,7 +64,7 @@ static void find_truth(const struct world *world, struct finding *finding) {
     struct origin local = {.offset_ns = 0}, first;
     read_identity(SHARED_BY_KERNEL, local.boot);
     if (world->source->sharing == SHARED_BY_NAMESPACE)
-        local.offset_ns = namespace_offset_ns();
+        local.offset_ns = read_namespace_offset_ns();
     first = local;
     tree_broadcast(&world->all, &first, sizeof first);
     finding->truth_ns = local.offset_ns - first.offset_ns;
@@ -72,12 +73,12 @@ static void find_truth(const struct world *world, struct finding *finding) {
 
 /* --- one run --- */
 
-static void wait_for(double seconds) {
+static void sleep_s(double seconds) {
     const struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
     nanosleep(&time, NULL);
 }
 
-static struct cost timed_synchronisation(const struct world *world, const struct synchronisation *method) {
+static struct cost time_synchronisation(const struct world *world, const struct synchronisation *method) {
     const struct traffic before = traffic;
     dissemination_barrier(&world->all);
     const int64_t began_ns = world->source->read_ns();
@@ -86,8 +87,8 @@ static struct cost timed_synchronisation(const struct world *world, const struct
     return (struct cost){ended_ns - began_ns, traffic.messages - before.messages, traffic.bytes - before.bytes};
 }
 
-/* The second synchronisation is the one that is timed: the first one also waits, to learn of the drift. */
-static struct cost find(const struct study *study, struct finding *finding) {
+/* The second synchronisation is timed: the first one also waits, to learn the drift. */
+static struct cost run_once(const struct study *study, struct finding *finding) {
     const struct world *world = study->world;
     struct clock *clock = world->all.clock;
     int64_t (*const read_ns)(void) = world->source->read_ns;
@@ -95,13 +96,13 @@ static struct cost find(const struct study *study, struct finding *finding) {
     reset_clock(clock);
     synchronise(&world->all, world->source, study->method);
     finding->at_ns[FRESH] = read_ns();
-    finding->readings[FRESH] = expected(clock, finding->at_ns[FRESH]);
-    wait_for(study->job->wait_s);
+    finding->readings[FRESH] = predict_offset(clock, finding->at_ns[FRESH]);
+    sleep_s(study->job->wait_s);
     finding->at_ns[AGED] = read_ns();
-    finding->readings[AGED] = expected(clock, finding->at_ns[AGED]);
+    finding->readings[AGED] = predict_offset(clock, finding->at_ns[AGED]);
     finding->at_ns[BETWEEN] = finding->at_ns[FRESH] + (finding->at_ns[AGED] - finding->at_ns[FRESH]) / 2;
-    const struct cost cost = timed_synchronisation(world, study->method);
-    finding->readings[BETWEEN] = known(clock, finding->at_ns[BETWEEN]);
+    const struct cost cost = time_synchronisation(world, study->method);
+    finding->readings[BETWEEN] = find_offset(clock, finding->at_ns[BETWEEN]);
     finding->drift_ppm = clock->drift * 1e6;
     finding->drift_bound_ppm = clock->drift_bound * 1e6;
     find_truth(world, finding);
@@ -126,7 +127,7 @@ static void write_finding(const struct study *study, int rank, const struct find
     end_record(study->stream);
 }
 
-static void take_finding(void *context, int rank, const void *data) {
+static void record_finding(void *context, int rank, const void *data) {
     struct study *study = context;
     const struct finding *finding = data;
     for (int stage = 0; stage < STAGES; stage++) {
@@ -152,7 +153,7 @@ static void merge_cost(void *into, const void *from, int bytes) {
         local[i] = theirs[i] > local[i] ? theirs[i] : local[i];
 }
 
-static void take_cost(struct study *study, const struct cost *local) {
+static void record_cost(struct study *study, const struct cost *local) {
     struct cost most = *local;
     tree_combine(&study->world->all, &most, sizeof most, merge_cost);
     study->spent = most;
@@ -167,30 +168,31 @@ static void take_cost(struct study *study, const struct cost *local) {
     end_record(study->stream);
 }
 
-static int ascending(const void *first, const void *second) {
+static int compare_values(const void *first, const void *second) {
     const double a = *(const double *)first, b = *(const double *)second;
     return (a > b) - (a < b);
 }
 
-static double at(double *values, int count, double share) {
-    qsort(values, (size_t)count, sizeof *values, ascending);
+static double find_quantile(double *values, int count, double share) {
+    qsort(values, (size_t)count, sizeof *values, compare_values);
     return count ? values[(int)(share * (count - 1) + 0.5)] : 0;
 }
 
 static void print_method(struct study *study) {
     printf("%-13s %-7s", study->world->source->name, study->method->name);
     if (study->known)
-        printf(" %9.0f %9.0f %9.0f", at(study->errors, study->known, 0.5), at(study->errors, study->known, 0.95),
-               at(study->errors, study->known, 1));
+        printf(" %9.0f %9.0f %9.0f", find_quantile(study->errors, study->known, 0.5),
+               find_quantile(study->errors, study->known, 0.95), find_quantile(study->errors, study->known, 1));
     else
         printf(" %9s %9s %9s", "unknown", "", "");
-    printf(" %10.0f", at(study->likely, study->count, 0.5));
+    printf(" %10.0f", find_quantile(study->likely, study->count, 0.5));
     if (study->known)
         printf(" %6.0f%%", 100.0 * study->within / study->known);
     else
         printf(" %7s", "-");
-    printf(" %9.0f %9.0f %8d %10.1f %9lld\n", at(study->bounds, study->count, 0.5), at(study->bounds, study->count, 1),
-           study->outside, (double)study->spent.duration_ns / 1000, (long long)study->spent.messages);
+    printf(" %9.0f %9.0f %8d %10.1f %9lld\n", find_quantile(study->bounds, study->count, 0.5),
+           find_quantile(study->bounds, study->count, 1), study->outside, (double)study->spent.duration_ns / 1000,
+           (long long)study->spent.messages);
 }
 
 /* --- all of it --- */
@@ -206,9 +208,9 @@ static void study_method(struct study *study) {
     }
     for (study->run = 0; study->run < study->job->runs; study->run++) {
         struct finding finding;
-        const struct cost cost = find(study, &finding);
-        hand_over(&world->all, &finding, sizeof finding, take_finding, study);
-        take_cost(study, &cost);
+        const struct cost cost = run_once(study, &finding);
+        gather_ranks(&world->all, &finding, sizeof finding, record_finding, study);
+        record_cost(study, &cost);
     }
     if (world->all.rank == 0 && !study->job->quiet)
         print_method(study);
@@ -238,21 +240,21 @@ static bool is_requested(const char *wanted, const char *name) {
 static void study_source(struct study *study, const struct source *source, const char *wanted) {
     struct world *world = study->world;
     struct source_fact fact = read_source_fact(source);
-    hand_over(&world->all, &fact, sizeof fact, write_source, study);
-    if (!is_requested(wanted, source->name) || !fact_of(world->sources, source->name)->usable)
+    gather_ranks(&world->all, &fact, sizeof fact, write_source, study);
+    if (!is_requested(wanted, source->name) || !find_source_fact(world->sources, source->name)->usable)
         return;
-    take_source(world, source, study->job->separate_clocks);
+    use_source(world, source, study->job->separate_clocks);
     for (const struct synchronisation *const *unit = __start_rb_synchronisation; unit < __stop_rb_synchronisation; unit++)
         if (is_requested(study->job->synchronisation, (*unit)->name)) {
             study->method = *unit;
             study_method(study);
         }
-    leave_source(world);
+    release_source(world);
 }
 
 static void print_sources(const struct world *world) {
     printf("%-13s %9s %9s  %s\n", "time source", "step ns", "cost ns", "");
-    for (int i = 0; i < source_count(); i++) {
+    for (int i = 0; i < count_sources(); i++) {
         const struct source_fact *fact = &world->sources[i];
         if (fact->usable)
             printf("%-13s %9lld %9.1f  %s\n", fact->name, (long long)fact->resolution_ns, fact->cost_ns, fact->reason);
@@ -260,7 +262,7 @@ static void print_sources(const struct world *world) {
             printf("%-13s %9s %9s  %s\n", fact->name, "-", "-", fact->reason);
     }
     printf("auto takes %s: %s\n\n", world->source->name, world->why);
-    printf("errors and bounds in ns over runs, ranks, and right after, a while after, and between synchronisations\n");
+    printf("errors and bounds in ns over runs and ranks: right after, a while after, and between synchronisations\n");
     printf("%-13s %-7s %9s %9s %9s %10s %7s %9s %9s %8s %10s %9s\n", "time source", "method", "error p50", "p95", "max",
            "likely p50", "within", "bound p50", "max", "outside", "takes us", "messages");
 }
@@ -271,9 +273,9 @@ int study_clocks(struct world *world, const struct job *job, FILE *stream) {
     const char *const wanted = strcmp(job->source, "auto") == 0 ? usual->name : job->source;
     if (world->all.rank == 0 && !job->quiet)
         print_sources(world);
-    leave_source(world);
+    release_source(world);
     for (const struct source *const *unit = __start_rb_source; unit < __stop_rb_source; unit++)
         study_source(&study, *unit, wanted);
-    take_source(world, usual, job->separate_clocks);
+    use_source(world, usual, job->separate_clocks);
     return EXIT_SUCCESS;
 }

@@ -1,4 +1,4 @@
-/* A study of time sources and synchronisations. */
+/* Study of time sources and synchronisations. */
 #ifndef RANKBENCH_STUDY_H
 #define RANKBENCH_STUDY_H
 

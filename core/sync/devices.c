@@ -1,5 +1,6 @@
-/* Documentation/ABI of the Linux kernel: testing/sysfs-class-net, testing/sysfs-class-net-statistics, stable/sysfs-class-infiniband.
- * Slingshot: the driver's telemetry below /sys/class/cxi. */
+/* Counters and states: Documentation/ABI of the Linux kernel, testing/sysfs-class-net,
+ * testing/sysfs-class-net-statistics, stable/sysfs-class-infiniband. Slingshot: telemetry of the driver below
+ * /sys/class/cxi. */
 #define _GNU_SOURCE
 #include "sync/devices.h"
 
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 enum { PATH_BYTES = 768, MOST_NAMES = 128 };
-/* As include/uapi/linux/if_arp.h numbers kinds of interfaces. */
+/* Types of interfaces, from include/uapi/linux/if_arp.h. */
 enum { TYPE_ETHERNET = 1, TYPE_INFINIBAND = 32, TYPE_LOOPBACK = 772 };
 
 struct names {
@@ -20,7 +21,7 @@ struct names {
     char name[MOST_NAMES][DEVICE_BYTES];
 };
 
-static int compare(const void *a, const void *b) {
+static int compare_names(const void *a, const void *b) {
     return strverscmp(a, b);
 }
 
@@ -32,10 +33,10 @@ static void list_names(const char *folder, struct names *names) {
             strcpy(names->name[names->count++], entry->d_name);
     if (open)
         closedir(open);
-    qsort(names->name, (size_t)names->count, sizeof names->name[0], compare);
+    qsort(names->name, (size_t)names->count, sizeof names->name[0], compare_names);
 }
 
-/* The first line of a file of a folder; empty where there is none. */
+/* The first line of a file in a folder; empty if there is none. */
 static void read_line(char line[DEVICE_BYTES], const char *folder, const char *name) {
     char path[PATH_BYTES];
     snprintf(path, sizeof path, "%.600s/%.120s", folder, name);
@@ -48,7 +49,7 @@ static void read_line(char line[DEVICE_BYTES], const char *folder, const char *n
         fclose(file);
 }
 
-/* The number that a file begins with; -1 where there is none. Counters of 32 bits stay at their end. */
+/* The number at the start of a file; -1 if there is none, or a counter of 32 bits has reached its maximum. */
 static int64_t read_number(const char *folder, const char *name) {
     char line[DEVICE_BYTES], *end;
     read_line(line, folder, name);
@@ -78,7 +79,7 @@ static struct device *add_device(struct devices *devices, const char *name, cons
 
 /* --- devices for remote memory access --------------------------------------------------------------------------------- */
 
-static const char *kind_of_port(const char *driver, const char *layer) {
+static const char *find_port_kind(const char *driver, const char *layer) {
     if (strstr(driver, "hfi1") == driver)
         return "Omni-Path";
     if (strcmp(driver, "efa") == 0)
@@ -88,14 +89,14 @@ static const char *kind_of_port(const char *driver, const char *layer) {
     return strcmp(layer, "Ethernet") == 0 ? "RoCE" : "other";
 }
 
-/* `counters` are in units of four bytes; drivers that have none of these count in `hw_counters`. */
+/* `counters` are in units of four bytes; drivers without them have `hw_counters`. */
 static void read_port_counters(struct device *device, const char *folder) {
     const int64_t sent = read_number(folder, "counters/port_xmit_data"), received = read_number(folder, "counters/port_rcv_data");
     device->sent_bytes = sent < 0 ? read_number(folder, "hw_counters/tx_bytes") : 4 * sent;
     device->received_bytes = received < 0 ? read_number(folder, "hw_counters/rx_bytes") : 4 * received;
 }
 
-/* The state is such as `4: ACTIVE`. */
+/* The state is a number and a name: `4: ACTIVE`. */
 static void read_port_state(struct device *device, const char *folder) {
     char line[DEVICE_BYTES];
     read_line(line, folder, "state");
@@ -111,7 +112,7 @@ static void add_port(struct devices *devices, const char *folder, const char *na
     read_line(layer, path, "link_layer");
     const bool first = strcmp(port, "1") == 0;
     snprintf(title, sizeof title, "%.36s%s%.10s", name, first ? "" : ":", first ? "" : port);
-    struct device *const device = add_device(devices, title, kind_of_port(driver, layer));
+    struct device *const device = add_device(devices, title, find_port_kind(driver, layer));
     if (!device)
         return;
     strcpy(device->driver, driver);
@@ -136,7 +137,7 @@ static void read_infiniband(const char *class, struct devices *devices) {
 
 /* --- Slingshot -------------------------------------------------------------------------------------------------------- */
 
-/* The driver shows no state of the link in all versions; its network interface does. */
+/* Not all versions of the driver report the state of the link; the network interface does. */
 static void read_cxi_state(struct device *device, const char *folder) {
     char path[PATH_BYTES];
     struct names interfaces;
@@ -163,7 +164,7 @@ static void read_slingshot(const char *class, struct devices *devices) {
         read_driver(device->driver, folder);
         read_cxi_state(device, folder);
         read_line(device->rate, folder, "device/port/0/link/speed");
-        /* Such as 1234@1700000000.123456789: the value and when it was read. */
+        /* Value and time of reading: 1234@1700000000.123456789. */
         device->sent_bytes = read_number(folder, "device/telemetry/hni_sts_tx_ok_octets");
         device->received_bytes = read_number(folder, "device/telemetry/hni_sts_rx_ok_octets");
     }
@@ -171,21 +172,22 @@ static void read_slingshot(const char *class, struct devices *devices) {
 
 /* --- network interfaces ----------------------------------------------------------------------------------------------- */
 
-static const char *kind_of_interface(int64_t type) {
+static const char *find_interface_kind(int64_t type) {
     return type == TYPE_ETHERNET     ? "Ethernet"
            : type == TYPE_INFINIBAND ? "IP over InfiniBand"
            : type == TYPE_LOOPBACK   ? "loopback"
                                      : "other";
 }
 
-/* Interfaces are devices, or, where `virtual`, pairs, bridges, tunnels and the loopback; of these only what is not down. */
+/* Adds an interface if it is `virtual` (a pair, bridge, tunnel or the loopback) or a device, as requested. Virtual ones
+ * that are down are left out. */
 static void add_interface(struct devices *devices, const char *folder, const char *name, bool virtual) {
     char driver[DEVICE_BYTES], state[DEVICE_BYTES];
     read_driver(driver, folder);
     read_line(state, folder, "operstate");
     if (virtual != (driver[0] == '\0') || (virtual && strcmp(state, "down") == 0))
         return;
-    struct device *const device = add_device(devices, name, kind_of_interface(read_number(folder, "type")));
+    struct device *const device = add_device(devices, name, find_interface_kind(read_number(folder, "type")));
     if (!device)
         return;
     strcpy(device->driver, driver);
@@ -220,7 +222,7 @@ void read_devices(const char *sysfs, struct devices *devices) {
 
 /* --- counters ----------------------------------------------------------------------------------------------------------*/
 
-static int64_t passed(int64_t before, int64_t after) {
+static int64_t subtract(int64_t before, int64_t after) {
     return before < 0 || after < before ? -1 : after - before;
 }
 
@@ -232,8 +234,8 @@ void subtract_devices(struct devices *devices, const struct devices *before) {
         for (int j = 0; j < before->count; j++)
             if (strcmp(before->device[j].name, device->name) == 0 && strcmp(before->device[j].kind, device->kind) == 0)
                 then = &before->device[j];
-        device->sent_bytes = passed(then->sent_bytes, device->sent_bytes);
-        device->received_bytes = passed(then->received_bytes, device->received_bytes);
+        device->sent_bytes = subtract(then->sent_bytes, device->sent_bytes);
+        device->received_bytes = subtract(then->received_bytes, device->received_bytes);
     }
 }
 

@@ -1,4 +1,4 @@
-/* The network devices of this node and how much has passed through them, as sysfs shows them. */
+/* The network devices of this node and their counters, from sysfs. */
 #ifndef RANKBENCH_DEVICES_H
 #define RANKBENCH_DEVICES_H
 
@@ -8,17 +8,17 @@
 enum { MOST_DEVICES = 32, DEVICE_BYTES = 48 };
 
 struct device {
-    /* Such as eth0, mlx5_0, cxi0; of a further port mlx5_0:2. */
+    /* For example eth0, mlx5_0, cxi0; further ports as mlx5_0:2. */
     char name[DEVICE_BYTES];
-    /* Ethernet, InfiniBand, IP over InfiniBand, RoCE, iWARP, Omni-Path, EFA, Slingshot, loopback; other where none is known. */
+    /* Ethernet, InfiniBand, IP over InfiniBand, RoCE, Omni-Path, EFA, Slingshot, loopback, or other. */
     char kind[DEVICE_BYTES];
-    /* active, or what the system says instead; empty: it does not say. */
+    /* active, or the system's word; empty: unknown. */
     char state[DEVICE_BYTES];
-    /* As the system writes it, such as 200 Gb/sec (4X HDR); empty: it does not say. */
+    /* As the system reports it, for example 200 Gb/sec (4X HDR); empty: unknown. */
     char rate[DEVICE_BYTES];
-    /* Of the kernel; empty: the device is virtual. */
+    /* Kernel driver; empty: the device is virtual. */
     char driver[DEVICE_BYTES];
-    /* Since the system started; -1: not known. */
+    /* Since the system started; -1: unknown. */
     int64_t sent_bytes, received_bytes;
 };
 
@@ -27,11 +27,11 @@ struct devices {
     struct device device[MOST_DEVICES];
 };
 
-/* Reads those below SYSFS/class: fast ones first, virtual ones last, which are left out where there are too many. */
+/* Reads the devices below SYSFS/class: fast ones first, then virtual ones, up to MOST_DEVICES. */
 void read_devices(const char *sysfs, struct devices *devices);
-/* Turns counters into what has passed since `before`; -1 where it is not known, as after a counter that began again. */
+/* Replaces counters by their difference to `before`; -1 if unknown, for example after a reset. */
 void subtract_devices(struct devices *devices, const struct devices *before);
-/* Whether devices other than a loopback have sent at least so much together. */
+/* Whether devices other than the loopback have sent at least these bytes in all. */
 bool have_sent(const struct devices *devices, int64_t bytes);
 
 #endif

@@ -3,13 +3,13 @@
  *   asks     before ----------\                 /---------- after          own clock
  *   answers                    \---- theirs ---/                           other clock
  *
- * `theirs` was read between `before` and `after`, so the other clock leads by something from theirs - after to theirs - before,
- * however unequal the two ways are. Every exchange gives such an interval, and the lead lies in all of them: a quick way out in
- * one and a quick way back in another narrow it from both sides. Clocks may drift apart while they are compared, so an interval
- * holds for another moment only after it was widened by the most they may have.
+ * `theirs` was read between `before` and `after`, so the other clock leads by theirs - after to theirs - before, however
+ * asymmetric the two ways are. Each exchange gives such an interval, and the lead is in all of them: a fast way out in one
+ * exchange and a fast way back in another narrow it from both sides. Clocks may drift during the comparison, so an older
+ * interval is first widened by the largest possible drift.
  *
- * The middle of an interval is right where both ways take equally long. How wrong it likely is shows in part: chance moves the
- * middles of the quickest exchanges about. What all of them have in common does not show: one way may always be the longer. */
+ * The middle of an interval is exact if both ways take equally long. Random errors show in the scatter of the middles of
+ * the fastest exchanges. A systematic asymmetry does not show. */
 #include "sync/exchange.h"
 
 #include <math.h>
@@ -19,11 +19,12 @@
 
 enum { TAG_ASK = 7101, TAG_TELL, TAG_POINT, PATIENCE = 100, MOST_EXCHANGES = 10000, QUICKEST = 5 };
 
-/* By what share of the quickest round trip its two ways are taken to differ, at most in 19 of 20 pairs of ranks. */
+/* Assumed asymmetry of the fastest round trip as a share of it, at most, for 19 of 20 pairs of ranks. */
 static const double LOPSIDED = 0.1;
 
-/* Both readings may be off by a step of the clock. */
-static struct lead exchange(const struct team *clocks, const struct source *source, int rank, receive_function *receive) {
+/* Each reading may be wrong by a step of the clock. */
+static struct lead exchange_readings(const struct team *clocks, const struct source *source, int rank,
+                                     receive_function *receive) {
     int64_t theirs_ns;
     char more = 1;
     const int64_t before_ns = source->read_ns();
@@ -37,72 +38,72 @@ static struct lead exchange(const struct team *clocks, const struct source *sour
     };
 }
 
-static int64_t width(struct lead lead) {
+static int64_t find_width(struct lead lead) {
     return lead.most_ns - lead.least_ns;
 }
 
-/* What an older interval and a new one say together. If they contradict each other a clock has stepped: the new one counts. */
-static struct lead both(const struct clock *clock, struct lead older, struct lead now) {
-    const int64_t apart_ns = most_drift_ns(clock, now.at_ns - older.at_ns);
+/* The intersection of an older and a new interval. If it is empty, a clock was set: the new one counts. */
+static struct lead intersect(const struct clock *clock, struct lead older, struct lead now) {
+    const int64_t apart_ns = find_most_drift_ns(clock, now.at_ns - older.at_ns);
     struct lead common = now;
     if (older.least_ns - apart_ns > common.least_ns)
         common.least_ns = older.least_ns - apart_ns;
     if (older.most_ns + apart_ns < common.most_ns)
         common.most_ns = older.most_ns + apart_ns;
-    return width(common) < 0 ? now : common;
+    return find_width(common) < 0 ? now : common;
 }
 
-static int64_t middle(struct lead lead) {
-    return lead.least_ns + width(lead) / 2;
+static int64_t find_middle(struct lead lead) {
+    return lead.least_ns + find_width(lead) / 2;
 }
 
-/* The exchanges with the smallest round trips so far, the smallest first. */
+/* The fastest exchanges so far, the fastest first. */
 struct quickest {
     struct lead leads[QUICKEST];
     int count;
 };
 
-static void keep(struct quickest *quickest, struct lead now) {
+static void insert_quickest(struct quickest *quickest, struct lead now) {
     struct lead *const leads = quickest->leads;
     int place = quickest->count < QUICKEST ? quickest->count++ : QUICKEST;
-    for (; place > 0 && width(now) < width(leads[place - 1]); place--)
+    for (; place > 0 && find_width(now) < find_width(leads[place - 1]); place--)
         if (place < QUICKEST)
             leads[place] = leads[place - 1];
     if (place < QUICKEST)
         leads[place] = now;
 }
 
-/* The range of five draws from a normal distribution is 2.3 times its standard deviation: about what one of them stays within. */
-static double likely_error(const struct quickest *quickest, struct lead chosen_lead) {
-    int64_t lowest_ns = middle(chosen_lead), highest_ns = lowest_ns;
+/* The range of five normal samples is 2.3 standard deviations: about a 95 % range of one of them. */
+static double estimate_error(const struct quickest *quickest, struct lead chosen_lead) {
+    int64_t lowest_ns = find_middle(chosen_lead), highest_ns = lowest_ns;
     for (int i = 0; i < quickest->count; i++) {
-        const int64_t middle_ns = middle(quickest->leads[i]);
+        const int64_t middle_ns = find_middle(quickest->leads[i]);
         lowest_ns = middle_ns < lowest_ns ? middle_ns : lowest_ns;
         highest_ns = middle_ns > highest_ns ? middle_ns : highest_ns;
     }
-    const double half_ns = (double)(width(chosen_lead) + 1) / 2;
+    const double half_ns = (double)(find_width(chosen_lead) + 1) / 2;
     return fmin(half_ns, hypot((double)(highest_ns - lowest_ns), LOPSIDED * half_ns));
 }
 
-/* The first answer may take long to come, since the other rank may be busy with others: it is waited for patiently. */
-struct lead ask(const struct team *clocks, const struct source *source, int rank, enum use use) {
+/* The first answer may take long, while the other rank is busy with others: it is awaited patiently. */
+struct lead compare_with(const struct team *clocks, const struct source *source, int rank, enum use use) {
     char more = 0;
-    struct lead all = exchange(clocks, source, rank, receive_bytes_patiently);
+    struct lead all = exchange_readings(clocks, source, rank, receive_bytes_patiently);
     struct quickest quickest = {.leads = {all}, .count = 1};
     for (int idle = 0, new_comm = 1; idle < PATIENCE && new_comm < MOST_EXCHANGES; idle++, new_comm++) {
-        const struct lead now = exchange(clocks, source, rank, receive_bytes);
-        all = both(clocks->clock, all, now);
-        if (width(now) < width(quickest.leads[0]))
+        const struct lead now = exchange_readings(clocks, source, rank, receive_bytes);
+        all = intersect(clocks->clock, all, now);
+        if (find_width(now) < find_width(quickest.leads[0]))
             idle = 0;
-        keep(&quickest, now);
+        insert_quickest(&quickest, now);
     }
     send_bytes(clocks, &more, 1, rank, TAG_ASK);
     struct lead chosen_lead = use == ALL_EXCHANGES ? all : quickest.leads[0];
-    chosen_lead.likely_ns = likely_error(&quickest, chosen_lead);
+    chosen_lead.likely_ns = estimate_error(&quickest, chosen_lead);
     return chosen_lead;
 }
 
-void answer(const struct team *clocks, const struct source *source, int rank) {
+void answer_comparisons(const struct team *clocks, const struct source *source, int rank) {
     char more;
     receive_bytes_patiently(clocks, &more, 1, rank, TAG_ASK);
     while (more) {
@@ -112,15 +113,15 @@ void answer(const struct team *clocks, const struct source *source, int rank) {
     }
 }
 
-/* Bounds add up; likely errors of comparisons that have nothing to do with each other add up in squares. */
-struct point behind(struct point other, struct lead lead) {
-    return (struct point){lead.at_ns, other.offset_ns - middle(lead), other.bound_ns + (width(lead) + 1) / 2,
+/* Bounds add up; estimated errors of independent comparisons add up in squares. */
+struct point find_own_point(struct point other, struct lead lead) {
+    return (struct point){lead.at_ns, other.offset_ns - find_middle(lead), other.bound_ns + (find_width(lead) + 1) / 2,
                           hypot(other.likely_ns, lead.likely_ns)};
 }
 
-struct point ahead(struct point local, struct lead lead) {
-    return (struct point){lead.at_ns + middle(lead), local.offset_ns + middle(lead), local.bound_ns + (width(lead) + 1) / 2,
-                          hypot(local.likely_ns, lead.likely_ns)};
+struct point find_other_point(struct point local, struct lead lead) {
+    return (struct point){lead.at_ns + find_middle(lead), local.offset_ns + find_middle(lead),
+                          local.bound_ns + (find_width(lead) + 1) / 2, hypot(local.likely_ns, lead.likely_ns)};
 }
 
 void send_point(const struct team *clocks, struct point point, int rank) {

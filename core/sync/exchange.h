@@ -1,11 +1,11 @@
-/* How two ranks compare their clocks: the one asks, the other answers with readings of its clock. */
+/* How two ranks compare their clocks: one asks, the other answers with readings of its clock. */
 #ifndef RANKBENCH_EXCHANGE_H
 #define RANKBENCH_EXCHANGE_H
 
 #include "base/op.h"
 
-/* What the other clock is ahead of the own one, at least and at most, at a moment of the own one; and how far it likely is from
- * the middle of both. */
+/* How far the other clock is ahead of the own one, at least and at most, at a time of the own clock; and the estimated
+ * error of the middle. */
 struct lead {
     int64_t at_ns;
     int64_t least_ns;
@@ -15,14 +15,14 @@ struct lead {
 
 enum use { SMALLEST_ROUND_TRIP, ALL_EXCHANGES };
 
-/* Ends when 100 exchanges in a row had no smaller round trip than the smallest, as in MPIPerf. */
-struct lead ask(const struct team *clocks, const struct source *source, int rank, enum use use);
-void answer(const struct team *clocks, const struct source *source, int rank);
+/* Ends after 100 exchanges without a faster round trip, as in MPIPerf. */
+struct lead compare_with(const struct team *clocks, const struct source *source, int rank, enum use use);
+void answer_comparisons(const struct team *clocks, const struct source *source, int rank);
 
-/* The own point, from that of a rank whose clock leads the own one. */
-struct point behind(struct point other, struct lead lead);
-/* The point of a rank whose clock leads the own one. */
-struct point ahead(struct point local, struct lead lead);
+/* The own offset, from that of a rank whose clock leads the own one by `lead`. */
+struct point find_own_point(struct point other, struct lead lead);
+/* The offset of a rank whose clock leads the own one by `lead`. */
+struct point find_other_point(struct point local, struct lead lead);
 
 void send_point(const struct team *clocks, struct point point, int rank);
 struct point receive_point(const struct team *clocks, int rank);

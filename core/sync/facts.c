@@ -1,4 +1,4 @@
-/* Where a rank really runs and what it reads its time from: what the system says inside the launched job. */
+/* Where a rank runs and which clock it reads, as reported by the system inside the launch. */
 #define _GNU_SOURCE
 #include "sync/facts.h"
 
@@ -14,7 +14,7 @@
 
 enum { MOST_CACHES = 8 };
 
-static void copy(char *into, size_t size, const char *text) {
+static void copy_line(char *into, size_t size, const char *text) {
     snprintf(into, size, "%s", text);
     into[strcspn(into, "\n")] = '\0';
 }
@@ -24,7 +24,7 @@ static void read_status(const char *key, char *into, size_t size) {
     FILE *status = fopen("/proc/self/status", "r");
     while (status && fgets(line, sizeof line, status))
         if (strncmp(line, key, strlen(key)) == 0)
-            copy(into, size, line + strlen(key) + strspn(line + strlen(key), ": \t"));
+            copy_line(into, size, line + strlen(key) + strspn(line + strlen(key), ": \t"));
     if (status)
         fclose(status);
 }
@@ -45,26 +45,26 @@ static void read_libmpi(char *into, size_t size) {
         const char *path = strchr(line, '/');
         line[strcspn(line, "\n")] = '\0';
         if (path && is_mpi_library(path))
-            copy(into, size, path);
+            copy_line(into, size, path);
     }
     if (maps)
         fclose(maps);
 }
 
-static void read_boot(char *into, size_t size) {
+static void read_boot_id(char *into, size_t size) {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
     char line[LINE_BYTES] = "";
     if (file && fgets(line, sizeof line, file))
-        copy(into, size, line);
+        copy_line(into, size, line);
     if (file)
         fclose(file);
 }
 
-/* Processes under one kernel read one clock of the processor, and those in one time namespace one CLOCK_MONOTONIC. Where that
- * cannot be found out, every process is taken to have a clock of its own. */
+/* Processes under one kernel read one clock of the processor, and those in one time namespace one CLOCK_MONOTONIC. If
+ * that is unknown, every process is assumed to have its own clock. */
 void read_identity(enum sharing sharing, char into[IDENTITY_BYTES]) {
     char boot[NAME_BYTES] = "", space[NAME_BYTES] = "", host[NAME_BYTES] = "";
-    read_boot(boot, sizeof boot);
+    read_boot_id(boot, sizeof boot);
     const bool known = readlink("/proc/self/ns/time", space, sizeof space - 1) > 0 || errno == ENOENT;
     gethostname(host, sizeof host - 1);
     if (sharing == SHARED_BY_NOBODY || !*boot || (sharing == SHARED_BY_NAMESPACE && !known))
@@ -75,8 +75,8 @@ void read_identity(enum sharing sharing, char into[IDENTITY_BYTES]) {
         snprintf(into, IDENTITY_BYTES, "%s", boot);
 }
 
-/* How far this process' CLOCK_MONOTONIC is ahead of the kernel's own. */
-int64_t namespace_offset_ns(void) {
+/* Offset of this process' CLOCK_MONOTONIC from the kernel's. */
+int64_t read_namespace_offset_ns(void) {
     char line[LINE_BYTES];
     long long seconds = 0, nanoseconds = 0;
     FILE *file = fopen("/proc/self/timens_offsets", "r");
@@ -88,7 +88,7 @@ int64_t namespace_offset_ns(void) {
     return seconds * 1000000000 + nanoseconds;
 }
 
-/* One of a CPU's numbers, or -1. */
+/* A topology number of a CPU, or -1. */
 static int read_number(int cpu, const char *what) {
     char path[LINE_BYTES];
     int number = -1;
@@ -101,7 +101,7 @@ static int read_number(int cpu, const char *what) {
     return number;
 }
 
-/* A CPU's folder has a link named after its NUMA node, such as node0. */
+/* The folder of a CPU has a link named after its NUMA node, such as node0. */
 static int read_numa(int cpu) {
     char path[LINE_BYTES];
     int numa = -1;
@@ -115,16 +115,16 @@ static int read_numa(int cpu) {
     return numa;
 }
 
-/* Where this rank was, and where it might be, when it reported so. */
+/* CPU of this rank, and its allowed CPUs, when it reported its facts. */
 static struct {
     cpu_set_t allowed;
     int cpu;
-} seat;
+} first_place;
 
-int cpu_before(int cpu) {
+int find_cpu_before(int cpu) {
     cpu_set_t allowed;
     const bool known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
-    return known && !CPU_EQUAL(&allowed, &seat.allowed) ? seat.cpu : cpu;
+    return known && !CPU_EQUAL(&allowed, &first_place.allowed) ? first_place.cpu : cpu;
 }
 
 struct rank_fact read_rank_fact(const struct source *source) {
@@ -134,16 +134,16 @@ struct rank_fact read_rank_fact(const struct source *source) {
     read_status("Cpus_allowed_list", fact.cpus, sizeof fact.cpus);
     read_identity(source->sharing, fact.clock);
     read_libmpi(fact.libmpi, sizeof fact.libmpi);
-    fact.cpu = seat.cpu = sched_getcpu();
-    sched_getaffinity(0, sizeof seat.allowed, &seat.allowed);
+    fact.cpu = first_place.cpu = sched_getcpu();
+    sched_getaffinity(0, sizeof first_place.allowed, &first_place.allowed);
     fact.core = read_number(fact.cpu, "core_id");
     fact.socket = read_number(fact.cpu, "physical_package_id");
     fact.numa = read_numa(fact.cpu);
     return fact;
 }
 
-/* The highest cache of a CPU in the kernel's own tables, and the CPUs that share it; 0: they do not say. sysconf adds up what
- * several groups of CPUs have each for itself. */
+/* Size of the largest cache of a CPU from the kernel's tables, and the CPUs that share it; 0: unknown. sysconf adds up
+ * the caches of several groups of CPUs. */
 static int64_t read_cache(int cpu, char sharers[LINE_BYTES]) {
     char path[LINE_BYTES], unit = 'K';
     long long size = 0, largest = 0;
@@ -168,7 +168,7 @@ static int64_t read_cache(int cpu, char sharers[LINE_BYTES]) {
     return largest;
 }
 
-/* The largest cache that cores share, or what a large one has where the system does not show. */
+/* Size of the last-level cache; a large value if it is unknown. */
 static int64_t read_last_level_cache(int cpu, char sharers[LINE_BYTES]) {
     const int64_t cache_bytes = read_cache(cpu, sharers);
     if (cache_bytes > 0)

@@ -1,4 +1,4 @@
-/* Where a rank really runs, and by which library. */
+/* Where a rank runs, and with which library. */
 #ifndef RANKBENCH_FACTS_H
 #define RANKBENCH_FACTS_H
 
@@ -13,7 +13,7 @@ struct rank_fact {
     char clock[IDENTITY_BYTES];
     char libmpi[LINE_BYTES];
     int cpu;
-    /* Where that CPU is, by the numbers of the system; -1: it does not say. */
+    /* Topology of that CPU by the system's numbers; -1: unknown. */
     int core, socket, numa;
 };
 
@@ -22,15 +22,15 @@ struct launch_fact {
     int mpi_version;
     int mpi_subversion;
     int64_t last_level_cache_bytes;
-    /* The CPUs that share it with this rank's. */
+    /* The CPUs that share it with this rank's CPU. */
     char cache_sharers[LINE_BYTES];
 };
 
 struct rank_fact read_rank_fact(const struct source *source);
 struct launch_fact read_launch_fact(void);
-/* Where the rank was before it may have moved: on this CPU, or, if somebody bound it anew since, where it was at first. */
-int cpu_before(int cpu);
+/* The CPU of the rank before it may have moved: `cpu`, or the reported one if its allowed CPUs were changed since. */
+int find_cpu_before(int cpu);
 void read_identity(enum sharing sharing, char into[IDENTITY_BYTES]);
-int64_t namespace_offset_ns(void);
+int64_t read_namespace_offset_ns(void);
 
 #endif

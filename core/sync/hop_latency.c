@@ -1,10 +1,10 @@
-/* What a machine does to a launch must not be taken for what the library does, and some machines change while a launch runs:
- * virtual CPUs move nearer or farther. So between cases the ranks of a host hand a token round, in memory that they share
- * without MPI, and what a hop takes is kept with the case.
+/* The speed of some machines changes during a launch: virtual CPUs move nearer or farther. To distinguish this from the
+ * behaviour of the library, the ranks of a host pass a token around between cases, in memory shared without MPI, and
+ * the time per hop is stored with the case.
  *
- * The token is a number that grows by one with each hop; whose turn it is follows from it. Lines are taken in turn, since how long one
- * takes depends on where in the processor its home is; the median over lines counts. Nobody waits for long: a rank without a CPU makes
- * this measurement unknown, and the next one begins with numbers of its own. */
+ * The token is a number that grows by one per hop, and determines whose turn it is. Several cache lines are used in
+ * turn, since the time depends on the home of a line in the processor; the median over lines is reported. Waiting is
+ * bounded: if a rank has no CPU the result is unknown, and the next measurement begins with new numbers. */
 #include "sync/hop_latency.h"
 
 #include <stdatomic.h>
@@ -17,10 +17,10 @@
 #include "sync/page.h"
 
 enum { APART_BYTES = 128, LINES = 17, UNTIMED = 1, LEAST_HOPS = 24, SPINS_A_LOOK = 256 };
-/* A rank that is on its way arrives within this time; one that is not has no CPU. */
+/* A rank that has a CPU arrives within this time. */
 enum { PATIENCE_NS = 2000000 };
 
-/* CPUs fetch lines in pairs: each has its neighbour to itself. */
+/* CPUs fetch cache lines in pairs: no other data are in a pair. */
 struct page {
     struct {
         _Alignas(APART_BYTES) _Atomic uint64_t token;
@@ -28,7 +28,7 @@ struct page {
 };
 
 struct hop_latency {
-    /* The ranks of the host, which share the page. */
+    /* The ranks of the host. */
     const struct team *team;
     struct page *page;
     int hops;
@@ -56,21 +56,22 @@ void close_hop_latency(struct hop_latency *hop_latency) {
     free(hop_latency);
 }
 
-static bool await(const _Atomic uint64_t *token, uint64_t wanted, int64_t until_ns) {
+static bool wait_for_token(const _Atomic uint64_t *token, uint64_t wanted, int64_t until_ns) {
     for (unsigned spins = 1; atomic_load_explicit(token, memory_order_acquire) != wanted; spins++)
-        if (spins % SPINS_A_LOOK == 0 && steady_ns() > until_ns)
+        if (spins % SPINS_A_LOOK == 0 && read_steady_ns() > until_ns)
             return false;
     return true;
 }
 
-/* Hands the token on wherever it is this rank's turn. The first rank waits for its return, so that a line ends before the next begins. */
-static bool go_round(struct hop_latency *hop_latency, int line, int64_t until_ns) {
+/* Passes the token on at each of this rank's turns. The first rank waits for its return, so that a line ends before the
+ * next begins. */
+static bool pass_token(struct hop_latency *hop_latency, int line, int64_t until_ns) {
     const struct team *team = hop_latency->team;
     _Atomic uint64_t *const token = &hop_latency->page->lines[line].token;
     const uint64_t first = hop_latency->visits * (uint64_t)(hop_latency->hops + 1);
     for (int hop = team->rank; hop <= hop_latency->hops; hop += team->ranks) {
         const uint64_t wanted = first + (uint64_t)hop;
-        if (hop > 0 && !await(token, wanted, until_ns))
+        if (hop > 0 && !wait_for_token(token, wanted, until_ns))
             return false;
         if (hop < hop_latency->hops)
             atomic_store_explicit(token, wanted + 1, memory_order_release);
@@ -83,16 +84,16 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Of this host; 0 where some rank did not answer. */
-static double host_ns(struct hop_latency *hop_latency) {
-    const int64_t until_ns = steady_ns() + PATIENCE_NS;
+/* Result of this host; 0 if some rank did not answer. */
+static double measure_host_ns(struct hop_latency *hop_latency) {
+    const int64_t until_ns = read_steady_ns() + PATIENCE_NS;
     double times[LINES];
     hop_latency->visits++;
     for (int line = 0; line < LINES; line++) {
-        const int64_t begun_ns = steady_ns();
-        if (!go_round(hop_latency, line, until_ns))
+        const int64_t begun_ns = read_steady_ns();
+        if (!pass_token(hop_latency, line, until_ns))
             return 0;
-        times[line] = (double)(steady_ns() - begun_ns) / hop_latency->hops;
+        times[line] = (double)(read_steady_ns() - begun_ns) / hop_latency->hops;
     }
     enum { TIMED = LINES - UNTIMED };
     qsort(times + UNTIMED, TIMED, sizeof *times, compare);
@@ -116,7 +117,7 @@ static void merge_sums(void *into, const void *from, int bytes) {
 double measure_hop_ns(struct hop_latency *hop_latency, const struct world *world) {
     struct sum sum = {0};
     if (hop_latency) {
-        const double own_ns = host_ns(hop_latency);
+        const double own_ns = measure_host_ns(hop_latency);
         if (hop_latency->team->rank == 0)
             sum = (struct sum){own_ns, 1, own_ns <= 0};
     }

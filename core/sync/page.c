@@ -10,8 +10,8 @@
 
 enum { PATH_BYTES = 64 };
 
-/* The file has no name, and goes with the last rank that has it open. */
-static int shared_file(const struct team *team, size_t bytes) {
+/* The file has no name and disappears with the last rank that has it open. */
+static int open_shared_file(const struct team *team, size_t bytes) {
     int place[2] = {getpid(), -1};
     char path[PATH_BYTES];
     if (team->rank == 0) {
@@ -27,12 +27,12 @@ static int shared_file(const struct team *team, size_t bytes) {
 }
 
 void *map_page(const struct team *team, size_t bytes) {
-    const int file = shared_file(team, bytes);
+    const int file = open_shared_file(team, bytes);
     void *page = MAP_FAILED;
     if (file >= 0)
         page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     const bool shared = tree_agree(team, page != MAP_FAILED);
-    /* Rank 0's is open until all have mapped it. */
+    /* Rank 0 keeps it open until all have mapped it. */
     if (file >= 0)
         close(file);
     if (!shared && page != MAP_FAILED)

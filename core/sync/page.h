@@ -4,7 +4,7 @@
 
 #include "base/op.h"
 
-/* Called by all ranks of a team on one host. Zeros; NULL on all ranks where some rank cannot map it. */
+/* Called by all ranks of a team on one host. Zeroed; NULL on all ranks if one of them cannot map it. */
 void *map_page(const struct team *team, size_t bytes);
 void unmap_page(void *page, size_t bytes);
 

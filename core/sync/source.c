@@ -1,4 +1,4 @@
-/* Which time sources can be used, what a reading of each is worth and costs, and which one `auto` takes. */
+/* Which time sources are usable, their resolution and cost, and the choice of `auto`. */
 #include "sync/source.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "base/registry.h"
 #include "base/tree.h"
 
-static int64_t smallest_step(const struct source *source) {
+static int64_t measure_step(const struct source *source) {
     enum { STEPS = 30, READS = 10000000 };
     int64_t smallest = INT64_MAX;
     for (int i = 0; i < STEPS; i++) {
@@ -21,7 +21,7 @@ static int64_t smallest_step(const struct source *source) {
     return smallest;
 }
 
-static double smallest_cost(const struct source *source) {
+static double measure_cost(const struct source *source) {
     enum { READS = 200, TRIES = 20 };
     double smallest = 1e30;
     for (int try = 0; try < TRIES; try++) {
@@ -48,8 +48,8 @@ struct source_fact read_source_fact(const struct source *source) {
     struct source_fact fact = prepare(source);
     if (!fact.usable)
         return fact;
-    fact.resolution_ns = smallest_step(source);
-    fact.cost_ns = smallest_cost(source);
+    fact.resolution_ns = measure_step(source);
+    fact.cost_ns = measure_cost(source);
     return fact;
 }
 
@@ -61,40 +61,40 @@ static void merge_unusable(void *into, const void *from, int bytes) {
             local[i] = theirs[i];
 }
 
-/* What can be used is what every rank can; figures are rank 0's. */
+/* A source is usable if every rank can use it; resolution and cost are rank 0's. */
 void read_sources(const struct team *team, struct source_fact facts[MOST_SOURCES]) {
     memset(facts, 0, sizeof *facts * MOST_SOURCES);
-    for (int i = 0; i < source_count(); i++)
+    for (int i = 0; i < count_sources(); i++)
         facts[i] = team->rank == 0 ? read_source_fact(__start_rb_source[i]) : prepare(__start_rb_source[i]);
-    tree_combine(team, facts, (int)sizeof *facts * source_count(), merge_unusable);
-    tree_broadcast(team, facts, (int)sizeof *facts * source_count());
+    tree_combine(team, facts, (int)sizeof *facts * count_sources(), merge_unusable);
+    tree_broadcast(team, facts, (int)sizeof *facts * count_sources());
 }
 
-int source_count(void) {
+int count_sources(void) {
     return (int)(__stop_rb_source - __start_rb_source);
 }
 
-const struct source_fact *fact_of(const struct source_fact *facts, const char *name) {
-    for (int i = 0; i < source_count(); i++)
+const struct source_fact *find_source_fact(const struct source_fact *facts, const char *name) {
+    for (int i = 0; i < count_sources(); i++)
         if (strcmp(facts[i].name, name) == 0)
             return &facts[i];
     return NULL;
 }
 
-/* CLOCK_MONOTONIC_RAW, which is always there, unless the processor's counter is worth more and costs no more to read. Both run at
- * one rate and never step; no other is taken without being asked for. */
+/* CLOCK_MONOTONIC_RAW, which always exists, unless the processor's counter is as fine and as cheap. Both have a
+ * constant rate and are never set; other sources are used on request only. */
 const struct source *choose_source(const struct source_fact *facts, char reason[REASON_BYTES]) {
-    const struct source_fact *usual = fact_of(facts, "clock_gettime"), *counter = NULL;
-    for (int i = 0; i < source_count(); i++)
+    const struct source_fact *usual = find_source_fact(facts, "clock_gettime"), *counter = NULL;
+    for (int i = 0; i < count_sources(); i++)
         if (__start_rb_source[i]->prepare)
             counter = &facts[i];
     if (!counter || !counter->usable) {
-        snprintf(reason, REASON_BYTES, "the processor's counter cannot be used: %.120s", counter ? counter->reason : "none");
+        snprintf(reason, REASON_BYTES, "the processor's counter is not usable: %.120s", counter ? counter->reason : "none");
         return find_source(usual->name);
     }
     const bool better = counter->resolution_ns <= 2 * usual->resolution_ns && counter->cost_ns <= 1.5 * usual->cost_ns;
     const struct source_fact *chosen_source = better ? counter : usual, *rejected_source = better ? usual : counter;
-    snprintf(reason, REASON_BYTES, "steps of %lld ns and %.0f ns a reading (%s: %lld ns and %.0f ns)",
+    snprintf(reason, REASON_BYTES, "steps of %lld ns and %.0f ns per reading (%s: %lld ns and %.0f ns)",
              (long long)chosen_source->resolution_ns, chosen_source->cost_ns, rejected_source->name,
              (long long)rejected_source->resolution_ns, rejected_source->cost_ns);
     return find_source(chosen_source->name);

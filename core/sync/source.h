@@ -1,4 +1,4 @@
-/* What the time sources are worth. */
+/* Properties of the time sources. */
 #ifndef RANKBENCH_SOURCE_H
 #define RANKBENCH_SOURCE_H
 
@@ -14,10 +14,10 @@ struct source_fact {
     double cost_ns;
 };
 
-int source_count(void);
+int count_sources(void);
 struct source_fact read_source_fact(const struct source *source);
 void read_sources(const struct team *team, struct source_fact facts[MOST_SOURCES]);
-const struct source_fact *fact_of(const struct source_fact *facts, const char *name);
+const struct source_fact *find_source_fact(const struct source_fact *facts, const char *name);
 const struct source *choose_source(const struct source_fact *facts, char reason[REASON_BYTES]);
 
 #endif

@@ -1,21 +1,22 @@
-/* A machine's state changes within seconds, often by more than libraries differ. What two launches measured one after the other then
- * says more about the machine than about them; what they measured within the same milliseconds, in turn, does not.
+/* The state of a machine changes within seconds, often by more than libraries differ. Launches measured one after the
+ * other therefore compare states of the machine; launches that measure in turn, within the same milliseconds, compare
+ * libraries.
  *
- * Turns are numbered, and each round of them has one for every launch; the turns of one that has ended are passed over. Since what ran
- * just before may matter, the order differs from round to round: over the visits of a case it goes through the rows of a Williams square
- * (1949), in which each launch has each place, and follows each other one, equally often.
+ * Turns are numbered. Each round has one turn per launch; turns of launches that have ended are skipped. Since the
+ * launch that ran before may matter, the order differs between rounds: over the visits of a case it follows the rows of
+ * a Williams square (1949), in which each launch has each place, and follows each other launch, equally often.
  *
- * Each host has a page of its own, a file that all launches map there: since all hosts go through the same order, and a
- * launch passes its turn on when all of its ranks have ended theirs, hosts need not exchange anything. On each host one rank
- * speaks for its launch.
+ * Each host has a page, a file that all launches map there. All hosts use the same order, and a launch passes its turn
+ * on when all of its ranks have ended it, so hosts exchange nothing. On each host one rank acts for its launch.
  *
- * A page of one host only is the launcher's, who marks launches whose processes are gone and wakes those who wait. Else no launcher
- * sees all pages: ranks make them, and locks that go with their processes show who lives.
+ * With one host the page is the launcher's, which marks launches whose processes are gone and wakes those that wait.
+ * With several hosts no launcher sees all pages: ranks create them, and file locks, which end with their processes,
+ * show which launches are alive.
  *
- * Those who wait are asleep in the kernel, and only those whose turn it is are woken: one that looked every now and then would take
- * from the launch that measures. But MPI promises progress inside its calls only: a library may keep a message that it was given until
- * its rank calls it again. So ranks that have ended their turn call it until all of their host have left the barrier, and then at
- * every look. */
+ * Waiting ranks sleep in the kernel, and only those whose turn it is are woken: polling would take CPU time from the
+ * launch that measures. But MPI guarantees progress inside its calls only: a library may delay a message until its rank
+ * calls it again. So ranks that have ended their turn call MPI until all ranks of their host have left the barrier, and
+ * then at every check. */
 #define _GNU_SOURCE
 #include "sync/turns.h"
 
@@ -39,18 +40,17 @@
 #include "base/steady.h"
 #include "base/tree.h"
 
-/* How often those who wait look whether a launch has ended unseen, how often they say that they live, and how long a launch may take to
- * come when another is there already. */
-enum { LOOK_NS = 200000000 };
-/* Between two calls of a library that may have something left to send, after so many without any pause. */
+/* Interval at which waiting ranks check whether a launch has ended unnoticed. */
+enum { CHECK_NS = 200000000 };
+/* Pause between two calls that give the library progress, after the first calls without a pause. */
 enum { NAP_NS = 200000, CALLS_AT_ONCE = 100 };
 #define ARRIVAL_NS INT64_C(60000000000)
-/* How often those who wait say that they live, as a share of their patience: each time is a change of a file that others may keep. */
-#define SIGNS 8
+/* Signs of life per patience: each one changes a file that others may cache. */
+#define LIFE_SIGNS 8
 enum { MOST_LAUNCHERS = 8 };
 enum { HOST_BYTES = 256, BITS = 32, MOST_LOCKS = 1 << 16 };
-/* A launch is ended from outside once it is silent for 4/3 of its patience. So no turn lasts much longer, and nobody may live by waiting
- * for one that does. */
+/* A launch is ended from outside after 4/3 of its patience without a sign of life. A turn therefore does not last much
+ * longer, and nobody shows life for longer while waiting for one. */
 #define PATIENCES 4
 
 enum presence { AWAY, HERE, DONE };
@@ -58,44 +58,44 @@ enum presence { AWAY, HERE, DONE };
 struct page {
     _Atomic uint32_t turn;
     _Atomic uint32_t presence[MOST_LAUNCHES];
-    /* Counts the changes of any presence. */
+    /* Counts the changes of presence. */
     _Atomic uint32_t changes;
-    /* That have come, of each launch. */
+    /* Ranks of each launch that have arrived. */
     _Atomic uint32_t ranks[MOST_LAUNCHES];
-    /* The place, and 1, of the launch that was the last to end a turn. */
+    /* Place of the launch that ended the last turn, plus 1. */
     _Atomic uint32_t last;
-    /* Of each launch, how often ranks have left the barrier that ends a turn. */
+    /* Per launch: how often ranks have left the barrier that ends a turn. */
     _Atomic uint32_t ends[MOST_LAUNCHES];
-    /* Of each launch, a number that changes while it waits and lives. */
-    _Atomic uint32_t signs[MOST_LAUNCHES];
+    /* Per launch: a number that changes while it waits and is alive. */
+    _Atomic uint32_t life_signs[MOST_LAUNCHES];
 };
-/* As launch/turns.py has it. */
-_Static_assert(offsetof(struct page, changes) == 260 && offsetof(struct page, signs) == 780, "the launcher's page");
+/* The offsets in launch/turns.py. */
+_Static_assert(offsetof(struct page, changes) == 260 && offsetof(struct page, life_signs) == 780, "the launcher's page");
 
 struct turns {
     struct page *page;
     const struct team *team;
-    /* `ends`: of this launch, once all of its ranks on this host have ended the turn. */
+    /* `ends`: value of the page's `ends` for this launch when all of its ranks on this host have ended the turn. */
     uint32_t place, launches, cases, ends;
-    /* The next round, and the number of the own turn that was the last to begin. */
+    /* The next round, and the number of this launch's last turn. */
     uint32_t round, turn;
-    bool speaks;
+    bool leads_host;
     int file, stream;
-    int64_t signed_ns, moved_ns, patience_ns;
+    int64_t shown_ns, moved_ns, patience_ns;
     uint32_t moves;
     struct rest rest;
-    /* CPU time of this rank for its looks while it waited. */
-    int64_t looks_ns;
-    /* Of the rank that speaks: when the first turn began, and what CPU time launchers and daemons above it had used by then. */
+    /* CPU time of this rank for checks while it waited. */
+    int64_t checks_ns;
+    /* On the leading rank: when the first turn began, and the CPU time of launchers and daemons until then. */
     int64_t begun_ns, launchers_ns;
-    /* Whether ranks have made the page, and its name until it needs none any more. */
+    /* Whether ranks create the page, and its name until it is removed. */
     bool makes_page;
     char name[LINE_BYTES];
 };
 
 /* --- the page --- */
 
-/* The path, in which the host's name stands in place of %. */
+/* The path of the page: the host's name replaces %. */
 static void name_page(const char *option, char path[LINE_BYTES]) {
     char host[HOST_BYTES] = "";
     const char *const mark = strchr(option, '%');
@@ -106,7 +106,7 @@ static void name_page(const char *option, char path[LINE_BYTES]) {
         snprintf(path, LINE_BYTES, "%s", option);
 }
 
-/* A page that has a name for each host is made by whoever comes first. */
+/* A page with the host's name is created by the first rank. */
 static struct page *map_page(int file, bool make, const char **why) {
     struct stat facts;
     if (make && ftruncate(file, sizeof(struct page)) != 0)
@@ -121,14 +121,14 @@ static struct page *map_page(int file, bool make, const char **why) {
     return NULL;
 }
 
-static struct flock locks_of(uint32_t place) {
+static struct flock make_lock(uint32_t place) {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)place * MOST_LOCKS, .l_len = MOST_LOCKS};
 }
 
-/* Reports that this rank lives. The first rank of a launch on a host speaks for it there. */
-static bool enrol(struct turns *turns) {
+/* Registers this rank as alive. The first rank of a launch on a host leads it there. */
+static bool register_rank(struct turns *turns) {
     const uint32_t number = atomic_fetch_add(&turns->page->ranks[turns->place], 1);
-    struct flock lock = locks_of(turns->place);
+    struct flock lock = make_lock(turns->place);
     lock.l_start += number % MOST_LOCKS;
     lock.l_len = 1;
     return (!turns->makes_page || fcntl(turns->file, F_SETLK, &lock) == 0) && number == 0;
@@ -139,7 +139,8 @@ struct turns *open_turns(const char *option, const struct team *team, FILE *stre
     int length = 0;
     const bool read = sscanf(option, "%u/%u/%u:%n", &place, &launches, &cases, &length) == 3 && length > 0;
     if (!read || place >= launches || launches > MOST_LAUNCHES || cases < 1 || cases > INT16_MAX) {
-        snprintf(error, LINE_BYTES, "--turns %.300s: not PLACE/LAUNCHES/CASES:FILE, of up to %d launches", option, MOST_LAUNCHES);
+        snprintf(error, LINE_BYTES, "--turns %.300s: not PLACE/LAUNCHES/CASES:FILE with up to %d launches", option,
+                 MOST_LAUNCHES);
         return NULL;
     }
     char path[LINE_BYTES];
@@ -148,7 +149,7 @@ struct turns *open_turns(const char *option, const struct team *team, FILE *stre
     const int file = open(path, O_RDWR | O_CLOEXEC | (make ? O_CREAT : 0), 0600);
     const char *why = strerror(errno);
     struct page *page = file < 0 ? NULL : map_page(file, make, &why);
-    struct turns *turns = page ? ask_memory(sizeof *turns) : NULL;
+    struct turns *turns = page ? try_memory(sizeof *turns) : NULL;
     if (!turns) {
         snprintf(error, LINE_BYTES, "--turns %.300s: %s", option, why);
         if (file >= 0)
@@ -159,19 +160,19 @@ struct turns *open_turns(const char *option, const struct team *team, FILE *stre
     turns->team = team;
     turns->stream = stream ? fileno(stream) : -1;
     turns->patience_ns = (int64_t)(1e9 * PATIENCES * patience_s);
-    turns->speaks = enrol(turns);
-    if (turns->speaks && make)
+    turns->leads_host = register_rank(turns);
+    if (turns->leads_host && make)
         strcpy(turns->name, path);
     return turns;
 }
 
-static void unname(struct turns *turns) {
+static void remove_name(struct turns *turns) {
     if (*turns->name)
         unlink(turns->name);
     *turns->name = '\0';
 }
 
-static bool all_have_come(const struct turns *turns) {
+static bool have_all_arrived(const struct turns *turns) {
     for (uint32_t i = 0; i < turns->launches; i++)
         if (atomic_load(&turns->page->ranks[i]) == 0)
             return false;
@@ -180,47 +181,48 @@ static bool all_have_come(const struct turns *turns) {
 
 /* --- the order --- */
 
-/* Williams (1949): neighbours differ by another number everywhere, so that the rows which begin with each of the numbers have each pair
- * of neighbours once; of an odd number, only with the rows that go backwards. */
-static uint32_t place_in_row(uint32_t launches, uint32_t row, uint32_t position) {
+/* Williams (1949): the differences between neighbours in a row are all different, so that each ordered pair of
+ * neighbours occurs once over the rows; for an odd number, over the rows and their reversals. */
+static uint32_t find_place(uint32_t launches, uint32_t row, uint32_t position) {
     const bool backwards = row >= launches;
     const uint32_t i = backwards ? launches - 1 - position : position;
     const uint32_t first = i % 2 ? (i + 1) / 2 : launches - i / 2;
     return (first + row) % launches;
 }
 
-/* The first round is not of cases. Each visit of a case has the row after that of the visit before it, and so has the next case. */
-static uint32_t row_of_round(const struct turns *turns, uint32_t round) {
+/* The first round belongs to no case. Consecutive visits of a case use consecutive rows, and so do consecutive cases. */
+static uint32_t find_row(const struct turns *turns, uint32_t round) {
     const uint32_t rows = turns->launches % 2 ? 2 * turns->launches : turns->launches, number = round > 0 ? round - 1 : 0;
     return (number / turns->cases + number % turns->cases) % rows;
 }
 
-static uint32_t place_of_turn(const struct turns *turns, uint32_t turn) {
-    return place_in_row(turns->launches, row_of_round(turns, turn / turns->launches), turn % turns->launches);
+static uint32_t find_place_of_turn(const struct turns *turns, uint32_t turn) {
+    return find_place(turns->launches, find_row(turns, turn / turns->launches), turn % turns->launches);
 }
 
-static uint32_t next_own_turn(const struct turns *turns, uint32_t round) {
+static uint32_t find_own_turn(const struct turns *turns, uint32_t round) {
     uint32_t turn = round * turns->launches;
-    while (place_of_turn(turns, turn) != turns->place)
+    while (find_place_of_turn(turns, turn) != turns->place)
         turn++;
     return turn;
 }
 
 /* --- CPU time --- */
 
-static int64_t used_ns(clockid_t of) {
+static int64_t read_cpu_ns(clockid_t of) {
     struct timespec used;
     clock_gettime(of, &used);
     return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
 }
 
-/* What this process uses while its own thread sleeps: to fall asleep and to wake up is part of the own turn, looks are not. */
-static int64_t busy_ns(const struct turns *turns) {
-    return used_ns(CLOCK_PROCESS_CPUTIME_ID) - used_ns(CLOCK_THREAD_CPUTIME_ID) + turns->looks_ns;
+/* CPU time of this process while its own thread sleeps; falling asleep and waking up belong to the own turn, checks do
+ * not. */
+static int64_t read_busy_ns(const struct turns *turns) {
+    return read_cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - read_cpu_ns(CLOCK_THREAD_CPUTIME_ID) + turns->checks_ns;
 }
 
-/* Of all threads of a process that live. */
-static int64_t process_ns(int process) {
+/* CPU time of all live threads of a process. */
+static int64_t read_process_cpu_ns(int process) {
     char path[LINE_BYTES];
     snprintf(path, sizeof path, "/proc/%d/task", process);
     DIR *tasks = opendir(path);
@@ -239,8 +241,9 @@ static int64_t process_ns(int process) {
     return all_ns;
 }
 
-/* Returns 0 for what is no launcher or daemon of one, but what started it: rankbench, a script, a shell or the system. */
-static int parent_of(int process) {
+/* Returns the parent, or 0 if the process is no launcher or daemon but what started it: rankbench, a script, a shell or
+ * the system. */
+static int find_launcher(int process) {
     static const char *const others[] = {"python", "rankbench", "bash", "sh", "dash", "zsh", "sshd", "systemd", "init"};
     char path[LINE_BYTES], name[32] = "";
     int parent = 0;
@@ -255,12 +258,12 @@ static int parent_of(int process) {
     return known ? parent : 0;
 }
 
-/* Of the processes above this one that started it. */
-static int64_t launchers_ns(void) {
+/* CPU time of the launchers and daemons above this process. */
+static int64_t read_launchers_cpu_ns(void) {
     int64_t all_ns = 0;
     int process = getppid();
-    for (int i = 0, above; i < MOST_LAUNCHERS && process > 1 && (above = parent_of(process)) > 0; i++) {
-        all_ns += process_ns(process);
+    for (int i = 0, above; i < MOST_LAUNCHERS && process > 1 && (above = find_launcher(process)) > 0; i++) {
+        all_ns += read_process_cpu_ns(process);
         process = above;
     }
     return all_ns;
@@ -268,39 +271,39 @@ static int64_t launchers_ns(void) {
 
 /* --- sleeping and waking --- */
 
-static uint32_t bit_of(uint32_t place) {
+static uint32_t find_bit(uint32_t place) {
     return 1U << place % BITS;
 }
 
-static void wake(_Atomic uint32_t *word, uint32_t bits) {
+static void wake_waiters(_Atomic uint32_t *word, uint32_t bits) {
     syscall(SYS_futex, word, FUTEX_WAKE_BITSET, INT32_MAX, NULL, NULL, bits);
 }
 
-/* Says that it lives, as long as the launches get on: in the launcher's page, or by the stream, whose change others see. */
-static void sign(struct turns *turns) {
-    const int64_t now_ns = steady_ns();
+/* Shows that this launch is alive, as long as turns advance: in the launcher's page, or by the time of the stream. */
+static void show_life(struct turns *turns) {
+    const int64_t now_ns = read_steady_ns();
     const uint32_t moves = atomic_load(&turns->page->turn) + atomic_load(&turns->page->changes);
     if (moves != turns->moves || turns->moved_ns == 0) {
         turns->moves = moves;
         turns->moved_ns = now_ns;
     }
-    const bool early = now_ns - turns->signed_ns < turns->patience_ns / PATIENCES / SIGNS;
+    const bool early = now_ns - turns->shown_ns < turns->patience_ns / PATIENCES / LIFE_SIGNS;
     if (turns->stream < 0 || early || now_ns - turns->moved_ns > turns->patience_ns)
         return;
     if (turns->makes_page)
         futimens(turns->stream, NULL);
     else
-        atomic_fetch_add(&turns->page->signs[turns->place], 1);
-    turns->signed_ns = now_ns;
+        atomic_fetch_add(&turns->page->life_signs[turns->place], 1);
+    turns->shown_ns = now_ns;
 }
 
-/* Lets the library send what it has kept. */
+/* Gives the library progress. */
 static void let_progress(const struct turns *turns) {
     int arrived;
-    must(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, turns->team->comm, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
+    abort_on_error(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, turns->team->comm, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
-/* Waits until a number of the page is at least as high. */
+/* Waits, with progress, until a counter of the page has a value. */
 static void progress_until(const struct turns *turns, const _Atomic uint32_t *word, uint32_t wanted) {
     const struct timespec nap = {.tv_nsec = NAP_NS};
     for (int calls = 1; (int32_t)(atomic_load(word) - wanted) < 0; calls++) {
@@ -310,57 +313,57 @@ static void progress_until(const struct turns *turns, const _Atomic uint32_t *wo
     }
 }
 
-/* Returns whether it slept long enough to look after the others. */
+/* Returns true if it slept for CHECK_NS, so that other launches must be checked. */
 static bool sleep_while(struct turns *turns, _Atomic uint32_t *word, uint32_t value, uint32_t bits) {
     struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until); /* By which the kernel counts. */
-    until.tv_nsec += LOOK_NS;
+    clock_gettime(CLOCK_MONOTONIC, &until); /* The kernel's clock for timeouts. */
+    until.tv_nsec += CHECK_NS;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     if (syscall(SYS_futex, word, FUTEX_WAIT_BITSET, value, &until, NULL, bits) == 0 || errno != ETIMEDOUT)
         return false;
-    const int64_t begun_ns = used_ns(CLOCK_THREAD_CPUTIME_ID);
-    sign(turns);
+    const int64_t begun_ns = read_cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+    show_life(turns);
     let_progress(turns);
-    turns->looks_ns += used_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns;
+    turns->checks_ns += read_cpu_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns;
     return true;
 }
 
-/* Passes the turns of launches that have ended over, and wakes the one whose turn it then is. Who is first in a round and last in the
- * next one has the turns of two rounds between. */
-static void settle(struct turns *turns) {
+/* Skips the turns of launches that have ended, and wakes the next one. A launch may be first in one round and last in
+ * the next, so up to two rounds are skipped. */
+static void skip_ended_launches(struct turns *turns) {
     struct page *page = turns->page;
     uint32_t now = atomic_load(&page->turn);
-    for (uint32_t i = 0; i < 2 * turns->launches && atomic_load(&page->presence[place_of_turn(turns, now)]) == DONE; i++)
+    for (uint32_t i = 0; i < 2 * turns->launches && atomic_load(&page->presence[find_place_of_turn(turns, now)]) == DONE; i++)
         if (atomic_compare_exchange_strong(&page->turn, &now, now + 1))
             now++;
-    wake(&page->turn, bit_of(place_of_turn(turns, now)));
+    wake_waiters(&page->turn, find_bit(find_place_of_turn(turns, now)));
 }
 
 /* --- who is there --- */
 
-/* Returns false if it is something else meanwhile. */
-static bool become(struct turns *turns, uint32_t place, enum presence before, enum presence after) {
+/* Returns false if the presence is not `before` any more. */
+static bool change_presence(struct turns *turns, uint32_t place, enum presence before, enum presence after) {
     uint32_t expected = before;
     if (!atomic_compare_exchange_strong(&turns->page->presence[place], &expected, after))
         return false;
     atomic_fetch_add(&turns->page->changes, 1);
-    wake(&turns->page->changes, FUTEX_BITSET_MATCH_ANY);
+    wake_waiters(&turns->page->changes, FUTEX_BITSET_MATCH_ANY);
     if (after == DONE)
-        settle(turns);
+        skip_ended_launches(turns);
     return true;
 }
 
-/* Notices that all of another launch's processes on this host are gone. */
-static void look_after(struct turns *turns, uint32_t place) {
-    struct flock lock = locks_of(place);
+/* Marks another launch as ended if all of its processes on this host are gone. */
+static void check_launch(struct turns *turns, uint32_t place) {
+    struct flock lock = make_lock(place);
     const bool has_arrived = turns->makes_page && place != turns->place && atomic_load(&turns->page->presence[place]) == HERE;
     if (has_arrived && fcntl(turns->file, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK)
-        become(turns, place, HERE, DONE);
+        change_presence(turns, place, HERE, DONE);
 }
 
-/* Waits until every launch is at least as far, those that are gone or given up included. */
-static bool await_all(struct turns *turns, enum presence wanted, int64_t until_ns) {
+/* Waits until the presence of every launch is at least `wanted`; launches that ended or were given up count. */
+static bool wait_for_presence(struct turns *turns, enum presence wanted, int64_t until_ns) {
     for (uint32_t i = 0; i < turns->launches; i++)
         for (;;) {
             const uint32_t changes = atomic_load(&turns->page->changes);
@@ -368,18 +371,19 @@ static bool await_all(struct turns *turns, enum presence wanted, int64_t until_n
                 break;
             if (!sleep_while(turns, &turns->page->changes, changes, FUTEX_BITSET_MATCH_ANY))
                 continue;
-            look_after(turns, i);
-            if (steady_ns() > until_ns)
+            check_launch(turns, i);
+            if (read_steady_ns() > until_ns)
                 return false;
         }
     return true;
 }
 
-/* Whoever comes later than that finds itself given up on this host, whose turns go on without it. */
-static bool give_up_those_away(struct turns *turns) {
+/* Absent launches are given up on this host: they are refused if they arrive later. Returns whether another launch is
+ * here. */
+static bool give_up_absent_launches(struct turns *turns) {
     uint32_t known = 0;
     for (uint32_t i = 0; i < turns->launches; i++)
-        if (!become(turns, i, AWAY, DONE))
+        if (!change_presence(turns, i, AWAY, DONE))
             known += i != turns->place;
     return known > 0;
 }
@@ -387,12 +391,12 @@ static bool give_up_those_away(struct turns *turns) {
 bool arrive(struct turns *turns) {
     if (!turns)
         return true;
-    if (turns->speaks && !become(turns, turns->place, AWAY, HERE))
+    if (turns->leads_host && !change_presence(turns, turns->place, AWAY, HERE))
         return false;
-    if (!await_all(turns, HERE, steady_ns() + ARRIVAL_NS))
-        return give_up_those_away(turns);
-    if (all_have_come(turns)) /* Else one that comes yet must find the page on which it was given up. */
-        unname(turns);
+    if (!wait_for_presence(turns, HERE, read_steady_ns() + ARRIVAL_NS))
+        return give_up_absent_launches(turns);
+    if (have_all_arrived(turns)) /* Otherwise a later one must find the page, on which it was given up. */
+        remove_name(turns);
     return atomic_load(&turns->page->presence[turns->place]) == HERE;
 }
 
@@ -401,43 +405,43 @@ bool arrive(struct turns *turns) {
 void await_turn(struct turns *turns) {
     if (!turns)
         return;
-    sign(turns);
-    if (turns->speaks && turns->begun_ns == 0) {
-        turns->begun_ns = steady_ns();
-        turns->launchers_ns = launchers_ns();
+    show_life(turns);
+    if (turns->leads_host && turns->begun_ns == 0) {
+        turns->begun_ns = read_steady_ns();
+        turns->launchers_ns = read_launchers_cpu_ns();
     }
-    const struct rest begun = {steady_ns(), busy_ns(turns)};
-    turns->turn = next_own_turn(turns, turns->round++);
+    const struct rest begun = {read_steady_ns(), read_busy_ns(turns)};
+    turns->turn = find_own_turn(turns, turns->round++);
     for (uint32_t now; (int32_t)((now = atomic_load(&turns->page->turn)) - turns->turn) < 0;) {
-        if (sleep_while(turns, &turns->page->turn, now, bit_of(turns->place)))
-            look_after(turns, place_of_turn(turns, now));
-        if (atomic_load(&turns->page->turn) == now) /* A look, or the launcher has marked one that ended. */
-            settle(turns);
+        if (sleep_while(turns, &turns->page->turn, now, find_bit(turns->place)))
+            check_launch(turns, find_place_of_turn(turns, now));
+        if (atomic_load(&turns->page->turn) == now) /* After a check, or when the launcher has marked one as ended. */
+            skip_ended_launches(turns);
     }
-    turns->rest.waited_ns += steady_ns() - begun.waited_ns;
-    turns->rest.busy_ns += busy_ns(turns) - begun.busy_ns;
+    turns->rest.waited_ns += read_steady_ns() - begun.waited_ns;
+    turns->rest.busy_ns += read_busy_ns(turns) - begun.busy_ns;
 }
 
-struct slot slot_of(const struct turns *turns) {
+struct slot find_slot(const struct turns *turns) {
     if (!turns)
         return (struct slot){-1, -1};
     return (struct slot){(int)(turns->turn % turns->launches), (int)atomic_load(&turns->page->last) - 1};
 }
 
-struct rest rested(const struct turns *turns) {
+struct rest measure_rest(const struct turns *turns) {
     struct rest rest = turns ? turns->rest : (struct rest){0};
-    if (!turns || !turns->speaks || turns->begun_ns == 0)
+    if (!turns || !turns->leads_host || turns->begun_ns == 0)
         return rest;
-    const double waiting = (double)rest.waited_ns / (double)(steady_ns() - turns->begun_ns);
-    rest.busy_ns += (int64_t)(waiting * (double)(launchers_ns() - turns->launchers_ns));
+    const double waiting = (double)rest.waited_ns / (double)(read_steady_ns() - turns->begun_ns);
+    rest.busy_ns += (int64_t)(waiting * (double)(read_launchers_cpu_ns() - turns->launchers_ns));
     return rest;
 }
 
 void pass_turn(struct turns *turns) {
-    if (!turns || !turns->speaks)
+    if (!turns || !turns->leads_host)
         return;
     atomic_fetch_add(&turns->page->turn, 1);
-    settle(turns);
+    skip_ended_launches(turns);
 }
 
 void end_turn(struct turns *turns) {
@@ -447,7 +451,7 @@ void end_turn(struct turns *turns) {
     dissemination_barrier(turns->team);
     turns->ends += atomic_load(&page->ranks[turns->place]);
     atomic_fetch_add(&page->ends[turns->place], 1);
-    if (turns->speaks) {
+    if (turns->leads_host) {
         progress_until(turns, &page->ends[turns->place], turns->ends);
         atomic_store(&page->last, turns->place + 1);
     }
@@ -458,10 +462,10 @@ void end_turn(struct turns *turns) {
 void leave_turns(struct turns *turns) {
     if (!turns)
         return;
-    if (turns->speaks)
-        become(turns, turns->place, HERE, DONE);
-    await_all(turns, DONE, INT64_MAX);
-    unname(turns);
+    if (turns->leads_host)
+        change_presence(turns, turns->place, HERE, DONE);
+    wait_for_presence(turns, DONE, INT64_MAX);
+    remove_name(turns);
     munmap(turns->page, sizeof *turns->page);
     close(turns->file);
     free(turns);

@@ -1,4 +1,4 @@
-/* Who is there: the ranks, who sits beside whom, and the clocks that they read. */
+/* The ranks, which of them share hosts, caches and CPUs, and their clocks. */
 
 #include "sync/world.h"
 
@@ -9,20 +9,20 @@
 #include "base/tree.h"
 #include "sync/clock.h"
 
-static MPI_Comm split(bool in) {
+static MPI_Comm split_world(bool in) {
     MPI_Comm comm = MPI_COMM_NULL;
-    must(MPI_Comm_split(MPI_COMM_WORLD, in ? 0 : MPI_UNDEFINED, 0, &comm), "MPI_Comm_split");
+    abort_on_error(MPI_Comm_split(MPI_COMM_WORLD, in ? 0 : MPI_UNDEFINED, 0, &comm), "MPI_Comm_split");
     return comm;
 }
 
-/* The first so many ranks. The core talks on a communicator of its own. Operations go to MPI_COMM_WORLD, as in most programs: some
- * libraries look a predefined communicator up faster than a made one, by several nanoseconds a call. */
+/* The first ranks. The core has its own communicator; operations use MPI_COMM_WORLD, as most programs do: some
+ * libraries find a predefined communicator faster, by several nanoseconds per call. */
 static struct team make_team(int ranks) {
     int rank, all;
-    must(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
-    must(MPI_Comm_size(MPI_COMM_WORLD, &all), "MPI_Comm_size");
+    abort_on_error(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+    abort_on_error(MPI_Comm_size(MPI_COMM_WORLD, &all), "MPI_Comm_size");
     const bool in = rank < ranks, is_whole = ranks >= all;
-    const MPI_Comm talk = split(in), members = is_whole ? MPI_COMM_WORLD : split(in);
+    const MPI_Comm talk = split_world(in), members = is_whole ? MPI_COMM_WORLD : split_world(in);
     return in ? (struct team){.comm = talk,
                               .calls = MPI_COMM_WORLD,
                               .members = members,
@@ -50,7 +50,7 @@ static int count_cpus(const char *list) {
     return count;
 }
 
-/* Counts the ranks that have the same text. */
+/* The number of ranks with the same text. */
 static int count_same(const struct team *team, const char *text) {
     struct clock *same_text = make_clock(team, text, 0);
     const int count = same_text->readers.ranks;
@@ -58,26 +58,26 @@ static int count_same(const struct team *team, const char *text) {
     return count;
 }
 
-/* Ranks that compete for the same CPUs must give way while they wait for a window to begin. */
-void know_neighbours(struct world *world, const struct rank_fact *local, const struct launch_fact *launch) {
-    char seat[IDENTITY_BYTES], cache[IDENTITY_BYTES];
+/* Ranks that share CPUs must yield while they wait for a window. */
+void find_neighbours(struct world *world, const struct rank_fact *local, const struct launch_fact *launch) {
+    char cpus[IDENTITY_BYTES], cache[IDENTITY_BYTES];
     snprintf(cache, sizeof cache, "%.90s %.90s", local->host, launch->cache_sharers);
     world->ranks_on_cache = count_same(&world->all, cache);
-    snprintf(seat, sizeof seat, "%.90s %.90s", local->host, local->cpus);
+    snprintf(cpus, sizeof cpus, "%.90s %.90s", local->host, local->cpus);
     world->hosts = make_clock(&world->all, local->host, 0);
     world->ranks_on_host = world->hosts->readers.ranks;
-    world->yields = count_same(&world->all, seat) > count_cpus(local->cpus);
+    world->yields = count_same(&world->all, cpus) > count_cpus(local->cpus);
 }
 
-void leave_neighbours(struct world *world) {
+void free_neighbours(struct world *world) {
     free_clock(world->hosts);
 }
 
-/* Ranks that read one clock agree on what it counts from and how fast. */
+/* Ranks with the same clock use the same parameters of it. */
 static void make_clocks(struct world *world, struct team *team, bool separate) {
     char identity[IDENTITY_BYTES];
     const struct source *source = world->source;
-    const int64_t step_ns = fact_of(world->sources, source->name)->resolution_ns;
+    const int64_t step_ns = find_source_fact(world->sources, source->name)->resolution_ns;
     read_identity(source->sharing, identity);
     team->clock = make_clock(team, identity, step_ns);
     tree_broadcast(&team->clock->readers, source->parameters, source->parameter_bytes);
@@ -88,8 +88,8 @@ static void make_clocks(struct world *world, struct team *team, bool separate) {
     team->clock = make_clock(team, identity, step_ns);
 }
 
-/* Teams of the same ranks are one team. */
-static void each_team(struct world *world, void (*act)(struct world *, struct team *)) {
+/* Calls `act` once per team; teams with the same ranks are one. */
+static void for_each_team(struct world *world, void (*act)(struct world *, struct team *)) {
     act(world, &world->all);
     if (world->pair.comm != world->all.comm && world->pair.ranks > 0)
         act(world, &world->pair);
@@ -111,16 +111,16 @@ static void make_separate(struct world *world, struct team *team) {
     make_clocks(world, team, true);
 }
 
-static void leave_clock(struct world *world, struct team *team) {
+static void release_clock(struct world *world, struct team *team) {
     (void)world;
     free_clock(team->clock);
 }
 
-void take_source(struct world *world, const struct source *source, bool separate_clocks) {
+void use_source(struct world *world, const struct source *source, bool separate_clocks) {
     world->source = source;
-    each_team(world, separate_clocks ? make_separate : make_shared);
+    for_each_team(world, separate_clocks ? make_separate : make_shared);
 }
 
-void leave_source(struct world *world) {
-    each_team(world, leave_clock);
+void release_source(struct world *world) {
+    for_each_team(world, release_clock);
 }

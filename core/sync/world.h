@@ -1,4 +1,4 @@
-/* world.c: who is there, and which clock the ranks read. */
+/* The ranks, which of them share hosts, and their clocks. */
 #ifndef RANKBENCH_WORLD_H
 #define RANKBENCH_WORLD_H
 
@@ -7,7 +7,7 @@
 #include "sync/source.h"
 
 struct world {
-    /* All ranks, the first two, and as many as make pairs. */
+    /* All ranks, the first two, and the largest even number of ranks. */
     struct team all, pair, even;
     const struct source *source;
     const struct synchronisation *synchronisation;
@@ -16,23 +16,23 @@ struct world {
     int64_t last_level_cache_bytes;
     bool yields;
     bool every_rank;
-    /* Whether each call is timed singly, however short it is beside a reading of the clock. */
+    /* Whether each call is timed singly, however short it is compared with a reading of the clock. */
     bool each_call;
     bool probes;
-    /* How ranks look at each other's memory without MPI; NULL: they do not. */
-    struct silence *silence;
-    /* By host: its readers are the ranks on this rank's host, its clocks the first rank of each host. */
+    /* Checks of remote completion without MPI; NULL: not available. */
+    struct completion_check *completion_check;
+    /* Hosts in place of clocks: `readers` are the ranks of this host, `clocks` the first rank of each host. */
     struct clock *hosts;
     int ranks_on_host;
-    /* How many share this rank's last cache. */
+    /* Ranks that share this rank's last-level cache. */
     int ranks_on_cache;
 };
 
 struct world make_world(void);
-/* Which ranks share a host, a cache and CPUs with this one; the same on all ranks of a group. */
-void know_neighbours(struct world *world, const struct rank_fact *local, const struct launch_fact *launch);
-void leave_neighbours(struct world *world);
-void take_source(struct world *world, const struct source *source, bool separate_clocks);
-void leave_source(struct world *world);
+/* Finds which ranks share a host, a cache and CPUs with this one; the result is the same on all ranks of a group. */
+void find_neighbours(struct world *world, const struct rank_fact *local, const struct launch_fact *launch);
+void free_neighbours(struct world *world);
+void use_source(struct world *world, const struct source *source, bool separate_clocks);
+void release_source(struct world *world);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is measured of a case, and what its timing needs to know: rounds, samples, and all of them together. */
+/* Rounds, samples and results of a case, and what its timing needs. */
 #ifndef RANKBENCH_MEASUREMENT_H
 #define RANKBENCH_MEASUREMENT_H
 
@@ -9,27 +9,27 @@
 #include "sync/world.h"
 
 enum { SERIES_ALL = -1 };
-/* LATE: not every rank began when it should have. SKIPPED: a rank came after the moment of its window and took a later one, or
- * heard of the moment after it. */
+/* LATE: not all ranks began in time. SKIPPED: a rank missed its window and took a later one, or received the start time
+ * after it. */
 enum round_state { ROUND_LATE = 1, ROUND_OVERRUN = 2, ROUND_FAILED = 4, ROUND_SKIPPED = 8 };
 
-/* One round over all ranks, or of one of them. First and last are the earliest and the latest beginning on rank 0's clock. */
+/* One round, of all ranks or of one of them. First and last are the earliest and the latest start on rank 0's clock. */
 struct sample {
     double time_ns;
-    /* When the round should have begun, as this rank has it: the same for all ranks that took the same window. */
+    /* Planned start, as this rank has it: equal on all ranks that took the same window. */
     int64_t common_ns;
     int64_t first_ns;
     int64_t last_ns;
-    /* How wrong offsets can be and likely are that both moments rest on: of the rank whose clock is known worst. */
+    /* Bound and estimated error of the offsets used, of the rank with the worst clock. */
     float bound_ns;
     float error_ns;
-    /* How late the last rank was meant to come. */
+    /* Intended delay of the last rank. */
     float delay_ns;
     int32_t last_rank;
     int32_t state;
 };
 
-/* One round as this rank saw it: when it should have begun on rank 0's clock, and when it began and ended on its own. */
+/* One round on this rank: planned start on rank 0's clock, actual start and end on its own. */
 struct moment {
     int64_t common_ns;
     int64_t begin_ns;
@@ -45,7 +45,7 @@ static inline bool is_discarded(const struct start *start, const struct sample *
 enum stopped { STOPPED_NOT, STOPPED_SAMPLES, STOPPED_TRIES, STOPPED_RSE, STOPPED_INTERVAL, STOPPED_TIME };
 
 struct measurement {
-    /* On every rank what it saw, on rank 0 also what all saw together. */
+    /* `moments`: on every rank its own rounds. `samples`: on rank 0 those of all ranks. */
     struct moment *moments;
     struct sample *samples;
     int64_t sample_count;
@@ -55,13 +55,15 @@ struct measurement {
     int64_t valid;
     int64_t synchronisations;
     int32_t repeats;
-    /* The first and the last window; 0 where no start is scheduled. */
+    /* The first and the last window; 0: the start is not scheduled. */
     int64_t first_window_ns, last_window_ns;
-    /* What the pace was in the end: the estimate of a sample, and by how much a rank may begin late; 0: the start allows none. */
+    /* Final pace: the estimated time of a sample, and the tolerance for late starts; 0: none. */
     double estimate_ns;
     int64_t tolerance_ns;
     enum stopped stopped;
 };
+
+struct setting;
 
 struct timing {
     const struct team *team;
@@ -69,39 +71,39 @@ struct timing {
     const struct operation *operation;
     const struct start *start;
     const struct stop *stop;
-    const struct wanted *wanted;
+    const struct request *request;
     struct call *call;
     struct buffers *buffers;
     int (*run)(struct call *);
-    /* How often a run does what is timed. */
+    /* Repetitions within a run. */
     int rounds;
-    /* Ways of a message in a run, of which a sample is one: 2 where a round trip shows a latency. */
+    /* Messages in sequence per run: 2 where half of a round trip is reported. */
     int legs;
-    /* How long one run took before anything was timed, where that is all that its time limit allows; else 0. */
+    /* Time of a run before timing, if it used up the time limit; else 0. */
     double long_ns;
     /* Whether this launch measured the same case before. */
     bool again;
-    /* Whether this rank's times count. */
+    /* Whether this rank measures. */
     bool measures;
     int64_t arrival, spread_ns;
-    /* Whether beginnings are compared between ranks, for which their clocks must be. */
+    /* Whether starts are compared between ranks, which needs synchronised clocks. */
     bool compares;
-    /* Between stages: new data in buffers that hold nothing else, and a look at what a stage brought; NULL: that shows nothing. */
-    void (*renew)(const void *setting);
-    void (*look)(const void *setting);
-    /* Around one call: what was received before is overwritten, and what this rank has right afterwards is looked at. */
-    void (*clear)(const void *setting);
-    void (*look_at_once)(const void *setting);
-    /* After each stage, of what this rank has right then; NULL: that shows nothing. */
-    void (*look_after)(const void *setting);
-    /* What each call brings again, where it is compared after every round: takes what is there as right, and says whether what
-     * differs from it is wrong; NULL: it is not compared. The same on all ranks. */
+    /* Between stages: new data in the buffers, and the check of data that a stage delivered; NULL: not possible. */
+    void (*renew_data)(const struct setting *setting);
+    void (*inspect)(const struct setting *setting);
+    /* Around one call: overwrites received data, and checks them right after the call. */
+    void (*clear_received)(const struct setting *setting);
+    void (*inspect_at_return)(const struct setting *setting);
+    /* After each stage: checks the data of this rank; NULL: not possible. */
+    void (*inspect_stage)(const struct setting *setting);
+    /* Data that each call must deliver, compared after every round; NULL: not compared. Equal on all ranks.
+     * `keep_reference` stores the present data, `judge_difference` checks whether a difference is wrong. */
     struct reference *reference;
-    void (*keep)(const void *setting);
-    void (*judge)(const void *setting);
-    /* After each round, where a receive does not report what an earlier one did: whether that is right. */
-    void (*judge_receipts)(const void *setting);
-    const void *setting;
+    void (*keep_reference)(const struct setting *setting);
+    void (*judge_difference)(const struct setting *setting);
+    /* After a round with an unknown status: checks the statuses. */
+    void (*judge_receipts)(const struct setting *setting);
+    const struct setting *setting;
     double renewing_ns;
 };
 

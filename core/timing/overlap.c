@@ -2,8 +2,8 @@
 
 #include "kit/calls.h"
 
-/* Work and not time is what is given: a library that computes on the same core in the meantime then costs what it takes. The
- * state goes on from call to call, so that no compiler can do the work once for all. */
+/* The computation has a fixed amount of work, not of time: if the library uses the same core meanwhile, the overall
+ * time grows. The state depends on all earlier calls, so that no compiler can move the work out of the loop. */
 static volatile double state;
 
 static void compute(long steps) {
@@ -13,7 +13,7 @@ static void compute(long steps) {
     state = value;
 }
 
-long steps_of(double time_ns, int64_t (*read_ns)(void)) {
+long count_steps(double time_ns, int64_t (*read_ns)(void)) {
     enum { STEPS = 50000, TRIES = 5 };
     int64_t least_ns = INT64_MAX;
     for (int i = 0; i < TRIES; i++) {
@@ -33,7 +33,7 @@ int run_computation(struct call *call) {
 
 int run_overlapped(struct call *call) {
     const struct work *work = call->work;
-    MPI_Status *statuses = statuses_of(call);
+    MPI_Status *statuses = find_statuses(call);
     int code = begin_call(call), over = 0;
     for (int part = 0; part < work->parts && !code; part++) {
         compute(work->steps / work->parts);

@@ -1,5 +1,5 @@
-/* How fast a case runs. One call that lost its CPU must not set windows and tolerance of a whole case: what is learned from the
- * warm-up is a lower quartile, and every stage can make it less. */
+/* The pace of a case. One call that lost its CPU must not set windows and tolerance of a whole case: estimates are
+ * lower quartiles of the warm-up, and every stage can only lower them. */
 #include "timing/pace.h"
 
 #include <math.h>
@@ -7,72 +7,74 @@
 #include <string.h>
 
 enum { FEW_ROUNDS = 8, MOST_WARM_ROUNDS = MOST_STAGE / 2, LEAST_WARM_UP_NS = 1000000 };
-/* Where connections are there, and only caches must be filled, so many times less of it. */
+/* If connections exist, and only caches must be filled, the warm-up is shorter by this factor. */
 enum { AGAIN_SHORTER = 4 };
-/* A margin that shrinks slowly is long enough for all but some 4 % of the stages: ln(32/31) / ln 2. */
+/* A margin that shrinks slowly suffices for all but some 4 % of the stages: ln(32/31) / ln 2. */
 enum { FIRST_MARGIN_NS = 20000, MOST_MARGIN_NS = 50000000, MARGIN_SHRINKS_BY = 32, FIRST_SLACK_NS = 3000 };
-/* Calls that take longer leave no traces in caches and queues that would matter to the next. */
+/* After longer calls, traces of messages in caches and queues do not matter. */
 enum { LONG_NS = 1000000, LEAST_TOLERANCE_NS = 100 };
-/* What a warm-up may take of the time limit by its estimate, and by the clock. */
+/* Share of the time limit for the warm-up, by its estimate and by the clock. */
 static const double WARM_UP_SHARE = 0.1, MOST_WARM_UP_SHARE = 0.5;
-/* A round may begin late by a few readings of the clock, or by so much of what it takes. */
+/* A round may begin late by a few readings of the clock, or by a share of its time. */
 static const double TOLERANCE_SHARE = 0.02, TOLERANCE_READINGS = 3;
-/* What a tolerance may be of the median time, or of the least tolerance that the clock allows, for rounds to be used. */
+/* Rounds are used if the tolerance is at most this share of the median time, or this multiple of the least tolerance of
+ * the clock. */
 static const double MOST_TOLERANCE_SHARE = 0.05, MOST_TOLERANCE_FLOORS = 2;
-/* What may be lost of all rounds because ranks are in different windows. */
+/* Share of rounds that may be lost because ranks are in different windows. */
 static const double LOST_SHARE = 0.02;
-/* As if ranks had drifted apart once in so many rounds before the first. */
+/* Prior: ranks drifted apart once in this number of rounds. */
 enum { ROUNDS_BEFORE = 800 };
-/* What a rank can make up for in a rest: an interrupt, not the loss of its CPU to another process. */
+/* Delay that a rank can make up for in a rest: an interrupt, not the loss of its CPU to another process. */
 enum { REST_NS = 5000, LEAST_REST = 2 };
-/* How much longer than the call a window is at first, at least and at most, beside a constant for what ranks do between calls.
- * One that is shorter than the call lets ranks drift apart that do not wait for each other. */
+/* First, least and most window relative to the call, beside a constant for the work between calls. In a window shorter
+ * than the call, ranks that do not wait for each other drift apart. */
 static const double WINDOWS = 1.5, LEAST_WINDOWS = 1.1, MOST_WINDOWS = 4;
 enum { BETWEEN_NS = 500, LEAST_BETWEEN_NS = 250, MOST_BETWEEN_NS = 2000, WINDOW_SHRINKS_BY = 16 };
 
-static int by_value(const void *first, const void *second) {
+static int compare_values(const void *first, const void *second) {
     const double a = *(const double *)first, b = *(const double *)second;
     return (a > b) - (a < b);
 }
 
-static double quantile(const double *times_ns, int count, double share) {
+static double find_quantile(const double *times_ns, int count, double share) {
     double sorted[MOST_STAGE];
     memcpy(sorted, times_ns, sizeof *times_ns * (size_t)count);
-    qsort(sorted, (size_t)count, sizeof *sorted, by_value);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_values);
     return sorted[(int)(share * (count - 1))];
 }
 
-static int64_t within(int64_t value, int64_t least, int64_t most) {
+static int64_t clamp(int64_t value, int64_t least, int64_t most) {
     return value < least ? least : value > most ? most : value;
 }
 
 /* --- warm-up --- */
 
-static int shorter(const struct pace *pace) {
+static int find_warm_up_divisor(const struct pace *pace) {
     return pace->again ? AGAIN_SHORTER : 1;
 }
 
 static void take_warm_ups(struct pace *pace, const double *times_ns, int count) {
-    const double lower_ns = quantile(times_ns, count, 0.25);
+    const double lower_ns = find_quantile(times_ns, count, 0.25);
     const bool few = count < FEW_ROUNDS && pace->warm_ups > 0;
     pace->estimate_ns = few ? fmin(pace->estimate_ns, lower_ns) : lower_ns;
-    pace->longest_ns = quantile(times_ns, count, 1);
+    pace->longest_ns = find_quantile(times_ns, count, 1);
     pace->warm_ups += count;
 }
 
-/* The time is counted by the estimate, so that an interruption does not end the warm-up of short calls: a long call is tried
+/* Time is counted by the estimate, so that an interruption does not end the warm-up of short calls; a long call is made
  * twice. */
 static bool has_spent(const struct pace *pace, double spent_ns, double limit_ns) {
     const double calls_ns = pace->estimate_ns * (double)pace->warm_ups;
     const bool long_calls = calls_ns > WARM_UP_SHARE * limit_ns || spent_ns > MOST_WARM_UP_SHARE * limit_ns;
-    const double enough_ns = WARM_UP_SHARE * limit_ns / shorter(pace);
+    const double enough_ns = WARM_UP_SHARE * limit_ns / find_warm_up_divisor(pace);
     return pace->warm_ups >= FEW_ROUNDS ? spent_ns > enough_ns : pace->warm_ups > 1 && long_calls;
 }
 
 int warm_pace(struct pace *pace, const double *times_ns, int count, double spent_ns, double limit_ns) {
     const double before_ns = pace->estimate_ns;
     take_warm_ups(pace, times_ns, count);
-    const bool many = count >= MOST_WARM_ROUNDS / shorter(pace) && spent_ns > (double)LEAST_WARM_UP_NS / shorter(pace);
+    const bool many = count >= MOST_WARM_ROUNDS / find_warm_up_divisor(pace) &&
+                      spent_ns > (double)LEAST_WARM_UP_NS / find_warm_up_divisor(pace);
     const bool settled = many && pace->estimate_ns > 0.9 * before_ns;
     if (settled || has_spent(pace, spent_ns, limit_ns))
         return 0;
@@ -82,97 +84,97 @@ int warm_pace(struct pace *pace, const double *times_ns, int count, double spent
 
 /* --- stages --- */
 
-/* By how much windows are longer for ranks to arrive; with a quarter to spare, so that one that was late can catch up. */
-static int64_t room_ns(const struct pacing *pacing) {
+/* Windows are longer by the arrival spread and a quarter, so that late ranks can catch up. */
+static int64_t find_arrival_ns(const struct pacing *pacing) {
     return pacing->spread_ns + pacing->spread_ns / 4;
 }
 
-static int64_t window_of(const struct pace *pace, const struct pacing *pacing, double calls, int64_t between_ns) {
-    return room_ns(pacing) + (int64_t)(calls * pace->estimate_ns) + between_ns;
+static int64_t find_window_ns(const struct pace *pace, const struct pacing *pacing, double calls, int64_t between_ns) {
+    return find_arrival_ns(pacing) + (int64_t)(calls * pace->estimate_ns) + between_ns;
 }
 
-/* What no start can do better than. */
-static double least_tolerance_ns(const struct pacing *pacing) {
+/* The tolerance that the clock itself requires. */
+static double find_least_tolerance_ns(const struct pacing *pacing) {
     return fmax(LEAST_TOLERANCE_NS, TOLERANCE_READINGS * pacing->cost_ns + pacing->step_ns);
 }
 
-/* What follows from the estimate alone. */
-static void derive(struct pace *pace, const struct pacing *pacing) {
-    pace->tolerance_ns = (int64_t)fmax(least_tolerance_ns(pacing), TOLERANCE_SHARE * pace->estimate_ns);
+/* Derives tolerance and lead from the estimate. */
+static void update_tolerance(struct pace *pace, const struct pacing *pacing) {
+    pace->tolerance_ns = (int64_t)fmax(find_least_tolerance_ns(pacing), TOLERANCE_SHARE * pace->estimate_ns);
     pace->lead = !pacing->fixed_rounds && pace->estimate_ns > LONG_NS ? 0 : pacing->lead;
 }
 
-static int32_t rest_of(const struct pace *pace) {
+static int32_t find_rest(const struct pace *pace) {
     return (int32_t)(REST_NS / (pace->window_ns + 1)) + LEAST_REST;
 }
 
 void begin_pace(struct pace *pace, const struct pacing *pacing) {
-    derive(pace, pacing);
+    update_tolerance(pace, pacing);
     pace->margin_ns = FIRST_MARGIN_NS;
     pace->rounds = pacing->fixed_rounds ? pacing->fixed_rounds : FEW_ROUNDS;
     pace->slack_ns = pacing->agrees ? FIRST_SLACK_NS : 0;
     pace->group = (int32_t)(2 * LOST_SHARE * ROUNDS_BEFORE);
-    pace->rest = rest_of(pace);
-    pace->window_ns =
-        pacing->fixed_rounds ? room_ns(pacing) + (int64_t)pace->longest_ns : window_of(pace, pacing, WINDOWS, BETWEEN_NS);
+    pace->rest = find_rest(pace);
+    pace->window_ns = pacing->fixed_rounds ? find_arrival_ns(pacing) + (int64_t)pace->longest_ns
+                                           : find_window_ns(pace, pacing, WINDOWS, BETWEEN_NS);
 }
 
-/* How long the news of a stage takes to reach all: doubled when it came too late, and less again when it came in time, since
- * one interruption says little of the next stage. */
-static int64_t next_margin_ns(int64_t margin_ns, bool late) {
-    return within(late ? 2 * margin_ns : margin_ns - margin_ns / MARGIN_SHRINKS_BY, FIRST_MARGIN_NS, MOST_MARGIN_NS);
+/* The time that the instructions for a stage need to reach all ranks: doubled if they were late, else slowly reduced,
+ * since one interruption says little about the next stage. */
+static int64_t find_next_margin_ns(int64_t margin_ns, bool late) {
+    return clamp(late ? 2 * margin_ns : margin_ns - margin_ns / MARGIN_SHRINKS_BY, FIRST_MARGIN_NS, MOST_MARGIN_NS);
 }
 
-/* Windows and slack become longer where more rounds than a few were met too late by a rank that had not come yet, up to a
- * limit, and shorter again where none was. A rank that came in time and lost its CPU while it waited is no reason: no window
- * is long enough for that. */
-static int64_t next_ns(const struct pacing *pacing, int64_t time_ns, const struct course *course, int64_t least_ns,
-                       int64_t most_ns) {
+/* Windows and slack grow if more than a few rounds were missed by ranks that had not arrived, up to a limit, and shrink
+ * if none was. A rank that arrived in time and lost its CPU while waiting does not count: no window is long enough for
+ * that. */
+static int64_t find_next_ns(const struct pacing *pacing, int64_t time_ns, const struct course *course, int64_t least_ns,
+                            int64_t most_ns) {
     if (course->skipped == 0)
-        return within(time_ns - time_ns / WINDOW_SHRINKS_BY, least_ns, most_ns);
+        return clamp(time_ns - time_ns / WINDOW_SHRINKS_BY, least_ns, most_ns);
     const bool grows = course->rounds >= FEW_ROUNDS && course->skipped > pacing->bad_share * course->rounds;
-    return within(grows ? (int64_t)(pacing->growth * (double)time_ns) : time_ns, least_ns, most_ns);
+    return clamp(grows ? (int64_t)(pacing->growth * (double)time_ns) : time_ns, least_ns, most_ns);
 }
 
-static int64_t next_window_ns(const struct pace *pace, const struct pacing *pacing, const struct course *course) {
-    const int64_t least_ns = window_of(pace, pacing, LEAST_WINDOWS, LEAST_BETWEEN_NS);
-    const int64_t most_ns = window_of(pace, pacing, MOST_WINDOWS, MOST_BETWEEN_NS);
+static int64_t find_next_window_ns(const struct pace *pace, const struct pacing *pacing, const struct course *course) {
+    const int64_t least_ns = find_window_ns(pace, pacing, LEAST_WINDOWS, LEAST_BETWEEN_NS);
+    const int64_t most_ns = find_window_ns(pace, pacing, MOST_WINDOWS, MOST_BETWEEN_NS);
     if (pacing->fixed_rounds)
-        return next_ns(pacing, pace->window_ns, course, pace->window_ns, INT64_MAX / 2);
-    return next_ns(pacing, pace->window_ns, course, least_ns, most_ns);
+        return find_next_ns(pacing, pace->window_ns, course, pace->window_ns, INT64_MAX / 2);
+    return find_next_ns(pacing, pace->window_ns, course, least_ns, most_ns);
 }
 
-static int32_t next_rounds(const struct pace *pace, const struct course *course) {
+static int32_t find_next_rounds(const struct pace *pace, const struct course *course) {
     const bool apart = course->late > course->rounds / 4;
-    return (int32_t)within(apart ? pace->rounds / 2 : 2 * pace->rounds, FEW_ROUNDS, MOST_STAGE);
+    return (int32_t)clamp(apart ? pace->rounds / 2 : 2 * pace->rounds, FEW_ROUNDS, MOST_STAGE);
 }
 
-/* A rank that is interrupted takes a later window than the others. Unless the operation holds them up, too, it stays behind
- * until all rest. So how often they rest follows from how often that happens. */
-static void learn_rests(struct pace *pace, const struct course *course) {
+/* A rank that is interrupted takes a later window than the others. Unless the operation delays them, too, it stays
+ * behind until all rest. So the frequency of rests follows from that of such events. */
+static void update_rests(struct pace *pace, const struct course *course) {
     pace->timed += course->rounds;
     pace->partings += course->partings;
     const double apart = (double)(ROUNDS_BEFORE + pace->timed) / (double)(1 + pace->partings);
-    pace->group = (int32_t)within((int64_t)(2 * LOST_SHARE * apart), FEW_ROUNDS, MOST_STAGE);
-    pace->rest = rest_of(pace);
+    pace->group = (int32_t)clamp((int64_t)(2 * LOST_SHARE * apart), FEW_ROUNDS, MOST_STAGE);
+    pace->rest = find_rest(pace);
 }
 
 bool update_pace(struct pace *pace, const struct pacing *pacing, const struct course *course) {
     const int64_t before_ns = pace->tolerance_ns;
     if (course->valid > 0)
-        pace->estimate_ns = fmin(pace->estimate_ns, quantile(course->times_ns, course->valid, 0.5));
-    derive(pace, pacing);
-    pace->margin_ns = next_margin_ns(pace->margin_ns, course->first_late);
-    pace->rounds = pacing->fixed_rounds ? pacing->fixed_rounds : next_rounds(pace, course);
-    learn_rests(pace, course);
+        pace->estimate_ns = fmin(pace->estimate_ns, find_quantile(course->times_ns, course->valid, 0.5));
+    update_tolerance(pace, pacing);
+    pace->margin_ns = find_next_margin_ns(pace->margin_ns, course->first_late);
+    pace->rounds = pacing->fixed_rounds ? pacing->fixed_rounds : find_next_rounds(pace, course);
+    update_rests(pace, course);
     if (pacing->scheduled)
-        pace->window_ns = next_window_ns(pace, pacing, course);
+        pace->window_ns = find_next_window_ns(pace, pacing, course);
     if (pacing->agrees)
-        pace->slack_ns = next_ns(pacing, pace->slack_ns, course, FIRST_SLACK_NS, MOST_MARGIN_NS);
+        pace->slack_ns = find_next_ns(pacing, pace->slack_ns, course, FIRST_SLACK_NS, MOST_MARGIN_NS);
     return pace->tolerance_ns < before_ns;
 }
 
 bool is_tolerable(const struct pace *pace, const struct pacing *pacing, double middle_ns) {
-    const double most_ns = fmax(MOST_TOLERANCE_SHARE * middle_ns, MOST_TOLERANCE_FLOORS * least_tolerance_ns(pacing));
+    const double most_ns = fmax(MOST_TOLERANCE_SHARE * middle_ns, MOST_TOLERANCE_FLOORS * find_least_tolerance_ns(pacing));
     return (double)pace->tolerance_ns <= most_ns;
 }

@@ -1,4 +1,4 @@
-/* How fast a case runs, and what follows for its stages: windows, tolerance, lead, number of rounds. Knows no MPI. */
+/* The pace of a case: windows, tolerance, lead and number of rounds of its stages. Uses no MPI. */
 #ifndef RANKBENCH_PACE_H
 #define RANKBENCH_PACE_H
 
@@ -7,51 +7,50 @@
 
 enum { MOST_STAGE = 128 };
 
-/* What does not change during a case: how its start works, what a reading of the clock costs and by how much it advances, and how
- * far apart ranks arrive on purpose. */
+/* Constants of a case: properties of its start, cost and step of the clock, and the arrival spread. */
 struct pacing {
     bool scheduled, agrees;
-    /* Rounds of a stage that are not scored; those that are, 0: as many as go well. */
+    /* Rounds of a stage that are not recorded, and those that are; 0: variable. */
     int lead, fixed_rounds;
     double growth, bad_share;
     double cost_ns, step_ns;
     int64_t spread_ns;
 };
 
-/* Times are of a whole run, in ns. */
+/* Times are of a run, in ns. */
 struct pace {
-    /* The time of a run that nothing delays: the lower quartile, since one interruption must not set it. */
+    /* Time of a run without interruption: a lower quartile, so that one interruption does not set it. */
     double estimate_ns;
     double longest_ns;
-    /* Runs so far, before the first stage. */
+    /* Runs of the warm-up so far. */
     int64_t warm_ups;
-    /* Whether the same was warmed up before in this process: connections are there. */
+    /* Whether the case was warmed up before in this process: connections exist. */
     bool again;
     int64_t window_ns, slack_ns, tolerance_ns;
-    /* How far ahead a stage begins, for the news of it to reach all ranks. */
+    /* Time between the instructions for a stage and its start, so that they reach all ranks. */
     int64_t margin_ns;
     int32_t lead, rounds;
-    /* After how many rounds ranks rest for how many windows. */
+    /* Ranks rest for `rest` windows after every `group` rounds. */
     int32_t group, rest;
     /* Rounds timed so far, and how often ranks drifted into different windows. */
     int64_t timed, partings;
 };
 
-/* What a stage showed: times of the rounds that count, how many rounds were late, how many a rank met too late for their
- * window, how often ranks drifted apart, and whether the news of the stage came too late. */
+/* Results of a stage: times of valid rounds; numbers of rounds that were late, that a rank missed, and in which ranks
+ * drifted apart; and whether the instructions were late. */
 struct course {
     const double *times_ns;
     int valid, rounds, late, skipped, partings;
     bool first_late;
 };
 
-/* Takes the times of a stage of the warm-up, and returns how many rounds the next one has; none: calls do not become faster any
- * more, or the warm-up has taken its share of the time limit. */
+/* Takes the times of a stage of the warm-up. Returns the rounds of the next one; 0: calls do not become faster any
+ * more, or the warm-up has used its share of the time limit. */
 int warm_pace(struct pace *pace, const double *times_ns, int count, double spent_ns, double limit_ns);
 void begin_pace(struct pace *pace, const struct pacing *pacing);
-/* Returns whether the tolerance is less than before, so that rounds which counted may not count any more. */
+/* Returns whether the tolerance became smaller, so that valid rounds may become invalid. */
 bool update_pace(struct pace *pace, const struct pacing *pacing, const struct course *course);
-/* Whether rounds that began within the last tolerance can be used, by the median time of those that count. */
+/* Whether rounds within the final tolerance can be used, given the median of the valid ones. */
 bool is_tolerable(const struct pace *pace, const struct pacing *pacing, double middle_ns);
 
 #endif

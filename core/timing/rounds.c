@@ -1,4 +1,4 @@
-/* The only timing loop of the project, and what comes of it: what this rank saw, and what all saw together. */
+/* The only timing loop of the project, and the samples made of its rounds. */
 #include "timing/rounds.h"
 
 #include <math.h>
@@ -10,12 +10,12 @@
 #include "sync/clock.h"
 #include "timing/watchdog.h"
 
-/* What is compared after a round must not take the cache from the next one. */
+/* Bytes compared after a round; few, to keep the cache for the next one. */
 enum { ROUND_WINDOW_BYTES = 1 << 10, STAGE_WINDOW_BYTES = 1 << 16 };
 static const int64_t NO_MOMENT = INT64_MIN;
 
-/* How late this rank comes to a round, by the arrival pattern. A random pattern is drawn by every rank for itself. */
-static int64_t delay_ns(const struct timing *timing, int64_t round) {
+/* Delay of this rank in a round, by the arrival pattern. In a random pattern every rank draws its own. */
+static int64_t find_delay_ns(const struct timing *timing, int64_t round) {
     const int64_t spread_ns = timing->spread_ns, rank = timing->team->rank, ranks = timing->team->ranks;
     if (timing->arrival == ARRIVE_STAGGERED)
         return ranks > 1 ? spread_ns * rank / (ranks - 1) : 0;
@@ -41,20 +41,20 @@ static inline bool compares_data(const struct timing *timing) {
     return timing->reference && timing->reference->ready;
 }
 
-/* After a round; at the end of a stage more is compared. */
+/* Called after a round with a small window, and after a stage with a larger one. */
 static void compare_data(const struct timing *timing, long window_bytes) {
     if (compares_data(timing) && !is_right_again(timing->reference, window_bytes))
-        timing->judge(timing->setting);
+        timing->judge_difference(timing->setting);
 }
 
-/* After the data, since it may need calls of MPI, in which data that are late could come. */
+/* Called after the comparison of data, since it may call MPI, which could deliver late data. */
 static void compare_receipts(const struct timing *timing) {
     const struct receipts *receipts = timing->call->window.receipts;
     if (receipts && !are_receipts_known(receipts))
         timing->judge_receipts(timing->setting);
 }
 
-static inline int hook(int (*function)(struct call *), struct call *call) {
+static inline int call_hook(int (*function)(struct call *), struct call *call) {
     return function ? function(call) : MPI_SUCCESS;
 }
 
@@ -84,14 +84,14 @@ static int run_stage(const struct timing *timing, const struct start *start, con
         if (changes)
             change_buffers(timing->buffers, call);
         if (extra)
-            timing->clear(timing->setting);
+            timing->clear_received(timing->setting);
         else if (compares_data(timing))
             change_received(timing->reference, call);
         if (call->window.receipts)
-            forget_receipts(call->window.receipts);
+            clear_receipts(call->window.receipts);
         if (arrives)
-            stage.delay_ns = delay_ns(timing, first_round + round);
-        code = first_error(code, hook(operation->hooks.before, call));
+            stage.delay_ns = find_delay_ns(timing, first_round + round);
+        code = first_error(code, call_hook(operation->hooks.before, call));
         const bool in_time = start->begin(&stage, round);
         const int64_t begin_ns = start->scheduled ? stage.begin_ns : timing->measures ? read_ns() : 0;
         code = first_error(code, run_calls(timing, extra ? 1 : stage_plan->repeats));
@@ -102,16 +102,16 @@ static int run_stage(const struct timing *timing, const struct start *start, con
             .delay_ns = (float)stage.delay_ns,
             .state = (in_time ? 0 : ROUND_LATE) | (stage.skipped ? ROUND_SKIPPED : 0),
         };
-        code = first_error(code, hook(operation->hooks.after, call));
+        code = first_error(code, call_hook(operation->hooks.after, call));
         if (!extra && !code) {
             compare_data(timing, ROUND_WINDOW_BYTES);
             compare_receipts(timing);
         }
     }
     if (stage_plan->looks && !code)
-        timing->look_at_once(timing->setting);
-    if (timing->look_after && !code)
-        timing->look_after(timing->setting);
+        timing->inspect_at_return(timing->setting);
+    if (timing->inspect_stage && !code)
+        timing->inspect_stage(timing->setting);
     if (!code) {
         compare_data(timing, STAGE_WINDOW_BYTES);
         compare_receipts(timing);
@@ -119,9 +119,9 @@ static int run_stage(const struct timing *timing, const struct start *start, con
     return code;
 }
 
-/* A rank that has no part in the case takes none in its rounds, unless the others need it to begin them. */
-static int sit_out(const struct timing *timing, const struct start *start, const struct stage_plan *stage_plan,
-                   struct moment *moments) {
+/* A rank without a part in the case takes part only in starts that need all ranks. */
+static int skip_stage(const struct timing *timing, const struct start *start, const struct stage_plan *stage_plan,
+                      struct moment *moments) {
     struct stage stage = {.team = timing->team, .read_ns = timing->world->source->read_ns, .yields = true};
     const bool needed = !start->loops && (!start->scheduled || start->agrees);
     for (int round = -stage_plan->lead; round < stage_plan->rounds + (stage_plan->looks != 0); round++) {
@@ -132,11 +132,12 @@ static int sit_out(const struct timing *timing, const struct start *start, const
     return MPI_SUCCESS;
 }
 
-/* A time is one call's: from the common start, or from where the rank itself began. */
-static struct sample sample_of(const struct timing *timing, const struct start *start, int repeats, const struct moment *moment) {
+/* Time of one call: from the common start, or from the rank's own start. */
+static struct sample make_sample(const struct timing *timing, const struct start *start, int repeats,
+                                 const struct moment *moment) {
     const struct clock *clock = timing->team->clock;
     const bool measures = timing->measures;
-    const struct reading at_begin = known(clock, moment->begin_ns), at_end = known(clock, moment->end_ns);
+    const struct reading at_begin = find_offset(clock, moment->begin_ns), at_end = find_offset(clock, moment->end_ns);
     const int64_t began_ns = moment->begin_ns - llround(at_begin.offset_ns);
     const int64_t ended_ns = moment->end_ns - llround(at_end.offset_ns);
     double time_ns = (double)(start->scheduled ? ended_ns - moment->common_ns : moment->end_ns - moment->begin_ns);
@@ -155,13 +156,14 @@ static struct sample sample_of(const struct timing *timing, const struct start *
     };
 }
 
-double whole_ns(const struct timing *timing, double time_ns) {
+double find_run_ns(const struct timing *timing, double time_ns) {
     return time_ns * timing->rounds * timing->legs;
 }
 
-void score(const struct timing *timing, const struct measurement *measurement, int64_t from, int count, struct sample *into) {
+void make_samples(const struct timing *timing, const struct measurement *measurement, int64_t from, int count,
+                  struct sample *into) {
     for (int i = 0; i < count; i++)
-        into[i] = sample_of(timing, timing->start, measurement->repeats, &measurement->moments[from + i]);
+        into[i] = make_sample(timing, timing->start, measurement->repeats, &measurement->moments[from + i]);
 }
 
 static void merge_samples(void *into, const void *from, int bytes) {
@@ -182,13 +184,13 @@ static void merge_samples(void *into, const void *from, int bytes) {
     }
 }
 
-void merge_up(const struct timing *timing, struct sample *samples, int count) {
+void merge_samples_up(const struct timing *timing, struct sample *samples, int count) {
     tree_combine(timing->team, samples, (int)sizeof *samples * count, merge_samples);
     for (int i = 0; i < count; i++)
         samples[i].time_ns -= samples[i].delay_ns;
 }
 
-void take_single(const struct timing *timing, struct measurement *into, double value) {
+void record_single(const struct timing *timing, struct measurement *into, double value) {
     struct sample sample = {
         .time_ns = timing->team->idle ? -1 : value,
         .common_ns = NO_MOMENT,
@@ -203,24 +205,24 @@ void take_single(const struct timing *timing, struct measurement *into, double v
     into->stopped = STOPPED_SAMPLES;
 }
 
-int stage(const struct timing *timing, const struct start *start, const struct stage_plan *stage_plan, struct measurement *into,
-          struct sample *samples) {
+int time_stage(const struct timing *timing, const struct start *start, const struct stage_plan *stage_plan,
+               struct measurement *into, struct sample *samples) {
     struct moment moments[MOST_LEAD + MOST_ROUNDS + 1];
     const int rounds = stage_plan->lead + stage_plan->rounds;
-    const int code = timing->team->idle ? sit_out(timing, start, stage_plan, moments)
+    const int code = timing->team->idle ? skip_stage(timing, start, stage_plan, moments)
                                         : run_stage(timing, start, stage_plan, into ? into->sample_count : 0, moments);
     if (code && code != CALL_MISSING)
-        watch_failed(timing->operation->name, code);
+        watch_error(timing->operation->name, code);
     for (int i = 0; i < rounds; i++) {
-        samples[i] = sample_of(timing, start, stage_plan->repeats, &moments[i]);
+        samples[i] = make_sample(timing, start, stage_plan->repeats, &moments[i]);
         if (timing->measures && start->scheduled && !start->agrees &&
-            whole_ns(timing, samples[i].time_ns) > (double)stage_plan->window_ns)
+            find_run_ns(timing, samples[i].time_ns) > (double)stage_plan->window_ns)
             moments[i].state |= ROUND_OVERRUN;
         moments[i].state |= code ? ROUND_FAILED : 0;
         samples[i].state = moments[i].state;
     }
     for (int i = 0; into && i < stage_plan->rounds && into->sample_count + i < into->capacity; i++)
         into->moments[into->sample_count + i] = moments[stage_plan->lead + i];
-    merge_up(timing, samples, rounds);
+    merge_samples_up(timing, samples, rounds);
     return code;
 }

@@ -1,12 +1,12 @@
-/* How the timing loop of rounds.c is steered.
+/* Steering of the timing loop in rounds.c.
  *
- *   warm-up (not scored)      stage                          stage
- *   |.. ........|  talk  |lead|r|r|r|r|r|r|r|r|  talk  |lead|r|r|r|r|...
+ *   warm-up (not recorded)    stage                             stage
+ *   |.. ........|  messages  |lead|r|r|r|r|r|r|r|r|  messages  |lead|r|r|r|r|...
  *
- * Within a stage ranks exchange nothing but what the operation itself sends. Between stages they merge their samples up a
- * tree, and rank 0 decides: enough, or clocks must be compared again, or when the next stage begins, how long its windows are
- * and how many rounds it has. The first rounds of a stage are not scored, because the talk before them leaves its traces in
- * caches and queues. When all is over, and clocks were compared once more, samples are made anew from what every rank saw. */
+ * Within a stage ranks exchange only the messages of the operation. Between stages they merge their samples up a tree, and
+ * rank 0 decides: stop, synchronise the clocks, or the start, windows and number of rounds of the next stage. The first
+ * rounds of a stage are not recorded, since the messages before them leave traces in caches and queues. At the end, after
+ * a last synchronisation, samples are made again from the rounds of every rank. */
 #include "timing/steering.h"
 
 #include <math.h>
@@ -15,8 +15,8 @@
 
 #include "base/allocation.h"
 #include "base/registry.h"
-#include "base/spent.h"
 #include "base/steady.h"
+#include "base/time_parts.h"
 #include "base/tree.h"
 #include "kit/memory.h"
 #include "request/request.h"
@@ -30,13 +30,13 @@
 #include "timing/watchdog.h"
 
 enum { MOST_REPEATS = 64, CHUNK = 1024, COARSE_NS = 100 };
-/* After how many calls data are renewed for the first time, and how many times as many there are at the next time. */
+/* Data are renewed after this number of calls, and then after this multiple of it. */
 enum { FIRST_RENEWAL = 16, RENEWAL_GROWTH = 4 };
-/* What a reading of the clock and its step may be of a sample. */
+/* Largest share of a reading of the clock and of its step in a sample. */
 static const double READING_SHARE = 0.01;
-/* What new data between two stages may take of the time that is left. */
+/* Largest share of the remaining time for renewing data. */
 static const double RENEWAL_SHARE = 0.02;
-/* How many times its time limit a case may last that has no valid sample yet. */
+/* A case without valid samples may last this multiple of its time limit. */
 static const double PATIENCE = 9;
 
 struct control {
@@ -45,52 +45,52 @@ struct control {
     int64_t began_ns;
     struct pacing pacing;
     struct pace pace;
-    /* Whether the tolerance became less after rounds had been judged by it. */
+    /* Whether the tolerance became smaller after rounds had been judged by it. */
     bool tightened;
-    /* Stages so far, and after which of them data were renewed that are still to be looked at; 0: none. */
+    /* Stages so far, and the stage after which data were renewed that are not checked yet; 0: none. */
     int32_t stages, renewed;
-    /* Calls so far, and after how many of them the data are renewed next. */
+    /* Calls so far, and the number at which data are renewed next. */
     int64_t calls, next_renewal;
 };
 
-static int limit(double value, int least, int most) {
+static int clamp(double value, int least, int most) {
     return value < least ? least : value > most ? most : (int)value;
 }
 
 /* --- warm-up --- */
 
-static int by_time(const void *first, const void *second) {
+static int compare_times(const void *first, const void *second) {
     const double a = ((const struct sample *)first)->time_ns, b = ((const struct sample *)second)->time_ns;
     return (a > b) - (a < b);
 }
 
-double median_ns(const struct timing *timing, const struct measurement *measurement) {
+double find_median_ns(const struct timing *timing, const struct measurement *measurement) {
     struct sample *sorted = obtain_memory(sizeof *sorted * (size_t)(measurement->sample_count + 1));
     int64_t count = 0;
     for (int64_t i = 0; i < measurement->sample_count; i++)
         if (!is_discarded(timing->start, &measurement->samples[i]))
             sorted[count++] = measurement->samples[i];
-    qsort(sorted, (size_t)count, sizeof *sorted, by_time);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_times);
     const double median = count ? sorted[count / 2].time_ns : 0;
     free(sorted);
     return median;
 }
 
-/* Times of whole runs: of all rounds, or of those that count. */
-static int times_of(const struct timing *timing, const struct sample *samples, int count, bool all, double *times_ns) {
+/* Times of runs: of all rounds, or of the valid ones. */
+static int list_times(const struct timing *timing, const struct sample *samples, int count, bool all, double *times_ns) {
     int recorded = 0;
     for (int i = 0; i < count; i++)
         if (all || !is_discarded(timing->start, &samples[i]))
-            times_ns[recorded++] = whole_ns(timing, samples[i].time_ns);
+            times_ns[recorded++] = find_run_ns(timing, samples[i].time_ns);
     return recorded;
 }
 
-/* Calls begin after a barrier while nothing is known of their length; the first window and the repeats follow from it. Stages
- * of 1, 2, 4 and more calls, so that long ones do not spend the time limit, go on while calls still become faster, since a
- * library may set up its connections for long after the first message. */
+/* Calls start after a barrier while their time is unknown; it determines the first window and the repeats. Stages have
+ * 1, 2, 4 and more calls, so that long calls do not use up the time limit, and go on while calls become faster, since a
+ * library may set up connections for long after the first message. */
 static int warm_up(const struct timing *timing, struct control *control, struct sample *samples) {
     const struct start *start = timing->start->scheduled ? find_start("barrier") : timing->start;
-    const int64_t began_ns = steady_ns();
+    const int64_t began_ns = read_steady_ns();
     struct pace *pace = &control->pace;
     double times_ns[MOST_ROUNDS];
     int code = MPI_SUCCESS;
@@ -100,9 +100,9 @@ static int warm_up(const struct timing *timing, struct control *control, struct 
     while (control->stage_plan.rounds > 0) {
         const int rounds = control->stage_plan.rounds;
         watch_phase("is warmed up");
-        code = first_error(code, stage(timing, start, &control->stage_plan, NULL, samples));
-        const double spent_ns = (double)(steady_ns() - began_ns);
-        times_of(timing, samples, rounds, true, times_ns);
+        code = first_error(code, time_stage(timing, start, &control->stage_plan, NULL, samples));
+        const double spent_ns = (double)(read_steady_ns() - began_ns);
+        list_times(timing, samples, rounds, true, times_ns);
         control->stage_plan.rounds = warm_pace(pace, times_ns, rounds, spent_ns, timing->stop->limit_s * 1e9);
         tree_broadcast(timing->team, control, sizeof *control);
     }
@@ -111,8 +111,8 @@ static int warm_up(const struct timing *timing, struct control *control, struct 
 
 /* --- steering --- */
 
-/* Moments that are no reading of a coarse clock would be met late by up to its step. */
-static int64_t on_a_step(const struct timing *timing, int64_t time_ns) {
+/* With a coarse clock, start times between its steps would be met late by up to a step. */
+static int64_t round_to_step(const struct timing *timing, int64_t time_ns) {
     const int64_t step_ns = timing->team->clock->step_ns;
     return step_ns < COARSE_NS ? time_ns : (time_ns + step_ns - 1) / step_ns * step_ns;
 }
@@ -124,12 +124,12 @@ static void count_sample(const struct timing *timing, struct stopping *stopping,
     if (is_discarded(timing->start, sample))
         return;
     into->valid++;
-    stop_learns(stopping, sample);
+    add_to_stopping(stopping, sample);
 }
 
-static int record(const struct timing *timing, struct stopping *stopping, struct measurement *into, const struct sample *samples,
-                  int count) {
-    const int recorded = limit((double)(into->capacity - into->sample_count), 0, count);
+static int record_samples(const struct timing *timing, struct stopping *stopping, struct measurement *into,
+                          const struct sample *samples, int count) {
+    const int recorded = clamp((double)(into->capacity - into->sample_count), 0, count);
     for (int i = 0; i < recorded; i++) {
         into->samples[into->sample_count + i] = samples[i];
         count_sample(timing, stopping, into, &samples[i]);
@@ -137,7 +137,7 @@ static int record(const struct timing *timing, struct stopping *stopping, struct
     return recorded;
 }
 
-/* Judges the starts of all rounds so far by the tolerance of now. Where ranks arrive late on purpose, each has judged its own. */
+/* Judges the starts of all rounds by the present tolerance. Where ranks arrive late on purpose, each judges its own. */
 static void judge_starts(const struct timing *timing, struct control *control, struct measurement *into, int64_t sample_count) {
     if (!timing->compares || timing->spread_ns > 0 || timing->start->rounds > 0)
         return;
@@ -158,7 +158,7 @@ static int count_state(const struct sample *samples, int count, int state) {
     return rounds;
 }
 
-/* How often two rounds or more in sequence were late: one alone was an interruption while a rank waited. */
+/* Counts sequences of two or more late rounds: a single one was an interruption of a waiting rank. */
 static int count_partings(const struct sample *samples, int count) {
     int partings = 0;
     for (int i = 1; i < count; i++) {
@@ -168,14 +168,14 @@ static int count_partings(const struct sample *samples, int count) {
     return partings;
 }
 
-static bool learn(const struct timing *timing, struct control *control, const struct sample *samples) {
+static bool update_from_stage(const struct timing *timing, struct control *control, const struct sample *samples) {
     const struct sample *scored = samples + control->stage_plan.lead;
     const int rounds = control->stage_plan.rounds;
     const bool fixed = timing->start->rounds > 0;
     double times_ns[MOST_ROUNDS];
     const struct course course = {
         .times_ns = times_ns,
-        .valid = times_of(timing, scored, rounds, false, times_ns),
+        .valid = list_times(timing, scored, rounds, false, times_ns),
         .rounds = rounds,
         .skipped = count_state(scored, rounds, fixed ? ROUND_LATE | ROUND_OVERRUN : ROUND_SKIPPED),
         .late = count_state(scored, rounds, ROUND_LATE),
@@ -187,100 +187,116 @@ static bool learn(const struct timing *timing, struct control *control, const st
 
 static void count_calls(const struct timing *timing, const struct control *control, const struct sample *scored) {
     for (int i = 0; i < control->stage_plan.rounds; i++)
-        move_spent(PART_ROUNDS, PART_CALLS, whole_ns(timing, scored[i].time_ns) * control->stage_plan.repeats);
+        move_part_time(PART_ROUNDS, PART_CALLS, find_run_ns(timing, scored[i].time_ns) * control->stage_plan.repeats);
 }
 
-/* Keeps what a stage brought, and learns from it how the next one should be. */
-static void take_stage(const struct timing *timing, struct control *control, struct measurement *into,
-                       const struct sample *samples) {
+/* Records the samples of a stage, and updates the pace. */
+static void record_stage(const struct timing *timing, struct control *control, struct measurement *into,
+                         const struct sample *samples) {
     count_calls(timing, control, samples + control->stage_plan.lead);
-    const int recorded = record(timing, &control->stopping, into, samples + control->stage_plan.lead, control->stage_plan.rounds);
-    if (learn(timing, control, samples) && timing->start->scheduled) {
+    const int recorded =
+        record_samples(timing, &control->stopping, into, samples + control->stage_plan.lead, control->stage_plan.rounds);
+    if (update_from_stage(timing, control, samples) && timing->start->scheduled) {
         control->tightened = true;
         judge_starts(timing, control, into, into->sample_count + recorded);
     }
 }
 
-/* How many rounds the next stage has: what is lacking, as far as time and tries reach. */
-static int rounds_ahead(const struct timing *timing, const struct control *control, const struct measurement *so_far,
-                        double timed_ns, double left_ns) {
+/* Number of rounds of the next stage: as many samples as are missing, within time and tries. */
+static int plan_rounds(const struct timing *timing, const struct control *control, const struct measurement *so_far,
+                       double timed_ns, double left_ns) {
     const struct stage_plan *stage_plan = &control->stage_plan;
     const double round_ns = timing->start->scheduled && !timing->start->agrees
                                 ? (double)control->pace.window_ns
                                 : control->pace.estimate_ns * stage_plan->repeats + (double)control->pace.slack_ns;
     int rounds = control->pace.rounds;
     if (timing->start->rounds == 0) {
-        rounds = limit((double)(needed_samples(timing->stop, timed_ns) - so_far->valid), 1, rounds);
-        rounds = limit(left_ns / (round_ns + 1), 1, rounds);
+        rounds = clamp((double)(count_needed_samples(timing->stop, timed_ns) - so_far->valid), 1, rounds);
+        rounds = clamp(left_ns / (round_ns + 1), 1, rounds);
     }
-    return timing->stop->tries > 0 ? limit((double)(timing->stop->tries - so_far->sample_count), 1, rounds) : rounds;
+    return timing->stop->tries > 0 ? clamp((double)(timing->stop->tries - so_far->sample_count), 1, rounds) : rounds;
 }
 
-/* As long as that takes a small part of the time that is left. */
-static bool renews(const struct timing *timing, double left_ns) {
-    return timing->renew && timing->renewing_ns < RENEWAL_SHARE * left_ns;
+/* Data are renewed as long as this takes a small share of the remaining time. */
+static bool can_renew_now(const struct timing *timing, double left_ns) {
+    return timing->renew_data && timing->renewing_ns < RENEWAL_SHARE * left_ns;
 }
 
 static bool is_renewal_due(const struct timing *timing, const struct control *control, double left_ns) {
-    return control->calls >= control->next_renewal && renews(timing, left_ns);
+    return control->calls >= control->next_renewal && can_renew_now(timing, left_ns);
 }
 
 /* A stage ends when data are to be renewed. */
-static int rounds_to_renewal(const struct control *control, int rounds) {
+static int count_rounds_to_renewal(const struct control *control, int rounds) {
     const int64_t calls = control->next_renewal - control->calls;
-    return limit((double)(calls / control->stage_plan.repeats - control->pace.lead), 1, rounds);
+    return clamp((double)(calls / control->stage_plan.repeats - control->pace.lead), 1, rounds);
+}
+
+static bool awaits_delivery(const struct control *control) {
+    return control->renewed && control->stages == control->renewed;
+}
+
+/* A case without a valid sample may last longer. Renewed data must be delivered by a call before the case ends. */
+static enum stopped decide_stop(const struct timing *timing, struct control *control, const struct measurement *so_far,
+                                double timed_ns) {
+    const double step_ns = (double)timing->team->clock->step_ns / find_run_ns(timing, control->stage_plan.repeats);
+    const double limit_ns = timing->stop->limit_s * 1e9, most_ns = so_far->valid > 0 ? limit_ns : (1 + PATIENCE) * limit_ns;
+    const enum stopped stopped = find_stop(&control->stopping, timing->stop, timing->start, so_far, timed_ns, step_ns);
+    if (awaits_delivery(control))
+        return STOPPED_NOT;
+    if (stopped || timed_ns < most_ns)
+        return stopped;
+    return so_far->valid >= timing->stop->samples ? STOPPED_SAMPLES : STOPPED_TIME;
+}
+
+static int32_t decide_step(const struct timing *timing, const struct control *control, int64_t now_ns, double left_ns) {
+    if (control->renewed && !awaits_delivery(control))
+        return STEP_LOOK;
+    if (!control->renewed && is_renewal_due(timing, control, left_ns))
+        return STEP_RENEW;
+    const bool stale = timing->compares && is_stale(timing->team->clock, now_ns, control->pace.estimate_ns);
+    return stale ? STEP_SYNCHRONISE : STEP_STAGE;
 }
 
 static void decide(const struct timing *timing, struct control *control, const struct measurement *so_far, bool failed) {
     struct stage_plan *stage_plan = &control->stage_plan;
-    const double timed_ns = (double)(steady_ns() - control->began_ns);
-    const double limit_ns = timing->stop->limit_s * 1e9, left_ns = limit_ns - timed_ns;
-    const double step_ns = (double)timing->team->clock->step_ns / whole_ns(timing, stage_plan->repeats);
-    stage_plan->stopped = stop_now(&control->stopping, timing->stop, timing->start, so_far, timed_ns, step_ns);
-    if (!stage_plan->stopped && left_ns <= (so_far->valid > 0 ? 0 : -PATIENCE * limit_ns))
-        stage_plan->stopped = so_far->valid >= timing->stop->samples ? STOPPED_SAMPLES : STOPPED_TIME;
-    /* New data that no call has brought yet must not be looked at after the case. */
-    if (control->renewed && control->stages == control->renewed)
-        stage_plan->stopped = STOPPED_NOT;
+    const struct pace *pace = &control->pace;
+    const double timed_ns = (double)(read_steady_ns() - control->began_ns), left_ns = timing->stop->limit_s * 1e9 - timed_ns;
+    stage_plan->stopped = decide_stop(timing, control, so_far, timed_ns);
     stage_plan->rounds = 0;
-    stage_plan->step = control->renewed && control->stages > control->renewed ? STEP_LOOK : STEP_STAGE;
     if (failed || stage_plan->stopped)
         return;
-    const int64_t now_ns = timing->world->source->read_ns(); /* After the rules of stopping, which may sort all samples. */
-    if (stage_plan->step == STEP_STAGE && !control->renewed && is_renewal_due(timing, control, left_ns))
-        stage_plan->step = STEP_RENEW;
-    else if (stage_plan->step == STEP_STAGE && timing->compares &&
-             is_stale(timing->team->clock, now_ns, control->pace.estimate_ns))
-        stage_plan->step = STEP_SYNCHRONISE;
-    stage_plan->looks = stage_plan->step == STEP_STAGE && control->renewed && control->stages == control->renewed;
-    stage_plan->rounds = rounds_ahead(timing, control, so_far, timed_ns, left_ns);
-    if (timing->start->rounds == 0 && !control->renewed && renews(timing, left_ns))
-        stage_plan->rounds = rounds_to_renewal(control, stage_plan->rounds);
-    stage_plan->lead = control->pace.lead;
-    stage_plan->group = control->pace.group;
-    stage_plan->rest = control->pace.rest;
-    stage_plan->tolerance_ns = control->pace.tolerance_ns;
-    stage_plan->window_ns = on_a_step(timing, control->pace.window_ns);
-    stage_plan->slack_ns = on_a_step(timing, control->pace.slack_ns);
-    stage_plan->first_ns = on_a_step(timing, now_ns + control->pace.margin_ns + stage_plan->lead * stage_plan->window_ns);
+    const int64_t now_ns = timing->world->source->read_ns(); /* After the stopping rules, which may sort all samples. */
+    stage_plan->step = decide_step(timing, control, now_ns, left_ns);
+    stage_plan->looks = stage_plan->step == STEP_STAGE && awaits_delivery(control);
+    stage_plan->rounds = plan_rounds(timing, control, so_far, timed_ns, left_ns);
+    if (timing->start->rounds == 0 && !control->renewed && can_renew_now(timing, left_ns))
+        stage_plan->rounds = count_rounds_to_renewal(control, stage_plan->rounds);
+    stage_plan->lead = pace->lead;
+    stage_plan->group = pace->group;
+    stage_plan->rest = pace->rest;
+    stage_plan->tolerance_ns = pace->tolerance_ns;
+    stage_plan->window_ns = round_to_step(timing, pace->window_ns);
+    stage_plan->slack_ns = round_to_step(timing, pace->slack_ns);
+    stage_plan->first_ns = round_to_step(timing, now_ns + pace->margin_ns + stage_plan->lead * stage_plan->window_ns);
 }
 
-/* How many calls follow each other between two readings of the clock: as many as hide the readings, unless something else
- * happens between calls. Where all ranks measure and none waits for the others to begin, a single call shows little. */
-static int calls_per_reading(const struct timing *timing, double estimate_ns, double reading_ns) {
+/* Number of calls between two readings of the clock: enough to hide the cost of reading, unless something else happens
+ * between calls. If all ranks measure and none waits for the others, a single call says little. */
+static int count_calls_per_reading(const struct timing *timing, double estimate_ns, double reading_ns) {
     const struct operation *operation = timing->operation;
     if (!timing->start->loops || operation->hooks.before || operation->hooks.after || buffers_change(timing->buffers))
         return 1;
     if (!operation->timing.rank_0_measures)
-        return limit(1e5 / (estimate_ns + 1), 1, MOST_REPEATS);
-    const bool singly = timing->world->each_call || strcmp(operation->kind, "self-test") == 0;
-    return singly ? 1 : limit(ceil(reading_ns / (READING_SHARE * (estimate_ns + 1))), 1, MOST_REPEATS);
+        return clamp(1e5 / (estimate_ns + 1), 1, MOST_REPEATS);
+    const bool singly = timing->world->each_call || operation->kind == KIND_SELF_TEST;
+    return singly ? 1 : clamp(ceil(reading_ns / (READING_SHARE * (estimate_ns + 1))), 1, MOST_REPEATS);
 }
 
 static void begin_stages(const struct timing *timing, struct control *control) {
     const struct start *start = timing->start;
-    const struct source_fact *clock = fact_of(timing->world->sources, timing->world->source->name);
-    control->began_ns = steady_ns();
+    const struct source_fact *clock = find_source_fact(timing->world->sources, timing->world->source->name);
+    control->began_ns = read_steady_ns();
     control->pacing = (struct pacing){
         .scheduled = start->scheduled,
         .agrees = start->agrees,
@@ -294,16 +310,16 @@ static void begin_stages(const struct timing *timing, struct control *control) {
     };
     begin_pace(&control->pace, &control->pacing);
     control->stage_plan.repeats =
-        calls_per_reading(timing, control->pace.estimate_ns, clock->cost_ns + (double)clock->resolution_ns);
+        count_calls_per_reading(timing, control->pace.estimate_ns, clock->cost_ns + (double)clock->resolution_ns);
 }
 
-/* Makes all samples anew, since what lies between two synchronisations is known better than what lay ahead of one. */
-static void score_again(const struct timing *timing, struct measurement *into) {
+/* Makes all samples again, since offsets between two synchronisations are known better than predicted ones. */
+static void make_samples_again(const struct timing *timing, struct measurement *into) {
     struct sample samples[CHUNK];
     for (int64_t from = 0; from < into->sample_count; from += CHUNK) {
-        const int count = limit((double)(into->sample_count - from), 1, CHUNK);
-        score(timing, into, from, count, samples);
-        merge_up(timing, samples, count);
+        const int count = clamp((double)(into->sample_count - from), 1, CHUNK);
+        make_samples(timing, into, from, count, samples);
+        merge_samples_up(timing, samples, count);
         if (timing->team->rank == 0)
             memcpy(&into->samples[from], samples, sizeof *samples * (size_t)count);
     }
@@ -314,14 +330,14 @@ static void compare_clocks(const struct timing *timing, struct measurement *into
     into->synchronisations += timing->team->clock->number_of_clocks > 1;
 }
 
-/* What every call is to bring again. */
-static void keep(const struct timing *timing) {
+/* Stores the data that every call must deliver. */
+static void keep_first_data(const struct timing *timing) {
     if (timing->reference && !timing->team->idle)
-        timing->keep(timing->setting);
+        timing->keep_reference(timing->setting);
 }
 
-/* One call that is not timed, so that those that are have something to be compared with. An error shows in the next stage. */
-static void bring(const struct timing *timing) {
+/* One untimed call delivers renewed data, with which timed calls are compared. An error shows in the next stage. */
+static void call_untimed(const struct timing *timing) {
     const struct operation *operation = timing->operation;
     struct call *call = timing->call;
     int code = MPI_SUCCESS;
@@ -333,32 +349,32 @@ static void bring(const struct timing *timing) {
         code = first_error(code, operation->hooks.after ? operation->hooks.after(call) : MPI_SUCCESS);
     }
     if (!code)
-        keep(timing);
+        keep_first_data(timing);
     dissemination_barrier(timing->team);
 }
 
-/* Nobody begins a stage before all have new data: others may reach into a rank's memory. Who looks needs not wait for others,
- * since all have ended the stage, and what a next one brings is the same. */
+/* No rank begins a stage before all have new data, since others may access its memory. Checking needs no barrier: all
+ * have ended the stage, and the next one delivers the same data. */
 static void take_step(const struct timing *timing, struct control *control, struct measurement *into) {
-    spend_on(control->stage_plan.step == STEP_SYNCHRONISE ? PART_CLOCKS : PART_RENEW);
+    switch_part(control->stage_plan.step == STEP_SYNCHRONISE ? PART_CLOCKS : PART_RENEW);
     if (control->stage_plan.step == STEP_SYNCHRONISE) {
         compare_clocks(timing, into);
     } else if (control->stage_plan.step == STEP_LOOK) {
-        timing->look(timing->setting);
+        timing->inspect(timing->setting);
         control->renewed = 0;
     } else {
-        timing->renew(timing->setting);
+        timing->renew_data(timing->setting);
         dissemination_barrier(timing->team);
-        bring(timing);
+        call_untimed(timing);
         control->renewed = control->stages;
         control->next_renewal = RENEWAL_GROWTH * control->calls;
     }
 }
 
-/* Starts that were let in too late make all of them useless: no round counts then. */
+/* If the tolerance was too large for the times, no round is valid. */
 static void judge_tolerance(const struct timing *timing, const struct control *control, struct measurement *into) {
     const bool judges = timing->start->scheduled && timing->start->rounds == 0;
-    if (!judges || is_tolerable(&control->pace, &control->pacing, whole_ns(timing, median_ns(timing, into))))
+    if (!judges || is_tolerable(&control->pace, &control->pacing, find_run_ns(timing, find_median_ns(timing, into))))
         return;
     for (int64_t i = 0; i < into->sample_count; i++)
         into->samples[i].state |= ROUND_LATE;
@@ -372,11 +388,11 @@ int measure(const struct timing *timing, struct measurement *into) {
     const bool leads = timing->team->rank == 0;
     if (timing->reference)
         timing->reference->ready = false;
-    spend_on(PART_WARM_UP);
+    switch_part(PART_WARM_UP);
     int code = warm_up(timing, &control, samples);
-    spend_on(PART_STEER);
+    switch_part(PART_STEER);
     if (!code && timing->long_ns == 0)
-        keep(timing);
+        keep_first_data(timing);
     bool failed = count_state(samples, 1, ROUND_FAILED) != 0;
     begin_stages(timing, &control);
     into->first_window_ns = timing->start->scheduled ? control.pace.window_ns : 0;
@@ -389,30 +405,30 @@ int measure(const struct timing *timing, struct measurement *into) {
             break;
         if (control.stage_plan.step != STEP_STAGE) {
             take_step(timing, &control, into);
-            spend_on(PART_STEER);
+            switch_part(PART_STEER);
             continue;
         }
         control.stages++;
         control.calls += (control.stage_plan.lead + control.stage_plan.rounds) * (int64_t)control.stage_plan.repeats;
-        spend_on(PART_ROUNDS);
-        code = first_error(code, stage(timing, timing->start, &control.stage_plan, into, samples));
-        spend_on(PART_STEER);
+        switch_part(PART_ROUNDS);
+        code = first_error(code, time_stage(timing, timing->start, &control.stage_plan, into, samples));
+        switch_part(PART_STEER);
         if (leads) {
             failed = count_state(samples, 1, ROUND_FAILED) != 0;
-            take_stage(timing, &control, into, samples);
+            record_stage(timing, &control, into, samples);
         }
-        into->sample_count += limit((double)(into->capacity - into->sample_count), 0, control.stage_plan.rounds);
+        into->sample_count += clamp((double)(into->capacity - into->sample_count), 0, control.stage_plan.rounds);
     }
     into->repeats = control.stage_plan.repeats;
     into->last_window_ns = timing->start->scheduled ? control.pace.window_ns : 0;
-    into->estimate_ns = control.pace.estimate_ns / whole_ns(timing, 1);
+    into->estimate_ns = control.pace.estimate_ns / find_run_ns(timing, 1);
     into->tolerance_ns = timing->start->scheduled && !timing->start->rounds ? control.pace.tolerance_ns : 0;
     into->stopped = (enum stopped)control.stage_plan.stopped;
     if (timing->compares && timing->team->clock->number_of_clocks > 1) {
-        spend_on(PART_CLOCKS);
+        switch_part(PART_CLOCKS);
         compare_clocks(timing, into);
-        spend_on(PART_STEER);
-        score_again(timing, into);
+        switch_part(PART_STEER);
+        make_samples_again(timing, into);
         if (leads && control.tightened)
             judge_starts(timing, &control, into, into->sample_count);
     }

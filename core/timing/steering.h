@@ -1,4 +1,4 @@
-/* How samples of a case are taken. */
+/* Taking the samples of a case. */
 #ifndef RANKBENCH_STEERING_H
 #define RANKBENCH_STEERING_H
 
@@ -6,6 +6,6 @@
 
 /* Returns the first MPI error code of this rank, or MPI_SUCCESS. */
 int measure(const struct timing *timing, struct measurement *into);
-double median_ns(const struct timing *timing, const struct measurement *measurement);
+double find_median_ns(const struct timing *timing, const struct measurement *measurement);
 
 #endif

@@ -1,4 +1,4 @@
-/* When a case has enough samples. These are the only statistics of the core: what its stopping rules need. */
+/* Stopping rules, with the only statistics of the core. */
 #include "timing/stop.h"
 
 #include <math.h>
@@ -12,27 +12,28 @@ enum { TRIES_PER_SAMPLE = 4, SPARE_TRIES = 128, FIRST_LOOK = 8 };
 static const double Z = 1.959963985;
 
 /* Welford (1962): mean and sum of squared deviations in one pass. */
-void stop_learns(struct stopping *stopping, const struct sample *sample) {
+void add_to_stopping(struct stopping *stopping, const struct sample *sample) {
     const double away = sample->time_ns - stopping->mean;
     stopping->count++;
     stopping->mean += away / (double)stopping->count;
     stopping->squares += away * (sample->time_ns - stopping->mean);
 }
 
-static double relative_standard_error(const struct stopping *stopping) {
+static double find_standard_error(const struct stopping *stopping) {
     const double count = (double)stopping->count;
     if (stopping->count < 2 || !(stopping->mean > 0))
         return INFINITY;
     return sqrt(stopping->squares / (count - 1) / count) / stopping->mean;
 }
 
-static int ascending(const void *first, const void *second) {
+static int compare_values(const void *first, const void *second) {
     const double a = *(const double *)first, b = *(const double *)second;
     return (a > b) - (a < b);
 }
 
-/* Half the width of the order-statistic interval of the median, relative to the median; no less than the clock can show. */
-static double relative_interval(const struct start *start, const struct measurement *so_far, double step_ns) {
+/* Half the width of the order-statistic interval of the median, relative to the median; at least the resolution of the
+ * clock. */
+static double find_interval(const struct start *start, const struct measurement *so_far, double step_ns) {
     double *times = obtain_memory(sizeof *times * (size_t)(so_far->sample_count + 1));
     int64_t count = 0;
     for (int64_t i = 0; i < so_far->sample_count; i++)
@@ -42,7 +43,7 @@ static double relative_interval(const struct start *start, const struct measurem
     const int64_t low = (int64_t)floor((double)count / 2 - half), high = (int64_t)ceil((double)count / 2 + half);
     double width = INFINITY;
     if (low >= 1 && high < count) {
-        qsort(times, (size_t)count, sizeof *times, ascending);
+        qsort(times, (size_t)count, sizeof *times, compare_values);
         if (times[count / 2] > 0)
             width = fmax(times[high] - times[low - 1], step_ns) / 2 / times[count / 2];
     }
@@ -50,32 +51,32 @@ static double relative_interval(const struct start *start, const struct measurem
     return width;
 }
 
-/* Sorting takes a while: it is done again when there are a quarter more samples. */
-static bool narrow_enough(struct stopping *stopping, const struct stop *stop, const struct start *start,
-                          const struct measurement *so_far, double step_ns) {
+/* Sorting takes time: it is repeated when there are a quarter more samples. */
+static bool is_narrow(struct stopping *stopping, const struct stop *stop, const struct start *start,
+                      const struct measurement *so_far, double step_ns) {
     if (stopping->count < stopping->next_look)
         return false;
     stopping->next_look = stopping->count + stopping->count / 4 + FIRST_LOOK;
-    return relative_interval(start, so_far, step_ns) <= stop->interval;
+    return find_interval(start, so_far, step_ns) <= stop->interval;
 }
 
-int64_t most_tries(const struct stop *stop) {
-    return stop->tries > 0 ? stop->tries : TRIES_PER_SAMPLE * needed_samples(stop, 0) + SPARE_TRIES;
+int64_t count_most_tries(const struct stop *stop) {
+    return stop->tries > 0 ? stop->tries : TRIES_PER_SAMPLE * count_needed_samples(stop, 0) + SPARE_TRIES;
 }
 
-int64_t needed_samples(const struct stop *stop, double timed_ns) {
+int64_t count_needed_samples(const struct stop *stop, double timed_ns) {
     return timed_ns < 1e9 * stop->fill_s ? MOST_FILL * stop->samples : stop->samples;
 }
 
-enum stopped stop_now(struct stopping *stopping, const struct stop *stop, const struct start *start,
-                      const struct measurement *so_far, double timed_ns, double step_ns) {
-    if (so_far->valid >= needed_samples(stop, timed_ns))
+enum stopped find_stop(struct stopping *stopping, const struct stop *stop, const struct start *start,
+                       const struct measurement *so_far, double timed_ns, double step_ns) {
+    if (so_far->valid >= count_needed_samples(stop, timed_ns))
         return STOPPED_SAMPLES;
-    if (so_far->sample_count >= most_tries(stop))
+    if (so_far->sample_count >= count_most_tries(stop))
         return so_far->valid >= stop->samples ? STOPPED_SAMPLES : STOPPED_TRIES;
-    if (stop->rse > 0 && so_far->valid >= stop->least && relative_standard_error(stopping) <= stop->rse)
+    if (stop->rse > 0 && so_far->valid >= stop->least && find_standard_error(stopping) <= stop->rse)
         return STOPPED_RSE;
-    if (stop->interval > 0 && so_far->valid >= stop->least && narrow_enough(stopping, stop, start, so_far, step_ns))
+    if (stop->interval > 0 && so_far->valid >= stop->least && is_narrow(stopping, stop, start, so_far, step_ns))
         return STOPPED_INTERVAL;
     return STOPPED_NOT;
 }

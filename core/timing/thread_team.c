@@ -21,12 +21,12 @@ struct thread_team {
     int (*run)(struct call *);
     int threads, started;
     struct member *members;
-    /* Counts the orders given and, of each, the members that have carried it out. */
-    atomic_int orders, done;
+    /* Counts the runs ordered and, for each, the members that have completed it. */
+    atomic_int orders, completed;
     atomic_bool over;
 };
 
-/* Threads may be more than cores: after a few looks they let others run. */
+/* There may be more threads than cores: after some spins they yield. */
 static void wait_for(const atomic_int *value, int wanted) {
     for (int look = 0; atomic_load_explicit(value, memory_order_acquire) != wanted; look++)
         if (look > LOOKS)
@@ -42,7 +42,7 @@ static int run_rounds(const struct thread_team *thread_team, struct call *call) 
     return code;
 }
 
-static void *work(void *context) {
+static void *run_thread(void *context) {
     struct member *me = context;
     struct thread_team *thread_team = me->thread_team;
     for (int order = 1;; order++) {
@@ -50,16 +50,16 @@ static void *work(void *context) {
         if (atomic_load(&thread_team->over))
             return NULL;
         me->code = run_rounds(thread_team, me->call);
-        atomic_fetch_add_explicit(&thread_team->done, 1, memory_order_release);
+        atomic_fetch_add_explicit(&thread_team->completed, 1, memory_order_release);
     }
 }
 
 int run_threads(struct call *call) {
     struct thread_team *thread_team = call->thread_team;
-    atomic_store_explicit(&thread_team->done, 0, memory_order_relaxed);
+    atomic_store_explicit(&thread_team->completed, 0, memory_order_relaxed);
     atomic_fetch_add_explicit(&thread_team->orders, 1, memory_order_release);
     int code = run_rounds(thread_team, call);
-    wait_for(&thread_team->done, thread_team->threads - 1);
+    wait_for(&thread_team->completed, thread_team->threads - 1);
     for (int i = 1; i < thread_team->threads; i++)
         code = code ? code : thread_team->members[i].code;
     return code;
@@ -86,7 +86,7 @@ struct thread_team *start_threads(struct call *first, size_t apart, int threads,
         struct call *call = (struct call *)((char *)first + apart * (size_t)i);
         call->thread_team = thread_team;
         *member = (struct member){.call = call, .thread_team = thread_team};
-        if (i > 0 && pthread_create(&member->thread, NULL, work, member) != 0)
+        if (i > 0 && pthread_create(&member->thread, NULL, run_thread, member) != 0)
             break;
         thread_team->started = i;
     }

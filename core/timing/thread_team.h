@@ -1,4 +1,4 @@
-/* Threads of a rank that do the same call at the same time, each with its own buffers and communicators. */
+/* Threads of a rank that call at the same time, each with its own buffers and communicators. */
 #ifndef RANKBENCH_THREAD_TEAM_H
 #define RANKBENCH_THREAD_TEAM_H
 
@@ -6,11 +6,12 @@
 
 struct thread_team;
 
-/* Starts a thread for each call but the first, which remains the caller's own; calls lie `apart` bytes. Returns NULL if the system gives no threads. */
+/* Starts a thread for each call but the first, which is the caller's own; calls are `apart` bytes from each other.
+ * Returns NULL if the system gives no threads. */
 struct thread_team *start_threads(struct call *first, size_t apart, int threads, int (*run)(struct call *));
 void join_threads(struct thread_team *thread_team);
 
-/* Makes every thread run its call CREW_ROUNDS times in a row and waits for all; `call` is the first one. */
+/* Runs the call of every thread THREAD_ROUNDS times and waits for all; `call` is the first one. */
 enum { THREAD_ROUNDS = 16 };
 int run_threads(struct call *call);
 

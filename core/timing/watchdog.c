@@ -1,14 +1,12 @@
 #define _XOPEN_SOURCE 700 /* Alarms, and calls that go on after one. */
 
-/* An error that one rank alone gets leaves the others in a call that will not return, and MPI has no way out of it but the end
- * of all. The same goes for a call that never returns. An alarm, which costs nothing while ranks are timed, ends the process
- * with one line; the launcher then ends the other ranks, and the stream holds all that came before.
+/* An error on a single rank leaves the others in a call that does not return, and MPI offers no way out but to end the
+ * job. The same holds for a call that never returns. An alarm, which costs nothing while ranks are timed, ends the
+ * process with one line; the launcher then ends the other ranks, and the stream holds all results so far.
  *
- * The alarm waits in parts. A process that is stopped and continued (a suspended job, SIGSTOP) loses one part at most, so that
- * the library is not blamed for the pause. */
+ * The alarm waits in parts. A process that is stopped and continued (a suspended job, SIGSTOP) loses one part at most,
+ * so that the library is not blamed for the pause. */
 #include "timing/watchdog.h"
-
-#include "base/core.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -20,29 +18,29 @@
 #include "base/core.h"
 #include "request/request.h"
 
-/* Long enough for ranks that share CPUs to come and say that they had an error, too. */
+/* Time for ranks that share CPUs to report the same error. */
 static const double FAILED_ALONE_S = 10;
 
-static char which[LINE_BYTES], failed[LINE_BYTES];
-static const char *volatile current = "";
+static char case_text[LINE_BYTES], error_text[LINE_BYTES];
+static const char *volatile phase_text = "";
 static double patience_s;
 
 enum { PARTS = 4 };
 static volatile int parts_left;
 
-/* Adds to the line, and returns its end. */
-static char *add(char *end, const char *last, const char *text) {
+/* Appends to the line; returns its new end. */
+static char *append(char *end, const char *last, const char *text) {
     while (*text && end < last)
         *end++ = *text++;
     return end;
 }
 
-/* One line in one piece, so that those of several ranks do not mix. */
+/* Writes the line at once, so that lines of several ranks do not mix. */
 static void end_process(void) {
     static char line[3 * LINE_BYTES];
     const char *const last = line + sizeof line - 1;
-    char *end = add(add(add(line, last, which), last, current), last, ": ");
-    end = add(end, last, failed[0] ? failed : "a call does not return");
+    char *end = append(append(append(line, last, case_text), last, phase_text), last, ": ");
+    end = append(end, last, error_text[0] ? error_text : "a call does not return");
     *end++ = '\n';
     const ssize_t written = write(STDERR_FILENO, line, (size_t)(end - line));
     _exit(written < 0 ? EXIT_FAILURE : EXIT_STUCK);
@@ -54,7 +52,7 @@ static void expire(int number) {
         end_process();
 }
 
-static void alarm_in(double seconds) {
+static void set_alarm(double seconds) {
     const double part = seconds / PARTS;
     const struct timeval time = {.tv_sec = (time_t)part, .tv_usec = (suseconds_t)(1e6 * (part - (double)(time_t)part))};
     const struct itimerval timer = {.it_interval = time, .it_value = time};
@@ -62,10 +60,10 @@ static void alarm_in(double seconds) {
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-void watch_case(const struct wanted *wanted, int index, int rank, double patience) {
-    snprintf(which, sizeof which, "rankbench-core: stuck: rank %d, case %d (%s, %s, %lld bytes) ", rank, index, wanted->operation,
-             wanted->form, (long long)wanted->bytes);
-    failed[0] = '\0';
+void watch_case(const struct request *request, int index, int rank, double patience) {
+    snprintf(case_text, sizeof case_text, "rankbench-core: stuck: rank %d, case %d (%s, %s, %lld bytes) ", rank, index,
+             request->operation, request->form, (long long)request->bytes);
+    error_text[0] = '\0';
     patience_s = patience;
     const struct sigaction action = {.sa_handler = expire, .sa_flags = SA_RESTART};
     sigaction(SIGALRM, &action, NULL);
@@ -73,21 +71,21 @@ void watch_case(const struct wanted *wanted, int index, int rank, double patienc
 }
 
 void watch_phase(const char *phase) {
-    current = phase;
-    if (patience_s > 0 && !failed[0])
-        alarm_in(patience_s);
+    phase_text = phase;
+    if (patience_s > 0 && !error_text[0])
+        set_alarm(patience_s);
 }
 
-void watch_failed(const char *operation, int code) {
+void watch_error(const char *operation, int code) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     MPI_Error_string(code, text, &length);
-    snprintf(failed, sizeof failed, "%s returned: %.*s", operation, (int)strcspn(text, "\n"), text);
+    snprintf(error_text, sizeof error_text, "%s returned: %.*s", operation, (int)strcspn(text, "\n"), text);
     if (patience_s > 0)
-        alarm_in(patience_s / 2 < FAILED_ALONE_S ? patience_s / 2 : FAILED_ALONE_S); /* Before the ranks that wait give up. */
+        set_alarm(patience_s / 2 < FAILED_ALONE_S ? patience_s / 2 : FAILED_ALONE_S); /* Before the waiting ranks give up. */
 }
 
-void unwatch(void) {
-    alarm_in(0);
+void stop_watching(void) {
+    set_alarm(0);
     patience_s = 0;
 }

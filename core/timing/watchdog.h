@@ -1,15 +1,16 @@
-/* watchdog.c: ends a launch whose ranks no longer get on with each other, and says where. */
+/* Ends a launch whose ranks make no progress, and reports where. */
 #ifndef RANKBENCH_WATCHDOG_H
 #define RANKBENCH_WATCHDOG_H
 
-struct wanted;
+struct request;
 
-/* A case begins; every phase of it, until `unwatch`, may last so many seconds. */
-void watch_case(const struct wanted *wanted, int index, int rank, double patience_s);
-/* A phase begins, or another part of it as long. `phase` outlives the case: "is timed". */
+/* Starts watching a case; each of its phases, until `stop_watching`, may last `patience_s`. */
+void watch_case(const struct request *request, int index, int rank, double patience_s);
+/* A phase begins, or a further part of it. `phase` is a literal such as "is timed". */
 void watch_phase(const char *phase);
-/* A call returned an error here. If the others had one, too, they are soon there to agree on it; else they wait in that call. */
-void watch_failed(const char *operation, int code);
-void unwatch(void);
+/* A call returned an error here. If the others had it, too, they soon arrive to agree on it; otherwise they wait in
+ * that call. */
+void watch_error(const char *operation, int code);
+void stop_watching(void);
 
 #endif

@@ -9,22 +9,23 @@
 #include "kit/target.h"
 #include "request/request.h"
 #include "timing/watchdog.h"
-#include "verify/rendezvous.h"
-#include "verify/silence.h"
+#include "verify/barrier.h"
+#include "verify/completion.h"
 #include "verify/status.h"
 #include "verify/synchronous.h"
 
 enum { SEED_STEP = 1000003 };
-/* A first call may take a while to set up what others use; one that takes longer than this and than its time limit is long. */
+/* A first call may be slow, since it sets up what later ones use; one that takes longer than this and than its time
+ * limit counts as long. */
 static const double LONG_CALL_NS = 1e9;
 
-static int run_whole(struct call *call) {
+static int run_call(struct call *call) {
     const int code = begin_call(call);
     return code ? code : complete_call(call);
 }
 
-int (*runner(const struct plan *plan))(struct call *) {
-    return plan->form == BLOCKING || plan->operation->timing.completes ? plan->operation->forms[plan->form] : run_whole;
+int (*choose_run(const struct plan *plan))(struct call *) {
+    return plan->form == BLOCKING || plan->operation->timing.completes ? plan->operation->forms[plan->form] : run_call;
 }
 
 static void describe_mismatch(const struct setting *setting, const struct call *call, const struct mismatch *mismatch) {
@@ -36,18 +37,18 @@ static void describe_mismatch(const struct setting *setting, const struct call *
                  call->peers.rank, mismatch->wrong_bytes, call->buffers.receive_bytes, mismatch->offset, mismatch->actual,
                  mismatch->expected);
     else
-        snprintf(line, sizeof line, "rank %d: what the call left behind is wrong: 0x%02x, not 0x%02x", call->peers.rank,
+        snprintf(line, sizeof line, "rank %d: the result of the call is wrong: 0x%02x, not 0x%02x", call->peers.rank,
                  mismatch->actual, mismatch->expected);
     note(setting->outcome, WRONG_DATA, line);
 }
 
-static bool awaits_nobody(const struct worker *worker) {
+static bool is_passive(const struct worker *worker) {
     const struct operation *operation = worker->buffers.operation;
-    return operation->hooks.awaits_nobody && operation->hooks.awaits_nobody(&worker->call);
+    return operation->hooks.is_passive_target && operation->hooks.is_passive_target(&worker->call);
 }
 
-static const char *caller(const struct worker *worker) {
-    return awaits_nobody(worker) ? "another rank's call" : "the call";
+static const char *name_caller(const struct worker *worker) {
+    return is_passive(worker) ? "another rank's call" : "the call";
 }
 
 static void inspect_worker(const struct setting *setting, const struct worker *worker) {
@@ -56,14 +57,15 @@ static void inspect_worker(const struct setting *setting, const struct worker *w
     check_buffers(&worker->buffers, &worker->call, &mismatch);
     if (mismatch.wrong_bytes > 0) {
         describe_mismatch(setting, &worker->call, &mismatch);
-    } else if (!guards_stand(&worker->buffers, &worker->call)) {
+    } else if (!are_guards_intact(&worker->buffers, &worker->call)) {
         snprintf(line, sizeof line, "rank %d: bytes outside the receive buffer were overwritten", worker->call.peers.rank);
         note(setting->outcome, WRONG_DATA, line);
-    } else if (!send_stands(&worker->buffers)) {
-        snprintf(line, sizeof line, "rank %d: the send buffer, or what lies behind it, was written to", worker->call.peers.rank);
+    } else if (!is_send_intact(&worker->buffers)) {
+        snprintf(line, sizeof line, "rank %d: the send buffer or the memory after it was overwritten", worker->call.peers.rank);
         note(setting->outcome, WRONG_DATA, line);
     } else if (worker->late) {
-        snprintf(line, sizeof line, "rank %d: %s returned before its data were there", worker->call.peers.rank, caller(worker));
+        snprintf(line, sizeof line, "rank %d: %s returned before its data had arrived", worker->call.peers.rank,
+                 name_caller(worker));
         note(setting->outcome, WRONG_DATA, line);
     }
 }
@@ -76,76 +78,77 @@ void inspect(const struct setting *setting) {
         }
 }
 
-/* Where others write into this rank's memory without a call of its own, its return promises nothing. */
-static void look_at_once(struct worker *worker) {
+/* The return of a passive target guarantees nothing. */
+static void inspect_worker_at_return(struct worker *worker) {
     struct mismatch mismatch = {0};
-    if (awaits_nobody(worker))
+    if (is_passive(worker))
         return;
     check_buffers(&worker->buffers, &worker->call, &mismatch);
     worker->late |= mismatch.wrong_bytes > 0;
 }
 
-/* Memory that others reach into is theirs to write. */
-void clear_all(const struct setting *setting) {
+/* Other ranks may write to window memory at any time. */
+void clear_all_received(const struct setting *setting) {
     if (!setting->plan->operation->data.keeps_buffers)
         EACH_WORKER(worker, setting)
             clear_received(&worker->buffers, &worker->call);
 }
 
-/* Of checks after stages, of the time limit; and what one is expected to take for a byte. */
+/* Share of the time limit for checks after stages, and their assumed cost per byte. */
 static const double LOOKING_SHARE = 0.05, LOOKING_NS = 1;
 
 static bool is_affordable(const struct setting *setting, const struct worker *worker) {
-    const double bytes = (double)received_room(&worker->call) * setting->threads;
-    return (double)worker->reference.looked_ns + LOOKING_NS * bytes < LOOKING_SHARE * 1e9 * setting->plan->wanted->stop.limit_s;
+    const double bytes = (double)count_receive_bytes(&worker->call) * setting->threads;
+    return (double)worker->reference.looked_ns + LOOKING_NS * bytes < LOOKING_SHARE * 1e9 * setting->plan->request->stop.limit_s;
 }
 
-/* Whether this rank's memory is right as soon as its own call has returned. */
-static bool is_done_at_return(const struct worker *worker) {
+/* Whether this rank's data must be right when its own call returns. */
+static bool is_complete_at_return(const struct worker *worker) {
     const struct operation *operation = worker->buffers.operation;
-    return operation->hooks.check && !(operation->hooks.awaits_nobody && operation->hooks.awaits_nobody(&worker->call));
+    return operation->hooks.check && !(operation->hooks.is_passive_target && operation->hooks.is_passive_target(&worker->call));
 }
 
-void look_after_stage(const struct setting *setting) {
+void inspect_stage(const struct setting *setting) {
     struct worker *first = setting->workers;
-    if (first->reference.ready || !is_done_at_return(first) || !is_affordable(setting, first))
+    if (first->reference.ready || !is_complete_at_return(first) || !is_affordable(setting, first))
         return;
-    const int64_t began_ns = steady_ns();
+    const int64_t began_ns = read_steady_ns();
     inspect(setting);
-    first->reference.looked_ns += steady_ns() - began_ns;
+    first->reference.looked_ns += read_steady_ns() - began_ns;
 }
 
-bool brings_the_same(const struct setting *setting) {
+bool repeats_data(const struct setting *setting) {
     const struct buffers *buffers = &setting->workers->buffers;
     const struct operation *operation = buffers->operation;
     return operation->hooks.check && leaves_data(buffers) && !buffers_change(buffers) && !operation->data.keeps_buffers &&
            !operation->data.numbers_rounds;
 }
 
-void keep_right(const struct setting *setting) {
+void keep_reference_data(const struct setting *setting) {
     struct worker *worker = setting->workers;
-    const long bytes = received_room(&worker->call);
+    const long bytes = count_receive_bytes(&worker->call);
     worker->reference.ready = false;
-    if (!is_kept(bytes) || !is_affordable(setting, worker))
+    if (!can_be_kept(bytes) || !is_affordable(setting, worker))
         return;
     inspect_worker(setting, worker);
     if (setting->outcome->severity == GOOD)
         keep_reference(&worker->reference, &worker->call, bytes);
 }
 
-/* The bytes that were changed before the call say nothing about those around them, which earlier calls brought. */
+/* Changed bytes that were not overwritten show a missing delivery, even if the data around them, from earlier calls,
+ * are right. */
 static void inspect_difference(const struct setting *setting, const struct worker *worker) {
     struct mismatch mismatch = {0};
     char line[LINE_BYTES / 2];
     check_buffers(&worker->buffers, &worker->call, &mismatch);
     if (mismatch.wrong_bytes > 0 && !mismatch.instead && keeps_changes(&worker->reference)) {
-        snprintf(line, sizeof line, "rank %d: the call did not bring its data again", worker->call.peers.rank);
+        snprintf(line, sizeof line, "rank %d: a repeated call did not deliver its data", worker->call.peers.rank);
         note(setting->outcome, WRONG_DATA, line);
     }
     inspect_worker(setting, worker);
 }
 
-/* Where a call brings what is right and not what the one before it brought, calls are not compared any more. */
+/* If calls deliver right but different data several times, they are not compared any more. */
 void judge_difference(const struct setting *setting) {
     enum { MOST_STRIKES = 3 };
     struct worker *worker = setting->workers;
@@ -162,98 +165,99 @@ void judge_receipts(const struct setting *setting) {
     inspect_receipts(setting, setting->workers);
 }
 
-void look_at_all(const struct setting *setting) {
+void inspect_at_return(const struct setting *setting) {
     if (can_renew(&setting->workers->buffers))
         EACH_WORKER(worker, setting)
-            look_at_once(worker);
+            inspect_worker_at_return(worker);
 }
 
-/* Keeps how long each of the first two calls took on this rank: the first one sets up what later ones use. */
-static int run_timed(const struct setting *setting, struct call *call) {
+/* Stores the time of the first two calls on this rank: the first one sets up what later ones use. */
+static int run_and_keep_time(const struct setting *setting, struct call *call) {
     int64_t *const call_ns = setting->outcome->call_ns, second = call_ns[0] != 0;
     const int64_t began_ns = setting->world->source->read_ns();
-    const int code = runner(setting->plan)(call);
+    const int code = choose_run(setting->plan)(call);
     const int64_t took_ns = setting->world->source->read_ns() - began_ns;
     if (call == first_call(setting) && call_ns[second] == 0)
         call_ns[second] = took_ns > 0 ? took_ns : 1;
     return code;
 }
 
-/* Returns how long looking took. */
-static int64_t watch_silence(const struct setting *setting, struct worker *worker, int64_t began_ns) {
-    const int64_t ended_ns = steady_ns();
-    look_in_silence(setting, worker, began_ns);
-    return steady_ns() - ended_ns;
+/* Returns the time of the check. */
+static int64_t time_completion_check(const struct setting *setting, struct worker *worker, int64_t began_ns) {
+    const int64_t ended_ns = read_steady_ns();
+    check_completion(setting, worker, began_ns);
+    return read_steady_ns() - ended_ns;
 }
 
-/* Returns how long looking took. */
-static int64_t call_once(const struct setting *setting, struct worker *worker) {
+/* Returns the time of the check. */
+static int64_t run_checked_call(const struct setting *setting, struct worker *worker) {
     const int64_t began_ns = setting->world->source->read_ns();
     const struct operation *operation = setting->plan->operation;
     struct call *call = &worker->call;
     int code = operation->hooks.before ? operation->hooks.before(call) : MPI_SUCCESS;
-    code = code ? code : run_timed(setting, call);
+    code = code ? code : run_and_keep_time(setting, call);
     code = code || !operation->hooks.prove ? code : operation->hooks.prove(call);
-    code = code || !operation->hooks.awaits_nobody ? code : complete_at_target(call);
-    const int64_t looked_ns = watch_silence(setting, worker, began_ns);
+    code = code || !operation->hooks.is_passive_target ? code : complete_at_target(call);
+    const int64_t looked_ns = time_completion_check(setting, worker, began_ns);
     code = code || !operation->hooks.after ? code : operation->hooks.after(call);
     note_code(setting->outcome, code, operation->name);
     return looked_ns;
 }
 
-/* Returns how long looking took. */
-static int64_t call_and_look(const struct setting *setting, struct worker *worker) {
-    const int64_t silent_ns = call_once(setting, worker);
-    const int64_t began_ns = steady_ns();
+/* Returns the time of the check. */
+static int64_t call_and_inspect(const struct setting *setting, struct worker *worker) {
+    const int64_t silent_ns = run_checked_call(setting, worker);
+    const int64_t began_ns = read_steady_ns();
     if (setting->outcome->severity == GOOD)
-        look_at_once(worker);
-    return silent_ns + steady_ns() - began_ns;
+        inspect_worker_at_return(worker);
+    return silent_ns + read_steady_ns() - began_ns;
 }
 
-/* A persistent request keeps the place that its message leaves from. */
-static bool needs_apart(const struct plan *plan, const struct call *call) {
+/* A persistent request has a fixed place of its message. */
+static bool needs_shift(const struct plan *plan, const struct call *call) {
     return plan->operation->data.resends && plan->form != PERSISTENT && !call->message.datatype->make;
 }
 
-/* One call with fresh data; returns how long it took. Nobody calls before all have filled. Each rank looks as soon as its own
- * call has returned, before any other call lets the library deliver what is still missing; and again when all have returned,
- * since a rank whose memory others reach into may not notice that, and since what is right may be overwritten later. */
-static double try_call(const struct setting *setting, bool *powerful) {
+/* One call with new data; returns its time. No rank calls before all have filled their buffers. Each rank checks as
+ * soon as its own call has returned, before another call lets the library deliver what is missing; and again when all
+ * have returned, since a passive target may not notice the end of a call, and since right data may be overwritten
+ * later. */
+static double call_and_check(const struct setting *setting, bool *conclusive) {
     if (!setting->team->idle)
         EACH_WORKER(worker, setting) {
             worker->call.seed += SEED_STEP;
-            worker->call.window.apart = needs_apart(setting->plan, &worker->call);
+            worker->call.window.shifted = needs_shift(setting->plan, &worker->call);
             worker->late = false;
             if (worker->call.window.receipts)
-                forget_receipts(worker->call.window.receipts);
+                clear_receipts(worker->call.window.receipts);
             fill_buffers(&worker->buffers, &worker->call);
         }
-    begin_silence(setting);
+    begin_completion_check(setting);
     dissemination_barrier(setting->team);
-    const int64_t began_ns = steady_ns();
+    const int64_t began_ns = read_steady_ns();
     int64_t looked_ns = 0;
     if (!setting->team->idle)
         EACH_WORKER(worker, setting)
-            looked_ns += call_and_look(setting, worker);
-    *powerful = end_silence(setting);
+            looked_ns += call_and_inspect(setting, worker);
+    *conclusive = end_completion_check(setting);
     dissemination_barrier(setting->team);
-    const int64_t ended_ns = steady_ns();
+    const int64_t ended_ns = read_steady_ns();
     if (setting->outcome->severity == GOOD)
         inspect(setting);
     return (double)(ended_ns - began_ns - looked_ns);
 }
 
-static void try_once(const struct setting *setting) {
-    bool powerful;
-    try_call(setting, &powerful);
+static void call_and_check_once(const struct setting *setting) {
+    bool conclusive;
+    call_and_check(setting, &conclusive);
 }
 
-/* A trial that could show nothing is repeated, with longer times. In all of a rehearsal that is done a few times. */
-static double try_until_powerful(const struct setting *setting) {
-    bool powerful;
-    double call_ns = try_call(setting, &powerful);
-    while (!powerful && all_well(setting->team, setting->outcome) && lengthen_silence(setting))
-        call_ns = try_call(setting, &powerful);
+/* An inconclusive check is repeated with longer times, a few times per rehearsal. */
+static double check_until_conclusive(const struct setting *setting) {
+    bool conclusive;
+    double call_ns = call_and_check(setting, &conclusive);
+    while (!conclusive && all_ranks_good(setting->team, setting->outcome) && lengthen_completion_check(setting))
+        call_ns = call_and_check(setting, &conclusive);
     return call_ns;
 }
 
@@ -262,31 +266,31 @@ void renew_data(const struct setting *setting) {
         EACH_WORKER(worker, setting) {
             worker->late = false;
             worker->call.seed += SEED_STEP;
-            worker->call.window.apart = false;
+            worker->call.window.shifted = false;
             fill_for_timing(&worker->buffers, &worker->call);
         }
 }
 
-bool are_looked_at(const struct setting *setting) {
+bool can_inspect_stages(const struct setting *setting) {
     const struct buffers *buffers = &setting->workers->buffers;
-    return can_renew(buffers) || (buffers->operation->hooks.awaits_nobody && buffers->slots == 1);
+    return can_renew(buffers) || (buffers->operation->hooks.is_passive_target && buffers->slots == 1);
 }
 
 static void call_untimed(const struct setting *setting, struct call *call) {
     const struct operation *operation = setting->plan->operation;
     int code = operation->hooks.before ? operation->hooks.before(call) : MPI_SUCCESS;
-    code = code ? code : runner(setting->plan)(call);
+    code = code ? code : choose_run(setting->plan)(call);
     code = code || !operation->hooks.after ? code : operation->hooks.after(call);
     note_code(setting->outcome, code, operation->name);
 }
 
-/* Where the time ends with this look, no timed call brings the renewed data, and they are inspected all the same. */
-void look_between(const struct setting *setting) {
+/* If the case ends here, no timed call delivers the renewed data; they are checked all the same. */
+void inspect_between_stages(const struct setting *setting) {
     if (can_renew(&setting->workers->buffers))
         inspect(setting);
-    if (!setting->plan->operation->hooks.awaits_nobody)
+    if (!setting->plan->operation->hooks.is_passive_target)
         return;
-    try_once(setting);
+    call_and_check_once(setting);
     renew_data(setting);
     dissemination_barrier(setting->team);
     if (!setting->team->idle)
@@ -299,44 +303,44 @@ static bool rotates(const struct setting *setting) {
     return setting->workers->buffers.memory.root == ROTATING;
 }
 
-/* A persistent request keeps its root. */
-static bool has_room_for_any_root(const struct setting *setting) {
+/* A persistent request has a fixed root. */
+static bool can_change_root(const struct setting *setting) {
     return setting->plan->form != PERSISTENT && setting->threads == 1 && setting->workers->buffers.any_root;
 }
 
-static int other_root(const struct call *call) {
+static int find_other_root(const struct call *call) {
     return call->peers.root == call->peers.ranks - 1 ? 0 : call->peers.ranks - 1;
 }
 
 static bool is_long(const struct setting *setting, double call_ns) {
-    return !setting->world->probes && call_ns > LONG_CALL_NS && call_ns > setting->plan->wanted->stop.limit_s * 1e9;
+    return !setting->world->probes && call_ns > LONG_CALL_NS && call_ns > setting->plan->request->stop.limit_s * 1e9;
 }
 
-/* What calls promise beside their data. */
+/* Checks the guarantees of calls beside their data. */
 static void check_promises(const struct setting *setting) {
     const bool meets = setting->plan->operation->timing.synchronises, synchronous = sends_synchronously(setting);
     const bool statuses = has_statuses(setting);
-    if ((!meets && !synchronous && !statuses) || !all_well(setting->team, setting->outcome))
+    if ((!meets && !synchronous && !statuses) || !all_ranks_good(setting->team, setting->outcome))
         return;
     if (meets)
-        check_rendezvous(setting, runner(setting->plan));
+        check_barrier(setting, choose_run(setting->plan));
     if (synchronous)
         check_synchronous(setting);
     if (statuses)
         check_statuses(setting);
 }
 
-/* What a launch has rehearsed once with two roots, it rehearses once more at each further visit: the first call on new buffers. All
- * that follows, the call with new data after the last timed one included, is checked in every visit. */
+/* At the first visit of a case calls are rehearsed with two roots, at later ones once: the first call on new buffers.
+ * All later checks are made at every visit, including the call with new data after the timed ones. */
 static double rehearse_calls(const struct setting *setting) {
     const int turns = setting->plan->again ? 1 : 2;
-    for (int turn = 0; turn < turns && all_well(setting->team, setting->outcome); turn++) {
+    for (int turn = 0; turn < turns && all_ranks_good(setting->team, setting->outcome); turn++) {
         if (rotates(setting))
-            take_root(&setting->workers->buffers, first_call(setting), turn % first_call(setting)->peers.ranks);
-        else if (turn > 0 && has_room_for_any_root(setting))
-            take_root(&setting->workers->buffers, first_call(setting), other_root(first_call(setting)));
+            set_root(&setting->workers->buffers, first_call(setting), turn % first_call(setting)->peers.ranks);
+        else if (turn > 0 && can_change_root(setting))
+            set_root(&setting->workers->buffers, first_call(setting), find_other_root(first_call(setting)));
         watch_phase("is rehearsed");
-        double call_ns = try_until_powerful(setting);
+        double call_ns = check_until_conclusive(setting);
         tree_broadcast(setting->team, &call_ns, sizeof call_ns);
         if (is_long(setting, call_ns))
             return call_ns;
@@ -347,20 +351,20 @@ static double rehearse_calls(const struct setting *setting) {
 double rehearse(const struct setting *setting) {
     const int root = first_call(setting)->peers.root;
     const double long_ns = rehearse_calls(setting);
-    shorten_silence(setting);
-    if (!rotates(setting) && has_room_for_any_root(setting))
-        take_root(&setting->workers->buffers, first_call(setting), root);
+    shorten_completion_check(setting);
+    if (!rotates(setting) && can_change_root(setting))
+        set_root(&setting->workers->buffers, first_call(setting), root);
     if (long_ns == 0 && !setting->plan->again)
         check_promises(setting);
     return long_ns;
 }
 
-void check_again(const struct setting *setting, double long_ns) {
+void check_after_timing(const struct setting *setting, double long_ns) {
     watch_phase("is checked");
     if (leaves_data(&setting->workers->buffers))
         inspect(setting);
-    if (!all_well(setting->team, setting->outcome) || long_ns > 0)
+    if (!all_ranks_good(setting->team, setting->outcome) || long_ns > 0)
         return;
-    try_once(setting);
+    call_and_check_once(setting);
     check_promises(setting);
 }

@@ -1,38 +1,38 @@
-/* Calls whose data are checked: before and after timing, and between its stages. */
+/* Calls with checked data: before and after timing, and between stages. */
 #ifndef RANKBENCH_CHECK_H
 #define RANKBENCH_CHECK_H
 
 #include "verify/setting.h"
 
-/* What one whole call is. */
-int (*runner(const struct plan *plan))(struct call *);
+/* Returns the function that makes one complete call. */
+int (*choose_run(const struct plan *plan))(struct call *);
 
-/* New data to time with. */
+/* Renews the data for timed calls. */
 void renew_data(const struct setting *setting);
-/* In timing: before a call, what was received is overwritten; and right after it, what is there is looked at. */
-void clear_all(const struct setting *setting);
-void look_at_all(const struct setting *setting);
-/* In timing: after a stage, what this rank has by its own return must be right, as far as little time allows. */
-void look_after_stage(const struct setting *setting);
-/* Whether every call brings this rank the same again, in memory that is its own. */
-bool brings_the_same(const struct setting *setting);
-/* What the first worker received is right, and is what later calls are compared with; or a difference from it is judged. */
-void keep_right(const struct setting *setting);
+/* During timing: overwrites received data before a call; checks them right after it. */
+void clear_all_received(const struct setting *setting);
+void inspect_at_return(const struct setting *setting);
+/* During timing: checks this rank's data after a stage, if there is time. */
+void inspect_stage(const struct setting *setting);
+/* Whether every call delivers the same data again, to memory of this rank alone. */
+bool repeats_data(const struct setting *setting);
+/* Stores the received data as right, for comparison with later calls; and checks a difference from them. */
+void keep_reference_data(const struct setting *setting);
 void judge_difference(const struct setting *setting);
-/* In timing: what the first worker's receives of a round reported is right, or wrong data. */
+/* During timing: checks the statuses of the first worker's receives of a round. */
 void judge_receipts(const struct setting *setting);
-/* Between stages: whether data are renewed and looked at, and the look. What others put into a rank's memory needs a call of its own. */
-bool are_looked_at(const struct setting *setting);
-void look_between(const struct setting *setting);
-/* What is there must be right. */
+/* Between stages: whether data are renewed and checked, and the check. Passive targets need an extra call. */
+bool can_inspect_stages(const struct setting *setting);
+void inspect_between_stages(const struct setting *setting);
+/* Checks the present data. */
 void inspect(const struct setting *setting);
 
-/* Twice with different data (once where this launch measured the case before), so that what was left from the first call cannot
- * pass for the second one's result. Where one call spends the time limit, the second is the one that is timed; how long the first
- * took is returned then, else 0. */
+/* Calls twice with different data (once at later visits of the case), so that data of the first call do not pass for
+ * those of the second. If one call uses up the time limit, the second call is the timed one, and the time of the first
+ * is returned, else 0. */
 double rehearse(const struct setting *setting);
-/* What timing left behind must be right, and so must one more call with other data: a library that stopped doing anything
- * would have left what an earlier call brought. `long_ns` is what `rehearse` returned. */
-void check_again(const struct setting *setting, double long_ns);
+/* Checks the data of timed calls, and one more call with new data: a library that stopped working would have left older
+ * data. `long_ns` is the result of `rehearse`. */
+void check_after_timing(const struct setting *setting, double long_ns);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { LATE_NS = 200000, TAG_ANNOUNCED = 7051 };
 
-void compare_order_clocks(const struct setting *setting) {
+void synchronise_for_order(const struct setting *setting) {
     synchronise(setting->team, setting->world->source, setting->world->synchronisation);
 }
 
@@ -16,28 +16,28 @@ void announce(const struct setting *setting, int rank) {
     send_bytes(setting->team, NULL, 0, rank, TAG_ANNOUNCED);
 }
 
-void await_announcement(const struct setting *setting, int rank) {
+void wait_for_announcement(const struct setting *setting, int rank) {
     receive_bytes(setting->team, NULL, 0, rank, TAG_ANNOUNCED);
 }
 
-int64_t come_late(const struct setting *setting) {
+int64_t wait_late(const struct setting *setting) {
     const struct world *world = setting->world;
     const struct stage waiting = {.read_ns = world->source->read_ns, .yields = world->yields};
     return wait_until(&waiting, world->source->read_ns() + LATE_NS + 4 * setting->team->clock->worst_bound_ns);
 }
 
-/* How wrong a reading can be: by its clock's offset, and by what a reading itself takes. */
-static int64_t doubt_ns(const struct setting *setting, const struct reading *reading) {
-    const struct source_fact *fact = fact_of(setting->world->sources, setting->world->source->name);
+/* Largest error of a reading: that of the clock's offset, and the cost and resolution of reading. */
+static int64_t find_error_ns(const struct setting *setting, const struct reading *reading) {
+    const struct source_fact *fact = find_source_fact(setting->world->sources, setting->world->source->name);
     return (int64_t)ceil(reading->bound_ns + fact->cost_ns) + fact->resolution_ns + setting->team->clock->step_ns;
 }
 
-int64_t earliest(const struct setting *setting, int64_t local_ns) {
-    const struct reading reading = known(setting->team->clock, local_ns);
-    return local_ns - llround(reading.offset_ns) - doubt_ns(setting, &reading);
+int64_t find_earliest_ns(const struct setting *setting, int64_t local_ns) {
+    const struct reading reading = find_offset(setting->team->clock, local_ns);
+    return local_ns - llround(reading.offset_ns) - find_error_ns(setting, &reading);
 }
 
-int64_t latest(const struct setting *setting, int64_t local_ns) {
-    const struct reading reading = known(setting->team->clock, local_ns);
-    return local_ns - llround(reading.offset_ns) + doubt_ns(setting, &reading);
+int64_t find_latest_ns(const struct setting *setting, int64_t local_ns) {
+    const struct reading reading = find_offset(setting->team->clock, local_ns);
+    return local_ns - llround(reading.offset_ns) + find_error_ns(setting, &reading);
 }

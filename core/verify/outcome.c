@@ -9,7 +9,7 @@
 
 const char *const statuses[] = {"ok", "lacking", "refused", "failed", "wrong-data"};
 
-static int64_t largest(int64_t a, int64_t b) {
+static int64_t find_largest(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
@@ -24,14 +24,14 @@ static void merge_outcomes(void *into, const void *from, int bytes) {
     merged.moved_rank = moved->moved_rank;
     merged.moved_from = moved->moved_from;
     merged.moved_to = moved->moved_to;
-    merged.drift_ns = largest(local->drift_ns, theirs->drift_ns);
-    merged.moved_bytes = largest(local->moved_bytes, theirs->moved_bytes);
-    merged.moved_messages = largest(local->moved_messages, theirs->moved_messages);
-    merged.growth_bytes = largest(local->growth_bytes, theirs->growth_bytes);
-    merged.printed_bytes = largest(local->printed_bytes, theirs->printed_bytes);
+    merged.drift_ns = find_largest(local->drift_ns, theirs->drift_ns);
+    merged.moved_bytes = find_largest(local->moved_bytes, theirs->moved_bytes);
+    merged.moved_messages = find_largest(local->moved_messages, theirs->moved_messages);
+    merged.growth_bytes = find_largest(local->growth_bytes, theirs->growth_bytes);
+    merged.printed_bytes = find_largest(local->printed_bytes, theirs->printed_bytes);
     memcpy(merged.fallback, *local->fallback ? local->fallback : theirs->fallback, sizeof merged.fallback);
     for (int i = 0; i < 2; i++)
-        merged.call_ns[i] = largest(local->call_ns[i], theirs->call_ns[i]);
+        merged.call_ns[i] = find_largest(local->call_ns[i], theirs->call_ns[i]);
     *local = merged;
 }
 
@@ -62,10 +62,10 @@ void note_code(struct outcome *outcome, int code, const char *what) {
         *end = ' ';
     snprintf(line, sizeof line, "rank %d, %s: %.150s", outcome->rank, what, text);
     note(outcome, FAILED, line);
-    watch_failed(what, code);
+    watch_error(what, code);
 }
 
-bool all_well(const struct team *team, struct outcome *outcome) {
+bool all_ranks_good(const struct team *team, struct outcome *outcome) {
     tree_combine(team, outcome, sizeof *outcome, merge_outcomes);
     tree_broadcast(team, outcome, sizeof *outcome);
     outcome->rank = team->rank;

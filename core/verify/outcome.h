@@ -1,4 +1,4 @@
-/* How a rank fared in a case, and how all did. */
+/* Outcome of a case on a rank, and on all ranks. */
 #ifndef RANKBENCH_OUTCOME_H
 #define RANKBENCH_OUTCOME_H
 
@@ -6,10 +6,10 @@
 #include "base/op.h"
 
 enum severity { GOOD, LACKING, REFUSED, FAILED, WRONG_DATA };
-/* By severity, as the stream shows them. */
+/* Names by severity, in the stream. */
 extern const char *const statuses[];
 
-/* How one rank fared; the worst of all ranks decides. */
+/* Outcome of one rank; the worst of all ranks counts. */
 struct outcome {
     int32_t severity;
     int32_t rank;
@@ -17,25 +17,25 @@ struct outcome {
     int64_t drift_ns;
     int64_t moved_bytes, moved_messages;
     int64_t growth_bytes;
-    /* How long the first two calls of the case took, the most of all ranks; 0: not made. */
+    /* Time of the first two calls of the case, the largest over ranks; 0: not made. */
     int64_t call_ns[2];
-    /* What a rank wrote to files, pipes and terminals while calls were timed, the most of all ranks. */
+    /* Bytes that a rank wrote to files, pipes and terminals while calls were timed, the largest over ranks. */
     int64_t printed_bytes;
-    /* Of the first rank that did: from which CPU it went to which other. */
+    /* The first rank that moved to another CPU: the rank and both CPUs. */
     int32_t moved_rank, moved_from, moved_to;
     char reason[LINE_BYTES / 2];
-    /* One word by which programs know the reason; empty: none needs to. */
+    /* A word by which programs recognise the reason; empty: none. */
     char cause[NAME_BYTES];
-    /* What the library reports of an algorithm that it was to use and did not; empty: nothing. */
+    /* The library's report that it did not use a requested algorithm; empty: none. */
     char fallback[LINE_BYTES / 2];
 };
 
-/* Keeps the worst, and of equally bad ones the first. */
+/* Keeps the worst text; of equally bad ones the first. */
 void note(struct outcome *outcome, int severity, const char *text);
 void note_cause(struct outcome *outcome, int severity, const char *cause, const char *text);
-/* What an MPI call returned; nothing is noted of MPI_SUCCESS. */
+/* Notes the error code of an MPI call, except MPI_SUCCESS. */
 void note_code(struct outcome *outcome, int code, const char *what);
-/* Reports every rank of the team the worst outcome so far, so that all go the same way. */
-bool all_well(const struct team *team, struct outcome *outcome);
+/* Gives every rank of the team the worst outcome so far, so that all continue alike. Returns whether it is good. */
+bool all_ranks_good(const struct team *team, struct outcome *outcome);
 
 #endif

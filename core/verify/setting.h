@@ -1,4 +1,4 @@
-/* All that one case needs on a rank. */
+/* What a case needs on a rank. */
 #ifndef RANKBENCH_SETTING_H
 #define RANKBENCH_SETTING_H
 
@@ -13,24 +13,24 @@ struct plan {
     const struct operation *operation;
     enum form form;
     const struct start *start;
-    const struct wanted *wanted;
-    /* Whether this launch measured the same case before, and well. */
+    const struct request *request;
+    /* Whether this launch measured the same case before, with a good outcome. */
     bool again;
-    /* Ends with one without a choice. */
-    struct chosen chosen[MOST_CHOICES + 1];
+    /* Ends with an entry without a choice. */
+    struct choice_value choices[MOST_CHOICES + 1];
 };
 
-/* What one thread of this rank needs; there is one more than one only where threads are measured. */
+/* What one thread of this rank needs; there are several only with threads > 1. */
 struct worker {
     struct call call;
     struct buffers buffers;
     struct work work;
-    /* Whether data were not there yet when the call returned that was to bring them. */
+    /* Whether data were missing when the call that delivers them returned. */
     bool late;
     struct reference reference;
 };
 
-/* All that one case needs on this rank. */
+/* What a case needs on this rank. */
 struct setting {
     const struct world *world;
     const struct team *team;
@@ -47,8 +47,8 @@ static inline struct call *first_call(const struct setting *setting) {
     return &setting->workers->call;
 }
 
-static inline int64_t chosen_of(const struct setting *setting, const struct choice *choice) {
-    return chosen(first_call(setting), choice);
+static inline int64_t read_case_choice(const struct setting *setting, const struct choice *choice) {
+    return read_choice(first_call(setting), choice);
 }
 
 #endif

@@ -1,23 +1,22 @@
 #include "verify/status.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "kit/modes.h"
 #include "kit/receipts.h"
 
-/* The receive has room for more than is sent, so that its own count is no answer. */
+/* The receive has room for more than is sent, so that its own count would be wrong. */
 enum { TAG = 10, MOST_BYTES = 1 << 16, MORE = 1 };
 
 static unsigned char message[MOST_BYTES + MORE];
 
 bool has_statuses(const struct setting *setting) {
     const struct operation *operation = setting->plan->operation;
-    return operation->ranks.between_two && strcmp(operation->kind, "point-to-point") == 0;
+    return operation->ranks.between_two && operation->kind == KIND_POINT_TO_POINT;
 }
 
-/* From any source, since a caller has no other way to learn it then. */
-static int receive_once(const struct call *call, int room, MPI_Status *status) {
+/* From any source, where only the status shows the sender. */
+static int run_receive(const struct call *call, int room, MPI_Status *status) {
     MPI_Request request = MPI_REQUEST_NULL;
     if (call->form == BLOCKING)
         return MPI_Recv(message, room, MPI_BYTE, MPI_ANY_SOURCE, TAG, call->peers.comm, status);
@@ -33,12 +32,12 @@ static int receive_once(const struct call *call, int room, MPI_Status *status) {
 
 static void note_wrong(const struct setting *setting, const char *what, int actual, int expected) {
     char line[LINE_BYTES / 2];
-    snprintf(line, sizeof line, "rank %d: the status of a receive says %s %d, not %d", setting->team->rank, what, actual,
+    snprintf(line, sizeof line, "rank %d: the status of a receive has %s %d, not %d", setting->team->rank, what, actual,
              expected);
     note(setting->outcome, WRONG_DATA, line);
 }
 
-static void note_status(const struct setting *setting, const char *what, int actual, int expected) {
+static void compare_status(const struct setting *setting, const char *what, int actual, int expected) {
     if (actual != expected)
         note_wrong(setting, what, actual, expected);
 }
@@ -53,19 +52,19 @@ void inspect_receipts(const struct setting *setting, struct worker *worker) {
 static void receive(const struct setting *setting, int other, int bytes) {
     MPI_Status status = {0};
     int count = 0;
-    int code = receive_once(first_call(setting), bytes + MORE, &status);
+    int code = run_receive(first_call(setting), bytes + MORE, &status);
     code = code ? code : MPI_Get_count(&status, MPI_BYTE, &count);
     note_code(setting->outcome, code, "a receive");
     if (code)
         return;
-    note_status(setting, "source", status.MPI_SOURCE, other);
-    note_status(setting, "tag", status.MPI_TAG, TAG);
-    note_status(setting, "count", count, bytes);
+    compare_status(setting, "source", status.MPI_SOURCE, other);
+    compare_status(setting, "tag", status.MPI_TAG, TAG);
+    compare_status(setting, "count", count, bytes);
 }
 
 void check_statuses(const struct setting *setting) {
     const struct call *call = first_call(setting);
-    const int other = setting->team->idle ? 0 : other_of_two(call);
+    const int other = setting->team->idle ? 0 : find_other(call);
     const int bytes = (int)(call->message.bytes < MOST_BYTES ? call->message.bytes : MOST_BYTES);
     for (int turn = 0; turn < 2 && !setting->team->idle; turn++)
         if ((call->peers.rank > other) == (turn == 0))

@@ -7,9 +7,9 @@
 #include "kit/modes.h"
 #include "verify/order.h"
 
-/* Longer messages than this are sent by rendezvous in every mode. */
+/* Longer messages use a rendezvous protocol in every mode. */
 enum { TAG = 9, TAG_CAME = 7050, MOST_BYTES = 1 << 16 };
-/* Each way more than once: a first message may take longer than its receiver is late, since it makes a connection. */
+/* Several times each way: a first message may take longer than its receiver is late, since it sets up a connection. */
 enum { TURNS = 6 };
 
 static unsigned char message[MOST_BYTES];
@@ -20,11 +20,11 @@ struct pair {
 };
 
 bool sends_synchronously(const struct setting *setting) {
-    return chosen_of(setting, &mode_choice) == SYNCHRONOUS;
+    return read_case_choice(setting, &mode_choice) == SYNCHRONOUS;
 }
 
-/* By the same call as the case's form. */
-static int send_once(const struct call *call, const struct pair *pair) {
+/* By the call of the case's form. */
+static int run_send(const struct call *call, const struct pair *pair) {
     const struct mode *mode = &modes[SYNCHRONOUS];
     MPI_Request request = MPI_REQUEST_NULL;
     if (call->form == BLOCKING)
@@ -41,34 +41,34 @@ static int send_once(const struct call *call, const struct pair *pair) {
 
 static void receive(const struct setting *setting, const struct pair *pair) {
     const struct call *call = first_call(setting);
-    await_announcement(setting, pair->other);
-    const int64_t came_ns = earliest(setting, come_late(setting));
+    wait_for_announcement(setting, pair->other);
+    const int64_t entered_ns = find_earliest_ns(setting, wait_late(setting));
     note_code(setting->outcome, MPI_Recv(message, pair->bytes, MPI_BYTE, pair->other, TAG, call->peers.comm, MPI_STATUS_IGNORE),
               "MPI_Recv");
-    send_bytes(setting->team, &came_ns, sizeof came_ns, pair->other, TAG_CAME);
+    send_bytes(setting->team, &entered_ns, sizeof entered_ns, pair->other, TAG_CAME);
 }
 
 static void send(const struct setting *setting, const struct pair *pair) {
     const struct source *source = setting->world->source;
     const struct twin_reading before = read_both(source);
     char line[LINE_BYTES / 2];
-    int64_t came_ns;
+    int64_t entered_ns;
     announce(setting, pair->other);
-    note_code(setting->outcome, send_once(first_call(setting), pair), "a synchronous send");
-    const int64_t ended_ns = latest(setting, source->read_ns());
-    receive_bytes(setting->team, &came_ns, sizeof came_ns, pair->other, TAG_CAME);
-    if (jump_ns(&before, source) != 0 || ended_ns >= came_ns)
+    note_code(setting->outcome, run_send(first_call(setting), pair), "a synchronous send");
+    const int64_t ended_ns = find_latest_ns(setting, source->read_ns());
+    receive_bytes(setting->team, &entered_ns, sizeof entered_ns, pair->other, TAG_CAME);
+    if (measure_jump_ns(&before, source) != 0 || ended_ns >= entered_ns)
         return;
-    snprintf(line, sizeof line, "rank %d: a synchronous send ended before rank %d began to receive", setting->team->rank,
+    snprintf(line, sizeof line, "rank %d: a synchronous send completed before rank %d began to receive", setting->team->rank,
              pair->other);
     note(setting->outcome, WRONG_DATA, line);
 }
 
-/* Two ranks, or neighbours by number; the last of an odd number stays out. */
-static struct pair pair_of(const struct setting *setting, bool upper) {
+/* The two ranks, or consecutive ranks; the last of an odd number takes no part. */
+static struct pair find_pair(const struct setting *setting, bool upper) {
     const struct call *call = first_call(setting);
     const bool two = setting->plan->operation->ranks.between_two;
-    const int other = two ? other_of_two(call) : call->peers.rank ^ 1;
+    const int other = two ? find_other(call) : call->peers.rank ^ 1;
     return (struct pair){
         .other = other < call->peers.ranks || two ? other : call->peers.rank,
         .bytes = (int)(call->message.bytes < MOST_BYTES ? call->message.bytes : MOST_BYTES),
@@ -77,9 +77,9 @@ static struct pair pair_of(const struct setting *setting, bool upper) {
 }
 
 void check_synchronous(const struct setting *setting) {
-    compare_order_clocks(setting);
+    synchronise_for_order(setting);
     for (int turn = 0; turn < TURNS; turn++) {
-        const struct pair pair = pair_of(setting, turn % 2);
+        const struct pair pair = find_pair(setting, turn % 2);
         if (!setting->team->idle && pair.other != setting->team->rank)
             (pair.sends ? send : receive)(setting, &pair);
     }

@@ -1,10 +1,10 @@
-/* Synchronous sends, which may not end before their receive has begun. */
+/* Synchronous sends, which may not complete before their receive has begun. */
 #ifndef RANKBENCH_SYNCHRONOUS_H
 #define RANKBENCH_SYNCHRONOUS_H
 
 #include "verify/setting.h"
 
-/* Whether messages of the case are sent so. */
+/* Whether the case sends in synchronous mode. */
 bool sends_synchronously(const struct setting *setting);
 /* Called by all ranks of the team. */
 void check_synchronous(const struct setting *setting);

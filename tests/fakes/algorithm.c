@@ -1,6 +1,6 @@
-/* Preloaded into ranks of MPICH: while one algorithm of allreduce is set, its calls are slow, or their result is wrong.
+/* Preloaded into ranks of MPICH: while one algorithm of allreduce is set, calls are slow or their results wrong.
  *
- *   ALGORITHM=NAME  the value of MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM by number
+ *   ALGORITHM=NAME  the value of MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM as a number
  *   ALGORITHM_HOW   slow: 50 us longer; wrong: another first byte */
 #include <mpi.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 static MPI_T_cvar_handle handle;
 
-static void find(void) {
+static void find_cvar(void) {
     int provided, index, count;
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_T_cvar_get_index("MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", &index);
@@ -19,12 +19,12 @@ static void find(void) {
 static int is_set(void) {
     int value = -1;
     if (!handle)
-        find();
+        find_cvar();
     MPI_T_cvar_read(handle, &value);
     return value == atoi(getenv("ALGORITHM"));
 }
 
-static void wait_a_little(void) {
+static void wait_50_us(void) {
     struct timespec begun, now;
     clock_gettime(CLOCK_MONOTONIC, &begun);
     do
@@ -38,7 +38,7 @@ int MPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type,
         if (strcmp(getenv("ALGORITHM_HOW"), "wrong") == 0)
             ((unsigned char *)receive)[0] ^= 1;
         else
-            wait_a_little();
+            wait_50_us();
     }
     return code;
 }

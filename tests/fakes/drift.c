@@ -1,9 +1,9 @@
-/* Preloaded: gives ranks of a launch clocks that run fast. Rank r reads, instead of t,
+/* Preloaded: gives the ranks of a launch clocks with a drift. Instead of t, rank r reads
  *
- *     t + shift + (m - origin) * ppm / 10^6,    m being CLOCK_MONOTONIC_RAW at that moment,
+ *     t + shift + (m - origin) * ppm / 10^6,    where m is CLOCK_MONOTONIC_RAW at that time,
  *
- * where DRIFT_PPM and DRIFT_SHIFT_NS list the ranks' ppm and shifts, divided by commas (0 for ranks beyond the list), and
- * DRIFT_ORIGIN_NS is the moment from which clocks part. So whoever launched the ranks knows what each reads at any time. */
+ * DRIFT_PPM and DRIFT_SHIFT_NS are comma-separated lists of the ranks' ppm and shifts (0 for ranks beyond the list), and
+ * DRIFT_ORIGIN_NS is the time from which clocks drift. So the reading of each rank is known for any time. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <math.h>
@@ -19,17 +19,17 @@ static reader *real_reader;
 static double speed, shift_ns;
 static int64_t origin_ns;
 
-static double setting(const char *name) {
-    const char *entry = entry_of(getenv(name), rank_of_launch());
+static double read_setting(const char *name) {
+    const char *entry = find_entry(getenv(name), read_launch_rank());
     return entry ? strtod(entry, NULL) : 0;
 }
 
-/* Lasts from the first reading on, which may come before the constructors of other libraries are done. */
+/* Called by the first reading, which may precede the constructors of other libraries. */
 static void set_up(void) {
     const char *origin = getenv("DRIFT_ORIGIN_NS");
     real_reader = (reader *)dlsym(RTLD_NEXT, "clock_gettime");
-    speed = setting("DRIFT_PPM") / 1e6;
-    shift_ns = setting("DRIFT_SHIFT_NS");
+    speed = read_setting("DRIFT_PPM") / 1e6;
+    shift_ns = read_setting("DRIFT_SHIFT_NS");
     origin_ns = origin ? strtoll(origin, NULL, 10) : 0;
 }
 

@@ -1,12 +1,13 @@
-/* Preloaded: makes one call of a rank with a job go wrong, as stated by its environment.
+/* Preloaded: makes one call of a rank with a job fail, as its environment says.
  *
- * FAULT           what happens, by the names of `faults` below
- * FAULT_CALL      in which call: MPI_Init, MPI_Finalize, MPI_Bcast or MPI_Allreduce
- * FAULT_BYTES     only in calls with so many bytes; FAULT_AFTER: not in the first so many of these; FAULT_UNTIL: nor after so many
- * FAULT_RANK      only on this rank, else on all
- * FAULT_ONCE      a file that is made by the first call that goes wrong; processes that find it at their first call do nothing
+ * FAULT           the fault, a name of `faults` below
+ * FAULT_CALL      the call: MPI_Init, MPI_Finalize, MPI_Bcast or MPI_Allreduce
+ * FAULT_BYTES     only calls with this number of bytes
+ * FAULT_AFTER     not the first calls of this number; FAULT_UNTIL: none after this number
+ * FAULT_RANK      only this rank; default: all
+ * FAULT_ONCE      a file created by the first fault; processes that find it at their first call do nothing
  *
- * MPI is reached by what is loaded next, so that a launcher that has no MPI can be preloaded too. */
+ * MPI is called through the next library, so that a launcher without MPI can be preloaded, too. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -28,12 +29,12 @@ enum { JUMP_S = 3600, ROOM_BYTES = 1 << 20 };
 
 static int64_t set_by_s;
 
-/* What a fault may spoil, and what it returns is what the call returns in place of doing its work; GO_ON: it does it. */
+/* Data that a fault may change. A fault returns the code of the call, which then does nothing, or GO_ON. */
 enum { GO_ON = -1 };
-struct struck {
+struct target {
     unsigned char *data;
     long bytes;
-    /* What a call may only read. */
+    /* Data that a call may only read. */
     unsigned char *sent;
 };
 
@@ -43,56 +44,56 @@ static int raise_signal(int number) {
     return GO_ON;
 }
 
-static int segv(struct struck *call) {
+static int segv(struct target *call) {
     (void)call;
     return raise_signal(SIGSEGV);
 }
 
-static int abort_here(struct struck *call) {
+static int abort_here(struct target *call) {
     (void)call;
     abort();
 }
 
-static int terminate(struct struck *call) {
+static int terminate(struct target *call) {
     (void)call;
     return raise_signal(SIGTERM);
 }
 
-static int killed(struct struck *call) {
+static int kill_self(struct target *call) {
     (void)call;
     return raise_signal(SIGKILL);
 }
 
-static int hang(struct struck *call) {
+static int hang(struct target *call) {
     (void)call;
     for (;;)
         pause();
     return GO_ON;
 }
 
-static int leave(struct struck *call) {
+static int exit_early(struct target *call) {
     (void)call;
     _exit(EXIT_SUCCESS);
 }
 
-static int refuse(struct struck *call) {
+static int refuse(struct target *call) {
     (void)call;
     return MPI_ERR_OTHER;
 }
 
-/* The result is there before the byte is changed, so that the call itself is right. */
-static int flip(struct struck *call) {
+/* The byte is changed after the call, which itself is right. */
+static int flip(struct target *call) {
     call->data[call->bytes - 1] ^= 1;
     return GO_ON;
 }
 
-/* As a library does that sorts or adds up in the caller's memory. */
-static int scribble(struct struck *call) {
+/* Like a library that sorts or adds in the caller's memory. */
+static int overwrite_sent(struct target *call) {
     call->sent[call->bytes - 1] ^= 1;
     return GO_ON;
 }
 
-static long used_bytes(void) {
+static long read_used_bytes(void) {
     char line[256];
     long kib = 0;
     FILE *file = fopen("/proc/self/status", "r");
@@ -111,15 +112,15 @@ static void limit(int resource, long most) {
     setrlimit(resource, &now);
 }
 
-/* Nothing of any size can be had from now on, as under `ulimit -v`. */
-static int eat(struct struck *call) {
+/* No memory can be allocated from now on, as under `ulimit -v`. */
+static int use_up_memory(struct target *call) {
     (void)call;
-    limit(RLIMIT_AS, used_bytes() + ROOM_BYTES);
+    limit(RLIMIT_AS, read_used_bytes() + ROOM_BYTES);
     return GO_ON;
 }
 
-/* The file of the stream, which this rank has open; -1: it has none. */
-static int stream_file(void) {
+/* The descriptor of the stream on this rank; -1: none. */
+static int find_stream(void) {
     char path[64], target[4096];
     for (int file = 3; file < 1024; file++) {
         snprintf(path, sizeof path, "/proc/self/fd/%d", file);
@@ -130,65 +131,65 @@ static int stream_file(void) {
     return -1;
 }
 
-/* What is written to the stream from now on finds a full disk. */
-static int fill_disk(struct struck *call) {
+/* Writing to the stream fails from now on with a full disk. */
+static int fill_disk(struct target *call) {
     (void)call;
     const int full = open("/dev/full", O_WRONLY);
-    dup2(full, stream_file());
+    dup2(full, find_stream());
     return GO_ON;
 }
 
 /* Between two records of the stream. */
-static int garbage(struct struck *call) {
+static int write_garbage(struct target *call) {
     static const char text[] = "no record\n";
     (void)call;
-    return write(stream_file(), text, sizeof text - 1) > 0 ? GO_ON : MPI_ERR_OTHER;
+    return write(find_stream(), text, sizeof text - 1) > 0 ? GO_ON : MPI_ERR_OTHER;
 }
 
-static int set_clock(struct struck *call) {
+static int set_clock(struct target *call) {
     (void)call;
     set_by_s = JUMP_S;
     return GO_ON;
 }
 
-static int set_clock_back(struct struck *call) {
+static int set_clock_back(struct target *call) {
     (void)call;
     set_by_s = -JUMP_S;
     return GO_ON;
 }
 
-/* As a library does that warns in every call. */
-static int print(struct struck *call) {
+/* Like a library that prints a warning in every call. */
+static int print(struct target *call) {
     (void)call;
     fprintf(stderr, "WARNING: %-80s\n", "this call prints");
     return GO_ON;
 }
 
-/* It does nothing and says that it did. */
-static int withhold(struct struck *call) {
+/* The call does nothing and returns success. */
+static int withhold(struct target *call) {
     (void)call;
     return MPI_SUCCESS;
 }
 
 static const struct {
     const char *name;
-    int (*happens)(struct struck *call);
+    int (*apply)(struct target *call);
     bool afterwards, each_time;
 } faults[] = {
     {"segv", segv, false, false},
     {"abort", abort_here, false, false},
     {"terminate", terminate, false, false},
-    {"kill", killed, false, false},
+    {"kill", kill_self, false, false},
     {"hang", hang, false, true},
-    {"leave", leave, false, false},
+    {"leave", exit_early, false, false},
     {"refuse", refuse, false, true},
     {"withhold", withhold, false, true},
     {"print", print, false, true},
     {"flip", flip, true, true},
-    {"scribble", scribble, true, false},
-    {"eat", eat, false, false},
+    {"scribble", overwrite_sent, true, false},
+    {"eat", use_up_memory, false, false},
     {"fill-disk", fill_disk, false, false},
-    {"garbage", garbage, false, false},
+    {"garbage", write_garbage, false, false},
     {"clock-forward", set_clock, false, false},
     {"clock-back", set_clock_back, false, false},
 };
@@ -199,7 +200,7 @@ static bool is_unset_or(const char *name, long value) {
     return !getenv(name) || atol(getenv(name)) == value;
 }
 
-/* Whether this program has a job: the check before a campaign has none, and is left alone. */
+/* Whether this program has a job: the check before a campaign has none and gets no faults. */
 static bool has_job(void) {
     char words[4096];
     FILE *file = fopen("/proc/self/cmdline", "r");
@@ -209,7 +210,7 @@ static bool has_job(void) {
     return memmem(words, length, "--job", 5) != NULL;
 }
 
-/* Whether an earlier launch had the fault already, or this one is not to have it. */
+/* Whether an earlier launch had the fault, or this launch gets none. */
 static bool is_over(void) {
     static int over = -1;
     if (over < 0)
@@ -217,7 +218,7 @@ static bool is_over(void) {
     return over;
 }
 
-static void remember(void) {
+static void mark_once(void) {
     if (getenv("FAULT_ONCE"))
         close(open(getenv("FAULT_ONCE"), O_CREAT | O_WRONLY, 0644));
 }
@@ -226,73 +227,73 @@ static bool is_due(const char *name, long bytes) {
     static long calls;
     const char *wanted = getenv("FAULT_CALL"), *after = getenv("FAULT_AFTER"), *until = getenv("FAULT_UNTIL");
     if (!wanted || strcmp(wanted, name) != 0 || is_over() || !is_unset_or("FAULT_BYTES", bytes) ||
-        !is_unset_or("FAULT_RANK", rank_of_launch()))
+        !is_unset_or("FAULT_RANK", read_launch_rank()))
         return false;
     return ++calls > (after ? atol(after) : 0) && (!until || calls <= atol(until));
 }
 
-static int strike(const char *name, struct struck call, bool afterwards) {
+static int apply_fault(const char *name, struct target call, bool afterwards) {
     static bool triggered;
     const char *fault = getenv("FAULT");
     for (size_t i = 0; fault && i < sizeof faults / sizeof *faults; i++)
         if (strcmp(faults[i].name, fault) == 0 && faults[i].afterwards == afterwards && (faults[i].each_time || !triggered) &&
             is_due(name, call.bytes)) {
             triggered = true;
-            remember();
-            return faults[i].happens(&call);
+            mark_once();
+            return faults[i].apply(&call);
         }
     return GO_ON;
 }
 
 /* --- calls --- */
 
-/* What the call would reach were this not loaded, kept in `real`. */
-#define REACH(call, name) \
+/* `real`: the function that is called without this library. */
+#define FIND_REAL(call, name) \
     static __typeof__(&call) real; \
     if (!real) \
     real = (__typeof__(&call))dlsym(RTLD_NEXT, name)
 
-static int size_of(MPI_Datatype type) {
+static int find_size(MPI_Datatype type) {
     int size = 0;
-    REACH(MPI_Type_size, "PMPI_Type_size");
+    FIND_REAL(MPI_Type_size, "PMPI_Type_size");
     real(type, &size);
     return size;
 }
 
 int MPI_Init(int *argc, char ***argv) {
-    REACH(MPI_Init, "PMPI_Init");
-    const int code = strike("MPI_Init", (struct struck){.bytes = 0}, false);
+    FIND_REAL(MPI_Init, "PMPI_Init");
+    const int code = apply_fault("MPI_Init", (struct target){.bytes = 0}, false);
     return code == GO_ON ? real(argc, argv) : code;
 }
 
 int MPI_Finalize(void) {
-    REACH(MPI_Finalize, "PMPI_Finalize");
-    const int code = strike("MPI_Finalize", (struct struck){.bytes = 0}, false);
+    FIND_REAL(MPI_Finalize, "PMPI_Finalize");
+    const int code = apply_fault("MPI_Finalize", (struct target){.bytes = 0}, false);
     return code == GO_ON ? real() : code;
 }
 
 int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-    const struct struck struck = {.data = data, .bytes = (long)count * size_of(type)};
-    REACH(MPI_Bcast, "PMPI_Bcast");
-    int code = strike("MPI_Bcast", struck, false);
+    const struct target target = {.data = data, .bytes = (long)count * find_size(type)};
+    FIND_REAL(MPI_Bcast, "PMPI_Bcast");
+    int code = apply_fault("MPI_Bcast", target, false);
     code = code == GO_ON ? real(data, count, type, root, comm) : code;
-    strike("MPI_Bcast", struck, true);
+    apply_fault("MPI_Bcast", target, true);
     return code;
 }
 
 int MPI_Allreduce(const void *from, void *into, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
-    const struct struck struck = {into, (long)count * size_of(type), (void *)(uintptr_t)from};
-    REACH(MPI_Allreduce, "PMPI_Allreduce");
-    int code = strike("MPI_Allreduce", struck, false);
+    const struct target target = {into, (long)count * find_size(type), (void *)(uintptr_t)from};
+    FIND_REAL(MPI_Allreduce, "PMPI_Allreduce");
+    int code = apply_fault("MPI_Allreduce", target, false);
     code = code == GO_ON ? real(from, into, count, type, operation, comm) : code;
-    strike("MPI_Allreduce", struck, true);
+    apply_fault("MPI_Allreduce", target, true);
     return code;
 }
 
 /* --- the time of day, which can be set --- */
 
 int clock_gettime(clockid_t clock, struct timespec *now) {
-    REACH(clock_gettime, "clock_gettime");
+    FIND_REAL(clock_gettime, "clock_gettime");
     const int code = real(clock, now);
     if (clock == CLOCK_REALTIME)
         now->tv_sec += set_by_s;

@@ -1,5 +1,5 @@
-/* Preloaded: calls that do not do what no received data would show. HOLLOW names which: `barrier` waits for nobody, `dup` makes no
- * communicator but returns the old one, and `synchronous` sends without waiting for the receive. */
+/* Preloaded: calls that omit work which received data do not show. HOLLOW names them: `barrier` waits for nobody, `dup`
+ * returns the old communicator, `synchronous` sends without waiting for the receive. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* A library that keeps an empty message of rank 1 until that rank calls it again, or as long as the call that sends it lasts: the MPI
- * standard promises progress inside calls only. Networks do so where a message must be sent once more, or did not fit. Preloaded into
- * the core by the test. */
+/* Preloaded: delays an empty message of rank 1 until that rank calls MPI again, or until the end of the call that sends
+ * it. This conforms to the MPI standard, which guarantees progress inside calls only; networks do so for messages that
+ * must be repeated or do not fit. */
 #include <mpi.h>
 #include <stdbool.h>
 
@@ -11,35 +11,35 @@ static struct {
     MPI_Datatype type;
     int to, tag;
     MPI_Comm comm;
-} kept;
+} delayed;
 
-static void send_kept(void) {
-    if (kept.full)
-        PMPI_Send(NULL, 0, kept.type, kept.to, kept.tag, kept.comm);
-    kept.full = false;
+static void send_delayed(void) {
+    if (delayed.full)
+        PMPI_Send(NULL, 0, delayed.type, delayed.to, delayed.tag, delayed.comm);
+    delayed.full = false;
 }
 
 int MPI_Sendrecv(const void *s, int m, MPI_Datatype u, int to, int out, void *b, int n, MPI_Datatype t, int from, int in,
                  MPI_Comm c, MPI_Status *status) {
     enum { TRIES = 100000 };
-    send_kept();
-    if (m > 0 || rank_of_launch() != 1)
+    send_delayed();
+    if (m > 0 || read_launch_rank() != 1)
         return PMPI_Sendrecv(s, m, u, to, out, b, n, t, from, in, c, status);
     MPI_Request request;
     int code = PMPI_Irecv(b, n, t, from, in, c, &request), flag = 0;
-    kept.full = true;
-    kept.type = u, kept.to = to, kept.tag = out, kept.comm = c;
+    delayed.full = true;
+    delayed.type = u, delayed.to = to, delayed.tag = out, delayed.comm = c;
     for (int i = 0; i < TRIES && !flag && code == MPI_SUCCESS; i++)
         code = PMPI_Test(&request, &flag, status);
     if (flag || code != MPI_SUCCESS)
         return code;
-    send_kept();
+    send_delayed();
     return PMPI_Wait(&request, status);
 }
 
 #define SENDS_FIRST(call, parameters, ...) \
     int MPI_##call parameters { \
-        send_kept(); \
+        send_delayed(); \
         return PMPI_##call(__VA_ARGS__); \
     }
 SENDS_FIRST(Send, (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c), b, n, t, to, tag, c)

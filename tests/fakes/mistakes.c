@@ -1,16 +1,16 @@
-/* Preloaded: calls with mistakes as a library's algorithms could have them. MISTAKE says which:
+/* Preloaded: calls with mistakes that a library's algorithms could have. MISTAKE names one:
  *
  * blocks         alltoall: the blocks of the first two ranks are exchanged
- * last-rank      allgather: the last rank's block is missing where a block has more than 8 KiB
+ * last-rank      allgather: the last rank's block is missing if blocks have more than 8 KiB
  * wrong-root     reduce: another rank than the root gets the result
- * scan           scan: the own numbers are missing, but for rank 0
- * early          allreduce, nonblocking: complete before the data are there, which come with the rank's next call
- * late-test      the same: complete, but the first MPI_Test or MPI_Wait looks again before it says so; conforming
- * first-data     allreduce, persistent: each start sends what the first one did
+ * scan           scan: the own numbers are missing, except on rank 0
+ * early          allreduce, nonblocking: completes before the data arrive, which happens at the rank's next call
+ * late-test      the same, but the first MPI_Test or MPI_Wait lets the data arrive before it returns; conforming
+ * first-data     allreduce, persistent: each start sends the data of the first one
  * last-element   receive, bcast: the last 8 bytes of a derived type do not arrive
- * eager          bcast: what is beyond 8 KiB does not arrive
- * displacement   gatherv: blocks lie one element behind their places
- * reorder        receives of a window: each second message is delivered in the place of the one before it
+ * eager          bcast: data beyond 8 KiB do not arrive
+ * displacement   gatherv: blocks are one element too far
+ * reorder        receives of a window: every two messages are exchanged
  * put            accumulate: data are put, not added
  * not-atomic     accumulate and fetch_and_op: get, add and put, between which others may come */
 #include <mpi.h>
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The core's own messages have tags from here on. */
+/* Messages of the core itself have tags from here on. */
 enum { LEAST_OF_TALK = 1000, EAGER = 8192, END = 8, MOST = 8192 };
 
 static bool is(const char *name) {
@@ -26,19 +26,19 @@ static bool is(const char *name) {
     return mistake && strcmp(mistake, name) == 0;
 }
 
-static long size_of(MPI_Datatype type) {
+static long find_size(MPI_Datatype type) {
     int size = 0;
     PMPI_Type_size(type, &size);
     return size;
 }
 
-static int rank_in(MPI_Comm comm) {
+static int find_rank(MPI_Comm comm) {
     int rank;
     PMPI_Comm_rank(comm, &rank);
     return rank;
 }
 
-static int ranks_of(MPI_Comm comm) {
+static int count_ranks(MPI_Comm comm) {
     int ranks;
     PMPI_Comm_size(comm, &ranks);
     return ranks;
@@ -46,7 +46,7 @@ static int ranks_of(MPI_Comm comm) {
 
 /* --- what happens to data when a call has ended --- */
 
-/* Bytes that get back what they held (`kept`), or two places whose bytes change places (`other`). */
+/* Bytes that are restored (`kept`), or exchanged with another place (`other`). */
 struct mistake {
     unsigned char *place, *other, *kept;
     long bytes;
@@ -60,14 +60,14 @@ static void swap(unsigned char *first, unsigned char *second, long bytes) {
     }
 }
 
-static void happen(const struct mistake *mistake) {
+static void apply_mistake(const struct mistake *mistake) {
     if (mistake->other)
         swap(mistake->place, mistake->other, mistake->bytes);
     else if (mistake->kept)
         memcpy(mistake->place, mistake->kept, (size_t)mistake->bytes);
 }
 
-static void keep(struct mistake *mistake) {
+static void save_bytes(struct mistake *mistake) {
     if (!mistake->place || mistake->other)
         return;
     if (!mistake->kept)
@@ -75,8 +75,8 @@ static void keep(struct mistake *mistake) {
     memcpy(mistake->kept, mistake->place, (size_t)mistake->bytes);
 }
 
-static int at_once(int code, struct mistake mistake) {
-    happen(&mistake);
+static int apply_at_once(int code, struct mistake mistake) {
+    apply_mistake(&mistake);
     free(mistake.kept);
     return code;
 }
@@ -97,23 +97,23 @@ static int expect(int code, MPI_Request request, bool persistent, struct mistake
     return code;
 }
 
-static void forget(int which) {
+static void drop_expected(int which) {
     free(pending[which].mistake.kept);
     pending[which] = pending[--pending_count];
 }
 
-static void ended(MPI_Request request) {
+static void end_request(MPI_Request request) {
     for (int i = pending_count - 1; i >= 0; i--)
         if (pending[i].request == request) {
-            happen(&pending[i].mistake);
+            apply_mistake(&pending[i].mistake);
             if (!pending[i].persistent)
-                forget(i);
+                drop_expected(i);
         }
 }
 
 /* --- requests --- */
 
-/* A request that has been called complete and is not. */
+/* A request that was reported complete and is not. */
 static MPI_Request owed = MPI_REQUEST_NULL, meant = MPI_REQUEST_NULL;
 static bool looked_once;
 
@@ -122,7 +122,7 @@ static void settle(void) {
         PMPI_Wait(&owed, MPI_STATUS_IGNORE);
 }
 
-static bool owes(MPI_Request *request) {
+static bool is_incomplete(MPI_Request *request) {
     if (!is("early") || *request == MPI_REQUEST_NULL || *request != meant)
         return false;
     owed = *request;
@@ -133,13 +133,13 @@ static bool owes(MPI_Request *request) {
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
     const MPI_Request before = *request;
     settle();
-    if (owes(request))
+    if (is_incomplete(request))
         return *flag = 1, MPI_SUCCESS;
     if (is("late-test") && before == meant && before != MPI_REQUEST_NULL && !looked_once)
         return *flag = 0, looked_once = true, MPI_SUCCESS;
     const int code = PMPI_Test(request, flag, status);
     if (*flag)
-        ended(before);
+        end_request(before);
     return code;
 }
 
@@ -152,10 +152,10 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status) {
         return code;
     const MPI_Request before = *request;
     settle();
-    if (owes(request))
+    if (is_incomplete(request))
         return MPI_SUCCESS;
     code = PMPI_Wait(request, status);
-    ended(before);
+    end_request(before);
     return code;
 }
 
@@ -165,12 +165,12 @@ int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses) {
     settle();
     const int code = PMPI_Waitall(count, requests, statuses);
     for (int i = 0; i < count; i++)
-        ended(before[i]);
+        end_request(before[i]);
     free(before);
     return code;
 }
 
-/* What `first-data` sends in place of the caller's data. */
+/* Data that `first-data` sends in place of the caller's. */
 static struct {
     MPI_Request request;
     const void *from;
@@ -179,10 +179,10 @@ static struct {
     bool filled;
 } first;
 
-static void starts(MPI_Request request) {
+static void start_request(MPI_Request request) {
     for (int i = 0; i < pending_count; i++)
         if (pending[i].request == request)
-            keep(&pending[i].mistake);
+            save_bytes(&pending[i].mistake);
     if (first.copy && request == first.request && !first.filled) {
         memcpy(first.copy, first.from, (size_t)first.bytes);
         first.filled = true;
@@ -191,21 +191,21 @@ static void starts(MPI_Request request) {
 
 int MPI_Start(MPI_Request *request) {
     settle();
-    starts(*request);
+    start_request(*request);
     return PMPI_Start(request);
 }
 
 int MPI_Startall(int count, MPI_Request *requests) {
     settle();
     for (int i = 0; i < count; i++)
-        starts(requests[i]);
+        start_request(requests[i]);
     return PMPI_Startall(count, requests);
 }
 
 int MPI_Request_free(MPI_Request *request) {
     for (int i = pending_count - 1; i >= 0; i--)
         if (pending[i].request == *request)
-            forget(i);
+            drop_expected(i);
     return PMPI_Request_free(request);
 }
 
@@ -220,12 +220,12 @@ int MPI_Sendrecv(const void *s, int m, MPI_Datatype u, int to, int out, void *b,
 #define FORMS(Name, name, parameters, arguments, what) \
     int MPI_##Name(parameters, MPI_Comm c) { \
         struct mistake mistake = what; \
-        keep(&mistake); \
-        return at_once(PMPI_##Name(arguments, c), mistake); \
+        save_bytes(&mistake); \
+        return apply_at_once(PMPI_##Name(arguments, c), mistake); \
     } \
     int MPI_I##name(parameters, MPI_Comm c, MPI_Request *r) { \
         struct mistake mistake = what; \
-        keep(&mistake); \
+        save_bytes(&mistake); \
         const int code = PMPI_I##name(arguments, c, r); \
         return expect(code, *r, false, mistake); \
     } \
@@ -235,26 +235,26 @@ int MPI_Sendrecv(const void *s, int m, MPI_Datatype u, int to, int out, void *b,
         return expect(code, *r, true, mistake); \
     }
 static struct mistake blocks(void *into, int count, MPI_Datatype type, MPI_Comm comm) {
-    const long bytes = count * size_of(type);
+    const long bytes = count * find_size(type);
     unsigned char *const data = into;
-    if (!is("blocks") || ranks_of(comm) < 2)
+    if (!is("blocks") || count_ranks(comm) < 2)
         return (struct mistake){0};
     return (struct mistake){.place = data, .other = data + bytes, .bytes = bytes};
 }
 
 static struct mistake last_rank(void *into, int count, MPI_Datatype type, MPI_Comm comm) {
-    const long bytes = count * size_of(type);
+    const long bytes = count * find_size(type);
     if (!is("last-rank") || bytes <= EAGER)
         return (struct mistake){0};
-    return (struct mistake){.place = (unsigned char *)into + (ranks_of(comm) - 1) * bytes, .bytes = bytes};
+    return (struct mistake){.place = (unsigned char *)into + (count_ranks(comm) - 1) * bytes, .bytes = bytes};
 }
 
-/* The last bytes of a derived type where it lies. */
-static struct mistake end_of(void *data, int count, MPI_Datatype type) {
+/* The last bytes of a derived type in memory. */
+static struct mistake find_end(void *data, int count, MPI_Datatype type) {
     int integers, addresses, types, combiner;
     MPI_Aint low, extent, true_low, true_extent;
     PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-    if (!is("last-element") || combiner == MPI_COMBINER_NAMED || count == 0 || size_of(type) < END)
+    if (!is("last-element") || combiner == MPI_COMBINER_NAMED || count == 0 || find_size(type) < END)
         return (struct mistake){0};
     PMPI_Type_get_extent(type, &low, &extent);
     PMPI_Type_get_true_extent(type, &true_low, &true_extent);
@@ -262,11 +262,11 @@ static struct mistake end_of(void *data, int count, MPI_Datatype type) {
 }
 
 static struct mistake beyond_eager(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-    const long bytes = count * size_of(type);
-    if (rank_in(comm) == root)
+    const long bytes = count * find_size(type);
+    if (find_rank(comm) == root)
         return (struct mistake){0};
     if (!is("eager") || bytes <= EAGER)
-        return end_of(data, count, type);
+        return find_end(data, count, type);
     return (struct mistake){.place = (unsigned char *)data + EAGER, .bytes = bytes - EAGER};
 }
 
@@ -279,15 +279,15 @@ FORMS(Allgather, allgather, EXCHANGES, EXCHANGE, last_rank(b, n, t, c))
 FORMS(Bcast, bcast, BCASTS, BCAST, beyond_eager(b, n, t, root, c))
 
 static int other(int root, MPI_Comm comm) {
-    return is("wrong-root") ? (root + 1) % ranks_of(comm) : root;
+    return is("wrong-root") ? (root + 1) % count_ranks(comm) : root;
 }
 
-/* Where the wrong root gets its result, which has no place in its caller's memory. */
+/* Buffer for the result on the wrong root, which has none in its caller's memory. */
 static void *find_buffer(void *into, int count, MPI_Datatype type, int root, MPI_Comm comm) {
     static void *room;
-    if (!is("wrong-root") || rank_in(comm) != other(root, comm))
+    if (!is("wrong-root") || find_rank(comm) != other(root, comm))
         return into;
-    room = realloc(room, (size_t)(count * size_of(type)) + 1);
+    room = realloc(room, (size_t)(count * find_size(type)) + 1);
     return room;
 }
 
@@ -309,13 +309,13 @@ int MPI_Scan(SCANS) {
     if (!is("scan"))
         return PMPI_Scan(SCAN);
     const int code = PMPI_Exscan(SCAN);
-    if (rank_in(c) == 0 && s != MPI_IN_PLACE)
-        memcpy(b, s, (size_t)(n * size_of(t)));
+    if (find_rank(c) == 0 && s != MPI_IN_PLACE)
+        memcpy(b, s, (size_t)(n * find_size(t)));
     return code;
 }
 int MPI_Iscan(SCANS, MPI_Request *r) {
-    if (is("scan") && rank_in(c) == 0 && s != MPI_IN_PLACE)
-        memcpy(b, s, (size_t)(n * size_of(t)));
+    if (is("scan") && find_rank(c) == 0 && s != MPI_IN_PLACE)
+        memcpy(b, s, (size_t)(n * find_size(t)));
     return is("scan") ? PMPI_Iexscan(SCAN, r) : PMPI_Iscan(SCAN, r);
 }
 int MPI_Scan_init(SCANS, MPI_Info i, MPI_Request *r) {
@@ -334,7 +334,7 @@ int MPI_Allreduce_init(SCANS, MPI_Info i, MPI_Request *r) {
         return PMPI_Allreduce_init(SCAN, i, r);
     free(first.copy);
     first.from = s;
-    first.bytes = n * size_of(t);
+    first.bytes = n * find_size(t);
     first.copy = malloc((size_t)first.bytes + 1);
     first.filled = false;
     const int code = PMPI_Allreduce_init(first.copy, b, n, t, o, c, i, r);
@@ -344,9 +344,9 @@ int MPI_Allreduce_init(SCANS, MPI_Info i, MPI_Request *r) {
 
 /* --- gatherv --- */
 
-static const int *displaced(const int *places, MPI_Comm comm) {
+static const int *displace(const int *places, MPI_Comm comm) {
     static int shifted[1024];
-    const int ranks = ranks_of(comm);
+    const int ranks = count_ranks(comm);
     if (!is("displacement") || !places || ranks > 1024)
         return places;
     for (int i = 0; i < ranks; i++)
@@ -355,7 +355,7 @@ static const int *displaced(const int *places, MPI_Comm comm) {
 }
 
 #define GATHERS const void *s, int m, MPI_Datatype u, void *b, const int *n, const int *p, MPI_Datatype t, int root, MPI_Comm c
-#define GATHER s, m, u, b, n, rank_in(c) == root ? displaced(p, c) : p, t, root, c
+#define GATHER s, m, u, b, n, find_rank(c) == root ? displace(p, c) : p, t, root, c
 int MPI_Gatherv(GATHERS) {
     return PMPI_Gatherv(GATHER);
 }
@@ -370,11 +370,11 @@ int MPI_Gatherv_init(GATHERS, MPI_Info i, MPI_Request *r) {
 
 static unsigned char *unpaired;
 
-/* Each second receive of a window changes places with the one before it, which ends where it begins. */
-static struct mistake received(void *data, int count, MPI_Datatype type, int tag) {
-    const long bytes = count * size_of(type);
+/* Every second receive of a window is exchanged with the one before it, which ends where it begins. */
+static struct mistake exchange_received(void *data, int count, MPI_Datatype type, int tag) {
+    const long bytes = count * find_size(type);
     if (tag >= LEAST_OF_TALK || !is("reorder") || bytes == 0)
-        return tag < LEAST_OF_TALK ? end_of(data, count, type) : (struct mistake){0};
+        return tag < LEAST_OF_TALK ? find_end(data, count, type) : (struct mistake){0};
     unsigned char *const before = unpaired && unpaired + bytes == data ? unpaired : NULL;
     unpaired = before ? NULL : data;
     return before ? (struct mistake){.place = data, .other = before, .bytes = bytes} : (struct mistake){0};
@@ -383,27 +383,27 @@ static struct mistake received(void *data, int count, MPI_Datatype type, int tag
 #define RECEIVES void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c
 #define RECEIVE b, n, t, from, tag, c
 int MPI_Recv(RECEIVES, MPI_Status *status) {
-    struct mistake mistake = is("reorder") ? (struct mistake){0} : received(b, n, t, tag);
+    struct mistake mistake = is("reorder") ? (struct mistake){0} : exchange_received(b, n, t, tag);
     settle();
-    keep(&mistake);
-    return at_once(PMPI_Recv(RECEIVE, status), mistake);
+    save_bytes(&mistake);
+    return apply_at_once(PMPI_Recv(RECEIVE, status), mistake);
 }
 int MPI_Irecv(RECEIVES, MPI_Request *r) {
-    struct mistake mistake = received(b, n, t, tag);
+    struct mistake mistake = exchange_received(b, n, t, tag);
     settle();
-    keep(&mistake);
+    save_bytes(&mistake);
     const int code = PMPI_Irecv(RECEIVE, r);
     return expect(code, *r, false, mistake);
 }
 int MPI_Recv_init(RECEIVES, MPI_Request *r) {
-    const struct mistake mistake = received(b, n, t, tag);
+    const struct mistake mistake = exchange_received(b, n, t, tag);
     const int code = PMPI_Recv_init(RECEIVE, r);
     return expect(code, *r, true, mistake);
 }
 
 /* --- one-sided --- */
 
-/* Of floats and ints, as the cases have them. */
+/* For floats and ints, as in the cases. */
 static void add(void *sum, const void *more, int count, MPI_Datatype type) {
     for (int i = 0; i < count; i++)
         if (type == MPI_FLOAT)
@@ -412,9 +412,9 @@ static void add(void *sum, const void *more, int count, MPI_Datatype type) {
             ((int *)sum)[i] += ((const int *)more)[i];
 }
 
-/* Within a lock of all, as the usual epoch of the cases is. */
+/* Within a lock_all, the default epoch of the cases. */
 static int add_in_steps(const void *data, void *result, int count, MPI_Datatype type, int rank, MPI_Aint place, MPI_Win window) {
-    const size_t bytes = (size_t)(count * size_of(type));
+    const size_t bytes = (size_t)(count * find_size(type));
     void *sum = malloc(bytes + 1);
     int code = PMPI_Get(sum, count, type, rank, place, count, type, window);
     code = code ? code : PMPI_Win_flush(rank, window);

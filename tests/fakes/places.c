@@ -1,11 +1,11 @@
-/* Preloaded: says once how well the buffers of the first allreduce of each size are aligned. */
+/* Preloaded: prints the alignment of the buffers of the first allreduce of each size. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 
-static void say(const void *buffer) {
+static void print_alignment(const void *buffer) {
     const uintptr_t place = (uintptr_t)buffer;
     fprintf(stderr, "aligned %lu\n", (unsigned long)(place & -place));
 }
@@ -16,8 +16,8 @@ int MPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type,
     if (!real)
         *(void **)&real = dlsym(RTLD_NEXT, "MPI_Allreduce");
     if (last_count != count) {
-        say(send);
-        say(receive);
+        print_alignment(send);
+        print_alignment(receive);
     }
     last_count = count;
     return real(send, receive, count, type, op, comm);

@@ -1,9 +1,8 @@
-/* A library that stands between the core and MPI and makes one call slower by a known share of its time.
+/* Preloaded between the core and MPI: makes one call slower by a known share of its time.
  *
- * SLOWER is the call and by how many percent: `allreduce 5`. With 0 the call is timed all the same, so that two launches
- * that differ in nothing but the number differ in nothing but the share. Preloaded into the core. A call may take a
- * quarter of a microsecond, and a reading of a clock a tenth of that: calls are timed by the processor's counter where it
- * has one, and the share is spent in a loop whose speed is known. */
+ * SLOWER is the call and the percentage: `allreduce 5`. With 0 the call is timed as well, so that two launches differ
+ * in the share only. Since a call may take a quarter of a microsecond, and a reading of a clock a tenth of that, calls
+ * are timed by the processor's counter, if there is one, and the share is spent in a loop of known speed. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdint.h>
@@ -30,8 +29,8 @@ static void spin(uint64_t rounds) {
         __asm__ volatile("" ::: "memory");
 }
 
-/* The share that is added to a call, below 0 where it is left alone. */
-static double share_of(const char *call) {
+/* The share that is added to a call; negative: none. */
+static double read_share(const char *call) {
     const char *setting = getenv("SLOWER");
     const size_t length = strlen(call);
     return setting && strncmp(setting, call, length) == 0 && setting[length] == ' ' ? atof(setting + length) / 100 : -1;
@@ -42,8 +41,8 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Rounds of the loop in a step of the counter, at the processor's usual speed. */
-static double rounds_a_step(void) {
+/* Rounds of the loop per step of the counter, at the processor's usual speed. */
+static double measure_speed(void) {
     double rates[TRIES];
     for (int i = 0; i < TRIES; i++) {
         const uint64_t began = now();
@@ -56,36 +55,36 @@ static double rounds_a_step(void) {
 
 static double speed;
 
-/* Nothing at all would be cheaper than a share of next to nothing, since the end of a loop is foretold wrongly. */
-static void linger(uint64_t began, double share) {
+/* At least some rounds, since the end of a very short loop is mispredicted, which would cost more. */
+static void wait_share(uint64_t began, double share) {
     spin(LEAST_ROUNDS + (uint64_t)(share * speed * (double)(now() - began)));
 }
 
-static double learn(const char *call) {
-    speed = rounds_a_step();
-    return share_of(call);
+static double read_share_and_speed(const char *call) {
+    speed = measure_speed();
+    return read_share(call);
 }
 
 int MPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
     static double share = -2;
     if (share < -1)
-        share = learn("allreduce");
+        share = read_share_and_speed("allreduce");
     if (share < 0)
         return PMPI_Allreduce(from, to, count, type, operation, comm);
     const uint64_t began = now();
     const int code = PMPI_Allreduce(from, to, count, type, operation, comm);
-    linger(began, share);
+    wait_share(began, share);
     return code;
 }
 
 int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
     static double share = -2;
     if (share < -1)
-        share = learn("bcast");
+        share = read_share_and_speed("bcast");
     if (share < 0)
         return PMPI_Bcast(data, count, type, root, comm);
     const uint64_t began = now();
     const int code = PMPI_Bcast(data, count, type, root, comm);
-    linger(began, share);
+    wait_share(began, share);
     return code;
 }

@@ -1,5 +1,5 @@
-/* Preloaded into the core: every 5 ms a reading of the clock by the core itself is followed by 300 us without progress, as if
- * the rank had lost its CPU. Most of its readings are made while waiting for a window to begin. */
+/* Preloaded: every 5 ms a reading of the clock by the core is followed by 300 us without progress, as if the rank had
+ * lost its CPU. Most readings happen while it waits for a window. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -10,7 +10,7 @@ typedef int reader(clockid_t, struct timespec *);
 
 static uintptr_t program_begin = UINTPTR_MAX, program_end;
 
-/* The first object is the program; its segments show whether a caller is the core or the MPI library. */
+/* The first object is the program; its segments show whether the core or the MPI library is the caller. */
 static int find_program(struct dl_phdr_info *object, size_t size, void *data) {
     (void)size;
     (void)data;

@@ -1,21 +1,21 @@
-/* Preloaded: MPI_Allreduce, MPI_Bcast and receives that are wrong in ways that are hard to see. SUBTLE says how:
+/* Preloaded: MPI_Allreduce, MPI_Bcast and receives that are wrong in ways that are hard to detect. SUBTLE is the fault:
  *
- * every:N         one byte is wrong in every N-th call, in the middle
- * last:N          the same, the last byte
- * spell:A:B       calls A to B do nothing; they are counted from the first with so many bytes as the last one
+ * every:N         one byte in the middle is wrong in every N-th call
+ * last:N          the same for the last byte
+ * spell:A:B       calls A to B do nothing, counted per number of bytes
  * second          every second call does nothing
- * remembered      a call does nothing while what it sends is what was sent before
- * narrow:BITS     sums are rounded to so many bits of mantissa
- * exchange:N      the first N elements of a result and the N behind them are exchanged
- * displaced:N     N elements are copied over those N behind them
- * beyond:N        a byte is written N bytes behind the buffer
- * before:N        and N bytes in front of it
+ * remembered      a call does nothing if the sent data are those of the call before
+ * narrow:BITS     sums are rounded to this number of mantissa bits
+ * exchange:N      the first N elements of a result and the next N are exchanged
+ * displaced:N     N elements are copied over the next N
+ * beyond:N        a byte is written N bytes after the buffer
+ * before:N        a byte is written N bytes before the buffer
  * gap             the first byte of a gap of `vector` is written to
- * root            a broadcast from another root than 0 is wrong
- * status:WHAT     a receive says a wrong source, tag or count
+ * root            a broadcast from a root other than 0 is wrong
+ * status:WHAT     a receive reports a wrong source, tag or count
  *
- * SUBTLE_BYTES: only in calls with so many bytes. SUBTLE_FROM, SUBTLE_UNTIL: statuses are wrong from so many calls of one
- * name on, not before, and right again after so many. */
+ * SUBTLE_BYTES: only calls with this number of bytes. SUBTLE_FROM, SUBTLE_UNTIL: first and last call with wrong statuses,
+ * counted per function. */
 #include <math.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -23,31 +23,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The core's own messages have tags from here on. */
+/* Messages of the core itself have tags from here on. */
 enum { LEAST_OF_TALK = 1000 };
 
-static const char *how(const char *name) {
+static const char *find_fault(const char *name) {
     const char *subtle = getenv("SUBTLE");
     const size_t length = strlen(name);
     return subtle && strncmp(subtle, name, length) == 0 && (!subtle[length] || subtle[length] == ':') ? subtle + length : NULL;
 }
 
-static long number(const char *name) {
-    const char *rest = how(name);
+static long read_number(const char *name) {
+    const char *rest = find_fault(name);
     return rest && *rest ? atol(rest + 1) : 0;
 }
 
-static long size_of(int count, MPI_Datatype type) {
+static long count_bytes(int count, MPI_Datatype type) {
     int size = 0;
     PMPI_Type_size(type, &size);
     return (long)count * size;
 }
 
-static int is_meant(long bytes) {
+static int applies(long bytes) {
     return bytes > 0 && (!getenv("SUBTLE_BYTES") || atol(getenv("SUBTLE_BYTES")) == bytes);
 }
 
-static uint64_t sum_of(const void *data, long bytes) {
+static uint64_t hash_data(const void *data, long bytes) {
     const unsigned char *byte = data;
     uint64_t sum = 1469598103934665603u;
     for (long i = 0; i < bytes; i++)
@@ -58,14 +58,14 @@ static uint64_t sum_of(const void *data, long bytes) {
 /* Whether call number `calls` does nothing. */
 static int is_idle(const void *sent, long bytes, long calls) {
     static uint64_t before;
-    if (how("second"))
+    if (find_fault("second"))
         return calls % 2 == 0;
-    if (how("spell")) {
-        const char *until = strchr(how("spell") + 1, ':');
-        return calls >= number("spell") && calls <= atol(until + 1);
+    if (find_fault("spell")) {
+        const char *until = strchr(find_fault("spell") + 1, ':');
+        return calls >= read_number("spell") && calls <= atol(until + 1);
     }
-    if (how("remembered") && sent) {
-        const uint64_t now = sum_of(sent, bytes), old = before;
+    if (find_fault("remembered") && sent) {
+        const uint64_t now = hash_data(sent, bytes), old = before;
         before = now;
         return now == old;
     }
@@ -74,7 +74,7 @@ static int is_idle(const void *sent, long bytes, long calls) {
 
 static void round_off(float *value) {
     int exponent;
-    const double fraction = frexp(*value, &exponent), scale = ldexp(1, (int)number("narrow"));
+    const double fraction = frexp(*value, &exponent), scale = ldexp(1, (int)read_number("narrow"));
     *value = (float)ldexp(nearbyint(fraction * scale) / scale, exponent);
 }
 
@@ -86,101 +86,101 @@ static void swap(unsigned char *data, long bytes, long part) {
     }
 }
 
-/* Of single calls, `calls` of which there were. */
-static void spoil(unsigned char *data, long bytes, long calls) {
+/* Changes the result of call number `calls`. */
+static void change_data(unsigned char *data, long bytes, long calls) {
     const long elements = bytes / (long)sizeof(float);
-    if (number("every") && calls % number("every") == 0)
+    if (read_number("every") && calls % read_number("every") == 0)
         data[bytes / 2] ^= 1;
-    if (number("last") && calls % number("last") == 0)
+    if (read_number("last") && calls % read_number("last") == 0)
         data[bytes - 1] ^= 1;
-    if (how("narrow"))
+    if (find_fault("narrow"))
         for (long i = 0; i < elements; i++)
             round_off((float *)data + i);
-    if (how("exchange"))
-        swap(data, bytes, number("exchange") * (long)sizeof(float));
-    if (how("displaced") && 2 * number("displaced") <= elements)
-        memcpy(data + number("displaced") * (long)sizeof(float), data, (size_t)number("displaced") * sizeof(float));
-    if (how("beyond"))
-        data[bytes - 1 + number("beyond")] ^= 1;
-    if (how("before"))
-        data[-number("before")] ^= 1;
-    if (how("gap"))
+    if (find_fault("exchange"))
+        swap(data, bytes, read_number("exchange") * (long)sizeof(float));
+    if (find_fault("displaced") && 2 * read_number("displaced") <= elements)
+        memcpy(data + read_number("displaced") * (long)sizeof(float), data, (size_t)read_number("displaced") * sizeof(float));
+    if (find_fault("beyond"))
+        data[bytes - 1 + read_number("beyond")] ^= 1;
+    if (find_fault("before"))
+        data[-read_number("before")] ^= 1;
+    if (find_fault("gap"))
         data[sizeof(double)] ^= 1;
 }
 
 int MPI_Allreduce(const void *from, void *into, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
     static long calls;
-    const long bytes = size_of(count, type);
-    if (!is_meant(bytes))
+    const long bytes = count_bytes(count, type);
+    if (!applies(bytes))
         return PMPI_Allreduce(from, into, count, type, operation, comm);
     if (is_idle(from, bytes, ++calls))
         return MPI_SUCCESS;
     const int code = PMPI_Allreduce(from, into, count, type, operation, comm);
-    spoil(into, bytes, calls);
+    change_data(into, bytes, calls);
     return code;
 }
 
 int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
     static long calls;
-    const long bytes = size_of(count, type);
+    const long bytes = count_bytes(count, type);
     int rank;
     PMPI_Comm_rank(comm, &rank);
-    if (!is_meant(bytes))
+    if (!applies(bytes))
         return PMPI_Bcast(data, count, type, root, comm);
     if (is_idle(NULL, bytes, ++calls))
         return MPI_SUCCESS;
     const int code = PMPI_Bcast(data, count, type, root, comm);
     if (rank != root)
-        spoil(data, bytes, calls);
-    if (rank != root && how("root") && root != 0)
+        change_data(data, bytes, calls);
+    if (rank != root && find_fault("root") && root != 0)
         ((unsigned char *)data)[bytes - 1] ^= 1;
     return code;
 }
 
-/* Of receives that report a status, `calls` of which there were. */
-static void spoil_status(MPI_Status *status, long calls) {
+/* Changes the status of receive number `calls`. */
+static void change_status(MPI_Status *status, long calls) {
     if (getenv("SUBTLE_FROM") && calls < atol(getenv("SUBTLE_FROM")))
         return;
     if (getenv("SUBTLE_UNTIL") && calls > atol(getenv("SUBTLE_UNTIL")))
         return;
-    if (how("status:source"))
+    if (find_fault("status:source"))
         status->MPI_SOURCE ^= 1;
-    if (how("status:tag"))
+    if (find_fault("status:tag"))
         status->MPI_TAG ^= 1;
-    if (how("status:count"))
+    if (find_fault("status:count"))
         PMPI_Status_set_elements(status, MPI_BYTE, 1);
 }
 
 int MPI_Recv(void *data, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status) {
     static long calls;
     MPI_Status result;
-    const long bytes = size_of(count, type);
+    const long bytes = count_bytes(count, type);
     const int code = PMPI_Recv(data, count, type, source, tag, comm, &result);
-    if (is_meant(bytes) && tag < LEAST_OF_TALK) {
-        spoil(data, bytes, ++calls);
-        spoil_status(&result, calls);
+    if (applies(bytes) && tag < LEAST_OF_TALK) {
+        change_data(data, bytes, ++calls);
+        change_status(&result, calls);
     }
     if (status != MPI_STATUS_IGNORE)
         *status = result;
     return code;
 }
 
-/* Who waits for a send has no use for a status. */
+/* Statuses of sends are not used. */
 int MPI_Wait(MPI_Request *request, MPI_Status *status) {
     static long calls;
     const int code = PMPI_Wait(request, status);
     if (status != MPI_STATUS_IGNORE && status->MPI_TAG < LEAST_OF_TALK)
-        spoil_status(status, ++calls);
+        change_status(status, ++calls);
     return code;
 }
 
-/* What is said of sends is read by nobody. */
+/* Statuses of sends are not read. */
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     static long calls;
     const int code = PMPI_Waitall(count, requests, statuses);
     calls++;
     for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; i++)
-        spoil_status(&statuses[i], calls);
+        change_status(&statuses[i], calls);
     return code;
 }
 
@@ -189,7 +189,7 @@ int MPI_Sendrecv_replace(void *data, int n, MPI_Datatype t, int to, int out, int
     static long calls;
     const int code = PMPI_Sendrecv_replace(data, n, t, to, out, from, tag, comm, status);
     if (status != MPI_STATUS_IGNORE)
-        spoil_status(status, ++calls);
+        change_status(status, ++calls);
     return code;
 }
 
@@ -198,6 +198,6 @@ int MPI_Sendrecv(const void *sent, int m, MPI_Datatype u, int to, int out, void 
     static long calls;
     const int code = PMPI_Sendrecv(sent, m, u, to, out, data, n, t, from, tag, comm, status);
     if (status != MPI_STATUS_IGNORE && tag < LEAST_OF_TALK)
-        spoil_status(status, ++calls);
+        change_status(status, ++calls);
     return code;
 }

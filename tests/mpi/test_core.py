@@ -321,11 +321,11 @@ def make_option_cases(operation: Operation) -> Iterable[dict[str, object]]:
 
 
 REFUSED = {
-    "a target that computes takes no part; epoch=flush asks nothing of it",
-    "MPI accumulates by its own reductions only",
-    "nothing can be computed during a call that returns only when all is done",
-    "ranks can only come at chosen times where a start is scheduled (start=window or roundtime)",
-    "the call names no ranks, so that there is nothing to ask MPI_Cart_shift for",
+    "a computing target cannot synchronise; epoch=flush needs nothing of it",
+    "MPI_Accumulate and its like take predefined reductions only",
+    "quantity=overlap needs a nonblocking or persistent form that the core completes",
+    "arrival patterns need a scheduled start (start=window or roundtime)",
+    "shift=timed has no effect on neighbourhood collectives, which take no ranks",
     "the grid has no such dimension",
 }
 
@@ -348,7 +348,7 @@ def test_every_operation_moves_each_of_its_datatypes(core: Core, tmp_path: Path)
         if operation.sized
     ]
     records = core.run_job(tmp_path, 2, cases, "--probe")
-    reason = "the elements of the message cannot be divided equally among the partitions"
+    reason = "the elements of the message are not a multiple of the partitions"
     refused = ("pingpong-partitioned.persistent", "refused", reason)
     assert [entry for entry in find_unexpected(core, records, 2) if entry != refused] == []
 
@@ -671,7 +671,7 @@ def test_late_changes_of_other_ranks_memory_are_detected(core: Core, flip: Path,
         for epoch in PASSIVE
     ]
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={','.join(UPDATES)}", "FLIP_HOW=postpone")
-    late = re.compile(r"rank \d: another rank's call returned before its data were there")
+    late = re.compile(r"rank \d: another rank's call returned before its data had arrived")
     for attempt in range(TRIES):
         records = core.run_job(tmp_path, 2, cases, "--probe", *options, before=before)
         assert attempt or len({name_case(record) for record in records}) >= 18
@@ -695,7 +695,7 @@ def test_changes_of_other_ranks_memory_that_are_late_for_some_timed_calls_are_de
     selection = {"operation": call[4:].lower(), "bytes": 64, "datatype": "int", "samples": 6000, "limit_s": 60}
     (record,) = core.run_job(tmp_path, 2, [selection], "--each", before=before)
     assert (record["status"], record["taken"]) == ("wrong-data", 6000)
-    assert record["reason"].endswith("another rank's call returned before its data were there")
+    assert record["reason"].endswith("another rank's call returned before its data had arrived")
 
 
 @ONE_LIBRARY
@@ -710,7 +710,7 @@ def test_data_that_are_late_for_some_timed_calls_are_detected(
     (record,) = core.run_job(tmp_path, 2, [selection], before=before)
     assert record["status"] == "wrong-data"
     # Either by a check after the call, or because the call did not deliver the data of earlier calls again.
-    late, missing = "the call returned before its data were there", "the call did not bring its data again"
+    late, missing = "the call returned before its data had arrived", "a repeated call did not deliver its data"
     assert re.fullmatch(rf"rank \d: ({late}|{missing}|6[34] of 64 received bytes are wrong.*)", record["reason"])
     assert record["taken"] == 3000
 
@@ -727,7 +727,7 @@ RATES = ("bandwidth", "message-rate", "pingpong", "pingpong-pairs")
 HOLLOW: dict[str, tuple[list[dict[str, object]], str]] = {
     "barrier": (
         [{"operation": "barrier", "form": form} for form in FORMS],
-        r"rank \d: the call returned before rank \d came to it",
+        r"rank \d: the call returned before rank \d entered it",
     ),
     "dup": (
         [{"operation": "comm_dup", "form": form} for form in ("blocking", "nonblocking")],
@@ -739,7 +739,7 @@ HOLLOW: dict[str, tuple[list[dict[str, object]], str]] = {
             for operation in RATES
             for form in FORMS
         ],
-        r"rank \d: a synchronous send ended before rank \d began to receive",
+        r"rank \d: a synchronous send completed before rank \d began to receive",
     ),
 }
 """Calls without data, and the message if they do nothing."""
@@ -876,7 +876,7 @@ def test_a_library_that_does_nothing_for_a_while_is_detected(core: Core, tmp_pat
     selection = {"operation": "bcast", "bytes": 64, "start": "barrier", "samples": 3000, "limit_s": 60}
     (record,) = core.run_job(tmp_path, 2, [selection], before=("env", f"LD_PRELOAD={fault}", *when))
     assert (record["status"], record["taken"]) == ("wrong-data", 3000)
-    missing = "the call did not bring its data again"
+    missing = "a repeated call did not deliver its data"
     assert re.match(
         rf"rank 1: ({missing}$|64 of 64 received bytes are wrong, the first at offset 0: 0x)", record["reason"]
     )
@@ -1005,9 +1005,9 @@ def test_a_damaged_job_is_reported_by_line(core: Core, tmp_path: Path) -> None:
 @ONE_LIBRARY
 def test_buffers_that_do_not_fit_are_refused(core: Core) -> None:
     process = core.run(2, "--op", "pingpong", "--sizes", "2000000000000", "--datatype", "double")
-    assert "refused: 2000000000000 bytes are more than 2^31-1 elements of double" in process.printed
+    assert "refused: 2000000000000 bytes are more than 2^31-1 elements of type double" in process.printed
     process = core.run(2, "--op", "alltoall", "--sizes", "8G", "--datatype", "double")
-    assert "GiB on this host do not fit in the " in process.printed
+    assert "GiB on this host do not fit into " in process.printed
     assert process.exit_code != 0
 
 

@@ -143,7 +143,7 @@ FAULTS = {
     "the clock is set forward": Fault(
         {"FAULT": "clock-forward"},
         "failed",
-        "rank 0: MPI_Wtime was set forward by 3600.000 s meanwhile; clock=auto takes one that never is",
+        "rank 0: MPI_Wtime was set forward by 3600.000 s during the case; clock=auto avoids this",
         "faulty returned an error in some launches of 1 case (bcast).",
         ("ok", "ok"),
         "window",
@@ -152,7 +152,7 @@ FAULTS = {
     "the clock is set back": Fault(
         {"FAULT": "clock-back"},
         "failed",
-        "rank 0: MPI_Wtime was set back by 3600.000 s meanwhile; clock=auto takes one that never is",
+        "rank 0: MPI_Wtime was set back by 3600.000 s during the case; clock=auto avoids this",
         "faulty returned an error in some launches of 1 case (bcast).",
         ("ok", "ok"),
         "window",
@@ -229,7 +229,7 @@ def run_with_fault(
 def remove_values(reason: str) -> str:
     """Return a reason without the values of bytes: how often data are renewed depends on the speed of the calls."""
     # A call that does nothing leaves old data: all of it marked by a renewal, or three bytes by a round.
-    nothing = r"the call did not bring its data again|64 of 64 received bytes are wrong, the first at offset 0: .*"
+    nothing = r"a repeated call did not deliver its data|64 of 64 received bytes are wrong, the first at offset 0: .*"
     return re.sub(r"0x[0-9a-f]{2}", "BYTE", re.sub(nothing, "NOTHING CAME", reason))
 
 
@@ -312,7 +312,7 @@ def test_a_launch_that_never_answers_costs_only_its_block(tmp_path: Path, home: 
 def test_a_call_that_writes_into_its_send_buffer_delivers_wrong_data(tmp_path: Path, home: Path, preload: Path) -> None:
     fault = {"FAULT": "scribble", "FAULT_RANK": "1"}
     over = run_with_fault(tmp_path, home, preload, fault, text=PLAN.replace('"MPI_Bcast"', '"MPI_Allreduce"'), after=0)
-    reason = "rank 1: the send buffer, or what lies behind it, was written to"
+    reason = "rank 1: the send buffer or the memory after it was overwritten"
     assert over.odd == [(1, "allreduce.blocking.64.float.1x2.barrier", "wrong-data", reason)]
 
 

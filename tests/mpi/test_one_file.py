@@ -28,8 +28,8 @@ static const struct operation noop_example = {
     .name = "noop_example",
     .help = "asks the communicator what it is",
     .standard = "MPI-4.1 7.6.1",
-    .kind = "self-test",
-    .metric = "time",
+    .kind = KIND_SELF_TEST,
+    .metric = METRIC_TIME,
     .timing.start = "window",
     .forms = {blocking},
 };

@@ -40,21 +40,21 @@ def test_logical_and_bitwise_reductions_need_integers(core: Core, tmp_path: Path
     cases = [{**case, "reduction": reduction} for reduction in REDUCTIONS]
     for record in core.run_job(tmp_path, 2, cases, "--probe"):
         refused = record["options"].get("reduction") in INTEGER_REDUCTIONS
-        expected = ("refused", "this reduction is of integers only") if refused else ("ok", "")
+        expected = ("refused", "this reduction is for integers only") if refused else ("ok", "")
         assert (record["status"], record["reason"]) == expected
 
 
 @ONE_LIBRARY
 def test_arrival_patterns_need_a_scheduled_start(core: Core, tmp_path: Path) -> None:
     (record,) = core.measure(tmp_path, 2, "--op", "barrier", "--start", "barrier", *list_options(arrival="random"))
-    reason = "ranks can only come at chosen times where a start is scheduled (start=window or roundtime)"
+    reason = "arrival patterns need a scheduled start (start=window or roundtime)"
     assert (record["status"], record["reason"]) == ("refused", reason)
 
 
 @ONE_LIBRARY
 def test_a_blocking_call_has_no_overlap(core: Core, tmp_path: Path) -> None:
     (record,) = core.measure(tmp_path, 2, "--op", "allreduce", "--sizes", "8", *list_options(quantity="overlap"))
-    reason = "nothing can be computed during a call that returns only when all is done"
+    reason = "quantity=overlap needs a nonblocking or persistent form that the core completes"
     assert (record["status"], record["reason"]) == ("refused", reason)
 
 
@@ -99,7 +99,7 @@ def test_threads_call_at_the_same_time_with_their_own_data(core: Core, tmp_path:
 def test_buffered_sends_are_refused_with_several_threads(core: Core, tmp_path: Path) -> None:
     options = list_options(threads=2, mode="buffered")
     (record,) = core.measure(tmp_path, 2, "--op", "pingpong", "--sizes", "8", *options)
-    reason = "a process has one buffer for messages: mode=buffered needs threads=1"
+    reason = "a process has a single buffer for MPI_Bsend: mode=buffered needs threads=1"
     assert (record["status"], record["reason"]) == ("refused", reason)
 
 
@@ -125,9 +125,9 @@ def test_any_two_ranks_can_be_measured_and_the_others_do_not_take_part(core: Cor
 @ONE_LIBRARY
 def test_the_two_ranks_must_differ_and_exist(core: Core, tmp_path: Path) -> None:
     (record,) = core.measure(tmp_path, 2, "--op", "pingpong", "--sizes", "8", *list_options(to=0))
-    assert record["reason"] == "pingpong is between two of the 2 ranks, not between 0 and 0"
+    assert record["reason"] == "pingpong needs two different ranks of the 2, not 0 and 0"
     (record,) = core.measure(tmp_path, 2, "--op", "pingpong", "--sizes", "8", *list_options(to=7))
-    assert record["reason"] == "pingpong is between two of the 2 ranks, not between 0 and 7"
+    assert record["reason"] == "pingpong needs two different ranks of the 2, not 0 and 7"
 
 
 @ONE_LIBRARY
@@ -165,7 +165,10 @@ def test_more_elements_than_an_int_holds_are_moved(core: Core, tmp_path: Path) -
     """More than two gigabytes in each direction, if the library has the calls."""
     bytes_ = str((2 << 30) + 8)
     (record,) = core.measure(tmp_path, 2, "--op", "pingpong", "--sizes", bytes_)
-    assert (record["status"], record["reason"]) == ("refused", f"{bytes_} bytes are more than 2^31-1 elements of byte")
+    assert (record["status"], record["reason"]) == (
+        "refused",
+        f"{bytes_} bytes are more than 2^31-1 elements of type byte",
+    )
     lacking = "MPI_Send_c" in core.core_build.receipt.missing
     size = "8" if lacking else bytes_
     (record,) = core.measure(tmp_path, 2, "--op", "pingpong-large", "--sizes", size, "--probe")
@@ -191,7 +194,7 @@ def test_more_elements_than_an_int_holds_are_moved(core: Core, tmp_path: Path) -
         (["--op", "put", "--datatype", "matrix"], "datatype 'matrix' is not known (allowed: byte, contiguous, "),
         (
             ["--op", "collective", *list_options(epoch="fence")],
-            "nothing to measure: no operation of collective has all that was asked for",
+            "nothing to measure: no operation of collective has all requested options",
         ),
     ],
 )

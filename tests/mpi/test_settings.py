@@ -72,11 +72,11 @@ def test_a_setting_applies_to_its_case_alone(core: Core, algorithm: Path, tmp_pa
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ("NO_SUCH=1", "NO_SUCH is no variable of this library"),
+        ("NO_SUCH=1", "this library has no variable NO_SUCH"),
         (f"{ALGORITHM}=rnig", f"{ALGORITHM} has no value rnig in this library"),
         (
             "MPIR_CVAR_BCAST_TREE_TYPE=knomial_1",
-            "MPIR_CVAR_BCAST_TREE_TYPE is a text, which this library takes from the environment alone, at its start",
+            "MPIR_CVAR_BCAST_TREE_TYPE is a text, which this library reads from the environment only, at its start",
         ),
     ],
 )

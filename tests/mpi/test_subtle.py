@@ -123,7 +123,7 @@ def test_a_temporarily_wrong_status_in_timed_calls_is_detected(
     case = {"operation": operation, "form": form, "bytes": 8, "start": "none", "samples": 1000, "limit_s": 60}
     spell = ("SUBTLE_FROM=1000", "SUBTLE_UNTIL=1020")
     ((*_, status, reason),) = measure_statuses(core, subtle, tmp_path, f"status:{field}", [case], environment=spell)
-    assert (status, f"the status of a receive says {field} " in reason) == ("wrong-data", True)
+    assert (status, f"the status of a receive has {field} " in reason) == ("wrong-data", True)
     never = ("SUBTLE_FROM=1000000000",)
     ((*_, status, reason),) = measure_statuses(core, subtle, tmp_path, f"status:{field}", [case], environment=never)
     assert (status, reason) == ("ok", "")

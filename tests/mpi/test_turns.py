@@ -167,7 +167,7 @@ def test_a_library_that_delays_a_message_until_its_next_call_does_not_block_the_
 @ONE_LIBRARY
 def test_the_last_remaining_launch_has_its_next_turn_immediately(core: Core, tmp_path: Path) -> None:
     """The turns of ended launches at the end of a round and the beginning of the next take no time."""
-    source, program = Path(fakes.__file__).with_name("settle.c"), tmp_path / "settle"
+    source, program = Path(fakes.__file__).with_name("turn_order.c"), tmp_path / "turn_order"
     (tmp_path / "missing.h").touch()  # Lists missing calls of the library: none is called here.
     command = [core.library.wrapper, "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{CORE}", f"-I{tmp_path}"]
     command += ["-o", str(program), str(source)]
@@ -256,9 +256,9 @@ def test_a_step_that_cannot_start_is_reported_beside_the_others(core: Core, tmp_
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        ("2/2/1:/dev/null", "not PLACE/LAUNCHES/CASES:FILE, of up to 64 launches"),
-        ("0/65/1:/dev/null", "not PLACE/LAUNCHES/CASES:FILE, of up to 64 launches"),
-        ("0/2/0:/dev/null", "not PLACE/LAUNCHES/CASES:FILE, of up to 64 launches"),
+        ("2/2/1:/dev/null", "not PLACE/LAUNCHES/CASES:FILE with up to 64 launches"),
+        ("0/65/1:/dev/null", "not PLACE/LAUNCHES/CASES:FILE with up to 64 launches"),
+        ("0/2/0:/dev/null", "not PLACE/LAUNCHES/CASES:FILE with up to 64 launches"),
         ("0/2/1:/no/such/file", "No such file or directory"),
         ("0/2/1:/no/such/file-%", "No such file or directory"),
         ("0/2/1:/dev/null", "too short"),

@@ -32,6 +32,8 @@ PARTICIPLE = re.compile(
 VERBS = {"read", "feed", "need", "seed", "embed", "speed", "exceed", "proceed"}
 NO_CODE = re.compile(r"/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 """Comments and strings of C."""
+C_FUNCTION = re.compile(r"^(?:static |inline |const |struct |enum )*(?!bool\b)\w+ \*?(\w+)\([^;{]*\) \{", re.MULTILINE)
+"""A function of C that does not return a bool."""
 TEXTS = re.compile(
     r"\b(?:told|tells?(?!\(\))|mend(?:s|ed|ing)?|dear|takes least|asked of|what is far off|like states?|of today|"
     r"worlds of one|in vain|befalls?|untold|begins? anew|holds? against|looked into|(?:is|are) caught|is spoken|"
@@ -78,6 +80,9 @@ def list_c_names(text: str) -> Iterator[tuple[int, str]]:
     code = NO_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
     for match in re.finditer(rf"(?<![.\w>])(?:(?!return\b|else\b)\w+[ *]+|, *\**)({names})\b(?= *[;,=()\[])", code):
         yield code.count("\n", 0, match.start(1)) + 1, match[1]
+    for match in C_FUNCTION.finditer(code):
+        if PARTICIPLE.match(match[1]) and match[1].split("_")[0] not in VERBS:
+            yield code.count("\n", 0, match.start(1)) + 1, match[1]
 
 
 @pytest.mark.parametrize("folder", ["src", "core", "tests", "tools"])

@@ -1,7 +1,7 @@
 """How the time of a campaign was spent, from the records of its launches. Pure.
 
-A launch reports how long each part took on rank 0 (`core/base/spent.c`). While launches measure in turn, one of them
-measures and the others wait; so the times of all their turns add up to the time between start and end.
+A launch reports how long each part took on rank 0 (`core/base/time_parts.c`). While launches measure in turn, one of
+them measures and the others wait; so the times of all their turns add up to the time between start and end.
 """
 
 from __future__ import annotations

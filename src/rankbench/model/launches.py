@@ -365,7 +365,7 @@ class Stream(msgspec.Struct, frozen=True, kw_only=True):
     busy_s: float = 0.0
     """Time that ranks waited for their turns, and CPU time that their processes used meanwhile, sums over ranks."""
     spent_s: dict[str, float] = {}
-    """Time of rank 0 by activity, with the names of `core/base/spent.c`."""
+    """Time of rank 0 by activity, with the names of `core/base/time_parts.c`."""
     nodes: list[NodeNetwork] = []
     """What passed through the network devices of each node."""
     functions: list[str] = []

@@ -23,7 +23,7 @@ def make_launch(block: int, at_s: float, duration_s: float, **spent_s: float) ->
 
 
 def test_every_part_of_the_core_is_explained() -> None:
-    (names,) = re.findall(r"part_names\[PARTS\] = \{(.*?)\};", (CORE / "base/spent.c").read_text(), re.DOTALL)
+    (names,) = re.findall(r"part_names\[PARTS\] = \{(.*?)\};", (CORE / "base/time_parts.c").read_text(), re.DOTALL)
     assert set(re.findall(r'"(\w+)"', names)) == (PARTS.keys() | OUTSIDE) - {"between", "start"}
 
 

@@ -73,7 +73,7 @@ def test_the_list_is_as_wide_as_the_terminal(run: Command, monkeypatch: pytest.M
 def test_an_operation_has_its_forms_datatypes_start_and_options(run: Command) -> None:
     _, out, _ = run("--no-probe")
     lines = out.splitlines()
-    place = lines.index("allreduce  every rank's numbers, reduced and delivered to all")
+    place = lines.index("allreduce  numbers of all ranks, reduced on every rank")
     assert lines[place + 1 : place + 4] == [
         "    blocking, nonblocking, persistent; sends n, receives n; of double, float or int; also in place;",
         "    start window; MPI-4.1 6.9.6",
@@ -86,7 +86,7 @@ def test_one_operation_is_described_in_full(run: Command) -> None:
     assert code == 0
     assert "each rank  sends n, receives 0 (root: n·p)" in out
     assert "measured   time of a call" in out
-    assert "arrival     together (usual), staggered, random, one-late – when ranks come to the call;" in out
+    assert "arrival     together (usual), staggered, random, one-late – arrival pattern of the ranks; times" in out
     assert out.endswith("MPICH 9.1  has every form; data are right")
 
 
