@@ -97,13 +97,13 @@ static bool read_extents(const char *text, int64_t *value) {
     return false;
 }
 
-static void write_extents(int64_t value, char choices[NAME_BYTES]) {
+static void write_extents(int64_t value, char text[NAME_BYTES]) {
     int length = 0;
     if (!value)
-        snprintf(choices, NAME_BYTES, "auto");
+        snprintf(text, NAME_BYTES, "auto");
     for (; value; value >>= EXTENT_BITS)
         length +=
-            snprintf(choices + length, (size_t)(NAME_BYTES - length), "%s%d", length ? "x" : "", (int)(value & MOST_EXTENT));
+            snprintf(text + length, (size_t)(NAME_BYTES - length), "%s%d", length ? "x" : "", (int)(value & MOST_EXTENT));
 }
 
 bool parse_value(const struct choice *choice, const char *text, int64_t *value) {
@@ -119,13 +119,13 @@ bool parse_value(const struct choice *choice, const char *text, int64_t *value) 
     return *text && !*end && *value >= choice->least && *value <= choice->most;
 }
 
-void format_value(const struct choice *choice, int64_t value, char choices[NAME_BYTES]) {
+void format_value(const struct choice *choice, int64_t value, char text[NAME_BYTES]) {
     if (choice->extents)
-        write_extents(value, choices);
+        write_extents(value, text);
     else if (choice->names)
-        snprintf(choices, NAME_BYTES, "%s", choice->names[value]);
+        snprintf(text, NAME_BYTES, "%s", choice->names[value]);
     else
-        snprintf(choices, NAME_BYTES, "%lld", (long long)value);
+        snprintf(text, NAME_BYTES, "%lld", (long long)value);
 }
 
 int64_t read_choice(const struct call *call, const struct choice *choice) {

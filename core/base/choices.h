@@ -26,6 +26,6 @@ int list_choices(const struct operation *operation, const struct choice *choices
 int64_t find_default_value(const struct choice *choice);
 /* Returns false if the text is not a value of the choice. */
 bool parse_value(const struct choice *choice, const char *text, int64_t *value);
-void format_value(const struct choice *choice, int64_t value, char choices[NAME_BYTES]);
+void format_value(const struct choice *choice, int64_t value, char text[NAME_BYTES]);
 
 #endif
