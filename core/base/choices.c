@@ -102,8 +102,7 @@ static void write_extents(int64_t value, char text[NAME_BYTES]) {
     if (!value)
         snprintf(text, NAME_BYTES, "auto");
     for (; value; value >>= EXTENT_BITS)
-        length +=
-            snprintf(text + length, (size_t)(NAME_BYTES - length), "%s%d", length ? "x" : "", (int)(value & MOST_EXTENT));
+        length += snprintf(text + length, (size_t)(NAME_BYTES - length), "%s%d", length ? "x" : "", (int)(value & MOST_EXTENT));
 }
 
 bool parse_value(const struct choice *choice, const char *text, int64_t *value) {
