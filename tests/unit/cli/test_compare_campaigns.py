@@ -47,11 +47,11 @@ def test_another_version_of_a_library_is_compared_with_the_older_one(
         "case              candidate     then      now  ratio    interval       p",
         "─" * 72,
         "allreduce 8 B     alpha-1.1   502 ns   658 ns  1.31×  1.31–1.31×  <0.001",
-        "allreduce 8 B          beta   502 ns   502 ns      ~  1.00–1.00×   1.000",
+        "allreduce 8 B     beta        502 ns   502 ns      ~  1.00–1.00×   1.000",
         "allreduce 64 KiB  alpha-1.1  16.9 µs  16.9 µs      ~  1.00–1.00×   1.000",
-        "allreduce 64 KiB       beta  16.9 µs  16.9 µs      ~  1.00–1.00×   1.000",
+        "allreduce 64 KiB  beta       16.9 µs  16.9 µs      ~  1.00–1.00×   1.000",
         "barrier           alpha-1.1   500 ns   500 ns      ~  1.00–1.00×   1.000",
-        "barrier                beta   500 ns   500 ns      ~  1.00–1.00×   1.000",
+        "barrier           beta        500 ns   500 ns      ~  1.00–1.00×   1.000",
         "",
         "Matched: alpha-1.1 against alpha-1.0 (the same family); beta against beta (the same name).",
         "alpha-1.1 differs from alpha-1.0: library alpha 1.0 then, alpha 1.1 now.",
@@ -121,7 +121,7 @@ def test_a_change_that_the_raw_probes_show_too_is_marked(tmp_path: Path, capsys:
     make_night(tmp_path / "new", make_slower("beta", "barrier", 1.1), exchange_ns=56)
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     lines = read_lines(capsys)
-    assert "barrier                beta   500 ns   550 ns  1.10×°  1.10–1.10×  <0.001" in lines
+    assert "barrier           beta        500 ns   550 ns  1.10×°  1.10–1.10×  <0.001" in lines
     assert (
         f"{UNCONTROLLED}Without MPI, handing a cache line to another CPU takes 1.12× and copying takes 1.00× the "
         f"earlier time; 1 ratio (°) is no larger than that.{BETTER}"

@@ -166,7 +166,7 @@ def test_starts_and_ranks_have_sections_if_there_are_several(page: str, tmp_path
         "With none times are 0.40× those of window (median of 4 values, 0.40× to 0.40×; 4 differ significantly)."
         in section
     )
-    assert "one call after the other" in section
+    assert "calls in a loop without synchronisation" in section
     assert 'data-key="allreduce.blocking.8.float.socket.window"' in section
     assert 'data-table="starts"' in section
     assert '<a href="#starts">Starts</a>' in html
