@@ -51,6 +51,8 @@ struct control {
     int32_t stages, renewed;
     /* Calls so far, and the number at which data are renewed next. */
     int64_t calls, next_renewal;
+    /* Time of rounds before the last stage. */
+    double rounds_before_s;
 };
 
 static int clamp(double value, int least, int most) {
@@ -185,9 +187,13 @@ static bool update_from_stage(const struct timing *timing, struct control *contr
     return update_pace(&control->pace, &control->pacing, &course);
 }
 
+/* Times are those of the slowest rank. If that rank lost its CPU, they may exceed the time that the stage took here. */
 static void count_calls(const struct timing *timing, const struct control *control, const struct sample *scored) {
+    double calls_ns = 0;
     for (int i = 0; i < control->stage_plan.rounds; i++)
-        move_part_time(PART_ROUNDS, PART_CALLS, find_run_ns(timing, scored[i].time_ns) * control->stage_plan.repeats);
+        calls_ns += find_run_ns(timing, scored[i].time_ns) * control->stage_plan.repeats;
+    const double stage_ns = 1e9 * (read_part_s(PART_ROUNDS) - control->rounds_before_s);
+    move_part_time(PART_ROUNDS, PART_CALLS, fmin(calls_ns, stage_ns));
 }
 
 /* Records the samples of a stage, and updates the pace. */
@@ -410,6 +416,7 @@ int measure(const struct timing *timing, struct measurement *into) {
         }
         control.stages++;
         control.calls += (control.stage_plan.lead + control.stage_plan.rounds) * (int64_t)control.stage_plan.repeats;
+        control.rounds_before_s = read_part_s(PART_ROUNDS);
         switch_part(PART_ROUNDS);
         code = first_error(code, time_stage(timing, timing->start, &control.stage_plan, into, samples));
         switch_part(PART_STEER);
