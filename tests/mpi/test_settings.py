@@ -178,7 +178,7 @@ def test_a_broken_rules_file_of_open_mpi_has_no_effect(text: str, slower: bool, 
         "coll_tuned_dynamic_rules_filename": str(tmp_path / "rules.conf"),
     }
     plan = 'operations = ["bcast"]\nsizes = "256K"\nplacements = ["socket"]'
-    assert bool(measure_tuned("openmpi", settings, plan, tmp_path, home).slower) == slower
+    assert (measure_tuned("openmpi", settings, plan, tmp_path, home).overall.mean > 2) == slower
 
 
 def list_rules(library: Library, target: tuners.Target) -> list[Rule]:
