@@ -13,6 +13,10 @@ enum { AGAIN_SHORTER = 4 };
 enum { FIRST_MARGIN_NS = 20000, MOST_MARGIN_NS = 50000000, MARGIN_SHRINKS_BY = 32, FIRST_SLACK_NS = 3000 };
 /* After longer calls, traces of messages in caches and queues do not matter. */
 enum { LONG_NS = 1000000, LEAST_TOLERANCE_NS = 100 };
+/* Rounds of which one median is compared, rounds of the shortest stage in which this is done, and how long rounds that are
+ * not recorded may take in a stage. A stage has settled if the median differs by less than this share. */
+enum { SETTLING_ROUNDS = 4, LEAST_SETTLING_ROUNDS = 16, MOST_SETTLING_NS = 200000 };
+static const double SETTLED_SHARE = 0.1;
 /* Share of the time limit for the warm-up, by its estimate and by the clock. */
 static const double WARM_UP_SHARE = 0.1, MOST_WARM_UP_SHARE = 0.5;
 /* A round may begin late by a few readings of the clock, or by a share of its time. */
@@ -47,6 +51,30 @@ static int64_t clamp(int64_t value, int64_t least, int64_t most) {
     return value < least ? least : value > most ? most : value;
 }
 
+/* --- begin of a stage --- */
+
+static double find_middle(const double *times_ns, int count) {
+    return (find_quantile(times_ns, count, 0.34) + find_quantile(times_ns, count, 0.67)) / 2;
+}
+
+/* Counts the first rounds of a stage that differ from its second half: the messages before them leave traces in caches and
+ * queues, for one library more than for another. */
+static int32_t count_unsettled(const double *times_ns, int count) {
+    if (count < LEAST_SETTLING_ROUNDS)
+        return 0;
+    const double usual_ns = find_middle(times_ns + count / 2, count - count / 2);
+    int32_t rounds = 0;
+    while (rounds + SETTLING_ROUNDS <= count / 2 &&
+           fabs(find_middle(times_ns + rounds, SETTLING_ROUNDS) - usual_ns) > SETTLED_SHARE * usual_ns)
+        rounds += SETTLING_ROUNDS;
+    return rounds;
+}
+
+static void add_unsettled(struct pace *pace, int32_t rounds) {
+    const int64_t most = (int64_t)(MOST_SETTLING_NS / (pace->estimate_ns + 1));
+    pace->unsettled = (int32_t)clamp(pace->unsettled > rounds ? pace->unsettled : rounds, 0, most < MOST_LEAD ? most : MOST_LEAD);
+}
+
 /* --- warm-up --- */
 
 static int find_warm_up_divisor(const struct pace *pace) {
@@ -73,6 +101,8 @@ static bool has_spent(const struct pace *pace, double spent_ns, double limit_ns)
 int warm_pace(struct pace *pace, const double *times_ns, int count, double spent_ns, double limit_ns) {
     const double before_ns = pace->estimate_ns;
     take_warm_ups(pace, times_ns, count);
+    pace->unsettled = 0;
+    add_unsettled(pace, count_unsettled(times_ns, count));
     const bool many = count >= MOST_WARM_ROUNDS / find_warm_up_divisor(pace) &&
                       spent_ns > (double)LEAST_WARM_UP_NS / find_warm_up_divisor(pace);
     const bool settled = many && pace->estimate_ns > 0.9 * before_ns;
@@ -101,7 +131,8 @@ static double find_least_tolerance_ns(const struct pacing *pacing) {
 /* Derives tolerance and lead from the estimate. */
 static void update_tolerance(struct pace *pace, const struct pacing *pacing) {
     pace->tolerance_ns = (int64_t)fmax(find_least_tolerance_ns(pacing), TOLERANCE_SHARE * pace->estimate_ns);
-    pace->lead = !pacing->fixed_rounds && pace->estimate_ns > LONG_NS ? 0 : pacing->lead;
+    const int least = pace->estimate_ns > LONG_NS ? 0 : pacing->lead;
+    pace->lead = pacing->fixed_rounds ? pacing->lead : pace->unsettled > least ? pace->unsettled : least;
 }
 
 static int32_t find_rest(const struct pace *pace) {
@@ -161,6 +192,9 @@ static void update_rests(struct pace *pace, const struct course *course) {
 
 bool update_pace(struct pace *pace, const struct pacing *pacing, const struct course *course) {
     const int64_t before_ns = pace->tolerance_ns;
+    const int32_t unsettled = count_unsettled(course->times_ns, course->valid);
+    if (unsettled > 0)
+        add_unsettled(pace, pace->lead + unsettled);
     if (course->valid > 0)
         pace->estimate_ns = fmin(pace->estimate_ns, find_quantile(course->times_ns, course->valid, 0.5));
     update_tolerance(pace, pacing);

@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MOST_STAGE = 128 };
+enum { MOST_STAGE = 128, MOST_LEAD = 32 };
 
 /* Constants of a case: properties of its start, cost and step of the clock, and the arrival spread. */
 struct pacing {
     bool scheduled, agrees;
-    /* Rounds of a stage that are not recorded, and those that are; 0: variable. */
+    /* Least number of rounds of a stage that are not recorded, and number of those that are; 0: variable. */
     int lead, fixed_rounds;
     double growth, bad_share;
     double cost_ns, step_ns;
@@ -30,13 +30,15 @@ struct pace {
     /* Time between the instructions for a stage and its start, so that they reach all ranks. */
     int64_t margin_ns;
     int32_t lead, rounds;
+    /* Rounds at the beginning of a stage that were seen to differ from later ones. */
+    int32_t unsettled;
     /* Ranks rest for `rest` windows after every `group` rounds. */
     int32_t group, rest;
     /* Rounds timed so far, and how often ranks drifted into different windows. */
     int64_t timed, partings;
 };
 
-/* Results of a stage: times of valid rounds; numbers of rounds that were late, that a rank missed, and in which ranks
+/* Results of a stage: times of valid rounds, in their order; numbers of rounds that were late, that a rank missed, and in which ranks
  * drifted apart; and whether the instructions were late. */
 struct course {
     const double *times_ns;

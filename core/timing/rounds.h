@@ -5,7 +5,7 @@
 #include "timing/measurement.h"
 #include "timing/pace.h"
 
-enum { MOST_LEAD = 4, MOST_ROUNDS = MOST_STAGE };
+enum { MOST_ROUNDS = MOST_STAGE };
 
 /* Instructions of rank 0 for the next stage; no rounds: end. */
 struct stage_plan {

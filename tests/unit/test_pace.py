@@ -35,7 +35,8 @@ class Pace(ctypes.Structure):
         ("again", ctypes.c_bool), ("window_ns", ctypes.c_int64), ("slack_ns", ctypes.c_int64),
         ("tolerance_ns", ctypes.c_int64),
         ("margin_ns", ctypes.c_int64), ("lead", ctypes.c_int32), ("rounds", ctypes.c_int32),
-        ("group", ctypes.c_int32), ("rest", ctypes.c_int32), ("timed", ctypes.c_int64), ("partings", ctypes.c_int64),
+        ("unsettled", ctypes.c_int32), ("group", ctypes.c_int32), ("rest", ctypes.c_int32),
+        ("timed", ctypes.c_int64), ("partings", ctypes.c_int64),
     )  # fmt: skip
 
 
@@ -247,3 +248,47 @@ def test_short_calls_may_begin_within_the_least_tolerance(core: ctypes.CDLL) -> 
     core.begin_pace(ctypes.byref(pace), ctypes.byref(coarse))
     assert pace.tolerance_ns == 1090
     assert core.is_tolerable(ctypes.byref(pace), ctypes.byref(coarse), 300.0)
+
+
+@pytest.mark.parametrize("factor", [1.8, 0.7])
+def test_first_rounds_of_a_stage_that_differ_are_not_recorded(core: ctypes.CDLL, factor: float) -> None:
+    """Messages between stages leave traces for 10 calls; two of them are not recorded anyway."""
+    pace = warm_up(core, [CALL_NS])
+    assert pace.lead == 2
+    update(core, pace, [factor * CALL_NS] * 8 + [CALL_NS] * 24)
+    assert pace.lead == 10
+    update(core, pace, [CALL_NS] * 32)
+    assert pace.lead == 10
+
+
+def test_the_warm_up_shows_how_many_first_rounds_differ(core: ctypes.CDLL) -> None:
+    """Each of its stages begins after messages, too."""
+    stages = [[2 * CALL_NS] * min(rounds, 12) + [CALL_NS] * (rounds - 12) for rounds in (1, 2, 4, 8, 16, 32, 64)]
+    pace, spent_ns = Pace(), 0.0
+    for stage in stages:
+        spent_ns += sum(stage)
+        core.warm_pace(ctypes.byref(pace), make_array(stage), len(stage), spent_ns, LIMIT_NS)
+    core.begin_pace(ctypes.byref(pace), ctypes.byref(WINDOW))
+    assert pace.lead == 12
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_noise_does_not_prolong_the_begin_of_a_stage(core: ctypes.CDLL, seed: int) -> None:
+    drawn = random.Random(seed)
+    pace = warm_up(core, [CALL_NS])
+    for _ in range(20):
+        times_ns = [drawn.gauss(CALL_NS, 0.05 * CALL_NS) for _ in range(64)]
+        times_ns[drawn.randrange(8)] = STALL_NS
+        update(core, pace, times_ns)
+    assert pace.lead <= 6
+
+
+def test_rounds_that_are_not_recorded_take_little_time(core: ctypes.CDLL) -> None:
+    pace = warm_up(core, [50e3])
+    for _ in range(9):
+        update(core, pace, [2 * 50e3] * 32 + [50e3] * 32)
+    assert pace.lead == 3
+    short = warm_up(core, [CALL_NS])
+    for _ in range(9):
+        update(core, short, [2 * CALL_NS] * 32 + [CALL_NS] * 32)
+    assert short.lead == 32
