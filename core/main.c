@@ -96,23 +96,22 @@ static bool is_same_case(const struct request *first, const struct request *othe
            memcmp(first->values, other->values, sizeof first->values) == 0;
 }
 
-/* Whether the last visit of the same case was good, on rank 0. Visits of a case are far apart, so the search begins
- * with the newest. */
-static bool was_good_before(const struct job *job, const bool *well, int index) {
+/* The last visit of the same case, on rank 0. Visits of a case are far apart, so the search begins with the newest. */
+static struct last_visit find_last_visit(const struct job *job, const struct last_visit *visits, int index) {
     for (int i = index - 1; i >= 0; i--)
         if (is_same_case(&job->requests[i], &job->requests[index]))
-            return well[i];
-    return false;
+            return visits[i];
+    return (struct last_visit){.good = false};
 }
 
 static int run_cases(const struct world *world, const struct job *job, struct hop_latency *hop_latency, struct turns *turns,
                      FILE *stream) {
     const bool leads = world->all.rank == 0;
     int exit_code = 0;
-    bool *const well = obtain_memory(sizeof *well * (size_t)(job->cases + 1));
+    struct last_visit *const visits = obtain_memory(sizeof *visits * (size_t)(job->cases + 1));
     warm_up_connections(world);
     for (int i = 0; i < job->cases; i++) {
-        bool again = leads && was_good_before(job, well, i);
+        struct last_visit last = leads ? find_last_visit(job, visits, i) : (struct last_visit){.good = false};
         switch_part(PART_HAND_OVER);
         end_turn(turns);
         switch_part(PART_WAIT);
@@ -122,16 +121,16 @@ static int run_cases(const struct world *world, const struct job *job, struct ho
         }
         await_turn(turns);
         switch_part(PART_HOP);
-        tree_broadcast_patient(&world->all, &again, sizeof again);
+        tree_broadcast_patient(&world->all, &last, sizeof last);
         const double hop_ns = measure_hop_ns(hop_latency, world);
         if (leads && stream)
             write_begin(stream, i, hop_ns, find_slot(turns));
         switch_part(PART_PREPARE);
         const struct writer writer = {*job->stream != '\0', stream, i};
         watch_case(&job->requests[i], i, world->all.rank, job->patience_s);
-        struct result result = run_case(world, &job->requests[i], again, &writer);
+        struct result result = run_case(world, &job->requests[i], last, &writer);
         stop_watching();
-        well[i] = result.severity == GOOD;
+        visits[i] = (struct last_visit){result.severity == GOOD, result.measurement.unsettled};
         if (leads && !job->quiet)
             print_row(stdout, &job->requests[i], &result, job->probe);
         if (leads && result.severity == WRONG_DATA)
@@ -142,7 +141,7 @@ static int run_cases(const struct world *world, const struct job *job, struct ho
         free(result.measurement.moments);
         free(result.order);
     }
-    free(well);
+    free(visits);
     return exit_code;
 }
 

@@ -137,9 +137,9 @@ static void write_case(const struct timing *timing, const struct writer *writer,
 
 /* --- the ranks that take part --- */
 
-static struct plan make_plan(const struct request *request, bool again) {
+static struct plan make_plan(const struct request *request, struct last_visit last) {
     struct plan plan = {
-        .operation = find_operation(request->operation), .start = find_start(request->start), .request = request, .again = again};
+        .operation = find_operation(request->operation), .start = find_start(request->start), .request = request, .last = last};
     const struct choice *choices[MOST_CHOICES];
     const int count = list_choices(plan.operation, choices);
     for (int i = 0; i < count; i++)
@@ -191,7 +191,7 @@ static struct timing make_timing(const struct setting *setting, const struct cal
         .operation = operation,
         .start = setting->plan->start,
         .stop = &setting->plan->request->stop,
-        .again = setting->plan->again,
+        .last = setting->plan->last,
         .request = setting->plan->request,
         .call = first_call(setting),
         .buffers = &setting->workers->buffers,
@@ -290,9 +290,10 @@ static int count_ranks(const struct world *world, const struct plan *plan, const
     return plan->operation->ranks.between_two ? 2 : plan->operation->ranks.in_pairs ? all / 2 * 2 : all;
 }
 
-struct result run_case(const struct world *world, const struct request *request, bool again, const struct writer *writer) {
+struct result run_case(const struct world *world, const struct request *request, struct last_visit last,
+                       const struct writer *writer) {
     char line[LINE_BYTES / 2];
-    const struct plan plan = make_plan(request, again);
+    const struct plan plan = make_plan(request, last);
     const struct call call = make_call(&plan, &world->all);
     struct team team = find_team(world, &plan, &call);
     struct result result = {

@@ -7,6 +7,7 @@
 #include "kit/reference.h"
 #include "request/request.h"
 #include "sync/world.h"
+#include "timing/pace.h"
 
 enum { SERIES_ALL = -1 };
 /* LATE: not all ranks began in time. SKIPPED: a rank missed its window and took a later one, or received the start time
@@ -60,6 +61,8 @@ struct measurement {
     /* Final pace: the estimated time of a sample, and the tolerance for late starts; 0: none. */
     double estimate_ns;
     int64_t tolerance_ns;
+    /* Rounds at the beginning of stages that differed from later ones. */
+    int32_t unsettled;
     enum stopped stopped;
 };
 
@@ -81,8 +84,7 @@ struct timing {
     int legs;
     /* Time of a run before timing, if it used up the time limit; else 0. */
     double long_ns;
-    /* Whether this launch measured the same case before. */
-    bool again;
+    struct last_visit last;
     /* Whether this rank measures. */
     bool measures;
     int64_t arrival, spread_ns;

@@ -15,8 +15,8 @@ enum { FIRST_MARGIN_NS = 20000, MOST_MARGIN_NS = 50000000, MARGIN_SHRINKS_BY = 3
 enum { LONG_NS = 1000000, LEAST_TOLERANCE_NS = 100 };
 /* Rounds of which one median is compared, rounds of the shortest stage in which this is done, and how long rounds that are
  * not recorded may take in a stage. A stage has settled if the median differs by less than this share. */
-enum { SETTLING_ROUNDS = 4, LEAST_SETTLING_ROUNDS = 16, MOST_SETTLING_NS = 200000 };
-static const double SETTLED_SHARE = 0.1;
+enum { SETTLING_ROUNDS = 8, LEAST_SETTLING_ROUNDS = 16, MOST_SETTLING_NS = 200000 };
+static const double SETTLED_SHARE = 0.05;
 /* Share of the time limit for the warm-up, by its estimate and by the clock. */
 static const double WARM_UP_SHARE = 0.1, MOST_WARM_UP_SHARE = 0.5;
 /* A round may begin late by a few readings of the clock, or by a share of its time. */
@@ -78,7 +78,7 @@ static void add_unsettled(struct pace *pace, int32_t rounds) {
 /* --- warm-up --- */
 
 static int find_warm_up_divisor(const struct pace *pace) {
-    return pace->again ? AGAIN_SHORTER : 1;
+    return pace->last.good ? AGAIN_SHORTER : 1;
 }
 
 static void take_warm_ups(struct pace *pace, const double *times_ns, int count) {
@@ -101,7 +101,7 @@ static bool has_spent(const struct pace *pace, double spent_ns, double limit_ns)
 int warm_pace(struct pace *pace, const double *times_ns, int count, double spent_ns, double limit_ns) {
     const double before_ns = pace->estimate_ns;
     take_warm_ups(pace, times_ns, count);
-    pace->unsettled = 0;
+    pace->unsettled = pace->last.unsettled;
     add_unsettled(pace, count_unsettled(times_ns, count));
     const bool many = count >= MOST_WARM_ROUNDS / find_warm_up_divisor(pace) &&
                       spent_ns > (double)LEAST_WARM_UP_NS / find_warm_up_divisor(pace);

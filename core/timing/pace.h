@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MOST_STAGE = 128, MOST_LEAD = 32 };
+enum { MOST_STAGE = 128, MOST_LEAD = 64 };
 
 /* Constants of a case: properties of its start, cost and step of the clock, and the arrival spread. */
 struct pacing {
@@ -17,6 +17,14 @@ struct pacing {
     int64_t spread_ns;
 };
 
+/* The last visit of the same case in this launch. */
+struct last_visit {
+    /* Whether there was one, with a good outcome: connections exist. */
+    bool good;
+    /* Rounds at the beginning of its stages that differed from later ones. */
+    int32_t unsettled;
+};
+
 /* Times are of a run, in ns. */
 struct pace {
     /* Time of a run without interruption: a lower quartile, so that one interruption does not set it. */
@@ -24,8 +32,7 @@ struct pace {
     double longest_ns;
     /* Runs of the warm-up so far. */
     int64_t warm_ups;
-    /* Whether the case was warmed up before in this process: connections exist. */
-    bool again;
+    struct last_visit last;
     int64_t window_ns, slack_ns, tolerance_ns;
     /* Time between the instructions for a stage and its start, so that they reach all ranks. */
     int64_t margin_ns;

@@ -96,7 +96,7 @@ static int warm_up(const struct timing *timing, struct control *control, struct 
     struct pace *pace = &control->pace;
     double times_ns[MOST_ROUNDS];
     int code = MPI_SUCCESS;
-    pace->again = timing->again;
+    pace->last = timing->last;
     control->stage_plan = (struct stage_plan){.rounds = timing->long_ns > 0 ? 0 : 1, .repeats = 1};
     pace->estimate_ns = pace->longest_ns = timing->long_ns;
     while (control->stage_plan.rounds > 0) {
@@ -430,6 +430,7 @@ int measure(const struct timing *timing, struct measurement *into) {
     into->last_window_ns = timing->start->scheduled ? control.pace.window_ns : 0;
     into->estimate_ns = control.pace.estimate_ns / find_run_ns(timing, 1);
     into->tolerance_ns = timing->start->scheduled && !timing->start->rounds ? control.pace.tolerance_ns : 0;
+    into->unsettled = control.pace.unsettled;
     into->stopped = (enum stopped)control.stage_plan.stopped;
     if (timing->compares && timing->team->clock->number_of_clocks > 1) {
         switch_part(PART_CLOCKS);

@@ -333,7 +333,7 @@ static void check_promises(const struct setting *setting) {
 /* At the first visit of a case calls are rehearsed with two roots, at later ones once: the first call on new buffers.
  * All later checks are made at every visit, including the call with new data after the timed ones. */
 static double rehearse_calls(const struct setting *setting) {
-    const int turns = setting->plan->again ? 1 : 2;
+    const int turns = setting->plan->last.good ? 1 : 2;
     for (int turn = 0; turn < turns && all_ranks_good(setting->team, setting->outcome); turn++) {
         if (rotates(setting))
             set_root(&setting->workers->buffers, first_call(setting), turn % first_call(setting)->peers.ranks);
@@ -354,7 +354,7 @@ double rehearse(const struct setting *setting) {
     shorten_completion_check(setting);
     if (!rotates(setting) && can_change_root(setting))
         set_root(&setting->workers->buffers, first_call(setting), root);
-    if (long_ns == 0 && !setting->plan->again)
+    if (long_ns == 0 && !setting->plan->last.good)
         check_promises(setting);
     return long_ns;
 }

@@ -7,6 +7,7 @@
 #include "kit/reference.h"
 #include "sync/world.h"
 #include "timing/overlap.h"
+#include "timing/pace.h"
 #include "verify/outcome.h"
 
 struct plan {
@@ -14,8 +15,7 @@ struct plan {
     enum form form;
     const struct start *start;
     const struct request *request;
-    /* Whether this launch measured the same case before, with a good outcome. */
-    bool again;
+    struct last_visit last;
     /* Ends with an entry without a choice. */
     struct choice_value choices[MOST_CHOICES + 1];
 };

@@ -62,7 +62,7 @@ COMMENTS_AND_STRINGS = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 """Comments and strings."""
 
 DEFINED = re.compile(
-    r"^(?!static|typedef|enum|#|REGISTER|struct \w+ \{)\w[\w *]*?\b(\w+)(?:\(.*\{| = .*|;|\[.*)$", re.MULTILINE
+    r"^(?!static|typedef|enum|#|REGISTER|struct \w+ \{)\w[\w *]*?\b(\w+)(?:\([^;{]*\{| = .*|;|\[.*)$", re.MULTILINE
 )
 """Definitions of a file for other files: functions and variables at the beginning of a line, without `static`."""
 
