@@ -33,10 +33,11 @@ if TYPE_CHECKING:
     from rankbench.store import Store
     from rankbench.tuning import Task
     from rankbench.tuning.choosing import SearchResult
-    from rankbench.tuning.proving import Proof
+    from rankbench.tuning.proving import Exclusion, Proof
 
-ROUNDS = 3
-"""Most proofs; after each, rules that make a case slower are removed."""
+ROUNDS = 4
+"""Maximum of proofs; after each, rules are chosen again without what made a case slower. Before the last one,
+operations with a slower case are left out."""
 SHARES = {"screening": 0.35, "parameters": 0.5, "search": 0.7}
 """Share of the time limit at which a step ends; a proof ends at the limit."""
 FEWEST_BLOCKS = 3
@@ -110,13 +111,12 @@ class Session(NamedTuple):
             f"{', '.join(f'{ranks} ranks on {place}' for place, ranks in task.placements.items())}"
         )
         task, result = self.search(task)
-        rules = choosing.choose_rules(task, result, self.find_abilities(task))
-        if not rules:
+        if not choosing.choose_rules(task, result, self.find_abilities(task)):
             print_text(f"{name}: no setting is faster by more than {task.threshold:.0%}; no file is written")
             return
         if not self.check_effect(task, result):
             return
-        self.prove(task, rules)
+        self.prove(task, result)
 
     def search(self, task: Task) -> tuple[Task, SearchResult]:
         """Return the variants that may be faster, parameters of the fastest ones included, and their values."""
@@ -248,13 +248,14 @@ class Session(NamedTuple):
                 raise RankbenchError(f"{name}: {variable} was set to {value} and reads {shown[variable]}")
             print_text(f"read back: {name} has {variable}={value}")
 
-    def prove(self, task: Task, rules: list[Rule]) -> None:
-        """Prove the rules, without those that make a case slower, and write the proven ones."""
+    def prove(self, task: Task, result: SearchResult) -> None:
+        """Prove rules, choose again without what made a case slower, and write the proven ones."""
         name = self.library.name
         others = list_other_placements(task, launch.machine())
         if not others:
             print_text("proof: no room here for another number of ranks; the proof is for the tuned ones")
         for attempt in range(1, ROUNDS + 1):
+            rules = choosing.choose_rules(task, result, self.find_abilities(task))
             if not rules:
                 break
             show_rules(rules)
@@ -269,10 +270,22 @@ class Session(NamedTuple):
             print_text(f"proof {attempt}: as tuned {name} needs {render(proof.text)}")
             if not proof.slower:
                 break
-            rules, sentences = proving.drop_slower(rules, proof, single=self.tuner.HAS_OWN_CHOICE)
-            for sentence in sentences:
+            last = attempt >= ROUNDS - 1 or self.run.is_over()
+            exclusion = proving.exclude_slower(task, result, rules, proof, operations=last)
+            for sentence in exclusion.sentences:
                 print_text(sentence)
+            result = self.search_between(task, exclusion, attempt)
         print_text(f"{name}: no gain is proven; no file is written")
+
+    def search_between(self, task: Task, exclusion: Exclusion, attempt: int) -> SearchResult:
+        """Return the result of the search with sizes at which the variant of a range was slower."""
+        near = choosing.select_near(task, exclusion.result, exclusion.unknown)
+        variants = {operation: chosen for operation, chosen in near.items() if chosen}
+        if not variants:
+            return exclusion.result
+        sizes = sorted({size for operation in variants for size in exclusion.unknown[operation]})
+        between = task._replace(operations=list(variants), sizes_bytes=sizes, variants=variants)
+        return choosing.combine_results([exclusion.result, self.measure(f"between-{attempt}", between, self.blocks)])
 
     def hand_over(self, handover: Handover, rules: list[Rule], proof: Proof, ranks: list[int]) -> None:
         """Store the proven settings, and print what a job script or module file needs."""

@@ -15,8 +15,11 @@ import polars as pl
 from rankbench import statistics
 from rankbench.model import Rule
 from rankbench.plan.settings import OPTION
+from rankbench.statistics import references
 from rankbench.tuning import DEFAULT
 from rankbench.tuning.plans import make_label
+from rankbench.verdict.interim import list_interim_looks
+from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -25,8 +28,6 @@ if TYPE_CHECKING:
     from rankbench.store import Store
     from rankbench.tuning import Task
 
-SCREENING_RATIO = 1.0
-"""A variant passes screening if the lower end of one of its intervals is below this ratio to the default."""
 MOST_IN_FRONT = 3
 """Variants of an operation whose parameters are searched."""
 SLOW_RATIO = 1.3
@@ -51,6 +52,8 @@ class SearchResult(NamedTuple):
     """Operations in which a variant delivered wrong data, by variant."""
     fallbacks: Mapping[str, Mapping[str, str]] = MappingProxyType({})
     """The library's report that it did not use a variant, by variant and operation; there is no ratio then."""
+    excluded: frozenset[Point] = frozenset()
+    """Points that no rule may use, since a proof showed that they are slower."""
 
     def list_sizes(self, placement: str, operation: str) -> list[int]:
         """Return the sizes in which an operation was measured, in rising order."""
@@ -73,17 +76,23 @@ def read_search(store: Store, task: Task) -> SearchResult:
     index = _index_variants(campaign, task)
     fell_back = store.cases().filter(pl.col("fallback") != "").join(index, on=["case", "candidate"])
     fell_back = fell_back.filter(pl.col("variant") != DEFAULT)
-    launch_values = statistics.compute_launch_values(store.samples(), campaign.plan.estimator)
-    launch_values = launch_values.filter(~pl.col("uncertain"), ~pl.col("few")).join(
-        fell_back, on=["case", "candidate"], how="anti"
-    )
+    launch_values = select_judgeable(statistics.compute_launch_values(store.samples(), campaign.plan.estimator))
+    levels = references.by_case(launch_values, campaign)
+    launch_values = launch_values.join(fell_back, on=["case", "candidate"], how="anti")
     rows = (
         launch_values.join(index, on=["case", "candidate"])
         .with_columns(case="like", candidate="variant")
         .drop("like", "variant")
     )
     pairs = [(DEFAULT, name) for name in rows["candidate"].unique().sort() if name != DEFAULT]
-    comparisons = statistics.compare(rows, pairs, campaign.plan.threshold, confidence=campaign.plan.confidence)
+    comparisons = statistics.compare(
+        rows,
+        pairs,
+        campaign.plan.threshold,
+        looks=list_interim_looks(campaign.plan),
+        confidence=campaign.plan.confidence,
+        levels=levels,
+    )
     cases = {case.key: case for case in campaign.cases}
     ratios = {}
     for comparison in comparisons:
@@ -96,22 +105,23 @@ def read_search(store: Store, task: Task) -> SearchResult:
 
 
 def _index_variants(campaign: Campaign, task: Task) -> pl.DataFrame:
-    """Return the variant of each case and candidate, and the case that is `like` it but by the library's choice."""
+    """Return the variant of each case and candidate, and the case that is `like` it but by the library's choice.
+
+    A candidate has settings of several operations. Cases of an operation of which it is no variant are left out.
+    """
     usual = {_strip_settings(case.key): case.key for case in campaign.cases if OPTION not in case.options}
-    names = {
+    labels = {
         make_label(operation, variant): variant.name
         for operation, variants in task.variants.items()
         for variant in variants
     }
+    names = {operation: {variant.name for variant in variants} for operation, variants in task.variants.items()}
     rows = [
-        (
-            case.key,
-            candidate.name,
-            usual[_strip_settings(case.key)],
-            names.get(case.options.get(OPTION, ""), DEFAULT) if task.in_launch else candidate.name,
-        )
+        (case.key, candidate.name, usual[_strip_settings(case.key)], variant)
         for case in campaign.cases
         for candidate in campaign.candidates
+        for variant in [labels.get(case.options.get(OPTION, ""), DEFAULT) if task.in_launch else candidate.name]
+        if variant == DEFAULT or variant in names.get(case.operation, ())
     ]
     return pl.DataFrame(rows, ["case", "candidate", "like", "variant"], orient="row")
 
@@ -137,7 +147,11 @@ def combine_results(results: Sequence[SearchResult]) -> SearchResult:
     for result in results:
         for variant, operations in result.wrong.items():
             wrong.setdefault(variant, set()).update(operations)
-    return SearchResult(ratios, {variant: sorted(operations) for variant, operations in wrong.items()})
+    return SearchResult(
+        ratios,
+        {variant: sorted(operations) for variant, operations in wrong.items()},
+        excluded=frozenset(point for result in results for point in result.excluded),
+    )
 
 
 def _list_right(task: Task, result: SearchResult, operation: str) -> list[Variant]:
@@ -147,14 +161,27 @@ def _list_right(task: Task, result: SearchResult, operation: str) -> list[Varian
 
 
 def select_promising(task: Task, result: SearchResult) -> dict[str, list[Variant]]:
-    """Return the variants that may still be faster somewhere, by operation."""
+    """Return the variants whose estimate is faster by more than the threshold somewhere, by operation."""
     promising: dict[str, list[Variant]] = {}
     for operation in task.operations:
         for variant in _list_right(task, result, operation):
-            ratios = [ratio for point, ratio in result.ratios.items() if point[1::2] == (operation, variant.name)]
-            if any(ratio.low < SCREENING_RATIO and ratio.ratio < 1 + task.threshold for ratio in ratios):
+            ratios = [ratio.ratio for point, ratio in result.ratios.items() if point[1::2] == (operation, variant.name)]
+            if min(ratios, default=1.0) < 1 - task.threshold:
                 promising.setdefault(operation, []).append(variant)
     return promising
+
+
+def select_near(task: Task, result: SearchResult, unknown: Mapping[str, Collection[int]]) -> dict[str, list[Variant]]:
+    """Return the variants that are not slower at a size next to an unknown one, by operation."""
+    near: dict[str, list[Variant]] = {}
+    for operation, sizes in unknown.items():
+        searches = [_Search(task, result, operation, placement) for placement in task.placements]
+        near[operation] = [
+            variant
+            for variant in searches[0].variants
+            if any(search.is_harmless(side, variant) for search in searches for side in search.list_sides(sizes))
+        ]
+    return near
 
 
 def select_front(task: Task, result: SearchResult) -> dict[str, list[Variant]]:
@@ -210,8 +237,9 @@ class _Search(NamedTuple):
         return self.result.list_sizes(self.placement, self.operation)
 
     def find_ratio(self, size: int, variant: Variant) -> Comparison | None:
-        """Return the ratio of a variant to the default, None where it is not known."""
-        return self.result.ratios.get(Point(self.placement, self.operation, size, variant.name))
+        """Return the ratio of a variant to the default, None where it is not known or may not be used."""
+        point = Point(self.placement, self.operation, size, variant.name)
+        return None if point in self.result.excluded else self.result.ratios.get(point)
 
     def is_faster(self, size: int, variant: Variant) -> bool:
         """Return whether a variant is faster by more than the threshold."""
@@ -224,6 +252,12 @@ class _Search(NamedTuple):
         return (
             ratio is not None and ratio.ratio <= 1 + self.task.threshold and not (ratio.different and ratio.ratio > 1)
         )
+
+    def list_sides(self, others: Collection[int]) -> list[int]:
+        """Return the sizes next to others."""
+        below = [[size for size in self.sizes if size < other][-1:] for other in others]
+        above = [[size for size in self.sizes if size > other][:1] for other in others]
+        return [size for side in below + above for size in side]
 
     def make_rule(self, first: int, last: int, variant: Variant) -> Rule:
         """Return a rule for the placement's number of ranks."""

@@ -13,6 +13,7 @@ from rankbench import evaluation
 from rankbench.language import Text, say
 from rankbench.quantities import format_size
 from rankbench.tuning import DEFAULT, TUNED
+from rankbench.tuning.choosing import Point
 from rankbench.verdict.overall import Overall, compare_overall
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case, Comparison, Rule
     from rankbench.store import Store
+    from rankbench.tuning import Task
+    from rankbench.tuning.choosing import SearchResult
 
 
 NO_OVERALL = Overall(1.0, 0.0, math.inf)
@@ -81,26 +84,48 @@ def read_proof(store: Store) -> Proof:
     return Proof(overall, cases)
 
 
-def drop_slower(rules: Sequence[Rule], proof: Proof, *, single: bool) -> tuple[list[Rule], list[str]]:
-    """Return the rules without those that make a case slower, and a sentence on each case.
+class Exclusion(NamedTuple):
+    """What rules may not use any more, since a proof showed that it makes cases slower."""
 
-    Where no rule covers the case, what is written for the operation makes it slower all the same: all its rules go. So
-    they do where rules cannot go one by one (not `single`).
+    result: SearchResult
+    """The result of the search without it."""
+    unknown: dict[str, set[int]]
+    """Sizes between those of the search, by operation, at which another variant may be better."""
+    sentences: list[str]
+    """A sentence on each case."""
+
+
+def exclude_slower(
+    task: Task, result: SearchResult, rules: Sequence[Rule], proof: Proof, *, operations: bool = False
+) -> Exclusion:
+    """Exclude what made cases slower: the variant of the rule at the case's size.
+
+    Where no rule covers the case, what is written for its operation makes it slower all the same: the operation is
+    excluded. With `operations` it is in every case.
     """
-    remaining = list(rules)
+    excluded = set(result.excluded)
+    unknown: dict[str, set[int]] = {}
     sentences = []
     for case in proof.slower:
-        name = f"{case.operation} {format_size(case.size_bytes)} on {case.ranks} ranks"
-        candidates = [rule for rule in remaining if rule.operation == case.operation]
-        covering = [rule for rule in candidates if _covers(rule, case)]
-        dropped = covering if covering and single else candidates
-        remaining = [rule for rule in remaining if rule not in dropped]
-        if covering and single:
-            sentences.append(f"slower as tuned: {name}; its rule is left out")
-        elif dropped:
-            why = "rules of this library cannot be left out one by one" if covering else "no rule is for this case"
-            sentences.append(f"slower as tuned: {name}; {why}, so all rules of {case.operation} are left out")
-    return remaining, sentences
+        text = f"slower as tuned: {case.operation} {format_size(case.size_bytes)} on {case.ranks} ranks; "
+        covering = [rule for rule in rules if rule.operation == case.operation and _covers(rule, case)]
+        if operations or not covering:
+            excluded |= {point for point in result.ratios if point.operation == case.operation}
+            reason = "" if covering else "no rule is for this case, so "
+            sentences.append(f"{text}{reason}all rules of {case.operation} are left out")
+            continue
+        for rule in covering:
+            for placement, ranks in task.placements.items():
+                if ranks != rule.ranks:
+                    continue
+                sizes = result.list_sizes(placement, rule.operation)
+                if ranks == case.ranks:
+                    if case.size_bytes not in sizes:
+                        unknown.setdefault(case.operation, set()).add(case.size_bytes)
+                    sizes = [case.size_bytes]
+                excluded |= {Point(placement, rule.operation, size, rule.variant.name) for size in sizes}
+            sentences.append(f"{text}{rule.variant.name} is not used there")
+    return Exclusion(result._replace(excluded=frozenset(excluded)), unknown, sentences)
 
 
 def _covers(rule: Rule, case: Case) -> bool:

@@ -119,7 +119,7 @@ def test_a_rule_applies_to_the_ranks_of_its_placement() -> None:
 
 
 def test_variants_without_a_chance_are_dropped_after_screening() -> None:
-    assert choosing.select_promising(TASK, make_search([SLOW] * 4, [SLOW, SLOW, UNCERTAIN, SLOW])) == {"bcast": [TREE]}
+    assert choosing.select_promising(TASK, make_search([EVEN] * 4, [SLOW, SLOW, UNCERTAIN, SLOW])) == {"bcast": [TREE]}
 
 
 def test_parameters_are_searched_for_leading_variants_only() -> None:
@@ -145,35 +145,73 @@ def make_proof(size_bytes: int, ranks: int = 2) -> proving.Proof:
     return proving.Proof(proving.NO_OVERALL, [(case, SLOW)])
 
 
-RULES = choosing.choose_rules(TASK, make_search([FAST, FAST, EVEN, SLOW], [SLOW, SLOW, EVEN, FAST]), BY_SIZE)
+SEARCH = make_search([FAST, FAST, EVEN, SLOW], [SLOW, SLOW, EVEN, FAST])
 
 
 @pytest.mark.parametrize(
-    ("proof", "single", "expected", "sentence"),
+    ("proof", "expected", "sentence"),
     [
-        (make_proof(24), True, ["tree"], "bcast 24 B on 2 ranks; its rule is left out"),
-        (
-            make_proof(24),
-            False,
-            [],
-            "bcast 24 B on 2 ranks; rules of this library cannot be left out one by one, so all",
-        ),
-        (
-            make_proof(512),
-            True,
-            [],
-            "bcast 512 B on 2 ranks; no rule is for this case, so all rules of bcast are left out",
-        ),
-        (make_proof(24, ranks=4), True, [], "bcast 24 B on 4 ranks; no rule is for this case, so all rules of bcast"),
+        (make_proof(8), ["ring", "tree"], "bcast 8 B on 2 ranks; ring is not used there"),
+        (make_proof(512), [], "bcast 512 B on 2 ranks; no rule is for this case, so all rules of bcast are left out"),
+        (make_proof(24, ranks=4), [], "bcast 24 B on 4 ranks; no rule is for this case, so all rules of bcast"),
     ],
 )
-def test_rules_that_make_a_case_slower_are_dropped(
-    proof: proving.Proof, single: bool, expected: list[str], sentence: str
+def test_what_makes_a_case_slower_is_not_chosen_again(proof: proving.Proof, expected: list[str], sentence: str) -> None:
+    exclusion = proving.exclude_slower(TASK, SEARCH, choosing.choose_rules(TASK, SEARCH, BY_SIZE), proof)
+    again = choosing.choose_rules(TASK, exclusion.result, BY_SIZE)
+    assert [rule.variant.name for rule in again] == expected
+    assert not any(rule.first_bytes <= proof.slower[0].size_bytes <= rule.last_bytes for rule in again)
+    assert [line for line in exclusion.sentences if sentence in line] == exclusion.sentences
+    assert len(exclusion.sentences) == 1
+    assert not exclusion.unknown
+
+
+def test_an_operation_with_a_slower_case_is_left_out_in_the_end() -> None:
+    rules = choosing.choose_rules(TASK, SEARCH, BY_SIZE)
+    exclusion = proving.exclude_slower(TASK, SEARCH, rules, make_proof(8), operations=True)
+    assert exclusion.sentences == ["slower as tuned: bcast 8 B on 2 ranks; all rules of bcast are left out"]
+    assert not choosing.choose_rules(TASK, exclusion.result, BY_SIZE)
+
+
+@pytest.mark.parametrize(
+    ("ring", "tree", "abilities", "expected"),
+    [
+        (SLOW, FAST, BY_SIZE, [(8, 23, "ring"), (24, 63, "tree"), (64, 512, "ring")]),
+        (SLOW, EVEN, BY_SIZE, [(8, 8, "ring"), (64, 512, "ring")]),
+        (EVEN, EVEN, BY_SIZE, [(8, 8, "ring"), (64, 512, "ring")]),
+        (SLOW, EVEN, WITHOUT_DEFAULT, [(8, 23, "ring"), (24, 63, "tree"), (64, 4095, "ring"), (4096, 4096, "tree")]),
+        (SLOW, SLOW, WITHOUT_DEFAULT, []),
+    ],
+)
+def test_a_size_between_at_which_a_range_is_slower_is_searched(
+    ring: Comparison, tree: Comparison, abilities: Abilities, expected: list[tuple[int, int, str]]
 ) -> None:
-    rules, sentences = proving.drop_slower(RULES, proof, single=single)
-    assert [rule.variant.name for rule in rules] == expected
-    assert len(sentences) == 1
-    assert sentence in sentences[0]
+    search = make_search([FAST, FAST, FAST, SLOW], [EVEN] * 4)
+    rules = choosing.choose_rules(TASK, search, abilities)
+    exclusion = proving.exclude_slower(TASK, search, rules, make_proof(24))
+    assert exclusion.unknown == {"bcast": {24}}
+    assert choosing.select_near(TASK, exclusion.result, exclusion.unknown) == {"bcast": [RING, TREE]}
+    between = {Point("socket", "bcast", 24, name): ratio for name, ratio in (("ring", ring), ("tree", tree))}
+    result = choosing.combine_results([exclusion.result, SearchResult(between, {})])
+    again = choosing.choose_rules(TASK, result, abilities)
+    assert [(rule.first_bytes, rule.last_bytes, rule.variant.name) for rule in again] == expected
+
+
+def test_a_library_without_own_choice_gets_another_variant_where_one_is_slower() -> None:
+    search = make_search([FAST, EVEN, EVEN, EVEN], [SLOW, SLOW, EVEN, EVEN])
+    rules = choosing.choose_rules(TASK, search, WITHOUT_DEFAULT)
+    result = proving.exclude_slower(TASK, search, rules, make_proof(4096)).result
+    again = choosing.choose_rules(TASK, result, WITHOUT_DEFAULT)
+    ranges = [(rule.first_bytes, rule.last_bytes, rule.variant) for rule in again]
+    assert ranges == [(8, 4095, RING), (4096, 4096, TREE)]
+
+
+def test_a_rule_for_all_sizes_that_slows_other_ranks_is_not_chosen_again() -> None:
+    search = make_search([FAST] * 4, [SLOW] * 4)
+    rules = choosing.choose_rules(TASK, search, NOT_BY_SIZE)
+    result = proving.exclude_slower(TASK, search, rules, make_proof(24, ranks=4)).result
+    assert rules
+    assert not choosing.choose_rules(TASK, result, NOT_BY_SIZE)
 
 
 def test_the_proof_has_sizes_between_the_tuned_ones() -> None:
