@@ -544,7 +544,7 @@ static const struct option options[] = {
     {"--samples", "N", "end a case after N valid samples (1000)", OF_CASES("samples")},
     {"--tries", "N", "or after N samples, valid or not", OF_CASES("tries")},
     {"--rse", "SHARE", "or when the relative standard error of the mean is at most this", OF_CASES("rse")},
-    {"--interval", "SHARE", "or when half the 95 % interval of the median is at most this share of it", OF_CASES("interval")},
+    {"--interval", "SHARE", "or when half the 95% interval of the median is at most this share of it", OF_CASES("interval")},
     {"--least", "N", "valid samples before --rse or --interval may end a case (10)", OF_CASES("least")},
     {"--fill", "SECONDS", "continue beyond --samples, up to 5 times as many, until this time (0)", OF_CASES("fill_s")},
     {"--limit", "SECONDS", "or after this time (1)", OF_CASES("limit_s")},

@@ -73,7 +73,7 @@ static void insert_quickest(struct quickest *quickest, struct lead now) {
         leads[place] = now;
 }
 
-/* The range of five normal samples is 2.3 standard deviations: about a 95 % range of one of them. */
+/* The range of five normal samples is 2.3 standard deviations: about a 95% range of one of them. */
 static double estimate_error(const struct quickest *quickest, struct lead chosen_lead) {
     int64_t lowest_ns = find_middle(chosen_lead), highest_ns = lowest_ns;
     for (int i = 0; i < quickest->count; i++) {

@@ -9,7 +9,7 @@
 enum { FEW_ROUNDS = 8, MOST_WARM_ROUNDS = MOST_STAGE / 2, LEAST_WARM_UP_NS = 1000000 };
 /* If connections exist, and only caches must be filled, the warm-up is shorter by this factor. */
 enum { AGAIN_SHORTER = 4 };
-/* A margin that shrinks slowly suffices for all but some 4 % of the stages: ln(32/31) / ln 2. */
+/* A margin that shrinks slowly suffices for all but some 4% of the stages: ln(32/31) / ln 2. */
 enum { FIRST_MARGIN_NS = 20000, MOST_MARGIN_NS = 50000000, MARGIN_SHRINKS_BY = 32, FIRST_SLACK_NS = 3000 };
 /* After longer calls, traces of messages in caches and queues do not matter. */
 enum { LONG_NS = 1000000, LEAST_TOLERANCE_NS = 100 };

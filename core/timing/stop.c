@@ -8,7 +8,7 @@
 #include "request/request.h"
 
 enum { TRIES_PER_SAMPLE = 4, SPARE_TRIES = 128, FIRST_LOOK = 8 };
-/* Normal quantile of a 95 % interval. */
+/* Normal quantile of a 95% interval. */
 static const double Z = 1.959963985;
 
 /* Welford (1962): mean and sum of squared deviations in one pass. */

@@ -147,7 +147,7 @@ def make_result(case: Case, candidate: str, block: int) -> CaseResult:
         ranks=RANKS,
         moved_bytes=messages * case.size_bytes,
         moved_messages=messages,
-        # Computation takes as long as communication; alpha hides 80 % of it, beta nothing.
+        # Computation takes as long as communication; alpha hides 80% of it, beta nothing.
         pure_ns=value / (1.2 if candidate.startswith("alpha") else 2.0) if overlap else 0.0,
         compute_ns=value / (1.2 if candidate.startswith("alpha") else 2.0) if overlap else 0.0,
         growth_bytes=GROWTH_BYTES if case.quantity == "memory" else 0,

@@ -95,7 +95,7 @@ class Large:
         return np.asarray((latency + size / rate) * slow)
 
     def draw(self) -> pl.DataFrame:
-        """Return the samples of every launch: a gamma tail above 97 % of the true time of the launch."""
+        """Return the samples of every launch: a gamma tail above 97% of the true time of the launch."""
         random = np.random.default_rng(1)
         shape = (len(self.cases), len(self.candidates), self.blocks, self.samples)
         launch = self.true_ns[:, :, None, None] * random.lognormal(0, 0.01, (*shape[:3], 1))

@@ -25,7 +25,7 @@ Arguments = ParamSpec("Arguments")
 BUDGET_S = float(os.environ.get("BUDGET") or 150)
 """Per proof: `make prove BUDGET=30` sets less, and more claims remain undecided."""
 MIN_LAUNCHES = 8
-"""Fewer launches have no 95 % interval that leaves out an outlier on each side."""
+"""Fewer launches have no 95% interval that leaves out an outlier on each side."""
 
 
 class UndecidedError(Exception):
@@ -33,14 +33,14 @@ class UndecidedError(Exception):
 
 
 def check_median(measure: Callable[[], float], low: float, high: float, budget_s: float = BUDGET_S) -> None:
-    """Measure until the 95 % interval of the median lies inside these limits, or outside.
+    """Measure until the 95% interval of the median lies inside these limits, or outside.
 
     Raises AssertionError if it lies outside, UndecidedError if it contains a limit when the budget is spent.
     """
     before, values = read_times(), [measure() for _ in range(MIN_LAUNCHES)]
     while True:
         least, most, _ = median_interval(np.array(values))
-        text = f"median {np.median(values):.4g} of {len(values)}, 95 % interval {least:.4g}..{most:.4g}"
+        text = f"median {np.median(values):.4g} of {len(values)}, 95% interval {least:.4g}..{most:.4g}"
         if low <= least and most <= high:
             print(f"{text}, inside {low:.4g}..{high:.4g}")
             return

@@ -39,7 +39,7 @@ def test_ranks_leave_a_barrier_further_apart_than_they_enter_a_window(core: Core
 
 
 def test_windows_discard_few_rounds(core: Core, tmp_path: Path) -> None:
-    """At most 5 % of the rounds of short cases are discarded for late starts."""
+    """At most 5% of the rounds of short cases are discarded for late starts."""
 
     def measure_share() -> float:
         arguments = ["--op", "allreduce,barrier,alltoall", "--sizes", "8:64K:x8", "--samples", "200", "--limit", "1"]
@@ -96,7 +96,7 @@ def test_a_busy_machine_changes_neither_pace_nor_tolerance(core: Core, tmp_path:
         slow_ns = medians[9 * len(medians) // 10]
         text = (
             f"{len(valid)} of {VISITS} visits with a result, {few} with fewer than {FEW} rounds in time; largest skew "
-            f"{skew_ns} ns; medians {medians[len(medians) // 2]:.0f} ns, 90 % below {slow_ns:.0f} ns"
+            f"{skew_ns} ns; medians {medians[len(medians) // 2]:.0f} ns, 90% below {slow_ns:.0f} ns"
         )
         print(text)
         assert skew_ns < 1000, text

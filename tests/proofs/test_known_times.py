@@ -32,7 +32,7 @@ def list_wrong_times(printed: str) -> list[str]:
 
 
 def test_known_times_are_measured_correctly_by_every_clock_and_start(library: Library, home: Path) -> None:
-    """Including the aim that ranks which wait up to n microseconds take n, within 1 % or 200 ns, on all cores."""
+    """Including the aim that ranks which wait up to n microseconds take n, within 1% or 200 ns, on all cores."""
 
     def verify_library() -> None:
         process = run_rankbench("verify", library.name, home=home)

@@ -85,7 +85,7 @@ class Measured(NamedTuple):
 
 
 def name_slower(percent: int) -> str:
-    return f"{percent} % slower"
+    return f"{percent}% slower"
 
 
 def run_campaign(core: Core, home: Path, folder: Path, percents: list[int], seconds: float, *, together: bool) -> Store:
@@ -173,7 +173,7 @@ def test_a_slower_call_is_found(long_campaign: Measured, percent: int) -> None:
         successes = sum(map(any, cases))
         seconds = long_campaign.wall_s * len(divide_blocks(long_campaign, share)[0])
         curve.append(f"{successes} in {seconds:.0f} s ({sum(map(sum, cases))} of {sum(map(len, cases))} cases)")
-    check_share(successes, CAMPAIGNS, CLAIMED[percent], f"campaigns find {percent} %: {', '.join(curve)}")
+    check_share(successes, CAMPAIGNS, CLAIMED[percent], f"campaigns find {percent}%: {', '.join(curve)}")
 
 
 @pytest.mark.parametrize("percent", CLAIMED)
@@ -216,7 +216,7 @@ def test_equal_candidates_are_not_reported_as_different(long_campaign: Measured)
 
 
 def test_intervals_cover_the_next_campaign_s_ratio(long_campaign: Measured) -> None:
-    """The difference of two campaigns' ratios lies within the interval of differences in 95 % of the cases."""
+    """The difference of two campaigns' ratios lies within the interval of differences in 95% of the cases."""
     inside = []
     for name in (long_campaign.twin, *map(name_slower, CLAIMED)):
         by_campaign = [
@@ -230,8 +230,8 @@ def test_intervals_cover_the_next_campaign_s_ratio(long_campaign: Measured) -> N
                 )
                 inside.append(abs(math.log(comparison.ratio / after_.ratio)) <= half)
     share = sum(inside) / len(inside)
-    print(f"{share:.1%} of {len(inside)} differences lie within their 95 % interval")
-    assert 0.92 <= share <= 0.995, f"{share:.1%} of {len(inside)} differences lie within their 95 % interval"
+    print(f"{share:.1%} of {len(inside)} differences lie within their 95% interval")
+    assert 0.92 <= share <= 0.995, f"{share:.1%} of {len(inside)} differences lie within their 95% interval"
 
 
 def estimate_scatter(of: Measured) -> float:
@@ -250,7 +250,7 @@ def test_a_launch_in_turns_is_worth_several(long_campaign: Measured, campaign_al
 
 
 def list_usual_winners(alone: Store, runs: int) -> list[tuple[bool, bool]]:
-    """Return, for two repetitions of so many runs of a call 10 % slower, whether each identifies the slower one."""
+    """Return, for two repetitions of so many runs of a call 10% slower, whether each identifies the slower one."""
     means = read_figures(alone, "mean").launch_values.drop(VISITS)
     logs = pair_logs(means, BASE, name_slower(10)).filter(pl.col("case").str.starts_with("allreduce")).sort("block")
     winners: list[tuple[bool, bool]] = []
@@ -261,7 +261,7 @@ def list_usual_winners(alone: Store, runs: int) -> list[tuple[bool, bool]]:
 
 
 def test_two_repetitions_identify_the_same_winner(long_campaign: Measured, campaign_alone: Store) -> None:
-    """Compared with usual practice: one run each, or the mean of three, of a call that is 10 % slower."""
+    """Compared with usual practice: one run each, or the mean of three, of a call that is 10% slower."""
     unlike = [np.mean([first != two for first, two in list_usual_winners(campaign_alone, runs)]) for runs in (1, 3)]
     by_campaign = [compare_with(long_campaign, blocks, name_slower(10)) for blocks in divide_blocks(long_campaign)]
     by_campaign = [

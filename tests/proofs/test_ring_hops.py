@@ -44,7 +44,7 @@ def measure_rounds(nodes: Lab, core: Core, ranks: int, *arguments: str) -> list[
 
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_a_longer_delay_of_a_link_adds_to_every_hop(core: Core, home: Path, tmp_path: Path, ranks: int) -> None:
-    """A ring of all nodes; 5 ms more on each link are 5 ms more per hop, within 5 %.
+    """A ring of all nodes; 5 ms more on each link are 5 ms more per hop, within 5%.
 
     The shortest round of some launches counts: other work of the machine only adds time.
     """

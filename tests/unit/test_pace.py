@@ -149,7 +149,7 @@ def test_windows_grow_up_to_a_limit_while_many_rounds_are_missed(core: ctypes.CD
 
 
 def test_ranks_rest_as_often_as_they_drift_apart(core: ctypes.CDLL) -> None:
-    """An interruption in 570 rounds, after which half of a group of 23 is lost: 2 % of all rounds."""
+    """An interruption in 570 rounds, after which half of a group of 23 is lost: 2% of all rounds."""
     pace = warm_up(core, [CALL_NS])
     assert pace.group == 32
     assert pace.rest * pace.window_ns > 5000
@@ -228,7 +228,7 @@ NOISES = {
 @pytest.mark.parametrize("stages", [0, 1, 2, 20])
 @pytest.mark.parametrize("noise", NOISES)
 def test_no_noise_makes_late_starts_valid(core: ctypes.CDLL, noise: str, stages: int) -> None:
-    """Each used round began within 5 % of the median time, or twice the least tolerance of 100 ns."""
+    """Each used round began within 5% of the median time, or twice the least tolerance of 100 ns."""
     for seed in range(30):
         call_ns = 10 ** (2 + seed % 5)
         result = run_visit(core, NOISES[noise], seed, call_ns, stages)
@@ -245,7 +245,7 @@ def test_a_tolerance_widened_by_noise_is_not_tolerable(core: ctypes.CDLL) -> Non
 
 
 def test_short_calls_may_begin_within_the_least_tolerance(core: ctypes.CDLL) -> None:
-    """5 % of 300 ns are less than a few readings of a clock, or one step of a coarse clock."""
+    """5% of 300 ns are less than a few readings of a clock, or one step of a coarse clock."""
     pace = warm_up(core, [300.0])
     assert core.is_tolerable(ctypes.byref(pace), ctypes.byref(WINDOW), 300.0)
     coarse = Pacing(scheduled=True, lead=2, growth=1.2, bad_share=0.05, cost_ns=30, step_ns=1000)

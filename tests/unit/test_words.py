@@ -109,3 +109,13 @@ def test_texts_use_plain_words(folder: str) -> None:
                 if (match := TEXTS.search(line.replace("_", " ") if "def test_" in line else line))
             ]
     assert not wrong, "say it plainly (reported, shown, fix, costly, fastest):\n" + "\n".join(wrong)
+
+
+def test_a_percent_sign_follows_its_number_directly() -> None:
+    wrong = [
+        f"{path}:{number} {line.strip()}"
+        for path in list_files(".md", ".html")
+        for number, line in enumerate((ROOT / path).read_text(encoding="utf-8").splitlines(), 1)
+        if re.search(r"\d %(?!})", line)
+    ]
+    assert not wrong, "one notation for all: 67%\n" + "\n".join(wrong)

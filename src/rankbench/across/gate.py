@@ -1,6 +1,6 @@
 """The gate: what is slower than it was, or than another candidate, or works no more: a check of each value. Pure.
 
-A check fails where a candidate is slower by more than the threshold of the gate: the p-value of that is at most 5 %,
+A check fails where a candidate is slower by more than the threshold of the gate: the p-value of that is at most 5%,
 adjusted, with three launches or blocks. Between campaigns the interval must lie beyond the threshold, too; within one
 the outcome is that of its tables. It fails too where a candidate lost a value that was there. It passes where the
 interval lies below the threshold, and is skipped where it spans it.
@@ -373,9 +373,9 @@ def rule(ratio: Ratio, threshold: float, finding: Text, advice: Text = NOTHING) 
 def _fail(ratio: Ratio, threshold: float, finding: Text) -> Ruling:
     """Return the ruling on what is slower by more than the threshold."""
     text = say(
-        "{found}; adjusted p {p:.3f}, threshold {threshold:g} %"
+        "{found}; adjusted p {p:.3f}, threshold {threshold:g}%"
         if ratio.p_adjusted >= SMALLEST_P
-        else "{found}; adjusted p <{least:g}, threshold {threshold:g} %",
+        else "{found}; adjusted p <{least:g}, threshold {threshold:g}%",
         found=finding,
         p=ratio.p_adjusted,
         least=SMALLEST_P,
@@ -388,7 +388,7 @@ def _fail(ratio: Ratio, threshold: float, finding: Text) -> Ruling:
 def _leave_open(ratio: Ratio, threshold: float, advice: Text = NOTHING) -> Ruling:
     """Return the ruling on what may or may not be slower by more than the threshold."""
     text = say(
-        "{ratio}: undecided whether it is more than {threshold:g} % slower",
+        "{ratio}: undecided whether it is more than {threshold:g}% slower",
         ratio=ratio.text,
         threshold=threshold * 100,
     )

@@ -43,7 +43,7 @@ def nightly(
     """Return the checks of a campaign against the `last` ones made before it.
 
     Times are divided by those of the reference candidate in the same campaign, if there is one: the plan's baseline
-    unless another is named. The threshold is the plan's, without a reference 5 % at least, unless one is given.
+    unless another is named. The threshold is the plan's, without a reference 5% at least, unless one is given.
     """
     stores = _before(new, earlier, last)
     campaign = new.campaign

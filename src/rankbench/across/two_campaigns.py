@@ -535,7 +535,7 @@ def _counts(all_changes: Sequence[Change], threshold: float, *, memory: bool) ->
     )
     if len(different) < len(all_changes):
         text = say(
-            "{counts}; for {n}, no change above {threshold:g} % can be shown",
+            "{counts}; for {n}, no change above {threshold:g}% can be shown",
             counts=text,
             n=len(all_changes) - len(different),
             threshold=threshold * 100,

@@ -65,7 +65,7 @@ def describe_missing(view: CampaignView, verdict: CaseVerdict, summary: Summary 
 def format_half_width(summary: Summary, estimator: str, *, per_second: bool = False) -> str:
     """Return the interval relative to the typical value, ` ±1.2%`; empty: too few launches for one.
 
-    An interval beyond 50 % on either side is shown by its ends, ` -40/+230%`: half its width could exceed the value.
+    An interval beyond 50% on either side is shown by its ends, ` -40/+230%`: half its width could exceed the value.
     """
     low, high = tables.interval(summary, estimator)
     typical_ns = summary.typical_ns

@@ -340,7 +340,7 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     bound_ns: list[float] = []
     """Upper bound of the error of the clocks, per sample; empty: no error."""
     error_ns: list[float] = []
-    """Estimated error of the clocks (95 %), per sample; empty: no error."""
+    """Estimated error of the clocks (95%), per sample; empty: no error."""
     visits: list[Visit] = []
     """The visits of the case, in order; empty: there was one."""
 

@@ -121,7 +121,7 @@ class Sampling(Record, frozen=True):
     rse: float = 0.0
     """Stop at this relative standard error of the mean; 0: off."""
     interval: float = 0.0
-    """Stop when half the 95 % interval of the median is at most this share of it; 0: off."""
+    """Stop when half the 95% interval of the median is at most this share of it; 0: off."""
     least: int = 10
     """Minimum of valid samples for `rse` and `interval`."""
     fill_s: float = 0.0
@@ -202,7 +202,7 @@ class Plan(Record, frozen=True):
     stop: Stop
     control: bool
     threshold: float
-    """Practical threshold: with 0.03, differences below 3 % do not matter."""
+    """Practical threshold: with 0.03, differences below 3% do not matter."""
     seed: int
     text: str
     """The TOML as written."""

@@ -64,7 +64,7 @@ class Summary(Record, frozen=True, omit_defaults=True):
     bound_ns: float = 0.0
     """Upper bound of the error of the clocks: median over launches of each launch's median."""
     error_ns: float = 0.0
-    """Estimated error of the clocks (95 %), in the same way."""
+    """Estimated error of the clocks (95%), in the same way."""
     uncertain: int = 0
     """Launches that do not count: the estimated error of the clocks is too large a share of the time."""
     few: int = 0

@@ -211,7 +211,7 @@ SAMPLES: Mapping[str, Key] = {
     "tried": Key("a whole number, 1 or more", "", "5000", "Most samples taken, counted or not."),
     "rse": Key(notation.SHARE_HELP, "", '"1%"', "Enough when the relative standard error of the mean is at most this."),
     "interval": Key(
-        notation.SHARE_HELP, "", '"2%"', "Enough when half the 95 % interval of the median is at most this share of it."
+        notation.SHARE_HELP, "", '"2%"', "Enough when half the 95% interval of the median is at most this share of it."
     ),
     "least": Key("a whole number, 1 or more", "10", "30", "Samples that count before `rse` or `interval` may stop."),
     "fill": Key(

@@ -17,7 +17,7 @@ SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 SIZES_HELP = 'sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
 TIME_HELP = 'a time such as 0.5, "500ms", "30s", "2m", "1h", "02:00:00" or "1-12:00:00"'
-SHARE_HELP = 'a share such as "3%" or 0.03, below 100 %'
+SHARE_HELP = 'a share such as "3%" or 0.03, below 100%'
 UNTIL_HELP = stop_rules.format_help()
 ALIGNMENTS = (0, *(1 << power for power in range(3, 22)))
 """From the largest element of a datatype to a huge page; 0: the beginning of a page."""

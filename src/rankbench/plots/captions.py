@@ -47,7 +47,7 @@ def describe_coverage(view: CampaignView, coverage: float) -> str:
     """Return the least coverage of the intervals, or why there are none."""
     if not coverage:
         return explain_missing_intervals(view)
-    return format_text("intervals of {percent:.3g} % or more", percent=100 * coverage)
+    return format_text("intervals of {percent:.3g}% or more", percent=100 * coverage)
 
 
 def warn_oversubscription(view: CampaignView, case: Case) -> str:

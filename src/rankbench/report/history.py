@@ -90,11 +90,11 @@ def machine(history: History) -> list[str]:
 
 
 def describe_change(column: Series, turn: Turn) -> str:
-    """Return `allreduce 8 B, openmpi: 1.31× slower, +5 % of its time, since 2026-03-02 (campaign night-17: ...)`."""
+    """Return `allreduce 8 B, openmpi: 1.31× slower, +5% of its time, since 2026-03-02 (campaign night-17: ...)`."""
     return format_text(
         "{case}, {candidate}: {change} since {date} (campaign {name}: {why})"
         if column.memory
-        else "{case}, {candidate}: {change}, {share:+.2g} % of its time, since {date} (campaign {name}: {why})",
+        else "{case}, {candidate}: {change}, {share:+.2g}% of its time, since {date} (campaign {name}: {why})",
         case=column.title,
         candidate=column.candidate,
         change=size(column, turn),

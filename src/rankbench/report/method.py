@@ -37,7 +37,7 @@ def _describe_measuring(view: CampaignView) -> Iterator[tuple[str, str]]:
     yield (
         format_text("Certainty of starts"),
         format_text(
-            "The time includes how far apart ranks began. Clocks of ranks may disagree: where that is more than 5 % of "
+            "The time includes how far apart ranks began. Clocks of ranks may disagree: where that is more than 5% of "
             "the time of a call, the value is shown with a question mark and not compared."
         ),
     )
@@ -117,7 +117,7 @@ def _describe_judging(view: CampaignView) -> Iterator[tuple[str, str]]:
         format_text("Typical value"),
         format_text(
             "The median over launches of each launch's {estimator}{meaning}. Its interval covers the median with a "
-            "probability of {percent:g} % or more: it goes from one launch's value to another's, so that only some "
+            "probability of {percent:g}% or more: it goes from one launch's value to another's, so that only some "
             "probabilities are possible; each table gives its own. The launch is the unit of replication, since "
             "samples of one launch resemble each other.",
             estimator=plan.estimator,
@@ -129,9 +129,9 @@ def _describe_judging(view: CampaignView) -> Iterator[tuple[str, str]]:
         format_text("Comparison"),
         format_text(
             "Candidates are compared by the ratio of their times, paired within blocks. There are three outcomes. One "
-            "is faster: the test is whether the ratio is beyond {percent:g} %, with p-values adjusted over all "
+            "is faster: the test is whether the ratio is beyond {percent:g}%, with p-values adjusted over all "
             "comparisons (Benjamini and Hochberg) and for interim looks. They are equivalent (=): the interval of the "
-            "ratio is within {percent:g} %. Or it is undecided (~).",
+            "ratio is within {percent:g}%. Or it is undecided (~).",
             percent=100.0 * plan.threshold,
         ),
     )

@@ -41,7 +41,7 @@ def heading(now: CampaignComparison) -> str:
 def explain_table(now: CampaignComparison) -> str:
     """Return how the table is to be read."""
     return format_text(
-        "A ratio above 1: slower now; {same}: no change above {percent:g} % can be shown.",
+        "A ratio above 1: slower now; {same}: no change above {percent:g}% can be shown.",
         same=SAME,
         percent=now.threshold * 100,
     )

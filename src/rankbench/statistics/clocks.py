@@ -40,7 +40,7 @@ class Accuracy(Record, frozen=True):
     error_ns: Spread | None
     """None if the truth of some offset is unknown."""
     within_likely: float | None
-    """Share of errors within the estimated error, nominally 95 %; None: unknown."""
+    """Share of errors within the estimated error, nominally 95%; None: unknown."""
     outside: list[Offset]
     """Offsets whose error exceeds their bound; there must be none."""
 

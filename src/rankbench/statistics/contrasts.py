@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 SURE = 0.01
-"""Largest adjusted p-value of a finding, stricter than the 5 % of comparisons."""
+"""Largest adjusted p-value of a finding, stricter than the 5% of comparisons."""
 
 
 class Contrast(NamedTuple):
@@ -111,7 +111,7 @@ def decide_contrasts(
 ) -> list[Contrast]:
     """Return the contrasts with these means and standard deviations of logarithms over so many launches.
 
-    Each is decided one-sided against its margin at 1 %, all of the call in one family (`decision`). The interval is
+    Each is decided one-sided against its margin at 1%, all of the call in one family (`decision`). The interval is
     two-sided and of the ratio itself. If wanted, the scatter of each is moderated by that of all (`moderate_spread`):
     of five launches alone it is hardly known.
     """

@@ -14,8 +14,8 @@ error, d the logarithm of 1 + threshold and T the upper tail of Student's t:
   Hochberg, Journal of the Royal Statistical Society B 57, 1995), which leaves each interval at its own confidence, or
   for the chance of any (Bonferroni), for which intervals are wider, too.
 
-So what is different at 5 % has an interval of 95 % that leaves out 1, and is never equivalent. That interval may reach
-below the threshold, which the test puts all of its 5 % on: where the interval itself is given as the reason, as in a
+So what is different at 5% has an interval of 95% that leaves out 1, and is never equivalent. That interval may reach
+below the threshold, which the test puts all of its 5% on: where the interval itself is given as the reason, as in a
 gate, `beyond` needs both the test and the whole interval.
 """
 
@@ -98,7 +98,7 @@ def decide(
 
     Args:
         estimates: any number, judged together.
-        threshold: relative difference that matters in practice, 0.03 for 3 %; one for all, or one for each.
+        threshold: relative difference that matters in practice, 0.03 for 3%; one for all, or one for each.
         confidence: of the intervals.
         level: largest adjusted p-value of what is called different.
         penalty: for interim looks; of one number of blocks, or of one for each estimate.

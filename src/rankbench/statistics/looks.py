@@ -1,7 +1,7 @@
 """Correction for interim analyses (group-sequential tests). Pure: numbers of blocks in, levels and p-values out.
 
 A campaign that may end at several looks has several chances of a false result. An alpha-spending function gives the
-share of the 5 % that may be spent until each look: it grows with the 1.5th power of the blocks (Kim and DeMets,
+share of the 5% that may be spent until each look: it grows with the 1.5th power of the blocks (Kim and DeMets,
 Biometrika 74, 1987), so that early looks spend little. The nominal level of each look follows from it: results at
 successive looks are correlated, so the correction is smaller than Bonferroni's (the recursion of Armitage, McPherson
 and Rowe, Journal of the Royal Statistical Society A 132, 1969).

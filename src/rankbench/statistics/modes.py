@@ -64,7 +64,7 @@ class Mode(NamedTuple):
     """One hump."""
 
     name: Text
-    """For people: `main`, or `second at 2.0×, 3.0 % of samples`."""
+    """For people: `main`, or `second at 2.0×, 3.0% of samples`."""
     location_ns: float
     share: float
     ratio: float
@@ -119,7 +119,7 @@ class Repeated(NamedTuple):
 
     @property
     def text(self) -> Text:
-        """Return it in words: `second at 2.0×, 3 % of samples, in 5 of 5 launches, scattered`."""
+        """Return it in words: `second at 2.0×, 3% of samples, in 5 of 5 launches, scattered`."""
         texts = (
             [say("in {seen} of {n:count launch}", seen=self.appearances, n=self.launches)] if self.launches > 1 else []
         )
@@ -470,7 +470,7 @@ def _further(order: int, ratio: float, share: float) -> Text:
     which = ORDINALS[min(order, len(ORDINALS)) - 1]
     digits, of_share = 2 if 0.5 < ratio < 1.5 else 1 if ratio < 9.95 else 0, 0 if share >= 0.0995 else 1
     return say(
-        f"{{which}} at {{ratio:.{digits}f}}×, {{percent:.{of_share}f}} % of samples",
+        f"{{which}} at {{ratio:.{digits}f}}×, {{percent:.{of_share}f}}% of samples",
         which=which,
         ratio=ratio,
         percent=100 * share,

@@ -6,7 +6,7 @@ side again, as long as the gap is
 - larger than the practical threshold;
 - more than the scatter over launches makes: within every launch the pairs' times are shuffled, which is as likely as
   what was measured if all pairs are equal, and the largest gap of the means is taken again (a permutation test within
-  blocks; Good, 2005). At most 1 % of the shuffles may have one as large;
+  blocks; Good, 2005). At most 1% of the shuffles may have one as large;
 - more than pairs that differ evenly leave between them: gaps between independent times follow an exponential
   distribution, of which half are below the median gap, so that the largest of m is t medians with a chance of m / 2^t.
 

@@ -89,7 +89,7 @@ def median_interval(values: NDArray[np.float64], level: float = CONFIDENCE) -> t
     """Return low, high and true coverage of the narrowest interval of order statistics that covers the median.
 
     Exact for any continuous distribution (Le Boudec, Performance Evaluation, 2010, section 2.2). Where no interval
-    reaches the level, which is so below six values for 95 %, it is the whole range, with the coverage that this has.
+    reaches the level, which is so below six values for 95%, it is the whole range, with the coverage that this has.
     """
     ordered = np.sort(values)
     count = len(ordered)

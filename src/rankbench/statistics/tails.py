@@ -42,9 +42,9 @@ BEGINNINGS = 25
 DRAWS = 100
 LEAST_P = 0.1
 BETTER = 1.2815515655446004
-"""Standard deviations by which it must be better than an exponential tail (one-sided, 10 %)."""
+"""Standard deviations by which it must be better than an exponential tail (one-sided, 10%)."""
 CURVED = 2.70554345409542
-"""Twice the gain in likelihood by which a lognormal tail is better: of true tails half gain nothing, 5 % as much."""
+"""Twice the gain in likelihood by which a lognormal tail is better: of true tails half gain nothing, 5% as much."""
 LEAST_REACH = 2.0
 """The largest sample over the first of the tail, at least: over less every tail is a straight line."""
 CHOSEN = 0.7
@@ -61,7 +61,7 @@ class Tail(NamedTuple):
     alpha: float
     low: float
     high: float
-    """The 95 % interval of alpha."""
+    """The 95% interval of alpha."""
     samples: int
     """Of those that were fitted, how many the tail has."""
     share: float
@@ -84,7 +84,7 @@ class Tail(NamedTuple):
         if not self.fits:
             return say("no Pareto tail: {reason}", reason=self.reason)
         return say(
-            "Pareto tail, alpha {alpha:.2f} ({low:.2f} to {high:.2f}), {share:.2g} % of samples, p {p:.2f}",
+            "Pareto tail, alpha {alpha:.2f} ({low:.2f} to {high:.2f}), {share:.2g}% of samples, p {p:.2f}",
             alpha=self.alpha,
             low=self.low,
             high=self.high,
@@ -133,7 +133,7 @@ def fit_tail(times_ns: Values, seed: int = 0, draws: int = DRAWS) -> Tail | None
 
 
 def compute_interval(alpha: float, count: float) -> tuple[float, float]:
-    """Return the 95 % interval of alpha, exact for a tail whose beginning is known: count / estimate is a gamma's."""
+    """Return the 95% interval of alpha, exact for a tail whose beginning is known: count / estimate is a gamma's."""
     low, high = distributions.chi2_ppf((0.025, 0.975), 2 * (count - 1)) / (2 * (count - 1))
     return alpha * float(low), alpha * float(high)
 

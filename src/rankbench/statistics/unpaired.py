@@ -61,7 +61,7 @@ def compare_unpaired(
     """Compare what two campaigns' launches come to, for pairs of a candidate then and one now, in every common case.
 
     Two are called different if the ratio is certainly beyond the practical threshold: its p-value (`decision`),
-    adjusted (Benjamini and Hochberg, 1995), is at most 5 %, with three launches or more on either side. Values below
+    adjusted (Benjamini and Hochberg, 1995), is at most 5%, with three launches or more on either side. Values below
     the clock's step are left out, and so is what is not `wanted`, by case, base and other.
     """
     order = pl.DataFrame(

@@ -1,4 +1,4 @@
-"""What is certain at 1 %: a stricter level than the verdict's, for findings that rest on several cases at once."""
+"""What is certain at 1%: a stricter level than the verdict's, for findings that rest on several cases at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def find_front(view: CampaignView, verdict: CaseVerdict) -> list[str]:
     """Return the candidates that are not certainly slower than the first of a case.
 
-    At 5 % a few verdicts of a long line are wrong; lines are not separated because of these.
+    At 5% a few verdicts of a long line are wrong; lines are not separated because of these.
     """
     key, first = verdict.case.key, verdict.ranking[0]
     return [name for name in verdict.ranking if not find_slowdown(view, key, first, name)]

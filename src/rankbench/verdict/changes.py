@@ -1,4 +1,4 @@
-"""Changes of the fastest along a number that grows, where both sides are certain at 1 %."""
+"""Changes of the fastest along a number that grows, where both sides are certain at 1%."""
 
 from __future__ import annotations
 

@@ -333,7 +333,7 @@ def _claim_noise_check(view: CampaignView) -> Iterator[Claim]:
         return
     text = say(
         "Noise check: one library, measured twice, differs from itself in {n} of {all:count case} "
-        "(95 % interval {low} to {high}).",
+        "(95% interval {low} to {high}).",
         n=len(wrong),
         all=len(view.control),
         low=describe_share(low),

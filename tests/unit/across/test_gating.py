@@ -34,7 +34,7 @@ OUTCOMES = {"slower": "failed", "faster": "passed", "equivalent": "passed", "dep
 
 
 def draw_campaign(folder: Path, seed: int) -> CampaignView:
-    """Evaluate a noisy campaign of two candidates: half of the cases differ by 30 %, the others by -10 to 10 %."""
+    """Evaluate a noisy campaign of two candidates: half of the cases differ by 30%, the others by -10 to 10%."""
 
     def make_truth(candidate: str, case: Case) -> Truth:
         place = CASES.index(case)

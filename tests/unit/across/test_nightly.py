@@ -24,7 +24,7 @@ def make_truth(name: str, case: Case) -> float:
 
 
 def draw_values(seed: int, state: float) -> pl.DataFrame:
-    """Return ten launches that scatter by 2 %, in blocks that scatter by `state`; each candidate lacks one."""
+    """Return ten launches that scatter by 2%, in blocks that scatter by `state`; each candidate lacks one."""
     drawn = campaign_views.draw_values(make_truth, Noise(seed, 0.02, state, 0), 10, campaign_views.ONE_LINE, NAMES)
     lost = ((pl.col("candidate") == "alpha") & (pl.col("block") == 1)) | (
         (pl.col("candidate") == "beta") & (pl.col("block") == 2)
@@ -33,7 +33,7 @@ def draw_values(seed: int, state: float) -> pl.DataFrame:
 
 
 def test_pairing_within_blocks_removes_the_scatter_of_blocks() -> None:
-    """Over 40 campaigns the scatter of the ratio falls from 2.8 to 1.1 %, the scatter of launches alone."""
+    """Over 40 campaigns the scatter of the ratio falls from 2.8 to 1.1%, the scatter of launches alone."""
     paired, unpaired = [], []
     for seed in range(40):
         drawn = draw_values(seed, 0.1)

@@ -97,7 +97,7 @@ def test_memory_is_distinguished_from_times() -> None:
         make_change(1.0, different=False),
     ]
     assert [render(sentence) for sentence in list_sentences(changes, 0.05)] == [
-        "1 of 3 values is slower now, 1 faster; for 1, no change above 5 % can be shown.",
+        "1 of 3 values is slower now, 1 faster; for 1, no change above 5% can be shown.",
         "a takes 1.00× its earlier time: geometric mean over 3 cases.",
         "Slowed down most: allreduce 8 B of a (2.00×: 1.94–2.06×).",
         "Sped up most: barrier of a (0.50×: 0.49–0.52×).",

@@ -42,7 +42,7 @@ def test_another_version_of_a_library_is_compared_with_the_older_one(
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     assert read_lines(capsys) == [
         "new (2026-03-09) over old (2026-03-01): times of unpaired launches",
-        "A ratio above 1: slower now; ~: no change above 3 % can be shown.",
+        "A ratio above 1: slower now; ~: no change above 3% can be shown.",
         "",
         "case              candidate     then      now  ratio    interval       p",
         "─" * 72,
@@ -57,7 +57,7 @@ def test_another_version_of_a_library_is_compared_with_the_older_one(
         "alpha-1.1 differs from alpha-1.0: library alpha 1.0 then, alpha 1.1 now.",
         f"{CONTROL}in 0 of 3 cases then and in 0 of 3 cases now.",
         QUIET,
-        "1 of 6 values is slower now, 0 faster; for 5, no change above 3 % can be shown.",
+        "1 of 6 values is slower now, 0 faster; for 5, no change above 3% can be shown.",
         "alpha-1.1 takes 1.09× the time of alpha-1.0: geometric mean over 3 cases.",
         "beta takes 1.00× its earlier time: geometric mean over 3 cases; no case is known to have changed.",
         "Slowed down most: allreduce 8 B of alpha-1.1 (1.31×: 1.31–1.31×).",
@@ -111,7 +111,7 @@ def test_every_difference_that_can_mislead_is_reported(tmp_path: Path, capsys: p
         f"{CONTROL}none then and in 0 of 3 cases now. `control = true` in the plan shows how far to trust a campaign.",
         f"{UNCONTROLLED}Without MPI, handing a cache line to another CPU takes 1.40× and copying takes 1.10× the "
         f"earlier time.{BETTER}",
-        "0 of 6 values are slower now, 0 faster; for 6, no change above 3 % can be shown.",
+        "0 of 6 values are slower now, 0 faster; for 6, no change above 3% can be shown.",
         "alpha-1.0 takes 1.00× its earlier time: geometric mean over 3 cases; no case is known to have changed.",
     ]
 
@@ -127,7 +127,7 @@ def test_a_change_that_the_raw_probes_show_too_is_marked(tmp_path: Path, capsys:
         f"earlier time; 1 ratio (°) is no larger than that.{BETTER}"
     ) in lines
     assert (
-        "1 of 6 values is slower now, 0 faster; for 5, no change above 3 % can be shown; "
+        "1 of 6 values is slower now, 0 faster; for 5, no change above 3% can be shown; "
         "1 of these 1 is no larger than the change of the raw probes."
     ) in lines
     assert not any(line.startswith("Slowed down") for line in lines)
@@ -149,7 +149,7 @@ def test_candidates_and_cases_without_a_counterpart_are_reported(
     lines = read_lines(capsys)
     assert "No counterpart was found for beta (then only) and gamma (now only). " in "\n".join(lines)
     assert "1 case of old and 0 of new have no counterpart. Run the same plan to compare all cases." in lines
-    assert lines[-2] == "0 of 2 values are slower now, 0 faster; for 2, no change above 3 % can be shown."
+    assert lines[-2] == "0 of 2 values are slower now, 0 faster; for 2, no change above 3% can be shown."
 
 
 def test_the_user_can_match_candidates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,7 +190,7 @@ def test_markdown_has_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixtu
     lines = read_lines(capsys)
     assert lines[0] == "**new (2026-03-01) over old (2026-03-01): times of unpaired launches**"
     assert "| barrier | beta | 500 ns | 1.00 µs | 2.00× | 2.00–2.00× | <0.001 |" in lines
-    assert "1 of 6 values is slower now, 0 faster; for 5, no change above 3 % can be shown." in lines
+    assert "1 of 6 values is slower now, 0 faster; for 5, no change above 3% can be shown." in lines
 
 
 USAGE = (

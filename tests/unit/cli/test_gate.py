@@ -87,7 +87,7 @@ def test_a_slower_case_fails(tmp_path: Path) -> None:
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert code == 1
     assert lines == [
-        "FAILED barrier, beta: takes 1.30× (1.30–1.30×) its time in old; adjusted p <0.001, threshold 5 %. " + ADVICE,
+        "FAILED barrier, beta: takes 1.30× (1.30–1.30×) its time in old; adjusted p <0.001, threshold 5%. " + ADVICE,
         "new against campaign old: 6 checks, 1 failed, 5 passed, 0 undecided",
     ]
 
@@ -148,7 +148,7 @@ def test_an_undecided_case_is_skipped(tmp_path: Path) -> None:
     make_night(tmp_path / "new", BARRIER, launches=2)
     arguments = (tmp_path / "new", "--against", tmp_path / "old")
     line = (
-        "SKIPPED barrier, beta: 1.30× (1.29–1.31×): undecided whether it is more than 5 % slower. "
+        "SKIPPED barrier, beta: 1.30× (1.29–1.31×): undecided whether it is more than 5% slower. "
         "Measure more launches: raise `blocks` in the plan."
     )
     total = "new against campaign old: 6 checks, 0 failed, 5 passed, 1 undecided"
@@ -173,7 +173,7 @@ def test_candidates_of_one_campaign_are_paired(tmp_path: Path) -> None:
     code, lines = gate(tmp_path / "one", "--candidate", "beta", "--against-candidate", "alpha")
     assert code == 1
     assert lines == [
-        "FAILED barrier, beta: takes 1.30× (1.30–1.30×) the time of alpha-1.0; adjusted p <0.001, threshold 3 %. "
+        "FAILED barrier, beta: takes 1.30× (1.30–1.30×) the time of alpha-1.0; adjusted p <0.001, threshold 3%. "
         + ADVICE,
         "one against alpha-1.0: 3 checks, 1 failed, 2 passed, 0 undecided",
     ]
@@ -226,7 +226,7 @@ def test_within_one_campaign_a_case_that_only_the_other_candidate_completes_fail
         ),
         (
             ("--candidate", "beta", "--against-candidate", "alpha", "--threshold", "many"),
-            "--threshold many: expected a share such as 3% or 0.03, below 100 %",
+            "--threshold many: expected a share such as 3% or 0.03, below 100%",
         ),
     ],
 )
@@ -278,7 +278,7 @@ def plant_levels(
 
 
 def test_another_mix_of_near_and_far_visits_does_not_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same library has 20 % of its visits far in one campaign and 80 % in the other: values are tripled."""
+    """The same library has 20% of its visits far in one campaign and 80% in the other: values are tripled."""
     make_night(tmp_path / "old")
     make_night(tmp_path / "new", day=2)
     plant_levels(monkeypatch, [0.2, 0.8])
@@ -365,7 +365,7 @@ def test_a_much_slower_case_fails_against_many_campaigns(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("arguments", [("--reference", "alpha"), ()])
 def test_a_reference_removes_the_variation_between_days(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    """The plan's baseline is the reference unless another is named; 8 % are found in days that differ by as much."""
+    """The plan's baseline is the reference unless another is named; 8% are found in days that differ by as much."""
     plan = {} if arguments else {"baseline": "alpha-1.0"}
     history = make_history(tmp_path / "history")
     make_night(tmp_path / "new", make_day(1.07, beta=1.08), day=20, plan=plan)
@@ -373,7 +373,7 @@ def test_a_reference_removes_the_variation_between_days(tmp_path: Path, argument
     assert code == 1
     assert [line for line in lines if line.startswith(("FAILED", "SKIPPED"))] == [
         "FAILED barrier, beta: takes 1.08× (1.08–1.08×) the mean of 8 earlier campaigns, relative to alpha-1.0; "
-        f"adjusted p <0.001, threshold 3 %. {ADVICE}"
+        f"adjusted p <0.001, threshold 3%. {ADVICE}"
     ]
 
 
@@ -424,7 +424,7 @@ def test_junit_has_a_test_case_for_each_case_and_candidate(tmp_path: Path) -> No
     assert [len(case) for case in cases] == [0, 0, 0, 0, 0, 1]
     (failure,) = cases[-1]
     assert failure.attrib == {
-        "message": "takes 1.30× (1.30–1.30×) its time in old; adjusted p <0.001, threshold 5 %",
+        "message": "takes 1.30× (1.30–1.30×) its time in old; adjusted p <0.001, threshold 5%",
         "type": "regression",
     }
     assert failure.text == f"{failure.get('message')}\n{ADVICE}"

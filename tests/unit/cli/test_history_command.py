@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 BARRIER = CASES[2:]
 SUMMARY = (
-    "False alarms are limited to 5 % over 2 series: a change must exceed the variation between campaigns and last for "
+    "False alarms are limited to 5% over 2 series: a change must exceed the variation between campaigns and last for "
     "two of them. To check the newest campaign alone, use `rankbench gate`."
 )
 HEADING = [
@@ -75,7 +75,7 @@ def test_a_change_is_reported_with_simultaneous_changes_of_the_setup(
         "barrier  alpha      500 ns  655 ns         1.31×  ▁▁▁▁████",
         "barrier  beta       500 ns  500 ns         1.00×  ▅▅▅▅▅▅▅▅",
         "",
-        "barrier, alpha: 1.31× slower, +24 % of its time, since 2026-03-05 (campaign night-5: alpha 1.0 → 1.1)",
+        "barrier, alpha: 1.31× slower, +24% of its time, since 2026-03-05 (campaign night-5: alpha 1.0 → 1.1)",
         SUMMARY,
     ]
 
@@ -133,7 +133,7 @@ def test_campaigns_can_be_named_one_by_one(nights: Path, capsys: pytest.CaptureF
 
 def test_a_history_without_changes_is_reported(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
     history([nights / f"night-{day}" for day in (1, 2, 3, 4)] + [repeat_night(nights)])
-    assert "No change above 3 % can be shown." in read_lines(capsys)
+    assert "No change above 3% can be shown." in read_lines(capsys)
 
 
 def repeat_night(nights: Path) -> Path:
@@ -233,7 +233,7 @@ def test_changes_of_the_machine_are_reported_and_nights_without_figures_left_out
     lines = read_lines(capsys)
     assert "barrier  beta       500 ns  600 ns         1.20×  ▁ ▁████" in lines
     assert (
-        "barrier, beta: 1.20×° slower, +17 % of its time, since 2026-03-04 (campaign n4: kernel 6.1 → 6.8, "
+        "barrier, beta: 1.20×° slower, +17% of its time, since 2026-03-04 (campaign n4: kernel 6.1 → 6.8, "
         "handing a cache line to another CPU takes 1.30× without MPI)"
     ) in lines
     assert f"{history_report.MARK}: the machine changed as much without MPI." in lines
@@ -303,7 +303,7 @@ def test_a_change_that_all_cases_share_is_the_machine_s(tmp_path: Path, capsys: 
         make_night(tmp_path / f"night-{day}", make_fate, day=day, control=False, launches=3)
     history([tmp_path])
     assert [line for line in read_lines(capsys) if " since " in line] == [
-        "barrier, alpha-1.0: 1.30× slower, +0.83 % of its time, since 2026-03-06 "
+        "barrier, alpha-1.0: 1.30× slower, +0.83% of its time, since 2026-03-06 "
         "(campaign night-6: its record has nothing new)",
         "the machine: all cases and candidates 1.20× slower since 2026-03-05 (campaign night-5), not counted above",
     ]

@@ -149,7 +149,7 @@ def test_csv_tables_have_all_parts_of_a_case(folder: Path) -> None:
 
 
 def test_the_threshold_of_a_report_can_be_set(folder: Path) -> None:
-    """Beta takes half as long again, which is below a threshold of 90 %."""
+    """Beta takes half as long again, which is below a threshold of 90%."""
     report(folder, threshold="90%")
     verdict = read_verdict(folder)
     assert [(comparison["different"], 1.3 < comparison["ratio"] < 1.7) for comparison in verdict["comparisons"]] == [

@@ -103,7 +103,7 @@ def test_candidates_without_operations_are_refused(refuse_run: Refusal) -> None:
         (["--sizes", "64K:8"], '--sizes: 64K is larger than 8: write "8:64K"'),
         (
             ["--threshold", "3"],
-            '--threshold: found "3", expected a share such as "3%" or 0.03, below 100 %; did you mean "3%"?',
+            '--threshold: found "3", expected a share such as "3%" or 0.03, below 100%; did you mean "3%"?',
         ),
     ],
 )

@@ -336,7 +336,7 @@ def test_single_ranks_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[s
             "--estimator p100: expected median, min, mean, trimmed-mean or a percentile from p1 to p99",
         ),
         ({"confidence": "97%"}, "--confidence 97%: expected 90%, 95% or 99%"),
-        ({"threshold": "3"}, "--threshold 3: expected a share such as 3% or 0.03, below 100 %; did you mean 3%?"),
+        ({"threshold": "3"}, "--threshold 3: expected a share such as 3% or 0.03, below 100%; did you mean 3%?"),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(campaign_store: Store, options: dict[str, str], text: str) -> None:

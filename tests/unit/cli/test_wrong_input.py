@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PLAN = 'candidates = ["mpich==9.1"]\noperations = ["allreduce"]\nsizes = "8"\n[stop]\nblocks = 1\n'
 NO_CAMPAIGN = "; `rankbench list` shows the campaigns in `results`"
-SHARE = 'expected a share such as "3%" or 0.03, below 100 %'
+SHARE = 'expected a share such as "3%" or 0.03, below 100%'
 TIME = "expected a time such as 0.5, 500ms, 30s, 2m, 1h, 02:00:00 or 1-12:00:00"
 SIZES = 'expected sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
 UNTIL = 'expected "decided", "answered", "blocks", "precision 2%" or "time 30m"'
@@ -95,7 +95,7 @@ LINES = [
     ("show --format xml", "--format xml: not a format of this command (allowed: table, json, csv, markdown)"),
     ("show --columns p", "No such option: --columns; did you mean --forms? (help: rankbench show -h)"),
     ("show --confidence nan", "--confidence nan: expected 90%, 95% or 99%"),
-    ("show --threshold 0", "--threshold 0: expected a share such as 3% or 0.03, below 100 %"),
+    ("show --threshold 0", "--threshold 0: expected a share such as 3% or 0.03, below 100%"),
     ("show --estimator p0", f"--estimator p0: {ESTIMATOR}"),
     ("show --output file/x", f"--output file/x: {UNWRITABLE}; name another file"),
     ("show small extra", "extra: not expected here (help: rankbench show -h)"),
@@ -110,7 +110,7 @@ LINES = [
     ),
     ("history folder", "folder: no campaign, and none right below it (there is no campaign.json)"),
     ("gate small --against small", SAME_CAMPAIGN),
-    ("gate small --against small --threshold nan", "--threshold nan: expected a share such as 3% or 0.03, below 100 %"),
+    ("gate small --against small --threshold nan", "--threshold nan: expected a share such as 3% or 0.03, below 100%"),
     ("advise --calls 'allreduce 8: nan'", f"--calls: found 'allreduce 8: nan', {CALL}"),
     ("advise --calls 'allreduce 8: 0'", f"--calls: found 'allreduce 8: 0', {CALL}"),
     ("advise --profile folder", "folder: cannot be read (Is a directory)"),

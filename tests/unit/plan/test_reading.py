@@ -282,7 +282,7 @@ def test_calls_of_an_application_are_read() -> None:
 SIZES = 'sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
 TIMES = 'a time such as 0.5, "500ms", "30s", "2m", "1h", "02:00:00" or "1-12:00:00"'
 UNTIL = '"decided", "answered", "blocks", "precision 2%" or "time 30m"'
-SHARE = 'a share such as "3%" or 0.03, below 100 %'
+SHARE = 'a share such as "3%" or 0.03, below 100%'
 ALIGNMENT = 'a power of two from 8 to "2M", or 0 for the beginning of a page'
 ROOT = 'a rank such as 0, or "rotating"'
 ESTIMATOR = '"median", "min", "mean", "trimmed-mean" or a percentile from "p1" to "p99"'

@@ -49,7 +49,7 @@ def test_stop_rule_and_builds_are_those_of_the_campaign() -> None:
 
 def test_three_outcomes_are_explained_with_the_threshold() -> None:
     text = describe((3,))["Comparison"]
-    assert all(words in text for words in ("three outcomes", "equivalent (=)", "undecided (~)", "beyond 3 %"))
+    assert all(words in text for words in ("three outcomes", "equivalent (=)", "undecided (~)", "beyond 3%"))
 
 
 def test_an_imported_campaign_has_no_launches_to_describe() -> None:

@@ -12,7 +12,7 @@ from rankbench.report.tables import Cell, Table
 from rankbench.report.text import latex_table, markdown_table
 
 TABLE = Table(
-    "allreduce: time, 95 % or more",
+    "allreduce: time, 95% or more",
     ["message size", "a_b", "fastest"],
     [
         [Cell("8 B"), Cell("1 µs", "0.9 µs to 1.1 µs", best=True), Cell("a_b ~ c 2.00×")],
@@ -23,7 +23,7 @@ TABLE = Table(
 
 def test_a_table_is_rendered_as_markdown() -> None:
     assert markdown_table(TABLE) == (
-        "**allreduce: time, 95 % or more**\n"
+        "**allreduce: time, 95% or more**\n"
         "\n"
         "| message size | a_b | fastest |\n"
         "| --- | ---: | ---: |\n"

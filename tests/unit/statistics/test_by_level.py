@@ -141,7 +141,7 @@ def test_a_comparison_at_a_level_can_be_inverted() -> None:
 @pytest.mark.parametrize("stay", [0.0, 0.8])
 @pytest.mark.parametrize("share", [0.1, 0.33, 0.5])
 def test_the_correction_for_looks_holds_at_a_level_of_few_blocks(share: float, stay: float) -> None:
-    """A level's share of the information at a look is not that of the blocks; false alarms must still be 5 %."""
+    """A level's share of the information at a look is not that of the blocks; false alarms must still be 5%."""
     random, looks, campaigns = np.random.default_rng(1), [5, 7, 10, 15, 22, 33, 49, 60], 4000
     values = random.random((campaigns, looks[-1])) < share
     for block in range(1, looks[-1]):

@@ -27,7 +27,7 @@ def make_series(logs: NDArray[np.float64]) -> Levels:
 
 
 def draw_normal(random: np.random.Generator, count: int) -> NDArray[np.float64]:
-    """Days scatter by 5 %, far more than expected from launches."""
+    """Days scatter by 5%, far more than expected from launches."""
     return random.normal(0, 0.05, count)
 
 
@@ -45,7 +45,7 @@ def draw_odd_days(random: np.random.Generator, count: int) -> NDArray[np.float64
 @pytest.mark.parametrize("draw", [draw_normal, draw_skewed, draw_odd_days])
 @pytest.mark.parametrize("count", [5, 10, 20])
 def test_a_series_without_change_rarely_has_one(draw: Callable[..., NDArray[np.float64]], count: int) -> None:
-    """At most 5 % if campaigns scatter normally, 8 % otherwise, plus chance in 200 histories."""
+    """At most 5% if campaigns scatter normally, 8% otherwise, plus chance in 200 histories."""
     random = np.random.default_rng(5)
     alarms = sum(bool(find_steps([make_series(draw(random, count))], THRESHOLD)[0]) for _ in range(HISTORIES))
     rate = 0.05 if draw is draw_normal else 0.08
@@ -102,7 +102,7 @@ def test_a_change_below_the_threshold_is_not_reported() -> None:
 
 
 def test_a_change_as_large_as_the_threshold_is_rarely_reported() -> None:
-    """Half of them are measured above the threshold; in all but 5 % of the histories this remains undecided."""
+    """Half of them are measured above the threshold; in all but 5% of the histories this remains undecided."""
     random = np.random.default_rng(15)
     rise = math.log1p(THRESHOLD) * (np.arange(20) >= 10)
     reports = sum(
@@ -132,7 +132,7 @@ def test_too_few_campaigns_report_no_change() -> None:
 
 
 def draw_correlated(random: np.random.Generator, count: int, lag: float) -> NDArray[np.float64]:
-    """Days that scatter by 5 %, each correlated with the day before."""
+    """Days that scatter by 5%, each correlated with the day before."""
     values = random.normal(0, 0.05, count)
     for at in range(1, count):
         values[at] = lag * values[at - 1] + math.sqrt(1 - lag**2) * values[at]

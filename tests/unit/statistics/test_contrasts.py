@@ -110,7 +110,7 @@ def test_few_comparisons_do_not_determine_the_usual_scatter() -> None:
 
 @pytest.mark.parametrize("widest", [1.0, 30.0])
 def test_moderated_claims_err_as_rarely_if_scatter_differs(widest: float) -> None:
-    """As above, with scatter from 1 % to 30 times that."""
+    """As above, with scatter from 1% to 30 times that."""
     random = np.random.default_rng(4)
     invented, detections = 0, 0
     for _ in range(100):

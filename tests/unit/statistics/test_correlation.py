@@ -101,7 +101,7 @@ def make_figures(logs: NDArray[np.float64]) -> pl.DataFrame:
 
 @pytest.mark.parametrize(("r", "least"), [(0.0, 0.93), (0.3, 0.93), (0.6, 0.9)])
 def test_intervals_of_correlated_blocks_cover_the_truth(r: float, least: float) -> None:
-    """Without the widening 88 % of the intervals cover it at r = 0.3, and 73 % at 0.6."""
+    """Without the widening 88% of the intervals cover it at r = 0.3, and 73% at 0.6."""
     covered = []
     for seed in range(20):
         comparisons = statistics.compare(

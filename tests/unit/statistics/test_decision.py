@@ -30,7 +30,7 @@ def test_without_a_threshold_the_p_value_is_two_sided() -> None:
 @pytest.mark.parametrize("blocks", [3, 5, 20])
 @pytest.mark.parametrize("scatter", [0.005, 0.03, 0.2])
 def test_the_level_holds_at_the_edge_of_the_threshold(blocks: int, scatter: float) -> None:
-    """Of 40 000 samples with the true ratio at the edge, 5 % are rejected: not half of it, and hardly more."""
+    """Of 40 000 samples with the true ratio at the edge, 5% are rejected: not half of it, and hardly more."""
     logs = MARGIN + scatter * np.random.default_rng(1).normal(size=(40_000, blocks))
     error = logs.std(axis=1, ddof=1) / math.sqrt(blocks)
     share = float(np.mean(p_beyond(logs.mean(axis=1), error, blocks - 1, MARGIN) <= 0.05))
@@ -115,7 +115,7 @@ def test_a_p_value_of_zero_is_a_valid_cutoff() -> None:
 
 @pytest.mark.parametrize("scatter", [0.01, 0.05])
 def test_family_and_looks_hold_their_level_at_the_edge(scatter: float) -> None:
-    """In 5 % of 2000 campaigns of 20 ratios at the edge, any ratio is called different; Bonferroni is as strict."""
+    """In 5% of 2000 campaigns of 20 ratios at the edge, any ratio is called different; Bonferroni is as strict."""
     random = np.random.default_rng(4)
     logs = MARGIN + scatter * random.normal(size=(2000, 20, 6))
     mean, error = logs.mean(axis=2), logs.std(axis=2, ddof=1) / math.sqrt(6)

@@ -75,7 +75,7 @@ def test_estimators_agree_with_numpy_and_scipy(count: int) -> None:
 
 
 def test_the_trimmed_mean_of_eight_samples_is_that_computed_by_hand() -> None:
-    """Of 1 to 8, two are trimmed at each end; 3, 4, 5, 6 remain: mean 4.5, deviation 1.291, t(3) at 95 % 3.182."""
+    """Of 1 to 8, two are trimmed at each end; 3, 4, 5, 6 remain: mean 4.5, deviation 1.291, t(3) at 95% 3.182."""
     assert estimate_time([8, 1, 7, 2, 6, 3, 5, 4], "trimmed-mean") == 4.5
     assert students_half(float(np.std([3, 4, 5, 6], ddof=1)), 4, 0.95) == pytest.approx(3.182446 * 1.2909944 / 2)
 
@@ -100,7 +100,7 @@ def test_a_single_sample_has_no_interval() -> None:
 
 @pytest.mark.parametrize(("count", "expected"), [(30, 0.73), mark_thorough(100, 0.67), mark_thorough(1000, 0.66)])
 def test_mpiperf_s_interval_is_too_narrow_even_for_independent_samples(count: int, expected: float) -> None:
-    """The nominal 95 % interval holds the true mean of independent normal samples in two of three cases."""
+    """The nominal 95% interval holds the true mean of independent normal samples in two of three cases."""
     drawn = np.sort(np.random.default_rng(count).normal(100, 5, (4000, count)), axis=1)[:, count // 4 : -(count // 4)]
     halves = np.array([students_half(spread, drawn.shape[1], 0.95) for spread in drawn.std(axis=1, ddof=1)])
     holds = np.mean(np.abs(drawn.mean(axis=1) - 100) <= halves)

@@ -22,7 +22,7 @@ SIZES = (300, 3000, 100_000)
 
 
 def draw_two_modes(random: Random, count: int, share: float = 0.03, ratio: float = 2.0, spread: float = 0.03) -> Values:
-    """Return samples of which exactly this share, at random positions, takes `ratio` times the time; 2 % are a tail."""
+    """Return samples of which exactly this share, at random positions, takes `ratio` times the time; 2% are a tail."""
     times = 500 * random.lognormal(0, spread, count)
     tail = random.random(count) < 0.02
     times[tail] *= 1 + 0.1 * random.pareto(2.5, int(tail.sum()))
@@ -94,7 +94,7 @@ def test_a_second_mode_of_3_percent_at_twice_the_time_is_found(count: int, tries
 def test_a_mode_is_named_in_words() -> None:
     random = np.random.default_rng(1)
     names = [render(mode.name) for mode in modes.find_modes(draw_two_modes(random, 10_000, 0.2))]
-    assert names == ["main", "second at 2.0×, 20 % of samples"]
+    assert names == ["main", "second at 2.0×, 20% of samples"]
     assert (modes.ratio_text(1.151), modes.ratio_text(38.2), modes.ratio_text(0.52)) == ("1.15×", "38×", "0.52×")
 
 
@@ -152,7 +152,7 @@ def test_a_mode_in_every_launch_repeats_and_is_scattered() -> None:
         "scattered",
     )
     assert second.repeats
-    assert render(second.text) == "second at 2.0×, 3.0 % of samples, in 5 of 5 launches, scattered"
+    assert render(second.text) == "second at 2.0×, 3.0% of samples, in 5 of 5 launches, scattered"
 
 
 def test_a_mode_in_two_of_six_launches_does_not_repeat() -> None:

@@ -54,7 +54,7 @@ def test_the_levels_of_two_hosts_with_two_sockets_are_found(seed: int) -> None:
 
 
 def test_groups_may_be_close_and_of_few_pairs() -> None:
-    """Four ranks, 10 % between sockets: six pairs, of which two are near."""
+    """Four ranks, 10% between sockets: six pairs, of which two are near."""
     near = {(0, 1), (1, 0), (2, 3), (3, 2)}
     table = draw_times(lambda *pair: 200.0 if pair in near else 220.0, 3, ranks=4, spread=0.005)
     assert [sorted(group) for group in pairs.group_pairs(table, THRESHOLD)] == [
@@ -109,7 +109,7 @@ def test_levels_are_compared_within_launches() -> None:
         assert level_time.ratio
         assert level_time.ratio.different
         assert level_time.ratio.low < truth < level_time.ratio.high
-        assert level_time.ratio.high / level_time.ratio.low < 1.03, "the state of the launches, 20 %, has no part in it"
+        assert level_time.ratio.high / level_time.ratio.low < 1.03, "the state of the launches, 20%, has no part in it"
     assert first.typical_ns == pytest.approx(200, rel=0.3)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SIZES = 2.0 ** np.arange(3, 21, 2)
 SCATTER = 0.05 * math.sqrt(2 / 5)
-"""Standard error of a log ratio from five launches that scatter by 5 %."""
+"""Standard error of a log ratio from five launches that scatter by 5%."""
 LINES = 150
 
 
@@ -75,7 +75,7 @@ def test_estimates_are_closer_to_the_truth(draw: Draw, gain: float) -> None:
 
 @pytest.mark.parametrize("draw", [draw_equal, draw_smooth, draw_sparse, draw_unlike])
 def test_the_largest_estimate_is_nearly_unbiased(draw: Draw) -> None:
-    """Measured ratios exaggerate by 2 % to 5 %, estimates by less than 1 %."""
+    """Measured ratios exaggerate by 2% to 5%, estimates by less than 1%."""
     truths, logs, estimates, _ = measure_lines(draw)
     lines = np.arange(LINES)
     bias = [float((each - truths)[lines, each.argmax(axis=1)].mean()) for each in (logs, estimates)]

@@ -84,7 +84,7 @@ def test_few_comparisons_of_few_blocks_use_student_s_test_on_logarithms() -> Non
     ("ratio", "spread", "different", "alike"),
     [
         (1.02, 0.002, False, True),
-        (1.035, 0.02, False, False),  # Certainly not 1, and not certainly more than 3 %.
+        (1.035, 0.02, False, False),  # Certainly not 1, and not certainly more than 3%.
         (1.06, 0.005, True, False),
         (1 / 1.06, 0.005, True, False),
         (1.0, 0.2, False, False),
@@ -104,7 +104,7 @@ def test_comparisons_are_different_equivalent_or_undecided(
 
 
 def test_the_control_is_judged_by_the_cutoff_of_the_comparisons() -> None:
-    """A twin that differs by 1.5 % is a false alarm if that sufficed for other comparisons, and otherwise not."""
+    """A twin that differs by 1.5% is a false alarm if that sufficed for other comparisons, and otherwise not."""
     twin = list(100 * np.exp(0.04 + 0.03 * np.array([-1.0, 1.2, -0.7, 0.8, 0.2, -0.3])))
     clear, same = [130.0, 130.1, 129.9, 130.2, 129.8, 130.0], [100.0, 103.0, 97.0, 101.0, 99.0, 100.0]
     judged = []
@@ -154,9 +154,9 @@ def _draw_flipping(random: np.random.Generator, shape: tuple[int, ...]) -> NDArr
 @pytest.mark.parametrize("noise", [_draw_normal, _draw_skewed, _draw_flipping])
 @pytest.mark.parametrize("blocks", [5, 8, 10])
 def test_equal_candidates_are_rarely_called_different(noise: Noise, blocks: int) -> None:
-    """At a nominal 5 % Student's interval on log ratios misses the truth in at most 6 % of 4000 campaigns of one case.
+    """At a nominal 5% Student's interval on log ratios misses the truth in at most 6% of 4000 campaigns of one case.
 
-    The percentile bootstrap over launches misses it more often than 7 %, and at five blocks more often than 10 %.
+    The percentile bootstrap over launches misses it more often than 7%, and at five blocks more often than 10%.
     """
     random = np.random.default_rng(11)
     logs = noise(random, (4000, blocks)) - noise(random, (4000, blocks))
@@ -184,7 +184,7 @@ def test_false_discoveries_are_rare_among_many_cases() -> None:
 
 @pytest.mark.thorough
 def test_repeated_looks_are_corrected_for() -> None:
-    """One comparison of equals, looked at after 5, 7, 10, 15, 22 and 30 blocks: called different in at most 5 %."""
+    """One comparison of equals, looked at after 5, 7, 10, 15, 22 and 30 blocks: called different in at most 5%."""
     random = np.random.default_rng(2)
     looks = plan.list_looks(Stop(blocks_min=5, blocks_max=30))
     assert looks == [5, 7, 10, 15, 22, 30]
@@ -199,7 +199,7 @@ def test_repeated_looks_are_corrected_for() -> None:
 
 @pytest.mark.parametrize("stop", [Stop(), Stop(blocks_min=5, blocks_max=30), Stop(blocks_min=2, blocks_max=3)])
 def test_all_looks_together_have_the_level_of_a_single_one(stop: Stop) -> None:
-    """Random walks pass the bounds at any look in 5 %; the last look costs little, and a single look costs nothing."""
+    """Random walks pass the bounds at any look in 5%; the last look costs little, and a single look costs nothing."""
     looks = tuple(plan.list_looks(stop))
     levels = Penalty(looks, np.array(looks)).nominal(ALPHA)
     walks = np.random.default_rng(1).normal(size=(40_000, looks[-1])).cumsum(axis=1)[:, np.array(looks) - 1]
@@ -212,7 +212,7 @@ def test_all_looks_together_have_the_level_of_a_single_one(stop: Stop) -> None:
 
 @pytest.mark.parametrize("level", [0.01, 1e-3, 2e-4])
 def test_all_looks_together_have_the_small_levels_of_a_family(level: float) -> None:
-    """As Benjamini and Hochberg require: with the correction for 5 % all looks together would err 1.1 to 1.4 times as
+    """As Benjamini and Hochberg require: with the correction for 5% all looks together would err 1.1 to 1.4 times as
     often.
 
     The probability is estimated by random walks instead of as in `looks.levels`. Walks likely to pass are drawn more

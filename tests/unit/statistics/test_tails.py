@@ -86,7 +86,7 @@ def test_a_fitting_tail_is_described() -> None:
     assert tail is not None
     assert render(tail.text) == (
         f"Pareto tail, alpha {tail.alpha:.2f} ({tail.low:.2f} to {tail.high:.2f}), "
-        f"{100 * tail.share:.2g} % of samples, p {tail.p_value:.2f}"
+        f"{100 * tail.share:.2g}% of samples, p {tail.p_value:.2f}"
     )
     assert tail.over_exponential > tails.BETTER
 

@@ -63,7 +63,7 @@ def test_the_level_holds_with_disturbed_launches(blocks: int, most: float) -> No
 
 @pytest.mark.parametrize(("blocks", "least"), [(6, 0.2), (10, 0.5), (20, 0.75)])
 def test_a_few_disturbed_launches_hide_little(blocks: int, least: float) -> None:
-    """The other candidate is slower by 10 % throughout: Student's t without trimming finds it in 25 % at most."""
+    """The other candidate is slower by 10% throughout: Student's t without trimming finds it in 25% at most."""
     random = np.random.default_rng(3)
     shape = (CAMPAIGNS, blocks)
     logs = draw_disturbed(random, shape, 4) - draw_disturbed(random, shape, 4) + np.log(1.1)

@@ -69,7 +69,7 @@ def test_equal_values_of_a_coarse_clock_are_not_certain() -> None:
         make_values({("x", "a"): [100.0] * 5}), make_values({("x", "a"): [110.0] * 5}), [("a", "a")], 0.2
     )
     assert comparison.low < comparison.ratio < comparison.high
-    assert comparison.p_value > 0.99, "10 % are below the threshold"
+    assert comparison.p_value > 0.99, "10% are below the threshold"
     assert not comparison.different
 
 
@@ -95,7 +95,7 @@ def test_values_below_the_clock_s_step_and_other_candidates_are_left_out() -> No
 
 
 def test_equal_campaigns_are_rarely_called_different() -> None:
-    """500 comparisons of five launches with seven, skewed ones: 5 %, plus chance."""
+    """500 comparisons of five launches with seven, skewed ones: 5%, plus chance."""
     random = np.random.default_rng(4)
     draws = [(random.exponential(0.05, 5), random.exponential(0.05, 7)) for _ in range(500)]
     then, now = (

@@ -34,7 +34,7 @@ def compare_sides(then: pl.DataFrame, now: pl.DataFrame) -> list[AtLevels]:
 
 
 def test_another_mix_of_near_and_far_is_no_difference() -> None:
-    """The same library with 20 % far launches then and 80 % now: 40 times 10 cases."""
+    """The same library with 20% far launches then and 80% now: 40 times 10 cases."""
     plain, wrong = 0, 0
     for seed in range(40):
         then, now = make_side(0.2, seed=seed), make_side(0.8, seed=1000 + seed)

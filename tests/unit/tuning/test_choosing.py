@@ -255,8 +255,7 @@ def make_task(operations: str, calls: str = "") -> Task:
         ("", "--operations: found none, expected names such as allreduce,bcast"),
         (
             "allreduce,allredcue",
-            "--operations: openmpi-5.0.11 lists no algorithms of allredcue; correct the name or leave it out; see: "
-            "rankbench settings openmpi-5.0.11",
+            "--operations: openmpi-5.0.11 lists no algorithms of allredcue; did you mean allreduce? (allowed: allreduce)",
         ),
     ],
 )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 NOTHING = "No two candidates have values for the same case, so there is nothing to compare."
-CHECK = "Noise check: one library, measured twice, differs from itself in 0 of 9 cases (95 % interval 0% to 34%)."
+CHECK = "Noise check: one library, measured twice, differs from itself in 0 of 9 cases (95% interval 0% to 34%)."
 CONTROL = "The noise check does not show how a changing machine affects different libraries."
 SCOPE = "Valid on this machine (Example 9000, 2 cores), for alpha 1.0, beta 1.0 and gamma 1.0, at default settings"
 
@@ -209,7 +209,7 @@ def test_a_single_candidate_has_only_its_control(tmp_path: Path) -> None:
 
 
 def test_a_control_of_one_case_is_not_reported(tmp_path: Path) -> None:
-    """Its interval would be 0 % to 98 %."""
+    """Its interval would be 0% to 98%."""
     view = verdicts.evaluate(
         tmp_path, verdicts.make_constant({}), candidates=("alpha",), control=True, cases=verdicts.LINE[:1]
     )
@@ -292,7 +292,7 @@ def test_most_wins_and_least_total_time_are_both_named_if_they_differ(tmp_path: 
     ],
 )
 def test_a_mean_within_the_threshold_names_no_candidate(large: float, first: str, tmp_path: Path) -> None:
-    """Alpha wins two of three by a tenth; beta's third case compensates for these, or for 3 % more and above."""
+    """Alpha wins two of three by a tenth; beta's third case compensates for these, or for 3% more and above."""
 
     def choose_factor(name: str, case: Case) -> float:
         return {"alpha": large, "beta": 1.0}[name] if case.size_bytes == 65536 else {"alpha": 1.0, "beta": 1.1}[name]
@@ -370,7 +370,7 @@ def test_a_campaign_of_oversubscribed_cases_says_so(tmp_path: Path) -> None:
 
 
 def draw_balanced(seed: int, sizes: Sequence[int] = (8, 256, 8192, 65536)) -> CampaignView:
-    """Return a campaign of two candidates with the same geometric mean, each faster in single cases by up to 40 %."""
+    """Return a campaign of two candidates with the same geometric mean, each faster in single cases by up to 40%."""
     lines: list[tuple[str, Form]] = [(name, "blocking") for name in ("allreduce", "bcast", "reduce", "alltoall")]
     cases = campaigns.make_cases(lines=lines, sizes=sizes)
     logs = np.random.default_rng(seed).normal(0, 0.15, (2, len(cases)))

@@ -119,7 +119,7 @@ def test_wrong_data_in_one_launch_exclude_a_candidate_from_the_ranking() -> None
 
 
 def test_a_drawn_campaign_is_judged_by_its_truth(tmp_path: Path) -> None:
-    """The machine's state changes fourfold from block to block, and beta is slower by 8 % throughout."""
+    """The machine's state changes fourfold from block to block, and beta is slower by 8% throughout."""
     store = campaigns.make_campaign(tmp_path / "made", campaigns.make_slower_beta(1.08), 8, states=(1.0, 4.0, 2.0))
     verdict = evaluate(store).verdict
     assert [case.winners for case in verdict.cases] == [["alpha"]] * len(store.campaign.cases)

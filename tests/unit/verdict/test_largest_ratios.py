@@ -42,7 +42,7 @@ def find_largest(view: CampaignView) -> str:
 
 
 def test_the_interval_of_the_largest_ratio_covers_the_truth(equal_campaigns: list[CampaignView]) -> None:
-    """The plain interval of the largest of 16 ratios misses it in a third of the campaigns, the corrected in 5 %."""
+    """The plain interval of the largest of 16 ratios misses it in a third of the campaigns, the corrected in 5%."""
     ratios = [view.comparisons[find_largest(view), "alpha", "beta"] for view in equal_campaigns]
     plain = sum(ratio.low <= 1 <= ratio.high for ratio in ratios)
     decisions = [decide_selected(view, ratio, len(LINES)) for view, ratio in zip(equal_campaigns, ratios, strict=True)]

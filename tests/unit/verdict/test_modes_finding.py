@@ -26,7 +26,7 @@ CASES = campaigns.make_cases(lines=[("allreduce", "blocking"), ("pingpong", "blo
 
 
 def make_truth(candidate: str, case: Case) -> Truth:
-    """Return the truth that 3 % of beta's calls take twice the time of the others, in the allreduce."""
+    """Return the truth that 3% of beta's calls take twice the time of the others, in the allreduce."""
     slow = candidate == "beta" and case.operation == "allreduce"
     return Truth(hump_share=0.03, hump_factor=2.0) if slow else Truth()
 
@@ -48,7 +48,7 @@ def test_a_repeated_mode_is_reported(view: CampaignView) -> None:
             text=(
                 Text(
                     "In 1 case the times of beta have more than one mode, launch after launch. allreduce, 8 B: "
-                    f"second at 2.0×, {100 * share:.1f} % of samples, in 6 of 6 launches, scattered."
+                    f"second at 2.0×, {100 * share:.1f}% of samples, in 6 of 6 launches, scattered."
                 )
             ),
             advice=(
@@ -79,7 +79,7 @@ def add_modes(view: CampaignView, *others: Repeated) -> CampaignView:
 
 
 def make_mode(launches: int, pattern: Pattern, share: float = 0.03) -> Repeated:
-    name = f"second at 2.0×, {100 * share:.1f} % of samples"
+    name = f"second at 2.0×, {100 * share:.1f}% of samples"
     return Repeated(Mode(say(name), 1000, share, 2.0, 900, 1200, 0.1), 6, launches, pattern)
 
 

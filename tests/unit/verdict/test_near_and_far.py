@@ -81,7 +81,7 @@ def test_a_mode_that_occurs_while_cores_are_far_is_the_machine_s(
 ) -> None:
     pattern = Pattern("bursts", 14)
     main = Repeated(Mode(say("main"), 100, 0.5, 1.0, 50, 200, float("nan")), 6, 6, pattern)
-    second = Repeated(Mode(say("second at 4.0×, 50 % of samples"), 400, 0.5, 4.0, 200, 900, 0.1), 6, 6, pattern)
+    second = Repeated(Mode(say("second at 4.0×, 50% of samples"), 400, 0.5, 4.0, 200, 900, 0.1), 6, 6, pattern)
     visits = pl.lit([100.0, slow_ns, 500.0 - slow_ns, slow_ns])
     view = replace(
         evaluation,

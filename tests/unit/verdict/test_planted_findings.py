@@ -510,7 +510,7 @@ KINDS = (
 
 
 def find_null_time(candidate: str, case: Case) -> float:
-    """Return times with beta 5 % and gamma 20 % slower; a composed operation is 3 % slower than its parts."""
+    """Return times with beta 5% and gamma 20% slower; a composed operation is 3% slower than its parts."""
     factor = {"alpha": 1.0, "beta": 1.05, "gamma": 1.2}[candidate]
     is_plain = case.operation == "allreduce" and case.form == "blocking"
     start = 1.3 if case.start == "barrier" else 1.0

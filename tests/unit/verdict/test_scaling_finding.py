@@ -164,7 +164,7 @@ def test_a_crashed_candidate_has_no_growth_and_no_rank(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", [0, *map(mark_thorough, range(1, 4))])
 def test_noise_is_no_finding(tmp_path: Path, seed: int) -> None:
-    """Three equal candidates in 32 cases: 96 comparisons and 48 of growth, of launches that differ by 10 %."""
+    """Three equal candidates in 32 cases: 96 comparisons and 48 of growth, of launches that differ by 10%."""
     invented = list_findings(
         tmp_path,
         lambda _candidate, _case, place: 1000.0 * place.ranks,

@@ -107,7 +107,7 @@ def test_a_candidate_that_always_had_a_better_machine_is_reported(tmp_path: Path
 
 
 def test_stolen_time_is_reported_relative_to_the_used_cpus(quiet_view: CampaignView) -> None:
-    """A launch of the stand-in lasts 2.5 s on two CPUs: 0.1 s are 2 % of that."""
+    """A launch of the stand-in lasts 2.5 s on two CPUs: 0.1 s are 2% of that."""
 
     def change(launch: Launch) -> Launch:
         return msgspec.structs.replace(launch, stolen_s={2: 0.1, 3: 0.11, 7: 0.5}.get(launch.number, 0.0))

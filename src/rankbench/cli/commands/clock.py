@@ -37,10 +37,10 @@ STAGES = {"fresh": "at once", "aged": "after {wait:g} s", "between": "between tw
 """Stages of a study, by when an offset was computed."""
 STAGES_HELP = (
     "Samples are taken between two synchronisations. In between, offsets are extrapolated with the measured drift, and "
-    "the stated errors grow. No error can exceed its bound. 95 % should be below the estimated error, which decides "
+    "the stated errors grow. No error can exceed its bound. 95% should be below the estimated error, which decides "
     "whether a value is used."
 )
-QUANTILES = ("error: median", "95 %", "largest")
+QUANTILES = ("error: median", "95%", "largest")
 LIMITS = ("estimated: median", "within", "bound: median", "largest")
 
 

@@ -187,12 +187,12 @@ def explanation(view: CampaignView, other: str) -> str:
     if any(case.quantity == "memory" for case in view.cases):
         return format_text(
             "A ratio above 1 means that {name} is slower, or needs more memory; "
-            "~: no difference above {percent:g} % can be shown.",
+            "~: no difference above {percent:g}% can be shown.",
             name=other,
             percent=percent,
         )
     return format_text(
-        "A ratio above 1 means that {name} is slower; ~: no difference above {percent:g} % can be shown.",
+        "A ratio above 1 means that {name} is slower; ~: no difference above {percent:g}% can be shown.",
         name=other,
         percent=percent,
     )

@@ -143,11 +143,11 @@ def beyond(timeline: History, *, every: bool) -> Iterator[str]:
         return
     yield from history_report.machine(timeline)
     if not lines:
-        yield f"No change above {timeline.threshold * 100:g} % can be shown."
+        yield f"No change above {timeline.threshold * 100:g}% can be shown."
     if any(turn.explained for column in timeline.series for turn in column.turns):
         yield f"{history_report.MARK}: the machine changed as much without MPI."
     yield (
-        f"False alarms are limited to 5 % over {timeline.compared} series: a change must exceed the variation between "
+        f"False alarms are limited to 5% over {timeline.compared} series: a change must exceed the variation between "
         "campaigns and last for two of them. To check the newest campaign alone, use `rankbench gate`."
     )
 

@@ -46,11 +46,12 @@ def settings(
     with console.status(f"querying {chosen.name} …"):
         listed = variables(chosen, home())
     if operation:
-        variants = [*tuners.find_tuner(chosen).list_variants(operation, listed)]
+        tuner = tuners.find_tuner(chosen)
+        variants = tuners.list_variants(tuner, operation, listed)
         if not variants:
             raise RankbenchError(
-                f"{chosen.name}: lists no algorithms of {operation}; its {len(listed)} variables: "
-                f"rankbench settings {library}"
+                f"{chosen.name} lists no algorithms of {operation}"
+                f"{tuners.suggest_operation(operation, tuner, listed)}; its variables: rankbench settings {library}"
             )
         show_variants(variants, form)
     else:

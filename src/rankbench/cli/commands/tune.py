@@ -172,8 +172,8 @@ def make_task(library: Library, request: Request, tuner: Tuner, target: Target) 
     lacking = [name for name in request.operations if not variants[name]]
     if len(lacking) == len(request.operations) or (lacking and request.named):
         raise RankbenchError(
-            f"--operations: {library.name} lists no algorithms of {', '.join(lacking)}; correct the name or leave it "
-            f"out; see: rankbench settings {library.name}"
+            f"--operations: {library.name} lists no algorithms of {', '.join(lacking)}"
+            f"{tuners.suggest_operation(lacking[0], tuner, target.variables)}"
         )
     for name in lacking:
         print_text(f"note: {library.name} lists no algorithms of {name}; left out")

@@ -57,7 +57,7 @@ COMPUTING = (
     "t_ovrl: mean time from the start of a call to its completion with a computation in between, of the slowest rank; "
     "t_pure: without the computation; t_CPU: the computation"
 )
-OVERLAPPED = "overlap: (t_pure + t_CPU - t_ovrl) over the longer of t_pure and t_CPU, clipped to 0 to 100 %"
+OVERLAPPED = "overlap: (t_pure + t_CPU - t_ovrl) over the longer of t_pure and t_CPU, clipped to 0 to 100%"
 SHARE = "; the size is that of the sent vector, of which every rank gets a part"
 COMPLETIONS = {
     "non-aggregate": "each call is completed before the next",

@@ -69,14 +69,14 @@ TRIMMED = Meaning(
     over_calls="trimmed mean",
     over_ranks="maximum",
     start="window",
-    text="Mean over runs of the slowest process's time, without the fastest 25 % and the slowest 25 % of the valid "
+    text="Mean over runs of the slowest process's time, without the fastest 25% and the slowest 25% of the valid "
     f"runs; Min, Max, StdErr and the interval are of the same runs. {SLOTS}",
 )
 MASTER = replace(
     TRIMMED,
     over_ranks="one",
-    text="Mean over runs of the time of the call on the master process, without the fastest 25 % and the slowest 25 "
-    f"% of the valid runs; Min, Max, StdErr and the interval are of the same runs. {SLOTS}",
+    text="Mean over runs of the time of the call on the master process, without the fastest 25% and the slowest 25% "
+    f"of the valid runs; Min, Max, StdErr and the interval are of the same runs. {SLOTS}",
 )
 UNTRIMMED = "Mean of the time over all valid runs: nothing is dropped."
 PIPELINED = (

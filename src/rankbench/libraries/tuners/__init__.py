@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 POINT_TO_POINT = {"pingpong", "exchange", "sendrecv", "bandwidth"}
 """Operations that depend on the eager limit."""
 
+COLLECTIVES = (
+    "allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast", "exscan", "gather",
+    "gatherv", "reduce", "reduce-scatter", "reduce-scatter-block", "scan", "scatter", "scatterv",
+)  # fmt: skip
+
 
 class Target(NamedTuple):
     """The library for which a tuning file is written."""
@@ -81,3 +86,9 @@ def list_variants(tuner: Tuner, operation: str, variables: Mapping[str, Variable
         if any(f"{name} " in text for text in texts)
         for value in values
     ]
+
+
+def suggest_operation(wrong: str, tuner: Tuner, variables: Mapping[str, Variable]) -> str:
+    """Return the tail of an error line for an operation that a library does not list: those that it lists."""
+    names = [name for name in sorted((*COLLECTIVES, *POINT_TO_POINT)) if list_variants(tuner, name, variables)]
+    return units.suggestion(wrong, names)

@@ -78,9 +78,9 @@ def make_times(view: CampaignView, row: Row) -> Row:
         **place(view, row),
         **{name: marks.shorten(value) for name, value in known.items()},
         "began": format_text(
-            "{late:time} late, 90 % within {p90:time}", late=known["began_ns"], p90=known["began_p90_ns"]
+            "{late:time} late, 90% within {p90:time}", late=known["began_ns"], p90=known["began_p90_ns"]
         ),
-        "ended": format_text("after {end:time}, 90 % within {p90:time}", end=known["median_ns"], p90=known["p90_ns"]),
+        "ended": format_text("after {end:time}, 90% within {p90:time}", end=known["median_ns"], p90=known["p90_ns"]),
     }
 
 

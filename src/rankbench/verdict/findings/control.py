@@ -23,7 +23,7 @@ TOLERATED = 0.05
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield a warning if more than 5 % of the cases call the two different."""
+    """Yield a warning if more than 5% of the cases call the two different."""
     wrong = [comparison for comparison in view.control if comparison.different]
     if len(wrong) <= TOLERATED * len(view.control):
         return

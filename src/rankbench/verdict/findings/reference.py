@@ -27,7 +27,7 @@ TITLE = "Near and far cores"
 CHANGED = 1.1
 """Ratio of a comparison far over near above which it counts as changed, if significant."""
 SURE = 2.6
-"""Standard errors that it must be away from 1, for a level of 1 %."""
+"""Standard errors that it must be away from 1, for a level of 1%."""
 MANY = 0.2
 """Share of the comparisons that change, from which on the finding is a warning."""
 

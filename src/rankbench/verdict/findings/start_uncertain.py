@@ -1,6 +1,6 @@
 """Clocks agree too badly for so short a call, or ranks were seen to begin far apart.
 
-Why: The time could be wrong by more than 5 %. Such values are shown and take part in no comparison.
+Why: The time could be wrong by more than 5%. Such values are shown and take part in no comparison.
 
 What to do: Measure larger messages, or use `start = "barrier"`. `rankbench clock` shows how well clocks agree.
 """

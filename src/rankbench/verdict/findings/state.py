@@ -160,7 +160,7 @@ def _find_restless(view: CampaignView) -> Iterator[Finding]:
             kind="state",
             title=say("A waiting candidate disturbed the others"),
             text=say(
-                "While ranks of {name} waited for their turn, their processes and launchers used {share:.2g} % of a "
+                "While ranks of {name} waited for their turn, their processes and launchers used {share:.2g}% of a "
                 "CPU each, as progress threads do. In {n:count launch} that disturbed the other candidates.",
                 name=name,
                 share=100 * sum(launch.busy_s for launch in disturbing) / sum(launch.waited_s for launch in disturbing),
