@@ -22,8 +22,8 @@ POINT_TO_POINT = {"pingpong", "exchange", "sendrecv", "bandwidth"}
 """Operations that depend on the eager limit."""
 
 COLLECTIVES = (
-    "allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast", "exscan", "gather",
-    "gatherv", "reduce", "reduce-scatter", "reduce-scatter-block", "scan", "scatter", "scatterv",
+    "allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast", "exscan",
+    "gather", "gatherv", "reduce", "reduce-scatter", "reduce-scatter-block", "scan", "scatter", "scatterv",
 )  # fmt: skip
 
 
