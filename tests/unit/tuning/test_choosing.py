@@ -156,7 +156,9 @@ SEARCH = make_search([FAST, FAST, EVEN, SLOW], [SLOW, SLOW, EVEN, FAST])
         (make_proof(24, ranks=4), [], "bcast 24 B on 4 ranks; no rule is for this case, so all rules of bcast"),
     ],
 )
-def test_a_variant_that_makes_a_case_slower_is_not_chosen_again(proof: proving.Proof, expected: list[str], sentence: str) -> None:
+def test_a_variant_that_makes_a_case_slower_is_not_chosen_again(
+    proof: proving.Proof, expected: list[str], sentence: str
+) -> None:
     exclusion = proving.exclude_slower(TASK, SEARCH, choosing.choose_rules(TASK, SEARCH, BY_SIZE), proof)
     again = choosing.choose_rules(TASK, exclusion.result, BY_SIZE)
     assert [rule.variant.name for rule in again] == expected
