@@ -193,7 +193,8 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
     dissemination_barrier(setting->team);
     timing->renewing_ns = (double)(read_steady_ns() - began_ns);
     timing->setting = setting;
-    timing->renew_data = can_inspect_stages(setting) ? renew_data : NULL;
+    /* Rank 0 decides when data are renewed, and idle ranks follow: they have no buffers that could say whether. */
+    timing->renew_data = setting->team->idle || can_inspect_stages(setting) ? renew_data : NULL;
     timing->inspect = inspect_between_stages;
     timing->clear_received = clear_all_received;
     timing->inspect_at_return = inspect_at_return;

@@ -32,13 +32,14 @@ def list_edge_ranks(record: dict[str, Any]) -> list[int]:
 @ONE_LIBRARY
 @pytest.mark.parametrize("operation", [*ROWS[:2], *map(mark_thorough, ROWS[2:])])
 def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_path: Path) -> None:
-    """Four ranks as 2x2 and as a line, and with two of them idle beside a grid of two."""
+    """Four ranks as 2x2 and as a line, and with two of them idle beside a grid of two, also while data are renewed."""
     variants = (
         {"direction": "right"},
         {"direction": "down"},
         {"grid": "4"},
         {"grid": "4", "direction": "0-"},
         {"grid": "2"},
+        {"grid": "2", "samples": 200},
     )
     case = {"operation": operation, "bytes": 64, "samples": 5, "limit_s": 20}
     records = core.run_job(tmp_path, 4, [case | variant for variant in variants])
@@ -50,6 +51,7 @@ def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_pa
         ("ok", 4, [2, 2], 2, [0, 1]),
         ("ok", 4, [4], 4, [0]),
         ("ok", 4, [4], 4, [0]),
+        ("ok", 2, [2], 2, [0]),
         ("ok", 2, [2], 2, [0]),
     ]
     for record in records:

@@ -36,7 +36,7 @@ def test_a_table_is_rendered_as_latex() -> None:
     assert latex_table(TABLE) == (
         "\\begin{table}\n"
         "\\centering\n"
-        "\\caption{allreduce: time, 95 \\% or more}\n"
+        "\\caption{allreduce: time, 95\\% or more}\n"
         "\\begin{tabular}{lrr}\n"
         "\\toprule\n"
         "message size & a\\_b & fastest \\\\\n"
