@@ -381,7 +381,10 @@ def test_ranks_with_one_clock_can_be_synchronised_on_request(core: Core, tmp_pat
 @pytest.mark.parametrize(("ranks", "start"), [(2, "window"), (3, "barrier")])
 def test_samples_of_all_ranks_are_those_of_the_slowest_rank(core: Core, ranks: int, start: str, tmp_path: Path) -> None:
     selection = ["--op", "wait-up,pingpong", "--sizes", "8", "--samples", "50", "--limit", "100", "--ranks"]
-    up, pingpong = core.measure(tmp_path, ranks, *selection, "--start", start)
+    for _ in range(9):
+        up, pingpong = core.measure(tmp_path, ranks, *selection, "--start", start)
+        if up["cause"] != "late-start":  # On a busy machine both ranks may share a core.
+            break
     together, *single = up["series"]
     assert [series["rank"] for series in up["series"]] == [-1, *range(ranks)]
     assert together["time_ns"] == [max(times) for times in zip(*(series["time_ns"] for series in single), strict=True)]
