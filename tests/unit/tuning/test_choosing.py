@@ -46,6 +46,7 @@ def choose_ranges(search: SearchResult, abilities: Abilities) -> list[tuple[int,
 
 FAST, EVEN, SLOW = make_ratio(0.8), make_ratio(1.0), make_ratio(1.3)
 UNCERTAIN = make_ratio(0.8, sure=False)
+MAYBE_SLOW = make_ratio(1.06, sure=False)
 
 
 @pytest.mark.parametrize(
@@ -90,6 +91,7 @@ def test_one_variant_may_serve_all_sizes(
         ([FAST, EVEN, EVEN, EVEN], [SLOW] * 4, [(8, 4096, "ring")]),
         ([FAST, FAST, EVEN, SLOW], [SLOW, SLOW, EVEN, EVEN], [(8, 4095, "ring"), (4096, 4096, "tree")]),
         ([FAST, FAST, SLOW, FAST], [SLOW, SLOW, SLOW, FAST], []),
+        ([FAST, FAST, MAYBE_SLOW, FAST], [SLOW, SLOW, SLOW, FAST], [(8, 4096, "ring")]),
         ([EVEN] * 4, [EVEN] * 4, []),
     ],
 )
