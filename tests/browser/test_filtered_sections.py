@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fakes import placement_campaigns, scales, torus
-from fakes.chromium import await_drawing, open_page, read_log, scroll_into_view, wait_until
+from fakes.chromium import (
+    await_drawing,
+    find_visible,
+    list_visible_texts,
+    open_page,
+    read_log,
+    scroll_into_view,
+    wait_until,
+)
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
@@ -54,16 +62,9 @@ def clear_filters(page: Chrome) -> None:
     page.find_element(By.CSS_SELECTOR, "#filters button").click()
 
 
-def list_texts(page: Chrome, css: str) -> list[str]:
-    """Return the texts of visible elements."""
-    return [
-        find_element.text for find_element in page.find_elements(By.CSS_SELECTOR, css) if find_element.is_displayed()
-    ]
-
-
 def list_row_names(page: Chrome, section: str) -> list[str]:
     """Return the names of the rows of all unfolded tables of a section."""
-    return list_texts(page, f"#{section} tbody th")
+    return list_visible_texts(page, f"#{section} tbody th")
 
 
 def scroll_to_tables(page: Chrome, section: str) -> None:
@@ -78,28 +79,24 @@ def test_placements_follow_operation_and_size(show: Show, tmp_path: Path) -> Non
     )
     page = show(store)
     tables = ["pingpong, alpha", "bandwidth, alpha"]
-    assert list_texts(page, "#places summary") == tables
-    assert len(list_texts(page, "#places figure")) == 2
+    assert list_visible_texts(page, "#places summary") == tables
+    assert len(list_visible_texts(page, "#places figure")) == 2
     scroll_to_tables(page, "places")
     wait_until(page, lambda: list_row_names(page, "places") == ["8 B", "64 B", "1 KiB"])
     choose(page, "from", "64 B")
     wait_until(page, lambda: list_row_names(page, "places") == ["64 B", "1 KiB"])
-    assert list_texts(page, "#places summary") == tables
+    assert list_visible_texts(page, "#places summary") == tables
     enter_text(page, "bandw")
-    wait_until(page, lambda: list_texts(page, "#places summary") == tables[1:])
-    (figure,) = [
-        find_element
-        for find_element in page.find_elements(By.CSS_SELECTOR, "#places figure")
-        if find_element.is_displayed()
-    ]
+    wait_until(page, lambda: list_visible_texts(page, "#places summary") == tables[1:])
+    (figure,) = find_visible(page, "#places figure")
     assert str(figure.get_attribute("data-key")).startswith("bandwidth.")
     await_drawing(page, figure)
     enter_text(page, "idth of nothing")
-    wait_until(page, lambda: list_texts(page, "#places .nothing") == [NOTHING])
-    assert list_texts(page, "#places summary, #places figure") == []
+    wait_until(page, lambda: list_visible_texts(page, "#places .nothing") == [NOTHING])
+    assert list_visible_texts(page, "#places summary, #places figure") == []
     clear_filters(page)
-    wait_until(page, lambda: list_texts(page, "#places summary") == tables)
-    assert list_texts(page, "#places .nothing") == []
+    wait_until(page, lambda: list_visible_texts(page, "#places summary") == tables)
+    assert list_visible_texts(page, "#places .nothing") == []
     assert read_log(page, "browser") == []
 
 
@@ -109,36 +106,23 @@ def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path
         tmp_path / "made", lambda *_: 1000.0, operations=("barrier", "alltoall"), sizes=(8, 64, 512), launches=1
     )
     page = show(store)
-    assert list_texts(page, "#scaling summary") == ["barrier", "alltoall 64 B"]
+    assert list_visible_texts(page, "#scaling summary") == ["barrier", "alltoall 64 B"]
     sizes = page.find_element(By.CSS_SELECTOR, "#scaling select")
     first = {
         str(find_element.get_attribute("data-key"))
         for find_element in page.find_elements(By.CSS_SELECTOR, "#scaling figure")
     }
     enter_text(page, "alltoall")
-    wait_until(page, lambda: list_texts(page, "#scaling summary") == ["alltoall 64 B"])
-    assert (
-        len(
-            [
-                find_element
-                for find_element in page.find_elements(By.CSS_SELECTOR, "#scaling .scale")
-                if find_element.is_displayed()
-            ]
-        )
-        == 1
-    )
+    wait_until(page, lambda: list_visible_texts(page, "#scaling summary") == ["alltoall 64 B"])
+    assert len(find_visible(page, "#scaling .scale")) == 1
     choose(page, "from", "512 B")
-    wait_until(page, lambda: list_texts(page, "#scaling summary") == [])
+    wait_until(page, lambda: list_visible_texts(page, "#scaling summary") == [])
     assert Select(sizes).first_selected_option.text == "512 B"
-    shown = [
-        find_element
-        for find_element in page.find_elements(By.CSS_SELECTOR, "#scaling figure")
-        if find_element.is_displayed()
-    ]
+    shown = find_visible(page, "#scaling figure")
     assert {str(element.get_attribute("data-key")).split(".")[2] for element in shown} == {"512"}
     assert await_drawing(page, shown[0]).find_element(By.TAG_NAME, "figcaption").text.startswith("alltoall 512 B")
     clear_filters(page)
-    wait_until(page, lambda: list_texts(page, "#scaling summary") == ["barrier", "alltoall 64 B"])
+    wait_until(page, lambda: list_visible_texts(page, "#scaling summary") == ["barrier", "alltoall 64 B"])
     assert Select(sizes).first_selected_option.text == "64 B"
     again = {
         str(find_element.get_attribute("data-key"))
@@ -155,23 +139,28 @@ def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path
 @pytest.mark.thorough
 def test_rings_follow_placement(show: Show, tmp_path: Path) -> None:
     page = show(torus.make_store(tmp_path / "made", launches=3, samples=50))
-    names = list_texts(page, "#rings summary")
+    names = list_visible_texts(page, "#rings summary")
     assert any("what one more hop costs" in name for name in names)
     scroll_to_tables(page, "rings")
     wait_until(
         page,
-        lambda: len(list_texts(page, "#rings details[open] table")) == len(list_texts(page, "#rings details[open]")),
+        lambda: (
+            len(list_visible_texts(page, "#rings details[open] table"))
+            == len(list_visible_texts(page, "#rings details[open]"))
+        ),
     )
     before = len(list_row_names(page, "rings"))
     choose(page, "placement", "1x4")
     wait_until(page, lambda: 0 < len(list_row_names(page, "rings")) < before)
-    grids = {name.split(" ")[0] for name in list_texts(page, "#rings details[open] th[scope=col]") if "x" in name[:3]}
+    grids = {
+        name.split(" ")[0] for name in list_visible_texts(page, "#rings details[open] th[scope=col]") if "x" in name[:3]
+    }
     assert "2x2" in grids  # A table that has other grids beside it stays whole.
     enter_text(page, "no such ring")
-    wait_until(page, lambda: list_texts(page, "#rings .nothing") == [NOTHING])
-    assert list_texts(page, "#rings summary") == []
+    wait_until(page, lambda: list_visible_texts(page, "#rings .nothing") == [NOTHING])
+    assert list_visible_texts(page, "#rings summary") == []
     clear_filters(page)
-    wait_until(page, lambda: list_texts(page, "#rings summary") == names)
+    wait_until(page, lambda: list_visible_texts(page, "#rings summary") == names)
     assert read_log(page, "browser") == []
 
 
@@ -181,8 +170,8 @@ def test_a_candidate_without_wins_has_no_sections(show: Show, tmp_path: Path) ->
 
     page = show(scales.make_store(tmp_path / "made", choose_time_ns, launches=6))
     choose(page, "candidate", "beta")
-    wait_until(page, lambda: list_texts(page, "#scaling .nothing") == [NOTHING])
-    assert list_texts(page, "#scaling figure, #scaling summary") == []
+    wait_until(page, lambda: list_visible_texts(page, "#scaling .nothing") == [NOTHING])
+    assert list_visible_texts(page, "#scaling figure, #scaling summary") == []
     choose(page, "candidate", "not beta")
-    wait_until(page, lambda: list_texts(page, "#scaling .nothing") == [])
-    assert len(list_texts(page, "#scaling summary")) == 1
+    wait_until(page, lambda: list_visible_texts(page, "#scaling .nothing") == [])
+    assert len(list_visible_texts(page, "#scaling summary")) == 1

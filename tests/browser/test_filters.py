@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes.chromium import await_drawing, open_page, read_log, wait_until
+from fakes.chromium import await_drawing, find_visible, list_visible_texts, open_page, read_log, wait_until
 from fakes.large import Large
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from selenium.webdriver import Chrome
-    from selenium.webdriver.remote.webelement import WebElement
 
     from rankbench.model import CaseVerdict
 
@@ -52,10 +51,6 @@ def read_choice(page: Chrome) -> str:
 
 def list_verdicts(test: Callable[[CaseVerdict], bool]) -> list[CaseVerdict]:
     return [verdict for verdict in CAMPAIGN.make_verdicts() if test(verdict)]
-
-
-def find_visible(page: Chrome, css: str) -> list[WebElement]:
-    return [find_element for find_element in page.find_elements(By.CSS_SELECTOR, css) if find_element.is_displayed()]
 
 
 def set_filters(page: Chrome) -> list[CaseVerdict]:
@@ -131,8 +126,7 @@ def test_cases_without_differences_can_be_hidden(page: Chrome) -> None:
 def test_sections_without_cases_say_so(page: Chrome) -> None:
     page.find_element(By.NAME, "text").send_keys("no such call")
     wait_until(page, lambda: read_count(page).startswith("0 of 471 cases"))
-    texts = [element.text for element in find_visible(page, ".nothing")]
-    assert texts == [
+    assert list_visible_texts(page, ".nothing") == [
         "No case passes the filters.",
         "No table has a case that passes the filters.",
         "No finding rests on a case that passes the filters.",

@@ -15,6 +15,7 @@ from fakes.chromium import (
     await_drawing,
     click,
     draw_everything,
+    find_visible,
     open_page,
     read_log,
     set_colours,
@@ -103,9 +104,7 @@ def test_the_page_opens_without_errors_and_requests(page: Chrome) -> None:
 
 def test_every_chart_is_drawn_and_has_a_label_for_screen_readers(page: Chrome) -> None:
     draw_everything(page)
-    figures = [
-        element for element in page.find_elements(By.CSS_SELECTOR, "figure[data-plot]") if element.is_displayed()
-    ]
+    figures = find_visible(page, "figure[data-plot]")
     assert len(figures) == 1 + 5 + 5 + 2
     for each in figures:
         graphic = each.find_element(By.CSS_SELECTOR, "svg")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver import ActionChains
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -39,7 +40,24 @@ def set_width(width: int) -> dict[str, Any]:
 
 
 def wait_until(browser: Chrome, condition: Any) -> None:
-    WebDriverWait(browser, 120, 0.05).until(lambda _: condition())
+    """Wait until a condition is true. The page may replace an element while the condition looks at it."""
+    wait = WebDriverWait(browser, 120, 0.05, ignored_exceptions=[StaleElementReferenceException])
+    wait.until(lambda _: condition())
+
+
+def find_visible(page: Chrome, css: str) -> list[WebElement]:
+    """Return the elements that a reader sees, all as of one moment."""
+    script = "return [...document.querySelectorAll(arguments[0])].filter((element) => element.checkVisibility())"
+    return list(page.execute_script(script, css))
+
+
+def list_visible_texts(page: Chrome, css: str) -> list[str]:
+    """Return the texts of the elements that a reader sees, all as of one moment."""
+    script = (
+        "return [...document.querySelectorAll(arguments[0])].filter((element) => element.checkVisibility())"
+        ".map((element) => element.innerText.trim())"
+    )
+    return list(page.execute_script(script, css))
 
 
 def scroll_into_view(page: Chrome, element: WebElement) -> None:

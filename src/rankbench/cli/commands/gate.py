@@ -327,15 +327,20 @@ def record(report: Report) -> Gate:
 
 
 def print_report(report: Report) -> None:
-    """Print failed and undecided checks with advice, those with the same text together, then the totals."""
+    """Print failed and undecided checks with advice, those with the same reason together, then the totals.
+
+    A measured ratio has a line of its own: that two are equal when rounded is chance.
+    """
     for line in (*report.remarks, relations(report)):
         console.print(Text(line))
     console.print()
     for outcome, colour in (("failed", "red"), ("skipped", "yellow")):
-        alike: dict[tuple[str, str], list[str]] = {}
+        alike: dict[tuple[str, str, str], list[str]] = {}
         for check in (check for check in report.checks if check.outcome == outcome):
-            alike.setdefault((render(check.text), render(check.advice)), []).append(f"{check.title}, {check.candidate}")
-        for (text, advice), names in alike.items():
+            name = f"{check.title}, {check.candidate}"
+            group = "" if check.ratio is None else name
+            alike.setdefault((render(check.text), render(check.advice), group), []).append(name)
+        for (text, advice, _), names in alike.items():
             sentence = f"{outcome.upper()} {'; '.join(names)}: {text}."
             console.print(Text.assemble((sentence, colour), f" {advice}".rstrip()))
     console.print(Text(totals(report), "bold"))
