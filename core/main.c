@@ -31,7 +31,7 @@
 #include "timing/watchdog.h"
 #include "verify/completion.h"
 
-enum { WARM_UP_NS = 30000000 };
+enum { WARM_UP_NS = 10000000 };
 
 static void merge_worst(void *into, const void *from, int bytes) {
     (void)bytes;

@@ -9,6 +9,8 @@
 enum { FEW_ROUNDS = 8, MOST_WARM_ROUNDS = MOST_STAGE / 2, LEAST_WARM_UP_NS = 1000000 };
 /* If connections exist, and only caches must be filled, the warm-up is shorter by this factor. */
 enum { AGAIN_SHORTER = 4 };
+/* Least number of runs that send many messages. */
+enum { FEW_LONG_ROUNDS = 3 };
 /* A margin that shrinks slowly suffices for all but some 4% of the stages: ln(32/31) / ln 2. */
 enum { FIRST_MARGIN_NS = 20000, MOST_MARGIN_NS = 50000000, MARGIN_SHRINKS_BY = 32, FIRST_SLACK_NS = 3000 };
 /* After longer calls, traces of messages in caches and queues do not matter. */
@@ -81,6 +83,11 @@ static int find_warm_up_divisor(const struct pace *pace) {
     return pace->last.good ? AGAIN_SHORTER : 1;
 }
 
+/* A run of many messages warms up as many short ones. */
+static int find_few_rounds(const struct pace *pace) {
+    return pace->messages >= FEW_ROUNDS ? FEW_LONG_ROUNDS : FEW_ROUNDS;
+}
+
 static void take_warm_ups(struct pace *pace, const double *times_ns, int count) {
     const double lower_ns = find_quantile(times_ns, count, 0.25);
     const bool few = count < FEW_ROUNDS && pace->warm_ups > 0;
@@ -95,7 +102,7 @@ static bool has_spent(const struct pace *pace, double spent_ns, double limit_ns)
     const double calls_ns = pace->estimate_ns * (double)pace->warm_ups;
     const bool long_calls = calls_ns > WARM_UP_SHARE * limit_ns || spent_ns > MOST_WARM_UP_SHARE * limit_ns;
     const double enough_ns = WARM_UP_SHARE * limit_ns / find_warm_up_divisor(pace);
-    return pace->warm_ups >= FEW_ROUNDS ? spent_ns > enough_ns : pace->warm_ups > 1 && long_calls;
+    return pace->warm_ups >= find_few_rounds(pace) ? spent_ns > enough_ns : pace->warm_ups > 1 && long_calls;
 }
 
 int warm_pace(struct pace *pace, const double *times_ns, int count, double spent_ns, double limit_ns) {
@@ -103,7 +110,7 @@ int warm_pace(struct pace *pace, const double *times_ns, int count, double spent
     take_warm_ups(pace, times_ns, count);
     pace->unsettled = pace->last.unsettled;
     add_unsettled(pace, count_unsettled(times_ns, count));
-    const bool many = count >= MOST_WARM_ROUNDS / find_warm_up_divisor(pace) &&
+    const bool many = count >= (pace->last.good ? FEW_ROUNDS : MOST_WARM_ROUNDS) &&
                       spent_ns > (double)LEAST_WARM_UP_NS / find_warm_up_divisor(pace);
     const bool settled = many && pace->estimate_ns > 0.9 * before_ns;
     if (settled || has_spent(pace, spent_ns, limit_ns))

@@ -32,6 +32,8 @@ struct pace {
     double longest_ns;
     /* Runs of the warm-up so far. */
     int64_t warm_ups;
+    /* Messages that a run sends one after the other; 0: one. */
+    int32_t messages;
     struct last_visit last;
     int64_t window_ns, slack_ns, tolerance_ns;
     /* Time between the instructions for a stage and its start, so that they reach all ranks. */

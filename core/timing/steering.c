@@ -97,6 +97,7 @@ static int warm_up(const struct timing *timing, struct control *control, struct 
     double times_ns[MOST_ROUNDS];
     int code = MPI_SUCCESS;
     pace->last = timing->last;
+    pace->messages = timing->rounds * timing->call->window.messages;
     control->stage_plan = (struct stage_plan){.rounds = timing->long_ns > 0 ? 0 : 1, .repeats = 1};
     pace->estimate_ns = pace->longest_ns = timing->long_ns;
     while (control->stage_plan.rounds > 0) {

@@ -36,7 +36,7 @@ class LastVisit(ctypes.Structure):
 class Pace(ctypes.Structure):
     _fields_ = (
         ("estimate_ns", ctypes.c_double), ("longest_ns", ctypes.c_double), ("warm_ups", ctypes.c_int64),
-        ("last", LastVisit), ("window_ns", ctypes.c_int64), ("slack_ns", ctypes.c_int64),
+        ("messages", ctypes.c_int32), ("last", LastVisit), ("window_ns", ctypes.c_int64), ("slack_ns", ctypes.c_int64),
         ("tolerance_ns", ctypes.c_int64),
         ("margin_ns", ctypes.c_int64), ("lead", ctypes.c_int32), ("rounds", ctypes.c_int32),
         ("unsettled", ctypes.c_int32), ("group", ctypes.c_int32), ("rest", ctypes.c_int32),
@@ -73,9 +73,9 @@ def make_array(times_ns: Sequence[float]) -> ctypes.Array[ctypes.c_double]:
     return (ctypes.c_double * len(times_ns))(*times_ns)
 
 
-def warm_up(core: ctypes.CDLL, times_ns: Sequence[float], last: LastVisit | None = None) -> Pace:
+def warm_up(core: ctypes.CDLL, times_ns: Sequence[float], last: LastVisit | None = None, *, messages: int = 1) -> Pace:
     """Return the pace after a warm-up whose calls take these times, the last of them from then on."""
-    pace, waiting, spent_ns, rounds = Pace(last=last or LastVisit()), list(times_ns), 0.0, 1
+    pace, waiting, spent_ns, rounds = Pace(last=last or LastVisit(), messages=messages), list(times_ns), 0.0, 1
     while rounds:
         stage = [waiting.pop(0) if len(waiting) > 1 else waiting[0] for _ in range(rounds)]
         spent_ns += sum(stage)
@@ -94,6 +94,19 @@ def test_repeated_warm_ups_take_a_quarter_of_the_time(core: ctypes.CDLL, call_ns
     first, again = warm_up(core, [call_ns]), warm_up(core, [call_ns], LastVisit(good=True))
     assert 8 <= again.warm_ups < first.warm_ups
     assert again.estimate_ns == first.estimate_ns
+
+
+@pytest.mark.parametrize("last", [LastVisit(), LastVisit(good=True)])
+def test_runs_of_many_messages_need_few_warm_ups(core: ctypes.CDLL, last: LastVisit) -> None:
+    """One in three may be interrupted."""
+    long_ns = 0.03 * LIMIT_NS
+    single = warm_up(core, [long_ns], last)
+    for times_ns in ([long_ns], [2 * long_ns, long_ns], [long_ns, 2 * long_ns, long_ns]):
+        many = warm_up(core, times_ns, last, messages=64)
+        assert 3 <= many.warm_ups <= single.warm_ups
+        assert many.estimate_ns == single.estimate_ns
+    assert warm_up(core, [long_ns], LastVisit(good=True), messages=64).warm_ups == 3
+    assert warm_up(core, [long_ns], LastVisit(good=True), messages=2).warm_ups > 3
 
 
 @pytest.mark.parametrize("stalled", range(12))

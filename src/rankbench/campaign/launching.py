@@ -102,24 +102,25 @@ LaunchRecords = tuple[Launch, list[CaseResult]]
 """A launch and its rows."""
 
 
-def make(request: LaunchRequest, folder: Path) -> LaunchRecords:
+def make(request: LaunchRequest, folder: Path, before: State | None = None) -> LaunchRecords:
     """Launch the cases once. Job, stream and output go into the folder; files of earlier launches are replaced.
 
-    Raises SupervisorKilledError if the launch was ended for an external reason and must be repeated.
+    `before` is the state of the machine now; None: it is measured. Raises SupervisorKilledError if the launch was ended
+    for an external reason and must be repeated.
     """
-    (answer,) = _make([request], folder, _perform)
+    (answer,) = _make([request], folder, _perform, before=before)
     if isinstance(answer, launch.SupervisorKilledError):
         raise answer
     return answer
 
 
 def make_together(
-    requests: Sequence[LaunchRequest], folder: Path
+    requests: Sequence[LaunchRequest], folder: Path, before: State | None = None
 ) -> list[LaunchRecords | launch.SupervisorKilledError]:
     """Make launches at the same time, which measure in turn, case by case; each in a subfolder of its own."""
     cases = len(requests[0].among or requests[0].cases)
     with closing(launch.Turns(len(requests), cases, over_hosts=bool(requests[0].placement.hosts))) as turns:
-        return _make(requests, folder, partial(_perform, turn_ended=turns.end_launch), turns)
+        return _make(requests, folder, partial(_perform, turn_ended=turns.end_launch), turns, before)
 
 
 def _perform(
@@ -137,11 +138,12 @@ def _make(
     folder: Path,
     perform: Callable[[Sequence[LaunchRequest], Sequence[Step]], list[LaunchExit | launch.SupervisorKilledError]],
     turns: launch.Turns | None = None,
+    before: State | None = None,
 ) -> list[LaunchRecords | launch.SupervisorKilledError]:
     steps = [
         _step(request, folder / str(place) if turns else folder, turns, place) for place, request in enumerate(requests)
     ]
-    before, unknown_before = measure_state(requests[0])
+    before, unknown_before = (before, "") if before else measure_state(requests[0])
     around = exit_causes.count_kills(folder)
     started, load, stolen_before_s = datetime.now(UTC), launch.load(), launch.stolen_s()
     endings = perform(requests, steps)

@@ -6,6 +6,7 @@ where it was: nothing is repeated, and only launches that were running are lost.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -27,17 +28,19 @@ from rankbench.model import THREADS, Case, CaseResult, CaseStatus, Launch, Launc
 from rankbench.plan.stop_rules import Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from rankbench.campaign.foreign import Programs
     from rankbench.campaign.preparation import PreparedCampaign
     from rankbench.launch.resources import Amounts
-    from rankbench.model import Campaign, Candidate, Look, Placement
+    from rankbench.model import Campaign, Candidate, Look, Placement, State
     from rankbench.store import Store
 
 LOOK_S = 1.0
 """Time between two readings of free resources while launches take turns: long, since the ranks may need every core."""
+RECENT_S = 0.5
+"""A state of the machine of which the measurement ended less than this ago is that of now."""
 LAUNCHES_A_TURN = 5
 """Launches that a candidate gets in one turn when its cases crash one after the other."""
 MOST_LOST_LAUNCHES = 3
@@ -92,6 +95,8 @@ class Loop:
     """Why a candidate does not take turns with all others in a placement, in the current block."""
     lost: Counter[Turn] = field(default_factory=Counter)
     """Launches of this run that are not stored because their supervisor was killed."""
+    last_state: tuple[float, State] | None = None
+    """The last measured state of the machine, and when that ended, by the monotonic clock."""
 
     def run_block(self, number: int) -> None:
         """Run a turn of every candidate in every placement, with the cases that are not decided yet."""
@@ -178,7 +183,8 @@ class Loop:
         """
         self.watch.on_start([request.turn for request in requests], len(requests[0].cases))
         with Monitor(LOOK_S, self.read_free) as monitor:
-            answers = launching.make_together(requests, self.store.folder / "work")
+            answers = launching.make_together(requests, self.store.folder / "work", self.find_recent_state())
+        self.keep_state(answer[0] for answer in answers if not isinstance(answer, SupervisorKilledError))
         if not requests[0].placement.hosts:
             originals = [request.candidate.control_of or request.candidate.name for request in requests]
             self.sharing.learn(requests[0].placement.name, originals, monitor.used)
@@ -192,6 +198,16 @@ class Loop:
                 self.finish_launch(numbered, results, request.turn, case, request.cases)
             else:
                 self.store_launch(numbered, [])
+
+    def keep_state(self, launches: Iterable[Launch]) -> None:
+        """Keep the state of the machine that was measured after launches."""
+        state = next((launch.after for launch in launches), None)
+        self.last_state = (time.monotonic(), state) if state else None
+
+    def find_recent_state(self) -> State | None:
+        """Return the state of the machine if it was measured a moment ago, after the launch before."""
+        recent = self.last_state and time.monotonic() - self.last_state[0] < RECENT_S
+        return self.last_state[1] if self.last_state and recent else None
 
     def list_turns(self, block: int, candidate: Candidate, placement: Placement) -> Iterator[tuple[Turn, list[Case]]]:
         """Yield the turns of a candidate in a placement, one for every launch group, with the cases of each."""
@@ -220,10 +236,11 @@ class Loop:
             self.watch.on_start([turn], len(remaining))
             request = self.make_request(turn, position, candidate, placement, remaining)
             try:
-                answer = launching.make(request, self.store.folder / "work")
+                answer = launching.make(request, self.store.folder / "work", self.find_recent_state())
             except SupervisorKilledError as error:
                 self.report_lost(turn, error)
             else:
+                self.keep_state([answer[0]])
                 self.finish_launch(*answer, turn, cases, remaining)
 
     def report_lost(self, turn: Turn, error: SupervisorKilledError) -> None:

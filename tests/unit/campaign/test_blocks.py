@@ -13,7 +13,7 @@ from fakes import make_machine, mark_thorough
 from fakes.library import behave, make
 
 from rankbench import build, campaign, plan
-from rankbench.campaign import CampaignRequest, Decision, PreparedCampaign, Progress
+from rankbench.campaign import CampaignRequest, Decision, PreparedCampaign, Progress, launching, loop
 from rankbench.campaign.loop import LAUNCHES_A_TURN
 from rankbench.libraries import Search
 from rankbench.model import CaseStatus, Launch, LaunchStatus, Look, Machine, RankbenchError, State
@@ -116,6 +116,26 @@ def test_each_block_runs_each_case_once_per_candidate_and_twin(tmp_path: Path) -
     for block in (1, 2):
         order = [launch.candidate for launch in launches if launch.block == block]
         assert order == plan.draw_block_order(7, block, ["mpich-9.1", "mpich-9.2", "mpich-9.1 (again)"])
+
+
+@pytest.mark.usefixtures("libraries")
+@pytest.mark.parametrize(("recent_s", "measured"), [(60, 1), (0, 2)])
+def test_the_state_after_a_launch_is_that_before_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recent_s: float, measured: int
+) -> None:
+    states = []
+
+    def measure_state(_: object) -> tuple[State, str]:
+        states.append(State(load=float(len(states))))
+        return states[-1], ""
+
+    monkeypatch.setattr(launching, "measure_state", measure_state)
+    monkeypatch.setattr(loop, "RECENT_S", recent_s)
+    launches = run(tmp_path).launches()
+    groups = len({launch.started for launch in launches})
+    assert len(states) == (groups + 1 if measured == 1 else 2 * groups)
+    assert [launch.after for launch in launches[-1:]] == states[-1:]
+    assert all(launch.before in states and launch.before != launch.after for launch in launches)
 
 
 @pytest.mark.thorough
@@ -666,7 +686,10 @@ def list_exchanges(state: State | None) -> list[float]:
     return [pair.median_ns for pair in state.exchange] if state else []
 
 
-def test_the_machine_state_is_stored_with_each_launch(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_the_machine_state_is_stored_with_each_launch(
+    tmp_path: Path, libraries: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "RECENT_S", 0)
     behave(libraries["9.2"], exchange_ns=210.0)
     times = {
         launch.candidate: (list_exchanges(launch.before), list_exchanges(launch.after), launch.state_reason)
@@ -679,17 +702,17 @@ def test_the_machine_state_is_stored_with_each_launch(tmp_path: Path, libraries:
     }
 
 
-def test_a_failed_probe_of_the_machine_state_costs_no_launch(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_failed_probe_of_the_machine_state_costs_no_launch(
+    tmp_path: Path, libraries: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "RECENT_S", 0)
     behave(libraries["9.2"], exchange_ns=0)
     prepared = prepare(tmp_path, ALONE)
     campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     assert_sound(prepared.store, blocks=2)
     why = f"{prepared.binaries['mpich-9.2']} --state: reports no state: fake core: set to know no state"
-    assert {
-        (launch.before, launch.after, launch.state_reason)
-        for launch in prepared.store.launches()
-        if launch.candidate == "mpich-9.2"
-    } == {(None, None, why)}
+    launches = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
+    assert all((launch.before, launch.after, launch.state_reason) == (None, None, why) for launch in launches)
 
 
 def test_a_process_that_outlives_its_launch_is_killed(tmp_path: Path, libraries: dict[str, Path]) -> None:

@@ -24,6 +24,12 @@ OPEN_MPI = """\
 [vm:1] mca: bml: Using self btl for send to [[49639,1],0] on node vm
 [vm:1] mca: bml: Using sm btl for send to [[49639,1],1] on node vm
 """
+NO_DEVICE = """\
+[vm:1] select: initializing btl component ofi
+[vm:1] select: init of component ofi returned failure
+[vm:2] select: init of component ofi returned failure
+[vm:1] select: init of component sm returned success
+"""
 HAN_SELECTED = "[vm:2] coll:base:comm_select: selecting         han, priority  35, Enabled"
 MPICH = """\
 ==== UCX netmod Capability ====
@@ -68,6 +74,14 @@ def test_the_component_of_each_call_is_read_from_the_table_of_functions() -> Non
     }
     assert family.read_functions([]) == {}
     assert families.list_families()["mpich"].read_functions(FUNCTIONS) == {}
+
+
+def test_transports_without_a_device_are_named_once() -> None:
+    family = families.list_families()["openmpi"]
+    uses = family.read_usage(OPEN_MPI + NO_DEVICE)
+    assert uses["unusable transports"] == "ofi"
+    assert '"^ofi"' in family.explain_slow_start(uses)
+    assert family.explain_slow_start(family.read_usage(OPEN_MPI)) == ""
 
 
 def test_calls_are_named_singly_if_components_share_their_kind() -> None:

@@ -102,6 +102,10 @@ class Family(Protocol):
         """Return a clause on each setting that the library ignores, from such a launch and from its files."""
         return []
 
+    def explain_slow_start(self, uses: Mapping[str, str]) -> str:  # noqa: ARG002
+        """Return a sentence on what makes its start slow, by what it uses (`read_usage`). Empty: unknown."""
+        return ""
+
     def explain(self, output: str) -> str | None:
         """Return one line on the meaning of a known failure in a launch's output, and what to change."""
         return next((meaning for pattern, meaning in self.failures if re.search(pattern, output)), None)

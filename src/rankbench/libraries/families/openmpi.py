@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 OLD_SHELL, NEW_SHELL = ("--mca", "plm_rsh_agent"), ("--prtemca", "plm_ssh_agent")
 OBJECTS = {"core": "core", "thread": "hwthread", "none": "none"}
 RANKFILE = "rankfile.txt"
+UNUSABLE = "unusable transports"
+"""Name of the transports that found no device."""
 FUNCTION = re.compile(
     r"(?:mca|ompi)_coll_([a-z]+)_(i?(?:neighbor_)?(?:allgatherv?|allreduce|alltoall[vw]?|barrier|bcast|exscan|gatherv?|"
     r"reduce_scatter_block|reduce_scatter|reduce(?!_local)|scan|scatterv?)(?:_init)?)(?:_|$)"
@@ -89,7 +91,7 @@ class Family(families.Family):
         {
             "coll_base_verbose": "20",
             "pml_base_verbose": "10",
-            "btl_base_verbose": "5",
+            "btl_base_verbose": "10",
             **ucx.SETTINGS,
         }
     )
@@ -102,6 +104,15 @@ class Family(families.Family):
         """Read the components of single calls, which the library itself does not report."""
         components = read_components_of_calls(functions)
         return {"component of each call": describe_components(components)} if components else {}
+
+    def explain_slow_start(self, uses: Mapping[str, str]) -> str:
+        """Without a device for the component btl/ofi, Open MPI 5 closes it and then sleeps for a second."""
+        if "ofi" not in uses.get(UNUSABLE, "").split(", "):
+            return ""
+        return (
+            "Its transport ofi found no device here; Open MPI 5 sleeps for 1 s when it closes it. The setting btl = "
+            '"^ofi" leaves it out.'
+        )
 
     def list_ignored(self, library: Library, settings: Mapping[str, str], output: str) -> list[str]:
         """Check the file of rules as the library does, which drops a broken one silently, and the components."""
@@ -152,6 +163,7 @@ def read_components(output: str) -> dict[str, str]:
         "transports": ", ".join(dict.fromkeys(name for name in transports if name != "self"))
         or ucx.read_transports(output),
         "collectives": ", ".join(components),
+        UNUSABLE: ", ".join(dict.fromkeys(re.findall(r"select: init of component (\w+) returned failure", output))),
     }
     return {name: text for name, text in usage.items() if text}
 

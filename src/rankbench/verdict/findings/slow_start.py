@@ -1,0 +1,89 @@
+"""A library's MPI_Init takes much longer than that of another candidate, in every launch.
+
+Why: Every program that is started with this library waits as long, and so does every block of a campaign. Some
+libraries look for devices that a machine does not have, or wait for a fixed time.
+
+What to do: Set what the finding names, in a candidate of its own. The operation `init` measures MPI_Init more exactly.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from statistics import median
+from typing import TYPE_CHECKING
+
+from rankbench.language import NOTHING, Text, say
+from rankbench.libraries.families import list_families
+from rankbench.model import Finding, LaunchStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankbench.verdict.view import CampaignView
+
+TITLE = "Slow start"
+LEAST_S = 0.5
+"""Least distance between the fastest launch of a candidate and the slowest one of another."""
+FEWEST = 3
+"""Least number of launches of each."""
+PART = "init"
+"""The part of a launch's time: MPI_Init on rank 0."""
+
+
+def find(view: CampaignView) -> Iterator[Finding]:
+    """Yield a note for each candidate whose launches all start much later than all launches of another."""
+    for placement in view.campaign.plan.placements:
+        start_s = list_starts(view, placement.name)
+        quickest = min(start_s, key=lambda name: max(start_s[name]), default="")
+        for candidate, times_s in start_s.items():
+            if min(times_s) - max(start_s[quickest]) >= LEAST_S:
+                yield _make_finding(view, candidate, quickest, start_s, placement.name)
+
+
+def list_starts(view: CampaignView, placement: str) -> dict[str, list[float]]:
+    """Return the times of MPI_Init in seconds, in good launches of each candidate that has enough of them."""
+    twins = {candidate.name for candidate in view.campaign.candidates if candidate.control_of}
+    start_s: defaultdict[str, list[float]] = defaultdict(list)
+    for launch in view.launches:
+        measured = launch.placement == placement and launch.status == LaunchStatus.OK and PART in launch.spent_s
+        if measured and launch.candidate not in twins:
+            start_s[launch.candidate].append(launch.spent_s[PART])
+    return {candidate: times_s for candidate, times_s in start_s.items() if len(times_s) >= FEWEST}
+
+
+def _make_finding(
+    view: CampaignView, candidate: str, quickest: str, start_s: dict[str, list[float]], placement: str
+) -> Finding:
+    return Finding(
+        kind="slow_start",
+        title=say("{candidate} takes {time:time} to start", candidate=candidate, time=1e9 * median(start_s[candidate])),
+        text=say(
+            "MPI_Init of {candidate} took {low:time} to {high:time} in {n:count launch} on {placement}, that of "
+            "{other} {least:time} to {most:time}.{why}",
+            candidate=candidate,
+            low=1e9 * min(start_s[candidate]),
+            high=1e9 * max(start_s[candidate]),
+            n=len(start_s[candidate]),
+            placement=placement,
+            other=quickest,
+            least=1e9 * min(start_s[quickest]),
+            most=1e9 * max(start_s[quickest]),
+            why=_explain(view, candidate, placement),
+        ),
+        advice=say(
+            "Every program waits as long for it. The operation init measures it more exactly; a candidate with other "
+            "settings shows whether they help."
+        ),
+        cases=[],
+        severity="note",
+    )
+
+
+def _explain(view: CampaignView, candidate: str, placement: str) -> Text:
+    """Return what the library's check shows about its start."""
+    library_of = {each.name: each.library for each in view.campaign.candidates}
+    family_of = {library.name: library.family for library in view.campaign.libraries}
+    family = list_families().get(family_of.get(library_of.get(candidate, ""), ""))
+    uses = (usage.uses for usage in view.campaign.usage if (usage.candidate, usage.placement) == (candidate, placement))
+    why = family.explain_slow_start(next(uses, {})) if family else ""
+    return say(" {why}", why=why) if why else NOTHING
