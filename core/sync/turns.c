@@ -38,6 +38,7 @@
 
 #include "base/allocation.h"
 #include "base/steady.h"
+#include "base/time_parts.h"
 #include "base/tree.h"
 
 /* Interval at which waiting ranks check whether a launch has ended unnoticed. */
@@ -455,6 +456,7 @@ void end_turn(struct turns *turns) {
         progress_until(turns, &page->ends[turns->place], turns->ends);
         atomic_store(&page->last, turns->place + 1);
     }
+    switch_part(PART_WAIT); /* Who wakes another rank may lose its core to it at once. */
     pass_turn(turns);
     progress_until(turns, &page->turn, turns->turn + 1);
 }
