@@ -17,6 +17,10 @@ int64_t read_steady_ns(void) {
     return 0;
 }
 
+enum part switch_part(enum part part) {
+    return part;
+}
+
 static void check_order(uint32_t launches, uint32_t cases, uint32_t place) {
     enum { ROUNDS = 100 };
     struct page page = {0};

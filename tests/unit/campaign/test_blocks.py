@@ -123,7 +123,7 @@ def test_each_block_runs_each_case_once_per_candidate_and_twin(tmp_path: Path) -
 def test_the_state_after_a_launch_is_that_before_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recent_s: float, measured: int
 ) -> None:
-    states = []
+    states: list[State] = []
 
     def measure_state(_: object) -> tuple[State, str]:
         states.append(State(load=float(len(states))))

@@ -39,7 +39,7 @@ def find_texts(view: CampaignView) -> list[tuple[str, str]]:
 
 def test_a_candidate_that_starts_late_in_all_launches_is_reported(view: CampaignView) -> None:
     ((title, text),) = find_texts(set_starts(view, alpha=0.02, beta=1.05))
-    assert title == "beta takes 1.05 s to start"
+    assert title == "beta starts slowly"
     assert text == ("MPI_Init of beta took 1.05 s to 1.05 s in 4 launches on socket, that of alpha 21.0 ms to 24.0 ms.")
 
 

@@ -9,7 +9,6 @@ What to do: Set what the finding names, in a candidate of its own. The operation
 from __future__ import annotations
 
 from collections import defaultdict
-from statistics import median
 from typing import TYPE_CHECKING
 
 from rankbench.language import NOTHING, Text, say
@@ -56,7 +55,7 @@ def _make_finding(
 ) -> Finding:
     return Finding(
         kind="slow_start",
-        title=say("{candidate} takes {time:time} to start", candidate=candidate, time=1e9 * median(start_s[candidate])),
+        title=say("{candidate} {candidate:of starts|start} slowly", candidate=candidate),
         text=say(
             "MPI_Init of {candidate} took {low:time} to {high:time} in {n:count launch} on {placement}, that of "
             "{other} {least:time} to {most:time}.{why}",
