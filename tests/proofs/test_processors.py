@@ -25,6 +25,10 @@ def test_a_computation_takes_its_requested_time(core: Core, tmp_path: Path) -> N
     options = list_options(quantity="overlap", compute_us=500, tests=3)
     arguments = ["--op", "allreduce", "--form", "nonblocking", "--sizes", "8", "--samples", "30", "--limit", "20"]
     (record,) = core.measure(tmp_path, 2, *arguments, *options)
+    print(
+        f"computation of 500 us: {record['compute_ns'] / 1000:.1f} us; call alone {record['pure_ns'] / 1000:.2f} us; "
+        f"both {find_median(record) / 1000:.1f} us"
+    )
     assert record["compute_ns"] > 0.4 * MILLISECOND_NS
     assert 0 < record["pure_ns"] < record["compute_ns"]
     assert find_median(record) > 0.8 * record["compute_ns"]
@@ -40,6 +44,7 @@ def test_idle_ranks_leave_their_core_to_others(core: Core) -> None:
         parse_seconds(line) for line in process.printed.splitlines() if line.count("m") == 2 and line[:1].isdigit()
     )
     values = [value for value in spent if value > 0.01]
+    print(f"CPU time of three ranks: {', '.join(f'{value:.2f} s' for value in values)}")
     assert len(values) == 3
     assert values[0] < values[-1] / 2
 
@@ -65,5 +70,9 @@ def test_a_computing_passive_target_delays_a_put_or_does_not(core: Core, tmp_pat
     ]
     (waiting,) = core.measure(tmp_path, 2, *arguments)
     (computing,) = core.measure(tmp_path, 2, *arguments, *list_options(target="computing"))
+    print(
+        f"put to a waiting target {find_median(waiting) / 1000:.2f} us, to a computing one "
+        f"{find_median(computing) / 1000:.2f} us"
+    )
     assert find_median(waiting) < MILLISECOND_NS
     assert find_median(computing) < MILLISECOND_NS or find_median(computing) > 3 * MILLISECOND_NS

@@ -61,6 +61,8 @@ def test_a_longer_delay_of_a_link_adds_to_every_hop(core: Core, home: Path, tmp_
             assert (ring["rank"], ring["time_ns"]) == (0, over_rings["time_ns"])
         costs.append(min(min(record["series"][0]["time_ns"]) for record in records) / ranks)
     before_ns, after_ns = costs
+    print(f"{ranks} nodes, links of 1 ms: {before_ns / 1e6:.3f} ms a hop")
+    print(f"{ranks} nodes, links of 6 ms: {after_ns / 1e6:.3f} ms a hop, {(after_ns - before_ns) / 1e6:.3f} ms more")
     assert after_ns - before_ns == pytest.approx(DELAYS_NS[1] - DELAYS_NS[0], rel=0.05)
 
 
@@ -79,6 +81,10 @@ def test_rings_of_one_direction_are_within_nodes_and_those_of_the_other_between_
             (record,) = measure_rounds(nodes, core, 4, *arguments)
             assert (record["status"], record["grid"], record["hops"]) == ("ok", [2, 2], 2)
             by_direction[direction] = {series["rank"]: min(series["time_ns"]) / 2 for series in record["series"][1:]}
+    for direction, rings in by_direction.items():
+        print(
+            f"{direction}: {', '.join(f'ring of rank {rank} {hop_ns / 1000:.1f} us' for rank, hop_ns in rings.items())}"
+        )
     assert {direction: set(rings) for direction, rings in by_direction.items()} == {
         "right": {0, 2},
         "left": {0, 2},

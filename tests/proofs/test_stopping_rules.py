@@ -28,6 +28,7 @@ def test_every_start_gives_the_requested_samples(core: Core, start: str, tmp_pat
     for record in core.measure(tmp_path, 2, *arguments):
         (series,) = record["series"]
         discarded = record["late"] + (record["overrun"] if start == "window-mpiperf" else 0)
+        print(f"{start}, {record['operation']}: {record['valid']} valid of {record['taken']}, {discarded} discarded")
         assert 33 <= record["valid"] < (41 if start == "window-mpiperf" else 34)
         assert record["stopped"] == "samples"
         assert record["taken"] == record["valid"] + discarded == len(series["time_ns"])
@@ -51,6 +52,7 @@ def test_every_start_gives_the_requested_samples(core: Core, start: str, tmp_pat
 def test_a_case_ends_by_the_rule_that_applies_first(core: Core, rule: list[str], stopped: str, tmp_path: Path) -> None:
     limit = [] if "--limit" in rule else ["--limit", "60"]
     (record,) = core.measure(tmp_path, 2, "--op", "wait-up", "--start", "none", *rule, *limit)
+    print(f"{' '.join(rule)}: {record['valid']} valid of {record['taken']} taken, ended by {record['stopped']}")
     assert record["stopped"] == stopped
     assert record["valid"] >= 20
     assert record["taken"] == 70 or stopped != "tries"
@@ -65,6 +67,7 @@ def test_the_relative_standard_error_that_ends_a_case_is_that_of_its_samples(cor
     bad = {*series["late"], *series["overrun"]}
     valid = [time_ns for index, time_ns in enumerate(series["time_ns"]) if index not in bad]
     error = statistics.stdev(valid) / len(valid) ** 0.5 / statistics.fmean(valid)
+    print(f"relative standard error {error:.4f} after {len(valid)} samples, ended by {record['stopped']}")
     assert len(valid) == record["valid"] >= 10
     assert (error <= 0.01) == (record["stopped"] == "rse")
 
@@ -74,6 +77,7 @@ def test_differing_clocks_are_synchronised(core: Core, tmp_path: Path) -> None:
     """MPI_Wtime has a different origin on each rank of some libraries; the windows must agree nevertheless."""
     clock = ["--clock", "MPI_Wtime", "--samples", "30", "--limit", "100"]
     (record,) = core.measure(tmp_path, 2, "--op", "allreduce", "--sizes", "8", *clock)
+    print(f"{record['valid']} valid of {record['taken']}, offsets known within {record['sync_bound_ns']} ns")
     assert record["valid"] >= 30
     assert 0 < record["sync_bound_ns"] < 1e6
     (series,) = record["series"]

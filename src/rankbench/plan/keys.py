@@ -146,7 +146,7 @@ KEYS: Mapping[str, Key] = {
         "a candidate",
         "",
         '"mpich"',
-        "Compares every other candidate with this one only. Fewer comparisons find smaller differences.",
+        "Compares every other candidate with this one only. With fewer comparisons, smaller differences can be shown.",
     ),
     "control": Key(
         SWITCH, "true", "false", "Whether the first candidate is measured a second time under another name."

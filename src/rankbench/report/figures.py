@@ -65,7 +65,7 @@ def write_figures(
 ) -> list[Path]:
     """Write charts in every format into a folder with an `index.html`, and return the files in the order of writing.
 
-    Kinds of charts are those of `plots.kinds`, `all` for every one; without any, the winner map, curves and ratios.
+    Kinds of charts are those of `plots.kinds`, `all` for every one; without any, those of `USUAL`.
     Charts of single cases are written for those that the conclusion or a finding names as evidence, and of each line
     that has several starts for the smallest size. Of very many lines only those are drawn of which there is more to
     say: that a sentence, a finding or a group rests on. Pairs of ranks are shown together only, as a matrix.

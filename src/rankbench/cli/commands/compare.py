@@ -60,7 +60,7 @@ def compare(
     first: Annotated[
         str,
         typer.Argument(
-            metavar="[CAMPAIGN|BASE]", help="A campaign; or a candidate of the newest campaign, else its first."
+            metavar="[CAMPAIGN|BASE]", help="A campaign; or a candidate of the newest campaign, by default its first."
         ),
     ] = "",
     second: Annotated[

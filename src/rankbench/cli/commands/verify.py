@@ -85,10 +85,10 @@ def verify(
 ) -> None:
     """Test that data are right, and that times are true.
 
-    Data of every call, and operations of known time by every clock and start.
+    Checks the data of every call, and times operations of known duration with every clock and start.
 
-    Exit code 1: data or times are wrong. What other work or the hypervisor disturbed is no failure: it cannot be
-    verified here.
+    Exit code 1: data or times are wrong. Times that other work or the hypervisor disturbed are reported as "cannot be
+    verified here" and are no failure.
     """
     form = check_format(format_, "table", "json")
     wanted = ranks or max(2, launch.machine().cores)

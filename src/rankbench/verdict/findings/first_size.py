@@ -1,7 +1,8 @@
 """The first size of a foreign program takes many times as long as the next ones.
 
 Why: Most programs warm up each size by a few calls. Connection setup can take longer than these, and is then
-part of the mean of the first size. Rates are compared as times, in which small sizes are similar.
+part of the mean of the first size. Rates are converted to
+times first, since times of small sizes are similar.
 
 What to do: Leave the first size out, begin with a size that nobody reads, or give the program more warm-up.
 """

@@ -1,9 +1,9 @@
 """A call is slower than an equivalent combination of other calls.
 
 Why: The library could use that combination itself. These are the self-consistent performance guidelines
-(Traeff, Gropp and Thakur, IEEE Transactions on Parallel and Distributed Systems 21(5), 2010). Times of parts
-are added, though each begins with all ranks at once: that makes the parts together rather too slow than too
-fast.
+(Traeff, Gropp and Thakur, IEEE Transactions on Parallel and Distributed Systems 21(5), 2010). The times of
+the parts are added, and each part is measured with a synchronised start. So the sum is more likely too long than too
+short.
 
 What to do: `rankbench tune` searches for a faster algorithm. Use the combination as a workaround, and report it to
 the vendor.

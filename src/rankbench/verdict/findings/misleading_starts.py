@@ -1,9 +1,9 @@
-"""With a start without a common time the ratio of two candidates is another one.
+"""Without start synchronisation by a clock, the ratio of two candidates differs from the ratio with it.
 
 Why: Ranks leave a barrier at different moments, and how different depends on the library. Tools that time after
 a barrier count that as time of the call.
 
-What to do: Trust the scheduled start.
+What to do: Use the result with the start `window`.
 """
 
 from __future__ import annotations

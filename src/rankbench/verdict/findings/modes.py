@@ -2,9 +2,9 @@
 
 Why: Some calls take another path: credits, full queues, polling, interrupts, or a state of the machine.
 
-What to do: At even distances it is the library's. In bursts it is mostly the machine's: look at stolen time,
-frequency and other processes. Scattered calls: bind ranks, or try another transport. Where it follows near and
-far cores, compare at one level.
+What to do: If slow calls come at regular intervals, the library causes them. If they come in bursts, it is mostly the
+machine: look at stolen time, frequency and other processes. If they are scattered, bind ranks, or try another
+transport. Where they follow near and far cores, compare at one level.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Libraries that print a lot, or during timed calls, whose times then include the printing."""
+"""A library prints a lot, or prints during timed calls.
+
+Why: Times of calls that print include the printing.
+
+What to do: Switch the output off, by the library's setting for verbosity.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A message takes longer than a larger one.
 
-Why: A switch of algorithm between the two sizes comes too late.
+Why: Probably the library switches its algorithm or protocol at a size that does not suit this machine.
 
 What to do: `rankbench tune` looks for the setting that moves the switch. As a workaround, send the larger message.
 """
