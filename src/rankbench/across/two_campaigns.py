@@ -601,7 +601,7 @@ def _extreme(change: Change, among: int, confidence: float) -> Text:
     estimate = Estimate(math.log(change.ratio), change.error, change.degrees)
     (decision,) = decide([estimate], 0.0, confidence, family="bonferroni", tests=among)
     return say(
-        "{title} of {name} ({ratio:ratio}: {interval})",
+        "{title} of {name} ({ratio:ratio}: {interval}, corrected for the choice)",
         title=change.title,
         name=change.new,
         ratio=change.ratio,

@@ -12,7 +12,7 @@ import polars as pl
 from rankbench.campaign.changes import list_past_looks
 from rankbench.campaign.spending import total_duration_s
 from rankbench.cli.decisions import LAST, evaluate_latest
-from rankbench.cli.display import answer, console, count_findings, print_text, show_overview, spell_count
+from rankbench.cli.display import answer, console, count_findings, print_text, show_command, show_overview, spell_count
 from rankbench.language import render
 from rankbench.model import FAILURES
 from rankbench.quantities import format_clock
@@ -52,13 +52,13 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
         print_text(line)
     print_text("")
     rows = max(FEWEST_ROWS, min(ROWS, console.height - OTHER_LINES)) if console.is_terminal else ROWS
-    show_overview(overview(view, rows))
+    show_overview(overview(view, rows, show_command(store.folder)))
     print_text("")
     if more := forecast_decisions(store, verdict, command):
         print_text(more)
     if verbose and (saved := describe_saving(store)):
         print_text(saved)
-    if counted := count_findings(verdict):
+    if counted := count_findings(verdict, store.folder):
         print_text(f"findings: {counted}")
     print_text(f"next: rankbench report {shlex.quote(str(store.folder))}")
 
@@ -80,10 +80,10 @@ def forecast_decisions(store: Store, verdict: Verdict, command: str) -> str:
         after = f"{open_} after {spell_count(verdict.blocks, 'block')}"
         return f"{after}{f'; measure more: {command} --more {blocks}' if command else ''}"
     took = "another minute" if spent_s <= MORE_S * verdict.blocks else f"another {spent_s / verdict.blocks:.0f} s"
-    would = f"{took} ({spell_count(blocks, 'block')}) would decide"
+    more = f"{took} ({spell_count(blocks, 'block')}) would"
     if round(likely) == 0:
-        return f"{would} probably none of {open_}"
-    return f"{would} about {likely:.0f} of {open_}{f': {command} --more {blocks}' if command else ''}"
+        return f"{more} probably decide none of {open_}"
+    return f"{more} decide about {likely:.0f} of {open_}{f': {command} --more {blocks}' if command else ''}"
 
 
 def list_failures(store: Store) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import textwrap
 import threading
@@ -19,6 +20,7 @@ from rankbench.cli.program import adapt_commands, split_command
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from pathlib import Path
     from typing import Self
 
     from rankbench.model import Campaign, RankFact, Verdict
@@ -120,11 +122,19 @@ def answer(verdict: Verdict, *, verbose: bool = False) -> list[str]:
     return [*sentences, *map(render, join_findings(verdict.findings))] if verbose else sentences
 
 
-def count_findings(verdict: Verdict) -> str:
-    """Return how many findings of each severity there are, and where their texts are; empty if there are none."""
+def show_command(folder: Path | None) -> str:
+    """Return the command that shows a campaign, or the newest one."""
+    return f"rankbench show {shlex.quote(str(folder))}" if folder else "rankbench show"
+
+
+def count_findings(verdict: Verdict, folder: Path | None) -> str:
+    """Return how many findings of each severity there are, and where their texts are; empty if there are none.
+
+    Without a folder the command names none: it shows the newest campaign.
+    """
     counts = Counter(str(finding.severity) for finding in verdict.findings)
     parts = [f"{counts[name]} {name}{'s' * (counts[name] > 1)}" for name in GRAVEST_FIRST if counts[name]]
-    return f"{', '.join(parts)}; in the report, or here: rankbench show -v" if parts else ""
+    return f"{', '.join(parts)}; in the report, or here: {show_command(folder)} -v" if parts else ""
 
 
 def spread_lines(text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -123,8 +124,16 @@ def explain_missing_plan() -> str:
 
 def refuse_missing_operations(candidates: Sequence[str]) -> dict[str, Any]:
     """Refuse candidates without operations, which a misspelt plan is, too."""
-    if len(candidates) == 1 and Path(candidates[0]).is_dir():
-        raise RankbenchError(f"{candidates[0]}: a folder; name a plan, which is a TOML file: {candidates[0]}/plan.toml")
+    path = Path(candidates[0]) if len(candidates) == 1 else None
+    if path and (path / "campaign.json").exists():
+        command = shlex.join(
+            ["rankbench", "run", f"{path}/plan.toml", "--results", str(path.parent), "--name", path.name]
+        )
+        raise RankbenchError(f"{path}: the folder of a campaign; to continue it: {command}")
+    if path and path.is_dir():
+        raise RankbenchError(f"{path}: a folder; name a plan, which is a TOML file")
+    if path and path.with_name(f"{path.name}.toml").exists():
+        raise RankbenchError(f"{path}: no plan of this name; did you mean {path}.toml?")
     if len(candidates) == 1 and candidates[0] in plan.list_presets():
         raise RankbenchError(f"{candidates[0]}: a preset; run it with --preset {candidates[0]}")
     raise RankbenchError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -51,9 +52,12 @@ def read_plan(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise RankbenchError(f"{path}: cannot read the plan: not UTF-8 text") from None
+    except FileNotFoundError:
+        close = get_close_matches(path.name, [file.name for file in path.parent.glob("*.toml")], 1)
+        guess = f"did you mean {path.with_name(close[0])}?" if close else f"presets: {', '.join(list_presets())}"
+        raise RankbenchError(f"{path}: no such plan; {guess}") from None
     except OSError as error:
-        reason = f"{error.strerror}; presets: {', '.join(list_presets())}"
-        raise RankbenchError(f"{path}: cannot read the plan: {reason}") from None
+        raise RankbenchError(f"{path}: cannot read the plan: {error.strerror}") from None
 
 
 def list_presets() -> list[str]:

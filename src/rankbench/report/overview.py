@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 ROWS = 16
 
 
-def overview(view: CampaignView, rows_max: int = ROWS) -> Table:
-    """Return the first cases, with what the signs mean and how many more there are as the caption."""
+def overview(view: CampaignView, rows_max: int = ROWS, command: str = "rankbench show") -> Table:
+    """Return the first cases, with what the signs mean and how many more there are as the caption.
+
+    `command` shows the others.
+    """
     picked = view.without_pairs()
     summaries = {(summary.case, summary.candidate): summary for summary in picked.verdict.summaries}
     verdicts = list(picked.list_shown_verdicts())
@@ -36,7 +39,10 @@ def overview(view: CampaignView, rows_max: int = ROWS) -> Table:
         caption = format_text("{caption}; two signs: cores near/far", caption=caption)
     if len(verdicts) > rows_max:
         caption = format_text(
-            "{caption}; {n:count more case|more cases}: rankbench show", caption=caption, n=len(verdicts) - rows_max
+            "{caption}; {n:count more case|more cases}: {command}",
+            caption=caption,
+            n=len(verdicts) - rows_max,
+            command=command,
         )
     return Table(caption, [format_text("case"), *picked.candidates], rows)
 

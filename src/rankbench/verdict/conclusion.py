@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 FEW_LAUNCHES = 6
 MOST_EXCEPTIONS = 4
+FEWEST_BLOCKS = 3
+"""Fewer blocks show no difference."""
 WIDE = 0.8
 """Width of the interval of a share, from which on it says nothing."""
 MOST_AGAINST = 5
@@ -326,6 +328,11 @@ def _claim_other_starts(view: CampaignView) -> Iterator[Claim]:
 
 def _claim_noise_check(view: CampaignView) -> Iterator[Claim]:
     if not view.control:
+        return
+    blocks = max(comparison.blocks for comparison in view.control)
+    if blocks < FEWEST_BLOCKS:
+        text = say("Noise check: {n:count block} of launches can show nothing.", n=blocks)
+        yield Claim(text=text, cases=[], brief=True)
         return
     wrong = [comparison for comparison in view.control if comparison.different]
     low, high = distributions.share_interval(len(wrong), len(view.control), CONFIDENCE)

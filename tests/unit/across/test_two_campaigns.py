@@ -99,11 +99,11 @@ def test_memory_is_distinguished_from_times() -> None:
     assert [render(sentence) for sentence in list_sentences(changes, 0.05)] == [
         "1 of 3 values is slower now, 1 faster; for 1, no change above 5% can be shown.",
         "a takes 1.00× its earlier time: geometric mean over 3 cases.",
-        "Slowed down most: allreduce 8 B of a (2.00×: 1.94–2.06×).",
-        "Sped up most: barrier of a (0.50×: 0.49–0.52×).",
+        "Slowed down most: allreduce 8 B of a (2.00×: 1.94–2.06×, corrected for the choice).",
+        "Sped up most: barrier of a (0.50×: 0.49–0.52×, corrected for the choice).",
         "1 of 1 value is larger now, 0 smaller.",
         "a needs 4.00× its earlier memory: geometric mean over 1 case.",
-        "Grew most: allreduce 8 B of a (4.00×: 3.91–4.09×).",
+        "Grew most: allreduce 8 B of a (4.00×: 3.91–4.09×, corrected for the choice).",
     ]
 
 

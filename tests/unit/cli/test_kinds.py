@@ -39,7 +39,8 @@ def test_show_distinguishes_all_kinds_of_cases(
     campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
     monkeypatch.setattr(console, "width", width)
-    show(folder=campaign_store.folder)
+    monkeypatch.chdir(campaign_store.folder.parent)
+    show(folder=Path(campaign_store.folder.name))
     compare_with_golden(f"kinds-show-{width}.txt", capsys)
 
 

@@ -147,6 +147,7 @@ def test_a_finished_campaign_is_not_run_again(place: Path) -> None:
         f"measure 5 more blocks: {command} --more 5\n"
         f"start another campaign: {command} --new\n"
     )
+    assert "is finished" in finish(place, "--dry-run")
     assert before == {path: path.read_bytes() for path in (place / "results/plan").rglob("*.*")}
     text = finish(place, "--new")
     assert re.search(r"^plan-2: done in .* \(1 block, 3 launches; the plan's 1 block", text, re.MULTILINE)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import make_machine
 from fakes.library import behave, make
 
 from rankbench import cli, launch, plan
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLAN = """
 candidates = ["mpich==9.1"]
@@ -114,8 +111,15 @@ def test_wrong_options_of_a_plan_are_refused(refuse_run: Refusal, options: list[
 
 @pytest.mark.usefixtures("place")
 def test_a_missing_plan_is_refused(refuse_run: Refusal) -> None:
-    assert refuse_run("plan.toml") == (
-        f"rankbench: plan.toml: cannot read the plan: No such file or directory; presets: {PRESETS}"
+    assert refuse_run("plan.toml") == f"rankbench: plan.toml: no such plan; presets: {PRESETS}"
+    Path("first.toml").touch()
+    assert refuse_run("frist.toml") == "rankbench: frist.toml: no such plan; did you mean first.toml?"
+    assert refuse_run("first") == "rankbench: first: no plan of this name; did you mean first.toml?"
+    Path("results/x").mkdir(parents=True)
+    Path("results/x/campaign.json").touch()
+    assert refuse_run("results/x") == (
+        "rankbench: results/x: the folder of a campaign; to continue it: rankbench run results/x/plan.toml "
+        "--results results --name x"
     )
 
 

@@ -61,8 +61,11 @@ def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
-def test_answer_values_and_failures_are_printed(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=campaign_store.folder)
+def test_answer_values_and_failures_are_printed(
+    campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(campaign_store.folder.parent)
+    show(folder=Path(campaign_store.folder.name))
     assert read_lines(capsys) == (GOLDEN / "show.txt").read_text().splitlines()
 
 

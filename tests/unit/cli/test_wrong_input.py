@@ -76,7 +76,7 @@ LINES = [
     ("run plan.toml --binding socket", '--binding: found "socket" (allowed: core, none)'),
     ("run plan.toml --results file --prefix library", f"file/plan: {UNWRITABLE}; choose another place: --results DIR"),
     ("run latin.toml", "latin.toml: cannot read the plan: not UTF-8 text"),
-    ("run folder", "folder: a folder; name a plan, which is a TOML file: folder/plan.toml"),
+    ("run folder", "folder: a folder; name a plan, which is a TOML file"),
     ("plan show latin.toml", "latin.toml: cannot read the plan: not UTF-8 text"),
     ("plan new plan.toml", "plan.toml is there already; name another file: rankbench plan new FILE"),
     ("plan new file/x.toml", f"file/x.toml: {UNWRITABLE}; name another file"),

@@ -421,7 +421,7 @@ def test_a_missing_plan_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         plan.load_plan(tmp_path / "no.toml", fakes.make_machine())
     known = ", ".join(plan.list_presets())
-    assert str(error.value) == f"{tmp_path}/no.toml: cannot read the plan: No such file or directory; presets: {known}"
+    assert str(error.value) == f"{tmp_path}/no.toml: no such plan; presets: {known}"
 
 
 def test_bytes_that_are_not_utf_8_are_refused_in_one_line(tmp_path: Path) -> None:

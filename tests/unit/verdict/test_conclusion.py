@@ -208,6 +208,14 @@ def test_a_single_candidate_has_only_its_control(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("launches", [1, 2])
+def test_few_launches_make_no_noise_check(tmp_path: Path, launches: int) -> None:
+    view = verdicts.evaluate(tmp_path, verdicts.make_constant({}), control=True, launches=launches)
+    texts = [render(claim.text) for claim in view.verdict.conclusion]
+    number = "1 block" if launches == 1 else "2 blocks"
+    assert [text for text in texts if "oise check" in text] == [f"Noise check: {number} of launches can show nothing."]
+
+
 def test_a_control_of_one_case_is_not_reported(tmp_path: Path) -> None:
     """Its interval would be 0% to 98%."""
     view = verdicts.evaluate(

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from rankbench import store
 from rankbench.campaign import blocks_done
+from rankbench.cli.decisions import stopping
 from rankbench.cli.display import StatusLine, columns, console
 from rankbench.cli.folders import results_folder
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
@@ -98,16 +99,17 @@ def row(opened: Store, no_answer: bool) -> Row:  # noqa: FBT001 - as the command
 
 
 def state(opened: Store) -> str:
-    """Return the state of a campaign: `running`, `imported`, `complete`, `open`."""
+    """Return the state of a campaign: `running`, `imported`, `complete`, or how far it is."""
     if opened.campaign.imported:
         return "imported"
     if store.is_running(opened.folder):
         return "running"
     stop = opened.campaign.plan.stop
     blocks = blocks_done(opened)
-    if blocks >= stop.blocks_max or (stop.until != "blocks" and blocks >= stop.blocks_min):
-        return "complete"
-    return f"{blocks} of {stop.blocks_min} blocks"
+    if blocks < stop.blocks_min:
+        return f"{blocks} of {stop.blocks_min} blocks"
+    finished = blocks >= stop.blocks_max or stopping(opened)(opened).stop
+    return "complete" if finished else f"{blocks} of {stop.blocks_max} blocks"
 
 
 def answer(opened: Store) -> str:

@@ -135,13 +135,14 @@ def run(
     request = campaign.CampaignRequest(
         planned, folder, machine, home(), search.prefixes, search.modules, seed, more or 0, reach=reach
     )
-    if dry_run:
+    finished = known and is_finished(request)
+    if dry_run and not finished:
         from rankbench.cli.forecast import show_forecast
 
         show_forecast(request, again(folder.name, "--dry-run", "-n"), verbose=verbose)
         return
-    if known and is_finished(request):
-        show_finished(store.open(folder), again(folder.name))
+    if finished:
+        show_finished(store.open(folder), again(folder.name, "--dry-run", "-n"))
         return
     # The same for the evaluation; nothing of it runs beside a launch that measures.
     loaded = background.load("rankbench.cli.live_progress", "rankbench.cli.conclusion", "scipy.special")
@@ -151,8 +152,9 @@ def run(
         loaded()
         decision = measure(prepared, quiet=quiet)
     except (KeyboardInterrupt, Terminated) as stopped:
+        state = "what was measured is kept" if is_campaign(folder) else "nothing was measured yet"
         with contextlib.suppress(OSError):  # The terminal may be gone.
-            print_text(f"stopped; what was measured is kept. Continue with: {again(folder.name)}")
+            print_text(f"stopped; {state}. Continue with: {again(folder.name)}")
         raise typer.Exit(exit_code(stopped)) from None
     if before == len(prepared.store.launches()):
         show_finished(prepared.store, again(folder.name))

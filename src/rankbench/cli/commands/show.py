@@ -37,6 +37,7 @@ from rankbench.verdict.states import FAR, NEAR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
     from types import ModuleType
 
     from rich.table import Table
@@ -132,7 +133,7 @@ def show(
     else:
         if line := describe_unfinished(opened, view.verdict):
             spread_lines(line)
-        show_answer(view, verbose=verbose)
+        show_answer(view, folder, verbose=verbose)
         show_results(picked)
         if verbose:
             show_tables([*tables.usage(view), *tables.devices(view)], details=False)
@@ -211,13 +212,13 @@ def describe_unfinished(opened: Store, verdict: Verdict) -> str:
     )
 
 
-def show_answer(view: CampaignView, *, verbose: bool = False) -> None:
-    """Print the question and its answer, in short or with all restrictions."""
+def show_answer(view: CampaignView, folder: Path | None, *, verbose: bool = False) -> None:
+    """Print the question and its answer, in short or with all restrictions; `folder` as it was given."""
     if view.campaign.plan.question:
         console.print(Text(view.campaign.plan.question, "bold"))
     for line in answer(view.verdict, verbose=verbose):
         spread_lines(line)
-    if not verbose and (counted := count_findings(view.verdict)):
+    if not verbose and (counted := count_findings(view.verdict, folder)):
         spread_lines(f"Findings: {counted}")
 
 

@@ -110,8 +110,8 @@ class Family(families.Family):
         if "ofi" not in uses.get(UNUSABLE, "").split(", "):
             return ""
         return (
-            "Its transport ofi found no device here; Open MPI 5 sleeps for 1 s when it closes it. The setting btl = "
-            '"^ofi" leaves it out.'
+            "Open MPI 5 waits for 1 s in MPI_Init because its transport ofi finds no device here. A candidate with "
+            'settings = { btl = "^ofi" } leaves this transport out; elsewhere: mpirun --mca btl ^ofi.'
         )
 
     def list_ignored(self, library: Library, settings: Mapping[str, str], output: str) -> list[str]:

@@ -57,8 +57,8 @@ def _make_finding(
         kind="slow_start",
         title=say("{candidate} {candidate:of starts|start} slowly", candidate=candidate),
         text=say(
-            "MPI_Init of {candidate} took {low:time} to {high:time} in {n:count launch} on {placement}, that of "
-            "{other} {least:time} to {most:time}.{why}",
+            "MPI_Init of {candidate} took {low:time} to {high:time} in {n:count launch} on {placement}, and "
+            "{least:time} to {most:time} of {other}. Times of calls do not include it.{why}",
             candidate=candidate,
             low=1e9 * min(start_s[candidate]),
             high=1e9 * max(start_s[candidate]),
