@@ -12,7 +12,16 @@ import polars as pl
 from rankbench.campaign.changes import list_past_looks
 from rankbench.campaign.spending import total_duration_s
 from rankbench.cli.decisions import LAST, evaluate_latest
-from rankbench.cli.display import answer, console, count_findings, print_text, show_command, show_overview, spell_count
+from rankbench.cli.display import (
+    answer,
+    console,
+    count_findings,
+    print_findings,
+    print_text,
+    show_command,
+    show_overview,
+    spell_count,
+)
 from rankbench.language import render
 from rankbench.model import FAILURES
 from rankbench.quantities import format_clock
@@ -50,6 +59,8 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     print_text("")
     for line in answer(verdict, verbose=verbose):
         print_text(line)
+    if verbose:
+        print_findings(verdict)
     print_text("")
     rows = max(FEWEST_ROWS, min(ROWS, console.height - OTHER_LINES)) if console.is_terminal else ROWS
     show_overview(overview(view, rows, show_command(store.folder)))

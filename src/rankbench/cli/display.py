@@ -114,12 +114,33 @@ def describe_places(ranks: Sequence[RankFact]) -> str:
 
 
 def answer(verdict: Verdict, *, verbose: bool = False) -> list[str]:
-    """Return the short answer, at most seven sentences; or all sentences and findings."""
+    """Return the short answer, at most seven sentences; or all sentences."""
     from rankbench.language import render
-    from rankbench.verdict.joining import join_findings
 
-    sentences = [render(claim.text) for claim in verdict.conclusion if claim.brief or verbose]
-    return [*sentences, *map(render, join_findings(verdict.findings))] if verbose else sentences
+    return [render(claim.text) for claim in verdict.conclusion if claim.brief or verbose]
+
+
+def list_findings(verdict: Verdict) -> list[str]:
+    """Return a paragraph for each kind of finding, the most severe first: severity, text and what to do."""
+    from rankbench.language import render
+    from rankbench.verdict.joining import group_findings, join_group
+
+    groups = sorted(group_findings(verdict.findings), key=lambda alike: GRAVEST_FIRST.index(alike[0].severity))
+    paragraphs = []
+    for alike in groups:
+        advice = list(dict.fromkeys(render(finding.advice) for finding in alike if render(finding.advice)))
+        text = " ".join(map(render, join_group(alike)))
+        more = " The report has the advice on the others." if len(advice) > 1 else ""
+        paragraphs.append(f"{alike[0].severity}: {text}{f' What to do: {advice[0]}{more}' if advice else ''}")
+    return paragraphs
+
+
+def print_findings(verdict: Verdict) -> None:
+    """Print all findings under a heading; nothing if there are none."""
+    if verdict.findings:
+        console.print(Text("\nFindings", "bold"))
+        for paragraph in list_findings(verdict):
+            spread_lines(paragraph)
 
 
 def show_command(folder: Path | None) -> str:

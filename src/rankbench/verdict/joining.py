@@ -18,10 +18,12 @@ def join_findings(findings: Sequence[Finding]) -> Iterator[Text]:
     A failure is not joined: its text says where it occurred, which its title does not.
     """
     for alike in group_findings(findings):
-        if len(alike) == 1:
-            yield alike[0].text
-        else:
-            yield from map(end_sentence, join_titles([finding.title for finding in alike]))
+        yield from join_group(alike)
+
+
+def join_group(alike: Sequence[Finding]) -> list[Text]:
+    """Return the text of a single finding, or the joined titles of several of one template."""
+    return [alike[0].text] if len(alike) == 1 else [*map(end_sentence, join_titles([each.title for each in alike]))]
 
 
 def group_findings(findings: Sequence[Finding]) -> list[list[Finding]]:

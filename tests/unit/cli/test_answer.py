@@ -11,7 +11,7 @@ from fakes.campaigns import Truth, make_campaign
 from rankbench import evaluation
 from rankbench.campaign import Decision
 from rankbench.cli.conclusion import conclude
-from rankbench.cli.display import answer, console, spread_lines
+from rankbench.cli.display import answer, console, list_findings, print_findings, spread_lines
 from rankbench.language import render
 from rankbench.verdict.joining import join_findings
 
@@ -46,10 +46,23 @@ def test_the_answer_has_at_most_seven_lines_and_verbose_shows_all(campaign_store
     assert len(short) <= 7
     assert any(line.startswith("Up to 1 KiB") for line in short)
     assert short == [render(claim.text) for claim in verdict.conclusion if claim.brief]
-    assert long == [render(claim.text) for claim in verdict.conclusion] + [
-        render(text) for text in join_findings(verdict.findings)
-    ]
-    assert len(long) > 7
+    assert long == [render(claim.text) for claim in verdict.conclusion]
+
+
+def test_findings_have_severity_text_and_advice(
+    campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verdict = evaluation.evaluate(campaign_store).verdict
+    paragraphs = list_findings(verdict)
+    assert 0 < len(paragraphs) <= len(verdict.findings)
+    severities = [paragraph.partition(":")[0] for paragraph in paragraphs]
+    assert severities == sorted(severities, key=["failure", "warning", "note"].index)
+    texts = [render(text) for text in join_findings(verdict.findings)]
+    assert all(any(text in paragraph for paragraph in paragraphs) for text in texts)
+    assert all(" What to do: " in paragraph for paragraph in paragraphs)
+    monkeypatch.setattr(console, "width", 80)
+    print_findings(verdict)
+    assert " ".join(capsys.readouterr().out.split()) == " ".join(["Findings", *" ".join(paragraphs).split()])
 
 
 def test_no_word_is_divided_at_eighty_columns(

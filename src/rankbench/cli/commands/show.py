@@ -18,6 +18,7 @@ from rankbench.cli.display import (
     count_findings,
     fill_table,
     plain_table,
+    print_findings,
     split_name,
     spread_lines,
 )
@@ -218,7 +219,9 @@ def show_answer(view: CampaignView, folder: Path | None, *, verbose: bool = Fals
         console.print(Text(view.campaign.plan.question, "bold"))
     for line in answer(view.verdict, verbose=verbose):
         spread_lines(line)
-    if not verbose and (counted := count_findings(view.verdict, folder)):
+    if verbose:
+        print_findings(view.verdict)
+    elif counted := count_findings(view.verdict, folder):
         spread_lines(f"Findings: {counted}")
 
 
