@@ -83,15 +83,15 @@ def prepare(request: CampaignRequest, show: Show) -> PreparedCampaign:
 
     The folder is locked first: of two simultaneous runs one continues, and the other changes nothing.
     """
-    fresh = not request.folder.exists()
+    new = [folder for folder in (request.folder, *request.folder.parents) if not folder.exists()]
     make_writable(request.folder)
     lock_file = store.lock(request.folder)
     try:
         files.remove_leftovers(request.folder)
         return (resume if (request.folder / "campaign.json").exists() else begin_campaign)(request, lock_file, show)
     except BaseException:
-        if fresh:
-            store.discard_empty(request.folder)
+        if new:
+            store.discard_empty(request.folder, new)
         lock_file.close()
         raise
 

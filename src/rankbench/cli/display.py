@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 import textwrap
@@ -30,11 +31,16 @@ GRAVEST_FIRST = ("failure", "warning", "note")
 
 
 class CommandConsole(Console):
-    """A console that prints commands with this program's name."""
+    """A console that prints commands with this program's name, and to files no blanks at the ends of lines."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print texts, tables and others."""
-        super().print(*map(adapt, objects), **options)
+        if self.is_terminal:
+            super().print(*map(adapt, objects), **options)
+            return
+        with self.capture() as printed:
+            super().print(*map(adapt, objects), **options)
+        super().print(re.sub(" +(?=\n)", "", printed.get()), end="", markup=False, soft_wrap=True)
 
 
 def adapt(printed: Any) -> Any:
@@ -204,9 +210,10 @@ def fill_table(content: Content, *, details: bool = False) -> Table:
     return table
 
 
-def spell_count(number: int, noun: str) -> str:
-    """Return a count with its noun: `1 case`, `2 launches`."""
-    return f"{number} {noun}{'' if number == 1 else 'es' if noun.endswith('ch') else 's'}"
+def spell_count(number: int, noun: str, plural: str = "") -> str:
+    """Return a count with its noun: `1 case`, `2 launches`; a plural without s is given."""
+    usual = f"{noun}{'es' if noun.endswith('ch') else 's'}"
+    return f"{number} {noun if number == 1 else plural or usual}"
 
 
 def print_text(text: str) -> None:

@@ -10,7 +10,7 @@ from rich.text import Text
 from rankbench import build, plan, store
 from rankbench.campaign import foreign
 from rankbench.campaign.preparation import find_candidates
-from rankbench.cli.display import console, spread_lines
+from rankbench.cli.display import console, spell_count, spread_lines
 from rankbench.cli.folders import is_campaign
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
@@ -120,8 +120,3 @@ def spell_seconds(seconds: float) -> str:
     if seconds < 2 * MINUTE_S:
         return f"{max(1.0, seconds):.0f} s"
     return f"{seconds / MINUTE_S:.0f} min" if seconds < 2 * HOUR_S else f"{seconds / HOUR_S:.1f} h"
-
-
-def spell_count(number: int, noun: str) -> str:
-    """Return a count with its noun: `1 rank`, `2 ranks`."""
-    return f"{number} {noun}{'s' * (number != 1)}"

@@ -13,7 +13,7 @@ from rankbench import campaign, files, launch, libraries, plan, tuning
 from rankbench.campaign import CampaignRequest
 from rankbench.campaign.variables import variables
 from rankbench.cli.decisions import stopping
-from rankbench.cli.display import columns, console, print_text
+from rankbench.cli.display import columns, console, print_text, spell_count
 from rankbench.cli.folders import home
 from rankbench.cli.live_progress import watch_campaign
 from rankbench.language import format_text, render, say
@@ -106,9 +106,10 @@ class Session(NamedTuple):
     def conclude(self, task: Task) -> None:
         """Search, choose, prove, and write the proven settings."""
         name = self.library.name
+        where = ", ".join(f"{ranks} ranks on {place}" for place, ranks in task.placements.items())
         print_text(
-            f"{name}: {task.variant_count} variants of {', '.join(task.operations)}; {len(task.sizes_bytes)} sizes; "
-            f"{', '.join(f'{ranks} ranks on {place}' for place, ranks in task.placements.items())}"
+            f"{name}: {task.variant_count} variants of {', '.join(task.operations)}; "
+            f"{spell_count(len(task.sizes_bytes), 'size')}; {where}"
         )
         task, result = self.search(task)
         if not choosing.choose_rules(task, result, self.find_abilities(task)):

@@ -47,6 +47,9 @@ def parse_requirement(requirement: str) -> tuple[families.Family, str]:
     """Return family and version (empty: the newest) of a requirement, if PyPI has such a library."""
     name, pinned, version = requirement.partition("==")
     offered = {known.name: known for known in families.list_families().values() if known.packages}
+    guess = re.fullmatch(r"(.+?)[@=-]+v?(\d.*)", requirement)
+    if name not in offered and guess and guess[1] in offered:
+        raise RankbenchError(f"{requirement}: write the version as {guess[1]}=={guess[2]}")
     if name not in offered:
         raise RankbenchError(f"{requirement}: no such library on PyPI{units.suggestion(name, sorted(offered))}")
     if pinned and not re.fullmatch(r"\d[\w.]*", version):

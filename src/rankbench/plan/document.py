@@ -62,7 +62,8 @@ class Value:
             raise self.reject(f"a table with {', '.join(allowed)}")
         for key in self.raw:
             if key not in allowed:
-                raise self.make_child(key, None).make_error(f"unknown key{suggestion(key, allowed)}")
+                hint = suggestion(key, allowed, "rankbench plan new")
+                raise self.make_child(key, None).make_error(f"unknown key{hint}")
         return {key: self.make_child(key, raw) for key, raw in self.raw.items()}
 
     def read_entries(self, what: str) -> dict[str, Value]:

@@ -161,12 +161,13 @@ def lock(folder: Path) -> IO[bytes]:
     return random
 
 
-def discard_empty(folder: Path) -> None:
-    """Remove a folder that has nothing but the caller's lock: no campaign came of it."""
+def discard_empty(folder: Path, new: Sequence[Path]) -> None:
+    """Remove the new folders of a campaign, innermost first, if they have nothing but the caller's lock."""
     if [path.name for path in folder.iterdir()] == ["lock"]:
         (folder / "lock").unlink()
         with contextlib.suppress(OSError):  # Another run may have begun in it.
-            folder.rmdir()
+            for path in new:
+                path.rmdir()
 
 
 def create(folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None) -> Store:
@@ -206,10 +207,8 @@ def open(folder: Path, lock_file: IO[bytes] | None = None) -> Store:  # noqa: A0
     if not path.exists():
         what = "not a campaign (it has no campaign.json)" if folder.is_dir() else "no such folder"
         what = "a file, not the folder of a campaign" if folder.is_file() else what
-        near = difflib.get_close_matches(
-            folder.name, [each.parent.name for each in folder.parent.glob("*/campaign.json")]
-        )
-        hint = f"did you mean {folder.parent / near[0]}? " if near else ""
+        near = [folder.parent] if (folder.parent / "campaign.json").exists() else find_similar(folder)
+        hint = f"did you mean {near[0]}? " if near else ""
         raise RankbenchError(f"{folder}: {what}; {hint}`rankbench list` shows the campaigns in `results`")
     number = _read_json(path, _FormatField).format
     if number != FORMAT:
@@ -218,6 +217,12 @@ def open(folder: Path, lock_file: IO[bytes] | None = None) -> Store:  # noqa: A0
             "again"
         )
     return Store(folder, _read_json(path, Campaign), lock_file)
+
+
+def find_similar(folder: Path) -> list[Path]:
+    """Return the campaigns beside a folder with names like its own, the most similar first."""
+    names = [path.parent.name for path in folder.parent.glob("*/campaign.json")]
+    return [folder.parent / name for name in difflib.get_close_matches(folder.name, names)]
 
 
 def newest(results: Path) -> Path:

@@ -21,6 +21,8 @@ def list_campaigns(folders: Iterable[Path]) -> Iterator[Path]:
             else sorted(path.parent for path in folder.glob("*/campaign.json"))
         )
         if not inside:
-            raise RankbenchError(f"{folder}: no campaign, and none right below it (there is no campaign.json)")
+            what = "no campaign, and none right below it (there is no campaign.json)"
+            what = what if folder.is_dir() else "a file, not a folder" if folder.exists() else "no such folder"
+            raise RankbenchError(f"{folder}: {what}; `rankbench run` makes campaigns")
         yield from (path for path in inside if path.resolve() not in known)
         known.update(path.resolve() for path in inside)

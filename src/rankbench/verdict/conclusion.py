@@ -12,13 +12,13 @@ from rankbench.statistics import CONFIDENCE, distributions
 from rankbench.verdict import mix
 from rankbench.verdict.extremes import Extremes, decide_selected, format_decision
 from rankbench.verdict.interim import find_penalty
-from rankbench.verdict.overall import compare_overall, find_answer
+from rankbench.verdict.overall import compare_overall, find_answer, select_compared
 from rankbench.verdict.short_answer import claim_short_answer, describe_distance, describe_worst
 from rankbench.verdict.view import CampaignView
 from rankbench.verdict.wording import add_sizes, describe_share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankbench.model import CaseVerdict
     from rankbench.verdict.overall import Answer
@@ -40,9 +40,9 @@ def conclude(view: CampaignView) -> list[Claim]:
     if not judged:
         text = say("No two candidates have values for the same case, so there is nothing to compare.")
         return [Claim(text=text, cases=[], brief=True), *_claim_uncertain_starts(view), *_claim_noise_check(view)]
-    ample = [verdict for verdict in judged if not view.short_of_cores(verdict.case)] or judged
-    times = [verdict for verdict in ample if verdict.case.quantity != "memory"]
-    memory = [verdict for verdict in ample if verdict.case.quantity == "memory"]
+    compared = select_compared(view, judged)
+    times = [verdict for verdict in compared if verdict.case.quantity != "memory"]
+    memory = [verdict for verdict in compared if verdict.case.quantity == "memory"]
     answer = find_answer(view, find_penalty(view)) if times else None
     best = view.campaign.baseline or (answer.best if answer else _choose_best(view, times or memory))
     return [
@@ -54,7 +54,7 @@ def conclude(view: CampaignView) -> list[Claim]:
             for name in sorted(view.candidates, key=lambda name: name != best)
             for gap in _claim_failures(view, name)
         ),
-        *_claim_shared_cores(view, judged, ample),
+        *_claim_omitted(view, judged, compared),
         *_claim_uncertain_starts(view),
         *_claim_other_starts(view),
         *_claim_noise_check(view),
@@ -284,19 +284,26 @@ def _claim_failures(view: CampaignView, name: str) -> Iterator[Claim]:
         yield Claim(text=text, cases=lacking)
 
 
-def _claim_shared_cores(view: CampaignView, judged: list[CaseVerdict], ample: list[CaseVerdict]) -> Iterator[Claim]:
-    """Say where ranks or their threads shared cores, so that waiting was measured."""
+def _claim_omitted(view: CampaignView, judged: list[CaseVerdict], compared: Sequence[CaseVerdict]) -> Iterator[Claim]:
+    """Say which cases are not compared: ranks or their threads shared cores, so that waiting was measured, or the call
+    runs once in a launch, as MPI_Init.
+    """
     short = [verdict for verdict in judged if view.short_of_cores(verdict.case)]
-    if not short:
-        return
-    text = say(
-        "Not included: {n:count case} with more ranks or threads than cores, which {n:of shows|show} how libraries "
-        "wait."
-        if len(ample) < len(judged)
-        else "In {n:count case} ranks or threads share cores: that shows how libraries wait, not how they communicate.",
-        n=len(short),
-    )
-    yield Claim(text=text, cases=_list_keys(short))
+    if short:
+        text = say(
+            "Not included: {n:count case} with more ranks or threads than cores, which {n:of shows|show} how "
+            "libraries wait."
+            if short[0] not in compared
+            else "In {n:count case} ranks or threads share cores: that shows how libraries wait, not how they "
+            "communicate.",
+            n=len(short),
+        )
+        yield Claim(text=text, cases=_list_keys(short))
+    once = [verdict for verdict in judged if verdict not in compared and verdict not in short]
+    if once:
+        names = dict.fromkeys(verdict.case.operation for verdict in once)
+        text = say("Not included: {names:and}, which {names:of runs|run} once in a launch.", names=names)
+        yield Claim(text=text, cases=_list_keys(once))
 
 
 def _claim_uncertain_starts(view: CampaignView) -> Iterator[Claim]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from rankbench.model import CaseVerdict
     from rankbench.statistics.decision import Decision
     from rankbench.statistics.looks import Penalty
     from rankbench.verdict.view import CampaignView
@@ -107,17 +108,21 @@ def _time_calls(view: CampaignView) -> dict[str, float]:
     return times
 
 
+def select_compared(view: CampaignView, verdicts: Sequence[CaseVerdict]) -> Sequence[CaseVerdict]:
+    """Return the verdicts of repeated calls of ranks with a core each; others count only where there are no such."""
+    ample = [verdict for verdict in verdicts if not view.short_of_cores(verdict.case)] or verdicts
+    return [verdict for verdict in ample if verdict.case.operation not in view.campaign.once_operations] or ample
+
+
 def find_answer(view: CampaignView, penalty: Penalty) -> Answer | None:
     """Return who has the lowest time over all cases, as far as that is known; None with fewer than two to compare.
 
     Every look and every rival can mislead: the interval accounts for all of them.
     """
-    ample = [
-        timed_verdict for timed_verdict in view.timed_verdicts if not view.short_of_cores(timed_verdict.case)
-    ] or view.timed_verdicts
-    most = max((sum(name in verdict.ranking for verdict in ample) for name in view.candidates), default=0)
-    names = [name for name in view.candidates if 2 * sum(name in verdict.ranking for verdict in ample) > most]
-    cases = [verdict.case.key for verdict in ample if set(names) <= set(verdict.ranking)]
+    compared = select_compared(view, view.timed_verdicts)
+    most = max((sum(name in verdict.ranking for verdict in compared) for name in view.candidates), default=0)
+    names = [name for name in view.candidates if 2 * sum(name in verdict.ranking for verdict in compared) > most]
+    cases = [verdict.case.key for verdict in compared if set(names) <= set(verdict.ranking)]
     if not cases or len(names) < 2:
         return None
     weighed = weigh_cases(view, cases)

@@ -35,14 +35,14 @@ def claim_short_answer(view: CampaignView, answer: Answer | None, judged: list[C
     first = max(wins, key=lambda name: wins[name], default="") if wins else ""
     most = wins[answer.best] == wins[first] > 0 and list(wins.values()).count(wins[first]) == 1
     sure = most and not parts and not any(ratio.low < 1 for state in both for ratio in state.ratios.values())
+    if parts:
+        yield Claim(text=_describe_cut(parts), cases=[key for part in parts for key in part.cases], brief=True)
     yield _claim_first(
         view, answer, judged, recommended=sure and set(answer.slower) == set(view.candidates) - {answer.best}
     )
     yield _claim_rivals(view, answer)
     for state in both:
         yield Claim(text=_describe_state(view, state), cases=answer.cases, brief=True)
-    if parts:
-        yield Claim(text=_describe_cut(parts), cases=[key for part in parts for key in part.cases], brief=True)
     yield _claim_wins(view, judged, wins)
     yield from _claim_worst(view, answer, judged)
 
@@ -52,8 +52,8 @@ def _claim_first(view: CampaignView, answer: Answer, judged: list[CaseVerdict], 
     over, within = _describe_cases(view, answer, judged), view.campaign.plan.threshold
     if answer.open:
         text = say(
-            "No clear winner {over}: {rivals:and} {n:of is|are} not distinguishable from {best}.",
-            over=over, rivals=answer.open, n=len(answer.open), best=answer.best,
+            "No clear winner {over}: {best} is not shown to be more than {within:.0%} faster than {rivals:and}.",
+            over=over, rivals=answer.open, within=within, best=answer.best,
         )  # fmt: skip
     elif answer.equivalent:
         names = [name for name in view.candidates if name in {answer.best, *answer.equivalent}]
@@ -111,6 +111,8 @@ def describe_distance(name: str, ratio: Overall, within: float) -> Text:
         text = "{name} {mean:ratio} ({low:ratio} to {high:ratio}, equivalent within {within:.0%})"
     elif ratio.low > 1 + within or ratio.high < 1 / (1 + within):
         text = "{name} {mean:ratio} ({low:ratio} to {high:ratio})"
+    elif ratio.low > 1 or ratio.high < 1:
+        text = "{name} {mean:ratio} ({low:ratio} to {high:ratio}, more than {within:.0%} not shown)"
     else:
         text = "{name} {mean:ratio} ({low:ratio} to {high:ratio}, not distinguishable)"
     return say(text, name=name, within=within, mean=ratio.mean, low=ratio.low, high=ratio.high)
@@ -118,7 +120,7 @@ def describe_distance(name: str, ratio: Overall, within: float) -> Text:
 
 def _describe_cut(parts: tuple[Part, Part]) -> Text:
     """Say who is faster below the cut, and who above it."""
-    texts = ("Up to {size:size} {name} is fastest on average ({rivals:;})", "from {size:size} {name} ({rivals:;})")
+    texts = ("up to {size:size} {name} is fastest on average ({rivals:;})", "from {size:size} {name} ({rivals:;})")
     sides = [
         say(
             text,
@@ -137,7 +139,7 @@ def _describe_cut(parts: tuple[Part, Part]) -> Text:
         )
         for text, part in zip(texts, parts, strict=True)
     ]
-    return say("{parts:,}.", parts=sides)
+    return say("It depends on the size: {parts:,}.", parts=sides)
 
 
 def _describe_state(view: CampaignView, state: State) -> Text:

@@ -146,8 +146,8 @@ def test_a_changed_case_is_drawn_with_the_change_marked(
     nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     history([nights], figures="svg,html", output=tmp_path / "drawn")
-    assert read_lines(capsys)[-1] == f"wrote 2 files to {tmp_path / 'drawn'}"
     name = "history-barrier.blocking.0.byte.socket.window"
+    assert read_lines(capsys)[-1] == f"wrote 2 files to {tmp_path / 'drawn'}, such as {name}.svg"
     words = re.findall(r">([^<>]+)<", (tmp_path / "drawn" / f"{name}.svg").read_text())
     for word in ("barrier: time per call over 8 campaigns", "alpha 1.31× slower", "alpha 1.0 → 1.1", "2026-03-05"):
         assert word in words
@@ -281,7 +281,7 @@ def test_wrong_options_are_refused(nights: Path, tmp_path: Path, arguments: dict
 def test_folders_without_a_history_are_refused(tmp_path: Path) -> None:
     campaign_store = make_night(tmp_path / "one", launches=2)
     for folders, text in (
-        ([tmp_path / "none"], f"{tmp_path / 'none'}: no campaign, and none right below it (there is no campaign.json)"),
+        ([tmp_path / "none"], f"{tmp_path / 'none'}: no such folder; `rankbench run` makes campaigns"),
         (
             [campaign_store.folder],
             "a history takes two campaigns or more; name their folders, or the folder that they are in",

@@ -188,9 +188,10 @@ def test_a_missing_compiler_is_refused(place: Path, library: Path, refuse_run: R
 
 def test_a_plan_without_a_working_candidate_is_refused(place: Path, library: Path, refuse_run: Refusal) -> None:
     behave(library, dead=True)
-    assert refuse_run(write_plan(place, PLAN), "--prefix", "library") == (
+    assert refuse_run(write_plan(place, PLAN), "--prefix", "library", "--results", "deep/results") == (
         "rankbench: no candidate works here; mpich-9.1 on socket: exit code 1: fake core: set to be dead"
     )
+    assert not (place / "deep").exists()
 
 
 def test_another_plan_of_the_same_name_is_refused(

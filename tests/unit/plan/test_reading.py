@@ -298,7 +298,7 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
     ("text", "answer"),
     [
         ("[stop]\nblocs = 3", f"stop.blocs: unknown key; {BLOCKS}"),
-        ("sizs = 3", "sizs: unknown key; did you mean sizes? (allowed: 38 names)"),
+        ("sizs = 3", "sizs: unknown key; did you mean sizes? (`rankbench plan new` lists them)"),
         ('baseline = "a"\n[stop]\nuntil = "answered"', 'baseline: with until = "answered", which compares all '
          "candidates; leave one out"),
         ('sizes = "1:4Q"', f'sizes: found "1:4Q", expected {SIZES}'),

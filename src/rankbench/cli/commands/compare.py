@@ -15,7 +15,7 @@ from rankbench.across.two_campaigns import hold
 from rankbench.cli.campaigns import open_current
 from rankbench.cli.cases import describe_control, describe_missing, format_half_width, index_summaries
 from rankbench.cli.display import console, find_words, plain_table
-from rankbench.cli.folders import find_campaign, is_campaign
+from rankbench.cli.folders import find_campaign, is_campaign, results_folder
 from rankbench.cli.formats import (
     AnyFormat,
     add_output_option,
@@ -32,6 +32,7 @@ from rankbench.quantities import format_ratio
 from rankbench.report import tables
 from rankbench.report import two_campaigns as change_report
 from rankbench.statistics.placements import invert
+from rankbench.store import find_similar
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
@@ -201,13 +202,22 @@ def explanation(view: CampaignView, other: str) -> str:
 def pair(campaign: Campaign, base: str, other: str) -> tuple[str, str]:
     """Return the names of the two candidates."""
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
-    first = resolve(campaign, base) if base else names[0]
-    second = resolve(campaign, other) if other else next((name for name in names if name != first), "")
+    first = find_candidate(campaign, base) if base else names[0]
+    second = find_candidate(campaign, other) if other else next((name for name in names if name != first), "")
     if not second:
         raise RankbenchError(f"campaign {campaign.name} has one candidate only, {first}; nothing to compare it with")
     if first == second:
         raise RankbenchError(f"{base} and {other} are the same candidate; name two{suggestion('', names)}")
     return first, second
+
+
+def find_candidate(campaign: Campaign, word: str) -> str:
+    """Return the name of a candidate; the error mentions a campaign with a similar name."""
+    try:
+        return resolve(campaign, word)
+    except RankbenchError as error:
+        near = find_similar(results_folder() / word)
+        raise RankbenchError(f"{error}; campaigns: did you mean {near[0]}?" if near else str(error)) from None
 
 
 def comparisons(view: CampaignView, base: str, other: str) -> dict[str, Comparison]:

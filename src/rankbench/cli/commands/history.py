@@ -160,4 +160,5 @@ def draw(timeline: History, folder: Path, formats: list[str]) -> None:
         written = history_charts.write(folder, timeline, formats)
     except OSError as error:
         raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); name another --output") from None
-    console.print(f"wrote {format_count(len(written), 'file')} to {folder}", markup=False, soft_wrap=True)
+    example = f", such as {written[0].name}" if written else ""
+    console.print(f"wrote {format_count(len(written), 'file')} to {folder}{example}", markup=False, soft_wrap=True)

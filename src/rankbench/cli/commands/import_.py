@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from rankbench import extras, imports
-from rankbench.cli.display import console
+from rankbench.cli.display import console, spell_count
 from rankbench.cli.folders import campaign_folder
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import Results  # noqa: TC001 - typer resolves the annotations at run time
@@ -88,11 +88,6 @@ def import_(
         soft_wrap=True,
     )
     console.print(f"next: rankbench report {escape(str(folder))}", soft_wrap=True)
-
-
-def spell_count(number: int, noun: str, several: str = "") -> str:
-    """Return a count with its noun."""
-    return f"{number} {noun if number == 1 else several or f'{noun}s'}"
 
 
 def list_sources(text: str) -> list[Source]:

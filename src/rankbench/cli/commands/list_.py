@@ -14,7 +14,7 @@ from rich.text import Text
 from rankbench import store
 from rankbench.campaign import blocks_done
 from rankbench.cli.decisions import stopping
-from rankbench.cli.display import StatusLine, columns, console
+from rankbench.cli.display import StatusLine, columns, console, print_text
 from rankbench.cli.folders import results_folder
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.evaluation import evaluate
@@ -76,6 +76,8 @@ def list_(
         cells = [entry.name, date, entry.state, ", ".join(entry.candidates), str(entry.blocks)]
         table.add_row(*map(Text, cells + ([] if no_answer else [entry.answer])))
     console.print(table)
+    if len(rows) > 1 and not folder:
+        print_text(f"Commands without the name of a campaign use {store.newest(results_folder())}")
 
 
 def read_date(entry: Row) -> str:

@@ -236,8 +236,9 @@ def show_results(picked: CampaignView) -> None:
         console.print(
             Text.assemble((tables.line_name(part), "bold"), f": {heading}, {captions.describe_conditions(part)}")
         )
-        console.print(block(part, summaries))
-        console.print(Text(legend(part), "dim"))
+        results = block(part, summaries)
+        console.print(results)
+        console.print(Text(legend(part, results), "dim"))
         for content in (table for kind in list_default_kinds("line") for table in kind.tables(part)):
             console.print()
             console.print(fill_table(content))
@@ -277,13 +278,15 @@ def block(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -> Tabl
     return table
 
 
-def legend(part: CampaignView) -> str:
-    """Return the legend of a table."""
+def legend(part: CampaignView, results: Table) -> str:
+    """Return the legend of the table of a part."""
     single = {
         next(iter(each.winners_by_level)) for each in part.list_shown_verdicts() if len(each.winners_by_level) == 1
     }
     only = "".join(f", {level} only: too few blocks while cores were {OTHER_LEVEL[level]}" for level in sorted(single))
-    return format_text("{outcomes}, ± half width of the interval", outcomes=tables.outcome_legend(part)) + only
+    wide = any("/+" in str(cell) for column in results.columns for cell in column.cells)
+    widths = format_text("± half width of the interval, -/+ its ends" if wide else "± half width of the interval")
+    return f"{tables.outcome_legend(part)}, {widths}{only}"
 
 
 def format_value(part: CampaignView, verdict: CaseVerdict, name: str, summary: Summary | None) -> Text:

@@ -1,4 +1,4 @@
-"""A library's MPI_Init takes much longer than that of another candidate, in every launch.
+"""A library's MPI_Init takes half a second or more in every launch, longer than that of another or for a known reason.
 
 Why: Every program that is started with this library waits as long, and so does every block of a campaign. Some
 libraries look for devices that a machine does not have, or wait for a fixed time.
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 TITLE = "Slow start"
 LEAST_S = 0.5
-"""Least distance between the fastest launch of a candidate and the slowest one of another."""
+"""Least distance between the fastest launch of a candidate and the slowest one of another, or from 0 if the library's
+check shows a reason.
+"""
 FEWEST = 3
 """Least number of launches of each."""
 PART = "init"
@@ -30,13 +32,18 @@ PART = "init"
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield a note for each candidate whose launches all start much later than all launches of another."""
+    """Yield a note for each candidate all of whose launches start much later than all of another, or late for a known
+    reason.
+    """
     for placement in view.campaign.plan.placements:
         start_s = list_starts(view, placement.name)
         quickest = min(start_s, key=lambda name: max(start_s[name]), default="")
         for candidate, times_s in start_s.items():
-            if min(times_s) - max(start_s[quickest]) >= LEAST_S:
-                yield _make_finding(view, candidate, quickest, start_s, placement.name)
+            why = _explain(view, candidate, placement.name)
+            later = min(times_s) - max(start_s[quickest]) >= LEAST_S
+            if later or (why and min(times_s) >= LEAST_S):
+                compared = _compare(quickest, start_s) if later else NOTHING
+                yield _make_finding(candidate, placement.name, times_s, compared, why)
 
 
 def list_starts(view: CampaignView, placement: str) -> dict[str, list[float]]:
@@ -50,24 +57,30 @@ def list_starts(view: CampaignView, placement: str) -> dict[str, list[float]]:
     return {candidate: times_s for candidate, times_s in start_s.items() if len(times_s) >= FEWEST}
 
 
-def _make_finding(
-    view: CampaignView, candidate: str, quickest: str, start_s: dict[str, list[float]], placement: str
-) -> Finding:
+def _compare(quickest: str, start_s: dict[str, list[float]]) -> Text:
+    """Return the times of the candidate that starts first."""
+    return say(
+        ", that of {other} {least:time} to {most:time}",
+        other=quickest,
+        least=1e9 * min(start_s[quickest]),
+        most=1e9 * max(start_s[quickest]),
+    )
+
+
+def _make_finding(candidate: str, placement: str, times_s: list[float], compared: Text, why: Text) -> Finding:
     return Finding(
         kind="slow_start",
         title=say("{candidate} {candidate:of starts|start} slowly", candidate=candidate),
         text=say(
-            "MPI_Init of {candidate} took {low:time} to {high:time} in {n:count launch} on {placement}, and "
-            "{least:time} to {most:time} of {other}. Times of calls do not include it.{why}",
+            "MPI_Init of {candidate} took {low:time} to {high:time} in {n:count launch} on {placement}{compared}. "
+            "Times of calls do not include it.{why}",
             candidate=candidate,
-            low=1e9 * min(start_s[candidate]),
-            high=1e9 * max(start_s[candidate]),
-            n=len(start_s[candidate]),
             placement=placement,
-            other=quickest,
-            least=1e9 * min(start_s[quickest]),
-            most=1e9 * max(start_s[quickest]),
-            why=_explain(view, candidate, placement),
+            low=1e9 * min(times_s),
+            high=1e9 * max(times_s),
+            n=len(times_s),
+            compared=compared,
+            why=why,
         ),
         advice=say(
             "Every program waits as long for it. The operation init measures it more exactly; a candidate with other "
