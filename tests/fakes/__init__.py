@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 def mark_thorough(*values: object) -> ParameterSet:
     """Return values of a parametrized test that only `make test-all` uses."""
     return pytest.param(*values, marks=pytest.mark.thorough)
+
+
+def drop_line(message: str) -> str:
+    """Return an error about a key of a plan without the number of its line."""
+    return re.sub(r"^(\S+\.toml):\d+: (?=[a-z][^:]*: )", r"\1: ", message)
 
 
 def read_description() -> Description:

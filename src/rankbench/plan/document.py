@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 REPEATED = re.compile(r"Cannot overwrite a value|Cannot declare .* twice")
 """Message of Python's parser about a key that is set twice."""
+HEADER = re.compile(r"\s*\[(\[?)\s*([^\[\]]+?)\s*\]")
+ASSIGNMENT = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+LONG_QUOTES = re.compile(r"\"{3}|'{3}")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -30,10 +34,14 @@ class Value:
     file: str
     place: str
     raw: Any
+    text: str = ""
+    """The whole document, in which errors find the line."""
 
     def make_error(self, message: str) -> RankbenchError:
         """Return an error about this value."""
-        return RankbenchError(": ".join(part for part in (self.file, self.place, message) if part))
+        line = find_line(self.text, self.place)
+        file = f"{self.file}:{line}" if self.file and line else self.file
+        return RankbenchError(": ".join(part for part in (file, self.place, message) if part))
 
     def reject(self, what: str) -> RankbenchError:
         """Return an error with this value and what was expected."""
@@ -53,7 +61,7 @@ class Value:
         """Return a value below this one. Options that set the stop rule do not contain the name of its table."""
         if self.place == "--stop":
             return Value(self.file, f"--{key}", raw)
-        return Value(self.file, f"{self.place}.{key}" if self.place else key, raw)
+        return Value(self.file, f"{self.place}.{key}" if self.place else key, raw, self.text)
 
     def read_table(self, allowed: Iterable[str]) -> dict[str, Value]:
         """Return the values of a table with only the allowed keys."""
@@ -75,7 +83,7 @@ class Value:
         if not isinstance(self.raw, list) or not self.raw:
             raise self.reject(what)
         for index, raw in enumerate(self.raw):
-            yield Value(self.file, f"{self.place}[{index}]", raw)
+            yield Value(self.file, f"{self.place}[{index}]", raw, self.text)
 
     def read_each(self, what: str) -> Iterator[Value]:
         """Yield the values of a list, or a single value."""
@@ -129,9 +137,34 @@ class Value:
 def parse_document(text: str, file: str) -> Value:
     """Parse TOML. A syntax error names file and line."""
     try:
-        return Value(file, "", tomllib.loads(text))
+        return Value(file, "", tomllib.loads(text), text)
     except tomllib.TOMLDecodeError as error:
         message, _, position = str(error).rpartition(" (at ")
         message = REPEATED.sub("this key is set already; remove one of the two", message)
         line = position.removeprefix("line ").partition(",")[0]
         raise RankbenchError(f"{file}:{line if line.isdigit() else len(text.splitlines())}: {message}") from None
+
+
+def find_line(text: str, place: str) -> int:
+    """Return the number of the line that sets a place, or the innermost table or list around it; 0: no line does."""
+    table, lengths, inside, nearest, line_number = "", Counter[str](), False, "", 0
+    for number, line in enumerate(text.splitlines(), 1):
+        header, assignment = (None, None) if inside else (HEADER.match(line), ASSIGNMENT.match(line))
+        inside ^= len(LONG_QUOTES.findall(line)) % 2 == 1
+        if header:
+            table = _strip_quotes(header[2])
+            lengths[table] += len(header[1])  # A table of a list has two brackets.
+            name, dot, rest = table.partition(".")
+            path = table = f"{name}[{lengths[name] - 1}]{dot}{rest}" if lengths[name] else table
+        elif assignment:
+            path = ".".join(part for part in (table, _strip_quotes(assignment[1])) if part)
+        else:
+            continue
+        if len(path) > len(nearest) and (place == path or place.startswith((f"{path}.", f"{path}["))):
+            nearest, line_number = path, number
+    return line_number
+
+
+def _strip_quotes(key: str) -> str:
+    """Return a key, which may have several parts, as places have it."""
+    return re.sub(r"\s*\.\s*", ".", key).replace('"', "").replace("'", "")

@@ -91,7 +91,7 @@ def parse_plan(
     """Check the text of a plan and return the plan."""
     values = parse_document(text, file).read_table(keys.KEYS)
     values |= name_options(overrides)
-    root = Value(file, "", None)
+    root = Value(file, "", None, text)
 
     def value(key: str, default: object) -> Value:
         return values.get(key) or root.make_child(key, default)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fakes import make_machine
+from fakes import drop_line, make_machine
 from fakes.library import behave, make
 
 from rankbench import cli, launch, plan
@@ -131,14 +131,14 @@ def test_a_misspelt_preset_is_refused(refuse_run: Refusal) -> None:
 def test_an_unknown_key_is_refused(place: Path, refuse_run: Refusal) -> None:
     file = write_plan(place, PLAN.replace("blocks", "blocs"))
     assert refuse_run(file) == (
-        "rankbench: plan.toml: stop.blocs: unknown key; did you mean blocks? (allowed: blocks, until, drop)"
+        "rankbench: plan.toml:7: stop.blocs: unknown key; did you mean blocks? (allowed: blocks, until, drop)"
     )
 
 
 def test_zero_ranks_are_refused(place: Path, refuse_run: Refusal) -> None:
     file = write_plan(place, PLAN.replace("sizes = 8", 'placements = ["0x2"]'))
     assert refuse_run(file) == (
-        'rankbench: plan.toml: placements[0]: found "0x2", which has no rank; '
+        'rankbench: plan.toml:4: placements[0]: found "0x2", which has no rank; '
         "both numbers of nodes x ranks per node are 1 or more"
     )
 
@@ -228,8 +228,8 @@ def test_two_nodes_on_one_host_are_refused(place: Path, library: Path, refuse_ru
 def test_nodes_without_hosts_are_refused(place: Path, refuse_run: Refusal) -> None:
     file = write_plan(place, PLAN.replace("sizes", 'placements = ["nodes"]\nsizes'))
     assert refuse_run(file) == (
-        "rankbench: plan.toml: placements: nothing is left of nodes: takes two hosts or more, none are named (hosts in "
-        "the plan, or --hosts)"
+        "rankbench: plan.toml:4: placements: nothing is left of nodes: takes two hosts or more, none are named "
+        "(hosts in the plan, or --hosts)"
     )
 
 
@@ -273,7 +273,8 @@ def break_plan(line: str) -> str:
 
 @pytest.mark.parametrize(("line", "answer"), WRONG)
 def test_a_wrong_line_of_a_plan_is_refused(place: Path, refuse_run: Refusal, line: str, answer: str) -> None:
-    assert refuse_run(write_plan(place, break_plan(line)), "--dry-run") == f"rankbench: plan.toml: {answer}"
+    refusal = refuse_run(write_plan(place, break_plan(line)), "--dry-run").removeprefix("rankbench: ")
+    assert drop_line(refusal) == f"plan.toml: {answer}"
 
 
 @pytest.mark.parametrize("line", ['sizes = "8"', "[sizes]\na = 1", "[stop]\n[stop]"])

@@ -53,7 +53,7 @@ def read_cpus(text: str, machine: Machine = PAIR) -> dict[str, list[list[int]]]:
 def read_refusal(text: str, machine: Machine = PAIR) -> str:
     with pytest.raises(RankbenchError) as error:
         read(text, machine)
-    return str(error.value)
+    return fakes.drop_line(str(error.value))
 
 
 # --- one node ---------------------------------------------------------------------------------------------------------
