@@ -404,7 +404,7 @@ def rule_not_slower(ratio: Ratio, threshold: float) -> Relation:
 
 def advise_more() -> Text:
     """Return the advice for too few launches."""
-    return say("Measure more launches: raise `blocks` in the plan.")
+    return say("Measure more launches: `rankbench run` with --more N.")
 
 
 def counts(checks: list[Check]) -> Mapping[Outcome, int]:

@@ -11,7 +11,7 @@ import polars as pl
 from rankbench.across import conditions, gate, trend
 from rankbench.across.gate import Check, Ratio, Ruling
 from rankbench.evaluation import evaluate
-from rankbench.language import say
+from rankbench.language import NOTHING, say
 from rankbench.model import RankbenchError
 from rankbench.statistics.pairing import pair_logs
 from rankbench.statistics.prediction import FEWEST_PAST, LAST, predict
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankbench.across.trend import Past, Track
-    from rankbench.model import Campaign, Summary
+    from rankbench.model import Campaign
     from rankbench.statistics.prediction import Prediction
     from rankbench.store import Store
 
@@ -127,8 +127,10 @@ def _checks(stores: Sequence[Store], base: str, predicted: dict[Key, Prediction]
         who = partners.get(name, name)
         current = gate.summary_of(now, case, who) if case in now.campaign.cases else None
         lost = gate.find_loss(summary, current, now.campaign.name)
+        if who == base and not lost:
+            continue  # Its ratio to itself is 1.
         ruling = lost or _rule_on_prediction(
-            predicted.get((case.key, who)), current, base, threshold, memory=case.quantity == "memory"
+            predicted.get((case.key, who)), base, threshold, memory=case.quantity == "memory"
         )
         checks.append(gate.check(now if current else then, case, who, ruling, current))
     if not checks:
@@ -136,11 +138,7 @@ def _checks(stores: Sequence[Store], base: str, predicted: dict[Key, Prediction]
     return checks
 
 
-def _rule_on_prediction(
-    prediction: Prediction | None, summary: Summary | None, base: str, threshold: float, *, memory: bool
-) -> Ruling:
-    if summary and summary.candidate == base:
-        return Ruling("passed", say("is the reference"))
+def _rule_on_prediction(prediction: Prediction | None, base: str, threshold: float, *, memory: bool) -> Ruling:
     if prediction is None:
         few = say("fewer than {n} earlier campaigns have this value", n=FEWEST_PAST)
         return Ruling("skipped", few, say("Run more campaigns, or name more by --history."))
@@ -153,4 +151,5 @@ def _rule_on_prediction(
     )
     if base:
         text = say("{text}, relative to {base}", text=text, base=base)
-    return gate.rule(ratio, threshold, text, say("A pinned reference library (--reference) gives narrower intervals."))
+    pinned = "A pinned reference library (--reference) gives narrower intervals."
+    return gate.rule(ratio, threshold, text, NOTHING if base else say(pinned))

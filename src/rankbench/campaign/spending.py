@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from datetime import datetime
 from itertools import groupby, pairwise
-from statistics import median
+from statistics import median_low
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -81,8 +81,11 @@ def block_durations_s(launches: Sequence[Launch]) -> dict[int, float]:
 
 
 def _typical_gap_s(groups: Sequence[Sequence[Launch]]) -> float:
-    """Return the median time between groups of launches, used for each gap, since an interruption may last days."""
-    return median(_gap_s(before, after) for before, after in pairwise(groups)) if len(groups) > 1 else 0.0
+    """Return the median time between groups of launches, used for each gap, since an interruption may last days.
+
+    Of two gaps the shorter one is used.
+    """
+    return median_low(_gap_s(before, after) for before, after in pairwise(groups)) if len(groups) > 1 else 0.0
 
 
 def _groups(launches: Sequence[Launch]) -> Iterator[list[Launch]]:

@@ -39,7 +39,8 @@ def choose_cases(cases: list[Case], operations: str = "", forms: str = "", sizes
         ("sizes", named, [format_size(case.size_bytes) for case in cases]),
     ):
         for name in set(wanted) - set(has):
-            raise RankbenchError(f"--{what} {name}: not in this campaign{suggestion(name, dict.fromkeys(has))}")
+            similar = suggestion("" if what == "sizes" else name, dict.fromkeys(has))  # Similar digits mean nothing.
+            raise RankbenchError(f"--{what} {name}: not in this campaign{similar}")
     selection = [case for case in cases if case.operation in (names or [case.operation])]
     selection = [case for case in selection if case.form in (types or [case.form])]
     if cases and not selection:

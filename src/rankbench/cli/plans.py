@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import shlex
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -86,8 +87,11 @@ def make_plan(
     path = find_plan(files[0] if files else None, preset)
     if not values:
         return PlanRequest(plan.load_plan(path, machine, place_options), path.stem)
-    plan.load_plan(path, machine, place_options)  # Errors of the file are reported first, with its name.
-    file_values = parse_document(path.read_text(encoding="utf-8"), str(path)).raw
+    file_values = parse_document(plan.read_plan(path), str(path)).raw
+    missing: dict[str, object] = {
+        key: values[key] for key in ("candidates", "operations") if key in values and key not in file_values
+    }
+    plan.load_plan(path, machine, {**missing, **place_options})  # Errors of the file are reported first, with its name.
     if candidates:
         file_values.pop("candidate", None)
     values = file_values | values | ({"stop": file_values.get("stop", {}) | values["stop"]} if "stop" in values else {})
@@ -134,6 +138,8 @@ def refuse_missing_operations(candidates: Sequence[str]) -> dict[str, Any]:
         raise RankbenchError(f"{path}: a folder; name a plan, which is a TOML file")
     if path and path.with_name(f"{path.name}.toml").exists():
         raise RankbenchError(f"{path}: no plan of this name; did you mean {path}.toml?")
+    if path and (near := get_close_matches(path.name, [file.name for file in path.parent.glob("*.toml")], 1)):
+        raise RankbenchError(f"{path}: no such plan; did you mean {path.with_name(near[0])}?")
     if len(candidates) == 1 and candidates[0] in plan.list_presets():
         raise RankbenchError(f"{candidates[0]}: a preset; run it with --preset {candidates[0]}")
     raise RankbenchError(

@@ -289,7 +289,10 @@ def choose_label(request: ImportRequest, source: Source, output: outputs.Output,
 def check_single_label(request: ImportRequest, source: Source) -> Iterator[str]:
     """Yield what is wrong with the name of the only library in a file."""
     if request.labels and not source.label:
-        yield f": has one library, and --labels names several; name this one: LABEL={source.path}"
+        yield (
+            f": has one library (there is no line {outputs.NEXT_LIBRARY!r} before another one), and --labels names "
+            f"several; name this one: LABEL={source.path}"
+        )
 
 
 def check_labels(request: ImportRequest, source: Source, run: Run, label: str, turns: int) -> Iterator[str]:

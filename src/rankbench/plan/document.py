@@ -134,10 +134,10 @@ class Value:
             raise self.reject(what) from None
 
 
-def parse_document(text: str, file: str) -> Value:
-    """Parse TOML. A syntax error names file and line."""
+def parse_document(text: str, file: str, *, lines: bool = True) -> Value:
+    """Parse TOML. A syntax error names file and line; other errors do with `lines`, if the text is the file's."""
     try:
-        return Value(file, "", tomllib.loads(text), text)
+        return Value(file, "", tomllib.loads(text), text if lines else "")
     except tomllib.TOMLDecodeError as error:
         message, _, position = str(error).rpartition(" (at ")
         message = REPEATED.sub("this key is set already; remove one of the two", message)

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.model import FILLED
+from rankbench.plan import notation, stop_rules
 from rankbench.plan.options import count_dimensions, parse_extents
 from rankbench.quantities import format_memory
 
@@ -36,7 +37,9 @@ class Footprint(NamedTuple):
     read_bytes: int
     """Memory of rankbench, beside the core."""
     stored_bytes: tuple[int, int]
-    """Disk after the fewest and the most blocks."""
+    """Disk after the fewest and the most blocks; with a time limit after the fewest."""
+    blocks: int
+    """The most blocks that count."""
     judged_bytes: int
     """Memory of rankbench for all of them at most, which it reads by launches, or by candidates' cases."""
 
@@ -55,7 +58,8 @@ class Footprint(NamedTuple):
         disk_bytes = self.stored_bytes[1] + self.stream_bytes
         return (
             f"up to {self.samples} samples a case: at most {format_memory(disk_bytes)} of disk, "
-            f"{format_memory(self.memory_bytes)} of memory and {format_memory(self.rank_bytes)} on each rank"
+            f"{format_memory(self.memory_bytes)} of memory and {format_memory(self.rank_bytes)} on each rank after "
+            f"{self.blocks} blocks"
         )
 
 
@@ -71,9 +75,10 @@ def estimate_footprint(plan: Plan, cases: Sequence[Case], operations: Sequence[O
         bytes_by_series[launch] = bytes_by_series.get(launch, 0) + samples * count_series(
             plan, case, known[case.operation]
         )
-    rows = [
-        samples * max(1, count_series(plan, case, known[case.operation]) - 1) * plan.stop.blocks_max for case in cases
-    ]
+    # With a time limit the number of blocks is unknown, and the most that a plan allows never fit into it.
+    timed = stop_rules.find_rule(notation.parse_until(plan.stop.until).rule).AMOUNT == "seconds"
+    blocks = plan.stop.blocks_min, plan.stop.blocks_min if timed else plan.stop.blocks_max
+    rows = [samples * max(1, count_series(plan, case, known[case.operation]) - 1) * blocks[1] for case in cases]
     candidates = len(plan.candidates) + plan.control
     all_bytes = candidates * STORED_BYTES * sum(bytes_by_series.values())
     most = max(bytes_by_series.values(), default=0)
@@ -82,7 +87,8 @@ def estimate_footprint(plan: Plan, cases: Sequence[Case], operations: Sequence[O
         rank_bytes=at_once * (MOMENT_BYTES + 3 * SAMPLE_BYTES),
         stream_bytes=STREAM_BYTES * most,
         read_bytes=READ_BYTES * most,
-        stored_bytes=(plan.stop.blocks_min * all_bytes, plan.stop.blocks_max * all_bytes),
+        stored_bytes=(blocks[0] * all_bytes, blocks[1] * all_bytes),
+        blocks=blocks[1],
         judged_bytes=JUDGED_BYTES * min(candidates * sum(rows), max(ROWS_JUDGED, *rows)),
     )
 

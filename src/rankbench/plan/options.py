@@ -51,7 +51,7 @@ def check_options(plan: Plan, description: Description, measured: Collection[str
     """
     for text, values in plan.options.items():
         operation, _, name = text.rpartition(".")
-        key = Key(Value(plan.file, f"options.{text}", None, plan.text), operation, name)
+        key = Key(Value(plan.file, f"options.{text}", None), operation, name)
         owners = find_owners(key, description)
         used = [owner for owner in owners if owner.name in measured]
         offered = [option for owner in used or owners for option in owner.options if option.name == name]
@@ -98,12 +98,12 @@ def check_value(place: str, value: str, offered: Sequence[Option], plan: Plan) -
     names = list(dict.fromkeys(name for option in offered for name in option.values))
     if offered[0].extents:
         if not is_grid(value):
-            raise Value(plan.file, place, value, plan.text).reject(GRID_HELP)
+            raise Value(plan.file, place, value).reject(GRID_HELP)
     elif names:
-        Value(plan.file, place, value, plan.text).read_choice(names)
+        Value(plan.file, place, value).read_choice(names)
     else:
         number = int(value) if is_number(value) else value
-        Value(plan.file, place, number, plan.text).read_integer(
+        Value(plan.file, place, number).read_integer(
             min(option.least for option in offered), max(option.most for option in offered)
         )
 

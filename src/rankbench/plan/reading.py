@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -89,9 +90,9 @@ def parse_plan(
     job: Mapping[str, object] | None = None,
 ) -> Plan:
     """Check the text of a plan and return the plan."""
-    values = parse_document(text, file).read_table(keys.KEYS)
-    values |= name_options(overrides)
-    root = Value(file, "", None, text)
+    document = parse_document(text, file, lines=not overrides)
+    values = document.read_table(keys.KEYS) | name_options(overrides)
+    root = replace(document, raw=None)
 
     def value(key: str, default: object) -> Value:
         return values.get(key) or root.make_child(key, default)

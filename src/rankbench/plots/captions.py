@@ -23,8 +23,9 @@ def describe_conditions(view: CampaignView, interval: str = "", start: str = "")
     summaries = [summary for _, summary in view.list_shown_summaries()]
     launches = sorted({summary.launches for summary in summaries})
     names = " or ".join(dict.fromkeys(case.start for case in view.cases))
+    place = f"{case.placement}{warn_oversubscription(view, case)}"
     where = format_text(
-        "{n:count rank} ({place})", n=case.ranks, place=f"{case.placement}{warn_oversubscription(view, case)}"
+        "{n:count rank} ({place})" if case.ranks else "number of ranks not reported", n=case.ranks, place=place
     )
     setting = f"{where}, {start or format_text('start: {names}', names=names)}"
     if not launches:

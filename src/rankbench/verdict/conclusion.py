@@ -38,7 +38,11 @@ def conclude(view: CampaignView) -> list[Claim]:
     """Return the short answer first, then exceptions, memory and doubts; the check and the scope last."""
     judged = [main_verdict for main_verdict in view.main_verdicts if len(main_verdict.ranking) > 1]
     if not judged:
-        text = say("No two candidates have values for the same case, so there is nothing to compare.")
+        text = say(
+            "Only one candidate: values, no comparison."
+            if len(view.candidates) == 1
+            else "No two candidates have values for the same case, so there is nothing to compare."
+        )
         return [Claim(text=text, cases=[], brief=True), *_claim_uncertain_starts(view), *_claim_noise_check(view)]
     compared = select_compared(view, judged)
     times = [verdict for verdict in compared if verdict.case.quantity != "memory"]
@@ -298,7 +302,7 @@ def _claim_omitted(view: CampaignView, judged: list[CaseVerdict], compared: Sequ
             "communicate.",
             n=len(short),
         )
-        yield Claim(text=text, cases=_list_keys(short))
+        yield Claim(text=text, cases=_list_keys(short), brief=short[0] not in compared)
     once = [verdict for verdict in judged if verdict not in compared and verdict not in short]
     if once:
         names = dict.fromkeys(verdict.case.operation for verdict in once)

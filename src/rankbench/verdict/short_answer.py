@@ -11,6 +11,8 @@ from rankbench.model import Claim
 from rankbench.verdict.cuts import find_cut
 from rankbench.verdict.extremes import Extremes, decide_selected
 from rankbench.verdict.interim import find_penalty
+from rankbench.verdict.mix import name_call, sum_mixes
+from rankbench.verdict.overall import weigh_cases
 from rankbench.verdict.states import FAR, compare_states
 
 if TYPE_CHECKING:
@@ -80,7 +82,16 @@ def _describe_cases(view: CampaignView, answer: Answer, judged: list[CaseVerdict
         over = say("over all {n:count case}", n=len(judged))
     called = {call.operation for call in view.campaign.plan.calls}
     if called & {view.case_of[key].operation for key in answer.cases}:
-        return say("{over} (weighted by the plan's calls)", over=over)
+        mixes = list(sum_mixes(view, view.campaign.plan.calls))
+        missing = dict.fromkeys(name_call(call) for placed in mixes for call in placed.missing)
+        return say(
+            "for the plan's calls ({n} of {all:count case}; not measured: {missing:and})"
+            if missing
+            else "for the plan's calls ({n} of {all:count case})",
+            n=len(weigh_cases(view, answer.cases)),
+            all=len(judged),
+            missing=missing,
+        )
     several = len({view.case_of[key].operation for key in answer.cases}) > 1
     return say("{over} (operations weigh equally)", over=over) if several else over
 

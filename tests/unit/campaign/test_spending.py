@@ -42,6 +42,11 @@ def test_an_interruption_is_not_time_between_launches() -> None:
     assert {part.part: part.seconds for part in parts} == {"between": pytest.approx(3), "calls": 40}
 
 
+def test_of_two_gaps_the_interruption_does_not_count() -> None:
+    launches = [make_launch(block, at_s, 10) for block, at_s in enumerate([0, 11, 121], 1)]
+    assert total_duration_s(launches) == pytest.approx(32)
+
+
 def test_elapsed_time_includes_the_time_between_launches_but_no_interruption() -> None:
     starts_s = [0, 11, 22, 33 + 86400]
     assert total_duration_s([make_launch(block, at_s, 10) for block, at_s in enumerate(starts_s, 1)]) == pytest.approx(

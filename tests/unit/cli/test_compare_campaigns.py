@@ -202,10 +202,10 @@ USAGE = (
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("{0}/old", "{0}/none"), "{0}/old is a campaign; {0}/none is no campaign (it has no campaign.json): " + USAGE),
+        (("{0}/old", "{0}/none"), "{0}/old is a campaign; {0}/none is no campaign (no such folder): " + USAGE),
         (("{0}/old", "mpich"), "no candidate mpich in campaign old (allowed: alpha-1.0, beta, alpha-1.0 (again))"),
         (("{0}", "{0}/none"), "{0} is no campaign (it has no campaign.json); {0}/none is no campaign "
-         "(it has no campaign.json): " + USAGE),
+         "(no such folder): " + USAGE),
     ],
 )  # fmt: skip
 def test_arguments_that_are_neither_two_campaigns_nor_two_candidates_are_refused(

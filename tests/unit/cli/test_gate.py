@@ -149,7 +149,7 @@ def test_an_undecided_case_is_skipped(tmp_path: Path) -> None:
     arguments = (tmp_path / "new", "--against", tmp_path / "old")
     line = (
         "SKIPPED barrier, beta: 1.30× (1.29–1.31×): undecided whether it is more than 5% slower. "
-        "Measure more launches: raise `blocks` in the plan."
+        "Measure more launches: `rankbench run` with --more N."
     )
     total = "new against campaign old: 6 checks, 0 failed, 5 passed, 1 undecided"
     assert gate(*arguments) == (0, [line, total])
@@ -175,7 +175,7 @@ def test_candidates_of_one_campaign_are_paired(tmp_path: Path) -> None:
     assert lines == [
         "FAILED barrier, beta: takes 1.30× (1.30–1.30×) the time of alpha-1.0; adjusted p <0.001, threshold 3%. "
         + ADVICE,
-        "one against alpha-1.0: 3 checks, 1 failed, 2 passed, 0 undecided",
+        "beta against alpha-1.0: 3 checks, 1 failed, 2 passed, 0 undecided",
     ]
     assert gate(tmp_path / "one", "--candidate", "alpha", "--against-candidate", "beta")[0] == 0
 

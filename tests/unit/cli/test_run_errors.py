@@ -135,6 +135,24 @@ def test_an_unknown_key_is_refused(place: Path, refuse_run: Refusal) -> None:
     )
 
 
+def test_operations_may_be_given_by_an_option_alone(place: Path, library: Path, refuse_run: Refusal) -> None:
+    file = write_plan(place, PLAN.replace('operations = ["allreduce"]\n', ""))
+    line = refuse_run(file, "--prefix", "library", "--operations", "alreduce")
+    assert line.endswith('operations[0]: found "alreduce"; did you mean allreduce? (`rankbench operations` lists them)')
+
+
+def test_a_misspelt_plan_is_suggested(place: Path, refuse_run: Refusal) -> None:
+    write_plan(place, PLAN)
+    assert refuse_run("plan.tml") == "rankbench: plan.tml: no such plan; did you mean plan.toml?"
+
+
+def test_the_line_of_an_error_is_that_of_the_file_or_none(place: Path, refuse_run: Refusal) -> None:
+    file = write_plan(place, PLAN.replace("sizes = 8", '\nsizes = "8:4"'))
+    assert refuse_run(file).startswith("rankbench: plan.toml:5: sizes: ")
+    assert refuse_run(file, "--blocks", "3").startswith("rankbench: plan.toml:5: sizes: ")
+    assert refuse_run(file, "--hosts", "a").startswith("rankbench: plan.toml: sizes: ")
+
+
 def test_zero_ranks_are_refused(place: Path, refuse_run: Refusal) -> None:
     file = write_plan(place, PLAN.replace("sizes = 8", 'placements = ["0x2"]'))
     assert refuse_run(file) == (

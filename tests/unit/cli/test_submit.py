@@ -497,7 +497,7 @@ def test_wait_does_not_wait_for_a_scheduler_that_never_answers(tmp_path: Path, m
         (["--scheduler", "slurm", "--launcher", "aprun"],
          '--launcher: found "aprun"; did you mean srun? (allowed: mpiexec, srun)'),
         (["--scheduler", "slurm", "--nodes", "1"],
-         "plan.toml: placements: nothing is left of 2x1: takes 2 hosts, found 1"),
+         "plan.toml:7: placements: nothing is left of 2x1: takes 2 hosts, found 1"),
     ],
 )  # fmt: skip
 def test_wrong_submissions_are_refused(tmp_path: Path, options: list[str], answer: str) -> None:

@@ -175,7 +175,7 @@ LINES = [
     ("plan nwe", "plan nwe: no such action; did you mean new? (allowed: new, show)"),
     ("show results/smal", f"results/smal: no such folder; did you mean results/small?{NO_CAMPAIGN[1:]}"),
     ("show --forms async", "--forms async: not in this campaign (allowed: blocking)"),
-    ("show --sizes 7", "--sizes 7 B: not in this campaign; did you mean 8 B? (allowed: 8 B, 1 KiB)"),
+    ("show --sizes 7", "--sizes 7 B: not in this campaign (allowed: 8 B, 1 KiB)"),
     ("show --rings", "--rings: none of these cases goes round a grid; the preset torus measures some"),
     ("history", "Missing argument 'FOLDER...' (help: rankbench history -h)"),
     ("history small small --figures gif", "no figure format 'gif' (allowed: png, svg, pdf, html)"),

@@ -434,7 +434,8 @@ def test_two_benchmarks_in_one_file_are_in_one_block(tmp_path: Path) -> None:
 def test_labels_of_turns_are_refused_for_a_plain_file(tmp_path: Path) -> None:
     path = write_file(tmp_path, "a.txt", LATENCY)
     assert read_refused(tmp_path, path, labels=["A"]) == (
-        f"{path}: has one library, and --labels names several; name this one: LABEL={path}"
+        f"{path}: has one library (there is no line '---' before another one), and --labels names several; name this "
+        f"one: LABEL={path}"
     )
 
 

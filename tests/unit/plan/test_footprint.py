@@ -35,12 +35,20 @@ def test_a_launch_has_every_series_of_samples(text: str, series: int) -> None:
     assert footprint.rank_bytes == 41_600_000
 
 
+def test_with_a_time_limit_the_fewest_blocks_count() -> None:
+    ring = 'operations = ["ring"]\n[options]\ngrid = "2x2"\n'
+    footprint = estimate_footprint(f'{ring}[stop]\nuntil = "time 5s"\nblocks = {{ min = 5, max = 1000 }}')
+    assert footprint.stored_bytes[0] == footprint.stored_bytes[1] > 0
+    assert footprint.blocks == 5
+
+
 def test_stored_samples_are_those_of_all_candidates_and_blocks() -> None:
     """Two candidates and the control's twin, 5 to 60 blocks, two placements of 3 series of 10^6 samples of 5 bytes."""
     footprint = estimate_footprint('operations = ["ring"]\nplacements = ["1x4", "1x16"]\n[options]\ngrid = "2x2"')
     assert footprint.stored_bytes == (5 * 3 * 6 * 5_000_000, 60 * 3 * 6 * 5_000_000)
     assert str(footprint) == (
-        "up to 1000000 samples a case: at most 5.05 GiB of disk, 27.9 GiB of memory and 39.7 MiB on each rank"
+        "up to 1000000 samples a case: at most 5.05 GiB of disk, 27.9 GiB of memory and 39.7 MiB on each rank after 60 "
+        "blocks"
     )
 
 

@@ -247,7 +247,7 @@ def test_a_candidate_that_never_ran_is_reported_once(tmp_path: Path) -> None:
         Finding(
             kind="failures",
             title=Text("beta was not measured"),
-            text=Text(f"beta was not measured: {reason}"),
+            text=Text(f"beta was not measured: {reason}."),
             advice=Text("Run `rankbench doctor` with the plan: it tries the candidate again and says what to change."),
             cases=[],
             severity="failure",
@@ -260,7 +260,7 @@ def test_a_silent_launch_did_not_start(quiet_view: CampaignView) -> None:
     launches = [*quiet_view.launches, silent]
     verdict = verdicts.judge_again(quiet_view, launches=launches)
     (finding,) = find_kind("failures", verdict)
-    assert render(finding.text) == "beta did not start in 1 of 7 launches: no sign of life for 10 s"
+    assert render(finding.text) == "beta did not start in 1 of 7 launches: no sign of life for 10 s."
 
 
 def test_occasional_failures_to_start_are_reported(quiet_view: CampaignView) -> None:
@@ -268,7 +268,7 @@ def test_occasional_failures_to_start_are_reported(quiet_view: CampaignView) -> 
     verdict = verdicts.judge_again(quiet_view, launches=launches)
     (finding,) = find_kind("failures", verdict)
     assert render(finding.title) == "beta did not always start"
-    assert render(finding.text) == "beta did not start in 1 of 7 launches: did not start: exit code 1"
+    assert render(finding.text) == "beta did not start in 1 of 7 launches: did not start: exit code 1."
 
 
 # --- noise ------------------------------------------------------------------------------------------------------------

@@ -165,6 +165,6 @@ def table(placement_mix: Mix) -> Table:
 def against(standing: mix.MixResult) -> str:
     """Return the ratio to the best with its interval; `~`: not distinguishable."""
     if standing.ratio == standing.low == standing.high == 1:
-        return ""
+        return format_ratio(1)
     ratio = format_ratio(standing.ratio) if standing.different else "~"
     return format_text("{ratio} ({low:bare}–{high:ratio})", ratio=ratio, low=standing.low, high=standing.high)

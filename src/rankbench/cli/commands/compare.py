@@ -111,11 +111,17 @@ def looks_like_a_folder(text: str) -> bool:
 
 def no_campaigns(words: Sequence[str]) -> str:
     """Return the error for arguments that are neither two campaigns nor a campaign and two candidates."""
-    kinds = {True: "is a campaign", False: "is no campaign (it has no campaign.json)"}
     return (
-        f"{'; '.join(f'{word} {kinds[names_campaign(word)]}' for word in words)}: compare takes two campaigns "
+        f"{'; '.join(map(describe_word, words))}: compare takes two campaigns "
         "(OLD NEW), or two candidates, after the campaign that has them or of the newest one (CAMPAIGN mpich openmpi)"
     )
+
+
+def describe_word(word: str) -> str:
+    """Return whether a word names a campaign."""
+    if names_campaign(word):
+        return f"{word} is a campaign"
+    return f"{word} is no campaign ({'it has no campaign.json' if Path(word).is_dir() else 'no such folder'})"
 
 
 def compare_campaigns(old: Path, new: Path, match: dict[str, str], form: str) -> None:

@@ -78,6 +78,13 @@ class Report(NamedTuple):
     """Remarks that limit the result."""
     better: str = ""
     """The command that repeats failed checks more precisely."""
+    candidate: str = ""
+    """The checked candidate, where it is compared with another one of the same campaign."""
+
+    @property
+    def heading(self) -> str:
+        """Return what is checked against what."""
+        return f"{self.candidate or self.campaign.name} against {self.against}"
 
 
 class Gate(Record, frozen=True):
@@ -252,7 +259,11 @@ def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float |
     matched = match_candidates(older.campaign, opened.campaign, match)
     changed = differing(older.campaign, opened.campaign, matched)
     if not changed:
-        raise RankbenchError(f"{new}: {SAME_RECORDS}" if matched else f"{new} has no candidate in common with {old}")
+        raise RankbenchError(
+            f"{new}: nothing to measure again: {SAME_RECORDS}"
+            if matched
+            else f"{new} has no candidate in common with {old}"
+        )
     store, pairs = measure_again(older.campaign, opened, [(match.old, match.new) for match in changed], how)
     view = evaluate(store, threshold=threshold)
     campaign_pair = hold(older, opened, match, threshold)
@@ -321,7 +332,7 @@ def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Rep
         raise RankbenchError(f"{new} and {old} are the same candidate; nothing to gate")
     checks = gating.check_candidate(view, new_name, old_name)
     texts = [f"Times of {new_name} and {old_name} are paired within {format_count(view.verdict.blocks, 'block')}."]
-    return Report(view.campaign, old_name, checks, texts)
+    return Report(view.campaign, old_name, checks, texts, candidate=new_name)
 
 
 def record(report: Report) -> Gate:
@@ -351,24 +362,24 @@ def print_report(report: Report) -> None:
 
 def relations(report: Report) -> str:
     """Return how often new times are slower, faster and so on, in the words of the tables."""
-    numbers = Counter(check.relation or "not compared" for check in report.checks)
-    return f"New times: {', '.join(f'{word} {count}' for word, count in numbers.most_common())}."
+    words = {"undecided": "not distinguishable", "": "not compared"}
+    numbers = Counter(words.get(check.relation, check.relation) for check in report.checks)
+    listed = ", ".join(f"{word} {count}" for word, count in numbers.most_common())
+    return f"New times: {listed}."
 
 
 def totals(report: Report) -> str:
     """Return the number of checks by outcome."""
     numbers = gating.counts(report.checks)
     return (
-        f"{report.campaign.name} against {report.against}: {format_count(len(report.checks), 'check')}, "
+        f"{report.heading}: {format_count(len(report.checks), 'check')}, "
         f"{numbers['failed']} failed, {numbers['passed']} passed, {numbers['skipped']} undecided"
     )
 
 
 def write(path: Path, report: Report, *, quiet: bool) -> None:
     """Write the checks as JUnit XML."""
-    text = spelt(
-        report.checks, f"{report.campaign.name} against {report.against}", report.campaign.created, report.remarks
-    )
+    text = spelt(report.checks, report.heading, report.campaign.created, report.remarks)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

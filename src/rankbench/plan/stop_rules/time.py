@@ -23,7 +23,7 @@ def decide(progress: Progress, amount: float) -> Decision:
     if not _is_spent(block_s, amount):
         return Decision(stop=False, reason=say("{spent:clock} of the plan's {amount:clock} have passed", **fields))
     if 1 < len(block_s) <= progress.blocks_min and _is_spent(block_s[:-1], amount):
-        reason = say("the plan's minimum of {blocks} blocks takes longer than its {amount:clock}", **fields)
+        reason = say("{blocks} blocks, the minimum, take longer than {amount:clock}", **fields)
         return Decision(stop=True, reason=reason)
     return Decision(stop=True, reason=say("another block would not fit into the plan's {amount:clock}", **fields))
 

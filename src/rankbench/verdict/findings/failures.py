@@ -161,7 +161,7 @@ def _find_refused(view: CampaignView, name: str) -> Iterator[Finding]:
                 name=name,
                 n=count,
                 all=tried,
-                reason=reason,
+                reason=reason if reason.endswith(".") else f"{reason}.",
             ),
             advice=say("Run `rankbench doctor` with the plan: it tries the candidate again and says what to change."),
             cases=[],
