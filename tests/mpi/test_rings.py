@@ -22,6 +22,8 @@ __all__ = ["core"]
 ROWS = ("ring", "ring-neighbor", "ring-put")
 ROUNDS = 300_000
 """Enough for their memory to exceed a library's own variation between launches: 4 MiB in Intel MPI."""
+LIBRARY_BYTES = 16 << 20
+"""Memory of a library's own for messages of many samples: Intel MPI uses 14 MB more of its shared memory."""
 
 
 def list_edge_ranks(record: dict[str, Any]) -> list[int]:
@@ -106,4 +108,5 @@ def test_many_rounds_need_the_estimated_memory_and_disk(core: Core, home: Path, 
     samples = results.folder / "samples" / "000001.parquet"
     assert disk / 4 < stream.stat().st_size + samples.stat().st_size <= disk
     core.measure(tmp_path, 2, "--op", "ring", "--sizes", "4", "--samples", "10")
-    assert memory / 4 < read_memory_bytes(stream) - read_memory_bytes(tmp_path / "stream") <= memory
+    more = read_memory_bytes(stream) - read_memory_bytes(tmp_path / "stream")
+    assert memory / 4 < more <= memory + LIBRARY_BYTES

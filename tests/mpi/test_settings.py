@@ -50,6 +50,15 @@ def test_every_library_lists_its_variables_and_algorithms(name: str, reach: list
         )
 
 
+def test_mpich_knows_all_variables_that_it_lists_and_no_misspelt_one(reach: list[Library], home: Path) -> None:
+    library = libraries.choose("mpich", reach)
+    family = libraries.find_family(library)
+    assert family.list_ignored(library, dict.fromkeys(variables(library, home), "1"), "") == []
+    assert family.list_ignored(library, {"MPIR_CVAR_ALLREDUCE_INTRA_ALGORTHM": "ring"}, "") == [
+        f"MPIR_CVAR_ALLREDUCE_INTRA_ALGORTHM is unknown to the library (did you mean {ALGORITHM}?)"
+    ]
+
+
 @pytest.fixture(scope="module")
 def algorithm(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
     library = tmp_path_factory.mktemp("algorithm") / "algorithm.so"

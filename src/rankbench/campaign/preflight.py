@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rankbench.launch.resources import Amounts
     from rankbench.model import Candidate, Library, Placement, Stream
 
-LOOK_S = 0.01
+LOOK_S = 0.002
 """Time between two readings of the resources that checks use. Nothing is measured meanwhile."""
 SCARCE = 0.5
 """If checks use more than this share of what is free, they run one by one."""

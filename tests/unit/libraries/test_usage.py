@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from rankbench.libraries import families
+from rankbench.libraries import derived, families
+from rankbench.libraries.families import mpich
 from rankbench.model import Library
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LIBRARY = Library(
     name="openmpi-5.0.11", family="openmpi", version="5.0.11", source="", prefix="", wrapper="", launcher=""
@@ -121,6 +127,23 @@ def test_components_and_devices_of_libraries_are_read(family: str, text: str, us
     read = families.list_families()[family].read_usage
     assert read(text) == usage
     assert read("") == {}
+
+
+def test_unknown_variables_of_mpich_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "libmpi.so.12"
+    file.write_bytes(b"\x7fELF\0MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM\0MPIR_CVAR_NOLOCAL\0")
+    monkeypatch.setattr(derived, "find_libmpi", lambda _: str(file))
+    settings = {"MPIR_CVAR_ALLREDUCE_INTRA_ALGORTHM": "ring", "MPIR_CVAR_NOLOCAL": "1", "FI_PROVIDER": "tcp"}
+    assert mpich.Family().list_ignored(LIBRARY, settings, "") == [
+        "MPIR_CVAR_ALLREDUCE_INTRA_ALGORTHM is unknown to the library (did you mean "
+        "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM?)"
+    ]
+    assert mpich.Family().list_ignored(LIBRARY, {"MPIR_CVAR_QQQQQQQQQQQQQQQQQQQQQQQQQQQQ": "1"}, "") == [
+        "MPIR_CVAR_QQQQQQQQQQQQQQQQQQQQQQQQQQQQ is unknown to the library"
+    ]
+    for absent in ("", str(tmp_path / "none")):
+        monkeypatch.setattr(derived, "find_libmpi", lambda _, absent=absent: absent)
+        assert mpich.Family().list_ignored(LIBRARY, settings, "") == []
 
 
 @pytest.mark.parametrize(

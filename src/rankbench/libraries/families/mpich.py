@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from rankbench.libraries import families, hydra, ucx
+from rankbench.libraries import derived, families, hydra, ucx
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,11 +52,36 @@ class Family(families.Family):
         """Read the summary of rank 0, which names the files with its trees of algorithms."""
         return read_summary(output)
 
+    def list_ignored(self, library: Library, settings: Mapping[str, str], output: str) -> list[str]:  # noqa: ARG002
+        """Look for the names of variables in the library, which drops unknown ones silently."""
+        names = [name for name in settings if name.startswith(PREFIX)]
+        known = read_variables(library) if names else set()
+        return [describe_unknown(name, known) for name in names if known and name not in known]
+
     def make_mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
         """Ranks are bound by Hydra."""
         return hydra.make_launch_line(library, placement, self.encode_settings(settings), program)
+
+
+PREFIX = "MPIR_CVAR_"
+
+
+def read_variables(library: Library) -> set[str]:
+    """Return the names of variables in the file of a library; none: it is not found, or is linked statically."""
+    file = derived.find_libmpi(library)
+    try:
+        content = Path(file).read_bytes() if file else b""
+    except OSError:
+        return set()
+    return {name.decode() for name in re.findall(rb"MPIR_CVAR_\w+", content)}
+
+
+def describe_unknown(name: str, known: set[str]) -> str:
+    """Return a clause on a variable that the library does not know."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"{name} is unknown to the library{f' (did you mean {near[0]}?)' if near else ''}"
 
 
 TREES = {
