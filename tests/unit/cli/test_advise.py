@@ -47,6 +47,12 @@ def test_calls_are_summed_and_candidates_compared(campaign_store: Store, capsys:
     assert out.endswith("the times that ranks wait for each other are not included.")
 
 
+def test_a_misspelt_operation_is_reported_first(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    console.width = 300
+    advise(campaign_store.folder, calls="alreduce 8: 1, allreduce 8: 1")
+    assert capsys.readouterr().out.splitlines()[0] == "alreduce was not measured; did you mean allreduce?"
+
+
 def test_each_measured_call_has_a_recommendation(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     advise(campaign_store.folder, calls="allreduce 8: 1000, pingpong 64K: 2")
     out = " ".join(capsys.readouterr().out.split())

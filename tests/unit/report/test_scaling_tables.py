@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 import pytest
@@ -19,6 +20,7 @@ from rankbench.plots.kinds import node_bandwidth, placements, scaling, scaling_r
 from rankbench.report import latex, markdown, packing, write_html
 from rankbench.report.tables.placements import tables as placement_tables
 from rankbench.report.tables.scaling import frame as scaling_frame
+from rankbench.report.tables.scaling import sentences as scaling_sentences
 from rankbench.report.tables.scaling import tables as scaling_tables
 
 if TYPE_CHECKING:
@@ -105,6 +107,19 @@ def test_page_markdown_and_latex_have_the_tables(view: CampaignView, tmp_path: P
         assert f'<figure data-plot="{plot}" data-key="{SCALE}">' in section
     assert re.search(rf'<option value="{re.escape(SCALE)}" data-rests="[\d ]+" selected>64 B</option>', section)
     assert '<a href="#scaling">Scaling</a>' in html
+
+
+def test_a_placement_with_another_start_is_named_below_the_tables(view: CampaignView) -> None:
+    assert scaling_sentences(view) == []
+    omitted = view.cases[-1].placement
+    scaled = {
+        line: {place: case for place, case in cases.items() if case.placement != omitted}
+        for line, cases in view.scaled.items()
+    }
+    others = SimpleNamespace(scaled=scaled, cases=view.cases)
+    assert scaling_sentences(cast("CampaignView", others)) == [
+        f"Not in these tables, because calls start by another method there: {omitted}."
+    ]
 
 
 def test_a_scaling_campaign_has_no_table_of_placements(view: CampaignView) -> None:

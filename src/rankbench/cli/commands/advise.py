@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +22,7 @@ from rankbench.quantities import format_ratio, format_time
 from rankbench.verdict import mix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from rich.table import Table
 
@@ -38,6 +39,8 @@ rankbench advise --calls "allreduce 8: 1000, bcast 1M: 2"
 rankbench advise results/plan --profile app.mpiP
 """
 PARTS_SHOWN = 20
+SIMILAR = 0.85
+"""Similarity of names from which on one may be a misspelling of the other."""
 
 
 @add_output_option
@@ -74,14 +77,17 @@ def print_answer(opened: Store, profile: Profile, form: str) -> None:
             f"{join_words(list(map(mix.name_call, profile.calls[:PARTS_SHOWN])), 'and')}; "
             f"measured: {join_words(sorted({case.operation for case in opened.campaign.cases}), 'and')}"
         )
+    similar = list(suggest_operations(mixes, {case.operation for case in opened.campaign.cases}))
     if form == "json":
         print_json(
             {
                 "placements": [record(placement_mix, mix.describe_mix(view, placement_mix)) for placement_mix in mixes],
-                "notes": notes(profile),
+                "notes": [*similar, *notes(profile)],
             }
         )
         return
+    for line in similar:
+        console.print(Text(line, "yellow"), soft_wrap=True)
     for placement_mix in mixes:
         console.print(
             Text(
@@ -111,6 +117,13 @@ def record(placement_mix: Mix, sentences: Iterable[Sentence]) -> dict[str, objec
         "candidates": [standing._asdict() for standing in placement_mix.standings],
         "answer": [render(sentence) for sentence in sentences],
     }
+
+
+def suggest_operations(mixes: Iterable[Mix], measured: set[str]) -> Iterator[str]:
+    """Yield a line for each operation of the calls that was not measured and has a name like a measured one."""
+    for name in dict.fromkeys(call.operation for placement_mix in mixes for call in placement_mix.missing):
+        if near := difflib.get_close_matches(name, measured - {name}, n=1, cutoff=SIMILAR):
+            yield format_text("{name} was not measured; did you mean {near}?", name=name, near=near[0])
 
 
 def choose_calls(calls: str, profile: Path | None, planned: list[Calls]) -> Profile:

@@ -15,6 +15,7 @@ from rankbench.report.tables import (
     Block,
     Cell,
     Hint,
+    Paragraph,
     Sizes,
     Table,
     make_value_cell,
@@ -69,9 +70,21 @@ def line_of(sizes: list[dict[Site, Case]]) -> str:
     return case_labels.make_line_key(next(iter(sizes[0].values())))
 
 
+def sentences(view: CampaignView) -> list[str]:
+    """Return which placements are in no table: with more ranks than cores calls usually start by another method."""
+    scaled = [case for cases in view.scaled.values() for case in cases.values()]
+    shown, names = {case.placement for case in scaled}, {case.operation for case in scaled}
+    others = dict.fromkeys(
+        case.placement for case in view.cases if case.operation in names and case.placement not in shown
+    )
+    text = "Not in these tables, because calls start by another method there: {others:and}."
+    return [format_text(text, others=others)] if others else []
+
+
 def body(view: CampaignView) -> list[Block]:
     """Return what the page shows above the tables."""
     return [
+        *map(Paragraph, sentences(view)),
         *(Hint(plot=name) for name in PLOTS if name == "scaling_ranks" or view.over_nodes),
         *(sizes_of_charts(view, sizes) for sizes in operations(view)),
         Hint(Markup(f"{MEANING} {OTHER_SIZES}")),  # noqa: S704 - constants above
