@@ -17,11 +17,12 @@ def format_size(size_bytes: int) -> str:
 
 
 def format_time(time_ns: float) -> str:
-    """Return a time with three significant digits, such as `131 ns`, `4.72 µs`, `1.05 ms`."""
+    """Return a time with three significant digits, such as `131 ns`, `4.72 µs`, `1.05 ms`; from 1,000 s in hours."""
     for unit, scale in (("ns", 1.0), ("µs", 1e3), ("ms", 1e6)):
         if float(f"{abs(time_ns) / scale:.3g}") < 1000:
             return f"{_three_digits(time_ns / scale)} {unit}"
-    return f"{_three_digits(time_ns / 1e9)} s"
+    seconds = time_ns / 1e9
+    return f"{_three_digits(seconds)} s" if abs(seconds) < 999.5 else format_duration(seconds)
 
 
 def format_whole(number: float) -> str:

@@ -20,6 +20,13 @@ STALE_S = 86_400
 """Age above which an unpublished folder belongs to a killed process."""
 
 
+class UnwritableHomeError(RankbenchError):
+    """The folder for libraries and builds cannot be written."""
+
+    def __init__(self, folder: Path, error: OSError) -> None:
+        super().__init__(f"{folder}: cannot be written ({error.strerror}); choose another folder by RANKBENCH_HOME")
+
+
 @contextlib.contextmanager
 def make_temporary_folder(parent: Path) -> Iterator[Path]:
     """Yield a new hidden folder in `parent`, which is created if necessary; the new folder is removed at the end."""
@@ -28,9 +35,7 @@ def make_temporary_folder(parent: Path) -> Iterator[Path]:
         remove_stale(parent)
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
     except OSError as error:
-        raise RankbenchError(
-            f"{parent}: cannot be written ({error.strerror}); choose a home by RANKBENCH_HOME"
-        ) from None
+        raise UnwritableHomeError(parent, error) from None
     try:
         yield folder
     finally:

@@ -126,9 +126,7 @@ def lock_build(place: Path) -> Iterator[None]:
         place.parent.mkdir(parents=True, exist_ok=True)
         lock = place.with_name(f".{place.name}.lock").open("wb")
     except OSError as error:
-        raise RankbenchError(
-            f"{place.parent}: cannot be written ({error.strerror}); choose a home by RANKBENCH_HOME"
-        ) from None
+        raise staging.UnwritableHomeError(place.parent, error) from None
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

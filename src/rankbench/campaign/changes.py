@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 ADOPTABLE = ("question", "stop", "threshold", "confidence", "estimator", "baseline", "calls", "job")
 """Fields of a plan for the length of the campaign and its evaluation, not for what is measured."""
-DERIVED = ("text", "file", "notes")
-"""Fields that are derived from others."""
+DERIVED = ("text", "file", "from_options", "notes")
+"""Fields that are derived from others, or say where the plan is from."""
 KEYS = {"sizes_bytes": "sizes", "case_limit_s": "case_limit", "launch_limit_s": "launch_limit", "starts": "start",
         "sampling": "samples", "every_pair": "pairs"}  # fmt: skip
 """Names of fields in a plan's file, if different."""

@@ -23,6 +23,7 @@ from rankbench.campaign.preflight import Refusal
 from rankbench.campaign.sharing import Sharing
 from rankbench.language import say
 from rankbench.launch import Monitor, SupervisorKilledError, read_free
+from rankbench.launch.resources import MEMORY
 from rankbench.launch.turns import MOST_LAUNCHES
 from rankbench.model import THREADS, Case, CaseResult, CaseStatus, Launch, LaunchStatus, RankbenchError
 from rankbench.plan.stop_rules import Decision
@@ -138,13 +139,17 @@ class Loop:
     def divide_by_resources(self, placement: Placement, launches: list[TurnRequest]) -> list[list[TurnRequest]]:
         """Divide launches into groups of at least two for which this machine has the resources; note a division.
 
-        Resources of other machines are not checked.
+        Of the resources of other machines, only memory for messages is considered: as much as this machine has.
         """
-        if len(launches) < 2 or placement.hosts:
-            return [launches] if len(launches) > 1 else []
+        if len(launches) < 2:
+            return []
         names = [request.candidate.name for request, _ in launches]
         originals = [request.candidate.control_of or request.candidate.name for request, _ in launches]
-        groups, why = self.sharing.divide(placement.name, originals, self.read_free())
+        free = {} if placement.hosts else self.read_free()
+        memory_bytes = int(plan.MEMORY_SHARE * self.campaign.machine.memory_bytes)
+        free |= {MEMORY: memory_bytes} if memory_bytes else {}
+        buffers = [self.count_buffer_bytes(request.cases, placement) for request, _ in launches]
+        groups, why = self.sharing.divide(placement.name, originals, free, buffers)
         if why:
             self.short |= {(name, placement.name): why for name in names}
             launches = [(request._replace(alone=why), cases) for request, cases in launches]
@@ -154,6 +159,14 @@ class Loop:
                 self.notes.add(note)
                 self.watch.on_note(note)
         return [[launches[place] for place in group] for group in groups if len(group) > 1]
+
+    def count_buffer_bytes(self, cases: Iterable[Case], placement: Placement) -> int:
+        """Return the bytes of message buffers on a node of the largest of these cases."""
+        operations = {operation.name: operation for operation in self.campaign.operations}
+        return max(
+            plan.count_node_bytes(operations[case.operation], case.size_bytes, case.options, placement)
+            for case in cases
+        )
 
     def may_share(self, candidate: Candidate, placement: Placement, cases: Sequence[Case]) -> bool:
         """Return whether a launch of these cases measures the same while other launches sleep."""

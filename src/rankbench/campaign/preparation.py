@@ -147,7 +147,6 @@ def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> Prepar
         )
     require_libraries(request, record)
     require_baseline(request.plan, [candidate.name for candidate in record.candidates if not candidate.control_of])
-    show(f"continuing {request.folder}: {len(opened.launches())} launches are stored, none is repeated")
     used = {library.name: library for library in record.libraries}
     builds = build_cores(used.values(), request.home, show)
     for receipt in record.receipts:
@@ -156,6 +155,7 @@ def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> Prepar
                 f"{request.folder}: {receipt.library} or rankbench itself has changed since this campaign began; "
                 "start another: --name NAME"
             )
+    show(f"continuing {request.folder}: {len(opened.launches())} launches are stored, none is repeated")
     if request.plan.calls != record.plan.calls:
         description = foreign.add_operations(build.describe(next(iter(builds.values()))), request.plan)
         for note in plan.check_calls(request.plan, description, record.cases):
@@ -206,7 +206,9 @@ def require_machine(folder: Path, recorded: Machine, here: Machine) -> None:
 
 def list_refusals(refused: Refusals) -> list[str]:
     """Return a line for each candidate that failed its check."""
-    return [f"{candidate} refused on {placement}: {why.reason}" for (candidate, placement), why in refused.items()]
+    return [
+        f"{candidate} does not work on {placement}: {why.reason}" for (candidate, placement), why in refused.items()
+    ]
 
 
 def strip_hash(receipt: Receipt) -> Receipt:

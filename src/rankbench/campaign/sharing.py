@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rankbench.launch.resources import Amounts, find_shortage, format_amount
+from rankbench.launch.resources import MEMORY, SHM, Amounts, find_shortage, format_amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,25 +45,32 @@ class Sharing:
                     share = self.uses.setdefault((candidate, placement), {})
                     share[name] = -(-amount // len(candidates))
 
-    def divide(self, placement: str, candidates: Sequence[str], free: Mapping[str, int]) -> tuple[list[list[int]], str]:
+    def divide(
+        self, placement: str, candidates: Sequence[str], free: Mapping[str, int], buffers: Sequence[int] = ()
+    ) -> tuple[list[list[int]], str]:
         """Return groups of positions of candidates that can run at the same time, and why it is not one group.
 
-        Each candidate goes into the first group with enough resources (first fit).
+        Each candidate goes into the first group with enough resources (first fit). `buffers`: the bytes of message
+        buffers of each one's launch.
         """
+
+        def add_all(places: Sequence[int]) -> dict[str, float]:
+            needs = self.add_needs(placement, [candidates[place] for place in places])
+            return needs | ({MEMORY: sum(buffers[place] for place in places)} if buffers else {})
+
         groups: list[list[int]] = []
-        for place, candidate in enumerate(candidates):
+        for place in range(len(candidates)):
             for group in groups:
-                names = [*(candidates[other] for other in group), candidate]
-                if not find_shortage(self.add_needs(placement, names), free):
+                if not find_shortage(add_all([*group, place]), free):
                     group.append(place)
                     break
             else:
                 groups.append([place])
-        needs = self.add_needs(placement, candidates)
+        needs = add_all(range(len(candidates)))
         short = find_shortage(needs, free)
         why = (
             f"{len(candidates)} launches need {format_amount(short, needs[short])} and "
-            f"{format_amount(short, free[short])} {'is' if short.startswith('/') else 'are'} free"
+            f"{format_amount(short, free[short])} {'is' if short in {SHM, MEMORY} else 'are'} free"
             if short
             else ""
         )

@@ -206,6 +206,8 @@ def run_application(app: typer.Typer, words: Sequence[str]) -> int:
 def explain_value(message: str, words: Sequence[str]) -> str:
     """Return Typer's message about an option or a number, in the form of all other errors."""
     message = re.sub(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"\1: not expected here", message)
+    if words[:1] == ["gate"] and message.endswith("not expected here"):
+        message += "; name the older campaign by --against"
     message = re.sub(
         r"(No such option: \S+) \(Possible options: (.*)\)",
         lambda hit: f"{hit[1]}; did you mean {hit[2].replace(', ', ' or ')}?",

@@ -23,7 +23,7 @@ from rankbench.cli.display import (
     spell_count,
 )
 from rankbench.language import render
-from rankbench.model import FAILURES
+from rankbench.model import BROKEN, LaunchStatus
 from rankbench.quantities import format_clock
 from rankbench.report.overview import ROWS, overview
 from rankbench.statistics import deciding
@@ -98,10 +98,19 @@ def forecast_decisions(store: Store, verdict: Verdict, command: str) -> str:
 
 
 def list_failures(store: Store) -> list[str]:
-    """Return a sentence for each candidate that crashed, hung or delivered wrong data."""
-    rows = store.cases().filter(pl.col("status").is_in(FAILURES))
+    """Return a line for each candidate that could not be measured, crashed, hung, failed or delivered wrong data."""
+    rows = store.cases().filter(pl.col("status").is_in(BROKEN))
     counts = rows.group_by("candidate", "status").len().sort("candidate", "status").iter_rows()
-    return [f"{candidate}: {spell_count(count, 'case')} {status}" for candidate, status, count in counts]
+    with_rows = set(store.cases()["launch"])  # The others were repeated alone.
+    refused = {
+        f"{launch.candidate}: could not be measured on {launch.placement}": launch.reason
+        for launch in store.launches()
+        if launch.status == LaunchStatus.REFUSED and launch.number in with_rows
+    }
+    return [
+        *(f"{what}: {reason}" for what, reason in refused.items()),
+        *(f"{candidate}: {spell_count(count, 'case')} {status}" for candidate, status, count in counts),
+    ]
 
 
 def describe_saving(store: Store) -> str:

@@ -227,7 +227,8 @@ def show_overview(content: Content) -> None:
     for row in content.rows:
         table.add_row(*(Text(cell.text) for cell in row))
     console.print(table)
-    print_text(content.caption)
+    if content.caption:
+        print_text(content.caption)
 
 
 def spell_blocks(record: Campaign) -> str:

@@ -17,7 +17,7 @@ from rankbench.cli.display import columns, console, print_text, spell_blocks, sp
 from rankbench.language import render
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.script import FOLDER, LOG
-from rankbench.model import FAILURES, LaunchStatus, RankbenchError
+from rankbench.model import BROKEN, LaunchStatus, RankbenchError
 from rankbench.quantities import format_clock
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def count_failed_cases(opened: Store) -> dict[int, list[str]]:
     if not opened.launches():
         return {}
     rows = opened.cases().select("launch", "status").iter_rows()
-    counts = Counter((launch, status) for launch, status in rows if status in FAILURES)
+    counts = Counter((launch, status) for launch, status in rows if status in BROKEN)
     problems: dict[int, list[str]] = {}
     for (launch, status), count in sorted(counts.items()):
         problems.setdefault(launch, []).append(f"{count} {status.replace('-', ' ')}")

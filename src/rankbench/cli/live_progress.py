@@ -17,7 +17,7 @@ from rich.text import Text
 from rankbench.campaign import Progress
 from rankbench.cli.display import console, print_text, spell_blocks, spell_count, split_name
 from rankbench.language import render
-from rankbench.model import FAILURES, LaunchStatus
+from rankbench.model import BROKEN, LaunchStatus
 from rankbench.quantities import format_clock
 from rankbench.verdict import case_labels, measures
 
@@ -97,7 +97,7 @@ class Lines(Progress):
 
 def end(launch: Launch, results: Sequence[CaseResult]) -> str:
     """Return how a launch ended: `, ok`, or the failures of its cases."""
-    wrong = Counter(result.status.replace("-", " ") for result in results if result.status in FAILURES)
+    wrong = Counter(result.status.replace("-", " ") for result in results if result.status in BROKEN)
     if launch.status != LaunchStatus.OK or not wrong:
         return f", {launch.status}"
     return ": " + ", ".join(f"{count} {status}" for status, count in wrong.items())

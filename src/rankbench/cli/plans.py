@@ -194,6 +194,8 @@ def make_question(values: Mapping[str, Any]) -> str:
     """Return the question of a plan without a file."""
     operations = values["operations"]
     what = ", ".join(operations) if len(operations) <= FEW else f"{len(operations)} operations"
+    if len(values["candidates"]) == 1:
+        return f"How long does {values['candidates'][0]} take here for {what}?"
     return f"Which is fastest here in {what}: {', '.join(values['candidates'])}?"
 
 

@@ -43,7 +43,7 @@ def list_formats() -> list[str]:
 def find_format(name: str) -> ModuleType:
     """Return a format by its name. Raises RankbenchError where there is none."""
     if not name:
-        raise RankbenchError(f"name a format by --as FORMAT (allowed: {', '.join(list_formats())})")
+        raise RankbenchError(f"name a format by --format FORMAT (allowed: {', '.join(list_formats())})")
     if name not in list_formats():
-        raise RankbenchError(f"--as {name}: no such format{units.suggestion(name, list_formats())}")
+        raise RankbenchError(f"--format {name}: no such format{units.suggestion(name, list_formats())}")
     return units.module(formats, name)

@@ -495,9 +495,11 @@ def list_notes(files: Sequence[FileContent], labels: Sequence[str]) -> Iterator[
     yield (
         "These results were imported: rankbench did not measure them, and knows only what the files say about the runs."
     )
-    if len(labels) > 1 and not all(file.in_turns for file in files if file.parts):
+    in_turns = [file.in_turns for file in files if file.parts]
+    if len(labels) > 1 and not all(in_turns):
+        who = "Not all libraries were" if any(in_turns) else "The libraries were not"
         yield (
-            "Not all libraries took turns: changes of the machine between their files count as differences between the "
+            f"{who} measured in turns: changes of the machine between their files count as differences between the "
             "libraries."
         )
     for file in files:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ROOT = Path("/")
 SHM = "/dev/shm"  # noqa: S108 - only its free space is read
+MEMORY = "memory for messages"
 SPARE = 0.1
 """Share of the free amount that launches must leave."""
 
@@ -58,7 +59,7 @@ def _read_number(path: Path) -> int:
 
 def format_amount(name: str, amount: float) -> str:
     """Return an amount of a resource in words, such as `8 MiB of /dev/shm`."""
-    return f"{format_memory(amount)} of {name}" if name == SHM else f"{amount:.0f} {name}"
+    return f"{format_memory(amount)} of {name}" if name in {SHM, MEMORY} else f"{amount:.0f} {name}"
 
 
 class Monitor:

@@ -24,7 +24,6 @@ from rankbench.model.campaigns import Campaign, ImportRecord, Look, Usage
 from rankbench.model.columns import Column, Passes, RecordColumn, list_columns
 from rankbench.model.launches import (
     BROKEN,
-    FAILURES,
     LATE_START,
     LEAST_REST,
     MOST_REST,
@@ -77,7 +76,6 @@ from rankbench.model.verdicts import CaseVerdict, Claim, Comparison, Finding, Gr
 __all__ = [
     "ALL_RANKS",
     "BROKEN",
-    "FAILURES",
     "FILLED",
     "FORMS",
     "LATE_START",

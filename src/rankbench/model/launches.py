@@ -41,8 +41,6 @@ LATE_START = "late-start"
 """The `cause` of a case refused because no round began in time on all ranks."""
 BROKEN = (CaseStatus.CRASHED, CaseStatus.HUNG, CaseStatus.FAILED, CaseStatus.WRONG_DATA)
 """Statuses caused by the library, not by the machine or the plan."""
-FAILURES = (CaseStatus.WRONG_DATA, CaseStatus.CRASHED, CaseStatus.HUNG)
-"""Statuses caused by the candidate, not by the plan or the machine."""
 
 
 class RankFact(Record, frozen=True):

@@ -208,6 +208,8 @@ class Plan(Record, frozen=True):
     """The TOML as written."""
     file: str = ""
     """Its path, for messages."""
+    from_options: list[str] = msgspec.field(default_factory=list)
+    """Keys that options of the command line set."""
     memory: list[Memory] = msgspec.field(default_factory=lambda: [Memory()])
     """Each case is made with each of these, unless it makes no difference."""
     clock: str = "auto"

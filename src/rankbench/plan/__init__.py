@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from rankbench.plan.expand import check_calls, expand_plan
+from rankbench.plan.expand import MEMORY_SHARE, check_calls, count_node_bytes, expand_plan
 from rankbench.plan.footprint import Footprint, estimate_footprint
 from rankbench.plan.order import draw_block_order, draw_case_order, draw_launch_groups, list_looks
 from rankbench.plan.reading import find_preset, list_presets, load_plan, parse_plan, read_plan, read_template
 
 __all__ = [
+    "MEMORY_SHARE",
     "Footprint",
     "check_calls",
+    "count_node_bytes",
     "draw_block_order",
     "draw_case_order",
     "draw_launch_groups",

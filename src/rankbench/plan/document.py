@@ -39,9 +39,7 @@ class Value:
 
     def make_error(self, message: str) -> RankbenchError:
         """Return an error about this value."""
-        line = find_line(self.text, self.place)
-        file = f"{self.file}:{line}" if self.file and line else self.file
-        return RankbenchError(": ".join(part for part in (file, self.place, message) if part))
+        return make_error(self.file, self.text, self.place, message)
 
     def reject(self, what: str) -> RankbenchError:
         """Return an error with this value and what was expected."""
@@ -143,6 +141,14 @@ def parse_document(text: str, file: str, *, lines: bool = True) -> Value:
         message = REPEATED.sub("this key is set already; remove one of the two", message)
         line = position.removeprefix("line ").partition(",")[0]
         raise RankbenchError(f"{file}:{line if line.isdigit() else len(text.splitlines())}: {message}") from None
+
+
+def make_error(file: str, text: str, place: str, message: str) -> RankbenchError:
+    """Return an error about a place of a document, with its line where the text has it."""
+    line = find_line(text, place)
+    return RankbenchError(
+        ": ".join(part for part in (f"{file}:{line}" if file and line else file, place, message) if part)
+    )
 
 
 def find_line(text: str, place: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench.model import FORMS, Case, RankbenchError
-from rankbench.plan import settings
+from rankbench.plan import document, settings
 from rankbench.plan.options import PAIR, check_options, count_dimensions, list_usable_options
 from rankbench.plan.variants import (
     CaseScope,
@@ -67,11 +67,11 @@ def check_calls(plan: Plan, description: Description, measured: Iterable[Case]) 
     measured = list(measured)
     for call in plan.calls:
         if call.operation not in operations:
-            raise RankbenchError(
-                f'{plan.file}: calls: found "{call.operation}"{suggestion(call.operation, operations, LISTED_BY)}'
+            raise make_error(
+                plan, "calls", f'found "{call.operation}"{suggestion(call.operation, operations, LISTED_BY)}'
             )
         if call.form:
-            check_form(call.form, operations[call.operation], f"{plan.file}: calls")
+            check_form(call.form, operations[call.operation], plan, "calls")
         sizes = {case.size_bytes for case in measured if case.operation == call.operation}
         if not sizes:
             yield f"calls: {call.operation} is not among the measured operations"
@@ -146,7 +146,14 @@ def check_name(plan: Plan, key: str, name: str, units: Sequence[NamedUnit], *mor
     """Refuse a name that is neither a unit's nor another allowed one."""
     allowed = [*more, *(unit.name for unit in units)]
     if name not in allowed:
-        raise RankbenchError(f'{plan.file}: {key}: found "{name}"{suggestion(name, allowed)}')
+        raise make_error(plan, key, f'found "{name}"{suggestion(name, allowed)}')
+
+
+def make_error(plan: Plan, place: str, message: str) -> RankbenchError:
+    """Return an error about a place of a plan: its line, or the option that set it."""
+    if place.partition("[")[0] in plan.from_options:
+        return document.make_error("", "", f"--{place}", message)
+    return document.make_error(plan.file, "" if plan.from_options else plan.text, place, message)
 
 
 def list_oversubscriptions(placements: Sequence[Placement], machine: Machine) -> Iterator[str]:
@@ -215,9 +222,9 @@ def choose_operations(plan: Plan, description: Description, notes: dict[str, Non
     """
     for index, text in enumerate(plan.operations):
         name, _, suffix = text.partition(".")
-        place = f"{plan.file}: operations[{index}]"
-        for operation in find_operations(name, description, place):
-            for form in [check_form(suffix, operation, place)] if suffix else list_forms(operation, plan):
+        place = f"operations[{index}]"
+        for operation in find_operations(name, description, plan, place):
+            for form in [check_form(suffix, operation, plan, place)] if suffix else list_forms(operation, plan):
                 if form in operation.forms:
                     yield operation, form
                 elif set(plan.forms) != set(FORMS):
@@ -231,7 +238,7 @@ def list_forms(operation: Operation, plan: Plan) -> list[Form]:
     return plan.forms or [operation.form]
 
 
-def find_operations(name: str, description: Description, place: str) -> list[Operation]:
+def find_operations(name: str, description: Description, plan: Plan, place: str) -> list[Operation]:
     """Return the operations with a name or of a kind; `all`: every one except the core's self-tests."""
     families = list(dict.fromkeys(operation.kind for operation in description.operations))
     operations = [
@@ -241,16 +248,16 @@ def find_operations(name: str, description: Description, place: str) -> list[Ope
     ]
     if not operations:
         allowed = [*(operation.name for operation in description.operations), *families, "all"]
-        raise RankbenchError(f'{place}: found "{name}"{suggestion(name, allowed, LISTED_BY)}')
+        raise make_error(plan, place, f'found "{name}"{suggestion(name, allowed, LISTED_BY)}')
     return operations
 
 
-def check_form(text: str, operation: Operation, place: str) -> Form:
+def check_form(text: str, operation: Operation, plan: Plan, place: str) -> Form:
     """Return the form named in `allreduce.persistent`. Raises RankbenchError if the operation lacks it."""
     for form in FORMS:
         if text == form and form in operation.forms:
             return form
-    raise RankbenchError(f'{place}: found "{operation.name}.{text}"{suggestion(text, operation.forms)}')
+    raise make_error(plan, place, f'found "{operation.name}.{text}"{suggestion(text, operation.forms)}')
 
 
 def count_messages(operation: Operation, options: Mapping[str, str], ranks: int) -> int:
@@ -272,16 +279,23 @@ def count_buffer_bytes(operation: Operation, size_bytes: int, placement: Placeme
     return both(operation.root_send, operation.root_receive) + others * both(operation.send, operation.receive)
 
 
+def count_node_bytes(operation: Operation, size_bytes: int, options: Mapping[str, str], placement: Placement) -> int:
+    """Return the bytes of message buffers that a case with these options needs on the node of rank 0."""
+    return count_buffer_bytes(operation, size_bytes, placement, count_messages(operation, options, placement.ranks))
+
+
 def check_memory(line: CaseScope, size_bytes: int, options: Mapping[str, str], machine: Machine) -> None:
     """Refuse a size whose buffers do not fit, before anything starts."""
     operation, placement = line.operation, line.placement
-    needed = count_buffer_bytes(operation, size_bytes, placement, count_messages(operation, options, placement.ranks))
+    needed = count_node_bytes(operation, size_bytes, options, placement)
     room = int(machine.memory_bytes * MEMORY_SHARE)
     if needed <= room or not machine.memory_bytes:
         return
     largest = size_bytes * room // needed
-    raise RankbenchError(
-        f"{line.plan.file}: sizes: {operation.name} of {format_size(size_bytes)} on {placement.name} needs "
+    raise make_error(
+        line.plan,
+        "sizes",
+        f"{operation.name} of {format_size(size_bytes)} on {placement.name} needs "
         f"{format_size(needed)} of buffers on a node, and {format_size(room)} ({MEMORY_SHARE:.0%} of its memory) "
-        f"may be used; sizes up to {format_size(largest)} fit"
+        f"may be used; sizes up to {format_size(largest)} fit",
     )

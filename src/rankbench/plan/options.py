@@ -6,6 +6,7 @@ import difflib
 import itertools
 import math
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.plan.document import Value
@@ -51,12 +52,14 @@ def check_options(plan: Plan, description: Description, measured: Collection[str
     """
     for text, values in plan.options.items():
         operation, _, name = text.rpartition(".")
-        key = Key(Value(plan.file, f"options.{text}", None), operation, name)
+        place = Value(plan.file, f"options.{text}", None, "" if plan.from_options else plan.text)
+        key = Key(place, operation, name)
         owners = find_owners(key, description)
         used = [owner for owner in owners if owner.name in measured]
         offered = [option for owner in used or owners for option in owner.options if option.name == name]
         for index, value in enumerate(values):
-            check_value(key.place.place + (f"[{index}]" if len(values) > 1 else ""), value, offered, plan)
+            suffix = f"[{index}]" if len(values) > 1 else ""
+            check_value(replace(place, place=f"{place.place}{suffix}", raw=value), offered)
         if not used:
             yield f"options.{text}: no operation of this plan has it; left out"
         elif not matters_somewhere(name, plan):
@@ -93,17 +96,17 @@ def group_by_option(operations: Sequence[Operation]) -> dict[str, list[str]]:
     return names
 
 
-def check_value(place: str, value: str, offered: Sequence[Option], plan: Plan) -> None:
+def check_value(value: Value, offered: Sequence[Option]) -> None:
     """Refuse a value that none of the options allows."""
     names = list(dict.fromkeys(name for option in offered for name in option.values))
     if offered[0].extents:
-        if not is_grid(value):
-            raise Value(plan.file, place, value).reject(GRID_HELP)
+        if not is_grid(value.raw):
+            raise value.reject(GRID_HELP)
     elif names:
-        Value(plan.file, place, value).read_choice(names)
+        value.read_choice(names)
     else:
-        number = int(value) if is_number(value) else value
-        Value(plan.file, place, number).read_integer(
+        number = int(value.raw) if is_number(value.raw) else value.raw
+        replace(value, raw=number).read_integer(
             min(option.least for option in offered), max(option.most for option in offered)
         )
 

@@ -54,8 +54,8 @@ def read_plan(path: Path) -> str:
     except UnicodeDecodeError:
         raise RankbenchError(f"{path}: cannot read the plan: not UTF-8 text") from None
     except FileNotFoundError:
-        close = get_close_matches(path.name, [file.name for file in path.parent.glob("*.toml")], 1)
-        guess = f"did you mean {path.with_name(close[0])}?" if close else f"presets: {', '.join(list_presets())}"
+        close = get_close_matches(path.stem, [file.stem for file in path.parent.glob("*.toml")], 1)
+        guess = f"did you mean {path.with_name(close[0])}.toml?" if close else f"presets: {', '.join(list_presets())}"
         raise RankbenchError(f"{path}: no such plan; {guess}") from None
     except OSError as error:
         raise RankbenchError(f"{path}: cannot read the plan: {error.strerror}") from None
@@ -108,6 +108,7 @@ def parse_plan(
     return Plan(
         file=file,
         text=text,
+        from_options=list(overrides),
         question=value("question", QUESTION).read_text(lines=True),
         candidates=parse_candidates(root, values),
         operations=parse_operations(read_required(root, values, "operations"), values.get("suite")),

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from rankbench.verdict.measures import Measure
     from rankbench.verdict.view import CampaignView
 
+ROUNDING = 1e-9
+
 
 def describe_conditions(view: CampaignView, interval: str = "", start: str = "") -> str:
     """Return a subtitle: ranks, placement, start synchronisation, launches, the interval."""
@@ -45,10 +47,17 @@ def describe_launches(launches: Sequence[int], estimator: str = "median") -> str
 
 
 def describe_coverage(view: CampaignView, coverage: float) -> str:
-    """Return the least coverage of the intervals, or why there are none."""
+    """Return the level that all intervals have, or why there are none. Many have more: that of a median goes from one
+    launch to another.
+    """
     if not coverage:
         return explain_missing_intervals(view)
-    return format_text("intervals of {percent:.3g}% or more", percent=100 * coverage)
+    wanted = view.campaign.plan.confidence
+    if coverage >= wanted - ROUNDING:
+        return format_text("{percent:.3g}% intervals", percent=100 * wanted)
+    return format_text(
+        "{percent:.3g}% intervals (too few launches for {wanted:.3g}%)", percent=100 * coverage, wanted=100 * wanted
+    )
 
 
 def warn_oversubscription(view: CampaignView, case: Case) -> str:

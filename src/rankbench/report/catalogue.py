@@ -88,6 +88,8 @@ def join_names(names: Sequence[str], last: str = "or") -> str:
 
 def list_values(option: Option) -> str:
     """Return what an option can be, the usual value first: `flush (usual), fence`, `1 to 4096 (usual: 64)`."""
+    if option.extents:
+        return f"{option.usual} (usual) or extents"
     if not option.values:
         return f"{option.least} to {option.most:,} (usual: {option.usual})"
     others = [value for value in option.values if value != option.usual]

@@ -34,16 +34,13 @@ def overview(view: CampaignView, rows_max: int = ROWS, command: str = "rankbench
         unit = picked.measure(verdict.case).unit
         title = f"{view.full_title(verdict.case)}{unit and f' ({unit})'}"
         rows.append([Cell(title, case=verdict.case.key), *cells])
-    caption = format_text("* fastest, {outcomes}", outcomes=outcome_legend(picked))
+    outcomes = outcome_legend(picked)
+    caption = format_text("* fastest, {outcomes}", outcomes=outcomes) if outcomes else ""
     if any(verdict.differs for verdict in verdicts[:rows_max]):
         caption = format_text("{caption}; two signs: cores near/far", caption=caption)
     if len(verdicts) > rows_max:
-        caption = format_text(
-            "{caption}; {n:count more case|more cases}: {command}",
-            caption=caption,
-            n=len(verdicts) - rows_max,
-            command=command,
-        )
+        more = format_text("{n:count more case|more cases}: {command}", n=len(verdicts) - rows_max, command=command)
+        caption = f"{caption}; {more}" if caption else more
     return Table(caption, [format_text("case"), *picked.candidates], rows)
 
 

@@ -80,7 +80,7 @@ class Pattern(NamedTuple):
     """How the samples of a mode follow each other in time."""
 
     kind: Literal["even", "bursts", "scattered", "few", "whole", "stays"]
-    """At even distances, in bursts, scattered, too few to show; or it makes whole launches, or long stays in them."""
+    """At even distances, in bursts, scattered, too few to show; or whole launches, or long stretches of them."""
     number: float = math.nan
     """Of even ones the distance, of bursts their mean length, in samples."""
 
@@ -94,7 +94,7 @@ class Pattern(NamedTuple):
             "scattered": say("scattered"),
             "few": say("too few to show how they follow each other"),
             "whole": say("as whole launches"),
-            "stays": say("in long stays"),
+            "stays": say("in long stretches"),
         }[self.kind]
 
 
@@ -131,7 +131,7 @@ def find_launch_modes(launches: Sequence[Values]) -> list[Repeated]:
 
     Launches differ in level, and a mode may be no more than some of them: `pattern` says so. Where levels blur what is
     within launches, so that one hump alone is left, each launch is scaled to the median that is usual of them. Humps
-    between which samples change so seldom that no certain mode is left are reported as long stays.
+    between which samples change so seldom that no certain mode is left are reported as long stretches.
     """
     series = [times for times in launches if len(times) and np.median(times) > 0]
     if not series:

@@ -196,7 +196,7 @@ def test_an_unwritable_home_is_reported(library: Library, core: Path, tmp_path: 
     with pytest.raises(RankbenchError) as error:
         build.build(library, tmp_path / "home", core)
     assert str(error.value) == (
-        f"{tmp_path}/home/builds: cannot be written (Not a directory); choose a home by RANKBENCH_HOME"
+        f"{tmp_path}/home/builds: cannot be written (Not a directory); choose another folder by RANKBENCH_HOME"
     )
 
 

@@ -252,7 +252,7 @@ def test_a_launch_of_singletons_is_refused_by_the_check_and_other_candidates_con
     assert "worlds of 1 instead of one world of 2 ranks" in refused[0].reason
     assert list_statuses(store, "mpich-9.2", "") == ["refused"] * 4
     assert list_statuses(store, "mpich-9.1", "bcast.blocking.8.") == ["ok", "ok"]
-    assert store.campaign.notes == [f"mpich-9.2 refused on socket: {refused[0].reason}"]
+    assert store.campaign.notes == [f"mpich-9.2 does not work on socket: {refused[0].reason}"]
 
 
 @pytest.mark.thorough
@@ -290,7 +290,7 @@ def test_ranks_on_wrong_cpus_from_the_start_are_rows_and_other_candidates_contin
     assert [(launch.status, launch.reason) for launch in refused] == [(LaunchStatus.REFUSED, WRONG_CPUS)]
     assert list_statuses(store, "mpich-9.2", "") == ["not-as-asked"] * 4
     assert list_statuses(store, "mpich-9.1", "") == ["ok"] * 8
-    assert store.campaign.notes == [f"mpich-9.2 refused on socket: {WRONG_CPUS}"]
+    assert store.campaign.notes == [f"mpich-9.2 does not work on socket: {WRONG_CPUS}"]
 
 
 @pytest.mark.thorough
@@ -643,7 +643,9 @@ def test_a_failed_check_of_a_continued_campaign_is_reported_immediately(
     behave(libraries["9.2"], dead=True)
     lines: list[str] = []
     prepare(tmp_path, show=lines.append)
-    assert lines[-1] == ("note: mpich-9.2 refused on socket: exit code 1: fake core: set to be dead; not launched now")
+    assert lines[-1] == (
+        "note: mpich-9.2 does not work on socket: exit code 1: fake core: set to be dead; not launched now"
+    )
 
 
 @pytest.mark.usefixtures("libraries")

@@ -11,14 +11,14 @@ from rankbench import evaluation
 from rankbench.campaign import Progress, history, loop
 from rankbench.campaign.sharing import Sharing
 from rankbench.language import render
-from rankbench.launch.resources import SHM, Amounts
+from rankbench.launch.resources import MEMORY, SHM, Amounts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = ["libraries"]
 
-MIB = 1 << 20
+MIB, GIB = 1 << 20, 1 << 30
 FIRST, SECOND = "mpich-9.1", "mpich-9.2"
 
 
@@ -35,6 +35,12 @@ def test_launches_that_do_not_fit_are_divided_in_their_order() -> None:
     groups, why = Sharing(make_uses(30 * MIB, 50 * MIB, 40 * MIB)).divide("2x1", "abc", {SHM: 100 * MIB})
     assert groups == [[0, 1], [2]]
     assert why == "3 launches need 120 MiB of /dev/shm and 100 MiB of /dev/shm is free"
+
+
+def test_message_buffers_of_launches_in_turns_fit_into_memory() -> None:
+    groups, why = Sharing({}).divide("2x1", "abc", {MEMORY: 20 * GIB}, [8 * GIB, 16 * GIB, 8 * GIB])
+    assert groups == [[0, 2], [1]]
+    assert why == "3 launches need 32.0 GiB of memory for messages and 20.0 GiB of memory for messages is free"
 
 
 def test_use_measured_in_turns_corrects_the_estimated_use() -> None:

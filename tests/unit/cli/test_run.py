@@ -20,7 +20,7 @@ import pytest
 from fakes.library import behave, make
 
 from rankbench import store
-from rankbench.cli.commands.run import again
+from rankbench.cli.commands.run import STOP_OPTIONS, again
 
 if TYPE_CHECKING:
     from rankbench.store import Store
@@ -177,6 +177,12 @@ def test_the_command_that_continues_leaves_out_more_and_new(monkeypatch: pytest.
     assert again("plan 2") == "rankbench run plan.toml --name 'plan 2'"
 
 
+def test_the_command_that_measures_more_has_no_stop_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["rankbench", "run", "mpich", "--blocks", "5", "--time=5s", "--sizes", "8", "-n"])
+    assert again("mpich", *STOP_OPTIONS) == "rankbench run mpich --sizes 8"
+    assert again("mpich") == "rankbench run mpich --blocks 5 --time=5s --sizes 8"
+
+
 def test_more_blocks_of_a_missing_campaign_are_refused(place: Path) -> None:
     line = "rankbench: --more 3: no campaign in results/plan; leave --more out, or name one: --name NAME\n"
     assert finish(place, "--more", "3", code=2) == line
@@ -198,6 +204,15 @@ def test_a_launch_with_wrong_data_is_not_ok(place: Path) -> None:
     assert "block 1, mpich-9.2 on socket: 2 wrong data" in output
     rows = [line.split() for line in output.splitlines() if line.startswith("mpich-9.")]
     assert ["mpich-9.2", "socket", "1", "0", "1"] in rows
+
+
+def test_a_candidate_that_does_not_start_is_a_failure(place: Path) -> None:
+    (place / "plan.toml").write_text(PLAN.replace("blocks = 3", "blocks = 1"))
+    behave(place / "9.2", dead=True)
+    text = finish(place, code=1)
+    reason = "exit code 1: fake core: set to be dead"
+    assert f"note: mpich-9.2 does not work on socket: {reason}\n" in text
+    assert f"mpich-9.2: could not be measured on socket: {reason}\n" in text
 
 
 def test_one_candidate_is_not_compared(place: Path) -> None:

@@ -165,7 +165,7 @@ def test_a_misspelt_operation_is_refused(place: Path, library: Path, refuse_run:
     file = write_plan(place, PLAN.replace("allreduce", "alreduce"))
     line = refuse_run(file, "--prefix", "library")
     assert line == (
-        'rankbench: plan.toml: operations[0]: found "alreduce"; did you mean allreduce? '
+        'rankbench: plan.toml:3: operations[0]: found "alreduce"; did you mean allreduce? '
         "(`rankbench operations` lists them)"
     )
 
@@ -176,7 +176,7 @@ def test_a_size_beyond_the_memory_is_refused(
     monkeypatch.setattr(launch, "machine", lambda: make_machine(memory_bytes=1 << 30))
     file = write_plan(place, PLAN.replace("sizes = 8", 'sizes = "8,1G"'))
     assert refuse_run(file, "--prefix", "library") == (
-        "rankbench: plan.toml: sizes: allreduce of 1 GiB on socket needs 4 GiB of buffers on a node, "
+        "rankbench: plan.toml:4: sizes: allreduce of 1 GiB on socket needs 4 GiB of buffers on a node, "
         "and 819.2 MiB (80% of its memory) may be used; sizes up to 204.8 MiB fit"
     )
 

@@ -235,7 +235,7 @@ def test_a_stored_campaign_can_be_evaluated_with_another_estimator(
     assert list(typical) == sorted(typical, key=lambda name: typical[name])
     assert typical["p90"] == pytest.approx(502 * 1.026, rel=0.01)
     show(folder=campaign_store.folder, operations="pingpong", estimator="p90", confidence="90%")
-    assert "pingpong: latency, 2 ranks (socket), start: none, 6 launches each by its p90, intervals of" in " ".join(
+    assert "pingpong: latency, 2 ranks (socket), start: none, 6 launches each by its p90, 90% intervals" in " ".join(
         read_lines(capsys)
     )
 

@@ -65,13 +65,14 @@ def test_wrong_data_fail(run: Command) -> None:
     assert code == 1
     assert "allgather WRONG WRONG WRONG" in lines
     assert "alltoall right right right" in lines
-    advice = "do not use this call of this library, and report it to its vendor"
+    advice = "Do not use these calls of these libraries, and report them to the vendors."
+    assert lines.count(advice) == 1
     assert list_failures(lines) == [
-        f"FAILED mpich-9.9: {call}: wrong-data: byte 3 is 7, expected 9; {advice}"
+        f"FAILED mpich-9.9: {call}: wrong-data: byte 3 is 7, expected 9"
         for form in ("blocking", "nonblocking", "persistent")
         for call in (f"allgather {form}, 8 B", f"allgather {form}, in-place, 8 B")
     ] + [
-        f"FAILED mpich-9.9: barrier {form}: wrong-data: byte 3 is 7, expected 9; {advice}"
+        f"FAILED mpich-9.9: barrier {form}: wrong-data: byte 3 is 7, expected 9"
         for form in ("blocking", "nonblocking", "persistent")
     ]
 
@@ -98,8 +99,7 @@ def test_datatypes_and_options_are_tested_on_request(run: Command) -> None:
     assert [name for name in ("vector", "epoch=fence", "mode=ready", "threads=2") if name not in rows] == []
     assert rows["mode=ready"].endswith("right")
     assert "WRONG" in rows["vector"]
-    advice = "do not use this call of this library, and report it to its vendor"
-    reason = f"wrong-data: byte 3 is 7, expected 9; {advice}"
+    reason = "wrong-data: byte 3 is 7, expected 9"
     calls = [line.removeprefix("FAILED mpich-9.9: ").removesuffix(f": {reason}") for line in list_failures(lines)]
     assert [call for call in calls if not call.startswith("gather")] == [
         *(f"bcast {form}, struct or vector, 8 B and 64 KiB" for form in ("blocking", "nonblocking", "persistent")),
@@ -113,8 +113,7 @@ def test_a_crash_is_reported_and_later_calls_are_tested(run: Command) -> None:
     assert "allreduce crashed crashed crashed" in lines
     assert "alltoall right right right" in lines
     assert list_failures(lines)[0] == (
-        "FAILED mpich-9.9: allreduce blocking, 8 B: crashed: ended before its last case: exit code -11 (SIGSEGV); "
-        "do not use this call of this library, and report it to its vendor"
+        "FAILED mpich-9.9: allreduce blocking, 8 B: crashed: ended before its last case: exit code -11 (SIGSEGV)"
     )
 
 

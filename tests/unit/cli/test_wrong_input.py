@@ -124,10 +124,11 @@ LINES = [
     ("advise --calls 'allreduce 8: 0'", f"--calls: found 'allreduce 8: 0', {CALL}"),
     ("advise --profile folder", "folder: cannot be read (Is a directory)"),
     (
-        "export --as xlsx",
-        "--as xlsx: no such format (allowed: csv, duckdb, json, junit, latex, markdown, osu, parquet, reframe, sqlite)",
+        "export --format xlsx",
+        "--format xlsx: no such format "
+        "(allowed: csv, duckdb, json, junit, latex, markdown, osu, parquet, reframe, sqlite)",
     ),
-    ("export --as json --output file/x", f"file/x: {UNWRITABLE}; name another --output PATH"),
+    ("export --format json --output file/x", f"file/x: {UNWRITABLE}; name another --output PATH"),
     ("import folder", "folder: no file in it"),
     ("import file --name ''", f"--name '': {NAME}"),
     ("import file --ranks -1", "--ranks -1: expected a number from 0 on (help: rankbench import -h)"),

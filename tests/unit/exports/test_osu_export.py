@@ -41,7 +41,7 @@ def test_a_file_explains_its_numbers(plain: EvaluatedCampaign, tmp_path: Path) -
         "# Measured by: rankbench 0.1.0, not OSU; Avg is the median over launches of each launch's median, "
         "Min and Max the least and the greatest of these",
         "# Campaign: plain, candidate beta",
-        "# Case: allreduce, 2 ranks (socket), start: window, 6 launches each, intervals of 96.9% or more",
+        "# Case: allreduce, 2 ranks (socket), start: window, 6 launches each, 95% intervals",
         '# Meaning: {"over_calls":"median","over_ranks":"span","start":"window","text":"median over launches of each '
         "launch's median; a sample is the time from the common start of one call until the last rank has finished; by "
         'rankbench; Min and Max are the least and the greatest launch, Iterations the samples of all launches",'

@@ -30,8 +30,8 @@ LABELS = ["MPICH", "OpenMPI", "IntelMPI"]
 LATENCY = imports.format_latencies((0, 1.5), (8, 2.5))
 NOTE = "These results were imported: rankbench did not measure them, and knows only what the files say about the runs."
 NO_TURNS = (
-    "Not all libraries took turns: changes of the machine between their files count as differences between the "
-    "libraries."
+    "The libraries were not measured in turns: changes of the machine between their files count as differences "
+    "between the libraries."
 )
 
 

@@ -163,7 +163,7 @@ def test_an_unwritable_home_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         libraries.install("mpich", tmp_path / "home")
     assert str(error.value) == (
-        f"{tmp_path}/home/libraries: cannot be written (Not a directory); choose a home by RANKBENCH_HOME"
+        f"{tmp_path}/home/libraries: cannot be written (Not a directory); choose another folder by RANKBENCH_HOME"
     )
 
 

@@ -703,7 +703,7 @@ def test_an_invalid_grid_is_refused_in_one_line(grid: str) -> None:
 
 
 def test_a_misspelt_call_is_refused() -> None:
-    with pytest.raises(RankbenchError, match=r'^plan.toml: calls: found "allredce"; did you mean allreduce\?'):
+    with pytest.raises(RankbenchError, match=r'^plan.toml:4: calls: found "allredce"; did you mean allreduce\?'):
         expand('operations = ["allreduce"]\nsizes = 8\n[calls]\n"allredce 8" = 3')
 
 

@@ -191,7 +191,7 @@ def test_a_title_has_the_numbers_of_samples_and_bins() -> None:
     chart = draw_charts(evaluations.make_evaluation())["pingpong.blocking.8.byte.socket.none"]
     assert render(chart.title).startswith("pingpong 8 B: histogram of 392 samples, bins of ")
     assert render(chart.title).endswith(" ns")
-    assert chart.subtitle == "2 ranks (socket), start: none, 4 launches each, intervals of 95% or more"
+    assert chart.subtitle == "2 ranks (socket), start: none, 4 launches each, 95% intervals"
 
 
 def test_rings_have_a_row_for_each_candidate_and_edge_rank(tmp_path: Path) -> None:

@@ -118,10 +118,7 @@ def test_placements_are_drawn_separately() -> None:
 
 def test_a_title_names_ranks_start_launches_and_interval(view: CampaignView) -> None:
     line = list_parts(view, "line")["allreduce.blocking.float.socket.window"]
-    assert (
-        captions.describe_conditions(line)
-        == "2 ranks (socket), start: window, 4 launches each, intervals of 95% or more"
-    )
+    assert captions.describe_conditions(line) == "2 ranks (socket), start: window, 4 launches each, 95% intervals"
 
 
 # --- winner map -------------------------------------------------------------------------------------------------------
@@ -346,5 +343,5 @@ def test_another_estimator_is_named_in_every_title(view: CampaignView) -> None:
     other = dataclasses.replace(evaluation, campaign=msgspec.structs.replace(evaluation.campaign, plan=plan))
     line = list_parts(other, "line")["allreduce.blocking.float.socket.window"]
     assert captions.describe_conditions(line) == (
-        "2 ranks (socket), start: window, 4 launches each by its p90, intervals of 95% or more"
+        "2 ranks (socket), start: window, 4 launches each by its p90, 95% intervals"
     )

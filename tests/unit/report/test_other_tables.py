@@ -34,7 +34,7 @@ def test_overlap_has_its_own_table(view: CampaignView) -> None:
     (table,) = overlap_tables(view)
     assert table.caption == (
         "allreduce nonblocking, quantity=overlap: overlap of communication and computation, 4 ranks (1x4), "
-        "start: window, 6 launches each, intervals of 96.9% or more"
+        "start: window, 6 launches each, 95% intervals"
     )
     assert list_texts(table) == [
         ["8 B", "alpha", "504 ns", "420 ns", "420 ns", "80%"],

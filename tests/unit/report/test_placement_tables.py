@@ -119,7 +119,7 @@ def test_candidates_have_panels_side_by_side(view: CampaignView) -> None:
     assert list(drawn) == ["pingpong.blocking.byte..none", "bandwidth.blocking.byte..none"]
     chart = drawn["pingpong.blocking.byte..none"]
     assert chart.title == "pingpong: latency by placement"
-    assert chart.subtitle == "start: none, 6 launches each, intervals of 96.9% or more"
+    assert chart.subtitle == "start: none, 6 launches each, 95% intervals"
     points = chart.datasets["points"]
     assert len(points) == 12
     at = {(point["candidate"], point["size"]): point["x"] for point in points}

@@ -192,9 +192,15 @@ def test_the_terminal_shows_the_tables(
     campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "width", 200)
+    wide = f"ring 4 B by direction and grid: {OVERSUBSCRIBED}"
     show(folder=campaign_store.folder, rings=True)
     text = capsys.readouterr().out
-    assert f"ring 4 B by direction and grid: {OVERSUBSCRIBED}" in text
+    assert f"ring 4 B, grid by direction: {OVERSUBSCRIBED}" in text
+    assert wide not in text
+    assert "add -v" in text
+    show(folder=campaign_store.folder, rings=True, verbose=True)
+    text = capsys.readouterr().out
+    assert wide in text
     assert "ring 4 B: what one more hop costs" in text
 
 

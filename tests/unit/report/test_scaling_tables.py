@@ -178,7 +178,7 @@ def test_each_number_of_ranks_per_node_has_a_panel(view: CampaignView) -> None:
     assert chart is not None
     assert (chart.title, chart.subtitle) == (
         "alltoall 64 B: time by nodes",
-        "start: window, 6 launches each, intervals of 96.9% or more",
+        "start: window, 6 launches each, 95% intervals",
     )
     assert [head["head"] for head in chart.datasets["heads"]] == [
         "1 rank per node",

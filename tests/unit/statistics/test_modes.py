@@ -182,7 +182,7 @@ def test_a_single_change_between_two_states_is_reported_as_stays() -> None:
     random = np.random.default_rng(11)
     level = np.repeat([500.0, 900.0, 500.0], 3000)
     second = modes.find_launch_modes([level * random.lognormal(0, 0.03, len(level))])[1]
-    assert (render(second.pattern.text), second.repeats) == ("in long stays", False)
+    assert (render(second.pattern.text), second.repeats) == ("in long stretches", False)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from rankbench.cli.options import Modules, Prefixes, choose_libraries
 from rankbench.model import LaunchFacts, Library, RankFact, Record, SourceFact
 from rankbench.quantities import format_time
 from rankbench.samples.study import Study  # noqa: TC001 - msgspec resolves the annotations at run time
-from rankbench.statistics import clocks
+from rankbench.statistics import CONFIDENCE, clocks
 from rankbench.statistics.clocks import Accuracy, Cost, Drift  # noqa: TC001 - as above
 
 if TYPE_CHECKING:
@@ -208,7 +208,9 @@ def show_drift(result: ClockStudy, ranks: Sequence[RankFact]) -> None:
     if not result.drifts:
         return
     runs, coverage = result.drifts[0].runs, result.drifts[0].coverage
-    console.print(f"\nDrift relative to rank 0: median of {runs} runs, {coverage:.1%} intervals")
+    console.print(
+        f"\nDrift relative to rank 0: median of {runs} runs, {100 * min(coverage, CONFIDENCE):.3g}% intervals"
+    )
     table = columns("rank", "host", "source", "method", "drift", "interval", text_columns=4)
     for drift in result.drifts:
         host = next((rank.host for rank in ranks if rank.rank == drift.rank), "?")

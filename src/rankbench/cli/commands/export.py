@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 ORDER = 62
 GROUP = "Share"
 EXAMPLES = """
-rankbench export --as parquet
-rankbench export results/plan --as json --output campaign.json
+rankbench export --format parquet
+rankbench export results/plan --format json --output campaign.json
 """
 
 
@@ -29,7 +29,9 @@ def export(
     folder: CampaignFolder = None,
     format_: Annotated[
         str,
-        typer.Option("--as", metavar="FORMAT", help=f"One of {', '.join(exports.list_formats())}.", show_default=False),
+        typer.Option(
+            "--format", metavar="FORMAT", help=f"One of {', '.join(exports.list_formats())}.", show_default=False
+        ),
     ] = "",
     output: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Output path; default: below CAMPAIGN/exports.")

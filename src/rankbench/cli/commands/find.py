@@ -20,6 +20,7 @@ from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.model import Library, Placement, RankbenchError, Record
+from rankbench.staging import UnwritableHomeError
 
 ORDER = 20
 GROUP = "Get ready"
@@ -72,6 +73,8 @@ def check(library: Library) -> Check:
     """Build the core and run it on two unbound ranks."""
     try:
         core = build.build(library, home())
+    except UnwritableHomeError:
+        raise
     except RankbenchError as error:
         return Check(works=False, reason=str(error).removeprefix(f"{library.name}: "))
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:

@@ -61,6 +61,8 @@ rankbench run plan.toml --dry-run        # what would be measured
 rankbench run plan.toml --more 9         # nine blocks beyond the stored
 rankbench run plan.toml --new            # a new campaign of this plan
 """
+STOP_OPTIONS = ("--blocks", "--time", "--until")
+"""Without meaning beside --more."""
 MORE_BLOCKS = 5
 """Blocks to measure in addition, if no forecast suggests another number."""
 
@@ -110,7 +112,7 @@ def run(
     interrupted campaign is resumed. Options override the plan. A plan may change as long as it measures the same,
     for example in its stop rule, question and threshold.
 
-    Exit code 1: a candidate crashed, hung or delivered wrong data.
+    Exit code 1: a candidate could not be measured, crashed, hung, failed or delivered wrong data.
     """
     extras.require("run", "`rankbench run`")  # Before anything is written; what needs it is loaded later.
     machine = launch.machine()
@@ -139,10 +141,10 @@ def run(
     if dry_run and not finished:
         from rankbench.cli.forecast import show_forecast
 
-        show_forecast(request, again(folder.name, "--dry-run", "-n"), verbose=verbose)
+        show_forecast(request, again(folder.name), verbose=verbose)
         return
     if finished:
-        show_finished(store.open(folder), again(folder.name, "--dry-run", "-n"))
+        show_finished(store.open(folder), folder.name)
         return
     # The same for the evaluation; nothing of it runs beside a launch that measures.
     loaded = background.load("rankbench.cli.live_progress", "rankbench.cli.conclusion", "scipy.special")
@@ -157,11 +159,11 @@ def run(
             print_text(f"stopped; {state}. Continue with: {again(folder.name)}")
         raise typer.Exit(exit_code(stopped)) from None
     if before == len(prepared.store.launches()):
-        show_finished(prepared.store, again(folder.name))
+        show_finished(prepared.store, folder.name)
         return
     from rankbench.cli.conclusion import conclude, list_failures
 
-    conclude(prepared.store, decision, again(folder.name), verbose=verbose)
+    conclude(prepared.store, decision, again(folder.name, *STOP_OPTIONS), verbose=verbose)
     if list_failures(prepared.store) and not ignore_failures:
         raise typer.Exit(1)
 
@@ -197,29 +199,30 @@ def choose_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
 
 
 def again(name: str, *without: str) -> str:
-    """Return the command that continues this campaign: as given, without what starts another one or measures more, and
-    `without` these options.
+    """Return the command that continues this campaign: as given, without what starts another one, measures more or
+    measures nothing, and `without` these options, which have values.
     """
+    dropped = ("--more", "--name", *without)
     words, rest = iter(sys.argv[1:]), ["rankbench"]
     for word in words:
-        if word in {"--more", "--name"}:
+        if word in dropped:
             next(words, "")
-        elif word not in {"--new", *without} and not word.startswith(("--more=", "--name=")):
+        elif word not in {"--new", "--dry-run", "-n"} and word.partition("=")[0] not in dropped:
             rest.append(word)
     named = {"--new", "--name"} & set(sys.argv) or any(word.startswith("--name=") for word in sys.argv)
     return shlex.join([*rest, *(["--name", name] if named else [])])
 
 
-def show_finished(opened: Store, command: str) -> None:
-    """Print lines on a complete campaign: when it was measured, and what `command` can do."""
+def show_finished(opened: Store, name: str) -> None:
+    """Print lines on a complete campaign: when it was measured, and the commands that measure more of it or anew."""
     launches = opened.launches()
     at = datetime.fromisoformat(launches[-1].started).astimezone()
     blocks = spell_count(len({record.block for record in launches}), "block")
     for line in (
         f"{opened.folder} is finished: {spell_count(len(launches), 'launch')}, {blocks}, measured {at:%Y-%m-%d %H:%M}.",
         f"show it: rankbench show {shlex.quote(str(opened.folder))}",
-        f"measure {spell_count(MORE_BLOCKS, 'more block')}: {command} --more {MORE_BLOCKS}",
-        f"start another campaign: {command} --new",
+        f"measure {spell_count(MORE_BLOCKS, 'more block')}: {again(name, *STOP_OPTIONS)} --more {MORE_BLOCKS}",
+        f"start another campaign: {again(name)} --new",
     ):
         print_text(line)
 

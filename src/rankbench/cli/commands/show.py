@@ -130,7 +130,7 @@ def show(
     elif printed == "csv":
         print(frame(picked, chosen_kinds).write_csv(), end="")  # noqa: T201 - for programs, not for a console
     elif chosen_kinds:
-        show_kinds(picked, chosen_kinds)
+        show_kinds(picked, chosen_kinds, verbose=verbose)
     else:
         if line := describe_unfinished(opened, view.verdict):
             spread_lines(line)
@@ -178,13 +178,18 @@ def frame(picked: CampaignView, kinds: Sequence[ModuleType]) -> pl.DataFrame:
     return pl.concat(named, how="diagonal_relaxed") if named else pl.DataFrame()
 
 
-def show_kinds(picked: CampaignView, kinds: Sequence[ModuleType]) -> None:
-    """Print the tables of these kinds, in order. Raises RankbenchError if there is none."""
+def show_kinds(picked: CampaignView, kinds: Sequence[ModuleType], *, verbose: bool) -> None:
+    """Print the tables of these kinds, in order, wide ones only with `verbose`. Raises RankbenchError if there is
+    none.
+    """
     by_kind = [(kind, kind.tables(picked)) for kind in kinds]
     if not any(contents for _, contents in by_kind):
         raise RankbenchError("; ".join(absent(kind, picked) for kind, _ in by_kind))
     for kind, contents in by_kind:
-        show_tables(contents, details=getattr(kind, "DETAILS", False))
+        shown = [content for content in contents if verbose or not content.wide]
+        show_tables(shown, details=getattr(kind, "DETAILS", False))
+        if len(shown) < len(contents):
+            show_sentences([format_text("All values and shapes of distributions: add -v, or --format csv.")])
         show_sentences(kind.sentences(picked) if contents and hasattr(kind, "sentences") else [])
         show_sentences([] if contents else [absent(kind, picked)])
 
@@ -270,11 +275,13 @@ def beyond(picked: CampaignView) -> Iterator[str]:
 def block(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -> Table:
     """Return the table of one line: sizes downwards, candidates to the right."""
     table = plain_table(format_text("size"), *map(split_name, part.candidates))
-    table.add_column(tables.fastest_heading(part), overflow="fold")
+    compared = len(part.candidates) > 1
+    if compared:
+        table.add_column(tables.fastest_heading(part), overflow="fold")
     for verdict in part.list_shown_verdicts():
         texts = (format_value(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
-        fastest = tables.winner(verdict, margin_spread(verdict), between="\n")
-        table.add_row(Text(part.size_text(verdict.case)), *texts, Text(fastest))
+        fastest = [Text(tables.winner(verdict, margin_spread(verdict), between="\n"))] if compared else []
+        table.add_row(Text(part.size_text(verdict.case)), *texts, *fastest)
     return table
 
 
@@ -286,7 +293,7 @@ def legend(part: CampaignView, results: Table) -> str:
     only = "".join(f", {level} only: too few blocks while cores were {OTHER_LEVEL[level]}" for level in sorted(single))
     wide = any("/+" in str(cell) for column in results.columns for cell in column.cells)
     widths = format_text("± half width of the interval, -/+ its ends" if wide else "± half width of the interval")
-    return f"{tables.outcome_legend(part)}, {widths}{only}"
+    return f"{', '.join(filter(None, [tables.outcome_legend(part), widths]))}{only}"
 
 
 def format_value(part: CampaignView, verdict: CaseVerdict, name: str, summary: Summary | None) -> Text:

@@ -89,7 +89,7 @@ def export(view: CampaignView) -> Export:
 
 def schema() -> str:
     """Return the JSON Schema of the document, as `docs/reference/export.schema.json` has it."""
-    document = {"title": "What `rankbench export --as json` writes", **msgspec.json.schema(Export)}
+    document = {"title": "What `rankbench export --format json` writes", **msgspec.json.schema(Export)}
     return msgspec.json.format(msgspec.json.encode(drop_non_finite(add_words(document)))).decode() + "\n"
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TITLE = "a test class for ReFrame with a reference for each value"
 SUFFIX = ".py"
 TEST = Template('''\
-"""Made by `rankbench export --as reframe`: runs a plan, and holds what it finds against an earlier campaign of it.
+"""Made by `rankbench export --format reframe`: runs a plan, and holds what it finds against an earlier campaign of it.
 
 A performance variable is the typical value of a case with a candidate. Its reference is that campaign's, its bound the
 end of that value's interval, and `slack` beyond it: smaller differences do not matter. What is better than the
@@ -63,7 +63,7 @@ class $class_name(rfm.RunOnlyRegressionTest):
     exclusive_access = True
     executable = 'rankbench'
     executable_opts = ['run', 'plan.toml', '--results', '.', '--name', 'campaign']
-    postrun_cmds = ['rankbench export campaign --as json --output campaign.json']
+    postrun_cmds = ['rankbench export campaign --format json --output campaign.json']
     keep_files = ['plan.toml', 'campaign.json', 'campaign']
 
     @run_before('run')

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from types import ModuleType
 
-    from rankbench.model import Case, CaseVerdict, Launch, NodeNetwork, RankFact, Summary
+    from rankbench.model import Candidate, Case, CaseVerdict, Launch, NodeNetwork, RankFact, Summary
     from rankbench.verdict.measures import Measure
     from rankbench.verdict.view import CampaignView
 
@@ -66,6 +66,8 @@ class Table:
     rows: list[list[Cell]]
     rests: tuple[str, ...] = ()
     """Cases that it is made of, where no row leads to them."""
+    wide: bool = False
+    """Whether terminals print it only with -v: it has all values, others have the usual ones."""
 
     @property
     def cases(self) -> dict[str, None]:
@@ -198,7 +200,9 @@ def fastest_heading(part: CampaignView) -> str:
 
 
 def outcome_legend(view: CampaignView) -> str:
-    """Return what the signs of a table of winners mean."""
+    """Return what the signs of a table of winners mean; of one candidate nothing is compared."""
+    if len(view.candidates) == 1:
+        return ""
     signs = format_text("~ not distinguishable, = equivalent within {within:.0%}", within=view.campaign.plan.threshold)
     shown = {verdict.case.key for verdict in view.list_shown_verdicts()}
     doubted = any(summary.doubt and summary.case in shown for summary in view.verdict.summaries)
@@ -313,14 +317,13 @@ def libraries(view: CampaignView) -> Table:
     rows = []
     for candidate in campaign.candidates:
         library, receipt, twin = by_name[candidate.library], receipts.get(candidate.library), candidate.control_of
-        settings = " ".join(f"{key}={value}" for key, value in candidate.settings.items())
         rows.append(
             [
                 Cell(candidate.name, format_text("A/A twin of {name}", name=twin) if twin else ""),
                 Cell(f"{library.family} {library.version}", library.prefix),
                 Cell(describe_launches(view.launches, candidate.name)),
                 Cell(receipt.compiler if receipt else "–", " ".join(receipt.flags) if receipt else ""),
-                Cell(settings or format_text("none")),
+                Cell(describe_settings(candidate) or format_text("none")),
             ]
         )
     columns = [
@@ -333,6 +336,11 @@ def libraries(view: CampaignView) -> Table:
     return Table(format_text("Candidates"), columns, rows)
 
 
+def describe_settings(candidate: Candidate) -> str:
+    """Return the settings of a candidate; empty: none."""
+    return " ".join(f"{key}={value}" for key, value in candidate.settings.items())
+
+
 def describe_launches(launches: Iterable[Launch], candidate: str) -> str:
     """Return the first line of the version string that the library gave inside a launch."""
     strings = (launch.facts.library_version for launch in launches if launch.facts and launch.candidate == candidate)
@@ -342,10 +350,18 @@ def describe_launches(launches: Iterable[Launch], candidate: str) -> str:
 def usage(view: CampaignView) -> Iterator[Table]:
     """Yield what libraries reported of what they use, a row for each candidate, placement and part of it."""
     several = len(view.campaign.plan.placements) > 1
+    settings = {candidate.name: describe_settings(candidate) for candidate in view.campaign.candidates}
+    places: dict[tuple[str, str, str], list[str]] = {}
+    for candidate in dict.fromkeys(usage.candidate for usage in view.campaign.usage):
+        for usage in view.campaign.usage:
+            if usage.candidate == candidate:
+                plan_settings = (format_text("settings of the plan"), settings.get(candidate, ""))
+                for name, text in [plan_settings, *usage.uses.items(), *describe_carriers(usage.nodes)]:
+                    places.setdefault((candidate, name, text), []).append(usage.placement)
     rows = [
-        [Cell(usage.candidate), *([Cell(usage.placement)] if several else []), Cell(name), Cell(text)]
-        for usage in view.campaign.usage
-        for name, text in [*usage.uses.items(), *describe_carriers(usage.nodes)]
+        [Cell(candidate), *([Cell(", ".join(where))] if several else []), Cell(name), Cell(text)]
+        for (candidate, name, text), where in places.items()
+        if text
     ]
     columns = [
         format_text("candidate"),

@@ -56,7 +56,7 @@ def line_table(part: CampaignView, summaries: dict[tuple[str, str], Summary], *,
     """Return the table of one line."""
     measure = part.measure(part.cases[0])
     caption = f"{line_name(part)}: {measure.heading}, {captions.describe_conditions(part)}"
-    best = fastest_heading(part)
+    compared = len(part.candidates) > 1
     rows = [
         [
             Cell(part.size_text(verdict.case), case=part.key(verdict.case)),
@@ -64,19 +64,21 @@ def line_table(part: CampaignView, summaries: dict[tuple[str, str], Summary], *,
                 make_value_cell(part, verdict, name, summaries.get((part.key(verdict.case), name)), launches=launches)
                 for name in part.candidates
             ),
-            Cell(winner(verdict), margin_interval(verdict)),
+            *([Cell(winner(verdict), margin_interval(verdict))] if compared else []),
         ]
         for verdict in part.list_shown_verdicts()
     ]
-    return Table(caption, [format_text("message size"), *part.candidates, best], rows)
+    best = [fastest_heading(part)] if compared else []
+    return Table(caption, [format_text("message size"), *part.candidates, *best], rows)
 
 
 def body(view: CampaignView) -> list[Block]:
     """Return what the page shows above the tables."""
-    text = format_text(
-        "Typical value; below it its interval and the range of launches. Bold: fastest, or not distinguishable from it."
-    )
-    return [Hint(f"{text} {outcome_legend(view)}.")]
+    text = format_text("Typical value; below it its interval and the range of launches.")
+    if legend := outcome_legend(view):
+        bold = format_text("Bold: fastest, or not distinguishable from it.")
+        text = f"{text} {bold} {legend}."
+    return [Hint(text)]
 
 
 def note(table: Table) -> str:

@@ -100,7 +100,7 @@ def make_value_tables(part: CampaignView) -> Iterator[Table]:
         for circumstances, rows in cases:
             columns = [*ROW, *(["ring of rank"] if by_edge else []), *HEADS]
             cells = [row(entry, by_edge=by_edge) for entry in rows.iter_rows(named=True)]
-            yield Table(f"{heading(name_of(part), by_edge=by_edge)}: {circumstances}", [*columns], cells)
+            yield Table(f"{heading(name_of(part), by_edge=by_edge)}: {circumstances}", [*columns], cells, wide=True)
 
 
 def groups(part: CampaignView, rings: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
@@ -255,7 +255,7 @@ def shapes(part: CampaignView) -> Iterator[Table]:
         caption = format_text(
             "{name}: shapes of the distributions, of the slowest ring of each round", name=name_of(part)
         )
-        yield Table(caption, [*SHAPES], rows)
+        yield Table(caption, [*SHAPES], rows, wide=True)
 
 
 def shape_row(part: CampaignView, case: Case, name: str) -> list[Cell]:
