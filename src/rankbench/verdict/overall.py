@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD
+from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, trimming
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.looks import ONE_LOOK
 from rankbench.statistics.pairing import pair_logs
@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
     Numbers = NDArray[np.float64]
+
+
+OUTLIER_RANGES, OUTLIER_RATIO = 3.0, 1.5
+"""A log ratio of a block is an outlier if it is farther from the middle three fifths of its case's than three times
+their range and this ratio together."""
 
 
 class Overall(NamedTuple):
@@ -170,14 +175,30 @@ def tabulate_logs(view: CampaignView, base: str, other: str, cases: Sequence[str
 
 
 def tabulate_pairs(pairs: pl.DataFrame, cases: Sequence[str], blocks: pl.Series) -> Numbers:
-    """Return a frame of case, block and log as an array by block and case."""
+    """Return a frame of case, block and log as an array by block and case, outliers drawn in."""
     row = {block: place for place, block in enumerate(blocks.to_list())}
     column = {case: place for place, case in enumerate(cases)}
     table = np.full((max(1, len(row)), len(column)), np.nan)
     for case, block, log in pairs.select("case", "block", "log").iter_rows():
         if case in column:
             table[row[block], column[case]] = log
-    return table
+    return draw_in_outliers(table)
+
+
+def draw_in_outliers(table: Numbers) -> Numbers:
+    """Return the log ratios by block and case with outliers of a case at the limit beyond which they are ones.
+
+    A few launches that the machine disturbed can be thousands of times slower, and would decide a mean over all cases.
+    States of the machine change ratios by less than the limit, and many launches, so that these stay as they are.
+    """
+    known = ~np.isnan(table)
+    enough = known.sum(axis=0) >= trimming.FEWEST
+    drawn = table.copy()
+    if enough.any():
+        low, high = np.nanquantile(table[:, enough], [trimming.SHARE, 1 - trimming.SHARE], axis=0)
+        reach = OUTLIER_RANGES * (high - low) + math.log(OUTLIER_RATIO)
+        drawn[:, enough] = np.clip(table[:, enough], low - reach, high + reach)
+    return drawn
 
 
 def average_logs(table: Numbers, weighed: Numbers) -> Estimate:

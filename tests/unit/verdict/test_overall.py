@@ -1,0 +1,56 @@
+"""The mean over cases is not decided by a few disturbed launches, and counts states of the machine by their share."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from rankbench.verdict.overall import average_logs, draw_in_outliers, tabulate_pairs
+
+BLOCKS = 20
+
+
+def tabulate(logs: list[float]) -> np.ndarray:
+    """Return the table of one case."""
+    frame = pl.DataFrame({"case": ["a"] * len(logs), "block": range(len(logs)), "log": logs})
+    return tabulate_pairs(frame, ["a"], frame["block"])
+
+
+def scatter(count: int = BLOCKS) -> list[float]:
+    """Return log ratios near 1.1 that scatter by 2%."""
+    return [math.log(1.1) + off for off in np.random.default_rng(7).normal(0, 0.02, count).tolist()]
+
+
+def test_ordinary_launches_are_unchanged() -> None:
+    logs = scatter()
+    assert tabulate(logs)[:, 0].tolist() == logs
+
+
+def test_disturbed_launches_do_not_decide() -> None:
+    """Two of twenty launches are 50,000 times slower: without drawing them in the mean ratio would be above 3."""
+    logs = scatter()
+    quiet = average_logs(tabulate(logs), np.ones(1))
+    disturbed = average_logs(tabulate([*logs[2:], math.log(50_000), math.log(50_000)]), np.ones(1))
+    assert math.exp(disturbed.mean) == pytest.approx(math.exp(quiet.mean), rel=0.08)
+    assert disturbed.error > quiet.error
+    assert np.mean([*logs[2:], math.log(50_000), math.log(50_000)]) > math.log(3)
+
+
+@pytest.mark.parametrize("far", [2, 6, 10])
+def test_a_state_of_the_machine_counts_by_its_share(far: int) -> None:
+    logs = [*scatter(BLOCKS - far), *(log + math.log(1.4) for log in scatter(far))]
+    assert tabulate(logs)[:, 0].tolist() == logs
+
+
+def test_directions_are_symmetric_and_gaps_stay() -> None:
+    logs = [*scatter(), 9.0]
+    assert tabulate(logs)[:, 0] == pytest.approx(-tabulate([-log for log in logs])[:, 0])
+    table = np.array([[0.1], [math.nan], [0.2], [0.1], [0.2], [0.1], [9.0]])
+    assert np.isnan(draw_in_outliers(table)[1, 0])
+
+
+def test_of_few_blocks_none_is_an_outlier() -> None:
+    assert tabulate([0.1, 0.1, 0.1, 9.0])[:, 0].tolist() == [0.1, 0.1, 0.1, 9.0]
