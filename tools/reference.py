@@ -58,8 +58,8 @@ Every command with its arguments and options. `rankbench COMMAND --help` prints 
 FINDINGS = """\
 # Findings
 
-Every kind of finding that a report can have: when it is reported, why it matters, and what to do. A finding is reported
-only where launches show it; [What a finding must show](../evidence/findings.md) has the rules and how often they err.
+Every kind of finding that a report can have: what it is, why it matters, and what to do. A finding is reported
+only where launches show it; [What a finding must show](../evidence/findings.md) has the limits and how often they err.
 """
 
 

@@ -178,7 +178,9 @@ blocks = 2
     assert reasons == {("bound", "ok"): "", ("bound (again)", "ok"): "", ("loose", "not-as-asked"): reason}
     assert rows.filter(candidate="loose")["taken"].to_list() == [0]
     shown = run_rankbench("show", str(tmp_path / "results/plan"), home=home)
-    assert f"loose: not-as-asked in 1 ({reason.removeprefix('not as asked: ')})" in " ".join(shown.stdout.split())
+    assert f"loose: not-as-asked in 1 launch ({reason.removeprefix('not as asked: ')})" in " ".join(
+        shown.stdout.split()
+    )
 
 
 # --- moved during a measurement ---------------------------------------------------------------------------------------

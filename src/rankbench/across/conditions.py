@@ -95,7 +95,9 @@ def resolve(campaign: Campaign, wanted: str) -> str:
         return wanted if wanted in names else fitting[0]
     if fitting:
         raise RankbenchError(f"{wanted} fits several candidates: {', '.join(fitting)}; name one of them")
-    raise RankbenchError(f"no candidate {wanted} in campaign {campaign.name}{suggestion(wanted, names)}")
+    near = [name for name in names if wanted and name.startswith(wanted)]
+    hint = f"; did you mean {near[0]}?" if near else suggestion(wanted, names)
+    raise RankbenchError(f"no candidate {wanted} in campaign {campaign.name}{hint}")
 
 
 def candidates(campaign: Campaign) -> list[str]:

@@ -381,7 +381,7 @@ def _fail(ratio: Ratio, threshold: float, finding: Text) -> Ruling:
         least=SMALLEST_P,
         threshold=threshold * 100,
     )
-    advice = say("If this is intended, gate against a newer campaign or raise --threshold.")
+    advice = say("If this is intended, raise --threshold.")
     return Ruling("failed", text, advice, "slower", ratio)
 
 

@@ -35,6 +35,8 @@ class Nightly(NamedTuple):
     """Earlier campaigns."""
     reference: str
     """The candidate that times are divided by; empty: none."""
+    unchecked: int
+    """Cases of the new campaign that the one before it does not have."""
 
 
 def nightly(
@@ -50,19 +52,25 @@ def nightly(
     base = conditions.resolve(campaign, reference) if reference else campaign.baseline
     least = campaign.plan.threshold if base else max(campaign.plan.threshold, gate.UNPAIRED)
     predicted = _predict(stores, base, least if threshold is None else threshold)
-    return Nightly(_checks(stores, base, predicted, least if threshold is None else threshold), len(stores) - 1, base)
+    checks = _checks(stores, base, predicted, least if threshold is None else threshold)
+    before = {case.key for case in stores[-2].campaign.cases}
+    return Nightly(checks, len(stores) - 1, base, sum(case.key not in before for case in campaign.cases))
 
 
 def _before(new: Store, earlier: Sequence[Store], last: int) -> list[Store]:
-    """Return the last campaigns made before the new one, in order of time, and the new one."""
-    moment = trend.parse_created(new.campaign)
+    """Return the last campaigns with cases of the new one made before it, in order of time, and the new one."""
+    moment, cases = trend.parse_created(new.campaign), {case.key for case in new.campaign.cases}
     older = sorted(
-        (store for store in earlier if trend.parse_created(store.campaign) < moment),
+        (
+            store
+            for store in earlier
+            if trend.parse_created(store.campaign) < moment and any(case.key in cases for case in store.campaign.cases)
+        ),
         key=lambda store: trend.parse_created(store.campaign),
     )[-last:]
     if len(older) < FEWEST_PAST:
         raise RankbenchError(
-            f"--history holds {len(older)} campaigns made before {new.campaign.name}; "
+            f"--history has {len(older)} campaigns with cases of {new.campaign.name} and made before it; "
             f"a prediction needs {FEWEST_PAST} or more"
         )
     return [*older, new]

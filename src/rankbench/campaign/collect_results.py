@@ -25,7 +25,7 @@ from rankbench.campaign.batch import (
 from rankbench.campaign.loop import Loop, make_untried, placement_of, replay_store
 from rankbench.campaign.preflight import Refusal
 from rankbench.launch import script
-from rankbench.model import CaseStatus, LaunchStatus, Outcome, RankbenchError, Record, State
+from rankbench.model import NODE_LOST, CaseStatus, LaunchStatus, Outcome, RankbenchError, Record, State
 from rankbench.plan.jobs import NODE
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class Collector(NamedTuple):
         log = launching.tail(attempt.path / "output.log")
         end = self.ending(attempt, request, log)
         if lost := read_lost_nodes(attempt.path):
-            end = end._replace(reason=f"{end.reason}; no answer from {lost}")
+            end = end._replace(reason=f"{end.reason}; {NODE_LOST} {lost}")
         if wrong := doctor.check_library(request.library, end.stream):
             end = exit_causes.LaunchExit(LaunchStatus.REFUSED, wrong, attempt.ending.outcome, exit_causes.EMPTY)
         nodes = (attempt.path / "nodes").read_text(encoding="utf-8").split()

@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
     from rankbench.campaign.foreign import Programs
     from rankbench.campaign.preparation import PreparedCampaign
+    from rankbench.language import Text
     from rankbench.launch.resources import Amounts
-    from rankbench.model import Campaign, Candidate, Look, Placement, State
+    from rankbench.model import Campaign, Candidate, Look, Placement, State, Stop
     from rankbench.store import Store
 
 LOOK_S = 1.0
@@ -357,7 +358,13 @@ def run(prepared: PreparedCampaign, decide: Decide, watch: Watch) -> Decision:
             if decision.stop:
                 return decision
         loop.run_block(block)
-    return Decision(stop=True, reason=say("the plan's {n:count block} {n:of is|are} done", n=stop.blocks_max))
+    return Decision(stop=True, reason=say_all_done(stop))
+
+
+def say_all_done(stop: Stop) -> Text:
+    """Return why a campaign ends after its last block: the plan's, or that of `--more`."""
+    whose = "all {n:count block} {n:of is|are} done" if stop.past else "the plan's {n:count block} {n:of is|are} done"
+    return say(whose, n=stop.blocks_max)
 
 
 def can_interleave(

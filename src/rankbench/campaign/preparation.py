@@ -155,7 +155,9 @@ def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> Prepar
                 f"{request.folder}: {receipt.library} or rankbench itself has changed since this campaign began; "
                 "start another: --name NAME"
             )
-    show(f"continuing {request.folder}: {len(opened.launches())} launches are stored, none is repeated")
+    number = len(opened.launches())
+    stored = "1 launch is" if number == 1 else f"{number} launches are"
+    show(f"continuing {request.folder}: {stored} stored, none is repeated")
     if request.plan.calls != record.plan.calls:
         description = foreign.add_operations(build.describe(next(iter(builds.values()))), request.plan)
         for note in plan.check_calls(request.plan, description, record.cases):

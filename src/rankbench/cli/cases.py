@@ -40,7 +40,7 @@ def choose_cases(cases: list[Case], operations: str = "", forms: str = "", sizes
     ):
         for name in set(wanted) - set(has):
             similar = suggestion("" if what == "sizes" else name, dict.fromkeys(has))  # Similar digits mean nothing.
-            raise RankbenchError(f"--{what} {name}: not in this campaign{similar}")
+            raise RankbenchError(f"--{what} {name}: not measured{similar}")
     selection = [case for case in cases if case.operation in (names or [case.operation])]
     selection = [case for case in selection if case.form in (types or [case.form])]
     if cases and not selection:

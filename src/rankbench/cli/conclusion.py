@@ -23,7 +23,7 @@ from rankbench.cli.display import (
     spell_count,
 )
 from rankbench.language import render
-from rankbench.model import BROKEN, LaunchStatus
+from rankbench.model import BROKEN, NODE_LOST, LaunchStatus
 from rankbench.quantities import format_clock
 from rankbench.report.overview import ROWS, overview
 from rankbench.statistics import deciding
@@ -39,8 +39,8 @@ FEWEST_ROWS, OTHER_LINES = 4, 20
 """Least rows of cases, and lines of other output, so that the answer stays visible on the terminal."""
 
 
-def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bool = False) -> None:
-    """Print why the campaign ended, its answer, its values and the next commands.
+def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bool = False) -> bool:
+    """Print why the campaign ended, its answer, its values and the next commands; return whether candidates failed.
 
     `command` runs the campaign; without it more cannot be measured from here.
     """
@@ -54,7 +54,8 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     if without:
         counts = ", ".join(f"{count} {status}" for status, count in without.items())
         print_text(f"without values: {counts}; the report lists them")
-    for failure in list_failures(store):
+    failures = list_failures(store)
+    for failure in failures:
         print_text(failure)
     print_text("")
     for line in answer(verdict, verbose=verbose):
@@ -72,6 +73,7 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     if counted := count_findings(verdict, store.folder):
         print_text(f"findings: {counted}")
     print_text(f"next: rankbench report {shlex.quote(str(store.folder))}")
+    return bool(failures)
 
 
 def forecast_decisions(store: Store, verdict: Verdict, command: str) -> str:
@@ -98,13 +100,18 @@ def forecast_decisions(store: Store, verdict: Verdict, command: str) -> str:
 
 
 def list_failures(store: Store) -> list[str]:
-    """Return a line for each candidate that could not be measured, crashed, hung, failed or delivered wrong data."""
-    rows = store.cases().filter(pl.col("status").is_in(BROKEN))
+    """Return a line for each candidate that could not be measured, crashed, hung, failed or delivered wrong data.
+
+    Candidates are not responsible for lost nodes.
+    """
+    launches = [launch for launch in store.launches() if NODE_LOST not in launch.reason]
+    rows = store.cases().filter(pl.col("launch").is_in([launch.number for launch in launches]))
+    with_rows = set(rows["launch"])  # Others were repeated alone.
+    rows = rows.filter(pl.col("status").is_in(BROKEN))
     counts = rows.group_by("candidate", "status").len().sort("candidate", "status").iter_rows()
-    with_rows = set(store.cases()["launch"])  # The others were repeated alone.
     refused = {
         f"{launch.candidate}: could not be measured on {launch.placement}": launch.reason
-        for launch in store.launches()
+        for launch in launches
         if launch.status == LaunchStatus.REFUSED and launch.number in with_rows
     }
     return [

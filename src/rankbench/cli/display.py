@@ -155,13 +155,18 @@ def show_command(folder: Path | None) -> str:
 
 
 def count_findings(verdict: Verdict, folder: Path | None) -> str:
-    """Return how many findings of each severity there are, and where their texts are; empty if there are none.
+    """Return how many findings of each severity there are, of how many kinds, each of which is one text, and where
+    the texts are; empty if there are none.
 
     Without a folder the command names none: it shows the newest campaign.
     """
+    from rankbench.verdict.joining import group_findings
+
     counts = Counter(str(finding.severity) for finding in verdict.findings)
     parts = [f"{counts[name]} {name}{'s' * (counts[name] > 1)}" for name in GRAVEST_FIRST if counts[name]]
-    return f"{', '.join(parts)}; in the report, or here: {show_command(folder)} -v" if parts else ""
+    kinds = len(group_findings(verdict.findings))
+    of_kinds = f" of {spell_count(kinds, 'kind')}" if kinds < len(verdict.findings) else ""
+    return f"{', '.join(parts)}{of_kinds}; in the report, or here: {show_command(folder)} -v" if parts else ""
 
 
 def spread_lines(text: str) -> None:
@@ -203,7 +208,7 @@ def split_name(name: str) -> str:
 
 def fill_table(content: Content, *, details: bool = False) -> Table:
     """Return a table of a report for the terminal, with or without details; columns of words are left-aligned."""
-    table = plain_table(*content.columns, words=find_words(content))
+    table = plain_table(*(re.sub(r"-(?=\d)", "\n", title) for title in content.columns), words=find_words(content))
     for row in content.rows:
         below = [f"\n{cell.detail}" if details and cell.detail else "" for cell in row]
         table.add_row(*(Text.assemble(cell.text, (more, "dim")) for cell, more in zip(row, below, strict=True)))
@@ -229,6 +234,12 @@ def show_overview(content: Content) -> None:
     console.print(table)
     if content.caption:
         print_text(content.caption)
+
+
+def name_block(record: Campaign, number: int) -> str:
+    """Return a block with the bounds on blocks: `block 3 of 5`, `block 6 (5 to 30 planned)`."""
+    bounds = spell_blocks(record)
+    return f"block {number} of {bounds}" if bounds.isdigit() else f"block {number} ({bounds} planned)"
 
 
 def spell_blocks(record: Campaign) -> str:

@@ -13,7 +13,7 @@ from rankbench.campaign import Decision, Progress, collect_results
 from rankbench.campaign.progress import list_failures
 from rankbench.campaign.spending import total_duration_s
 from rankbench.cli.campaigns import collect_job
-from rankbench.cli.display import columns, console, print_text, spell_blocks, spell_count
+from rankbench.cli.display import columns, console, name_block, print_text, spell_blocks, spell_count
 from rankbench.language import render
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.script import FOLDER, LOG
@@ -91,7 +91,8 @@ def follow(opened: Store) -> None:
     ):
         from rankbench.cli.conclusion import conclude  # Evaluating is not part of waiting for the job.
 
-        conclude(opened, decision)
+        if conclude(opened, decision):
+            raise typer.Exit(1)
         return
     show_status(opened)
     print_job(opened, decision)
@@ -115,9 +116,7 @@ def print_news(opened: Store, state: str, text: str, launch_count: int) -> tuple
     for launch in launches[launch_count:]:
         end = ", ".join(flawed.get(launch.number, [])) if launch.status == LaunchStatus.OK else ""
         end = end or launch.status if launch.status == LaunchStatus.OK else f"{launch.status}: {launch.reason}"
-        print_text(
-            f"block {launch.block} of {spell_blocks(opened.campaign)}: {launch.candidate} on {launch.placement}: {end}"
-        )
+        print_text(f"{name_block(opened.campaign, launch.block)}: {launch.candidate} on {launch.placement}: {end}")
     return state, len(launches)
 
 
@@ -153,7 +152,7 @@ def show_status(opened: Store) -> None:
     console.print(Text(f"{record.name}: {record.plan.question}", style="bold"), soft_wrap=True)
     print_text(
         f"{spell_count(len(launches), 'launch')} in {spell_count(len({launch.block for launch in launches}), 'block')} "
-        f"of {spell_blocks(record)}; they took {format_clock(total_duration_s(launches))}"
+        f"({spell_blocks(record)} planned); they took {format_clock(total_duration_s(launches))}"
     )
     console.print()
     console.print(make_table(opened), markup=False)

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench.campaign import Progress
-from rankbench.cli.display import console, print_text, spell_blocks, spell_count, split_name
+from rankbench.cli.display import console, name_block, print_text, spell_blocks, spell_count, split_name
 from rankbench.language import render
 from rankbench.model import BROKEN, LaunchStatus
 from rankbench.quantities import format_clock
@@ -73,12 +73,14 @@ class DisplayedProgress(Progress):
 class Lines(Progress):
     """Progress for logs and pipes: one line per launch."""
 
+    last_reason = ""
+
     def on_end(self, launch: Launch, results: Sequence[CaseResult]) -> None:
         """Print how a launch ended."""
         before = len(self.failures)
         super().on_end(launch, results)
         print_text(
-            f"block {launch.block} of {spell_blocks(self.campaign)}: {launch.candidate} on {launch.placement}: "
+            f"{name_block(self.campaign, launch.block)}: {launch.candidate} on {launch.placement}: "
             f"{spell_count(len(results), 'case')} in {launch.duration_s:.1f} s{end(launch, results)}"
         )
         for failure in self.failures[before:]:
@@ -90,9 +92,12 @@ class Lines(Progress):
         print_text(f"note: {note}")
 
     def on_decision(self, decision: Decision) -> None:
-        """Print why another block follows, or none."""
+        """Print why another block follows, once; the conclusion says why none does."""
         super().on_decision(decision)
-        print_text(render(decision.reason))
+        reason = "" if decision.stop else render(decision.reason)
+        if reason and reason != self.last_reason:
+            print_text(reason)
+        self.last_reason = reason
 
 
 def end(launch: Launch, results: Sequence[CaseResult]) -> str:

@@ -33,7 +33,7 @@ def decide(plan: Plan, evaluate: Callable[[], CampaignView], block_s: Sequence[f
     rule = stop_rules.find_rule(name)
     later = [number for number in list_looks(plan.stop) if number > len(block_s)]
     if rule.LOOKS and len(block_s) not in list_looks(plan.stop) and later:
-        return Decision(stop=False, reason=say("the next look is after block {n}", n=later[0]))
+        return Decision(stop=False, reason=say("results are analysed next after block {n}", n=later[0]))
     return cast("Decision", rule.decide(Progress(plan, evaluate, block_s), amount))
 
 

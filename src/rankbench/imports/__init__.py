@@ -462,7 +462,7 @@ def make_campaign(
 ) -> Campaign:
     """Return the record of an imported campaign."""
     labels = list(dict.fromkeys(part.label for part in parts))
-    cases = list({row.case.key: row.case for case_results in rows for row in case_results}.values())
+    cases = order_cases(row.case for case_results in rows for row in case_results)
     starts = sorted({case.start for case in cases})
     return Campaign(
         format=store.FORMAT,
@@ -483,6 +483,15 @@ def make_campaign(
         starts=[Start(name=start, help=STARTS[start]) for start in starts],
         imported=[file.record for file in files],
     )
+
+
+def order_cases(cases: Iterable[Case]) -> list[Case]:
+    """Return the cases, each once, by line in the order of the files and by size within a line."""
+    by_key = {case.key: case for case in cases}
+    lines: dict[str, list[Case]] = {}
+    for case in by_key.values():
+        lines.setdefault(msgspec.structs.replace(case, size_bytes=0).key, []).append(case)
+    return [case for line in lines.values() for case in sorted(line, key=lambda case: case.size_bytes)]
 
 
 def make_library(label: str) -> Library:

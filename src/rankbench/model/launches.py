@@ -41,6 +41,8 @@ LATE_START = "late-start"
 """The `cause` of a case refused because no round began in time on all ranks."""
 BROKEN = (CaseStatus.CRASHED, CaseStatus.HUNG, CaseStatus.FAILED, CaseStatus.WRONG_DATA)
 """Statuses caused by the library, not by the machine or the plan."""
+NODE_LOST = "no answer from"
+"""In the reason of a launch of which a node was lost."""
 
 
 class RankFact(Record, frozen=True):

@@ -166,7 +166,9 @@ def find_line(text: str, place: str) -> int:
             path = ".".join(part for part in (table, _strip_quotes(assignment[1])) if part)
         else:
             continue
-        if len(path) > len(nearest) and (place == path or place.startswith((f"{path}.", f"{path}["))):
+        if len(path) > len(nearest) and (
+            place == path or place.startswith((f"{path}.", f"{path}[")) or path.startswith(f"{place}[")
+        ):
             nearest, line_number = path, number
     return line_number
 

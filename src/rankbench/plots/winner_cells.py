@@ -55,7 +55,7 @@ def fold_label(line: str) -> str:
 def cell(verdict: CaseVerdict, letters: dict[str, str], view: CampaignView) -> Row:
     """Return one cell: its position, its fill, and its label in one or two lines."""
     case, winners = verdict.case, verdict.winners
-    single = len(winners) == 1
+    single = len(winners) == 1 < len(verdict.ranking)
     decided = verdict.margin > 1 and not verdict.differs
     mark = (
         format_levels(verdict, letters)

@@ -40,7 +40,7 @@ def heading(history: History) -> str:
 def make_table(history: History) -> Table:
     """Return one row per case and candidate: at first, at last, the ratio of the two, and a bar for each campaign."""
     rows = []
-    for column in history.series:
+    for column in (column for column in history.series if len(column.points) > 1):
         measure, first, last = history.measure(column.case), column.points[0], column.points[-1]
         ratio = format_ratio(last.typical_ns / first.typical_ns)
         values = (measure.format(first.typical_ns), measure.format(last.typical_ns), ratio, bars(history, column))

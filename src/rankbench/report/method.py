@@ -56,8 +56,9 @@ def _describe_measuring(view: CampaignView) -> Iterator[tuple[str, str]]:
 def _stop_rule(view: CampaignView) -> str:
     """Return the rule that ended the campaign, and how many blocks it could choose from."""
     stop = view.campaign.plan.stop
+    if stop.blocks_min == stop.blocks_max:
+        return format_text("The plan asked for {n:count block}.", n=stop.blocks_max)
     bounds = format_text("{least} to {most}", least=stop.blocks_min, most=stop.blocks_max)
-    bounds = bounds if stop.blocks_min < stop.blocks_max else str(stop.blocks_max)
     drop = format_text(" Candidates left the cases that they could no longer win.") if stop.drop else ""
     return format_text('The plan asked for {bounds} blocks, until "{rule}".', bounds=bounds, rule=stop.until) + drop
 
@@ -116,10 +117,10 @@ def _describe_judging(view: CampaignView) -> Iterator[tuple[str, str]]:
     yield (
         format_text("Typical value"),
         format_text(
-            "The median over launches of each launch's {estimator}{meaning}. Its interval covers the median with a "
-            "probability of {percent:g}% or more: it goes from one launch's value to another's, so that only some "
-            "probabilities are possible; each table gives its own. The launch is the unit of replication, since "
-            "samples of one launch resemble each other.",
+            "The median over launches of each launch's {estimator}{meaning}. Its interval goes from one launch's value "
+            "to another's. It covers the median with a probability of {percent:g}% or more; few launches do not reach "
+            "that, and the heading of the table then has their probability. The launch is the unit of replication, "
+            "since samples of one launch resemble each other.",
             estimator=plan.estimator,
             meaning=meaning or "",
             percent=100 * plan.confidence,
@@ -131,7 +132,8 @@ def _describe_judging(view: CampaignView) -> Iterator[tuple[str, str]]:
             "Candidates are compared by the ratio of their times, paired within blocks. There are three outcomes. One "
             "is faster: the test is whether the ratio is beyond {percent:g}%, with p-values adjusted over all "
             "comparisons (Benjamini and Hochberg) and for interim looks. They are equivalent (=): the interval of the "
-            "ratio is within {percent:g}%. Or it is undecided (~).",
+            "ratio is within {percent:g}%. Or it is undecided (~). Where the largest of many ratios is named, its "
+            "interval is wider, because it was chosen.",
             percent=100.0 * plan.threshold,
         ),
     )

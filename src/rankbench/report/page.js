@@ -46,6 +46,8 @@ window.addEventListener("hashchange", follow);
 document.addEventListener("click", (event) => {
   const link = event.target.closest('a[href^="#"]');
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const finding = link.getAttribute("href").match(/^#(finding-\d+)$/);
+  if (finding) document.querySelector(`#${finding[1]} > details`).open = true;
   const state = read();
   if (!FIELDS.some((name) => state[name])) return;
   event.preventDefault();

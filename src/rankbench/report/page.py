@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from datetime import datetime, timedelta
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,6 +27,7 @@ from rankbench.quantities import format_duration, format_size, format_whole
 from rankbench.report import foreign_tables, packing, tables, two_campaigns
 from rankbench.report.evidence import SHOWN, list_evidence, list_groups
 from rankbench.report.method import paragraphs
+from rankbench.statistics import FEWEST_BLOCKS
 from rankbench.verdict import case_labels
 from rankbench.verdict import findings as verdict_findings
 from rankbench.verdict.view import SCOPES
@@ -121,13 +123,13 @@ def contents(view: CampaignView) -> dict[str, Any]:
         "alone": [line for group in view.verdict.groups if len(group.lines) == 1 for line in group.lines],
         "figures": key_figures(view),
         "alarms": false_alarms(view),
+        "control_judged": max((each.blocks for each in view.verdict.control), default=0) >= FEWEST_BLOCKS,
         "method": paragraphs(view),
         "names": names,
         "legend": legend(view),
         "signs": winner_cells.explain_signs(winner_cells.list_shown(view)),
         "findings": findings(view),
-        "warnings": sum(finding.severity != "note" for finding in view.verdict.findings),
-        "remarks": sum(finding.severity == "note" for finding in view.verdict.findings),
+        "counted_findings": count_findings(view.verdict.findings),
         "period": period(view),
         "maps": maps(view),
         "lines": {key: line_of(part) for key, part in view.parts("line")},
@@ -171,15 +173,18 @@ def changes(comparison: CampaignPair) -> dict[str, Any]:
     present = {verdict.case.key: verdict for verdict in comparison.now.list_shown_verdicts()}
     renamed = {match.old: match.new for match in comparison.comparison.matches}
     table = two_campaigns.make_table(comparison)
-    rows = []
+    changed: list[list[tables.Cell]] = []
+    unchanged: list[list[tables.Cell]] = []
     for row, change in zip(table.rows, comparison.comparison.changes, strict=True):
         before, now = past.get(change.case), present.get(change.case)
         winners = [tables.Cell(tables.winner(verdict) if verdict else "") for verdict in (before, now)]
         words = two_campaigns.describe_change(change, before, now, renamed)
-        rows.append([tables.Cell(row[0].text, case=change.case), *row[1:], *winners, tables.Cell(words)])
+        cells = [tables.Cell(row[0].text, case=change.case), *row[1:], *winners, tables.Cell(words)]
+        (changed if change.different or words else unchanged).append(cells)
     columns = [*table.columns, format_text("fastest then"), format_text("fastest now"), format_text("change")]
     return {
-        "table": tables.Table(table.caption, columns, rows),
+        "changed": tables.Table(table.caption, columns, changed),
+        "unchanged": tables.Table(table.caption, columns, unchanged),
         "explanation": two_campaigns.explain_table(comparison.comparison),
         "sentences": list(two_campaigns.list_lines(comparison.comparison)),
     }
@@ -360,9 +365,18 @@ def compare_effort(view: CampaignView) -> dict[str, str]:
     return {title: f"{1 - measured / all_of_it:.0%}"}
 
 
+def count_findings(all_findings: Iterable[Finding]) -> str:
+    """Return how many findings of each severity there are, the most severe first."""
+    counts = Counter(str(finding.severity) for finding in all_findings)
+    names = [name for name in SEVERITIES if counts[name]]
+    return ", ".join(format_text(f"{{n:count {name}}}", n=counts[name]) for name in names)
+
+
 def false_alarms(view: CampaignView) -> str:
     """Return how many of the A/A comparisons were false alarms."""
     control = view.verdict.control
+    if max((comparison.blocks for comparison in control), default=0) < FEWEST_BLOCKS:
+        return format_text("too few blocks")
     return format_text("{n} of {all}", n=sum(comparison.different for comparison in control), all=len(control))
 
 

@@ -32,10 +32,15 @@ def heading(now: CampaignComparison) -> str:
     return format_text(
         "{new} ({new_date}) over {old} ({old_date}): times of unpaired launches",
         new=now.new,
-        new_date=now.new_created[:10],
+        new_date=format_date(now.new_created),
         old=now.old,
-        old_date=now.old_created[:10],
+        old_date=format_date(now.old_created),
     )
+
+
+def format_date(created: str) -> str:
+    """Return date and time of day of a campaign's beginning: `2026-11-24 16:05`."""
+    return created[:16].replace("T", " ")
 
 
 def explain_table(now: CampaignComparison) -> str:

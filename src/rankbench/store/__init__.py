@@ -243,7 +243,20 @@ def _elsewhere(folder: Path) -> str:
 
 
 def _last_begun(records: Sequence[Path]) -> Path:
-    return max(records, key=lambda path: path.stat().st_mtime).parent
+    """Return the folder of the campaign that began last; that of a damaged record is not known."""
+    return max(records, key=lambda path: (_read_created(path), path.stat().st_mtime)).parent
+
+
+def _read_created(path: Path) -> str:
+    with contextlib.suppress(msgspec.MsgspecError, OSError):
+        return msgspec.json.decode(path.read_bytes(), type=_CreatedField).created
+    return ""
+
+
+class _CreatedField(msgspec.Struct):
+    """The field that says when a campaign began, ISO 8601, UTC."""
+
+    created: str
 
 
 class _FormatField(msgspec.Struct):

@@ -155,7 +155,9 @@ def _explain_exclusion(summary: Summary) -> Text:
     """Return why a candidate is not ranked."""
     statuses = [
         say(
-            "{status} in {n} ({why})" if status == CaseStatus.NOT_AS_ASKED else "{status} in {n}",
+            "{status} in {n:count launch} ({why})"
+            if status == CaseStatus.NOT_AS_ASKED
+            else "{status} in {n:count launch}",
             status=status,
             n=count,
             why=summary.elsewhere,

@@ -10,6 +10,7 @@ from rankbench.language import Text, Words, end_sentence, list_parts, say, sente
 from rankbench.model import BROKEN, CaseStatus, Claim
 from rankbench.statistics import CONFIDENCE, distributions
 from rankbench.verdict import mix
+from rankbench.verdict.cuts import find_cut
 from rankbench.verdict.extremes import Extremes, decide_selected, format_decision
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.overall import compare_overall, find_answer, select_compared
@@ -72,9 +73,15 @@ def _claim_fastest(view: CampaignView, best: str, answer: Answer | None, judged:
         yield from _claim_baseline_counts(view, base, judged)
         yield from _claim_distances(view, base, judged)
         return
-    yield from claim_short_answer(view, answer, judged)
+    parts = find_cut(view, answer, find_penalty(view)) if answer else None
+    yield from claim_short_answer(view, answer, judged, parts)
     yield from _claim_nodes(view, judged)
-    yield from _claim_exceptions(view, best, set(_list_keys(judged)))
+    if parts:
+        for part in parts:
+            yield from _claim_exceptions(view, part.fastest, set(part.cases))
+        return
+    for name in [best, *(answer.equivalent if answer else [])]:
+        yield from _claim_exceptions(view, name, set(_list_keys(judged)))
 
 
 def _claim_baseline_counts(view: CampaignView, base: str, judged: list[CaseVerdict]) -> Iterator[Claim]:
@@ -262,7 +269,7 @@ def _claim_exceptions(view: CampaignView, best: str, judged: set[str]) -> Iterat
         yield Claim(text=text, cases=_list_keys(verdicts), outcome=view.outcome(_list_keys(verdicts)))
     if len(runs) > MOST_EXCEPTIONS:
         rest = [verdict for run in runs[MOST_EXCEPTIONS:] for verdict in run[0]]
-        text = say("Another candidate is faster by less in {n:count more case}.", n=len(rest))
+        text = say("In {n:count more case}, another candidate is faster than {best} by less.", n=len(rest), best=best)
         yield Claim(text=text, cases=_list_keys(rest))
 
 

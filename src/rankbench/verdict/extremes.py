@@ -50,11 +50,11 @@ def decide_selected(view: CampaignView, comparison: Comparison, among: int) -> D
 
 
 def format_decision(decision: Decision) -> Text:
-    """Return a ratio with its interval: `1.31× (1.25× to 1.38×)`."""
+    """Return a ratio with its interval: `1.31× (1.25× to 1.38×)`; one that contains 1 says nothing of the ratio."""
     return say(
         "{ratio:ratio} ({low:ratio} to {high:ratio})"
-        if math.isfinite(decision.high)
-        else "{ratio:ratio} (no interval)",
+        if math.isfinite(decision.high) and not decision.low <= 1 <= decision.high
+        else "{ratio:ratio} (too few launches for an interval)",
         ratio=decision.ratio,
         low=decision.low,
         high=decision.high,

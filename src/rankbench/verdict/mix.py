@@ -134,7 +134,9 @@ def choose_line(view: CampaignView, call: Calls, placement: str) -> list[Case]:
 
 
 def make_part(call: Calls, cases: Sequence[Case]) -> Part:
-    """Return what represents a call among cases of rising size."""
+    """Return what represents a call among cases of rising size; a call without a message has size 0."""
+    if not cases[-1].size_bytes:
+        return Part(msgspec.structs.replace(call, size_bytes=0), [(cases[-1], 1.0)])
     below = [case for case in cases if case.size_bytes <= call.size_bytes]
     above = [case for case in cases if case.size_bytes >= call.size_bytes]
     if not below:
@@ -196,7 +198,7 @@ def fit_times(view: CampaignView, parts: Sequence[Part], times: dict[str, list[f
     candidate's time is the mean (of logarithms) of those that its ratios to all of them imply.
     """
     fitted: dict[str, list[float]] = {name: [] for name in times}
-    for place, part in enumerate(parts):
+    for place, part in enumerate(parts if times else ()):
         level = statistics.fmean(math.log(time[place]) for time in times.values())
         for name, numbers in fitted.items():
             numbers.append(math.exp(level + statistics.fmean(find_log_ratio(view, part, base, name) for base in times)))
@@ -312,7 +314,7 @@ def describe_mix(view: CampaignView, mix: Mix) -> Iterator[Text]:
     elif guess := explain_guess(mix):
         yield guess
     else:
-        yield from describe_answer(mix, several=several)
+        yield from describe_answer(mix, view.campaign.plan.threshold, several=several)
         yield describe_main_calls(mix)
         yield from describe_unmeasured(mix)
     if mix.missing:
@@ -328,23 +330,30 @@ def describe_mix(view: CampaignView, mix: Mix) -> Iterator[Text]:
         yield say("{name} has no value for {call} and is not included.", name=name, call=call)
 
 
-def describe_answer(mix: Mix, *, several: bool) -> Iterator[Text]:
-    """Say who is best and how the others compare, with the placement if there are several."""
+def describe_answer(mix: Mix, within: float, *, several: bool) -> Iterator[Text]:
+    """Say who is best and how the others compare, with the placement if there are several.
+
+    Args:
+        mix: the totals.
+        within: the practical threshold.
+        several: whether the campaign has several placements.
+    """
     best, *others = mix.standings
     level = [other.candidate for other in others if not other.different]
     behind = [other for other in others if other.different]
-    fastest = say(
-        "For these calls at {placement}, {name} has the lowest total: {total}"
-        if several
-        else "For these calls, {name} has the lowest total: {total}",
-        placement=mix.placement,
+    what = say("these calls at {placement}", placement=mix.placement) if several else say("these calls")
+    yield say(
+        "No clear winner for {what}: {name} ({total}) is not shown to be more than {within:.0%} faster than "
+        "{level:and}."
+        if level
+        else "For {what}, {name} has the lowest total: {total}."
+        if others
+        else "For {what}, {name} needs {total}.",
+        what=what,
         name=best.candidate,
         total=describe_total(mix),
-    )
-    yield (
-        say("{fastest}; not distinguishable from {level:and}.", fastest=fastest, level=level)
-        if level
-        else end_sentence(fastest)
+        within=within,
+        level=level,
     )
     if behind:
         ratios = [
@@ -396,8 +405,8 @@ def explain_guess(mix: Mix) -> Text:
     by_name = {
         standing.candidate: sum(mix.shares[standing.candidate, place] for place in far) for standing in mix.standings
     }
-    name = max(by_name, key=lambda candidate: by_name[candidate])
-    if by_name[name] <= MOST_GUESSED:
+    name = max(by_name, key=lambda candidate: by_name[candidate], default="")
+    if by_name.get(name, 0.0) <= MOST_GUESSED:
         return NOTHING
     far.sort(key=lambda place: -mix.shares[name, place])
     return say(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import Text, Words, say, sentences
 from rankbench.model import Claim
-from rankbench.verdict.cuts import find_cut
 from rankbench.verdict.extremes import Extremes, decide_selected
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.mix import name_call, sum_mixes
@@ -25,15 +24,17 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 
-def claim_short_answer(view: CampaignView, answer: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:
+def claim_short_answer(
+    view: CampaignView, answer: Answer | None, judged: list[CaseVerdict], parts: tuple[Part, Part] | None
+) -> Iterator[Claim]:
     """Yield the sentences of the cases that are compared; at most six of them are brief."""
     wins = Counter(verdict.winners[0] for verdict in judged if len(verdict.winners) == 1)
     if not answer:
         yield Claim(text=say("No clear winner overall: too few values to compare."), cases=[], brief=True)
-        yield _claim_wins(view, judged, wins)
+        yield _claim_wins(view, judged)
         return
     penalty = find_penalty(view)
-    parts, both = find_cut(view, answer, penalty), compare_states(view, answer, penalty)
+    both = compare_states(view, answer, penalty)
     first = max(wins, key=lambda name: wins[name], default="") if wins else ""
     most = wins[answer.best] == wins[first] > 0 and list(wins.values()).count(wins[first]) == 1
     sure = most and not parts and not any(ratio.low < 1 for state in both for ratio in state.ratios.values())
@@ -45,8 +46,9 @@ def claim_short_answer(view: CampaignView, answer: Answer | None, judged: list[C
     yield _claim_rivals(view, answer)
     for state in both:
         yield Claim(text=_describe_state(view, state), cases=answer.cases, brief=True)
-    yield _claim_wins(view, judged, wins)
-    yield from _claim_worst(view, answer, judged)
+    if len(judged) > 1:
+        yield _claim_wins(view, judged, parts)
+        yield from _claim_worst(view, answer, judged)
 
 
 def _claim_first(view: CampaignView, answer: Answer, judged: list[CaseVerdict], *, recommended: bool) -> Claim:
@@ -60,12 +62,15 @@ def _claim_first(view: CampaignView, answer: Answer, judged: list[CaseVerdict], 
     elif answer.equivalent:
         names = [name for name in view.candidates if name in {answer.best, *answer.equivalent}]
         text = say("{names:and} are equivalent within {within:.0%} {over}.", names=names, over=over, within=within)
+    elif recommended and len(judged) == 1:
+        text = say("Use {best}: fastest in the only case.", best=answer.best)
     elif recommended:
         text = say("Use {best}: lowest overall time {over}.", best=answer.best, over=over)
     else:
         text = say("{best} has the lowest overall time {over}.", best=answer.best, over=over)
     keys = [verdict.case.key for verdict in judged if verdict.winners == [answer.best]]
-    return Claim(text=text, cases=keys, brief=True, outcome=view.outcome(keys))
+    evidence = answer.cases if answer.open or answer.equivalent else keys
+    return Claim(text=text, cases=evidence, brief=True, outcome=view.outcome(keys))
 
 
 def _describe_cases(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Text:
@@ -206,7 +211,7 @@ def describe_worst(view: CampaignView, key: str, fastest: str, name: str, among:
     """Return the ratio of a candidate to the fastest of a case, selected among so many, with its interval; the case."""
     decision = decide_selected(view, view.comparisons[key, fastest, name], among)
     return say(
-        "{ratio:ratio} ({low:ratio} to {high:ratio}: {case})",
+        "{ratio:ratio} ({low:ratio} to {high:ratio}: {case})" if decision.low > 1 else "{ratio:ratio} ({case})",
         ratio=decision.ratio,
         low=decision.low,
         high=decision.high,
@@ -214,8 +219,35 @@ def describe_worst(view: CampaignView, key: str, fastest: str, name: str, among:
     )
 
 
-def _claim_wins(view: CampaignView, judged: list[CaseVerdict], wins: Counter[str]) -> Claim:
-    """Say how many cases each candidate wins alone, and how many have no single winner, all cases in total."""
+def _claim_wins(view: CampaignView, judged: list[CaseVerdict], parts: tuple[Part, Part] | None = None) -> Claim:
+    """Say how many cases each candidate wins alone, and how many have no single winner, all cases in total.
+
+    Where the answer depends on the size, the cases of each part are counted.
+    """
+    keys = [verdict.case.key for verdict in judged if len(verdict.winners) == 1]
+    if parts:
+        texts = ("up to {size:size} {counts:,} (of {n})", "from {size:size} {counts:,} (of {n})")
+        inside = [[verdict for verdict in judged if verdict.case.key in part.cases] for part in parts]
+        sides = [
+            say(text, size=part.size_bytes, counts=_count_wins(view, verdicts, all_names=False), n=len(verdicts))
+            for text, part, verdicts in zip(texts, parts, inside, strict=True)
+        ]
+        if rest := [verdict for verdict in judged if not any(verdict.case.key in part.cases for part in parts)]:
+            sides.append(
+                say("without a size {counts:,} (of {n})", counts=_count_wins(view, rest, all_names=False), n=len(rest))
+            )
+        text = say("Fastest in single cases: {sides:;}.", sides=sides)
+    else:
+        counts = _count_wins(view, judged, all_names=True)
+        text = say("Fastest in single cases: {counts:,} (of {n:count case}).", counts=counts, n=len(judged))
+    return Claim(text=text, cases=keys, brief=True, outcome=view.outcome(keys))
+
+
+def _count_wins(view: CampaignView, judged: list[CaseVerdict], *, all_names: bool) -> list[Text]:
+    """Return the number of cases that each candidate wins alone, with `all_names` also of candidates that win none, and
+    the number of those without a single winner.
+    """
+    wins = Counter(verdict.winners[0] for verdict in judged if len(verdict.winners) == 1)
     others = [verdict for verdict in judged if len(verdict.winners) != 1]
     unlike = [other for other in others if other.answered and not other.decided]
     partly = [other for other in others if other.decided_at and not other.answered]
@@ -226,14 +258,8 @@ def _claim_wins(view: CampaignView, judged: list[CaseVerdict], wins: Counter[str
         say("decided only near or only far"): len(partly),
         say("undecided"): sum(not other.answered and not other.decided_at for other in others),
     }
-    text = say(
-        "Fastest in single cases: {counts:,} (of {n:count case}).",
-        counts=[
-            say("{name} {number}", name=name, number=number)
-            for name, number in counts.items()
-            if number or name in view.candidates
-        ],
-        n=len(judged),
-    )
-    keys = [verdict.case.key for verdict in judged if len(verdict.winners) == 1]
-    return Claim(text=text, cases=keys, brief=True, outcome=view.outcome(keys))
+    return [
+        say("{name} {number}", name=name, number=number)
+        for name, number in counts.items()
+        if number or (all_names and name in view.candidates)
+    ]

@@ -9,7 +9,7 @@ from fakes.campaigns import Truth, make_campaign
 
 from rankbench.cli.commands.advise import advise
 from rankbench.cli.display import console
-from rankbench.model import RankbenchError
+from rankbench.model import CaseStatus, RankbenchError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,9 +42,24 @@ def test_calls_are_summed_and_candidates_compared(campaign_store: Store, capsys:
     assert "No recommendation: " in out
     assert 'is extrapolated: pingpong from 64 KiB to 1 MiB. Measure it: sizes = "..., 1M".' in out
     assert "has the lowest total" not in out
-    assert "as long as the best" not in out
+    assert "time / lowest" not in out
     assert "Not included, because not measured: scan 8 B." in out
     assert out.endswith("the times that ranks wait for each other are not included.")
+
+
+def test_calls_without_values_have_no_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = make_campaign(tmp_path / "c", lambda *_: Truth(status=CaseStatus.REFUSED), launches=2).folder
+    advise(folder, calls="allreduce 8: 1")
+    out = " ".join(capsys.readouterr().out.split())
+    assert "No candidate has values for all calls of the mix." in out
+    assert "alpha has no value for allreduce 8 B and is not included." in out
+
+
+def test_calls_without_a_message_have_no_size(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    advise(campaign_store.folder, calls="barrier 8: 100")
+    out = " ".join(capsys.readouterr().out.split())
+    assert "barrier 100 measured" in out
+    assert "extrapolated" not in out
 
 
 def test_a_misspelt_operation_is_reported_first(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:

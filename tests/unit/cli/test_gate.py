@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case
 
-ADVICE = "If this is intended, gate against a newer campaign or raise --threshold."
+ADVICE = "If this is intended, raise --threshold."
 LOG = "See `rankbench show` and the launch's log."
 BARRIER = make_slower("beta", "barrier", 1.3)
 
@@ -396,7 +396,8 @@ def test_a_campaign_is_not_part_of_its_own_history(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history")
     with pytest.raises(RankbenchError) as error:
         gate(history / "night-8", "--history", history)
-    assert str(error.value) == ("--history holds 7 campaigns made before night-8; a prediction needs 8 or more")
+    text = "--history has 7 campaigns with cases of night-8 and made before it; a prediction needs 8 or more"
+    assert str(error.value) == text
 
 
 # --- JUnit ------------------------------------------------------------------------------------------------------------

@@ -269,7 +269,7 @@ def test_candidates_continue_over_a_gap_and_new_ones_start_a_series(tmp_path: Pa
     ("arguments", "text"),
     [
         ({"figures": "png,gif"}, "no figure format 'gif' (allowed: png, svg, pdf, html)"),
-        ({"operations": "bcast"}, "--operations bcast: not in this campaign (allowed: barrier)"),
+        ({"operations": "bcast"}, "--operations bcast: not measured (allowed: barrier)"),
     ],
 )
 def test_wrong_options_are_refused(nights: Path, tmp_path: Path, arguments: dict[str, object], text: str) -> None:

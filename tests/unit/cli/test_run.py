@@ -162,7 +162,7 @@ def test_the_command_printed_at_the_end_adds_blocks(place: Path) -> None:
     options = ["run", "plan.toml", "--prefix", "9.1", "--prefix", "9.2", "--seed", "5"]
     assert (shlex.split(command[1]), int(command[2]) > 0) == (options, True)
     text = finish(place, "--more", "1")
-    assert "(4 blocks, 12 launches; the plan's 4 blocks are done)" in text
+    assert "(4 blocks, 12 launches; all 4 blocks are done)" in text
     assert_sound(store.open(place / "results/plan"), blocks=4)
     assert "is finished: 12 launches, 4 blocks" in finish(place)
     (place / "plan.toml").write_text(PLAN.replace("blocks = 3", "blocks = 5"))
@@ -200,7 +200,7 @@ def test_a_launch_with_wrong_data_is_not_ok(place: Path) -> None:
     output = subprocess.run(
         [sys.executable, "-c", MAIN, "status", "results/plan"], cwd=place, capture_output=True, text=True, check=True
     ).stdout
-    assert "3 launches in 1 block of 1" in output
+    assert "3 launches in 1 block (1 planned)" in output
     assert "block 1, mpich-9.2 on socket: 2 wrong data" in output
     rows = [line.split() for line in output.splitlines() if line.startswith("mpich-9.")]
     assert ["mpich-9.2", "socket", "1", "0", "1"] in rows

@@ -143,7 +143,7 @@ def test_blocks_ignores_all_results() -> None:
 @pytest.mark.parametrize("until", ["decided", "answered", "precision 2%"])
 def test_results_are_read_at_looks_only(until: str) -> None:
     answer = decide(make_plan(until), refuse_view, [1.0] * 6)
-    assert (answer.stop, render(answer.reason)) == (False, "the next look is after block 7")
+    assert (answer.stop, render(answer.reason)) == (False, "results are analysed next after block 7")
 
 
 def decide_campaign(tmp_path: Path, factors: dict[str, float], spread: float) -> Decision:

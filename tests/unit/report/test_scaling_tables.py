@@ -71,12 +71,12 @@ def test_placements_are_rows_for_the_middle_size(view: CampaignView) -> None:
     assert [[cell.text for cell in row] for row in alltoall.rows] == [
         ["1x1", "1", "1.00 µs", "2.00 µs", "alpha 2.00×"],
         ["2x1", "2", "2.00 µs", "4.00 µs", "alpha 2.00×"],
-        ["4x1", "4", "4.00 µs", "crashed", "alpha"],
-        ["8x1", "8", "8.00 µs", "crashed", "alpha"],
+        ["4x1", "4", "4.00 µs", "crashed", "only alpha"],
+        ["8x1", "8", "8.00 µs", "crashed", "only alpha"],
         ["1x2, more than cores", "2", "2.00 µs", "4.00 µs", "alpha 2.00×"],
-        ["2x2, more than cores", "4", "4.00 µs", "hung", "alpha"],
-        ["4x2, more than cores", "8", "8.00 µs", "crashed", "alpha"],
-        ["8x2, more than cores", "16", "16.0 µs", "crashed", "alpha"],
+        ["2x2, more than cores", "4", "4.00 µs", "hung", "only alpha"],
+        ["4x2, more than cores", "8", "8.00 µs", "crashed", "only alpha"],
+        ["8x2, more than cores", "16", "16.0 µs", "crashed", "only alpha"],
     ]
     assert alltoall.rows[2][3].detail == "crashed in 6 of 6 launches"
     campaign_view = view.showing([case for case in view.cases if case.size_bytes in {8, 512}])
@@ -147,7 +147,7 @@ def test_show_prints_one_size_or_the_requested_ones(folder: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--sizes", "16"], "--sizes 16 B: not in this campaign (allowed: 0 B, 8 B, 64 B, 512 B)"),
+        (["--sizes", "16"], "--sizes 16 B: not measured (allowed: 0 B, 8 B, 64 B, 512 B)"),
         (["--sizes", "x"], "--sizes x: expected sizes such as 1:4M:x2, 0,8,1K,64K or [8, 1K]"),
         (["--operations", "barrier", "--sizes", "8"], "barrier was not measured in the size 8 B"),
     ],

@@ -49,7 +49,7 @@ def test_a_bandwidth_is_reported_in_megabytes(view: CampaignView) -> None:
 def test_a_missing_value_has_a_reason(view: CampaignView) -> None:
     table = results.latex(view)[4]
     assert table.rows[1][2] == Cell("–", "crashed in 4 of 4 launches")
-    assert table.rows[1][3].text == "alpha"
+    assert table.rows[1][3].text == "only alpha"
 
 
 def test_failures_are_reported_once_per_candidate_and_reason(view: CampaignView) -> None:

@@ -107,9 +107,9 @@ def test_sizes_at_which_the_fastest_changes_are_reported(tmp_path: Path) -> None
             title=Text("allreduce: the fastest depends on the size"),
             text=(
                 Text(
-                    "In allreduce, alpha is fastest from 8 B to 1 KiB; beta is fastest at 64 KiB. The fastest "
-                    "changes between 1 KiB and 64 KiB: at 1 KiB beta is 1.50× slower than alpha (1.50× to 1.50×) and "
-                    "at 64 KiB alpha is 1.50× slower than beta (1.50× to 1.50×)."
+                    "In allreduce, alpha is fastest from 8 B to 1 KiB; beta is fastest at 64 KiB. With an error "
+                    "of 1%, the change is between 1 KiB and 64 KiB: at 1 KiB beta is 1.50× slower than alpha (1.50× to "
+                    "1.50×) and at 64 KiB alpha is 1.50× slower than beta (1.50× to 1.50×)."
                 )
             ),
             advice=Text(
@@ -150,14 +150,14 @@ def test_a_size_without_a_clear_winner_is_no_crossover(tmp_path: Path) -> None:
             "made no progress",
             "Read the launch's log. If the case is just slow, raise launch_limit in the plan.",
         ),
-        (CaseStatus.FAILED, "returned an error", "Read the reason in the table of failures."),
+        (CaseStatus.FAILED, "returned an error", "Read the reason below the tables of `rankbench show`."),
         (
             CaseStatus.NOT_AS_ASKED,
             "was not placed as planned",
-            "Read the reason in the table of failures. Check whether a scheduler, a container or a setting binds "
-            "ranks.",
+            "Read the reason below the tables of `rankbench show`. Check whether a scheduler, a container or a "
+            "setting binds ranks.",
         ),
-        (CaseStatus.REFUSED, "could not run as requested", "Read the reason in the table of failures."),
+        (CaseStatus.REFUSED, "could not run as requested", "Read the reason below the tables of `rankbench show`."),
         (
             CaseStatus.LACKING,
             "does not have the call",
@@ -321,8 +321,8 @@ def test_a_candidate_far_behind_all_others_is_reported(tmp_path: Path) -> None:
             title=Text("gamma is far behind in allreduce (4.00×)"),
             text=(
                 Text(
-                    "In allreduce from 1 KiB to 64 KiB, gamma is up to 4.00× slower than every other candidate "
-                    "(3.99× to 4.01×)."
+                    "In allreduce from 1 KiB to 64 KiB, gamma is up to 4.00× slower than the second slowest, "
+                    "beta (3.99× to 4.01×)."
                 )
             ),
             advice=Text("Try other algorithms or transports of this library for these sizes."),

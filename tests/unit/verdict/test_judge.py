@@ -94,8 +94,8 @@ def test_without_values_no_candidate_wins_and_reasons_are_kept() -> None:
     )
     assert (verdict.ranking, verdict.winners, verdict.margin) == ([], [], 1.0)
     assert {name: render(why) for name, why in verdict.failures.items()} == {
-        "a": "crashed in 2, hung in 1",
-        "b": "lacking in 3",
+        "a": "crashed in 2 launches, hung in 1 launch",
+        "b": "lacking in 3 launches",
     }
 
 
@@ -115,7 +115,7 @@ def test_paired_ratios_precede_typical_values() -> None:
 def test_wrong_data_in_one_launch_exclude_a_candidate_from_the_ranking() -> None:
     verdict = judge_case(CASE, [make_summary("a", 100, **{"wrong-data": 1}), make_summary("b", 180)], Comparisons([]))
     assert (verdict.ranking, verdict.winners) == (["b"], ["b"])
-    assert {name: render(why) for name, why in verdict.failures.items()} == {"a": "wrong-data in 1"}
+    assert {name: render(why) for name, why in verdict.failures.items()} == {"a": "wrong-data in 1 launch"}
 
 
 def test_a_drawn_campaign_is_judged_by_its_truth(tmp_path: Path) -> None:

@@ -72,8 +72,8 @@ def test_a_crossover_is_reported_with_both_sides() -> None:
     (finding,) = find_kind("crossover", make_view(find_crossing_factor, make_line()))
     assert render(finding.text) == (
         "In allreduce, alpha is fastest from 16 B to 1 KiB; alpha and beta are among the fastest at 4 KiB; beta is "
-        "fastest from 16 KiB to 1 MiB. The fastest changes between 1 KiB and 16 KiB: at 1 KiB beta is 1.30× slower "
-        "than alpha (1.30× to 1.30×) and at 16 KiB alpha is 1.30× slower than beta (1.30× to 1.30×)."
+        "fastest from 16 KiB to 1 MiB. With an error of 1%, the change is between 1 KiB and 16 KiB: at 1 KiB beta is "
+        "1.30× slower than alpha (1.30× to 1.30×) and at 16 KiB alpha is 1.30× slower than beta (1.30× to 1.30×)."
     )
     assert finding.cases == [make_key(16), make_key(1024), make_key(4096), make_key(16384), make_key(1 << 20)]
     assert [span.candidates for span in finding.spans] == [["alpha"], ["alpha", "beta"], ["beta"]]
@@ -96,7 +96,7 @@ def test_a_planted_crossover_is_found_despite_noise() -> None:
     ]
     texts = [render(finding.text) for view in views for finding in find_kind("crossover", view)]
     assert len(texts) == 15
-    assert all("The fastest changes between 1 KiB and 16 KiB: " in text for text in texts)
+    assert all("the change is between 1 KiB and 16 KiB: " in text for text in texts)
 
 
 # --- jumps ------------------------------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ def test_an_uncertain_case_that_also_crashed_has_both_reasons(tmp_path: Path) ->
         return msgspec.structs.replace(changed, failures={"crashed": 2}) if render(changed.doubt) else summary
 
     failures = judge_changed(tmp_path, change).cases[0].failures
-    assert {name: render(why) for name, why in failures.items()} == {"alpha": f"{DOUBT}, crashed in 2"}
+    assert {name: render(why) for name, why in failures.items()} == {"alpha": f"{DOUBT}, crashed in 2 launches"}
 
 
 def test_ranks_observed_to_begin_apart_are_a_note_and_are_judged(tmp_path: Path) -> None:

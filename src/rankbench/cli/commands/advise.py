@@ -12,7 +12,7 @@ from rich.text import Text
 from rankbench import profiles
 from rankbench.cli.calls import parse_calls
 from rankbench.cli.campaigns import open_current
-from rankbench.cli.display import console, plain_table
+from rankbench.cli.display import console, plain_table, spread_lines
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.evaluation import evaluate
@@ -87,7 +87,7 @@ def print_answer(opened: Store, profile: Profile, form: str) -> None:
         )
         return
     for line in similar:
-        console.print(Text(line, "yellow"), soft_wrap=True)
+        spread_lines(line)
     for placement_mix in mixes:
         console.print(
             Text(
@@ -97,12 +97,13 @@ def print_answer(opened: Store, profile: Profile, form: str) -> None:
                 "bold",
             )
         )
-        console.print(table(placement_mix), markup=False)
+        if placement_mix.standings:
+            console.print(table(placement_mix), markup=False)
         for sentence in mix.describe_mix(view, placement_mix):
-            console.print(Text(render(sentence)), soft_wrap=True)
+            spread_lines(render(sentence))
         console.print()
     for note in notes(profile):
-        console.print(Text(note), soft_wrap=True)
+        spread_lines(note)
 
 
 def record(placement_mix: Mix, sentences: Iterable[Sentence]) -> dict[str, object]:
@@ -170,7 +171,7 @@ def table(placement_mix: Mix) -> Table:
     )
     if not mix.explain_guess(placement_mix):
         shown.add_row(
-            format_text("as long as the best"), "", "", *(against(standing) for standing in placement_mix.standings)
+            format_text("time / lowest"), "", "", *(against(standing) for standing in placement_mix.standings)
         )
     return shown
 

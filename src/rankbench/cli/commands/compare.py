@@ -14,7 +14,7 @@ from rankbench.across.conditions import parse_pairs, resolve
 from rankbench.across.two_campaigns import hold
 from rankbench.cli.campaigns import open_current
 from rankbench.cli.cases import describe_control, describe_missing, format_half_width, index_summaries
-from rankbench.cli.display import console, find_words, plain_table
+from rankbench.cli.display import console, find_words, plain_table, spread_lines
 from rankbench.cli.folders import find_campaign, is_campaign, results_folder
 from rankbench.cli.formats import (
     AnyFormat,
@@ -127,6 +127,8 @@ def describe_word(word: str) -> str:
 def compare_campaigns(old: Path, new: Path, match: dict[str, str], form: str) -> None:
     """Compare a campaign with an older one."""
     campaign_pair = hold(open_current(old), open_current(new), match)
+    if not campaign_pair.comparison.changes:
+        raise RankbenchError(f"{old} and {new} have no case of the same candidate with values in both")
     if form == "json":
         print_json(campaign_pair.comparison)
     elif form == "markdown":
@@ -167,6 +169,8 @@ def compare_candidates(folder: Path | None, names: Sequence[str], form: str) -> 
     base, other = pair(opened.campaign, *names)
     view = evaluate(opened)
     by_case = comparisons(view, base, other)
+    if not by_case:
+        raise RankbenchError(f"campaign {opened.campaign.name}: no case has values of both {base} and {other}")
     if form == "json":
         print_json({"base": base, "other": other, "blocks": view.verdict.blocks, "comparisons": by_case})
         return
@@ -180,7 +184,7 @@ def compare_candidates(folder: Path | None, names: Sequence[str], form: str) -> 
         "{two} over {one}: times paired within {n:count block}", two=other, one=base, n=view.verdict.blocks
     )
     console.print(Text(heading, "bold"))
-    console.print(Text(explanation(view, other)))
+    spread_lines(explanation(view, other))
     console.print()
     console.print(table(view, base, other, by_case), markup=False)
     console.print()
@@ -190,18 +194,15 @@ def compare_candidates(folder: Path | None, names: Sequence[str], form: str) -> 
 
 def explanation(view: CampaignView, other: str) -> str:
     """Return the legend of the table."""
-    percent = view.campaign.plan.threshold * 100
-    if any(case.quantity == "memory" for case in view.cases):
-        return format_text(
-            "A ratio above 1 means that {name} is slower, or needs more memory; "
-            "~: no difference above {percent:g}% can be shown.",
-            name=other,
-            percent=percent,
-        )
+    memory = any(case.quantity == "memory" for case in view.cases)
     return format_text(
-        "A ratio above 1 means that {name} is slower; ~: no difference above {percent:g}% can be shown.",
+        "A ratio above 1: {name} {what}. It is a mean over blocks, not the quotient of the values; interval: "
+        "{confidence:.0%}; p: of a difference above {threshold:g}%, adjusted over all cases and pairs; ~: no such "
+        "difference is shown.",
         name=other,
-        percent=percent,
+        what=format_text("is slower, or needs more memory") if memory else format_text("is slower"),
+        confidence=view.campaign.plan.confidence,
+        threshold=100 * view.campaign.plan.threshold,
     )
 
 
@@ -245,7 +246,7 @@ def table(view: CampaignView, base: str, other: str, by_case: dict[str, Comparis
         values = (format_value(view, verdict, summaries.get((verdict.case.key, name))) for name in (base, other))
         rows.add_row(Text(names[verdict.case.key]), *values, *format_comparison(by_case.get(verdict.case.key)))
     for title, ratios in (
-        ("geometric mean", of_times(view, by_case)),
+        ("geometric mean of all cases", of_times(view, by_case)),
         ("the same, of memory", of_memory(view, by_case)),
     ):
         if ratios:
@@ -288,28 +289,32 @@ def format_comparison(comparison: Comparison | None) -> tuple[Text, str, str]:
 
 def counts(view: CampaignView, other: str, by_case: dict[str, Comparison]) -> Iterator[str]:
     """Yield in how many cases the second candidate is slower, faster or neither; the same for memory."""
-    if not by_case:
-        yield format_text("No case has values of both.")
-        return
     times, memory = of_times(view, by_case), of_memory(view, by_case)
     if times:
         yield format_text(
-            "{other} is slower in {more}, faster in {less}, not distinguishable in {neither} of {all:count case}; "
-            "p is adjusted over all cases and pairs of the campaign.",
+            "{other} is slower in {more}, faster in {less}, equivalent in {alike}, not distinguishable in {neither} of "
+            "{all:count case}.",
             other=other,
             **count_outcomes(times),
         )
     if memory:
         yield format_text(
-            "{other} needs more memory in {more}, less in {less}, not distinguishable in {neither} of "
-            "{all:count case}; p is adjusted over all cases and pairs of the campaign.",
+            "{other} needs more memory in {more}, less in {less}, as much in {alike}, not distinguishable in {neither} "
+            "of {all:count case}.",
             other=other,
             **count_outcomes(memory),
         )
 
 
 def count_outcomes(ratios: list[Comparison]) -> dict[str, int]:
-    """Return how many ratios are above 1, below it, and neither."""
+    """Return how many ratios are above 1, below it, equivalent to it, and neither."""
     more = sum(comparison.different and comparison.ratio > 1 for comparison in ratios)
     less = sum(comparison.different and comparison.ratio < 1 for comparison in ratios)
-    return {"more": more, "less": less, "neither": len(ratios) - more - less, "all": len(ratios)}
+    alike = sum(comparison.alike for comparison in ratios)
+    return {
+        "more": more,
+        "less": less,
+        "alike": alike,
+        "neither": len(ratios) - more - less - alike,
+        "all": len(ratios),
+    }

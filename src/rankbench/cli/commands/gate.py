@@ -321,6 +321,8 @@ def earlier(new: Path, folders: list[Path], last: int, reference: str, threshold
         f"Ratios to {outcome.reference} in the same campaign." if outcome.reference else "Times, without a reference.",
         "Intervals are of one new campaign: they contain the variation from day to day.",
     ]
+    if outcome.unchecked:
+        texts.append(f"Not checked: {format_count(outcome.unchecked, 'case')} that the campaign before does not have.")
     return Report(opened.campaign, f"{outcome.past} earlier campaigns", outcome.checks, texts)
 
 
@@ -354,9 +356,12 @@ def print_report(report: Report) -> None:
             name = f"{check.title}, {check.candidate}"
             group = "" if check.ratio is None else name
             alike.setdefault((render(check.text), render(check.advice), group), []).append(name)
+        repeated = Counter(advice for _, advice, _ in alike)
         for (text, advice, _), names in alike.items():
             sentence = f"{outcome.upper()} {'; '.join(names)}: {text}."
-            console.print(Text.assemble((sentence, colour), f" {advice}".rstrip()))
+            console.print(Text.assemble((sentence, colour), f" {advice}".rstrip() if repeated[advice] == 1 else ""))
+        for advice in (advice for advice, number in repeated.items() if advice and number > 1):
+            console.print(Text(advice))
     console.print(Text(totals(report), "bold"))
 
 

@@ -34,6 +34,10 @@ rankbench list --format json
 """
 
 
+WIDE = 120
+"""Columns of a terminal with room for the candidates."""
+
+
 class Row(Record, frozen=True):
     """A campaign of the list."""
 
@@ -57,25 +61,35 @@ def list_(
 ) -> None:
     """List campaigns: date, state, candidates, blocks, answer.
 
-    The answer is that of the last report, or else is computed.
+    The answer is that of the last report, or else is computed. Narrow terminals have no room for the candidates.
     """
     form = check_format(format_, "table", "json")
-    rows = sorted(
-        (row(store.open(path), no_answer) for path in list_campaigns([folder or results_folder()])), key=read_date
-    )
+    rows, damaged = [], []
+    for path in list_campaigns([folder or results_folder()]):
+        try:
+            rows.append(row(store.open(path), no_answer))
+        except RankbenchError as error:
+            damaged.append(str(error))
+    rows.sort(key=read_date)
+    if not rows and damaged:
+        raise RankbenchError(damaged[0])
     if form == "json":
         print_json(rows)
         return
     table = columns("campaign", "date", "state", text_columns=3)
-    table.add_column("candidates", overflow="fold")
+    wide = console.width >= WIDE
+    if wide:
+        table.add_column("candidates", overflow="fold")
     table.add_column("blocks", justify="right")
     if not no_answer:
         table.add_column("answer", overflow="fold")
     for entry in rows:
         date = datetime.fromisoformat(entry.created).astimezone().strftime("%Y-%m-%d %H:%M")
-        cells = [entry.name, date, entry.state, ", ".join(entry.candidates), str(entry.blocks)]
+        cells = [entry.name, date, entry.state, *([", ".join(entry.candidates)] if wide else []), str(entry.blocks)]
         table.add_row(*map(Text, cells + ([] if no_answer else [entry.answer])))
     console.print(table)
+    for line in damaged:
+        print_text(line)
     if len(rows) > 1 and not folder:
         print_text(f"Commands without the name of a campaign use {store.newest(results_folder())}")
 

@@ -47,7 +47,7 @@ def write_template(path: Path) -> None:
     """Write the template; never overwrite a file."""
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(plans.read_template())
+            file.write(plans.read_template().replace("rankbench run plan.toml", f"rankbench run {path}", 1))
     except FileExistsError:
         raise RankbenchError(f"{path} is there already; name another file: rankbench plan new FILE") from None
     except OSError as error:

@@ -161,10 +161,10 @@ def run(
     if before == len(prepared.store.launches()):
         show_finished(prepared.store, folder.name)
         return
-    from rankbench.cli.conclusion import conclude, list_failures
+    from rankbench.cli.conclusion import conclude
 
-    conclude(prepared.store, decision, again(folder.name, *STOP_OPTIONS), verbose=verbose)
-    if list_failures(prepared.store) and not ignore_failures:
+    failed = conclude(prepared.store, decision, again(folder.name, *STOP_OPTIONS), verbose=verbose)
+    if failed and not ignore_failures:
         raise typer.Exit(1)
 
 

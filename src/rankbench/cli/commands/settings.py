@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
+from rich.text import Text
 
 from rankbench import libraries
 from rankbench.campaign.variables import variables
-from rankbench.cli.display import columns, console, spread_lines
+from rankbench.cli.display import console, spread_lines
 from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
@@ -74,12 +75,10 @@ def show_variants(variants: list[Variant], form: str) -> None:
     if form == "json":
         print_json(variants)
         return
-    table = columns("variant", "settings", text_columns=2)
     for variant in variants:
-        table.add_row(
-            escape(variant.name), escape(" ".join(f"{name}={value}" for name, value in variant.settings.items()))
-        )
-    console.print(table)
+        console.print(Text(variant.name, "bold"))
+        for name, value in variant.settings.items():
+            console.print(f"    {name}={value}", soft_wrap=True, markup=False, highlight=False)
     spread_lines("The library's own choice is in effect where none of these is set.")
 
 

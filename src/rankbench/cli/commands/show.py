@@ -135,6 +135,14 @@ def show(
         if line := describe_unfinished(opened, view.verdict):
             spread_lines(line)
         show_answer(view, folder, verbose=verbose)
+        if len(picked.cases) < len(view.cases):
+            spread_lines(
+                format_text(
+                    "The answer is over the whole campaign; the tables have {n} of its {all:count case}.",
+                    n=len(picked.cases),
+                    all=len(view.cases),
+                )
+            )
         show_results(picked)
         if verbose:
             show_tables([*tables.usage(view), *tables.devices(view)], details=False)
@@ -204,17 +212,22 @@ def absent(kind: ModuleType, picked: CampaignView) -> str:
 def describe_unfinished(opened: Store, verdict: Verdict) -> str:
     """Return a warning that a campaign is seen before its end, which its error rates do not account for.
 
-    If results end a campaign, its looks are accounted for. A campaign with a time limit is unfinished while it runs.
+    If results end a campaign, its looks are accounted for from the first one on.
     """
     stop = opened.campaign.plan.stop
-    rule = stop_rules.find_rule(notation.parse_until(stop.until).rule)
-    short = not rule.AMOUNT and verdict.blocks < stop.blocks_max
-    if rule.LOOKS or not verdict.comparisons or not (short or is_running(opened.folder)):
+    early = verdict.blocks < stop.blocks_min
+    if not verdict.comparisons or opened.campaign.imported or verdict.blocks >= stop.blocks_max:
         return ""
+    if not early and stop_rules.find_rule(notation.parse_until(stop.until).rule).LOOKS:
+        return ""
+    if not early and not is_running(opened.folder):
+        from rankbench.cli.decisions import stopping  # Slow to load, and finished campaigns do not need it.
+
+        if stopping(opened)(opened).stop:
+            return ""
     return format_text(
-        "Not finished: {n} of at most {most:count block}. Differences before the end are more often due to chance.",
+        "Not finished: {n:count block} so far. Differences before the end are more often due to chance.",
         n=verdict.blocks,
-        most=stop.blocks_max,
     )
 
 
@@ -292,7 +305,9 @@ def legend(part: CampaignView, results: Table) -> str:
     }
     only = "".join(f", {level} only: too few blocks while cores were {OTHER_LEVEL[level]}" for level in sorted(single))
     wide = any("/+" in str(cell) for column in results.columns for cell in column.cells)
-    widths = format_text("± half width of the interval, -/+ its ends" if wide else "± half width of the interval")
+    widths = format_text("± half the interval, -/+ its ends" if wide else "± half the interval")
+    if len(part.candidates) > 1:
+        widths += format_text(", × mean over blocks ({level:.0%})", level=part.campaign.plan.confidence)
     return f"{', '.join(filter(None, [tables.outcome_legend(part), widths]))}{only}"
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 TITLE = "Winner map"
 HELP = (
-    "Letter and colour: the fastest candidate, or the one that needs least memory. Number and strength of colour: how "
-    "many times as much the next one needs. Grey: no single winner."
+    "Letter and colour: the fastest candidate (of memory: that which needs least). Number and strength of colour: the "
+    "ratio of the next one to it. Grey: no single winner."
 )
 SCOPE = "placement"
 WIDTH_OF_LETTER = 6.2

@@ -235,6 +235,8 @@ def winner(verdict: CaseVerdict, spread: str = "", between: str = ", ") -> str:
 def join_winners(verdict: CaseVerdict, spread: str = "") -> str:
     """Return the winners and their margin, levels of the reference aside."""
     names = f" {verdict.sign} ".join(verdict.winners)
+    if len(verdict.ranking) == 1:
+        return format_text("only {name}", name=names)
     if verdict.margin <= 1:
         return verdict.sign if len(verdict.winners) > 1 else names or "–"
     ratio = format_ratio(verdict.margin) + spread

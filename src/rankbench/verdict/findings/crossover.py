@@ -66,7 +66,7 @@ def _describe_change(view: CampaignView, change: Change) -> Text:
         for size, comparison in zip(sizes, change, strict=True)
     ]
     return say(
-        "The fastest changes between {first:size} and {last:size}: {sides:and}.",
+        "With an error of 1%, the change is between {first:size} and {last:size}: {sides:and}.",
         first=sizes[0],
         last=sizes[1],
         sides=sides,

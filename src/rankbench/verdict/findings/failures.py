@@ -79,20 +79,20 @@ def _make_report(status: str, name: str, where: Text, signals: list[str]) -> Rep
         "failed": Report(
             say("{name} returned an error", name=name),
             say("{name} returned an error in {where}.", name=name, where=where),
-            say("Read the reason in the table of failures."),
+            say("Read the reason below the tables of `rankbench show`."),
         ),
         "not-as-asked": Report(
             say("{name} {name:of was|were} not placed as planned", name=name),
             say("Ranks of {name} did not run where the placement says in {where}.", name=name, where=where),
             say(
-                "Read the reason in the table of failures. Check whether a scheduler, a container or a setting binds "
-                "ranks."
+                "Read the reason below the tables of `rankbench show`. Check whether a scheduler, a container or a "
+                "setting binds ranks."
             ),
         ),
         "refused": Report(
             say("{name} could not run as requested", name=name),
             say("{name} could not run as requested in {where}.", name=name, where=where),
-            say("Read the reason in the table of failures."),
+            say("Read the reason below the tables of `rankbench show`."),
         ),
         "lacking": Report(
             say("{name} {name:of does|do} not have the call", name=name),
@@ -152,10 +152,17 @@ def _find_refused(view: CampaignView, name: str) -> Iterator[Finding]:
         yield Finding(
             kind="failures",
             title=say(
-                "{name} did not always start" if count < tried else "{name} {name:of was|were} not measured", name=name
+                "{name} {name:of has|have} runs without results"
+                if view.campaign.imported
+                else "{name} did not always start"
+                if count < tried
+                else "{name} {name:of was|were} not measured",
+                name=name,
             ),
             text=say(
-                "{name} did not start in {n} of {all:count launch}: {reason}"
+                "{name} has no result of {n} of {all:count run}: {reason}"
+                if view.campaign.imported
+                else "{name} did not start in {n} of {all:count launch}: {reason}"
                 if count < tried
                 else "{name} was not measured: {reason}",
                 name=name,
@@ -163,7 +170,11 @@ def _find_refused(view: CampaignView, name: str) -> Iterator[Finding]:
                 all=tried,
                 reason=reason if reason.endswith(".") else f"{reason}.",
             ),
-            advice=say("Run `rankbench doctor` with the plan: it tries the candidate again and says what to change."),
+            advice=say(
+                "Run that benchmark again, or leave its output out."
+                if view.campaign.imported
+                else "Run `rankbench doctor` with the plan: it tries the candidate again and says what to change."
+            ),
             cases=[],
             severity="failure",
         )

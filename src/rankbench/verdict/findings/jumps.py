@@ -135,7 +135,9 @@ def group_jumps(jumps: Sequence[Jump]) -> list[list[Jump]]:
 def _describe_jumps(
     view: CampaignView, line: Line, together: list[Jump], jumps: Sequence[Jump], measured: set[str]
 ) -> Iterator[Text]:
-    yield end_sentence(list_parts(_describe_jump(jump, jumps) for jump in together))
+    per_second = view.measure(next(iter(line.cases.values()))).per_second
+    subject = "{name} (its time per message)" if per_second else "{name}"
+    yield end_sentence(list_parts(_describe_jump(jump, jumps, subject) for jump in together))
     cache = _describe_cache(view, line, together)
     shared = len(together) > 1
     if shared and len(together) == len(measured):
@@ -155,7 +157,7 @@ def _describe_jumps(
         )
 
 
-def _describe_jump(jump: Jump, jumps: Iterable[Jump]) -> Text:
+def _describe_jump(jump: Jump, jumps: Iterable[Jump], subject: str) -> Text:
     back = any(
         jump.up and not other.up and other.candidate == jump.candidate and other.smaller_bytes == jump.larger_bytes
         for other in jumps
@@ -175,7 +177,7 @@ def _describe_jump(jump: Jump, jumps: Iterable[Jump]) -> Text:
         else "{name} drops to {factor:ratio} from {smaller:size} to {larger:size} ({beyond})"
         if jump.factor < 1
         else "{name} grows by only {factor:ratio} from {smaller:size} to {larger:size} ({beyond})",
-        name=jump.candidate,
+        name=say(subject, name=jump.candidate),
         smaller=jump.smaller_bytes,
         larger=jump.larger_bytes,
         factor=jump.factor,

@@ -76,7 +76,7 @@ def _find_gaps(view: CampaignView) -> Iterator[Gap]:
 def _make_finding(view: CampaignView, title: str, name: str, behind: list[Gap], among: int) -> Finding:
     extremes = Extremes(view)
     farthest = max(behind, key=lambda gap: extremes.rank(gap.case.key, gap.ratio.base, name, among))
-    worst = decide_selected(view, farthest.ratio, among)
+    worst, rival = decide_selected(view, farthest.ratio, among), farthest.ratio.base
     return Finding(
         kind="outlier",
         title=say(
@@ -85,10 +85,12 @@ def _make_finding(view: CampaignView, title: str, name: str, behind: list[Gap], 
             where=say("{title} ({worst:ratio})", title=title, worst=worst.ratio),
         ),
         text=say(
-            "In {where}, {name} is up to {worst:ratio} slower than every other candidate ({low:ratio} to "
-            "{high:ratio}).",
+            "In {where}, {name} is {worst:ratio} slower than {rival} ({low:ratio} to {high:ratio})."
+            if len(behind) == 1
+            else "In {where}, {name} is up to {worst:ratio} slower than {rival} ({low:ratio} to {high:ratio}).",
             where=add_sizes(title, [gap.case for gap in behind]),
             name=name,
+            rival=say("the second slowest, {rival}", rival=rival) if len(view.candidates) > 2 else rival,
             worst=worst.ratio,
             low=worst.low,
             high=worst.high,
