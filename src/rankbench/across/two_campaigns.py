@@ -452,7 +452,7 @@ def _control(old: CampaignView, new: CampaignView) -> Remark:
     return Remark(
         kind="control",
         text=say(
-            "A/A control, one candidate measured twice and called different from itself: {then} then and {now} now.",
+            "Noise check, one candidate measured twice and called different from itself: {then} then and {now} now.",
             then=_report_false_alarms(old),
             now=_report_false_alarms(new),
         ),
@@ -463,7 +463,7 @@ def _control(old: CampaignView, new: CampaignView) -> Remark:
 def _report_false_alarms(view: CampaignView) -> Text:
     control = view.verdict.control
     wrong = sum(comparison.different for comparison in control)
-    return say("in {n} of {all:count case}" if control else "no control", n=wrong, all=len(control))
+    return say("in {n} of {all:count case}" if control else "no check", n=wrong, all=len(control))
 
 
 def _warn_uncontrolled(all_changes: Sequence[Change], probes: Probes) -> Remark:

@@ -124,7 +124,8 @@ def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -
         notes=[*notes, *list_refusals(refused), *foreign.list_refusals(without)],
         usage=usage,
     )
-    for note in record.notes:
+    ignored = dict.fromkeys(f"{entry.candidate}: {clause}" for entry in usage for clause in entry.ignored)
+    for note in (*record.notes, *ignored):
         show(f"note: {note}")
     footprint = plan.estimate_footprint(request.plan, cases, record.operations)
     if footprint.is_large:

@@ -94,10 +94,10 @@ def describe_control(comparisons: list[Comparison]) -> str:
     """Return the result of the A/A control."""
     if not comparisons:
         return format_text(
-            "A/A control: none in this campaign; `control = true` in the plan shows how far to trust the ratios."
+            "Noise check: none in this campaign; `control = true` in the plan shows how far to trust the ratios."
         )
     return format_text(
-        "A/A control: {name}, measured twice, was called different from itself in {wrong} of {all:count case}.",
+        "Noise check: {name}, measured twice, differs from itself in {wrong} of {all:count case}.",
         name=comparisons[0].base,
         wrong=sum(comparison.different for comparison in comparisons),
         all=len(comparisons),

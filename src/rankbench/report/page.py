@@ -344,7 +344,7 @@ def key_figures(view: CampaignView) -> dict[str, str]:
         format_text("cases"): format_whole(len(view.cases)),
         format_text("launches"): format_whole(len(view.launches)),
         format_text("samples"): format_whole(samples),
-        format_text("A/A false alarms"): false_alarms(view) if verdict.control else format_text("no control"),
+        format_text("false alarms of the noise check"): false_alarms(view) if verdict.control else format_text("none"),
         **({} if view.campaign.imported else {format_text("late starts discarded"): format_whole(late)}),
         **{fate: format_whole(count) for fate, count in overran.items() if count},
         **compare_effort(view),

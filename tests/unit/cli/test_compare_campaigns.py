@@ -16,7 +16,7 @@ from rankbench.model import RankbenchError
 if TYPE_CHECKING:
     from pathlib import Path
 
-CONTROL = "A/A control, one candidate measured twice and called different from itself: "
+CONTROL = "Noise check, one candidate measured twice and called different from itself: "
 UNCONTROLLED = "The state of the machine between two campaigns is not controlled, and no interval includes it. "
 BETTER = " Measuring both libraries in one campaign, paired block by block, is the better design."
 QUIET = (
@@ -109,7 +109,7 @@ def test_every_difference_that_can_mislead_is_reported(tmp_path: Path, capsys: p
         "measure again when the machine is as it was.",
         "There are few launches, 2 then and 6 now in the case with the fewest: only large changes can "
         "be detected, and none with fewer than 3. Run more blocks.",
-        f"{CONTROL}no control then and in 0 of 3 cases now. `control = true` in the plan shows how far to trust a "
+        f"{CONTROL}no check then and in 0 of 3 cases now. `control = true` in the plan shows how far to trust a "
         "campaign.",
         f"{UNCONTROLLED}Without MPI, handing a cache line to another CPU takes 1.40× and copying takes 1.10× the "
         f"earlier time.{BETTER}",

@@ -121,7 +121,7 @@ def test_the_remeasured_campaign_has_the_control_of_the_plan(place: Path) -> Non
     (place / "plan.toml").write_text(PLAN.replace("control = false", ""))
     run_command("run", "plan.toml", "--name", "new", "--new", "--prefix", "new")
     _, text = run_command("gate", "results/new-2", "--against", "results/old", *REMEASURE)
-    assert "A/A control: mpich-9.1 (old), measured twice, was called different from itself in 0 of 4 cases." in text
+    assert "Noise check: mpich-9.1 (old), measured twice, differs from itself in 0 of 4 cases." in text
 
 
 def test_another_build_at_the_old_prefix_is_refused(place: Path) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from rankbench.libraries import derived, families
-from rankbench.libraries.families import mpich
+from rankbench.libraries.families import mpich, openmpi
 from rankbench.model import Library
 
 if TYPE_CHECKING:
@@ -144,6 +145,26 @@ def test_unknown_variables_of_mpich_are_reported(tmp_path: Path, monkeypatch: py
     for absent in ("", str(tmp_path / "none")):
         monkeypatch.setattr(derived, "find_libmpi", lambda _, absent=absent: absent)
         assert mpich.Family().list_ignored(LIBRARY, settings, "") == []
+
+
+def test_unknown_parameters_of_open_mpi_are_reported(tmp_path: Path) -> None:
+    """Frameworks that it does not list are those of its launcher; variables of the environment are not parameters."""
+    program = tmp_path / "ompi_info"
+    listed = ("coll:tuned:param:coll_tuned_bcast_algorithm", "btl:base:param:btl")
+    program.write_text("#!/bin/sh\n" + "".join(f"echo 'mca:{line}:value:0'\n" for line in listed))
+    program.chmod(0o755)
+    library = msgspec.structs.replace(LIBRARY, wrapper=str(tmp_path / "mpicc"))
+    settings = {
+        "coll_tuned_bcast_algoritm": "1",
+        "btl": "self,sm",
+        "rmaps_base_mapping_policy": "core",
+        "UCX_TLS": "self",
+    }
+    assert openmpi.Family().list_ignored(library, settings, "") == [
+        "coll_tuned_bcast_algoritm is unknown to the library (did you mean coll_tuned_bcast_algorithm?)"
+    ]
+    program.unlink()
+    assert openmpi.Family().list_ignored(library, settings, "") == []
 
 
 @pytest.mark.parametrize(

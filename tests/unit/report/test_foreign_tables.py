@@ -117,7 +117,7 @@ def test_the_page_of_an_imported_campaign_has_neither_machine_nor_plan(page: str
         "method",
     ]
     assert 'href="#reproduce"' not in page
-    for words in ("rankbench run plan.toml", "Do it again", "Certainty of starts", "A/A control"):
+    for words in ("rankbench run plan.toml", "Do it again", "Certainty of starts", "Noise check"):
         assert words not in page
     assert "imported from 3 files ·" in page
     assert "Valid for the machine on which these files were made, based on 3 launches of each candidate" in page

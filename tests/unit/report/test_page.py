@@ -52,7 +52,7 @@ def test_the_verdict_comes_first(page: str) -> None:
     order = [
         "<h1",
         "Take alpha",
-        "A/A false alarms",
+        "false alarms of the noise check",
         'id="filters"',
         'id="map"',
         "</span> beta crashes",
@@ -78,7 +78,7 @@ def test_counts_are_those_of_the_campaign(page: str) -> None:
         "cases": "9",
         "launches": "12",
         "samples": "5,096",
-        "A/A false alarms": "1 of 9",
+        "false alarms of the noise check": "1 of 9",
         "late starts discarded": "104",
         "longer than their window, kept": "26",
     }

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from rankbench import launch
 from rankbench.campaign import selftest
-from rankbench.cli.display import columns, console, describe_places
+from rankbench.cli.display import columns, console, describe_places, spread_lines
 from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import Modules, Prefixes, choose_libraries
@@ -153,12 +153,14 @@ def show_sources(facts: LaunchFacts, sources: Sequence[SourceFact]) -> None:
         table.add_row(fact.name, "[green]yes[/]" if fact.usable else "[red]no[/]", *values, Text(fact.reason))
     console.print()
     console.print(table)
-    console.print(f"\nauto takes {facts.source}: {facts.source_reason}", soft_wrap=True, markup=False)
+    console.print()
+    spread_lines(f"auto takes {facts.source}: {facts.source_reason}")
 
 
 def show_synchronisation(result: ClockStudy, source: str) -> None:
     """Print accuracy and cost of each method by one source."""
-    console.print(f"\nSynchronisation by {source}. {truth(result, source)}", soft_wrap=True, markup=False)
+    console.print()
+    spread_lines(f"Synchronisation by {source}. {truth(result, source)}")
     table = columns("method", "asked for", *QUANTILES, *LIMITS, "outside", text_columns=2)
     for accuracy in result.accuracies:
         if accuracy.source == source:
@@ -170,7 +172,8 @@ def show_synchronisation(result: ClockStudy, source: str) -> None:
             table.add_row(accuracy.synchronisation, stage(accuracy, result), *known, *limits, outside)
     console.print()
     console.print(table)
-    console.print(f"\n{STAGES_HELP}", soft_wrap=True, markup=False)
+    console.print()
+    spread_lines(STAGES_HELP)
     table = columns("method", "takes", "messages: rank 0", "busiest rank", "bytes: rank 0", "busiest rank")
     for cost in result.costs:
         if cost.source == source:

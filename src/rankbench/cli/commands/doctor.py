@@ -74,7 +74,8 @@ def doctor(
     shared = Path.cwd() if any(placement.hosts for placement in planned.placements) else None
     with tempfile.TemporaryDirectory(prefix=".doctor-", dir=shared) as folder:
         rows = list(check_each(planned, candidates, used, Path(folder).absolute()))
-    lines = [*planned.notes, *map(str, in_the_way)]
+    ignored = dict.fromkeys(f"{row.candidate}: {clause}" for row in rows for clause in row.ignored)
+    lines = [*planned.notes, *ignored, *map(str, in_the_way)]
     if form == "json":
         print_json({"checks": [row._asdict() for row in rows], "notes": lines})
     else:
@@ -90,6 +91,8 @@ class Row(NamedTuple):
     placement: str
     ranks: int
     check: Check
+    ignored: Sequence[str] = ()
+    """Clauses on settings that its library ignores."""
 
 
 def choose_plan(plans: Sequence[Path], preset: str, machine: Machine, overrides: Mapping[str, object]) -> Plan:
@@ -137,7 +140,8 @@ def check_each(
                 )
                 continue
             for look in check_candidates([candidate], planned.placements, used, builds, folder):
-                yield Row(candidate.name, look.placement.name, look.placement.ranks, look.check)
+                ignored = look.usage.ignored if look.usage else []
+                yield Row(candidate.name, look.placement.name, look.placement.ranks, look.check, ignored)
 
 
 def show(rows: Sequence[Row], lines: Sequence[str]) -> None:

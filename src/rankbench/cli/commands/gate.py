@@ -358,7 +358,8 @@ def print_report(report: Report) -> None:
             alike.setdefault((render(check.text), render(check.advice), group), []).append(name)
         repeated = Counter(advice for _, advice, _ in alike)
         for (text, advice, _), names in alike.items():
-            sentence = f"{outcome.upper()} {'; '.join(names)}: {text}."
+            word = "UNDECIDED" if outcome == "skipped" else outcome.upper()
+            sentence = f"{word} {'; '.join(names)}: {text}."
             console.print(Text.assemble((sentence, colour), f" {advice}".rstrip() if repeated[advice] == 1 else ""))
         for advice in (advice for advice, number in repeated.items() if advice and number > 1):
             console.print(Text(advice))
@@ -370,7 +371,7 @@ def relations(report: Report) -> str:
     words = {"undecided": "not distinguishable", "": "not compared"}
     numbers = Counter(words.get(check.relation, check.relation) for check in report.checks)
     listed = ", ".join(f"{word} {count}" for word, count in numbers.most_common())
-    return f"New times: {listed}."
+    return f"New times: {listed}. A check passes if the new time is not slower by more than the threshold."
 
 
 def totals(report: Report) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from rankbench import extras, imports
-from rankbench.cli.display import console, spell_count
+from rankbench.cli.display import console, print_text, spell_count
 from rankbench.cli.folders import campaign_folder
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import Results  # noqa: TC001 - typer resolves the annotations at run time
@@ -79,15 +79,14 @@ def import_(
         )
         return
     for note in record.notes:
-        console.print(f"note: {escape(note)}", soft_wrap=True)
+        print_text(f"note: {note}")
     launches = len(store.launches())
-    console.print(
+    print_text(
         f"{spell_count(len(record.imported), 'file')}: {spell_count(launches, 'run')} of "
         f"{spell_count(len(record.operations), 'benchmark')} with "
-        f"{spell_count(len(record.candidates), 'library', 'libraries')}, {spell_count(len(record.cases), 'case')}",
-        soft_wrap=True,
+        f"{spell_count(len(record.candidates), 'library', 'libraries')}, {spell_count(len(record.cases), 'case')}"
     )
-    console.print(f"next: rankbench report {escape(str(folder))}", soft_wrap=True)
+    print_text(f"next: rankbench report {shlex.quote(str(folder))}")
 
 
 def list_sources(text: str) -> list[Source]:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from rankbench import launch
 from rankbench.campaign import selftest
-from rankbench.cli.display import columns, console, describe_places
+from rankbench.cli.display import columns, console, describe_places, spread_lines
 from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import Modules, Prefixes, choose_libraries
@@ -104,7 +104,7 @@ def verify(
         print_json({"libraries": [library.name for library in libraries], "failures": lines})
         raise typer.Exit(any(failure.certain for failure in failures))
     for failure in failures:
-        console.print(failure.text, style="red" if failure.certain else "yellow", soft_wrap=True, markup=False)
+        spread_lines(failure.text)
     if any(failure.of_data for failure in failures):
         console.print("Do not use these calls of these libraries, and report them to the vendors.")
     if any(failure.certain for failure in failures):
@@ -158,7 +158,7 @@ def check_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
     for reason in dict.fromkeys(
         result.reason for result in (*results, *unusual) if result.status == CaseStatus.REFUSED
     ):
-        console.print(f"refused: {reason}", soft_wrap=True, markup=False)
+        spread_lines(f"refused: {reason}")
     for group in group_by_size([result for result in results if result.status not in HARMLESS]):
         yield describe_failure(bench, group, group[0].case.memory.label)
     broken = {(result.case.operation, result.case.form) for result in results if result.status not in HARMLESS}
@@ -265,7 +265,7 @@ def check_waits(bench: Bench, sources: Sequence[SourceFact]) -> Iterator[Failure
     console.print(wait_table(rows))
     for source in sources:
         if not source.usable:
-            console.print(f"{source.name} cannot be used: {source.reason}", soft_wrap=True, markup=False)
+            spread_lines(f"{source.name} cannot be used: {source.reason}")
     console.print()
     for source, trial in rows:
         yield from wrong(bench, source, trial, others[source.name])

@@ -6,6 +6,7 @@ what its failures mean. It starts no program itself.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import re
 from types import MappingProxyType
@@ -16,7 +17,7 @@ from rankbench.libraries import families, srun
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from rankbench.model import CommandLine, Library, Placement
@@ -109,6 +110,12 @@ class Family(Protocol):
     def explain(self, output: str) -> str | None:
         """Return one line on the meaning of a known failure in a launch's output, and what to change."""
         return next((meaning for pattern, meaning in self.failures if re.search(pattern, output)), None)
+
+
+def describe_unknown(name: str, known: Iterable[str]) -> str:
+    """Return a clause on a setting that the library does not know."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"{name} is unknown to the library{f' (did you mean {near[0]}?)' if near else ''}"
 
 
 @functools.cache

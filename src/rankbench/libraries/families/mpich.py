@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from pathlib import Path
 from types import MappingProxyType
@@ -56,7 +55,7 @@ class Family(families.Family):
         """Look for the names of variables in the library, which drops unknown ones silently."""
         names = [name for name in settings if name.startswith(PREFIX)]
         known = read_variables(library) if names else set()
-        return [describe_unknown(name, known) for name in names if known and name not in known]
+        return [families.describe_unknown(name, known) for name in names if known and name not in known]
 
     def make_mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
@@ -76,12 +75,6 @@ def read_variables(library: Library) -> set[str]:
     except OSError:
         return set()
     return {name.decode() for name in re.findall(rb"MPIR_CVAR_\w+", content)}
-
-
-def describe_unknown(name: str, known: set[str]) -> str:
-    """Return a clause on a variable that the library does not know."""
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"{name} is unknown to the library{f' (did you mean {near[0]}?)' if near else ''}"
 
 
 TREES = {

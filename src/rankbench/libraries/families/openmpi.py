@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -29,6 +30,11 @@ FUNCTION = re.compile(
 """Pattern of a component's function for a collective."""
 KINDS = {"persistent": re.compile(".*_init$"), "nonblocking": re.compile("i"), "neighbourhood": re.compile("neighbor_")}
 """Calls that usually one component implements."""
+PARAMETER = re.compile(r"^mca:([^:]+):([^:]+):param:([^:]+):", re.MULTILINE)
+UNLISTED = ("btl_uct_atomic_flags",)
+"""Parameters of listed components that `ompi_info` does not list."""
+INFO_S = 30.0
+"""Longest time that `ompi_info` may take."""
 TUNED = "tuned"
 """The component whose algorithms can be chosen."""
 
@@ -115,8 +121,15 @@ class Family(families.Family):
         )
 
     def list_ignored(self, library: Library, settings: Mapping[str, str], output: str) -> list[str]:
-        """Check the file of rules as the library does, which drops a broken one silently, and the components."""
-        return [*list_ignored_rules(library, settings), *list_ignored_of_tuned(settings, output)]
+        """Check the names of parameters, the file of rules as the library does, and the components.
+
+        The library drops unknown parameters and broken files silently.
+        """
+        return [
+            *list_unknown(library, settings),
+            *list_ignored_rules(library, settings),
+            *list_ignored_of_tuned(settings, output),
+        ]
 
     def make_environment(self, prefix: Path) -> dict[str, str]:
         """Set the prefix if the library is below it (Debian's is not), and allow root to run."""
@@ -197,6 +210,44 @@ def describe_components(components: Mapping[str, str]) -> str:
 def find_kind(name: str) -> str:
     """Return the kind of a call; empty: a blocking collective."""
     return next((kind for kind, pattern in KINDS.items() if pattern.match(name)), "")
+
+
+def list_unknown(library: Library, settings: Mapping[str, str]) -> list[str]:
+    """Return a clause on each MCA parameter that the library does not list, though it lists others of its component.
+
+    Of other components, such as those of the launcher, nothing is known. Names of some go on with that of a device.
+    """
+    names = [name for name in settings if not name[:1].isupper() and name not in UNLISTED]
+    known = read_parameters(library) if names else {}
+    return [
+        families.describe_unknown(name, known)
+        for name in names
+        if name.startswith(tuple(known.values())) and not name.startswith(tuple(known))
+    ]
+
+
+def read_parameters(library: Library) -> dict[str, str]:
+    """Return the MCA parameters that the library's `ompi_info` lists, each with the beginning of all names of its
+    component: `coll_tuned_`. None: the program is missing or fails.
+    """
+    program = Path(library.wrapper).parent / "ompi_info"
+    command = [str(program), "--all", "--parsable", "--level", "9"]
+    try:
+        listed = subprocess.run(
+            command,
+            env={**os.environ, **library.environment},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=INFO_S,
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    return {
+        name: f"{framework}_{component}_"
+        for framework, component, name in PARAMETER.findall(listed)
+        if component != "base" and name.startswith(f"{framework}_{component}_")
+    }
 
 
 def list_ignored_rules(library: Library, settings: Mapping[str, str]) -> list[str]:

@@ -321,7 +321,7 @@ def libraries(view: CampaignView) -> Table:
         library, receipt, twin = by_name[candidate.library], receipts.get(candidate.library), candidate.control_of
         rows.append(
             [
-                Cell(candidate.name, format_text("A/A twin of {name}", name=twin) if twin else ""),
+                Cell(candidate.name, format_text("twin of {name}, for the noise check", name=twin) if twin else ""),
                 Cell(f"{library.family} {library.version}", library.prefix),
                 Cell(describe_launches(view.launches, candidate.name)),
                 Cell(receipt.compiler if receipt else "–", " ".join(receipt.flags) if receipt else ""),
@@ -521,4 +521,4 @@ def control(view: CampaignView) -> Table:
         if comparison.different and comparison.case in names
     ]
     columns = [format_text("case"), format_text("pair"), format_text("ratio"), format_text("interval")]
-    return Table(format_text("A/A pairs that looked different"), columns, rows)
+    return Table(format_text("Noise check: cases that looked different"), columns, rows)

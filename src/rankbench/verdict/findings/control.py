@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rankbench.verdict.view import CampaignView
 
-TITLE = "A/A control"
+TITLE = "Noise check"
 TOLERATED = 0.05
 
 
