@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from rankbench.foreign import Table
 
-SAMPLES = Path(__file__).parents[3] / "shared" / "samples"
+SAMPLES = Path(__file__).parents[1] / "recorded" / "outputs"
+"""Recorded outputs, a folder for each tool."""
 FIELDS = ["", "nan", "-1", "inf", "0", "1e999", "9" * 30, "4.5", "---", "# begin result", "x", "\u0664", "1_0"]
 """Replacements of a field."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from fakes.tool_outputs import SAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,11 +17,11 @@ from rankbench.foreign import reading, tools
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import ModuleType
 
     from rankbench.foreign import Table
 
-SAMPLES = Path(__file__).parents[2].parent / "shared" / "samples"
 TOOLS = units.modules(tools)
 PIECES = [
     b"",

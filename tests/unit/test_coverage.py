@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import fakes
 import pytest
+from fakes.tool_outputs import SAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "coverage.md"
-SAMPLES = ROOT.parent / "shared" / "samples"
 SUITES = {
     "osu-7.4": ("OSU 7.4", "A fork of OSU 7.4"),
     "osu-5.3": ("OSU 7.4",),
@@ -28,7 +28,7 @@ SUITES = {
     "skampi": ("SKaMPI",),
 }
 """The page's chapters for each folder of recorded output."""
-NO_SUITES = {"libraries", "study"}
+NO_SUITES = {"study"}
 OPERATIONS = {operation.name: operation for operation in fakes.read_description().operations}
 
 

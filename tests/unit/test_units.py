@@ -319,6 +319,62 @@ def test_one_new_file_is_found_and_used(file: str, tmp_path: Path) -> None:
     assert (process.stdout, process.stderr) == (output + "\n", "")
 
 
+# --- a clone is enough ------------------------------------------------------------------------------------------------
+
+
+def find_outside_paths(file: Path, text: str) -> list[str]:
+    """Return the expressions of a program that name a place outside the repository, as far as they need no run."""
+    known: dict[str, Path] = {}
+
+    def resolve(node: ast.expr) -> Path | None:
+        match node:
+            case ast.Name(name):
+                return known.get(name)
+            case ast.Call(ast.Name("Path"), [ast.Name("__file__")]):
+                return file
+            case ast.Call(ast.Attribute(value, "resolve" | "absolute"), []):
+                return resolve(value)
+            case ast.Attribute(value, "parent") if place := resolve(value):
+                return place.parent
+            case ast.Subscript(ast.Attribute(value, "parents"), ast.Constant(int(count))) if place := resolve(value):
+                return place.parents[count]
+            case ast.BinOp(left, ast.Div(), ast.Constant(str(name))) if place := resolve(left):
+                return Path(os.path.normpath(place / name))
+        return None
+
+    tree = ast.parse(text)
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and (place := resolve(node.value)):
+            known[node.targets[0].id] = place
+    return [
+        f"{file.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.expr) and (place := resolve(node)) and not place.is_relative_to(ROOT)
+    ]
+
+
+def test_no_program_reads_beside_the_repository() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z", "*.py", "tools"], cwd=ROOT, capture_output=True, text=True)
+    names = listed.stdout.split("\0") if listed.returncode == 0 else map(str, ROOT.glob("*/**/*.py"))
+    files = {ROOT / name for name in names if name}
+    python = [file for file in files if file.suffix == ".py" or "python" in file.read_text().partition("\n")[0]]
+    assert len(python) > 300
+    assert [place for file in sorted(python) for place in find_outside_paths(file, file.read_text())] == []
+
+
+def test_a_path_beside_the_repository_is_found() -> None:
+    place = ROOT / "tests" / "example.py"
+    names = ["ROOT.parent / 'data'", "Path(__file__).parents[2]", "ROOT / '..' / 'data'", "ROOT / 'data'"]
+    text = "ROOT = Path(__file__).resolve().parents[1]\n" + "\n".join(names)
+    assert [line.partition(": ")[2] for line in find_outside_paths(place, text)] == [
+        "ROOT.parent / 'data'",
+        "Path(__file__).parents[2]",
+        "ROOT / '..' / 'data'",
+        "ROOT.parent",
+        "ROOT / '..'",
+    ]
+
+
 # --- no file is unused ------------------------------------------------------------------------------------------------
 
 

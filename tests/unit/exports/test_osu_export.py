@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
 import pytest
-from fakes import campaigns, kinds
+from fakes import campaigns, kinds, tool_outputs
 from msgspec.structs import replace
 from typer.testing import CliRunner
 
@@ -24,9 +23,11 @@ from rankbench.foreign.tools import osu as reader
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rankbench.foreign import Table
 
-SAMPLES = Path(__file__).parents[4] / "shared" / "samples" / "osu-7.4"
+SAMPLES = tool_outputs.SAMPLES / "osu-7.4"
 
 
 def write_files(measured: EvaluatedCampaign, folder: Path) -> dict[str, str]:

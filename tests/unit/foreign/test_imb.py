@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from fakes import tool_outputs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,11 +17,12 @@ from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from rankbench.foreign import Row, Table
     from rankbench.model import Meaning, Operation
 
-SAMPLES = Path(__file__).parents[4] / "shared" / "samples" / "imb"
+SAMPLES = tool_outputs.SAMPLES / "imb"
 FILES = sorted(SAMPLES.rglob("*.txt"))
 
 

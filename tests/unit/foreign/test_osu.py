@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from fakes.tool_outputs import SAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +14,9 @@ from rankbench.foreign import Line, Table, Text, lines
 from rankbench.foreign.tools import osu
 from rankbench.model import RankbenchError
 
-SAMPLES = Path(__file__).parents[3].parent / "shared" / "samples"
+if TYPE_CHECKING:
+    from pathlib import Path
+
 FILES = sorted(path for path in SAMPLES.glob("osu-*/**/*.txt") if path.read_text().strip())
 NO_TABLE = {"osu_hello.txt", *(f"osu_{call}.txt" for call in osu.PROGRAMS if "neighbor" in call)}
 TABLES = [path for path in FILES if path.name not in NO_TABLE]

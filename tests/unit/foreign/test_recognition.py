@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
+from fakes.tool_outputs import SAMPLES
 
 from rankbench import units
 from rankbench.foreign import Line, Text, reading, tools
@@ -15,12 +15,12 @@ from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from rankbench.foreign import Table
 
 TOOLS = units.modules(tools)
 TITLES = sorted(TOOLS.values(), key=lambda tool: int(getattr(tool, "PRECEDENCE", 0)))
-SAMPLES = Path(__file__).parents[3].parent / "shared" / "samples"
 LATENCY = """\
 # OSU MPI Latency Test v7.4
 # Size       Avg Latency(us)
