@@ -140,6 +140,8 @@ struct call {
         long receive_bytes;
         /* Receive buffer allocated by the operation, which replaces the core's; NULL: there is none. */
         unsigned char *elsewhere;
+        /* Whether a call was made since the receive buffer was overwritten: without one nothing is delivered. */
+        bool called;
     } buffers;
     /* Messages of one call that are in flight at the same time. */
     struct {

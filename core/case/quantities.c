@@ -128,6 +128,7 @@ static double measure_sample_cost(const struct setting *setting, const struct ti
     other.renew_data = NULL;
     other.inspect_stage = NULL;
     other.reference = NULL;
+    other.delivers = false;
     other.rounds = other.legs = 1;
     other.long_ns = 0;
     other.spread_ns = 0;
@@ -162,10 +163,12 @@ static int measure_overlap(const struct setting *setting, const struct timing *t
     worker->call.work = &worker->work;
     part.renew_data = part.inspect_stage = NULL; /* A computation delivers no data. */
     part.reference = NULL;
+    part.delivers = false;
     result->compute_ns = measure_median(setting, &part, run_computation);
     part.renew_data = timing->renew_data;
     part.inspect_stage = timing->inspect_stage;
     part.reference = timing->reference;
+    part.delivers = true;
     part.run = run_overlapped;
     return measure(&part, &result->measurement);
 }

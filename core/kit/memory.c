@@ -291,7 +291,13 @@ static uint64_t hash_sent(const struct buffers *buffers) {
     return hash_bytes(find_slot_start(buffers) + buffers->send_at, find_slot_start(buffers) + buffers->receive_at);
 }
 
+/* Place of a rank's own data in a receive buffer in place. */
+static long find_own_place(const struct buffers *buffers, const struct call *call) {
+    return buffers->operation->data.in_place == IN_PLACE_BY_RANK ? call->peers.rank * call->message.extent : 0;
+}
+
 void fill_buffers(struct buffers *buffers, struct call *call) {
+    call->buffers.called = false;
     memset(find_slot_start(buffers), GUARD, (size_t)buffers->stride);
     arrange(buffers, call);
     call->buffers.send = find_send(buffers);
@@ -301,8 +307,8 @@ void fill_buffers(struct buffers *buffers, struct call *call) {
     if (buffers->operation->hooks.fill)
         (has_gaps(call) ? fill_with_gaps : fill_plainly)(buffers->operation, call);
     if (is_in_place(buffers, call) && !root_keeps(buffers)) {
-        const long at = buffers->operation->data.in_place == IN_PLACE_BY_RANK ? call->peers.rank * call->message.extent : 0;
-        memcpy(call->buffers.receive + at, call->buffers.send, (size_t)add_gaps(call, call->buffers.send_bytes));
+        memcpy(call->buffers.receive + find_own_place(buffers, call), call->buffers.send,
+               (size_t)add_gaps(call, call->buffers.send_bytes));
     }
     arrange(buffers, call);
     buffers->sent = hash_sent(buffers);
@@ -337,7 +343,8 @@ void check_buffers(const struct buffers *buffers, const struct call *call, struc
     free(packed.buffers.receive);
 }
 
-void clear_received(const struct buffers *buffers, const struct call *call) {
+void clear_received(const struct buffers *buffers, struct call *call) {
+    call->buffers.called = false;
     memset(find_receive(buffers, call), GUARD, (size_t)add_gaps(call, call->buffers.receive_bytes));
 }
 
@@ -369,6 +376,15 @@ void fill_for_timing(struct buffers *buffers, struct call *call) {
 
 static bool is_guard(const unsigned char *from, const unsigned char *to) {
     return from == to || (*from == GUARD && memcmp(from, from + 1, (size_t)(to - from - 1)) == 0);
+}
+
+bool is_untouched(const struct buffers *buffers, const struct call *call) {
+    const bool in_place = is_in_place(buffers, call) && !root_keeps(buffers);
+    const unsigned char *const receive = find_receive(buffers, call);
+    const unsigned char *const end = receive + add_gaps(call, call->buffers.receive_bytes);
+    const unsigned char *const sent = receive + (in_place ? find_own_place(buffers, call) : 0);
+    const long bytes = in_place ? add_gaps(call, call->buffers.send_bytes) : 0;
+    return is_guard(receive, sent) && is_guard(sent + bytes, end) && memcmp(sent, find_send(buffers), (size_t)bytes) == 0;
 }
 
 bool are_guards_intact(const struct buffers *buffers, const struct call *call) {

@@ -52,9 +52,11 @@ void fill_buffers(struct buffers *buffers, struct call *call);
 /* Compares the receive buffer with the expected data. */
 void check_buffers(const struct buffers *buffers, const struct call *call, struct mismatch *mismatch);
 /* Overwrites the receive buffer. */
-void clear_received(const struct buffers *buffers, const struct call *call);
+void clear_received(const struct buffers *buffers, struct call *call);
 /* Fills all slots, for any root; sums in place get zeros, which can be added without limit. */
 void fill_for_timing(struct buffers *buffers, struct call *call);
+/* Whether the receive buffer still holds exactly what `fill_buffers` or `clear_received` wrote into it. */
+bool is_untouched(const struct buffers *buffers, const struct call *call);
 bool are_guards_intact(const struct buffers *buffers, const struct call *call);
 /* Whether the send buffer, which calls may only read, and the guard after it are unchanged. */
 bool is_send_intact(const struct buffers *buffers);

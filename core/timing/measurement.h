@@ -78,6 +78,8 @@ struct timing {
     struct call *call;
     struct buffers *buffers;
     int (*run)(struct call *);
+    /* Whether a run calls the library, which then delivers data. */
+    bool delivers;
     /* Repetitions within a run. */
     int rounds;
     /* Messages in sequence per run: 2 where half of a round trip is reported. */

@@ -33,8 +33,15 @@ static int run_calls(const struct timing *timing, int repeats) {
     return code;
 }
 
+static void note_calls(const struct timing *timing) {
+    if (timing->delivers)
+        timing->call->buffers.called = true;
+}
+
 int run_untimed(const struct timing *timing) {
-    return run_calls(timing, 1);
+    const int code = run_calls(timing, 1);
+    note_calls(timing);
+    return code;
 }
 
 static inline bool compares_data(const struct timing *timing) {
@@ -102,6 +109,7 @@ static int run_stage(const struct timing *timing, const struct start *start, con
             .delay_ns = (float)stage.delay_ns,
             .state = (in_time ? 0 : ROUND_LATE) | (stage.skipped ? ROUND_SKIPPED : 0),
         };
+        note_calls(timing);
         code = first_error(code, call_hook(operation->hooks.after, call));
         if (!extra && !code) {
             compare_data(timing, ROUND_WINDOW_BYTES);

@@ -45,6 +45,8 @@ struct control {
     int64_t began_ns;
     struct pacing pacing;
     struct pace pace;
+    /* Whether a rank's call returned an error; known on rank 0. */
+    bool failed;
     /* Whether the tolerance became smaller after rounds had been judged by it. */
     bool tightened;
     /* Stages so far, and the stage after which data were renewed that are not checked yet; 0: none. */
@@ -87,6 +89,13 @@ static int list_times(const struct timing *timing, const struct sample *samples,
     return recorded;
 }
 
+static int count_state(const struct sample *samples, int count, int state) {
+    int rounds = 0;
+    for (int i = 0; i < count; i++)
+        rounds += (samples[i].state & state) != 0;
+    return rounds;
+}
+
 /* Calls start after a barrier while their time is unknown; it determines the first window and the repeats. Stages have
  * 1, 2, 4 and more calls, so that long calls do not use up the time limit, and go on while calls become faster, since a
  * library may set up connections for long after the first message. */
@@ -104,6 +113,7 @@ static int warm_up(const struct timing *timing, struct control *control, struct 
         const int rounds = control->stage_plan.rounds;
         watch_phase("is warmed up");
         code = first_error(code, time_stage(timing, start, &control->stage_plan, NULL, samples));
+        control->failed |= count_state(samples, rounds, ROUND_FAILED) > 0;
         const double spent_ns = (double)(read_steady_ns() - began_ns);
         list_times(timing, samples, rounds, true, times_ns);
         control->stage_plan.rounds = warm_pace(pace, times_ns, rounds, spent_ns, timing->stop->limit_s * 1e9);
@@ -152,13 +162,6 @@ static void judge_starts(const struct timing *timing, struct control *control, s
             sample->state |= ROUND_LATE;
         count_sample(timing, &control->stopping, into, sample);
     }
-}
-
-static int count_state(const struct sample *samples, int count, int state) {
-    int rounds = 0;
-    for (int i = 0; i < count; i++)
-        rounds += (samples[i].state & state) != 0;
-    return rounds;
 }
 
 /* Counts sequences of two or more late rounds: a single one was an interruption of a waiting rank. */
@@ -265,13 +268,13 @@ static int32_t decide_step(const struct timing *timing, const struct control *co
     return stale ? STEP_SYNCHRONISE : STEP_STAGE;
 }
 
-static void decide(const struct timing *timing, struct control *control, const struct measurement *so_far, bool failed) {
+static void decide(const struct timing *timing, struct control *control, const struct measurement *so_far) {
     struct stage_plan *stage_plan = &control->stage_plan;
     const struct pace *pace = &control->pace;
     const double timed_ns = (double)(read_steady_ns() - control->began_ns), left_ns = timing->stop->limit_s * 1e9 - timed_ns;
     stage_plan->stopped = decide_stop(timing, control, so_far, timed_ns);
     stage_plan->rounds = 0;
-    if (failed || stage_plan->stopped)
+    if (control->failed || stage_plan->stopped)
         return;
     const int64_t now_ns = timing->world->source->read_ns(); /* After the stopping rules, which may sort all samples. */
     stage_plan->step = decide_step(timing, control, now_ns, left_ns);
@@ -398,15 +401,14 @@ int measure(const struct timing *timing, struct measurement *into) {
     switch_part(PART_WARM_UP);
     int code = warm_up(timing, &control, samples);
     switch_part(PART_STEER);
-    if (!code && timing->long_ns == 0)
+    if (!code)
         keep_first_data(timing);
-    bool failed = count_state(samples, 1, ROUND_FAILED) != 0;
     begin_stages(timing, &control);
     into->first_window_ns = timing->start->scheduled ? control.pace.window_ns : 0;
     for (;;) {
         watch_phase("is timed");
         if (leads)
-            decide(timing, &control, into, failed);
+            decide(timing, &control, into);
         tree_broadcast(timing->team, &control.stage_plan, sizeof control.stage_plan);
         if (control.stage_plan.rounds == 0)
             break;
@@ -422,7 +424,7 @@ int measure(const struct timing *timing, struct measurement *into) {
         code = first_error(code, time_stage(timing, timing->start, &control.stage_plan, into, samples));
         switch_part(PART_STEER);
         if (leads) {
-            failed = count_state(samples, 1, ROUND_FAILED) != 0;
+            control.failed |= count_state(samples, control.stage_plan.lead + control.stage_plan.rounds, ROUND_FAILED) > 0;
             record_stage(timing, &control, into, samples);
         }
         into->sample_count += clamp((double)(into->capacity - into->sample_count), 0, control.stage_plan.rounds);

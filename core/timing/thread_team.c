@@ -35,6 +35,7 @@ static void wait_for(const atomic_int *value, int wanted) {
 
 static int run_rounds(const struct thread_team *thread_team, struct call *call) {
     int code = MPI_SUCCESS;
+    call->buffers.called = true;
     for (int round = 0; round < THREAD_ROUNDS; round++) {
         const int now = thread_team->run(call);
         code = code ? code : now;

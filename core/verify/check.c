@@ -28,10 +28,14 @@ int (*choose_run(const struct plan *plan))(struct call *) {
     return plan->form == BLOCKING || plan->operation->timing.completes ? plan->operation->forms[plan->form] : run_call;
 }
 
-static void describe_mismatch(const struct setting *setting, const struct call *call, const struct mismatch *mismatch) {
+static void describe_mismatch(const struct setting *setting, const struct worker *worker, const struct mismatch *mismatch) {
+    const struct call *call = &worker->call;
     char line[LINE_BYTES / 2];
     if (mismatch->instead)
         snprintf(line, sizeof line, "rank %d: %s", call->peers.rank, mismatch->instead);
+    else if (call->buffers.receive_bytes > 0 && is_untouched(&worker->buffers, call))
+        snprintf(line, sizeof line, "rank %d: nothing was delivered: all %ld bytes still hold what they had before the call",
+                 call->peers.rank, call->buffers.receive_bytes);
     else if (call->buffers.receive_bytes > 0)
         snprintf(line, sizeof line, "rank %d: %ld of %ld received bytes are wrong, the first at offset %ld: 0x%02x, not 0x%02x",
                  call->peers.rank, mismatch->wrong_bytes, call->buffers.receive_bytes, mismatch->offset, mismatch->actual,
@@ -56,7 +60,7 @@ static void inspect_worker(const struct setting *setting, const struct worker *w
     char line[LINE_BYTES / 2];
     check_buffers(&worker->buffers, &worker->call, &mismatch);
     if (mismatch.wrong_bytes > 0) {
-        describe_mismatch(setting, &worker->call, &mismatch);
+        describe_mismatch(setting, worker, &mismatch);
     } else if (!are_guards_intact(&worker->buffers, &worker->call)) {
         snprintf(line, sizeof line, "rank %d: bytes outside the receive buffer were overwritten", worker->call.peers.rank);
         note(setting->outcome, WRONG_DATA, line);
@@ -72,16 +76,17 @@ static void inspect_worker(const struct setting *setting, const struct worker *w
 
 void inspect(const struct setting *setting) {
     if (!setting->team->idle)
-        EACH_WORKER(worker, setting) {
-            inspect_worker(setting, worker);
-            inspect_receipts(setting, worker);
-        }
+        EACH_WORKER(worker, setting)
+            if (worker->call.buffers.called) {
+                inspect_worker(setting, worker);
+                inspect_receipts(setting, worker);
+            }
 }
 
 /* The return of a passive target guarantees nothing. */
 static void inspect_worker_at_return(struct worker *worker) {
     struct mismatch mismatch = {0};
-    if (is_passive(worker))
+    if (is_passive(worker) || !worker->call.buffers.called)
         return;
     check_buffers(&worker->buffers, &worker->call, &mismatch);
     worker->late |= mismatch.wrong_bytes > 0;
@@ -128,7 +133,7 @@ void keep_reference_data(const struct setting *setting) {
     struct worker *worker = setting->workers;
     const long bytes = count_receive_bytes(&worker->call);
     worker->reference.ready = false;
-    if (!can_be_kept(bytes) || !is_affordable(setting, worker))
+    if (!worker->call.buffers.called || !can_be_kept(bytes) || !is_affordable(setting, worker))
         return;
     inspect_worker(setting, worker);
     if (setting->outcome->severity == GOOD)
@@ -177,6 +182,7 @@ static int run_and_keep_time(const struct setting *setting, struct call *call) {
     const int64_t began_ns = setting->world->source->read_ns();
     const int code = choose_run(setting->plan)(call);
     const int64_t took_ns = setting->world->source->read_ns() - began_ns;
+    call->buffers.called = true;
     if (call == first_call(setting) && call_ns[second] == 0)
         call_ns[second] = took_ns > 0 ? took_ns : 1;
     return code;
@@ -221,7 +227,7 @@ static bool needs_shift(const struct plan *plan, const struct call *call) {
 /* One call with new data; returns its time. No rank calls before all have filled their buffers. Each rank checks as
  * soon as its own call has returned, before another call lets the library deliver what is missing; and again when all
  * have returned, since a passive target may not notice the end of a call, and since right data may be overwritten
- * later. */
+ * later. A call that returned an error on some rank promises no rank its data. */
 static double call_and_check(const struct setting *setting, bool *conclusive) {
     if (!setting->team->idle)
         EACH_WORKER(worker, setting) {
@@ -240,9 +246,9 @@ static double call_and_check(const struct setting *setting, bool *conclusive) {
         EACH_WORKER(worker, setting)
             looked_ns += call_and_inspect(setting, worker);
     *conclusive = end_completion_check(setting);
-    dissemination_barrier(setting->team);
+    const bool good = all_ranks_good(setting->team, setting->outcome);
     const int64_t ended_ns = read_steady_ns();
-    if (setting->outcome->severity == GOOD)
+    if (good)
         inspect(setting);
     return (double)(ended_ns - began_ns - looked_ns);
 }
@@ -279,7 +285,10 @@ bool can_inspect_stages(const struct setting *setting) {
 static void call_untimed(const struct setting *setting, struct call *call) {
     const struct operation *operation = setting->plan->operation;
     int code = operation->hooks.before ? operation->hooks.before(call) : MPI_SUCCESS;
-    code = code ? code : choose_run(setting->plan)(call);
+    if (!code) {
+        code = choose_run(setting->plan)(call);
+        call->buffers.called = true;
+    }
     code = code || !operation->hooks.after ? code : operation->hooks.after(call);
     note_code(setting->outcome, code, operation->name);
 }

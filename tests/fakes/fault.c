@@ -1,7 +1,8 @@
 /* Preloaded: makes one call of a rank with a job fail, as its environment says.
  *
  * FAULT           the fault, a name of `faults` below
- * FAULT_CALL      the call: MPI_Init, MPI_Finalize, MPI_Bcast or MPI_Allreduce
+ * FAULT_CALL      the call: MPI_Init, MPI_Finalize, MPI_Bcast, MPI_Allreduce, MPI_Iallreduce,
+ *                 MPI_Send, MPI_Isend, MPI_Put or MPI_Get
  * FAULT_BYTES     only calls with this number of bytes
  * FAULT_AFTER     not the first calls of this number; FAULT_UNTIL: none after this number
  * FAULT_RANK      only this rank; default: all
@@ -165,6 +166,14 @@ static int print(struct target *call) {
     return GO_ON;
 }
 
+/* Like a library that sets up connections when they are first used. The data are right. */
+static int take_long(struct target *call) {
+    const struct timespec nap = {.tv_sec = 1, .tv_nsec = 100000000};
+    (void)call;
+    nanosleep(&nap, NULL);
+    return GO_ON;
+}
+
 /* The call does nothing and returns success. */
 static int withhold(struct target *call) {
     (void)call;
@@ -183,6 +192,7 @@ static const struct {
     {"hang", hang, false, true},
     {"leave", exit_early, false, false},
     {"refuse", refuse, false, true},
+    {"take-long", take_long, false, false},
     {"withhold", withhold, false, true},
     {"print", print, false, true},
     {"flip", flip, true, true},
@@ -288,6 +298,37 @@ int MPI_Allreduce(const void *from, void *into, int count, MPI_Datatype type, MP
     code = code == GO_ON ? real(from, into, count, type, operation, comm) : code;
     apply_fault("MPI_Allreduce", target, true);
     return code;
+}
+
+int MPI_Iallreduce(const void *from, void *into, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm,
+                   MPI_Request *request) {
+    FIND_REAL(MPI_Iallreduce, "PMPI_Iallreduce");
+    const int code = apply_fault("MPI_Iallreduce", (struct target){.bytes = (long)count * find_size(type)}, false);
+    return code == GO_ON ? real(from, into, count, type, operation, comm, request) : code;
+}
+
+int MPI_Send(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+    FIND_REAL(MPI_Send, "PMPI_Send");
+    const int code = apply_fault("MPI_Send", (struct target){.bytes = (long)count * find_size(type)}, false);
+    return code == GO_ON ? real(data, count, type, to, tag, comm) : code;
+}
+
+int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request) {
+    FIND_REAL(MPI_Isend, "PMPI_Isend");
+    const int code = apply_fault("MPI_Isend", (struct target){.bytes = (long)count * find_size(type)}, false);
+    return code == GO_ON ? real(data, count, type, to, tag, comm, request) : code;
+}
+
+int MPI_Put(const void *data, int count, MPI_Datatype type, int rank, MPI_Aint at, int there, MPI_Datatype into, MPI_Win win) {
+    FIND_REAL(MPI_Put, "PMPI_Put");
+    const int code = apply_fault("MPI_Put", (struct target){.bytes = (long)count * find_size(type)}, false);
+    return code == GO_ON ? real(data, count, type, rank, at, there, into, win) : code;
+}
+
+int MPI_Get(void *data, int count, MPI_Datatype type, int rank, MPI_Aint at, int there, MPI_Datatype from, MPI_Win win) {
+    FIND_REAL(MPI_Get, "PMPI_Get");
+    const int code = apply_fault("MPI_Get", (struct target){.bytes = (long)count * find_size(type)}, false);
+    return code == GO_ON ? real(data, count, type, rank, at, there, from, win) : code;
 }
 
 /* --- the time of day, which can be set --- */
