@@ -87,15 +87,6 @@ static void warm_up_connections(const struct world *world) {
     }
 }
 
-static bool is_same_case(const struct request *first, const struct request *other) {
-    return first->bytes == other->bytes && strcmp(first->operation, other->operation) == 0 &&
-           strcmp(first->form, other->form) == 0 && strcmp(first->datatype, other->datatype) == 0 &&
-           strcmp(first->start, other->start) == 0 && strcmp(first->cache, other->cache) == 0 &&
-           strcmp(first->buffers, other->buffers) == 0 && strcmp(first->pages, other->pages) == 0 &&
-           first->alignment == other->alignment && first->root == other->root &&
-           memcmp(first->values, other->values, sizeof first->values) == 0;
-}
-
 /* The last visit of the same case, on rank 0. Visits of a case are far apart, so the search begins with the newest. */
 static struct last_visit find_last_visit(const struct job *job, const struct last_visit *visits, int index) {
     for (int i = index - 1; i >= 0; i--)

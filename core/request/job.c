@@ -39,6 +39,15 @@ static bool fail(char error[LINE_BYTES], const char *format, ...) {
     return false;
 }
 
+/* No text is cut: what does not fit is an error that names the key. */
+static bool copy_text(char *into, size_t room, const char *key, const char *value, char error[LINE_BYTES]) {
+    const size_t length = strlen(value);
+    if (length >= room)
+        return fail(error, "%.60s: %zu characters, at most %zu are allowed: %.60s...", key, length, room - 1, value);
+    memcpy(into, value, length + 1);
+    return true;
+}
+
 #define NAMES(kind, into) \
     do { \
         EACH_BY_NAME(kind, unit) \
@@ -125,26 +134,26 @@ static bool add_case(struct job *job, const struct request *request, char error[
     return true;
 }
 
-/* The defaults of a case. */
-static struct request make_request(const char *operation_name) {
-    struct request request = {
+/* Sets the defaults of a case. */
+static bool begin_request(struct request *request, const char *operation_name, char error[LINE_BYTES]) {
+    const struct operation *operation = find_operation(operation_name);
+    *request = (struct request){
         .cache = "warm",
         .buffers = "separate",
         .pages = "touched",
         .stop = {.samples = 1000, .least = 10, .limit_s = 1.0},
     };
-    const struct operation *operation = find_operation(operation_name);
-    snprintf(request.operation, NAME_BYTES, "%s", operation_name);
+    if (!copy_text(request->operation, NAME_BYTES, "operation", operation_name, error))
+        return false;
     if (!operation)
-        return request;
-    snprintf(request.form, NAME_BYTES, "%s", find_default_form(operation));
-    snprintf(request.datatype, NAME_BYTES, "%s", find_default_datatype(operation));
-    snprintf(request.start, NAME_BYTES, "%s", operation->timing.start);
+        return true;
     const struct choice *choices[MOST_CHOICES];
     const int count = list_choices(operation, choices);
     for (int i = 0; i < count; i++)
-        request.values[i] = find_default_value(choices[i]);
-    return request;
+        request->values[i] = find_default_value(choices[i]);
+    return copy_text(request->form, NAME_BYTES, "form", find_default_form(operation), error) &&
+           copy_text(request->datatype, NAME_BYTES, "datatype", find_default_datatype(operation), error) &&
+           copy_text(request->start, NAME_BYTES, "start", operation->timing.start, error);
 }
 
 /* --- keys of a case --- */
@@ -177,16 +186,30 @@ static const struct field fields[] = {
     FIELD("limit_s", REAL, stop.limit_s),
 };
 
-static bool set_field(struct request *request, const struct field *field, const char *value) {
+static bool set_field(struct request *request, const struct field *field, const char *value, char error[LINE_BYTES]) {
     void *const into = (char *)request + field->place;
-    char *end = "";
+    char *end;
+    errno = 0;
     if (field->kind == TEXT)
-        snprintf(into, field->bytes, "%s", value);
-    else if (field->kind == WHOLE)
+        return *value ? copy_text(into, field->bytes, field->key, value, error) : fail(error, "%s: no name given", field->key);
+    if (field->kind == WHOLE)
         *(int64_t *)into = strtoll(value, &end, 10);
     else
         *(double *)into = strtod(value, &end);
-    return *value && !*end;
+    return (*value && !*end && !errno) || fail(error, "%s: '%s' is not a number", field->key, value);
+}
+
+static bool is_same_field(const struct request *first, const struct request *other, const struct field *field) {
+    const void *const one = (const char *)first + field->place, *const two = (const char *)other + field->place;
+    return field->kind == TEXT ? strcmp(one, two) == 0 : memcmp(one, two, field->bytes) == 0;
+}
+
+bool is_same_case(const struct request *first, const struct request *other) {
+    bool same =
+        strcmp(first->operation, other->operation) == 0 && memcmp(first->values, other->values, sizeof first->values) == 0;
+    for (int i = 0; i < LENGTH(fields); i++)
+        same = same && is_same_field(first, other, &fields[i]);
+    return same;
 }
 
 static bool set_choice(struct request *request, int index, const struct choice *choice, const char *value,
@@ -213,8 +236,7 @@ static bool set_key(struct request *request, const char *key, const char *value,
     const int count = operation ? list_choices(operation, choices) : 0;
     for (int i = 0; i < LENGTH(fields); i++) {
         if (strcmp(key, fields[i].key) == 0)
-            return set_field(request, &fields[i], value) ||
-                   fail(error, fields[i].kind == TEXT ? "%s: no name given%s" : "%s: '%s' is not a number", key, value);
+            return set_field(request, &fields[i], value, error);
         snprintf(keys + strlen(keys), sizeof keys - strlen(keys), ", %s", fields[i].key);
     }
     for (int i = 0; i < count; i++) {
@@ -348,7 +370,8 @@ static bool add_forms(struct job *job, struct request *request, const struct swe
     char copy[LINE_BYTES], *rest = NULL;
     snprintf(copy, sizeof copy, "%s", all ? "blocking,nonblocking,persistent" : forms);
     for (char *form = strtok_r(copy, ",", &rest); form; form = strtok_r(NULL, ",", &rest)) {
-        snprintf(request->form, NAME_BYTES, "%s", form);
+        if (!copy_text(request->form, NAME_BYTES, "form", form, error))
+            return false;
         if ((all || sweep->is_pattern) && operation && !has_form(operation, form))
             continue;
         if (!add_sizes(job, request, sweep->sizes, sweep->count, error))
@@ -358,7 +381,9 @@ static bool add_forms(struct job *job, struct request *request, const struct swe
 }
 
 static bool add_operation(struct job *job, const char *name, const struct sweep *sweep, char error[LINE_BYTES]) {
-    struct request request = make_request(name);
+    struct request request;
+    if (!begin_request(&request, name, error))
+        return false;
     if (!find_operation(name))
         return check_operation(&request, error);
     if (sweep->is_pattern && !has_all_keys(find_operation(name), sweep->arguments))
@@ -437,10 +462,10 @@ static bool read_setting(struct job *job, char *token, char error[LINE_BYTES]) {
         return fail(error, "'%s' is not key=value", token);
     *value++ = '\0';
     if (strcmp(token, "clock") == 0)
-        snprintf(job->source, sizeof job->source, "%s", value);
-    else if (strcmp(token, "sync") == 0)
-        snprintf(job->synchronisation, sizeof job->synchronisation, "%s", value);
-    else if (strcmp(token, "ranks") == 0 && strcmp(value, "all") == 0)
+        return copy_text(job->source, sizeof job->source, token, value, error);
+    if (strcmp(token, "sync") == 0)
+        return copy_text(job->synchronisation, sizeof job->synchronisation, token, value, error);
+    if (strcmp(token, "ranks") == 0 && strcmp(value, "all") == 0)
         job->every_rank = true;
     else if (strcmp(token, "calls") == 0 && strcmp(value, "each") == 0)
         job->each_call = true;
@@ -482,7 +507,9 @@ static bool read_line(struct job *job, char *line, char error[LINE_BYTES]) {
     if (strncmp(line, lead, strlen(lead)) != 0)
         return fail(error, "a line begins with '%s', this one with '%.40s'", lead, line);
     const char *name = strtok_r(line + strlen(lead), " ", &rest);
-    struct request request = make_request(name ? name : "");
+    struct request request;
+    if (!begin_request(&request, name ? name : "", error))
+        return false;
     for (char *token = strtok_r(NULL, " ", &rest); token; token = strtok_r(NULL, " ", &rest))
         if (!read_token(&request, token, error))
             return false;
@@ -492,16 +519,18 @@ static bool read_line(struct job *job, char *line, char error[LINE_BYTES]) {
 }
 
 static bool read_file(struct job *job, const char *path, char error[LINE_BYTES]) {
-    char line[LINE_BYTES], reason[LINE_BYTES];
+    char *line = NULL, reason[LINE_BYTES];
+    size_t room = 0;
     FILE *file = fopen(path, "r");
     if (!file)
         return fail(error, "--job %s: %s", path, strerror(errno));
-    bool good = fgets(line, sizeof line, file) && strcmp(line, "rankbench-job 1\n") == 0;
+    bool good = getline(&line, &room, file) > 0 && strcmp(line, "rankbench-job 1\n") == 0;
     if (!good)
         fail(error, "--job %s line 1: not 'rankbench-job 1'", path);
-    for (int number = 2; good && fgets(line, sizeof line, file); number++)
+    for (int number = 2; good && getline(&line, &room, file) > 0; number++)
         if (!read_line(job, line, reason))
             good = fail(error, "--job %s line %d: %.*s", path, number, LINE_BYTES / 2, reason);
+    free(line);
     fclose(file);
     if (good && job->cases == 0)
         return fail(error, "--job %s: no case in it", path);
@@ -632,8 +661,7 @@ static bool read_option(struct arguments *arguments, const struct option *option
         *(const char **)(void *)((char *)arguments + option->place) = value;
         return true;
     case COPY:
-        snprintf(into, option->room, "%s", value);
-        return true;
+        return copy_text(into, option->room, option->name, value, error);
     case SWITCH:
         *(bool *)into = true;
         return true;

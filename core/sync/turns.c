@@ -96,15 +96,13 @@ struct turns {
 
 /* --- the page --- */
 
-/* The path of the page: the host's name replaces %. */
-static void name_page(const char *option, char path[LINE_BYTES]) {
+/* The path of the page: the host's name replaces %. Returns false if it is too long. */
+static bool name_page(const char *option, char path[LINE_BYTES]) {
     char host[HOST_BYTES] = "";
     const char *const mark = strchr(option, '%');
     gethostname(host, sizeof host - 1);
-    if (mark)
-        snprintf(path, LINE_BYTES, "%.*s%s%s", (int)(mark - option), option, host, mark + 1);
-    else
-        snprintf(path, LINE_BYTES, "%s", option);
+    const int before = (int)(mark ? mark - option : 0);
+    return snprintf(path, LINE_BYTES, "%.*s%s%s", before, option, mark ? host : "", mark ? mark + 1 : option) < LINE_BYTES;
 }
 
 /* A page with the host's name is created by the first rank. */
@@ -146,9 +144,9 @@ struct turns *open_turns(const char *option, const struct team *team, FILE *stre
     }
     char path[LINE_BYTES];
     const bool make = strchr(option + length, '%') != NULL;
-    name_page(option + length, path);
-    const int file = open(path, O_RDWR | O_CLOEXEC | (make ? O_CREAT : 0), 0600);
-    const char *why = strerror(errno);
+    const bool fits = name_page(option + length, path);
+    const int file = fits ? open(path, O_RDWR | O_CLOEXEC | (make ? O_CREAT : 0), 0600) : -1;
+    const char *why = strerror(fits ? errno : ENAMETOOLONG);
     struct page *page = file < 0 ? NULL : map_page(file, make, &why);
     struct turns *turns = page ? try_memory(sizeof *turns) : NULL;
     if (!turns) {

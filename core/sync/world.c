@@ -2,6 +2,7 @@
 
 #include "sync/world.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,12 +59,20 @@ static int count_same(const struct team *team, const char *text) {
     return count;
 }
 
+/* Host and text, with a hash in place of the text, which may be longer than an identity. */
+static void identify(char identity[IDENTITY_BYTES], const char *host, const char *text) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    snprintf(identity, IDENTITY_BYTES, "%.90s %016" PRIx64, host, hash);
+}
+
 /* Ranks that share CPUs must yield while they wait for a window. */
 void find_neighbours(struct world *world, const struct rank_fact *local, const struct launch_fact *launch) {
     char cpus[IDENTITY_BYTES], cache[IDENTITY_BYTES];
-    snprintf(cache, sizeof cache, "%.90s %.90s", local->host, launch->cache_sharers);
+    identify(cache, local->host, launch->cache_sharers);
     world->ranks_on_cache = count_same(&world->all, cache);
-    snprintf(cpus, sizeof cpus, "%.90s %.90s", local->host, local->cpus);
+    identify(cpus, local->host, local->cpus);
     world->hosts = make_clock(&world->all, local->host, 0);
     world->ranks_on_host = world->hosts->readers.ranks;
     world->yields = count_same(&world->all, cpus) > count_cpus(local->cpus);

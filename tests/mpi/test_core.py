@@ -968,6 +968,17 @@ def test_the_table_is_readable(core: Core) -> None:
         assert float(words[10]) == pytest.approx(amount / float(words[4]), rel=0.01, abs=0.6)
 
 
+ROOM = {**dict.fromkeys(("operation", "form", "datatype", "start", "cache", "buffers", "pages"), 47), "settings": 255}
+"""Longest texts of a case."""
+
+
+def make_too_long(key: str, room: int) -> tuple[list[str], str]:
+    """Return arguments with a text that is too long by one character, and the error."""
+    text, operation = "x" * (room + 1), key == "operation"
+    line = f"{key}: {room + 1} characters, at most {room} are allowed: {text[:60]}..."
+    return ["--op", text] if operation else ["--op", "bcast", f"--{key.removeprefix('--')}", text], line
+
+
 @pytest.mark.parametrize("core", ["mpich"], indirect=True)
 @pytest.mark.parametrize(
     ("arguments", "line"),
@@ -1001,6 +1012,7 @@ def test_the_table_is_readable(core: Core) -> None:
         (["--op", "bcast", "--root", "-2"], "root -2 is no rank (-1: rotating)"),
         (["--op", "bcast", "--clock", "sundial"], "time source 'sundial' is not known (allowed: auto, "),
         (["--op", "bcast", "--sync", "never"], "synchronisation 'never' is not known (allowed: "),
+        *(make_too_long(key, room) for key, room in {**ROOM, "--clock": 47, "--sync": 47}.items()),
         (["--clocks", "--runs", "few"], "--runs: 'few' is not a number above 0"),
         (["--op", "bcast", "--stream", "/tmp", "--quiet"], "--stream /tmp: Is a directory"),
         (["--fast"], "option '--fast' is not known (--help lists all)"),
@@ -1046,6 +1058,36 @@ def test_a_damaged_job_is_reported_by_line(core: Core, tmp_path: Path) -> None:
     process = core.run(2, "--job", str(job))
     allowed = "clock=NAME, sync=NAME, ranks=all, calls=each, patience=SECONDS"
     assert f"{where} 2: setting 'time=now' is not known (allowed: {allowed})\n" in process.printed
+
+
+@pytest.mark.parametrize("core", ["mpich"], indirect=True)
+@pytest.mark.parametrize("key", [*ROOM, "clock", "sync"])
+def test_no_text_of_a_job_is_cut(core: Core, key: str, tmp_path: Path) -> None:
+    """What does not fit is an error, also at the end of a line that is longer than any before."""
+    room, job = ROOM.get(key, 47), tmp_path / "job"
+    case = "case operation=bcast" + " bytes=8" * 100
+    line = {"operation": "case operation=TEXT", "clock": "set clock=TEXT", "sync": "set sync=TEXT"}
+    text = line.get(key, f"{case} {key}=TEXT").replace("TEXT", "x" * (room + 1))
+    job.write_text(f"rankbench-job 1\n{text}\n")
+    process = core.run(2, "--job", str(job))
+    assert f"job line 2: {key}: {room + 1} characters, at most {room} are allowed: xxx" in process.printed
+    assert process.exit_code != 0
+
+
+@pytest.mark.parametrize("core", ["mpich"], indirect=True)
+@pytest.mark.parametrize(
+    ("key", "value"), [("settings", ";"), ("samples", "3"), ("cache", "cold"), ("alignment", "64")]
+)
+def test_a_case_with_another_value_of_any_key_is_another_case(
+    core: Core, fault: Path, key: str, value: str, tmp_path: Path
+) -> None:
+    """Calls are rehearsed twice at the first visit of a case, and once at later ones."""
+    printing = ("FAULT=print", "FAULT_CALL=MPI_Bcast", "FAULT_RANK=1")
+    job = tmp_path / "job"
+    for other, calls in (("", 3), (f" {key}={value}", 4)):
+        job.write_text(f"rankbench-job 1\ncase operation=bcast bytes=8\ncase operation=bcast bytes=8{other}\n")
+        process = core.run(2, "--job", str(job), "--probe", before=("env", f"LD_PRELOAD={fault}", *printing))
+        assert process.printed.count("this call prints") == calls
 
 
 @ONE_LIBRARY
