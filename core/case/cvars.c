@@ -13,7 +13,7 @@
 #include "base/op.h"
 #include "output/stream.h"
 
-enum { MOST_CVARS = 16, TEXT_BYTES = 8192 };
+enum { TEXT_BYTES = 8192 };
 
 struct cvar {
     int index;
@@ -40,7 +40,7 @@ struct setting {
 
 struct cvars {
     int count;
-    struct setting settings[MOST_CVARS];
+    struct setting settings[];
 };
 
 static bool start_tools(void) {
@@ -202,16 +202,31 @@ static bool is_same(const struct cvar *cvar, const union value *first, const uni
     return cvar->type == MPI_CHAR ? strcmp(first->text, other->text) == 0 : memcmp(first, other, (size_t)count_bytes(cvar)) == 0;
 }
 
-static bool set_value(const struct cvar *cvar, const union value *value, struct setting *setting) {
+static void restore_value(struct setting *setting) {
+    MPI_T_cvar_write(setting->handle, &setting->before);
+    MPI_T_cvar_handle_free(&setting->handle);
+}
+
+/* A library may take another value than the one it was given, or return an error after it has taken it. */
+static bool write_value(const struct cvar *cvar, const union value *value, MPI_T_cvar_handle handle) {
     union value after;
-    int count = 0;
     memset(&after, 0, sizeof after);
+    return MPI_T_cvar_write(handle, value) == MPI_SUCCESS && MPI_T_cvar_read(handle, &after) == MPI_SUCCESS &&
+           is_same(cvar, value, &after);
+}
+
+static bool set_value(const struct cvar *cvar, const union value *value, struct setting *setting) {
+    int count = 0;
     if (MPI_T_cvar_handle_alloc(cvar->index, NULL, &setting->handle, &count) != MPI_SUCCESS)
         return false;
-    if (!has_room_for(cvar, count) || MPI_T_cvar_read(setting->handle, &setting->before) != MPI_SUCCESS)
+    if (!has_room_for(cvar, count) || MPI_T_cvar_read(setting->handle, &setting->before) != MPI_SUCCESS) {
+        MPI_T_cvar_handle_free(&setting->handle);
         return false;
-    return MPI_T_cvar_write(setting->handle, value) == MPI_SUCCESS && MPI_T_cvar_read(setting->handle, &after) == MPI_SUCCESS &&
-           is_same(cvar, value, &after);
+    }
+    if (write_value(cvar, value, setting->handle))
+        return true;
+    restore_value(setting);
+    return false;
 }
 
 /* MPICH and its derivatives bind the handle of a text to its default: reading never shows the value of the environment,
@@ -247,27 +262,32 @@ static void set_cvar(const char *name, const char *text, struct cvars *cvars, st
     free(cvar);
 }
 
+static size_t count_items(const char *text) {
+    size_t items = 1;
+    for (; *text; text++)
+        items += *text == ';';
+    return items;
+}
+
 struct cvars *set_cvars(const char *text, struct outcome *outcome) {
-    struct cvars *cvars = obtain_memory(sizeof *cvars);
-    char copy[LINE_BYTES], *rest = NULL;
-    snprintf(copy, sizeof copy, "%s", text);
+    struct cvars *cvars = obtain_memory(sizeof *cvars + count_items(text) * sizeof *cvars->settings);
+    char *const copy = memcpy(obtain_memory(strlen(text) + 1), text, strlen(text) + 1), *rest = NULL;
     if (!start_tools())
         note(outcome, LACKING, "this library has no MPI_T");
     else
-        for (char *item = strtok_r(copy, ";", &rest); item && cvars->count < MOST_CVARS; item = strtok_r(NULL, ";", &rest)) {
+        for (char *item = strtok_r(copy, ";", &rest); item; item = strtok_r(NULL, ";", &rest)) {
             char *equals = strchr(item, '=');
             if (equals)
                 *equals++ = '\0';
             set_cvar(item, equals ? equals : "", cvars, outcome);
         }
+    free(copy);
     return cvars;
 }
 
 void restore_cvars(struct cvars *cvars) {
-    for (int i = cvars->count; i-- > 0;) {
-        MPI_T_cvar_write(cvars->settings[i].handle, &cvars->settings[i].before);
-        MPI_T_cvar_handle_free(&cvars->settings[i].handle);
-    }
+    for (int i = cvars->count; i-- > 0;)
+        restore_value(&cvars->settings[i]);
     free(cvars);
 }
 

@@ -82,7 +82,7 @@ def algorithm(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @MPICH_ONLY
 def test_a_setting_applies_to_its_case_alone(core: Core, algorithm: Path, tmp_path: Path) -> None:
-    plain = {"operation": "allreduce", "bytes": 8, "samples": 20}
+    plain = {"operation": "allreduce", "bytes": 8, "samples": 20, "start": "barrier"}
     cases = [plain, plain | {"settings": RING}, plain, plain | {"settings": ";"}]
     before = ("env", f"LD_PRELOAD={algorithm}", f"ALGORITHM={RING_NUMBER}", "ALGORITHM_HOW=wrong")
     records = core.run_job(tmp_path, 2, cases, before=before)
@@ -105,6 +105,39 @@ def test_an_unknown_variable_or_value_is_lacking(core: Core, settings: str, reas
     case = {"operation": "allreduce", "bytes": 8, "samples": 20, "settings": settings}
     (record,) = core.run_job(tmp_path, 2, [case])
     assert (record["status"], record["reason"]) == ("lacking", reason)
+
+
+@pytest.fixture(scope="module")
+def rounding(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    library = tmp_path_factory.mktemp("rounding") / "rounding.so"
+    source = Path(fakes.__file__).with_name("rounding.c")
+    command = [core.library.wrapper, "-shared", "-fPIC", "-w", "-o", str(library), str(source), "-ldl"]
+    subprocess.run(command, check=True, env={**os.environ, **core.library.environment})
+    return library
+
+
+MANY = ";".join(f"v{number}={2 * number}" for number in range(30))
+
+
+@pytest.mark.parametrize("core", ["mpich", "openmpi", "intel-mpi"], indirect=True)
+@pytest.mark.parametrize(
+    ("settings", "refused"),
+    [("v0=8;v1=10", ""), ("v0=8;v1=7;v2=6", "v1"), (MANY, ""), (f"{MANY};v31=1", "v31")],
+    ids=["taken", "one rounded", "many", "the last of many rounded"],
+)
+def test_every_variable_is_set_and_has_its_old_value_after_the_case(
+    core: Core, rounding: Path, settings: str, refused: str, tmp_path: Path
+) -> None:
+    """Also a variable that reads back another value than the one written."""
+    job, stream = tmp_path / "job", tmp_path / "stream"
+    job.write_text(f"rankbench-job 1\ncase operation=bcast bytes=8 samples=3 start=barrier settings={settings}\n")
+    arguments = ["--quiet", "--job", str(job), "--stream", str(stream)]
+    run = core.run(2, *arguments, before=("env", f"LD_PRELOAD={rounding}"), watch=stream)
+    (record,) = [json.loads(line) for line in stream.read_text().splitlines() if '"record":"case"' in line]
+    value = "7" if refused == "v1" else "1"
+    reason = f"{refused}: the library does not accept the value {value} while it runs" if refused else ""
+    assert (record["status"], record["reason"]) == ("lacking" if refused else "ok", reason)
+    assert "variables: 0 changed, 0 handles" in run.printed
 
 
 ALLTOALL = "MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM"
