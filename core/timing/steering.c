@@ -37,7 +37,7 @@ static const double READING_SHARE = 0.01;
 /* Largest share of the remaining time for renewing data. */
 static const double RENEWAL_SHARE = 0.02;
 /* A case without valid samples may last this multiple of its time limit. */
-static const double PATIENCE = 9;
+static const double PATIENCE = 10;
 
 struct control {
     struct stage_plan stage_plan;
@@ -250,7 +250,7 @@ static bool awaits_delivery(const struct control *control) {
 static enum stopped decide_stop(const struct timing *timing, struct control *control, const struct measurement *so_far,
                                 double timed_ns) {
     const double step_ns = (double)timing->team->clock->step_ns / find_run_ns(timing, control->stage_plan.repeats);
-    const double limit_ns = timing->stop->limit_s * 1e9, most_ns = so_far->valid > 0 ? limit_ns : (1 + PATIENCE) * limit_ns;
+    const double limit_ns = timing->stop->limit_s * 1e9, most_ns = so_far->valid > 0 ? limit_ns : PATIENCE * limit_ns;
     const enum stopped stopped = find_stop(&control->stopping, timing->stop, timing->start, so_far, timed_ns, step_ns);
     if (awaits_delivery(control))
         return STOPPED_NOT;

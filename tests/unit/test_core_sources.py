@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from rankbench.plan import reading
+
 CORE = Path(__file__).parents[2] / "core"
 OPERATIONS = sorted((CORE / "ops").glob("*.c"))
 SOURCES = sorted(CORE.rglob("*.[ch]"))
@@ -45,6 +47,11 @@ def test_the_core_uses_no_collective_for_its_own_communication() -> None:
         for call in collectives.findall(path.read_text())
     ]
     assert not matches
+
+
+def test_core_and_plan_agree_how_long_a_case_without_samples_may_last() -> None:
+    (patience,) = re.findall(r"double PATIENCE = (\d+);", (CORE / "timing" / "steering.c").read_text())
+    assert int(patience) == reading.PATIENCE
 
 
 def test_there_is_one_timing_loop() -> None:
@@ -93,7 +100,6 @@ def list_names(header: Path) -> set[str]:
     return words
 
 
-@pytest.mark.skipif(not (CORE / ROOMS[0]).is_dir(), reason="the core is one folder")
 def test_a_file_includes_only_its_room_and_rooms_to_the_left() -> None:
     homeless = {path.name for path in SOURCES if path.parent == CORE} - {"main.c"}
     assert homeless == set(), f"move them to a room: {', '.join(ROOMS)}"
