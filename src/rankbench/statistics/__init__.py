@@ -78,14 +78,16 @@ def compare(
     If successive blocks are significantly correlated over all `pairs`, all errors are multiplied by the factor for such
     a mean (`correlation.LagOne.widening`).
     """
-    tables = [by_level.pair_values(launch_values, base, other, levels) for base, other in (*pairs, *control)]
+    tables = [
+        by_level.pair_values(launch_values, base, other, levels).with_columns(counts=number < len(pairs))
+        for number, (base, other) in enumerate((*pairs, *control))
+    ]
     table = pl.concat(tables) if tables else pl.DataFrame()
     if table.is_empty():
         return []
-    column = pl.Series([number < len(pairs) for number, table in enumerate(tables) for _ in range(len(table))])
     # A level with few visits is not compared: it would only make the correction stricter for the others.
-    column &= (table["level"] == "") | (table["logs"].list.len() >= FEWEST_BLOCKS)
-    repeated = correlation.pool(table.filter(column))
+    counts = table["counts"] & ((table["level"] == "") | (table["logs"].list.len() >= FEWEST_BLOCKS))
+    repeated = correlation.pool(table.filter(counts))
     estimates, degrees = _estimates(table, repeated.widening if repeated else 1.0)
     decisions = decide(
         estimates,
@@ -93,7 +95,7 @@ def compare(
         confidence,
         penalty=Penalty(tuple(looks), table["after"].to_numpy()),
         family="fdr",
-        members=column.to_numpy(),
+        members=counts.to_numpy(),
         enough=table["logs"].list.len().to_numpy() >= FEWEST_BLOCKS,
     )
     rows = zip(table.iter_rows(named=True), estimates, degrees.tolist(), decisions, strict=True)

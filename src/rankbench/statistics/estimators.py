@@ -107,7 +107,9 @@ def _finer(plain: pl.DataFrame, valid: pl.LazyFrame, key: list[str]) -> pl.DataF
         return plain
     finer = valid.join(tied.lazy(), on=key, how="semi").group_by(key).agg(pl.col("time_ns")).collect()
     finer = finer.with_columns(
-        pl.Series("finer_ns", [find_grouped_median(times.to_numpy()) for times in finer["time_ns"]], dtype=pl.Float64)
+        pl.col("time_ns")
+        .map_elements(lambda times: find_grouped_median(times.to_numpy()), return_dtype=pl.Float64)
+        .alias("finer_ns")
     )
     joined = plain.join(finer.drop("time_ns"), on=key, how="left", maintain_order="left")
     return joined.with_columns(pl.coalesce("finer_ns", "figure_ns").alias("figure_ns")).drop("finer_ns")

@@ -84,16 +84,18 @@ def tabulate_rings(
     if grids.is_empty():
         return pl.DataFrame()
     launch_values = _compute_values(rank_samples, grids["case"]).group_by(KEY).agg(pl.col("figure_ns"))
-    launch_values = launch_values.join(_pool(rank_samples, grids["case"]), on=KEY)
-    frame = launch_values.join(grids, on="case").with_columns(
-        pl.Series("typical", [_typical(value, confidence) for value in launch_values["figure_ns"]], dtype=_TYPICAL)
-    )
+    frame = launch_values.join(_pool(rank_samples, grids["case"]), on=KEY).join(grids, on="case")
     known = {case.key: describe_case(campaign, case) for case in campaign.cases}
-    about_cases = pl.Series("about", [known[key] for key in frame["case"]], dtype=_ABOUT)
     order = {name: number for number, name in enumerate(candidate.name for candidate in campaign.candidates)}
     places = {case.key: number for number, case in enumerate(campaign.cases)}
     return (
-        frame.with_columns(about_cases, launches=pl.col("figure_ns").list.len())
+        frame.with_columns(
+            pl.col("figure_ns")
+            .map_elements(lambda values: _typical(values, confidence), return_dtype=_TYPICAL)
+            .alias("typical"),
+            pl.col("case").replace_strict(known, return_dtype=_ABOUT).alias("about"),
+            launches=pl.col("figure_ns").list.len(),
+        )
         .unnest("typical", "about")
         .with_columns(
             pl.col("case").replace_strict(places).alias("place"),

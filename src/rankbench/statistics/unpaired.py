@@ -71,8 +71,8 @@ def compare_unpaired(
     )
     table = (
         _sides(then, "base")
-        .join(order, on="base")
-        .join(_sides(now, "other"), on=["case", "other"], suffix="_now")
+        .join(order, on="base", maintain_order="left")
+        .join(_sides(now, "other"), on=["case", "other"], suffix="_now", maintain_order="left")
         .sort("place", maintain_order=True)
     )
     table = table.filter([wanted(key) for key in table.select("case", "base", "other").iter_rows()])
