@@ -173,6 +173,8 @@ class _Rendering(string.Formatter):
             return self.format_field(render(value), format_spec)
         if name in QUANTITIES:
             return QUANTITIES[name](value)
+        if isinstance(value, float):
+            return quantities.name_limit(value) or format(value, format_spec)
         return format(value, format_spec)
 
 

@@ -1,8 +1,39 @@
-"""Quantities as a person reads them. Sizes in powers of two (1 KiB = 1024 B), times in the unit that suits."""
+"""Quantities as a person reads them. Sizes in powers of two (1 KiB = 1024 B), times in the unit that suits.
+
+What is not a number is `–`, and infinities are `∞` and `-∞`: a missing value never ends a table or a report.
+"""
 
 from __future__ import annotations
 
+import functools
+import math
+from typing import TYPE_CHECKING, TypeVar
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Number = TypeVar("Number", int, float)
+UNKNOWN = "–"
+
+
+def name_limit(value: float) -> str:
+    """Return the text of a value that is not finite, an empty one for all others."""
+    if math.isfinite(value):
+        return ""
+    return UNKNOWN if math.isnan(value) else "∞" if value > 0 else "-∞"
+
+
+def _total(format_finite: Callable[[Number], str]) -> Callable[[Number], str]:
+    """Return a formatter of finite values that accepts all values."""
+
+    @functools.wraps(format_finite)
+    def format_any(value: Number) -> str:
+        return name_limit(value) or format_finite(value)
+
+    return format_any
+
+
+@_total
 def format_size(size_bytes: int) -> str:
     """Return a size in the largest binary unit that divides it, such as `8 B`, `64 KiB`, `1 MiB`."""
     units = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -16,6 +47,7 @@ def format_size(size_bytes: int) -> str:
     return f"{size_bytes} {units[power]}"
 
 
+@_total
 def format_time(time_ns: float) -> str:
     """Return a time with three significant digits, such as `131 ns`, `4.72 µs`, `1.05 ms`; from 1,000 s in hours."""
     for unit, scale in (("ns", 1.0), ("µs", 1e3), ("ms", 1e6)):
@@ -25,16 +57,19 @@ def format_time(time_ns: float) -> str:
     return f"{_three_digits(seconds)} s" if abs(seconds) < 999.5 else format_duration(seconds)
 
 
+@_total
 def format_whole(number: float) -> str:
     """Return a whole number with commas between groups of three: `1,329`."""
     return f"{number:,.0f}"
 
 
+@_total
 def format_rate(megabytes_per_s: float) -> str:
     """Return a rate in MB/s, the unit left to who shows it: `48.25`, `948.3`, `12,300`."""
     return f"{megabytes_per_s:,.0f}" if megabytes_per_s >= 999.95 else f"{megabytes_per_s:.4g}"
 
 
+@_total
 def format_count(count: float) -> str:
     """Return a large number with three significant digits, such as `812`, `48.3 k`, `3.52 M`."""
     for unit, scale in (("", 1.0), (" k", 1e3), (" M", 1e6)):
@@ -43,6 +78,7 @@ def format_count(count: float) -> str:
     return f"{_three_digits(count / 1e9)} G"
 
 
+@_total
 def format_memory(size_bytes: float) -> str:
     """Return an amount of memory with three significant digits, such as `512 B`, `1.25 MiB`; not a message size."""
     for unit, scale in (("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20)):
@@ -51,6 +87,7 @@ def format_memory(size_bytes: float) -> str:
     return f"{_three_digits(size_bytes / (1 << 30))} GiB"
 
 
+@_total
 def format_duration(seconds: float) -> str:
     """Return a time of day's length in its two largest units: `45 s`, `3 min 40 s`, `1 h 12 min`."""
     total = round(seconds)
@@ -61,14 +98,17 @@ def format_duration(seconds: float) -> str:
     return f"{total // 3600} h {total % 3600 // 60} min"
 
 
+@_total
 def format_clock(seconds: float) -> str:
     """Return minutes and seconds: `2:05`."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
+@_total
 def format_ratio(ratio: float) -> str:
-    """Return a ratio with three significant digits at most, such as `1.04×`, `12.3×`, `340×`."""
-    return f"{_three_digits(ratio)}×"
+    """Return a ratio with three significant digits at most, below 0.1 with two: `0.021×`, `0.98×`, `12.3×`, `340×`."""
+    small = abs(float(f"{ratio:.2f}")) < 0.1
+    return f"{ratio:.2g}×" if small else f"{_three_digits(ratio)}×"
 
 
 def _three_digits(value: float) -> str:

@@ -48,6 +48,17 @@ def test_a_rate_has_no_exponent(rate: float, text: str) -> None:
     assert format_rate(rate) == text
 
 
-@pytest.mark.parametrize(("ratio", "text"), [(1.036, "1.04×"), (12.34, "12.3×"), (340.4, "340×")])
-def test_a_ratio_has_three_digits_at_most(ratio: float, text: str) -> None:
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (340.4, "340×"),
+        (12.34, "12.3×"),
+        (1.036, "1.04×"),
+        (0.976, "0.98×"),
+        (0.0996, "0.10×"),
+        (0.0214, "0.021×"),
+        (0.00123, "0.0012×"),
+    ],
+)
+def test_a_ratio_has_three_digits_at_most_and_two_at_least(ratio: float, text: str) -> None:
     assert format_ratio(ratio) == text

@@ -22,8 +22,6 @@ ORDER = 70
 ABSENT = "not known of these cases; campaigns of rankbench's own core have them"
 FAR = 50
 """Above which median ratio a sentence names an operation."""
-LEAST = 0.1
-"""Smaller ratios are shown without their value: the second call was interrupted."""
 MEANING = (
     "The first call of an operation in a launch sets up what later calls use: connections, buffers, the choice of an "
     "algorithm. Both calls are timed when data are checked, before the warm-up, after a barrier of the core's own "
@@ -96,15 +94,10 @@ def cells(view: CampaignView, row: dict[str, Any]) -> list[Cell]:
         Cell(name_of(view, row), case=row["cases"][0]),
         Cell(row["candidate"]),
         *(Cell(format_time(row[name])) for name in ("first_ns", "second_ns")),
-        *(Cell(ratio_text(row[name])) for name in ("ratio", "least", "largest")),
+        *(Cell(format_ratio(row[name])) for name in ("ratio", "least", "largest")),
         Cell(str(row["launches"])),
         Cell(" – ".join(dict.fromkeys(sizes))),
     ]
-
-
-def ratio_text(ratio: float) -> str:
-    """Return a ratio; of a very small one only that it is."""
-    return format_ratio(ratio) if ratio >= LEAST else f"<{format_ratio(LEAST)}"
 
 
 def name_of(view: CampaignView, row: dict[str, Any]) -> str:
