@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from rankbench.verdict.view import CampaignView
 
-UNITS = {"time": "ns", "bandwidth": "MB/s", "rate": "messages/s", "memory": "bytes"}
-"""Of values, by the kind of a case's measure. A megabyte is 10^6 bytes."""
+UNITS = {"time": "ns", "memory": "bytes"}
+"""Of values whose texts have a unit of their own, by the kind of a case's measure."""
 
 
 class Value(Record, frozen=True):
@@ -25,7 +25,7 @@ class Value(Record, frozen=True):
     case: str
     candidate: str
     unit: str
-    """`ns`, `MB/s` (of 10^6 bytes), `messages/s` or `bytes`."""
+    """`ns`, `MB/s` (of 10^6 bytes), `messages/s`, `round trips/s` or `bytes`."""
     value: float | None
     low: float | None
     """Of the interval, the smaller one."""
@@ -43,7 +43,7 @@ def list_values(view: CampaignView) -> Iterator[Value]:
             yield Value(
                 case=case.key,
                 candidate=summary.candidate,
-                unit=UNITS[measure.kind],
+                unit=measure.unit or UNITS[measure.kind],
                 value=value,
                 low=low,
                 high=high,

@@ -201,7 +201,7 @@ def list_obstacles(first: Side, second: Side) -> Iterator[str]:
     if not set(first.operation.forms) & set(second.operation.forms):
         yield format_contrast(first, describe_forms(first), second, describe_forms(second))
     if first.timed != second.timed:
-        yield format_contrast(first, METRICS[first.operation.metric], second, METRICS[second.operation.metric])
+        yield format_contrast(first, describe_metric(first), second, describe_metric(second))
     trips = {first.meaning.trip, second.meaning.trip}
     if first.timed and len(trips) > 1 and not trips <= set(WAYS):
         yield format_contrast(first, TRIPS[first.meaning.trip], second, TRIPS[second.meaning.trip])
@@ -212,6 +212,12 @@ def list_obstacles(first: Side, second: Side) -> Iterator[str]:
             f"{loop.name} makes one call after the other, and a rank can be in the next {loop.call} before others have "
             f"finished the last; {single.name} starts calls together"
         )
+
+
+def describe_metric(side: Side) -> str:
+    """Return what kind of number a benchmark has, as a part of a sentence."""
+    rounds = side.operation.metric == "rate" and side.meaning.trip == "round"
+    return "is round trips per second" if rounds else METRICS[side.operation.metric]
 
 
 def describe_call(side: Side) -> str:
@@ -251,7 +257,7 @@ def list_rate_differences(first: Side, second: Side) -> Iterator[str]:
     """Yield a sentence for each difference between two rates."""
     meaning, other = first.meaning, second.meaning
     if first.operation.metric != second.operation.metric:
-        text = format_contrast(first, METRICS[first.operation.metric], second, METRICS[second.operation.metric])
+        text = format_contrast(first, describe_metric(first), second, describe_metric(second))
         yield f"{text}: bytes are messages times their size"
     if meaning.counted != other.counted:
         yield format_contrast(first, describe_count(meaning), second, describe_count(other))

@@ -26,12 +26,14 @@ class Measure:
     """In a word or two: `latency`, `overall time`."""
     moved: float = 0.0
     """What is moved in the measured time, in the unit that is reported per second."""
+    counted: str = "messages"
+    """What a rate counts."""
 
     @property
     def heading(self) -> str:
         """Return the name with the unit, where values have one in common."""
         return {
-            "rate": "message rate in messages/s",
+            "rate": f"{self.name} in {self.counted}/s",
             "memory": "memory that the library holds per rank",
             "bandwidth": f"{self.name} in MB/s (1 MB = 10^6 B)",
             "time": self.name,
@@ -55,11 +57,21 @@ class Measure:
     @property
     def unit(self) -> str:
         """Return the unit that values have in common and that their texts lack."""
-        return {"bandwidth": "MB/s", "rate": "messages/s"}.get(self.kind, "")
+        return {"bandwidth": "MB/s", "rate": f"{self.counted}/s"}.get(self.kind, "")
 
     def value(self, raw: float) -> float:
         """Return the value that is shown: MB/s, messages a second, else the measured value itself."""
         return NANOSECONDS * self.moved / raw if self.per_second and raw else raw
+
+    def grow(self, before: Measure, factor: float, sizes: float) -> float:
+        """Return by which factor the value that is shown grows from another case's, if the measured one does by this.
+
+        `sizes` is the factor of the message size, by which bytes grow where it is not known what is moved.
+        """
+        if not self.per_second:
+            return factor
+        known = self.moved > 0 < before.moved
+        return (self.moved / before.moved if known else sizes if self.kind == "bandwidth" else 1.0) / factor
 
     def text(self, raw: float) -> str:
         """Return the value as text; the unit of a bandwidth or a rate is in the heading."""
@@ -88,7 +100,10 @@ def choose_measure(case: Case, operation: Operation, moved_bytes: int = 0, moved
     if operation.metric == "bandwidth":
         return Measure("bandwidth", "bandwidth", (moved_bytes or operation.messages * case.size_bytes) / MEGA)
     if operation.metric == "rate":
-        return Measure("rate", "message rate", moved_messages or operation.messages)
+        moved = moved_messages or operation.messages
+        if operation.foreign and operation.foreign.meaning.trip == "round":
+            return Measure("rate", "round-trip rate", moved, "round trips")
+        return Measure("rate", "message rate", moved)
     return Measure("time", operation.metric)
 
 

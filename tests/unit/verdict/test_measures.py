@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from fakes import kinds
 
+from rankbench.foreign.tools import mpbench
 from rankbench.verdict.measures import Measure, choose_measure
 
 PUT, RATE = kinds.BY_NAME["put"], kinds.BY_NAME["message-rate"]
@@ -52,3 +53,20 @@ def test_times_are_named_by_metric_and_quantity() -> None:
 
 def test_single_samples_of_a_rate_are_times() -> None:
     assert choose_measure(kinds.RATES[0], RATE, 8, 1).of_samples == Measure("time", "time")
+
+
+def test_round_trips_are_not_counted_as_messages() -> None:
+    """An imported rate of round trips has two messages in each."""
+    roundtrip = msgspec.structs.replace(mpbench.ROUNDTRIP, messages=1)
+    measure = choose_measure(CASE, roundtrip, moved_messages=1)
+    assert (measure.heading, measure.unit) == ("round-trip rate in round trips/s", "round trips/s")
+    assert measure.format(1e6) == "1.00 k/s"
+
+
+def test_a_bandwidth_grows_by_bytes_over_time() -> None:
+    small, large = (choose_measure(CASE, BANDWIDTH, moved_bytes=size) for size in (1000, 4000))
+    assert large.grow(small, 2.0, 1.0) == pytest.approx(2.0)
+    unknown = Measure("bandwidth", "bandwidth")
+    assert unknown.grow(unknown, 2.0, 4.0) == pytest.approx(2.0)
+    assert Measure("rate", "message rate").grow(Measure("rate", "message rate"), 2.0, 4.0) == pytest.approx(0.5)
+    assert Measure("time", "time").grow(Measure("time", "time"), 2.0, 4.0) == 2.0

@@ -147,8 +147,32 @@ def test_a_drop_suggests_an_earlier_switch() -> None:
     (finding,) = find_kind("jumps", make_view(make_jumping("beta", factor=0.3), make_line()))
     assert render(finding.text).startswith("beta drops to 0.60× from 1 KiB to 4 KiB (")
     assert (
-        render(finding.advice) == "The algorithm above a drop may be faster below it too: try to switch to it earlier."
+        render(finding.advice)
+        == "The algorithm above such a step may be faster below it too: try to switch to it earlier."
     )
+
+
+@pytest.mark.parametrize(
+    ("factor", "text"),
+    [
+        (0.4, "beta's bandwidth rises by 5.00× from 1 KiB to 4 KiB ({} more than a smooth curve, "),
+        (3.0, "beta's bandwidth drops to 0.67× from 1 KiB to 4 KiB ({} less than a smooth curve, "),
+        (1.6, "beta's bandwidth rises by only 1.25× from 1 KiB to 4 KiB ({} less than a smooth curve, "),
+    ],
+)
+def test_a_jump_of_a_bandwidth_is_one_of_bytes_per_second(factor: float, text: str) -> None:
+    def choose_factor(candidate: str, case: Case) -> float:
+        """Return a factor for a time that grows to 2.00 times from 1 KiB to 4 KiB."""
+        base = campaigns.compute_base_ns(case)
+        wanted = 1000.0 * max(case.size_bytes / 1024, 1) ** 0.5
+        return wanted / base * (factor if candidate == "beta" and case.size_bytes >= SWITCH else 1.0)
+
+    (finding,) = find_kind("jumps", make_view(choose_factor, make_line("bandwidth")))
+    shown = render(finding.text)
+    before, after = text.split("{}")
+    assert shown.startswith(before)
+    assert after in shown
+    assert "time" not in shown
 
 
 def test_a_single_slow_size_is_a_jump_that_returns() -> None:

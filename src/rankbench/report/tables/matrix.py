@@ -229,7 +229,7 @@ def frame_row(part: CampaignView, pair_map: Map, pair: Pair, summary: Summary) -
         "low_ns": summary.low_ns,
         "high_ns": summary.high_ns,
         "value": part.measure(case).value(summary.typical_ns),
-        "unit": {"time": "ns", "bandwidth": "MB/s", "rate": "messages/s", "memory": "B"}[part.measure(case).kind],
+        "unit": part.measure(case).unit or {"time": "ns", "memory": "B"}[part.measure(case).kind],
         "failures": ", ".join(f"{status} in {count}" for status, count in sorted(summary.failures.items())),
         "case": case.key,
     }

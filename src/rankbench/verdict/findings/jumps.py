@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rankbench.model import Case
     from rankbench.statistics.contrasts import Contrast
     from rankbench.statistics.shapes import Step
+    from rankbench.verdict.measures import Measure
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Jumps along the sizes"
@@ -135,9 +136,7 @@ def group_jumps(jumps: Sequence[Jump]) -> list[list[Jump]]:
 def _describe_jumps(
     view: CampaignView, line: Line, together: list[Jump], jumps: Sequence[Jump], measured: set[str]
 ) -> Iterator[Text]:
-    per_second = view.measure(next(iter(line.cases.values()))).per_second
-    subject = "{name} (its time per message)" if per_second else "{name}"
-    yield end_sentence(list_parts(_describe_jump(jump, jumps, subject) for jump in together))
+    yield end_sentence(list_parts(_describe_jump(view, line, jump, jumps) for jump in together))
     cache = _describe_cache(view, line, together)
     shared = len(together) > 1
     if shared and len(together) == len(measured):
@@ -157,33 +156,49 @@ def _describe_jumps(
         )
 
 
-def _describe_jump(jump: Jump, jumps: Iterable[Jump], subject: str) -> Text:
+def _describe_jump(view: CampaignView, line: Line, jump: Jump, jumps: Iterable[Jump]) -> Text:
+    """Return a jump as the reader of the curve sees it: of a bandwidth or a rate, what this does."""
+    first, last = (view.measure(line.cases[size]) for size in (jump.smaller_bytes, jump.larger_bytes))
+    factor = last.grow(first, jump.factor, jump.larger_bytes / jump.smaller_bytes)
     back = any(
         jump.up and not other.up and other.candidate == jump.candidate and other.smaller_bytes == jump.larger_bytes
         for other in jumps
     )
     excess = jump.excess
+    more = jump.up != first.per_second
     beyond = say(
         "{ratio:ratio} more than a smooth curve, {low:ratio} to {high:ratio}"
-        if jump.up
+        if more
         else "{ratio:ratio} less than a smooth curve, {low:ratio} to {high:ratio}",
         ratio=excess.ratio,
         low=excess.low,
         high=excess.high,
     )
     text = say(
-        "{name} jumps by {factor:ratio} from {smaller:size} to {larger:size} ({beyond})"
-        if jump.up
-        else "{name} drops to {factor:ratio} from {smaller:size} to {larger:size} ({beyond})"
-        if jump.factor < 1
-        else "{name} grows by only {factor:ratio} from {smaller:size} to {larger:size} ({beyond})",
-        name=say(subject, name=jump.candidate),
+        _choose_template(first, more=more, factor=factor),
+        name=jump.candidate,
+        what=first.name,
         smaller=jump.smaller_bytes,
         larger=jump.larger_bytes,
-        factor=jump.factor,
+        factor=factor,
         beyond=beyond,
     )
-    return say("{text}, and returns above {larger:size}", text=text, larger=jump.larger_bytes) if back else text
+    if not back:
+        return text
+    again = (
+        "{text}, and recovers above {larger:size}" if first.per_second else "{text}, and returns above {larger:size}"
+    )
+    return say(again, text=text, larger=jump.larger_bytes)
+
+
+def _choose_template(measure: Measure, *, more: bool, factor: float) -> str:
+    """Return the template for a value that is more, or less, than a smooth curve allows and changes by a factor."""
+    if measure.per_second:
+        verb = "rises by" if more and factor >= 1 else "falls only to" if more else "rises by only"
+        verb = "drops to" if not more and factor < 1 else verb
+        return f"{{name}}'s {{what}} {verb} {{factor:ratio}} from {{smaller:size}} to {{larger:size}} ({{beyond}})"
+    verb = "jumps by" if more else "drops to" if factor < 1 else "grows by only"
+    return f"{{name}} {verb} {{factor:ratio}} from {{smaller:size}} to {{larger:size}} ({{beyond}})"
 
 
 def _describe_cache(view: CampaignView, line: Line, together: Iterable[Jump]) -> Text:
@@ -237,4 +252,4 @@ def _list_limits(view: CampaignView, line: Line, jump: Jump) -> Iterator[Text]:
 def _advise(jump: Jump) -> Text:
     if jump.up:
         return say("Find the setting that moves the jump, and try other values.")
-    return say("The algorithm above a drop may be faster below it too: try to switch to it earlier.")
+    return say("The algorithm above such a step may be faster below it too: try to switch to it earlier.")

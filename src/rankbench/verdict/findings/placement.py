@@ -129,7 +129,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
     for keys in lines.values():
         by_size = {size: same[keys[size]] for size in sorted(keys)}
         for name in view.candidates:
-            lines_ = [line for line in compare_placements(view, name, by_size, keys, ratios) if line.ratios]
+            lines_ = [line for line in compare_placements(view, name, by_size, keys, ratios) if shows_anything(line)]
             if lines_:
                 yield make_finding(lines_)
 
@@ -229,6 +229,11 @@ def describe_line(line: Line) -> Iterator[Text]:
     if large > small:
         yield from describe_protocols(line)
         yield from explain_copying(line, large)
+
+
+def shows_anything(line: Line) -> bool:
+    """Return whether any size shows a difference, or that there is none: one block alone shows neither."""
+    return not all(map(is_uncertain, line.ratios.values()))
 
 
 def describe_ratio(line: Line, size_bytes: int) -> Text:
@@ -341,9 +346,9 @@ def explain_equal(line: Line, size_bytes: int, raw: Comparison) -> Text:
 
 
 def describe_protocols(line: Line) -> Iterator[Text]:
-    """Yield jumps along the sizes that only one of the placements has."""
+    """Yield jumps between sizes of both placements that only one of them has."""
     steps = {
-        place: {(jump.smaller_bytes, jump.larger_bytes): jump for jump in line.jumps[place]}
+        place: {jump[:2]: jump for jump in line.jumps[place] if line.cases.keys() >= {*jump[:2]}}
         for place in (line.near, line.far)
     }
     alone = {
@@ -351,7 +356,7 @@ def describe_protocols(line: Line) -> Iterator[Text]:
         for place, other in ((line.near, line.far), (line.far, line.near))
     }
     texts = [
-        say("{place} jumps {jumps:and}", place=place, jumps=list(map(describe_jump, jumps)))
+        say("{place} jumps {jumps:and}", place=place, jumps=[describe_jump(line, jump) for jump in jumps])
         for place, jumps in alone.items()
         if jumps
     ]
@@ -365,13 +370,17 @@ def describe_protocols(line: Line) -> Iterator[Text]:
         )
 
 
-def describe_jump(jump: Jump) -> Text:
-    """Return a jump: `from 8 KiB to 16 KiB (2.90×)`."""
+def describe_jump(line: Line, jump: Jump) -> Text:
+    """Return a jump by what a reader sees grow: `from 8 KiB to 16 KiB (2.90×)`, of a bandwidth `(bandwidth 0.69×)`."""
+    first, last = (line.measure(size) for size in (jump.smaller_bytes, jump.larger_bytes))
     return say(
-        "from {smaller:size} to {larger:size} ({factor:ratio})",
+        "from {smaller:size} to {larger:size} ({what} {factor:ratio})"
+        if first.per_second
+        else "from {smaller:size} to {larger:size} ({factor:ratio})",
         smaller=jump.smaller_bytes,
         larger=jump.larger_bytes,
-        factor=jump.factor,
+        factor=last.grow(first, jump.factor, jump.larger_bytes / jump.smaller_bytes),
+        what=first.name,
     )
 
 
