@@ -48,7 +48,7 @@ CONTRACTS = {
     "verdict/findings": ("TITLE", "find"),
     "plots/kinds": ("TITLE", "HELP", "SCOPE", "chart"),
     "report/tables": ("TITLE", "HELP", "FLAG", "ORDER", "tables", "frame"),
-    "exports/formats": ("TITLE", "SUFFIX", "write"),
+    "exports/formats": ("TITLE", "SUFFIX", "PLACE", "write"),
     "cli/commands": ("ORDER", "GROUP", "EXAMPLES"),
 }
 

@@ -14,17 +14,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from rankbench.cli.display import console
+from rankbench.cli.output_files import check_output, write_output
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+OPTION = "--output"
 TABLE, JSON, CSV, MARKDOWN = "table", "json", "csv", "markdown"
 TableOrJson = Annotated[str, typer.Option("--format", metavar="table|json", help="Output format.")]
 AnyFormat = Annotated[str, typer.Option("--format", metavar="table|json|csv|markdown", help="Output format.")]
 OUTPUT = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write to a file instead of the terminal.", show_default=False)
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Write to a file instead of the terminal; - is standard output.", show_default=False
+    ),
 ]
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -88,23 +92,13 @@ def redirect_output(path: Path | None) -> Iterator[None]:
     if path is None:
         yield
         return
+    check_output(OPTION, path)
     printed, ended = io.StringIO(), None
     with contextlib.redirect_stdout(printed):
         try:
             yield
         except typer.Exit as error:
             ended = error
-    write(path, STYLE.sub("", printed.getvalue()))
+    write_output(OPTION, path, STYLE.sub("", printed.getvalue()))
     if ended:
         raise ended
-
-
-def write(path: Path, text: str) -> None:
-    """Write a text to a file and print its path."""
-    from rankbench.model import RankbenchError
-
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RankbenchError(f"--output {path}: cannot be written ({error.strerror}); name another file") from None
-    console.print(f"wrote {path}", markup=False, soft_wrap=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import TextIO
 
 
 class Output(io.TextIOWrapper):
@@ -27,7 +28,7 @@ class Output(io.TextIOWrapper):
 
 
 @contextlib.contextmanager
-def close_if_unread(output: Output) -> Iterator[None]:
+def close_if_unread(output: TextIO) -> Iterator[None]:
     """Redirect to /dev/null if nobody reads."""
     try:
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -58,7 +59,12 @@ def join_first_calls(launch_values: pl.DataFrame, first_calls: pl.DataFrame) -> 
     return launch_values.join(frame, on=["launch", "case"], how="left", maintain_order="left")
 
 
-def list_files(path: Path, view: CampaignView) -> Iterator[tuple[Path, pl.DataFrame]]:
-    """Yield each tidy table with its file: the summaries' own, `x-launches.csv` and `x-comparisons.csv` beside it."""
+def list_files(path: Path, suffix: str, view: CampaignView) -> Iterator[tuple[Path, pl.DataFrame]]:
+    """Yield each tidy table with its file: the summaries' own, `x-launches.csv` and `x-comparisons.csv` beside it.
+
+    These have the suffix where the path has none; what follows the last dot of `mpich-5.0.2` is none.
+    """
+    has_suffix = re.fullmatch(r"\.[A-Za-z]\w*", path.suffix)
+    stem, end = (path.stem, path.suffix) if has_suffix else (path.name, suffix)
     for name, frame in make_tables(view).items():
-        yield path.with_stem(f"{path.stem}-{name}") if name else path, frame
+        yield path.with_name(f"{stem}-{name}{end}") if name else path, frame

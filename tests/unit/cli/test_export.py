@@ -101,7 +101,7 @@ def test_a_folder_without_a_campaign_is_refused(tmp_path: Path) -> None:
 def test_an_output_in_a_missing_folder_is_refused(folder: Path, tmp_path: Path, name: str) -> None:
     path = tmp_path / "nowhere" / "x"
     assert read_refusal(folder, "--format", name, "--output", path) == (
-        f"{path}: cannot be written (No such file or directory); name another --output PATH"
+        f"--output {path}: cannot be written (No such file or directory); name another file"
     )
 
 
@@ -109,10 +109,10 @@ def test_a_folder_as_file_and_a_file_as_folder_are_refused(folder: Path, tmp_pat
     (tmp_path / "d").mkdir()
     (tmp_path / "f").touch()
     assert read_refusal(folder, "--format", "json", "--output", tmp_path / "d") == (
-        f"{tmp_path}/d: cannot be written (Is a directory); name another --output PATH"
+        f"--output {tmp_path}/d: cannot be written (Is a directory); name another file"
     )
     assert read_refusal(folder, "--format", "osu", "--output", tmp_path / "f") == (
-        f"{tmp_path}/f: cannot be written (File exists); name another --output PATH"
+        f"--output {tmp_path}/f: cannot be written (File exists); name another file"
     )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d", "f", "results"]
 

@@ -458,5 +458,5 @@ def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         gate(tmp_path / "new", "--against", tmp_path / "old", "--junit", tmp_path / "none" / "gate.xml")
     assert str(error.value) == (
-        f"{tmp_path / 'none' / 'gate.xml'}: cannot be written (No such file or directory); name another --junit FILE"
+        f"--junit {tmp_path}/none/gate.xml: cannot be written (No such file or directory); name another file"
     )

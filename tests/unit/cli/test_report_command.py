@@ -119,9 +119,7 @@ def test_a_page_that_cannot_be_written_is_reported_in_one_line(folder: Path) -> 
     page = folder / "nowhere" / "report.html"
     with pytest.raises(RankbenchError) as error:
         report(folder, output=page)
-    assert str(error.value) == (
-        f"{page}: cannot be written (No such file or directory); --output FILE puts the page elsewhere"
-    )
+    assert str(error.value) == (f"--output {page}: cannot be written (No such file or directory); name another file")
 
 
 def test_a_folder_without_a_campaign_is_refused_in_one_line(tmp_path: Path) -> None:

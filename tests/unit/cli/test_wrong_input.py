@@ -105,7 +105,7 @@ LINES = [
     ("show --output file/x", f"--output file/x: {UNWRITABLE}; name another file"),
     ("show small extra", "extra: not expected here (help: rankbench show -h)"),
     ("report --figures gif", "no figure format 'gif' (allowed: png, svg, pdf)"),
-    ("report --output file/x.html", f"file/x.html: {UNWRITABLE}; --output FILE puts the page elsewhere"),
+    ("report --output file/x.html", f"--output file/x.html: {UNWRITABLE}; name another file"),
     ("report --against small", SAME_CAMPAIGN),
     ("compare small small", SAME_CAMPAIGN),
     ("compare small alpha gamma", f"no candidate gamma in campaign small {ALLOWED_CANDIDATES}"),
@@ -128,7 +128,7 @@ LINES = [
         "--format xlsx: no such format "
         "(allowed: csv, duckdb, json, junit, latex, markdown, osu, parquet, reframe, sqlite)",
     ),
-    ("export --format json --output file/x", f"file/x: {UNWRITABLE}; name another --output PATH"),
+    ("export --format json --output file/x", f"--output file/x: {UNWRITABLE}; name another file"),
     ("import folder", "folder: no file in it"),
     ("import file --name ''", f"--name '': {NAME}"),
     ("import file --ranks -1", "--ranks -1: expected a number from 0 on (help: rankbench import -h)"),

@@ -11,6 +11,7 @@ from rankbench import exports, files
 from rankbench.cli.campaigns import open_current
 from rankbench.cli.display import StatusLine, console
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.cli.output_files import check_output, is_stream, write_outputs
 from rankbench.exports import EvaluatedCampaign, writing
 from rankbench.model import RankbenchError
 
@@ -34,7 +35,8 @@ def export(
         ),
     ] = "",
     output: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Output path; default: below CAMPAIGN/exports.")
+        Path | None,
+        typer.Option(metavar="PATH", help="Output path, - is standard output; default: below CAMPAIGN/exports."),
     ] = None,
 ) -> None:
     """Write a campaign in a format that other programs read.
@@ -45,17 +47,32 @@ def export(
     opened = open_current(folder)
     if not opened.launches():
         raise RankbenchError(f"{opened.folder}: no launch of this campaign is stored yet; nothing to export")
-    path = output or usual(opened, chosen.SUFFIX)
+    campaign = EvaluatedCampaign(opened)
+    if output:
+        check_place(output, format_, chosen.PLACE)
+        with StatusLine(f"writing {output} …"):
+            is_folder = chosen.PLACE == "folder"
+            write_outputs("--output", output, lambda path: chosen.write(campaign, path), is_folder=is_folder)
+        return
+    path = usual(opened, chosen.SUFFIX)
     try:
-        if not output:
-            files.make_folder(path.parent)
-            files.refuse_links([path])
+        files.make_folder(path.parent)
+        files.refuse_links([path])
         with StatusLine(f"writing {path} …"):
-            written = list(chosen.write(EvaluatedCampaign(opened), path))
+            written = list(chosen.write(campaign, path))
     except OSError as error:
         raise RankbenchError(f"{path}: cannot be written ({error.strerror}); name another --output PATH") from None
     for place in written:
         console.print(f"wrote {place}", markup=False, soft_wrap=True)
+
+
+def check_place(output: Path, format_: str, kind: str) -> None:
+    """Raise RankbenchError where what a format writes cannot be: several files in a stream, or a file at a folder."""
+    if kind != "file" and is_stream(output):
+        name = "a folder" if kind == "folder" else "a file"
+        raise RankbenchError(f"--output {output}: --format {format_} writes several files; name {name} instead")
+    if kind != "folder":
+        check_output("--output", output)
 
 
 def usual(opened: Store, suffix: str) -> Path:

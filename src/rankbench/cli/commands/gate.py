@@ -27,6 +27,7 @@ from rankbench.cli.formats import TableOrJson, add_output_option, check_format, 
 from rankbench.cli.live_progress import watch_campaign
 from rankbench.cli.options import Modules, Prefixes
 from rankbench.cli.options import parse_option as understood
+from rankbench.cli.output_files import check_output, write_output
 from rankbench.cli.signals import Terminated, exit_code
 from rankbench.evaluation import evaluate
 from rankbench.language import render
@@ -193,6 +194,8 @@ def gate(
         raise RankbenchError("--time, --blocks, --prefix and --modules are for --remeasure; add that")
     if remeasure and not against:
         raise RankbenchError("--remeasure is for --against; name the older campaign by --against OLD")
+    if junit:
+        check_output("--junit", junit)
     if against and remeasure:
         report = side_by_side(new, against, parse_pairs(match or []), limit, how)
     else:
@@ -205,7 +208,8 @@ def gate(
                 report = candidates(new, candidate, against_candidate, limit)
     print_json(record(report)) if form == "json" else print_report(report)
     if junit:
-        write(junit, report, quiet=form == "json")
+        text = spelt(report.checks, report.heading, report.campaign.created, report.remarks)
+        write_output("--junit", junit, text, quiet=form == "json")
     numbers = gating.counts(report.checks)
     if numbers["failed"] and report.better and form == "table":
         note(f"Measure both again, side by side, to exclude day-to-day variation: {report.better}")
@@ -381,14 +385,3 @@ def totals(report: Report) -> str:
         f"{report.heading}: {format_count(len(report.checks), 'check')}, "
         f"{numbers['failed']} failed, {numbers['passed']} passed, {numbers['skipped']} undecided"
     )
-
-
-def write(path: Path, report: Report, *, quiet: bool) -> None:
-    """Write the checks as JUnit XML."""
-    text = spelt(report.checks, report.heading, report.campaign.created, report.remarks)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RankbenchError(f"{path}: cannot be written ({error.strerror}); name another --junit FILE") from None
-    if not quiet:
-        console.print(f"wrote {path}", markup=False, soft_wrap=True)

@@ -16,6 +16,7 @@ from rankbench.cli.cases import choose_cases
 from rankbench.cli.display import console, fill_table
 from rankbench.cli.folders import find_campaign
 from rankbench.cli.formats import check_format, print_json, redirect_output
+from rankbench.cli.output_files import is_stream
 from rankbench.model import RankbenchError
 from rankbench.report import history as history_report
 from rankbench.report.pictures import ALL_FORMATS
@@ -69,6 +70,8 @@ def history(
         from rankbench.report import history_charts
 
         history_charts.check_formats(figures.split(","))
+        if output and is_stream(output):
+            raise RankbenchError(f"--output {output}: --figures writes several files; name a folder instead")
     named = [find_campaign(folder) for folder in folders]
     timeline = narrow(trend.make_history([open_current(folder) for folder in list_campaigns(named)]), operations, sizes)
     with redirect_output(None if figures else output):

@@ -9,6 +9,7 @@ import typer
 
 from rankbench import plan as plans
 from rankbench.cli.display import console
+from rankbench.cli.output_files import STANDARD_OUTPUT
 from rankbench.model import RankbenchError
 from rankbench.units import suggestion
 
@@ -25,7 +26,10 @@ ACTIONS = ("new", "show")
 def plan(
     action: Annotated[str, typer.Argument(metavar="new|show", help="new: write a template. show: print a plan.")],
     name: Annotated[
-        str, typer.Argument(metavar="[FILE|PRESET]", help="The file to write, else plan.toml; the plan to print.")
+        str,
+        typer.Argument(
+            metavar="[FILE|PRESET]", help="The file to write, else plan.toml, - prints it; the plan to print."
+        ),
     ] = "",
 ) -> None:
     """Write a commented template of a plan, or print a plan.
@@ -44,7 +48,10 @@ def plan(
 
 
 def write_template(path: Path) -> None:
-    """Write the template; never overwrite a file."""
+    """Write the template; never overwrite what is there."""
+    if path == STANDARD_OUTPUT:
+        print(plans.read_template(), end="")  # noqa: T201 - a plan, with no line broken
+        return
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(plans.read_template().replace("rankbench run plan.toml", f"rankbench run {path}", 1))

@@ -14,6 +14,7 @@ from rankbench.across.two_campaigns import hold
 from rankbench.cli.campaigns import choose_folder, open_current
 from rankbench.cli.display import StatusLine, console
 from rankbench.cli.options import CampaignFolder, Threshold, parse_option
+from rankbench.cli.output_files import check_output, write_output
 from rankbench.evaluation import evaluate
 from rankbench.language import as_data
 from rankbench.model import RankbenchError
@@ -39,7 +40,8 @@ rankbench report plan --against results/plan-old
 def report(
     folder: CampaignFolder = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Output file; default: CAMPAIGN/report.html.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Output file, - is standard output; default: CAMPAIGN/report.html."),
     ] = None,
     against: Annotated[
         Path | None,
@@ -66,6 +68,8 @@ def report(
     """
     extras.require("report", "`rankbench report`")
     place = choose_folder(folder)
+    if output:
+        check_output("--output", output)
     if figures_of and not figures:
         raise RankbenchError("--figures-of: which formats? Add --figures svg, for example")
     formats, kinds = hand_over.check_figures(split(figures), split(figures_of))
@@ -75,8 +79,9 @@ def report(
         campaign_pair = hold(open_current(choose_folder(against)), campaign, threshold=matters) if against else None
         view = campaign_pair.now if campaign_pair and matters is None else evaluate(campaign, threshold=matters)
     pieces: dict[Path, Callable[[Path], object]] = {}
-    if output:  # A place of the user's, which may be a device or a link.
-        pieces[output] = lambda path: path.write_text(hand_over.html(view, campaign_pair), encoding="utf-8")
+    if output:
+        with StatusLine(f"writing {output} …"):
+            write_output("--output", output, hand_over.html(view, campaign_pair))
     else:
         derived = {"verdict": as_data(view.verdict)}
         pieces[place / "report.html"] = lambda path: hand_over.write_html(path, view, campaign_pair)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TITLE = "a script of views over the campaign's own files"
 SUFFIX = ".sql"
+PLACE = "file"
 TYPES = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
 LISTS = ("candidates", "libraries", "operations")
 """Lists of the campaign's record that have a view each."""

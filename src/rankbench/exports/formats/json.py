@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TITLE = "campaign, verdict, values and launch values in one document"
 SUFFIX = ".json"
+PLACE = "file"
 TEXT = {"$ref": "#/$defs/Text"}
 FIELDS = {
     "description": "Of the template: numbers, strings, lists of them; texts are objects of template, fields, text",

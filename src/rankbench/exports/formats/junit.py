@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 TITLE = "a test case per case and candidate; what failed is a failure"
 SUFFIX = ".xml"
+PLACE = "file"
 LOG = say("See `rankbench show` and the launch's log.")
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 TITLE = "tables for papers, with booktabs"
 SUFFIX = ".tex"
+PLACE = "file"
 
 
 def write(source: EvaluatedCampaign, path: Path) -> Iterator[Path]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 TITLE = "verdict, findings and tables for wikis"
 SUFFIX = ".md"
+PLACE = "file"
 
 
 def write(source: EvaluatedCampaign, path: Path) -> Iterator[Path]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 TITLE = "text in OSU's shape, for scripts that read OSU: a folder of files"
 SUFFIX = "-osu"
+PLACE = "folder"
 SUITE = "osu"
 """Campaigns that were measured by OSU itself have its benchmarks as their operations."""
 VERSION = "7.4"

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 TITLE = "the same tables as Parquet"
 SUFFIX = ".parquet"
+PLACE = "files"
 
 
 def write(source: EvaluatedCampaign, path: Path) -> Iterator[Path]:
     """Write the tables; what is not known is null."""
-    for place, frame in list_files(path, source.view):
+    for place, frame in list_files(path, SUFFIX, source.view):
         with files.write_atomically(place) as beside:
             frame.fill_nan(None).write_parquet(beside)
         yield place

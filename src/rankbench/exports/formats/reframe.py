@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TITLE = "a test class for ReFrame with a reference for each value"
 SUFFIX = ".py"
+PLACE = "file"
 TEST = Template('''\
 """Made by `rankbench export --format reframe`: runs a plan, and holds what it finds against an earlier campaign of it.
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 TITLE = "a database with every sample"
 SUFFIX = ".sqlite"
+PLACE = "file"
 PORTION = 50_000
 """Samples in memory at a time."""
 TYPES = {int: "INTEGER", bool: "INTEGER", float: "REAL"}
