@@ -88,7 +88,7 @@ def find_shared_cores(placement: Placement, ranks: Sequence[RankFact]) -> Iterat
         return
     first_on: dict[tuple[str, int], RankFact] = {}
     for rank in ranks:
-        first = min(parse_list(rank.cpus))
+        first = min(parse_list(rank.cpus), default=rank.cpu)
         fact = first_on.setdefault((rank.host, core(first) if is_here(rank) else first), rank)
         if fact is not rank:
             yield f"ranks {fact.rank} and {rank.rank} are bound to the same core (CPUs {fact.cpus} and {rank.cpus})"
@@ -145,7 +145,7 @@ def has_moved(placement: Placement, ranks: Sequence[RankFact], moved: str) -> bo
         return False
     rank, start, end = map(int, match.groups())
     requested = find_requested_cpus(placement, rank)
-    if requested or not ranks or is_here(ranks[rank]):
+    if requested or rank >= len(ranks) or is_here(ranks[rank]):
         return end not in requested if requested else core(start) != core(end)
     return end not in parse_list(ranks[rank].cpus)  # These are all of one core, or the check above had failed.
 

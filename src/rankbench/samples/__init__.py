@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 from pathlib import Path  # noqa: TC003 - msgspec resolves the annotations at run time
-from typing import TYPE_CHECKING, Any, Union, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -18,111 +18,25 @@ from rankbench.model import (
     CaseStatus,
     LaunchFacts,
     Memory,
-    NetworkDevice,
     NodeNetwork,
     Passes,
     RankbenchError,
     RankFact,
     Sampling,
     Series,
-    SourceFact,
     Stream,
     Visit,
-    list_columns,
 )
 from rankbench.plan import settings
+from rankbench.samples import checking, records
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from rankbench.model import Case, Plan
 
-FORMAT = 1
-COLUMNS = list_columns(CaseResult)
 DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one", "calls": "many", "patience": "45"}
 """What a core does unless a job's `set` line says otherwise."""
-
-
-class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="record"):
-    """Base of the stream's records; `record` distinguishes them."""
-
-
-class _Launch(Line, frozen=True, kw_only=True, tag="launch"):
-    format: int
-    ranks: int
-    library_version: str
-    mpi_version: str
-    core: str
-    source: str
-    resolution_ns: float
-    cost_ns: float
-    # Another format may lack these; it is refused by its number, not as damaged.
-    source_reason: str = ""
-    synchronisation: str = ""
-    last_level_cache_bytes: int = 0
-    sources: list[SourceFact] = []
-
-
-class _Rank(Line, frozen=True, kw_only=True, tag="rank"):
-    rank: int
-    host: str
-    cpu: int
-    cpus: str
-    clock: str
-    libmpi: str
-    core: int
-    socket: int
-    numa: int
-
-
-class _Node(Line, frozen=True, kw_only=True, tag="node"):
-    host: str
-    devices: list[NetworkDevice]
-    probe_bytes: int
-
-
-class _Functions(Line, frozen=True, kw_only=True, tag="functions"):
-    names: list[str]
-
-
-class _Begin(Line, frozen=True, kw_only=True, tag="begin"):
-    case: int
-    hop_ns: float = 0.0
-    position: int = -1
-    after: int = -1
-
-
-class _CaseLine(Line, frozen=True, kw_only=True):
-    """What the reader itself looks at of a case's record; the columns are added by `_case_line`."""
-
-    case: int
-
-
-def _case_line() -> type[_CaseLine]:
-    """Return the record of a case with all that the core writes into it: the columns of `CaseResult`, and the series.
-
-    All are required: a stream of another format is refused by its number.
-    """
-    fields = [(field, column.kind) for field, column in COLUMNS.items() if column.column.streamed]
-    fields.append(("series", list[Series]))
-    names = {field: column.column.stream_name for field, column in COLUMNS.items() if column.column.stream_name}
-    record_type = msgspec.defstruct(
-        "_CaseRecord", fields, bases=(_CaseLine,), tag="case", frozen=True, kw_only=True, rename=names
-    )
-    return cast("type[_CaseLine]", record_type)
-
-
-class _End(Line, frozen=True, kw_only=True, tag="end"):
-    cases: int
-    hop_ns: float = 0.0
-    waited_s: float = 0.0
-    busy_s: float = 0.0
-    spent_s: dict[str, float] = {}
-
-
-Head = _Launch | _Rank | _Functions | _Node | _End
-"""The records of every stream, whatever it reports."""
-_decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Union[Head, _Begin, _case_line()])  # noqa: UP007 - a class made here is no type to mypy
 
 
 def list_job_cases(cases: Sequence[Case], plan: Plan, once: Container[str] = ()) -> list[Case]:
@@ -212,12 +126,12 @@ def _tokens(values: Mapping[str, object]) -> str:
     return " ".join(f"{key}={value}" for key, value in values.items())
 
 
-def decode(path: Path, decoder: msgspec.json.Decoder[Line]) -> tuple[list[Line], str]:
+def decode(path: Path, decoder: msgspec.json.Decoder[records.Line]) -> tuple[list[records.Line], str]:
     """Decode the whole lines up to the first that is no record, and say what is wrong with that.
 
     What follows the last newline was being written when the core ended. Of the text, one line at a time is in memory.
     """
-    lines: list[Line] = []
+    lines: list[records.Line] = []
     if not path.exists():
         return lines, ""
     with path.open("rb") as file:
@@ -225,27 +139,25 @@ def decode(path: Path, decoder: msgspec.json.Decoder[Line]) -> tuple[list[Line],
             try:
                 if text.endswith(b"\n"):
                     lines.append(decoder.decode(text))
-            except msgspec.MsgspecError as error:
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 return lines, f"{path} line {number}: not a record of a rankbench stream ({error})"
     return lines, ""
 
 
-def _facts(path: Path, line: _Launch) -> LaunchFacts:
-    if line.format != FORMAT:
-        raise RankbenchError(f"{path}: stream format {line.format}, this rankbench reads format {FORMAT}")
+def _facts(path: Path, line: records.Launch) -> LaunchFacts:
+    if line.format != records.FORMAT:
+        raise RankbenchError(f"{path}: stream format {line.format}, this rankbench reads format {records.FORMAT}")
     return LaunchFacts(**{name: getattr(line, name) for name in LaunchFacts.__struct_fields__})
 
 
-def _result(path: Path, line: _CaseLine, cases: Sequence[Case], begin: _Begin, hops: Sequence[float]) -> CaseResult:
-    if not 0 <= line.case < len(cases):
-        raise RankbenchError(f"{path}: has a case {line.case}, but its job has only {len(cases)} cases")
-    values = {name: getattr(line, name) for name, column in COLUMNS.items() if column.column.streamed}
+def _result(line: records.CaseLine, cases: Sequence[Case], begin: records.Begin, hops: Sequence[float]) -> CaseResult:
+    values = {name: getattr(line, name) for name, column in records.COLUMNS.items() if column.column.streamed}
     return CaseResult(
         case=cases[line.case],
         hop_ns=_mean_of_known(hops),
         position=begin.position,
         after=begin.after,
-        series=line.series,  # type: ignore[attr-defined]  # _case_line adds it
+        series=[*line.series],
         **values,
     )
 
@@ -255,34 +167,42 @@ def read(path: Path, cases: Sequence[Case]) -> Stream:
 
     What passes measured of one case is put together.
 
-    It ends at a line that is no record, which `damage` names. A stream of another format or job is a RankbenchError.
+    It ends at a line that is no record or does not fit the lines before or the job, which `damage` names; a result that
+    does not fit is `unfinished`. A stream of another format is a RankbenchError.
     """
-    return stream(path, *decode(path, _decoder), cases)
+    lines, damage = decode(path, records.decoder)
+    misfit = checking.find_misfit(lines, cases)
+    if not misfit:
+        return stream(path, lines, damage, cases)
+    damage = f"{path} line {misfit.line}: {misfit.reason}"
+    readable = stream(path, lines[: misfit.line - 1], damage, cases)
+    unfinished = readable.unfinished if misfit.case is None else cases[misfit.case]
+    return msgspec.structs.replace(readable, unfinished=unfinished)
 
 
-def stream(path: Path, lines: Sequence[Line], damage: str, cases: Sequence[Case]) -> Stream:
-    """Return what the lines of a stream show, as far as they are of a job."""
-    begun = [line.case for line in lines if isinstance(line, _Begin)]
-    ended = [line for line in lines if isinstance(line, _CaseLine)]
-    ends = [line for line in lines if isinstance(line, _End)]
+def stream(path: Path, lines: Sequence[records.Line], damage: str, cases: Sequence[Case]) -> Stream:
+    """Return what the lines of a stream show, which fit each other and the job of these cases."""
+    begun = [line.case for line in lines if isinstance(line, records.Begin)]
+    ended = [line for line in lines if isinstance(line, records.CaseLine)]
+    ends = [line for line in lines if isinstance(line, records.End)]
     open_cases = set(begun) - {line.case for line in ended}
     parts_of: dict[str, list[CaseResult]] = {}
     around = _around(lines)
     for line in ended:
-        result = _result(path, line, cases, *around[line.case])
+        result = _result(line, cases, *around[line.case])
         parts_of.setdefault(result.case.key, []).append(result)
     return Stream(
-        facts=next((_facts(path, line) for line in lines if isinstance(line, _Launch)), None),
+        facts=next((_facts(path, line) for line in lines if isinstance(line, records.Launch)), None),
         ranks=[
             RankFact(**{name: getattr(line, name) for name in RankFact.__struct_fields__})
             for line in lines
-            if isinstance(line, _Rank)
+            if isinstance(line, records.Rank)
         ],
-        functions=[name for line in lines if isinstance(line, _Functions) for name in line.names],
+        functions=[name for line in lines if isinstance(line, records.Functions) for name in line.names],
         nodes=[
             NodeNetwork(**{name: getattr(line, name) for name in NodeNetwork.__struct_fields__})
             for line in lines
-            if isinstance(line, _Node)
+            if isinstance(line, records.Node)
         ],
         results=[together(parts) for parts in parts_of.values()],
         unfinished=cases[max(open_cases)] if open_cases else None,
@@ -294,13 +214,13 @@ def stream(path: Path, lines: Sequence[Line], damage: str, cases: Sequence[Case]
     )
 
 
-def _around(lines: Sequence[Line]) -> dict[int, tuple[_Begin, list[float]]]:
+def _around(lines: Sequence[records.Line]) -> dict[int, tuple[records.Begin, list[float]]]:
     """Return, by case, how it began, and what a hop took just before it and, before the next one, just after it."""
-    marks = [line for line in lines if isinstance(line, _Begin | _End)]
+    marks = [line for line in lines if isinstance(line, records.Begin | records.End)]
     return {
         line.case: (line, [line.hop_ns, *(after.hop_ns for after in marks[place : place + 1])])
         for place, line in enumerate(marks, 1)
-        if isinstance(line, _Begin)
+        if isinstance(line, records.Begin)
     }
 
 
@@ -322,7 +242,7 @@ def together(parts: Sequence[CaseResult]) -> CaseResult:
     if ended:
         return ended
     series = [_join(parts, place) for place in range(len(first.series))]
-    joined = {name: _value(column.column.passes, name, counting, parts[0]) for name, column in COLUMNS.items()}
+    joined = {name: _value(column.column.passes, name, counting, parts[0]) for name, column in records.COLUMNS.items()}
     joined["hop_ns"] = _mean_of_known(part.hop_ns for part in counting)
     joined["moved"] = "; ".join(dict.fromkeys(part.moved for part in counting if part.moved))
     joined["stopped"] = ", ".join(dict.fromkeys(part.stopped for part in counting if part.stopped))
@@ -350,16 +270,13 @@ def _join(parts: Sequence[CaseResult], place: int) -> Series:
     part_series = [[] if _came_too_late(part) else [part.series[place]] for part in parts]
     counting = [series for columns in part_series for series in columns]
     begins = [0, *accumulate(len(series.time_ns) for series in counting)]
-    lists = {name: [value for series in counting for value in getattr(series, name)] for name in PER_SAMPLE}
+    lists = {name: [value for series in counting for value in getattr(series, name)] for name in records.PER_SAMPLE}
     places = {
         name: [begin + at for begin, series in zip(begins, counting, strict=False) for at in getattr(series, name)]
-        for name in ("late", "overrun")
+        for name in records.MARKS
     }
     visits = [
         Visit(sum(len(series.time_ns) for series in columns), part.hop_ns, part.position, part.after)
         for part, columns in zip(parts, part_series, strict=True)
     ]
     return Series(rank=counting[0].rank, visits=visits, **lists, **places)
-
-
-PER_SAMPLE = ("time_ns", "last_rank", "skew_ns", "bound_ns", "error_ns")

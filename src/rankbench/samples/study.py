@@ -11,6 +11,7 @@ import msgspec
 
 from rankbench import samples
 from rankbench.model import Stream
+from rankbench.samples import records
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 ROUNDING_NS = 1.0
 
 
-class Clock(samples.Line, frozen=True, kw_only=True, tag="clock"):
+class Clock(records.Line, frozen=True, kw_only=True, tag="clock"):
     """One time source as one rank sees it."""
 
     source: str
@@ -31,7 +32,7 @@ class Clock(samples.Line, frozen=True, kw_only=True, tag="clock"):
     """Time that one reading takes."""
 
 
-class Offset(samples.Line, frozen=True, kw_only=True, tag="offset"):
+class Offset(records.Line, frozen=True, kw_only=True, tag="offset"):
     """A rank's clock less rank 0's, as a synchronisation found it."""
 
     source: str
@@ -64,7 +65,7 @@ class Offset(samples.Line, frozen=True, kw_only=True, tag="offset"):
         return excess if excess > ROUNDING_NS else 0.0
 
 
-class Synchronisation(samples.Line, frozen=True, kw_only=True, tag="synchronisation"):
+class Synchronisation(records.Line, frozen=True, kw_only=True, tag="synchronisation"):
     """What one synchronisation took."""
 
     source: str
@@ -87,7 +88,7 @@ class Study(msgspec.Struct, frozen=True, kw_only=True):
     synchronisations: list[Synchronisation]
 
 
-_decoder: msgspec.json.Decoder[samples.Line] = msgspec.json.Decoder(samples.Head | Clock | Offset | Synchronisation)
+_decoder: msgspec.json.Decoder[records.Line] = msgspec.json.Decoder(records.Head | Clock | Offset | Synchronisation)
 
 
 def read(path: Path) -> Study:
