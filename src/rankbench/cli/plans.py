@@ -82,7 +82,8 @@ def make_plan(
         values = values if "operations" in values else refuse_missing_operations(candidates)
         values = {"question": make_question(values), **values}
         return PlanRequest(
-            plan.parse_plan(toml(values), COMMAND_LINE, machine, {**values, **place_options}), name_of(values)
+            plan.parse_plan(plan.write_toml(values), COMMAND_LINE, machine, {**values, **place_options}),
+            name_of(values),
         )
     path = find_plan(files[0] if files else None, preset)
     if not values:
@@ -96,7 +97,8 @@ def make_plan(
         file_values.pop("candidate", None)
     values = file_values | values | ({"stop": file_values.get("stop", {}) | values["stop"]} if "stop" in values else {})
     return PlanRequest(
-        plan.parse_plan(toml(values), str(path), machine, {**keys(measured, candidates), **place_options}), path.stem
+        plan.parse_plan(plan.write_toml(values), str(path), machine, {**keys(measured, candidates), **place_options}),
+        path.stem,
     )
 
 
@@ -205,22 +207,3 @@ def name_of(values: Mapping[str, Any]) -> str:
     digits = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:HASH_DIGITS]
     words = re.sub(r"[^\w.+=]+", "-", "-".join([*values["candidates"], *values["operations"]])).strip("-.")
     return f"{words[:LONGEST_NAME].rstrip('-.')}-{digits}"
-
-
-def toml(values: Mapping[str, Any]) -> str:
-    """Return a plan's text, a line for each key."""
-    return "".join(f"{spell_key(key)} = {spell(value)}\n" for key, value in values.items())
-
-
-def spell(value: Any) -> str:
-    """Return a value in TOML; tables are inline."""
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{spell_key(key)} = {spell(item)}" for key, item in value.items()) + " }"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(spell, value)) + "]"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else str(value)
-
-
-def spell_key(key: str) -> str:
-    """Return a key, quoted if necessary."""
-    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else json.dumps(key, ensure_ascii=False)

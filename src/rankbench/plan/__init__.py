@@ -6,6 +6,7 @@ from rankbench.plan.expand import MEMORY_SHARE, check_calls, count_node_bytes, e
 from rankbench.plan.footprint import Footprint, estimate_footprint
 from rankbench.plan.order import draw_block_order, draw_case_order, draw_launch_groups, list_looks
 from rankbench.plan.reading import find_preset, list_presets, load_plan, parse_plan, read_plan, read_template
+from rankbench.plan.writing import write_toml
 
 __all__ = [
     "MEMORY_SHARE",
@@ -24,4 +25,5 @@ __all__ = [
     "parse_plan",
     "read_plan",
     "read_template",
+    "write_toml",
 ]

@@ -26,7 +26,7 @@ USUAL = "usual"
 COMPILER_HELP = 'a C compiler such as "clang"'
 QUESTION = "Which MPI library on this machine?"
 PATIENCE, FILLING_S = 10, 10.0
-"""A case without a valid sample goes on for up to PATIENCE case limits; buffers are filled and checked besides."""
+"""A case without a valid sample goes on for up to PATIENCE case limits; buffers are filled and checked in FILLING_S."""
 LAUNCH_LIMIT_S = 60.0
 PRESETS = Path(__file__).parent / "presets"
 TEMPLATE = Path(__file__).parent / "template.toml"
@@ -39,10 +39,10 @@ def load_plan(
     overrides: Mapping[str, object] = NO_OVERRIDES,
     job: Mapping[str, object] | None = None,
 ) -> Plan:
-    """Read a plan for a machine, which says where its cores are; what is `said` of keys counts more than the file.
+    """Read a plan for a machine, which says where its cores are; `overrides` replace keys of the file.
 
     With `job`, even an empty one, the plan is for a scheduler: its nodes are those that a job will have, under the
-    names of `plan.jobs`, and what is said in it counts more than the file's table `[job]`.
+    names of `plan.jobs`, and its keys replace those of the file's table `[job]`.
     """
     return parse_plan(read_plan(path), str(path), machine, overrides, job)
 
@@ -204,8 +204,11 @@ def parse_calls(value: Value | None) -> list[Calls]:
 
 
 def name_options(overrides: Mapping[str, object]) -> dict[str, Value]:
-    """Return the keys set on the command line, under the names of their options."""
-    return {key: Value("", f"--{key.replace('_', '-')}", raw) for key, raw in overrides.items()}
+    """Return the keys set on the command line, under the names of their options: a `Value` has that of its own."""
+    return {
+        key: raw if isinstance(raw, Value) else Value("", f"--{key.replace('_', '-')}", raw)
+        for key, raw in overrides.items()
+    }
 
 
 def parse_launch_limit(value: Value | None, case_limit_s: float) -> float:

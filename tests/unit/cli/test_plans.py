@@ -17,7 +17,7 @@ from rankbench.cli.commands.list_ import list_
 from rankbench.cli.commands.plan import plan as plan_command
 from rankbench.cli.commands.presets import presets
 from rankbench.cli.display import console
-from rankbench.cli.plans import MeasuringOptions, blocks_of, make_plan, name_of, toml
+from rankbench.cli.plans import MeasuringOptions, blocks_of, make_plan, name_of
 from rankbench.model import RankbenchError
 
 INLINE = MeasuringOptions(operations="allreduce, bcast", sizes="8:64K", placements="1x2", blocks="5:9", threshold="5%")
@@ -76,7 +76,7 @@ def test_options_replace_keys_of_a_plan(place: Path) -> None:
 @pytest.mark.parametrize("name", plan.list_presets())
 def test_a_plan_written_as_toml_is_read_back_equal(name: str) -> None:
     text = plan.find_preset(name).read_text(encoding="utf-8")
-    assert tomllib.loads(toml(tomllib.loads(text))) == tomllib.loads(text)
+    assert tomllib.loads(plan.write_toml(tomllib.loads(text))) == tomllib.loads(text)
 
 
 def test_blocks_are_a_number_or_a_range() -> None:

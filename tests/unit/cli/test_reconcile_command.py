@@ -49,6 +49,11 @@ def find_benchmarks(wanted: Sequence[str], **places: tuple[str, str]) -> list[st
     return [operation.name for operation in command.there(campaigns.make_library("mpich"), wanted, places, (), ())]
 
 
+def list_rows() -> list[Operation]:
+    """Return OSU's rows of allreduce."""
+    return [row for row in foreign.find_tools()["osu"].OPERATIONS if row.name == "osu-allreduce"]
+
+
 # --- benchmarks -------------------------------------------------------------------------------------------------------
 
 
@@ -107,17 +112,7 @@ def test_a_machine_without_benchmarks_is_refused_in_one_line(
 
 
 def test_the_plan_has_operation_benchmark_and_the_starts_of_both() -> None:
-    text = command.PLAN.format(
-        library="mpich==5.0.2",
-        operations='"allreduce", "osu-allreduce"',
-        sizes="8,1K",
-        placement="socket",
-        starts='"auto", "library-barrier"',
-        samples=50,
-        suites='\n[suites.osu]\npath = "/opt/osu"\n',
-        blocks=4,
-    )
-    planned = plan.parse_plan(text, "plan.toml", fakes.make_machine())
+    planned = command.make_plan("mpich==5.0.2", list_rows(), {"osu": ("path", "/opt/osu")}, ("8,1K", "1x2", 50, 4), "")
     described = foreign.add_operations(fakes.read_description(), planned)
     cases, notes = plan.expand_plan(planned, described, fakes.make_machine())
     assert {(case.operation, case.start) for case in cases} == {
@@ -128,6 +123,14 @@ def test_the_plan_has_operation_benchmark_and_the_starts_of_both() -> None:
     assert notes == []
     assert (planned.stop.blocks_min, planned.stop.blocks_max, planned.stop.until) == (4, 4, "blocks")
     assert [(suite.name, suite.path) for suite in planned.suites] == [("osu", "/opt/osu")]
+
+
+@pytest.mark.parametrize("text", ["8'", '8"', '8"\ncontrol = true\n#'])
+def test_an_option_is_a_value_and_never_part_of_the_plan(text: str) -> None:
+    with pytest.raises(RankbenchError, match=r"^--sizes: found "):
+        command.make_plan("mpich", list_rows(), {}, (text, "1x2", 50, 4), "plan.toml")
+    with pytest.raises(RankbenchError, match=r"^--placement\[0\]: found "):
+        command.make_plan("mpich", list_rows(), {}, ("8", text, 50, 4), "plan.toml")
 
 
 # --- report -----------------------------------------------------------------------------------------------------------

@@ -243,6 +243,17 @@ def test_the_proof_over_nodes_has_another_number_of_nodes(ranks: int, hosts: lis
     assert tuning_steps.list_other_placements(task, launch.machine()) == expected
 
 
+@pytest.mark.parametrize("text", ["8'", '8"', "8'\nsamples = 3\n#"])
+def test_an_option_is_a_value_and_errors_name_it(text: str) -> None:
+    shown = text.replace("\n", "\\n")
+    for option, values in (("sizes", (text, "3%")), ("threshold", ("8", text))):
+        with pytest.raises(RankbenchError) as error:
+            tune.make_request("allreduce", values[0], ["socket"], values[1], "", None, {})
+        assert str(error.value).startswith(f'--{option}: found "{shown}", expected ')
+    with pytest.raises(RankbenchError, match=r"^--placements\[0\]: found "):
+        tune.make_request("allreduce", "8", [text], "3%", "", None, {})
+
+
 def make_task(operations: str, calls: str = "") -> Task:
     """Return the task of a command line for an Open MPI that lists algorithms of allreduce alone."""
     choices = [Choice(name="ignore", number=0), Choice(name="ring", number=4)]

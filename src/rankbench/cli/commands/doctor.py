@@ -36,11 +36,6 @@ rankbench doctor plan.toml openmpi
 rankbench doctor --preset quick --hosts n1,n2
 """
 PAIR = 2
-NO_PLAN = """
-candidates = ["every library"]
-operations = ["barrier"]
-placements = [{placements}]
-"""
 
 
 @add_output_option
@@ -100,9 +95,8 @@ def choose_plan(plans: Sequence[Path], preset: str, machine: Machine, overrides:
     if plans or preset:
         return plan.load_plan(find_plan(plans[0] if plans else None, preset), machine, overrides)
     names = ["1x2", *[f"1x{machine.cores}"] * (machine.cores > PAIR), *["nodes"] * ("hosts" in overrides)]
-    return plan.parse_plan(
-        NO_PLAN.format(placements=", ".join(f'"{name}"' for name in names)), "no plan", machine, overrides
-    )
+    values = {"candidates": ["every library"], "operations": ["barrier"], "placements": names}
+    return plan.parse_plan(plan.write_toml(values), "no plan", machine, overrides)
 
 
 def every(request: CampaignRequest, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:

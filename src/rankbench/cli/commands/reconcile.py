@@ -17,15 +17,16 @@ from rankbench.cli.formats import TableOrJson, add_output_option, check_format, 
 from rankbench.cli.live_progress import watch_campaign
 from rankbench.cli.options import Modules, Prefixes, Results, choose_libraries
 from rankbench.model import RankbenchError
+from rankbench.plan.document import Value
 from rankbench.quantities import format_size
 from rankbench.verdict import reconciling
 from rankbench.verdict.measures import choose_measure
 from rankbench.verdict.reconciling import BEGUN, MEAN, REST, WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from rankbench.model import Campaign, Library, Operation
+    from rankbench.model import Campaign, Library, Operation, Plan
     from rankbench.statistics.contrasts import Contrast
     from rankbench.store import Store
     from rankbench.verdict.reconciling import Reconciled
@@ -36,20 +37,7 @@ EXAMPLES = """
 rankbench reconcile mpich
 rankbench reconcile mpich --operations pingpong,allreduce --tool osu
 """
-PLAN = """# Written by rankbench reconcile.
-question = "Do the core and other programs measure the same?"
-candidates = ["{library}"]
-operations = [{operations}]
-sizes = "{sizes}"
-placements = ["{placement}"]
-start = [{starts}]
-samples = {samples}
-control = false
-{suites}
-[stop]
-blocks = {blocks}
-until = "blocks"
-"""
+QUESTION = "Do the core and other programs measure the same?"
 TITLES = {
     WHOLE: "tool / core",
     BEGUN: "begun as the tool does",
@@ -90,24 +78,39 @@ def reconcile(
             f"no benchmark suite here measures {operations} with {mpi_library.name}; name the folder of one: "
             f"--tool osu=FOLDER (allowed: {', '.join(foreign.find_tools())})"
         )
-    text = PLAN.format(
-        library=library,
-        operations=", ".join(f'"{name}"' for name in [*dict.fromkeys(counterpart(row) for row in rows), *names(rows)]),
-        sizes=sizes,
-        placement=placement,
-        starts=", ".join(f'"{start}"' for start in dict.fromkeys(["auto", *(row.start for row in rows)])),
-        samples=samples,
-        suites="".join(f'\n[suites.{name}]\n{key} = "{value}"\n' for name, (key, value) in places.items() if value),
-        blocks=blocks,
-    )
     folder = results / f"reconcile-{mpi_library.name}"
-    planned = plan.parse_plan(text, str(folder / "plan.toml"), launch.machine())
+    planned = make_plan(library, rows, places, (sizes, placement, samples, blocks), str(folder / "plan.toml"))
     request = CampaignRequest(planned, folder, launch.machine(), home(), prefix or (), modules or ())
     quiet = form == "json"
     prepared = campaign.prepare(request, (lambda _: None) if quiet else print_text)
     with watch_campaign(prepared.store.campaign, quiet=quiet) as watch:
         campaign.run(prepared, stopping(prepared.store), watch)
     print_json(list(map(record, reconciling.reconcile(prepared.store)))) if quiet else explain(prepared.store)
+
+
+def make_plan(
+    library: str,
+    rows: Sequence[Operation],
+    places: Mapping[str, tuple[str, str]],
+    options: tuple[str, str, int, int],
+    file: str,
+) -> Plan:
+    """Return the plan of the alternation. `options`: sizes, placement, samples and blocks; errors name them."""
+    sizes, placement, samples, blocks = options
+    values = {
+        "question": QUESTION,
+        "candidates": [library],
+        "operations": [*dict.fromkeys(counterpart(row) for row in rows), *names(rows)],
+        "sizes": sizes,
+        "placements": [placement],
+        "start": list(dict.fromkeys(["auto", *(row.start for row in rows)])),
+        "samples": samples,
+        "control": False,
+        "stop": {"blocks": blocks, "until": "blocks"},
+        "suites": {name: {key: value} for name, (key, value) in places.items() if value},
+    }
+    typed = {"sizes": sizes, "placements": Value("", "--placement", [placement])}
+    return plan.parse_plan(plan.write_toml(values), file, launch.machine(), typed)
 
 
 def record(row: Reconciled) -> dict[str, object]:

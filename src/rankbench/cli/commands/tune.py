@@ -27,7 +27,6 @@ from rankbench.cli.tuning_steps import Runner, Session
 from rankbench.libraries import tuners
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
-from rankbench.tuning.plans import write_keys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -139,12 +138,9 @@ def make_request(
         names, sizes = list_called(profiles.read(profile).calls if profile else parse_calls(calls))
     if not names:
         raise RankbenchError("--operations: found none, expected names such as allreduce,bcast")
-    request = plan.parse_plan(
-        f"candidates = ['mpich']\noperations = ['barrier']\nsizes = '{sizes}'\nplacements = {list(placements)}\n"
-        f"threshold = '{threshold}'\n{write_keys(reach)}",
-        "",
-        launch.machine(),
-    )
+    options = {"sizes": sizes, "placements": list(placements), "threshold": threshold, **reach}
+    fixed = {"candidates": ["mpich"], "operations": ["barrier"]}
+    request = plan.parse_plan("", "", launch.machine(), {**fixed, **options})
     ranks = [item.ranks for item in request.placements]
     if len(set(ranks)) < len(ranks):
         raise RankbenchError(
