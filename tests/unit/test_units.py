@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib
 import os
 import re
 import shutil
@@ -420,3 +421,12 @@ def test_every_header_of_the_core_is_included() -> None:
     core = ROOT / "core"
     included = {name for path in core.rglob("*.[ch]") for name in re.findall(r'#include "(.+)"', path.read_text())}
     assert {path.relative_to(core).as_posix() for path in core.rglob("*.h")} == included - {"missing.h"}
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in sorted(PACKAGE.rglob("*.py")) if "\n__all__" in path.read_text()], ids=str
+)
+def test_every_exported_name_exists(path: Path) -> None:
+    name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+    module = importlib.import_module(name)
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []

@@ -1,8 +1,8 @@
 """The command line. Each module in `commands` is one command; this file finds them and turns errors into one line.
 
-A command module has `ORDER` (its place in the help, in the order of work), `GROUP` (one of `_help.GROUPS`), `EXAMPLES`
-(lines of its help) and a function of the module's name, whose docstring is its help. A trailing underscore of a module
-name is dropped from the command's. Modules whose names begin with an underscore are no commands; they serve several.
+A command module has `ORDER` (its place in the help, in the order of work), `GROUP` (one of `help_pages.GROUPS`),
+`EXAMPLES` (lines of its help) and a function of the module's name, whose docstring is its help. A trailing underscore
+of a module name is dropped from the command's.
 
 Only the command that is called is imported, and what it needs: `--help` reads the others' help from their sources.
 """

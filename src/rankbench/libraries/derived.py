@@ -84,7 +84,7 @@ def make_runner(library: Library, other: Library) -> Library:
 def make_environment(library: Library, program: Path, extra: Mapping[str, str] = NO_VARIABLES) -> dict[str, str]:
     """Return the variables with which a program loads this library, whichever it was linked to. It is not started.
 
-    `besides` is set for the program alone. Raises RankbenchError where it would load another one whatever is set.
+    `extra` is set for the program alone. Raises RankbenchError where it would load another one whatever is set.
     """
     libmpi, within = find_libmpi(library), {**library.environment, **extra}
     soname, file = inspection.find_loaded(program, within)

@@ -196,8 +196,8 @@ def one_host(kinds: set[str] | None) -> bool:
 def find_jumps(launch_values: pl.DataFrame, cases: Mapping[int, str], candidate: str) -> list[Jump]:
     """Return the jumps of one candidate along the sizes, of which `cases` gives the keys.
 
-    A step is a jump if it leaves what a smooth curve allows (`shapes.excesses`) by significantly more than a quarter of
-    the time (`decision`, over blocks, for all steps at once: Bonferroni).
+    A step is a jump if it leaves what a smooth curve allows (`shapes.compute_excesses`) by significantly more than a
+    quarter of the time (`decision`, over blocks, for all steps at once: Bonferroni).
     """
     sizes = sorted(size for size in cases if size)
     keys = [cases[size] for size in sizes]

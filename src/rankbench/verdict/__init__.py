@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rankbench.model.verdicts import Outcome
     from rankbench.verdict.view import CampaignView
 
-__all__ = ["draft", "judge"]
+__all__ = ["judge", "make_draft"]
 
 Margin = tuple[float, float, float]
 NO_MARGIN: Margin = (1.0, 0.0, 0.0)

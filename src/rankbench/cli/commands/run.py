@@ -225,6 +225,3 @@ def show_finished(opened: Store, name: str) -> None:
         f"start another campaign: {again(name)} --new",
     ):
         print_text(line)
-
-
-# --- progress ---------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 `PRECEDENCE` orders the sources: a library that two of them reach belongs to the first, and of two equal ones the first
 is chosen. Sources look at names of files only, and ask those who installed them; what an installation is, is asked
 elsewhere. A source from which a plan can name a library (`module:mpich/4.3`) has two things more: `SCHEMES`, what
-comes before the colon, and `named(text)`, which returns the installation that the text behind it means.
+comes before the colon, and `find_named(text)`, which returns the installation that the text behind it means.
 """
 
 from __future__ import annotations
