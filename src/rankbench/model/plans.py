@@ -66,6 +66,10 @@ class Job(Record, frozen=True):
     """At least those of the largest placement."""
     tasks_per_node: int = 0
     tasks_per_socket: int = 0
+    sockets: int = 0
+    """Of a node, as the plan states it; 0: as where rankbench runs."""
+    cores_per_socket: int = 0
+    threads_per_core: int = 1
     time_s: float = 0.0
     partition: str = ""
     """Or queue."""

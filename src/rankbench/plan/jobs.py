@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, get_args
 
 import msgspec
 
-from rankbench.model import SITE_MEMORY, Job, Launcher
+from rankbench.model import SITE_MEMORY, UNKNOWN_MACHINE, Cpu, Job, Launcher
 from rankbench.plan import keys, notation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rankbench.model import Placement
+    from rankbench.model import Machine, Placement
     from rankbench.plan.document import Value
     from rankbench.plan.placing import Resources
 
@@ -36,6 +36,9 @@ READERS: dict[str, Callable[[Value], object]] = {
     "nodes": lambda value: value.read_integer(1, MOST_NODES),
     "tasks_per_node": lambda value: value.read_integer(1),
     "tasks_per_socket": lambda value: value.read_integer(1),
+    "sockets": lambda value: value.read_integer(1),
+    "cores_per_socket": lambda value: value.read_integer(1),
+    "threads_per_core": lambda value: value.read_integer(1),
     "time": lambda value: value.parse_with(notation.parse_seconds, notation.TIME_HELP),
     "partition": lambda value: value.read_text("the name of a partition or queue"),
     "account": lambda value: value.read_text("the name of an account"),
@@ -48,6 +51,8 @@ READERS: dict[str, Callable[[Value], object]] = {
     "setup": make_text_reader(LINES_HELP, lines=True),
 }
 FIELDS = {"time": "time_s"}
+SHAPE = ("sockets", "cores_per_socket", "threads_per_core")
+"""Keys for the shape of the job's nodes; the last has a default."""
 
 
 def parse_memory(value: Value) -> str:
@@ -61,6 +66,9 @@ def parse_memory(value: Value) -> str:
 def parse_job(table: Value, overrides: dict[str, Value]) -> Job:
     """Return the requested job; options of the command line override the plan's table."""
     fields = table.read_table(keys.JOB) | overrides
+    shape = [key for key in SHAPE if key in fields]
+    if lacking := [key for key in SHAPE[:2] if shape and key not in fields]:
+        raise fields[shape[0]].make_error(f"needs {lacking[0]}, too; both make the shape of a node")
     return msgspec.convert({FIELDS.get(key, key): READERS[key](value) for key, value in fields.items()}, Job)
 
 
@@ -78,7 +86,30 @@ def make_job_resources(room: Resources, job: Job, placements: Value) -> Resource
             '"nodes" is a rank on each node of the job; say how many: nodes = 4 in [job], or --nodes'
         )
     hosts = [f"__NODE_{number}__" for number in range(1, (job.nodes or MOST_NODES) + 1)]
-    return room._replace(hosts=hosts, launcher=job.launcher, scheduled=True)
+    room = room._replace(hosts=hosts, launcher=job.launcher, scheduled=True)
+    return room._replace(machine=make_machine(job), stated=True) if job.sockets else room
+
+
+def make_machine(job: Job) -> Machine:
+    """Return a node of the shape that the plan states, with the CPU numbers of most systems.
+
+    Cores are numbered socket by socket; second threads of cores follow after all first ones. Caches are
+    unknown, and NUMA domains are as if no two cores shared one, so that the nearest pair is one of a socket.
+    """
+    cores = [(socket, core) for socket in range(job.sockets) for core in range(job.cores_per_socket)]
+    cpus = [
+        Cpu(
+            number=place + thread * len(cores),
+            core=place,
+            socket=socket,
+            numa=place,
+            ordinal=place * job.threads_per_core + thread,
+            core_ordinal=place,
+        )
+        for thread in range(job.threads_per_core)
+        for place, (socket, _) in enumerate(cores)
+    ]
+    return msgspec.structs.replace(UNKNOWN_MACHINE, sockets=job.sockets, cores=len(cores), cpus=cpus)
 
 
 def fit_job(job: Job, placements: Sequence[Placement]) -> Job:

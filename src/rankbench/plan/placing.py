@@ -45,6 +45,17 @@ NO_HOSTS: tuple[str, ...] = ()
 FARTHEST = "two-sockets"
 PAIRS = ("same-core", "same-l2", "same-l3", "same-l4", "same-numa", "same-socket", FARTHEST)
 
+SHAPE_EXAMPLE = "sockets = 2, cores_per_socket = 24"
+STATE_SHAPE = f" (where rankbench runs; say in [job] what the nodes have: {SHAPE_EXAMPLE})"
+TAKEN_NAMES = {
+    "nodes": "a placement",
+    "socket": "a placement",
+    "sockets": "a placement",
+    "core-pairs": "a placement",
+    **dict.fromkeys(PAIRS, "a kind of core pair"),
+}
+"""What each name of a placement means, which no table can have."""
+
 T = TypeVar("T")
 Core = list["Cpu"]
 """The CPUs that are hardware threads of one core."""
@@ -64,6 +75,8 @@ class Resources(NamedTuple):
     """Whether the hosts are emulated on the machine."""
     scheduled: bool = False
     """Whether nodes are those of a job, whose cores are not yet known."""
+    stated: bool = False
+    """Whether the plan states the shape of these nodes; `machine` then has it."""
 
     @property
     def cores(self) -> list[Core]:
@@ -82,6 +95,10 @@ class Resources(NamedTuple):
 
 class NoRoomError(Exception):
     """A placement does not fit on the machine; the message says why."""
+
+
+class NoCoresError(NoRoomError):
+    """The machine has no such cores or sockets; the nodes of a job may have them."""
 
 
 def parse_placements(value: Value, room: Resources) -> tuple[list[Placement], list[str]]:
@@ -103,6 +120,9 @@ def try_entry(value: Value, room: Resources) -> tuple[list[Placement], list[str]
     """Return the placements of an entry, or why they do not fit."""
     try:
         return list(check_crowding(parse_entry(value, room), room)), []
+    except NoCoresError as error:
+        way_out = STATE_SHAPE if room.scheduled and not room.stated else ""
+        return [], [f"{format_name(value)}: {error}{way_out}"]
     except NoRoomError as error:
         return [], [f"{format_name(value)}: {error}"]
 
@@ -245,7 +265,7 @@ def fill_socket(name: str, ranks: int, room: Resources) -> Placement:
     ranks = ranks or max(1, machine.cores // machine.sockets)
     cores = max(room.sockets, key=len, default=[])
     if room.bound and ranks > (len(cores) or machine.cores):
-        raise NoRoomError(f"a socket here has {len(cores) or machine.cores} cores")
+        raise NoCoresError(f"a socket has {len(cores) or machine.cores} cores")
     if not room.bound and machine.sockets > 1:
         raise NoRoomError(f"ranks that are not bound may be on any of {machine.sockets} sockets")
     return bind_ranks(make_unbound(name, ranks), cores[:ranks]) if room.bound else make_unbound(name, ranks)
@@ -256,13 +276,13 @@ def alternate_sockets(name: str, ranks: int, room: Resources) -> Placement:
     require_known_cores(room)
     sockets = room.sockets
     if len(sockets) < 2:
-        raise NoRoomError("takes two sockets, the machine has one")
+        raise NoCoresError("takes two sockets, the machine has one")
     ranks = ranks or len(sockets)
     if ranks < 2:
         raise NoRoomError("takes two ranks or more")
     turns = [(rank % len(sockets), rank // len(sockets)) for rank in range(ranks)]
     if any(place >= len(sockets[socket]) for socket, place in turns):
-        raise NoRoomError(f"a socket here has {min(map(len, sockets))} cores")
+        raise NoCoresError(f"a socket has {min(map(len, sockets))} cores")
     return bind_ranks(make_unbound(name, ranks), [sockets[socket][place] for socket, place in turns])
 
 
@@ -271,7 +291,7 @@ def require_known_cores(room: Resources) -> None:
     if not room.bound:
         raise NoRoomError("places ranks on cores, which binding none does not")
     if not room.machine.cpus:
-        raise NoRoomError("the machine does not report where its cores are")
+        raise NoCoresError("the machine does not report where its cores are")
 
 
 COUNTED_PLACEMENTS: dict[str, Callable[[str, int, Resources], Placement]] = {
@@ -316,9 +336,9 @@ def place_pairs(name: str, room: Resources) -> list[Placement]:
     require_known_cores(room)
     placements = find_pair_kinds(room)
     if name == "core-pairs" and not placements:
-        raise NoRoomError("takes two CPUs, the machine has one")
+        raise NoCoresError("takes two CPUs, the machine has one")
     if name != "core-pairs" and name not in placements:
-        raise NoRoomError(f"no two CPUs here are a pair of this kind ({', '.join(placements) or 'there is one'})")
+        raise NoCoresError(f"no two CPUs are a pair of this kind ({', '.join(placements) or 'there is one'})")
     return list(placements.values()) if name == "core-pairs" else [placements[name]]
 
 
@@ -370,14 +390,10 @@ def place_listed(value: Value, room: Resources) -> Placement:
     """Return the placement of a table that lists the CPU, or the core, of each rank."""
     fields = value.read_table(("name", "cpus", "cores"))
     name = fields["name"].read_text() if "name" in fields else ""
-    if (
-        not NAME.fullmatch(name)
-        or name in ("nodes", "core-pairs", *COUNTED_PLACEMENTS, *PAIRS)
-        or re.fullmatch(r"\d+x\d+", name)
-    ):
-        raise value.make_error(
-            f'found the name "{name}", expected one of letters, digits, - and _ that means nothing else'
-        )
+    if meaning := TAKEN_NAMES.get(name) or ("nodes x ranks per node" if re.fullmatch(r"\d+x\d+", name) else ""):
+        raise value.make_error(f'the name "{name}" is taken: it is {meaning}; choose another')
+    if not NAME.fullmatch(name):
+        raise value.make_error(f'found the name "{name}", expected one of letters, digits, - and _')
     chosen = [key for key in ("cpus", "cores") if key in fields]
     if len(chosen) != 1:
         raise value.make_error(
@@ -407,7 +423,7 @@ def pick_by_number(available: dict[int, T], numbers: Iterable[int], what: str) -
     """Return the items with these numbers."""
     missing = [number for number in numbers if number not in available]
     if missing:
-        raise NoRoomError(f"{what} {missing[0]} is not among those that can be used here ({format_ranges(available)})")
+        raise NoCoresError(f"{what} {missing[0]} is not among those that can be used ({format_ranges(available)})")
     return [available[number] for number in numbers]
 
 

@@ -12,6 +12,7 @@ import pytest
 from rankbench import plan
 from rankbench.launch import topology
 from rankbench.model import Cpu, Machine, Placement, Plan, RankbenchError
+from rankbench.plan import placing
 from rankbench.plan.placing import format_ranges
 from rankbench.plan.reading import parse_plan
 
@@ -313,21 +314,85 @@ def test_a_wrong_table_is_refused_in_one_line(table: str, message: str) -> None:
     assert read_refusal(f"placements = [{{ {table} }}]") == f"plan.toml: placements[0]{message}"
 
 
+@pytest.mark.parametrize("name", placing.PAIRS)
+def test_the_name_of_a_kind_of_core_pair_is_taken(name: str) -> None:
+    assert read_refusal(f'placements = [{{ name = "{name}", cpus = [0, 1] }}]') == (
+        f'plan.toml: placements[0]: the name "{name}" is taken: it is a kind of core pair; choose another'
+    )
+
+
+# --- nodes of a job that the plan describes ---------------------------------------------------------------------------
+
+SHAPE = "sockets = 2, cores_per_socket = 6"
+NAMED = '["socket", "sockets", "sockets:4", "two-sockets", { name = "far", cpus = [0, 11] }]'
+
+
+def read_job(placements: str, shape: str) -> Plan:
+    """Return a plan for a scheduler, read on a host of two cores."""
+    text = f"{SMALLEST_PLAN}placements = {placements}\njob = {{ nodes = 2{shape and ', '}{shape} }}\n"
+    return plan.parse_plan(text, "plan.toml", PAIR, job={})
+
+
+def test_placements_of_a_job_are_on_nodes_of_the_stated_shape() -> None:
+    planned = read_job(NAMED, SHAPE)
+    assert planned.notes == []
+    assert {placement.name: placement.cpus for placement in planned.placements} == {
+        "socket": [[0], [1], [2], [3], [4], [5]],
+        "sockets": [[0], [6]],
+        "sockets:4": [[0], [6], [1], [7]],
+        "two-sockets": [[0], [6]],
+        "far": [[0], [11]],
+    }
+    assert {placement.name: placement.ordinals for placement in planned.placements}["sockets"] == [0, 6]
+    assert [place.name for place in read_job('["core-pairs"]', SHAPE).placements] == ["same-socket", "two-sockets"]
+
+
+def test_a_core_of_the_stated_shape_has_all_its_threads() -> None:
+    planned = read_job('["sockets", "same-core"]', f"{SHAPE}, threads_per_core = 2")
+    assert [placement.cpus for placement in planned.placements] == [[[0, 12], [6, 18]], [[0], [12]]]
+    assert [placement.ordinals for placement in planned.placements] == [[0, 6], [0, 1]]
+
+
+def test_without_a_shape_a_placement_that_does_not_fit_says_how_to_state_one() -> None:
+    way_out = "(where rankbench runs; say in [job] what the nodes have: sockets = 2, cores_per_socket = 24); left out"
+    assert read_job(f'{NAMED[:-1]}, "2x1"]', "").notes == [
+        f"sockets: takes two sockets, the machine has one {way_out}",
+        f"sockets:4: takes two sockets, the machine has one {way_out}",
+        f"two-sockets: no two CPUs are a pair of this kind (same-l3) {way_out}",
+        f"far: CPU 11 is not among those that can be used (0-1) {way_out}",
+    ]
+    assert read_job('["sockets:26", "2x1"]', SHAPE).notes == ["sockets:26: a socket has 6 cores; left out"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ("sockets = 2", "job.sockets: needs cores_per_socket, too; both make the shape of a node"),
+        ("threads_per_core = 2", "job.threads_per_core: needs sockets, too; both make the shape of a node"),
+        ("sockets = 0, cores_per_socket = 1", "job.sockets: found 0, expected a whole number, 1 or more"),
+    ],
+)
+def test_half_a_shape_is_refused(shape: str, message: str) -> None:
+    with pytest.raises(RankbenchError) as error:
+        read_job('["socket"]', shape)
+    assert str(error.value).endswith(message)
+
+
 # --- placements that do not fit ---------------------------------------------------------------------------------------
 
 ONE_CORE = fakes.make_machine(1)
 LEFT_OUT = [
     ('"sockets"', PAIR, "sockets: takes two sockets, the machine has one"),
     ('"sockets:1"', XEON, "sockets:1: takes two ranks or more"),
-    ('"sockets:26"', XEON, "sockets:26: a socket here has 12 cores"),
-    ('"socket:13"', XEON, "socket:13: a socket here has 12 cores"),
+    ('"sockets:26"', XEON, "sockets:26: a socket has 12 cores"),
+    ('"socket:13"', XEON, "socket:13: a socket has 12 cores"),
     ('"nodes"', PAIR, f"nodes: takes two hosts or more, {NO_HOSTS}"),
     ('"4x2"', PAIR, f"4x2: takes 4 hosts, {NO_HOSTS}"),
     ('"core-pairs"', ONE_CORE, "core-pairs: takes two CPUs, the machine has one"),
-    ('"same-core"', PAIR, "same-core: no two CPUs here are a pair of this kind (same-l3)"),
-    ('"two-sockets"', ONE_CORE, "two-sockets: no two CPUs here are a pair of this kind (there is one)"),
-    ('{ name = "far", cpus = [0, 12] }', PAIR, "far: CPU 12 is not among those that can be used here (0-1)"),
-    ('{ name = "far", cores = [0, 24] }', XEON, "far: core 24 is not among those that can be used here (0-23)"),
+    ('"same-core"', PAIR, "same-core: no two CPUs are a pair of this kind (same-l3)"),
+    ('"two-sockets"', ONE_CORE, "two-sockets: no two CPUs are a pair of this kind (there is one)"),
+    ('{ name = "far", cpus = [0, 12] }', PAIR, "far: CPU 12 is not among those that can be used (0-1)"),
+    ('{ name = "far", cores = [0, 24] }', XEON, "far: core 24 is not among those that can be used (0-23)"),
 ]
 
 
@@ -398,12 +463,13 @@ def test_more_ranks_per_core_than_allowed_are_left_out() -> None:
         ("placements = [3]", 'placements[0]: found 3, expected a placement such as "socket" or "1x2", or a table with '
          "name and cpus or cores, or with nodes and ranks_per_node"),
         ("placements = []", 'placements: found [], expected placements such as ["socket"] or ["1x2"]'),
-        ("placements = [{ cpus = [0] }]", 'placements[0]: found the name "", expected one of letters, digits, - and _ '
-         "that means nothing else"),
-        ('placements = [{ name = "1x2", cpus = [0] }]', 'placements[0]: found the name "1x2", expected one of letters, '
-         "digits, - and _ that means nothing else"),
-        ('placements = [{ name = "socket", cpus = [0] }]', 'placements[0]: found the name "socket", expected one of '
-         "letters, digits, - and _ that means nothing else"),
+        ("placements = [{ cpus = [0] }]", 'placements[0]: found the name "", expected one of letters, digits, - and _'),
+        ('placements = [{ name = "a b", cpus = [0] }]', 'placements[0]: found the name "a b", expected one of letters, '
+         "digits, - and _"),
+        ('placements = [{ name = "1x2", cpus = [0] }]', 'placements[0]: the name "1x2" is taken: it is nodes x ranks '
+         "per node; choose another"),
+        ('placements = [{ name = "socket", cpus = [0] }]', 'placements[0]: the name "socket" is taken: it is a '
+         "placement; choose another"),
         ('placements = [{ name = "far" }]', "placements[0]: found neither cpus nor cores, expected one of cpus and "
          "cores"),
         ('placements = [{ name = "far", cpus = [0], cores = [0] }]', "placements[0]: found cpus and cores, expected "
@@ -434,3 +500,9 @@ def test_a_wrong_placement_is_refused_in_one_line(text: str, answer: str) -> Non
 @pytest.mark.parametrize(("numbers", "text"), [([], ""), ([3], "3"), ([8, 0, 1, 2], "0-2,8"), ([1, 3], "1,3")])
 def test_cpu_lists_are_formatted_as_in_the_kernel(numbers: list[int], text: str) -> None:
     assert format_ranges(numbers) == text
+
+
+def test_the_torus_preset_has_a_rank_on_each_of_1_4_9_and_16_nodes() -> None:
+    over = {"hosts": [f"n{number}" for number in range(16)]}
+    placements = plan.load_plan(plan.find_preset("torus"), PAIR, over).placements
+    assert [place.nodes for place in placements if place.ranks_per_node == 1] == [1, 4, 9, 16]
