@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from rankbench.launch.jobs import Submitted
-    from rankbench.launch.schedulers import JobState
+    from rankbench.launch.schedulers import Ending, JobState
     from rankbench.model import Launch
     from rankbench.store import Store
 
@@ -43,6 +43,14 @@ MEANINGS = {
     "disk": "ended because its folder could not be written: is the disk full, or a quota reached?",
 }
 """Meanings of the last word of a script."""
+ENDINGS: dict[Ending, str] = {
+    "cancelled": "was cancelled",
+    "time": "reached its time limit",
+    "node": "lost a node",
+    "memory": "reached its memory limit",
+    "preempted": "was preempted",
+}
+"""What a scheduler's word says about the end of a job."""
 
 
 def find_last_job(folder: Path) -> Submitted | None:
@@ -136,12 +144,15 @@ def print_job(opened: Store, decision: Decision | None) -> None:
 
 
 def explain_end(opened: Store, where: JobState | None) -> str:
-    """Return why a job ended before its campaign did."""
-    path = opened.folder / FOLDER / collect_results.STOPPED
-    word = path.read_text(encoding="utf-8").strip() if path.exists() else ""
+    """Return why a job ended before its campaign did: by its script's last word, else by that of the scheduler."""
+    folder = opened.folder / FOLDER
+    path, begun = folder / jobs.STOPPED, jobs.has_begun(folder)
+    word = path.read_text(encoding="utf-8").strip() if begun and path.exists() else ""
     kind, _, what = word.partition(" ")
     endings = MEANINGS | {"signal": f"ended by {what}", "lost": f"ended because there is no answer from {what}"}
-    text = endings.get(kind, "")
+    text = endings.get(kind, "") or ENDINGS.get(where.ending if where else "", "")
+    if not begun:
+        text = f"{text} before it began" if text else "did not begin"
     scheduler = f" ({where.reason})" if where else ""
     return f"its job {text or 'ended without a message, as after the loss of a node'}{scheduler}"
 

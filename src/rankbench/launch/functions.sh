@@ -34,6 +34,7 @@ begin_job() {
         exit 1
     fi
     rm -f "$job/stopped"
+    echo "${job_id:--}" >"$job/begun"
     handle_signals
     # Launches that ran together when the last job was killed.
     examine_launches || end_for_lost_nodes "$job"

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 60.0
 SUBMITTED = "submitted.jsonl"
+BEGUN, STOPPED = "begun", "stopped"
+"""Written by a job's script when it begins, with its number, and when it ends early."""
 
 
 class Submitted(Record, frozen=True):
@@ -71,6 +73,14 @@ def cancel(scheduler: Scheduler, number: str) -> None:
     answer = run_command(scheduler.cancellation(number))
     if answer.exit_code:
         raise RankbenchError(f"{scheduler.title} does not end job {number}: {answer.first_line}")
+
+
+def has_begun(folder: Path) -> bool:
+    """Return whether the script of the last submitted job began: the last that did is none of an earlier job."""
+    begun, submitted = folder / BEGUN, folder / SUBMITTED
+    number = begun.read_text(encoding="utf-8", errors="replace").strip() if begun.exists() else ""
+    lines = submitted.read_text(encoding="utf-8", errors="replace").splitlines() if submitted.exists() else []
+    return bool(number) and (f'"{number}"' in "".join(lines[-1:]) or f'"{number}"' not in "".join(lines[:-1]))
 
 
 def remember(folder: Path, scheduler: str, number: str) -> None:

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from fakes import mark_thorough, scheduler, sites
@@ -18,7 +18,8 @@ from fakes.sites import PREFIXES, list_rows
 
 from rankbench import store
 from rankbench.cli import job_status
-from rankbench.launch import schedulers
+from rankbench.launch import jobs, schedulers
+from rankbench.launch.schedulers import JobState
 from rankbench.model import UNKNOWN_MACHINE, LaunchStatus, RankbenchError
 
 if TYPE_CHECKING:
@@ -421,6 +422,38 @@ def test_pbs_servers_with_and_without_job_history_report_ended_jobs(tmp_path: Pa
     )
     script.write_text(text)
     assert here.submit("--wait").exit_code == 0
+
+
+ENDS: list[tuple[JobState, str, str, str]] = [
+    (JobState("ended", "CANCELLED", "cancelled"), "", "", "its job was cancelled before it began (CANCELLED)"),
+    (JobState("ended", "no longer known to PBS"), "", "", "its job did not begin (no longer known to PBS)"),
+    (JobState("ended", "CANCELED", "cancelled"), "2", "", "its job was cancelled (CANCELED)"),
+    (JobState("ended", "TIMEOUT", "time"), "2", "", "its job reached its time limit (TIMEOUT)"),
+    (JobState("ended", "TIMEOUT", "time"), "2", "signal SIGTERM", "its job ended by SIGTERM (TIMEOUT)"),
+    (JobState("ended", "PREEMPTED", "preempted"), "2", "", "its job was preempted (PREEMPTED)"),
+    (JobState("ended", "NODE_FAIL", "node"), "2", "", "its job lost a node (NODE_FAIL)"),
+    (JobState("ended", "FAILED"), "2", "",
+     "its job ended without a message, as after the loss of a node (FAILED)"),
+    (JobState("ended", "CANCELLED", "cancelled"), "1", "signal SIGTERM",
+     "its job was cancelled before it began (CANCELLED)"),
+    (JobState("ended", "FAILED"), "-", "time", "its job ended because of the time limit (FAILED)"),
+]  # fmt: skip
+"""What a scheduler reports, the number of the last job that began, its last word, and the sentence on job 2."""
+
+
+@pytest.mark.parametrize(("state", "begun", "stopped", "sentence"), ENDS)
+def test_the_end_of_a_job_is_that_of_its_script_or_its_scheduler(
+    tmp_path: Path, state: JobState, begun: str, stopped: str, sentence: str
+) -> None:
+    folder = tmp_path / "job"
+    folder.mkdir()
+    for number in ("1", "2"):
+        jobs.remember(folder, "slurm", number)
+    for name, text in ((jobs.BEGUN, begun), (jobs.STOPPED, stopped)):
+        if text:
+            (folder / name).write_text(f"{text}\n")
+    campaign = cast("Store", SimpleNamespace(folder=tmp_path))
+    assert job_status.explain_end(campaign, state) == sentence
 
 
 def disable_flock(here: Site) -> Path:

@@ -15,6 +15,7 @@ from rankbench.launch.schedulers import JobState
 from rankbench.launch.script import FUNCTIONS, Line, Script, Turn, render_script, write_file_line
 from rankbench.model import CommandLine, Job, RankbenchError
 
+RECORDED = Path(__file__).parents[2] / "recorded" / "schedulers"
 GOLDEN = Path(__file__).parents[2] / "golden" / "scripts"
 REQUESTED = Job(
     nodes=4,
@@ -131,12 +132,21 @@ def test_impossible_jobs_are_refused(job: Job, answer: str) -> None:
         ("slurm", 0, "JobId=7 JobState=RUNNING Reason=None", JobState("running", "RUNNING")),
         ("slurm", 0, "JobId=7 JobState=COMPLETING Reason=None", JobState("running", "COMPLETING")),
         ("slurm", 0, "JobId=7 JobState=REQUEUED Reason=BeginTime", JobState("queued", "REQUEUED (BeginTime)")),
-        ("slurm", 0, "JobId=7 JobState=TIMEOUT Reason=TimeLimit", JobState("ended", "TIMEOUT (TimeLimit)")),
-        ("slurm", 0, "JobId=7 JobState=NODE_FAIL Reason=NodeDown", JobState("ended", "NODE_FAIL (NodeDown)")),
+        ("slurm", 0, "JobId=7 JobState=TIMEOUT Reason=TimeLimit", JobState("ended", "TIMEOUT (TimeLimit)", "time")),
+        ("slurm", 0, "JobId=7 JobState=CANCELLED Reason=None", JobState("ended", "CANCELLED", "cancelled")),
+        ("slurm", 0, "JobId=7 JobState=PREEMPTED Reason=None", JobState("ended", "PREEMPTED", "preempted")),
+        ("slurm", 0, "JobId=7 JobState=OUT_OF_MEMORY Reason=OutOfMemory",
+         JobState("ended", "OUT_OF_MEMORY (OutOfMemory)", "memory")),
+        ("slurm", 0, "JobId=7 JobState=FAILED Reason=NonZeroExitCode", JobState("ended", "FAILED (NonZeroExitCode)")),
+        ("slurm", 0, "JobId=7 JobState=NODE_FAIL Reason=NodeDown", JobState("ended", "NODE_FAIL (NodeDown)", "node")),
         ("slurm", 1, "slurm_load_jobs error: Invalid job id specified", JobState("ended", "no longer known to Slurm")),
         ("slurm", 1, "slurm_load_jobs error: Unable to contact slurm controller (connect failure)", None),
         ("pbs", 0, "Job Id: 7.s\n    job_state = Q\n    comment = Not Running: no nodes\n",
          JobState("queued", "Q (Not Running: no nodes)")),
+        ("pbs", 35, "Job Id: 7.s\n    job_state = F\n    substate = 93\n    Exit_status = -29\n",
+         JobState("ended", "F, exit status -29", "time")),
+        ("pbs", 35, "Job Id: 7.s\n    job_state = F\n    substate = 92\n    Exit_status = 0\n",
+         JobState("ended", "F, exit status 0")),
         ("pbs", 0, "Job Id: 7.s\n    job_state = F\n    Exit_status = 143\n", JobState("ended", "F, exit status 143")),
         ("pbs", 153, "qstat: Unknown Job Id 7.s", JobState("ended", "no longer known to PBS")),
         ("pbs", 35, "qstat: 7.s Job has finished, use -x or -H to obtain historical job information\n"
@@ -146,11 +156,15 @@ def test_impossible_jobs_are_refused(job: Job, answer: str) -> None:
         ("pbs", 255, "Connection refused\nqstat: cannot connect to server", None),
         ("lsf", 0, "PEND -\n", JobState("queued", "PEND")),
         ("lsf", 0, "EXIT TERM_RUNLIMIT: job killed after reaching LSF run time limit",
-         JobState("ended", "EXIT (TERM_RUNLIMIT: job killed after reaching LSF run time limit)")),
+         JobState("ended", "EXIT (TERM_RUNLIMIT: job killed after reaching LSF run time limit)", "time")),
+        ("lsf", 0, "EXIT TERM_OWNER: job killed by owner",
+         JobState("ended", "EXIT (TERM_OWNER: job killed by owner)", "cancelled")),
         ("lsf", 255, "Job <7> is not found", JobState("ended", "no longer known to LSF")),
         ("lsf", 255, "LSF is down. Please wait ...", None),
         ("flux", 0, "SCHED \n", JobState("queued", "SCHED")),
-        ("flux", 0, "INACTIVE TIMEOUT\n", JobState("ended", "TIMEOUT")),
+        ("flux", 0, "INACTIVE TIMEOUT\n", JobState("ended", "TIMEOUT", "time")),
+        ("flux", 0, "INACTIVE CANCELED\n", JobState("ended", "CANCELED", "cancelled")),
+        ("flux", 0, "INACTIVE FAILED\n", JobState("ended", "FAILED")),
         ("flux", 1, "flux-jobs: ERROR: JobID f7 unknown", JobState("ended", "no longer known to Flux")),
         ("flux", 1, "flux-jobs: ERROR: [Errno 2] Unable to connect to Flux: ENOENT", None),
         ("grid-engine", 0, "job-ID prior\n-----\n  7 0.5 x root qw 11/22/2026\nlooked for 7", JobState("queued", "qw")),
@@ -167,6 +181,24 @@ def test_impossible_jobs_are_refused(job: Job, answer: str) -> None:
 )  # fmt: skip
 def test_output_of_a_scheduler_is_a_job_state(name: str, exit_code: int, sentence: str, state: JobState | None) -> None:
     assert schedulers.find_schedulers()[name].state(exit_code, sentence) == state
+
+
+def read_answers(name: str) -> dict[str, tuple[int, str]]:
+    """Return exit code and output of each command in a recorded dialogue with a scheduler."""
+    parts = re.split(r"(?m)^\$ (.+)$", (RECORDED / name).read_text())[1:]
+    answers = zip(parts[::2], parts[1::2], strict=True)
+    return {command: (int(text.rpartition("rc=")[2]), text.rpartition("rc=")[0]) for command, text in answers}
+
+
+def test_a_recorded_job_that_was_deleted_was_cancelled() -> None:
+    answers = read_answers("pbs-answers-with-history.txt")
+    text = answers["qstat -f 3.head"][1] + answers["qstat -x -f 3.head"][1]
+    state = schedulers.find_schedulers()["pbs"].state(answers["qstat -f 3.head"][0], text)
+    assert state and (state.phase, state.ending) == ("ended", "cancelled")
+    unknown = schedulers.find_schedulers()["pbs"].state(
+        *read_answers("pbs-answers-without-history.txt")["qstat -f 0.head"]
+    )
+    assert unknown == JobState("ended", "no longer known to PBS")
 
 
 @pytest.mark.parametrize("name", sorted(REQUESTS))

@@ -22,12 +22,17 @@ if TYPE_CHECKING:
 Phase = Literal["queued", "running", "ended"]
 
 
+Ending = Literal["", "cancelled", "time", "node", "memory", "preempted"]
+
+
 class JobState(NamedTuple):
     """The state of a job."""
 
     phase: Phase
     reason: str
     """The scheduler's own word for the state, and its reason."""
+    ending: Ending = ""
+    """What ended the job, where this word says so; empty: it does not, or the job has not ended."""
 
 
 class Scheduler(Protocol):
@@ -139,3 +144,8 @@ def quote_value(value: str) -> str:
 def match_phase(patterns: Sequence[tuple[str, Phase]], word: str) -> Phase:
     """Return the phase of the first pattern that a state's name fits."""
     return next(phase for pattern, phase in patterns if re.fullmatch(pattern, word))
+
+
+def match_ending(patterns: Sequence[tuple[str, Ending]], word: str) -> Ending:
+    """Return what ended a job, by the first pattern that its state's name fits; empty: none fits."""
+    return next((ending for pattern, ending in patterns if re.fullmatch(pattern, word)), "")

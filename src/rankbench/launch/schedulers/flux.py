@@ -14,6 +14,7 @@ PHASES: tuple[tuple[str, schedulers.Phase], ...] = (
     ("RUN|CLEANUP", "running"),
     (".*", "ended"),
 )
+ENDINGS: tuple[tuple[str, schedulers.Ending], ...] = (("CANCELED", "cancelled"), ("TIMEOUT", "time"))
 
 
 class Scheduler(schedulers.Scheduler):
@@ -56,7 +57,8 @@ class Scheduler(schedulers.Scheduler):
         if exit_code == 0 and text.split():
             word, *result = text.split()
             phase = schedulers.match_phase(PHASES, word)
-            return schedulers.JobState(phase, result[0] if result and phase == "ended" else word)
+            word = result[0] if result and phase == "ended" else word
+            return schedulers.JobState(phase, word, schedulers.match_ending(ENDINGS, word))
         if "unknown" in text or "invalid" in text.lower():
             return schedulers.JobState("ended", "no longer known to Flux")
         return None

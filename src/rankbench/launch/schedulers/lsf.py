@@ -15,6 +15,12 @@ PHASES: tuple[tuple[str, schedulers.Phase], ...] = (
     ("RUN|USUSP|SSUSP|UNKWN", "running"),
     (".*", "ended"),
 )
+ENDINGS: tuple[tuple[str, schedulers.Ending], ...] = (
+    (r"TERM_(?:FORCE_)?(?:OWNER|ADMIN)\b.*", "cancelled"),
+    (r"TERM_(?:RUNLIMIT|DEADLINE|WINDOW)\b.*", "time"),
+    (r"TERM_(?:MEMLIMIT|SWAP)\b.*", "memory"),
+    (r"TERM_PREEMPT\b.*", "preempted"),
+)
 
 
 class Scheduler(schedulers.Scheduler):
@@ -63,9 +69,8 @@ class Scheduler(schedulers.Scheduler):
         if exit_code == 0 and text.split():
             word, *reason = text.split()
             sentence = " ".join(reason).strip("- ")
-            return schedulers.JobState(
-                schedulers.match_phase(PHASES, word), f"{word} ({sentence})" if sentence else word
-            )
+            phase, ending = schedulers.match_phase(PHASES, word), schedulers.match_ending(ENDINGS, sentence)
+            return schedulers.JobState(phase, f"{word} ({sentence})" if sentence else word, ending)
         if "is not found" in text:
             return schedulers.JobState("ended", "no longer known to LSF")
         return None

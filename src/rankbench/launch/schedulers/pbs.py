@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 PHASES: tuple[tuple[str, schedulers.Phase], ...] = (("[QHWTSM]", "queued"), ("[REBU]", "running"), (".*", "ended"))
 FINISHED, UNKNOWN = 35, 153
 """Exit codes of qstat: of a job in the server's history, and of one that the server does not know."""
+SUBSTATES: tuple[tuple[str, schedulers.Ending], ...] = (("91", "cancelled"),)
+STATUSES: tuple[tuple[str, schedulers.Ending], ...] = (("-29", "time"), ("-2[67]", "memory"))
+"""What the substate of a finished job, and an exit status that PBS makes itself, say about its end."""
 QUESTION = f'qstat -f "$1"; code=$?; [ $code != {FINISHED} ] || qstat -x -f "$1"; exit $code'
 
 
@@ -64,12 +67,15 @@ class Scheduler(schedulers.Scheduler):
 
     def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
         """The state is a letter."""
-        fields = dict(re.findall(r"(?m)^\s*(job_state|Exit_status|comment) = (.+)$", text))
+        fields = dict(re.findall(r"(?m)^\s*(job_state|substate|Exit_status|comment) = (.+)$", text))
         if "job_state" in fields:
             phase = schedulers.match_phase(PHASES, fields["job_state"])
             code = f", exit status {fields['Exit_status']}" if phase == "ended" and "Exit_status" in fields else ""
             comment = f" ({fields['comment']})" if "comment" in fields else ""
-            return schedulers.JobState(phase, f"{fields['job_state']}{code}{comment}")
+            ending = schedulers.match_ending(SUBSTATES, fields.get("substate", "")) or schedulers.match_ending(
+                STATUSES, fields.get("Exit_status", "")
+            )
+            return schedulers.JobState(phase, f"{fields['job_state']}{code}{comment}", ending)
         if exit_code in {FINISHED, UNKNOWN} or (exit_code and "Unknown Job" in text):
             return schedulers.JobState("ended", "no longer known to PBS")
         return None

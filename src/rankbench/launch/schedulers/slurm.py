@@ -17,6 +17,13 @@ PHASES: tuple[tuple[str, schedulers.Phase], ...] = (
     (r"RUNNING|COMPLETING|STAGE_OUT|SIGNALING|STOPPED", "running"),
     (r".*", "ended"),
 )
+ENDINGS: tuple[tuple[str, schedulers.Ending], ...] = (
+    ("CANCELLED|REVOKED", "cancelled"),
+    ("TIMEOUT|DEADLINE", "time"),
+    ("NODE_FAIL|BOOT_FAIL", "node"),
+    ("OUT_OF_MEMORY", "memory"),
+    ("PREEMPTED", "preempted"),
+)
 
 
 def memory(job: Job) -> str:
@@ -75,7 +82,8 @@ class Scheduler(schedulers.Scheduler):
         """Report the reason too: Resources, Priority, TimeLimit, NodeDown."""
         if match := re.search(r"\bJobState=(\w+) Reason=(\S+)", text):
             word, reason = match[1], "" if match[2] == "None" else f" ({match[2]})"
-            return schedulers.JobState(schedulers.match_phase(PHASES, word), f"{word}{reason}")
+            phase, ending = schedulers.match_phase(PHASES, word), schedulers.match_ending(ENDINGS, word)
+            return schedulers.JobState(phase, f"{word}{reason}", ending)
         if exit_code and "Invalid job id" in text:
             return schedulers.JobState("ended", "no longer known to Slurm")
         return None
