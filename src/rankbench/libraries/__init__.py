@@ -125,10 +125,16 @@ def choose(spec: str, available: Sequence[Library]) -> Library:
         return name_apart(inspection.describe(list_schemes()[scheme](rest.strip())), available)
     named_so = [library for library in available if library.name == spec]
     family, _, version = spec.partition("==")
-    fitting = [library for library in available if library.family == family and version in ("", library.version)]
+    fitting = [library for library in available if library.family == family and version in list_versions(library)]
     if not named_so and not fitting:
         raise RankbenchError(f"{spec}: no such library here{describe_available(spec, family, available)}")
     return max(named_so or fitting, key=lambda library: wheels.parse_version(library.version))
+
+
+def list_versions(library: Library) -> set[str]:
+    """Return the versions by which a library can be named: none, its own, and that of its wheel."""
+    of_wheel = Path(library.prefix).name.removeprefix(f"{library.family}-") if library.source == "pypi" else ""
+    return {"", library.version, of_wheel}
 
 
 def list_schemes() -> dict[str, Callable[[str], Installation]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from rankbench import libraries
@@ -130,6 +131,18 @@ FOUND = [
 )
 def test_a_library_is_chosen_by_family_version_or_name(wanted: str, name: str) -> None:
     assert libraries.choose(wanted, FOUND).name == name
+
+
+def test_a_library_can_be_named_by_the_version_of_its_wheel() -> None:
+    """That of the library in the wheel may be shorter, and is its name."""
+    reissued = msgspec.structs.replace(make_library("mpich-4.3.2"), prefix="/home/libraries/mpich-4.3.2.post1")
+    for wanted in ("mpich==4.3.2.post1", "mpich==4.3.2", "mpich-4.3.2"):
+        assert libraries.choose(wanted, [reissued]) == reissued
+    with pytest.raises(RankbenchError, match=r"get it by: rankbench get mpich==4\.3\.2\.post2$"):
+        libraries.choose("mpich==4.3.2.post2", [reissued])
+    elsewhere = msgspec.structs.replace(reissued, source="prefix")
+    with pytest.raises(RankbenchError, match="no such library here"):
+        libraries.choose("mpich==4.3.2.post1", [elsewhere])
 
 
 @pytest.mark.parametrize(
