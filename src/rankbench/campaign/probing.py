@@ -42,11 +42,11 @@ class Probe(Record, frozen=True):
 
 
 def probe_library(library: Library, home: Path, show: Callable[[str], None]) -> Probe:
-    """Return the stored results of a library, or probe it, which takes a while and is announced by `show`.
+    """Return the stored results of a library, or build the core with it and probe it, which `show` announces.
 
     Raises RankbenchError if the core cannot be built with the library, or does not start.
     """
-    core = build.build(library, home)
+    core = build.build(library, home, show=show)
     place = core.binary.with_name(FILE)
     if answer := read_answer(place):
         return answer

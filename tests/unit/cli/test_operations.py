@@ -12,15 +12,19 @@ import pytest
 from fakes.library import behave, make
 
 from rankbench import cli, libraries
-from rankbench.campaign import selftest
+from rankbench.campaign import probing, selftest
+from rankbench.cli.commands import operations as command
 from rankbench.cli.display import console
 from rankbench.report import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rankbench.model import Description, Library, Operation
+
     Command = Callable[..., tuple[int, str, str]]
 
+BUILDING = "building the core with mpich-9.1; it is kept for later campaigns\n"
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "operations.md"
 
 
@@ -90,10 +94,37 @@ def test_one_operation_is_described_in_full(run: Command) -> None:
     assert out.endswith("MPICH 9.1  has every form; data are right")
 
 
+def test_an_operation_is_described_before_the_core_is_built_with_every_library(
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[tuple[str, str]] = []
+    print_one, probe = command.show_one, probing.probe_library
+
+    def note_operation(operation: Operation, description: Description) -> None:
+        shown.append(("shown", operation.name))
+        print_one(operation, description)
+
+    def note_library(library: Library, home: Path, show: Callable[[str], None]) -> probing.Probe:
+        shown.append(("probed", library.name))
+        return probe(library, home, show)
+
+    monkeypatch.setattr(command, "show_one", note_operation)
+    monkeypatch.setattr(probing, "probe_library", note_library)
+    _, out, err = run("gather", "scan", also=(make(tmp_path / "other", "9.2"),))
+    assert shown == [("shown", "gather"), ("shown", "scan"), ("probed", "mpich-9.1"), ("probed", "mpich-9.2")]
+    assert [line for line in err.splitlines() if line.startswith("building")] == [
+        f"building the core with mpich-{version}; it is kept for later campaigns" for version in ("9.1", "9.2")
+    ]
+    assert out.count("has every form; data are right") == 4
+
+
 def test_an_unknown_operation_is_refused(run: Command) -> None:
     code, _, err = run("allreduec")
     assert code == 2
-    assert err == "rankbench: no operation allreduec; did you mean allreduce? (`rankbench operations` lists them)\n"
+    assert (
+        err.removeprefix(BUILDING)
+        == "rankbench: no operation allreduec; did you mean allreduce? (`rankbench operations` lists them)\n"
+    )
     assert "did you mean pingpong?" in run("PINGPONG")[2]
 
 
@@ -102,7 +133,7 @@ def test_an_unknown_operation_is_refused(run: Command) -> None:
 
 def test_a_library_is_probed_once_and_this_is_reported(run: Command, tmp_path: Path) -> None:
     _, out, err = run()
-    assert err == "probing the operations of mpich-9.1, once for this build of the core …\n"
+    assert err == (f"{BUILDING}probing the operations of mpich-9.1, once for this build of the core …\n")
     assert out.endswith("All of this is in MPICH 9.1, and data are right.")
     (path,) = (tmp_path / "home" / "builds").glob("*/probe.json")
     answers = json.loads(path.read_text())["answers"]
@@ -199,7 +230,7 @@ def test_a_library_that_fails_is_reported_and_the_others_are_probed(run: Command
 
 def test_json_is_the_core_s_description(run: Command) -> None:
     _, out, err = run("--format", "json")
-    assert (json.loads(out), err) == (msgspec.to_builtins(fakes.read_description()), "")
+    assert (json.loads(out), err) == (msgspec.to_builtins(fakes.read_description()), BUILDING)
 
 
 def test_without_a_library_the_command_names_the_one_that_installs(
@@ -220,7 +251,7 @@ def test_without_a_library_the_command_names_the_one_that_installs(
 
 def test_markdown_is_the_documented_page(run: Command) -> None:
     _, out, err = run("--format", "markdown")
-    assert (out + "\n", err) == (catalogue.page(fakes.read_description()), "")
+    assert (out + "\n", err) == (catalogue.page(fakes.read_description()), BUILDING)
 
 
 def test_the_page_in_docs_is_current() -> None:

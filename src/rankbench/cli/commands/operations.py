@@ -77,11 +77,14 @@ def operations(
         print(catalogue.page(description), end="")  # noqa: T201 - for a file
     else:
         chosen = [find_operation(description, name) for name in names or []]
-        answers, silent = ({}, {}) if no_probe else ask_libraries(reach)
         for operation in chosen:
-            show_one(operation, description, answers)
+            show_one(operation, description)
+        sys.stdout.flush()  # Building the core with every library can take minutes.
+        answers, silent = ({}, {}) if no_probe else ask_libraries(reach)
         if not chosen:
             show_all(description, answers)
+        elif answers:
+            show_answers(chosen, answers)
         for library, reason in silent.items():
             console.print(f"\n{library} could not be probed: {reason}", soft_wrap=True, markup=False)
 
@@ -92,7 +95,7 @@ def describe_core(reach: Iterable[Library]) -> Description:
     for library in reach:
         try:
             with console.status(f"building the core with {library.name} …"):
-                return build.describe(build.build(library, home()))
+                return build.describe(build.build(library, home(), show=print_progress))
         except RankbenchError as error:
             reason = str(error)
     raise RankbenchError(reason)
@@ -234,7 +237,7 @@ def show_summary(answers: Answers) -> None:
         )
 
 
-def show_one(operation: Operation, description: Description, answers: Answers) -> None:
+def show_one(operation: Operation, description: Description) -> None:
     """Print the details of one operation."""
     console.print()
     console.print(pairs([(operation.name, operation.help)]))
@@ -243,9 +246,6 @@ def show_one(operation: Operation, description: Description, answers: Answers) -
     if operation.options:
         console.print("\noptions\n")
         console.print(pairs(map(explain_option, operation.options)))
-    if answers:
-        console.print("\nlibraries here\n")
-        show_answers(operation, answers)
 
 
 def in_full(operation: Operation, description: Description) -> Iterator[tuple[str, str]]:
@@ -269,15 +269,18 @@ def in_full(operation: Operation, description: Description) -> Iterator[tuple[st
     yield "start", operation.start
 
 
-def show_answers(operation: Operation, answers: Answers) -> None:
-    """Print the result of each library for an operation."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    for library, every in answers.items():
-        relevant = [answer for answer in every if answer.operation == operation.name]
-        lines = [Text(describe_failure(answer), SAYINGS[answer.status][1] or "yellow") for answer in relevant]
-        for place, line in enumerate(lines or [Text("has every form; data are right")]):
-            table.add_row("" if place else library, line)
-    console.print(table)
+def show_answers(operations: Sequence[Operation], answers: Answers) -> None:
+    """Print the result of each library for each operation."""
+    console.print("\nlibraries here")
+    for operation in operations:
+        console.print(f"\n{operation.name}\n" if len(operations) > 1 else "")
+        table = Table.grid(padding=(0, 2, 0, 0))
+        for library, every in answers.items():
+            relevant = [answer for answer in every if answer.operation == operation.name]
+            lines = [Text(describe_failure(answer), SAYINGS[answer.status][1] or "yellow") for answer in relevant]
+            for place, line in enumerate(lines or [Text("has every form; data are right")]):
+                table.add_row("" if place else library, line)
+        console.print(table)
 
 
 def describe_failure(answer: Answer) -> str:
