@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from rankbench import language
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -26,6 +28,8 @@ settings.register_profile("some", UNHURRIED, max_examples=30)
 settings.register_profile("thorough", UNHURRIED, max_examples=100)
 # A shell that puts a suite into the background lets it ignore Ctrl-C, and programs under test would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# A sentence with an empty field is a defect wherever a test meets it.
+language.refuses_empty = True
 # Tests start the program hundreds of times; as for users, each start reads compiled modules.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

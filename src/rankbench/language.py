@@ -22,7 +22,7 @@ import msgspec
 from rankbench import quantities
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -157,11 +157,34 @@ def convert_plain(value: object) -> object:
     return item() if callable(item) else value
 
 
+class EmptyFieldError(ValueError):
+    """A field of a sentence has no text: `Valid on , for these versions`."""
+
+
+refuses_empty = False
+"""Whether a field without a text is an error, as in tests; else a dash stands there. A sentence without a value must be
+another sentence."""
+DASH = "–"
+
+
 class _Rendering(string.Formatter):
     """Templates with the formats of this module."""
 
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Return the value of a field, and remember its name."""
+        self._name = field_name
+        return super().get_field(field_name, args, kwargs)
+
     def format_field(self, value: Any, format_spec: str) -> str:
-        """Return a field's text."""
+        """Return a field's text, which is never empty, nor is a part of a list."""
+        text = self._format(value, format_spec)
+        if text and not (isinstance(value, list) and "" in map(_string, value)):
+            return text
+        if refuses_empty:
+            raise EmptyFieldError(f"the field {self._name} is empty; choose another sentence where it has no value")
+        return text or DASH
+
+    def _format(self, value: Any, format_spec: str) -> str:
         name, _, rest = format_spec.partition(" ")
         if name in {"count", "of"} and rest:
             return choose_word(_count(value), rest, with_number=name == "count")
@@ -170,7 +193,7 @@ class _Rendering(string.Formatter):
         if format_spec in DIVIDERS and isinstance(value, list):
             return DIVIDERS[format_spec].join(map(_string, value))
         if isinstance(value, Text):
-            return self.format_field(render(value), format_spec)
+            return self._format(render(value), format_spec)
         if name in QUANTITIES:
             return QUANTITIES[name](value)
         if isinstance(value, float):

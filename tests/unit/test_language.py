@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from rankbench import language
 from rankbench.language import (
     NOTHING,
     Text,
@@ -45,6 +46,27 @@ from rankbench.model import CaseStatus, Claim, Finding
 )  # fmt: skip
 def test_fields_are_filled(template: str, fields: dict[str, object], text: str) -> None:
     assert render(say(template, **fields)) == text
+
+
+EMPTY = [
+    say("Valid on {hosts:and}, here", hosts=[""]),
+    say("Valid on {hosts:and}, here", hosts=[]),
+    say("Valid on {host}, here", host=""),
+    say("{parts:;}.", parts=["a", NOTHING]),
+    say("{a}{why}", a="a", why=NOTHING),
+    say("{a: }", a=[say("{b}", b="")]),
+]
+
+
+@pytest.mark.parametrize("text", EMPTY)
+def test_a_sentence_with_an_empty_field_is_an_error_in_tests(text: Text) -> None:
+    with pytest.raises(language.EmptyFieldError, match="is empty; choose another sentence where it has no value"):
+        render(text)
+
+
+def test_a_user_sees_a_dash_instead_of_an_empty_field(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "refuses_empty", False)
+    assert render(EMPTY[2]) == "Valid on –, here"
 
 
 @pytest.mark.parametrize(

@@ -117,12 +117,13 @@ def _describe_judging(view: CampaignView) -> Iterator[tuple[str, str]]:
     yield (
         format_text("Typical value"),
         format_text(
-            "The median over launches of each launch's {estimator}{meaning}. Its interval goes from one launch's value "
+            "The median over launches of each launch's {estimator}. Its interval goes from one launch's value "
             "to another's. It covers the median with a probability of {percent:g}% or more; few launches do not reach "
             "that, and the heading of the table then has their probability. The launch is the unit of replication, "
             "since samples of one launch resemble each other.",
-            estimator=plan.estimator,
-            meaning=meaning or "",
+            estimator=format_text("{name} {meaning}", name=plan.estimator, meaning=meaning)
+            if meaning
+            else plan.estimator,
             percent=100 * plan.confidence,
         ),
     )

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from rankbench.across.two_campaigns import CampaignPair
-    from rankbench.model import Finding
+    from rankbench.model import Campaign, Finding
     from rankbench.report.tables import Table
     from rankbench.verdict.view import CampaignView
 
@@ -158,13 +158,31 @@ def contents(view: CampaignView) -> dict[str, Any]:
         "requirements": [
             f"{library.family}=={library.version}" for library in campaign.libraries if library.source == "pypi"
         ],
-        "memory": format_size(campaign.machine.memory_bytes),
+        "machine_text": describe_machine(campaign),
         "book": book(view),
         "parts": {name: packing.deflate(part) for name, part in {**charts, "forms": forms, "tables": packed}.items()},
         "most_named": SHOWN,
         "most_sentences": MOST_SENTENCES,
         "engine": engine(),
     }
+
+
+def describe_machine(campaign: Campaign) -> str:
+    """Return a sentence with what is known of the machine: of the nodes of a job, little."""
+    machine = campaign.machine
+    parts = [
+        (machine.cpu, machine.cpu),
+        (machine.sockets, format_text("{n:count socket}", n=machine.sockets)),
+        (machine.cores, format_text("{n:count core}", n=machine.cores)),
+        (machine.memory_bytes, format_text("{memory} of memory", memory=format_size(machine.memory_bytes))),
+        (machine.distribution, machine.distribution),
+        (machine.kernel, f"kernel {machine.kernel}"),
+        (machine.virtual, format_text("virtual ({name})", name=machine.virtual or "no")),
+        (machine.cpu and not machine.virtual, format_text("not virtual")),
+    ]
+    known = [text for value, text in parts if value]
+    host = machine.host or format_text("The nodes of a job")
+    return format_text("{host}: {known:,}." if known else "{host}.", host=host, known=known)
 
 
 def changes(comparison: CampaignPair) -> dict[str, Any]:

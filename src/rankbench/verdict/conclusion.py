@@ -13,6 +13,7 @@ from rankbench.verdict import mix
 from rankbench.verdict.cuts import find_cut
 from rankbench.verdict.extremes import Extremes, decide_selected, format_decision
 from rankbench.verdict.interim import find_penalty
+from rankbench.verdict.nodes import describe_place
 from rankbench.verdict.overall import compare_overall, find_answer, select_compared
 from rankbench.verdict.short_answer import claim_short_answer, describe_distance, describe_worst
 from rankbench.verdict.view import CampaignView
@@ -388,19 +389,10 @@ def _claim_scope(view: CampaignView) -> Claim:
 
 def _describe_scope(view: CampaignView, launches: Text) -> Text:
     """Say for which machine, libraries and settings the verdict is valid."""
-    machine = view.campaign.machine
     has_settings = any(candidate.settings for candidate in view.campaign.candidates)
     return say(
         "Valid {where}, for {versions}, {settings}, based on {launches}",
-        where=say("on {hosts:and}", hosts=machine.host.split(", "))
-        if not machine.cpu
-        else say(
-            "on this virtual machine ({cpu}, {n:count core})"
-            if machine.virtual
-            else "on this machine ({cpu}, {n:count core})",
-            cpu=machine.cpu,
-            n=machine.cores,
-        ),
+        where=describe_place(view),
         versions=_name_versions(view),
         settings=say("at the given settings" if has_settings else "at default settings"),
         launches=launches,

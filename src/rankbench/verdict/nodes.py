@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from rankbench.language import Text, say
 from rankbench.launch.topology import parse_list
 from rankbench.model import UNKNOWN_MACHINE
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from rankbench.model import Campaign, Launch, RankFact
+    from rankbench.verdict.view import CampaignView
 
 
 def complete_campaign(campaign: Campaign, launches: Sequence[Launch]) -> Campaign:
@@ -30,6 +32,30 @@ def complete_campaign(campaign: Campaign, launches: Sequence[Launch]) -> Campaig
     hosts = dict.fromkeys(rank.host for ranks in machines for rank in ranks)
     machine = msgspec.structs.replace(UNKNOWN_MACHINE, host=", ".join(hosts), cores=max(map(count_cores, machines)))
     return msgspec.structs.replace(campaign, machine=machine)
+
+
+def describe_place(view: CampaignView) -> Text:
+    """Return where a campaign ran: `on this machine (Example 9000, 2 cores)`, `on n1 and n2`, `on the nodes of job 17`.
+
+    Nodes that are emulated are named as such.
+    """
+    machine, placements = view.campaign.machine, view.campaign.plan.placements
+    emulated = max((place.nodes for place in placements if place.one_machine and place.nodes > 1), default=0)
+    if not machine.cpu:
+        hosts = machine.host.split(", ") if machine.host else []
+        jobs = dict.fromkeys(launch.job for launch in view.launches if launch.job)
+        if hosts and emulated:
+            return say("on {n:count emulated node} of one machine ({hosts:and})", n=emulated, hosts=hosts)
+        if hosts:
+            return say("on {hosts:and}", hosts=hosts)
+        return say("on the nodes of job {jobs:and}", jobs=jobs) if jobs else say("on the nodes that it had")
+    kind = say("virtual machine") if machine.virtual else say("machine")
+    this = say("this {kind} ({cpu}, {n:count core})", kind=kind, cpu=machine.cpu, n=machine.cores)
+    if not emulated:
+        return say("on {this}", this=this)
+    if all(place.nodes > 1 for place in placements):
+        return say("on {n:count emulated node} of {this}", n=emulated, this=this)
+    return say("on {this} and on {n:count emulated node} of it", this=this, n=emulated)
 
 
 def split_by_machine(ranks: Sequence[RankFact]) -> list[list[RankFact]]:

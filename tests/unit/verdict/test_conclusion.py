@@ -15,9 +15,11 @@ from fakes import campaign_views, campaigns, scales, verdicts
 
 from rankbench import evaluation, quantities
 from rankbench.language import render
-from rankbench.model import Calls, CaseStatus
+from rankbench.model import UNKNOWN_MACHINE, Calls, CaseStatus
+from rankbench.report.page import describe_machine
 from rankbench.verdict.conclusion import conclude
 from rankbench.verdict.interim import find_penalty
+from rankbench.verdict.nodes import describe_place
 from rankbench.verdict.overall import compare_overall
 
 if TYPE_CHECKING:
@@ -263,6 +265,39 @@ def test_settings_and_virtual_machine_limit_the_claim(tmp_path: Path) -> None:
         "Valid on this virtual machine (Example 9000, 1 core), for alpha 1.0, beta 1.0 and gamma 1.0, at "
         "the given settings, based on 6 launches of each candidate."
     )
+
+
+PLACES = [
+    (None, [1], ["n1, n2"], "on n1 and n2"),
+    (None, [1], [""], "on the nodes of job 17"),
+    (None, [3, 1], ["n1, n2, n3"], "on 3 emulated nodes of one machine (n1, n2 and n3)"),
+    ("kvm", [2, 3], [], "on 3 emulated nodes of this virtual machine (Example 9000, 2 cores)"),
+    ("", [1, 4], [], "on this machine (Example 9000, 2 cores) and on 4 emulated nodes of it"),
+]
+"""The hypervisor of a known machine, the nodes of placements, the hosts of an unknown machine, and the place."""
+
+
+@pytest.mark.parametrize(("virtual", "nodes", "hosts", "place"), PLACES)
+def test_the_place_of_a_campaign_is_named_whatever_is_known_of_it(
+    virtual: str | None, nodes: list[int], hosts: list[str], place: str, tmp_path: Path
+) -> None:
+    view = verdicts.evaluate(tmp_path, verdicts.make_constant({}), cases=verdicts.LINE)
+    campaign = view.campaign
+    machine = (
+        msgspec.structs.replace(UNKNOWN_MACHINE, host=hosts[0])
+        if hosts
+        else msgspec.structs.replace(campaign.machine, virtual=virtual)
+    )
+    placements = [
+        msgspec.structs.replace(campaign.plan.placements[0], nodes=count, one_machine=count > 1) for count in nodes
+    ]
+    campaign = msgspec.structs.replace(
+        campaign, machine=machine, plan=msgspec.structs.replace(campaign.plan, placements=placements)
+    )
+    launches = [msgspec.structs.replace(launch, job="17") for launch in view.launches]
+    changed = dataclasses.replace(view, campaign=campaign, launches=launches)
+    assert render(describe_place(changed)) == place
+    assert describe_machine(campaign).startswith(machine.host or "The nodes of a job")
 
 
 # --- the worst case ---------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 ORDER, NAMES, HELP, OVER_CALLS, MIDDLE = 4, "trimmed-mean", '"trimmed-mean"', "trimmed mean", True
-MEANING = say(" (the mean without a quarter of the samples at each end, as in MPIPerf)")
+MEANING = say("(the mean without a quarter of the samples at each end, as in MPIPerf)")
 
 
 def estimate_times(time: pl.Expr, name: str) -> pl.Expr:  # noqa: ARG001 - the contract

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from rankbench.language import NOTHING, Text, say
+from rankbench.language import NOTHING, Text, Words, say
 from rankbench.libraries.families import list_families
 from rankbench.model import Finding, LaunchStatus
 
@@ -60,27 +60,29 @@ def list_starts(view: CampaignView, placement: str) -> dict[str, list[float]]:
 def _compare(quickest: str, start_s: dict[str, list[float]]) -> Text:
     """Return the times of the candidate that starts first."""
     return say(
-        ", that of {other} {least:time} to {most:time}",
+        "that of {other} {least:time} to {most:time}",
         other=quickest,
         least=1e9 * min(start_s[quickest]),
         most=1e9 * max(start_s[quickest]),
     )
 
 
-def _make_finding(candidate: str, placement: str, times_s: list[float], compared: Text, why: Text) -> Finding:
+def _make_finding(candidate: str, placement: str, times_s: list[float], compared: Text, why: Words) -> Finding:
+    took = say(
+        "MPI_Init of {candidate} took {low:time} to {high:time} in {n:count launch} on {placement}",
+        candidate=candidate,
+        placement=placement,
+        low=1e9 * min(times_s),
+        high=1e9 * max(times_s),
+        n=len(times_s),
+    )
     return Finding(
         kind="slow_start",
         title=say("{candidate} {candidate:of starts|start} slowly", candidate=candidate),
         text=say(
-            "MPI_Init of {candidate} took {low:time} to {high:time} in {n:count launch} on {placement}{compared}. "
-            "Times of calls do not include it.{why}",
-            candidate=candidate,
-            placement=placement,
-            low=1e9 * min(times_s),
-            high=1e9 * max(times_s),
-            n=len(times_s),
-            compared=compared,
-            why=why,
+            "{facts:,}. {rest: }",
+            facts=[fact for fact in (took, compared) if fact],
+            rest=[sentence for sentence in (say("Times of calls do not include it."), why) if sentence],
         ),
         advice=say(
             "Every program waits as long for it. The operation init measures it more exactly; a candidate with other "
@@ -91,11 +93,10 @@ def _make_finding(candidate: str, placement: str, times_s: list[float], compared
     )
 
 
-def _explain(view: CampaignView, candidate: str, placement: str) -> Text:
+def _explain(view: CampaignView, candidate: str, placement: str) -> Words:
     """Return what the library's check shows about its start."""
     library_of = {each.name: each.library for each in view.campaign.candidates}
     family_of = {library.name: library.family for library in view.campaign.libraries}
     family = list_families().get(family_of.get(library_of.get(candidate, ""), ""))
     uses = (usage.uses for usage in view.campaign.usage if (usage.candidate, usage.placement) == (candidate, placement))
-    why = family.explain_slow_start(next(uses, {})) if family else ""
-    return say(" {why}", why=why) if why else NOTHING
+    return family.explain_slow_start(next(uses, {})) if family else ""
