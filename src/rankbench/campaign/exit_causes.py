@@ -7,6 +7,7 @@ every library.
 from __future__ import annotations
 
 import os
+import platform
 import re
 import signal
 from pathlib import Path
@@ -42,13 +43,18 @@ DEATH = 128
 SIGNAL_PATTERNS = (
     r"EXIT STRING: .*\(signal (?P<number>\d+)\)",
     r"RANK \d+ PID \d+ RUNNING AT .*\n=\s+KILLED BY SIGNAL: (?P<number>\d+)",
+    r"^=\s+PID \d+ RUNNING AT .*\n=\s+EXIT CODE: (?P<banner>\d+)$",
     r"exited on\s+signal (?P<number>\d+)",
     r"terminated with signal (?P<number>\d+)",
     r"error signal: .*\(signal (?P<number>\d+)\)",
     r"srun: error: \S+: tasks? [\d,\-\[\]]+: (?P<name>[A-Z][A-Za-z ()]+?)(?: \(core dumped\))?$",
     r"srun: error: \S+: tasks? [\d,\-\[\]]+: Exited with exit code (?P<code>\d+)",
 )
-"""Messages of MPICH, Intel MPI, Open MPI, MVAPICH (two) and srun (two) about a signal that ended a rank."""
+"""Messages of MPICH, Intel MPI, MPICH over nodes, Open MPI, MVAPICH (two) and srun (two) about a rank's signal."""
+IN_BANNER = {5, 6, 7, 8, 9, 11, 15, 24, 25, 31}
+"""Codes that are signals in the banner of Hydra, which over several nodes may end before it prints the signal's name.
+
+Smaller ones may be exit codes: old versions print the banner for these, too."""
 NAMES = {signal.strsignal(signals): signals.name for signals in signal.Signals} | {"Out Of Memory": "SIGKILL"}
 EVERY_RANK = r"RANK (\d+) PID \d+ RUNNING AT .*\n=\s+KILLED BY SIGNAL: 9 "
 """Intel MPI lists every rank that it ended, but not one that exited by itself."""
@@ -140,7 +146,11 @@ UNWRITTEN = re.compile(r"rankbench-core: the stream cannot be written \((.+)\)")
 STUCK = re.compile(r"rankbench-core: stuck: (?P<rank>rank \d+), case \d+ \(.*\) (?P<phase>is [a-z ]+): (?P<why>.+)")
 """The core's message about ranks that are stuck, with the error of a single rank, if any."""
 NO_RETURN = "a call does not return"
-UNFINISHED = "all was measured; MPI_Finalize did not return"
+UNFINISHED = (
+    "all was measured, but the launch did not end: MPI_Finalize did not return, or a process keeps the output open"
+)
+OUTLIVED = "a process of the library ({who}) {what}"
+OUTLIVES = "outlived the ranks and holds the output"
 
 
 class MachineCounters(Record, frozen=True):
@@ -213,9 +223,23 @@ def find_signals(log: str) -> Iterator[str]:
     for pattern in SIGNAL_PATTERNS:
         for match in re.finditer(pattern, log, re.MULTILINE):
             groups = match.groupdict()
-            number = int(groups.get("number") or 0) or find_signal_of_code(int(groups.get("code") or 0))
+            banner = int(groups.get("banner") or 0)
+            number = int(groups.get("number") or 0) or find_signal_of_code(int(groups.get("code") or banner))
+            number = number or (banner if banner in IN_BANNER else 0)
             if name := name_signal(number) or NAMES.get(groups.get("name") or "", ""):
                 yield name
+
+
+def quote_signal(log: str) -> str:
+    """Return the launcher's lines on the signal that ended the first failed rank, as one; empty: there are none."""
+    name = signal_of(None, log)
+    matches = (match for pattern in SIGNAL_PATTERNS for match in re.finditer(pattern, log, re.MULTILINE) if name)
+    match = next((match for match in matches if name in find_signals(match[0])), None)
+    if not match:
+        return ""
+    begin, end = log.rfind("\n", 0, match.start()) + 1, log.find("\n", match.end())
+    lines = log[begin : end if end >= 0 else len(log)].splitlines()
+    return "; ".join(line.strip(" =") for line in lines)
 
 
 def find_signal_of_code(code: int | None) -> int:
@@ -244,6 +268,21 @@ def explain_log(log: str, exit_code: int | None = None, ranks: int = 0) -> str |
         if match := re.search(pattern, log, re.MULTILINE):
             return fill_line(line, match.groupdict())
     return SIGNALS.get(signal_of(exit_code, log, ranks))
+
+
+def explain_leftover(outcome: Outcome, stream: Stream) -> str:
+    """Return that a launch was complete and only a process that its ranks left kept it from ending; empty: it was not.
+
+    Ranks of other nodes are not seen, and MPI_Finalize may not have returned there.
+    """
+    here = {rank.host for rank in stream.ranks} == {platform.node()}
+    done = outcome.hung and stream.complete and outcome.outlived and here
+    return OUTLIVED.format(who=outcome.outlived, what=OUTLIVES) if done else ""
+
+
+def is_leftover(reason: str) -> bool:
+    """Return whether the reason of a launch is that a process outlived its ranks."""
+    return reason.endswith(OUTLIVES)
 
 
 def find_stuck_phase(log: str) -> tuple[CaseStatus, str] | None:

@@ -330,6 +330,8 @@ def classify(request: LaunchRequest, outcome: Outcome, stream_file: Path, log: s
     if stream.damage:
         status = LaunchStatus.HUNG if outcome.hung else LaunchStatus.CRASHED
         return LaunchExit(status, f"its stream is damaged: {stream.damage}", outcome, stream)
+    if leftover := exit_causes.explain_leftover(outcome, stream):
+        return LaunchExit(LaunchStatus.OK, leftover, outcome, stream)
     if outcome.hung and stream.complete:
         return LaunchExit(LaunchStatus.HUNG, exit_causes.UNFINISHED, outcome, stream)
     if outcome.hung:

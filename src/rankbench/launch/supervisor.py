@@ -80,12 +80,13 @@ def supervise() -> None:
         return
     hung = wait(child, Path(step["watch"]), step["limit_s"], step.get("heartbeat"))
     duration_s = time.monotonic() - began
+    outlived = name_orphan(child.pid, step["arguments"]) if hung and is_complete(Path(step["watch"])) else ""
     end_all(descendants, child)
     child.poll()
     reap()
     copier.join(GRACE_S)
     outcome = {"exit_code": None if hung else child.returncode, "hung": hung, "duration_s": duration_s}
-    write_answer(outcome | {"output_bytes": copier.copied})
+    write_answer(outcome | {"output_bytes": copier.copied, "outlived": outlived})
 
 
 def prctl(option: int, value: int) -> None:
@@ -209,6 +210,36 @@ def is_complete(watch: Path) -> bool:
             return stream.read().rstrip(b"\n").rpartition(b"\n")[2].startswith(END)
     except OSError:
         return False
+
+
+def name_orphan(launcher: int, arguments: list[str]) -> str:
+    """Return a process that has outlived its parent, as `PID, NAME`; empty: there is none, or a rank still runs.
+
+    Orphans of the launcher's processes become children of this one. A rank is a process below the launcher that runs a
+    program of the command line.
+    """
+    parents = list_parents()
+    programs = {os.path.realpath(word) for word in arguments[1:] if word.startswith("/")}
+    if any(find_program(pid) in programs for pid in find_descendants({launcher}, parents)):
+        return ""
+    orphans = [pid for pid, above in parents.items() if above == os.getpid() and pid != launcher]
+    return f"{orphans[0]}, {read_name(orphans[0])}" if orphans else ""
+
+
+def find_program(pid: int) -> str:
+    """Return the path of a process's program; empty: the process has ended."""
+    try:
+        return os.readlink(f"/proc/{pid}/exe")  # noqa: PTH115 - as in `list_parents`
+    except OSError:
+        return ""
+
+
+def read_name(pid: int) -> str:
+    """Return the name of a process, which it may have chosen itself."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
+    except OSError:
+        return "ended"
 
 
 def end_all(find: Callable[[], list[int]], launcher: subprocess.Popen[bytes] | None = None) -> None:

@@ -38,3 +38,5 @@ class Outcome(Record, frozen=True):
     duration_s: float
     output_bytes: int = 0
     """Bytes that it printed; 0: nothing, or unknown."""
+    outlived: str = ""
+    """Where it hung although all its ranks on this machine had ended: a process that they left, as `PID, NAME`."""

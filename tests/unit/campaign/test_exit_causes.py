@@ -13,7 +13,10 @@ RECORDED = Path(__file__).parents[2] / "recorded"
 OWN_MPIEXEC = 'launch by the library\'s own mpiexec: launcher = "mpiexec"'
 SIGNALS = {
     "endings/mpich-5-segv": (11, "SIGSEGV"),
+    "endings/mpich-5-segv-nodes": (255, "SIGSEGV"),
     "endings/openmpi-5-segv": (139, "SIGSEGV"),
+    "endings/openmpi-5-segv-nodes": (139, "SIGSEGV"),
+    "endings/intel-mpi-segv-nodes": (255, "SIGSEGV"),
     "endings/openmpi-5-abort": (134, "SIGABRT"),
     "endings/intel-mpi-segv": (255, "SIGSEGV"),
     "endings/intel-mpi-killed": (255, "SIGKILL"),
@@ -65,6 +68,31 @@ def read_recording(name: str) -> str:
 def test_every_recorded_ending_is_read() -> None:
     files = {f"endings/{path.stem}" for path in (RECORDED / "endings").iterdir()}
     assert files == {name for name in (*SIGNALS, *(f"endings/{name}" for name in MEANINGS)) if "endings" in name}
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("mpich-5-segv", "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Segmentation fault (signal 11)"),
+        ("mpich-5-segv-nodes", "PID 55 RUNNING AT n2; EXIT CODE: 11"),
+        ("intel-mpi-segv-nodes", "RANK 1 PID 61 RUNNING AT n2; KILLED BY SIGNAL: 11 (Segmentation fault)"),
+        (
+            "openmpi-5-segv-nodes",
+            "prterun noticed that process rank 1 with PID 82 on node n2 exited on; signal 11 (Segmentation fault).",
+        ),
+        ("srun-segv", "srun: error: n2: task 1: Segmentation fault (core dumped)"),
+        ("srun-exit-code", "srun: error: n2: tasks 1,3: Exited with exit code 139"),
+        ("ssh-refused", ""),
+    ],
+)
+def test_the_line_of_a_signal_is_quoted_and_not_what_followed_it(name: str, line: str) -> None:
+    assert exit_causes.quote_signal(read_recording(f"endings/{name}")) == line
+
+
+@pytest.mark.parametrize(("code", "name"), [(6, "SIGABRT"), (11, "SIGSEGV"), (139, "SIGSEGV"), (1, ""), (2, "")])
+def test_the_code_in_a_banner_of_hydra_may_be_a_signal(code: int, name: str) -> None:
+    log = read_recording("endings/mpich-5-segv-nodes").replace("EXIT CODE: 11", f"EXIT CODE: {code}")
+    assert exit_causes.signal_of(255, log) == name
 
 
 @pytest.mark.parametrize("name", SIGNALS)

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.campaign.exit_causes import signal_of
+from rankbench.campaign.exit_causes import quote_signal, signal_of
 from rankbench.language import NOTHING, Text, Words, list_parts, say, sentences
 from rankbench.model import BROKEN, CaseStatus, Finding, LaunchStatus
 
@@ -253,7 +253,7 @@ def _choose_launch(view: CampaignView, name: str, placements: set[str]) -> Launc
 def _quote_log(launch: Launch) -> Iterator[Text]:
     lines = [line.strip() for line in launch.log.splitlines() if line.strip(" -=")]
     matching = (line for pattern in SIGNS for line in lines if pattern.search(line))
-    line = next(matching, lines[-1] if lines else "")
+    line = quote_signal(launch.log) or next(matching, lines[-1] if lines else "")
     if line:
         yield say("The log of launch {n} says: {line}", n=launch.number, line=line[:LOG_CHARACTERS])
 
