@@ -200,8 +200,8 @@ static bool set_field(struct request *request, const struct field *field, const 
 }
 
 static bool is_same_field(const struct request *first, const struct request *other, const struct field *field) {
-    const void *const one = (const char *)first + field->place, *const two = (const char *)other + field->place;
-    return field->kind == TEXT ? strcmp(one, two) == 0 : memcmp(one, two, field->bytes) == 0;
+    const char *const value = (const char *)first + field->place, *const other_value = (const char *)other + field->place;
+    return field->kind == TEXT ? strcmp(value, other_value) == 0 : memcmp(value, other_value, field->bytes) == 0;
 }
 
 bool is_same_case(const struct request *first, const struct request *other) {

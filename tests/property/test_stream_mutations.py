@@ -41,10 +41,10 @@ STATUSES = [b'"failed"', b'"lacking"', b'"refused"', b'"x"']
 
 def make_series(rank: int, count: int) -> dict[str, Any]:
     """Return a series of so many samples with clocks that differ."""
-    own = [0] * count if rank == ALL_RANKS else []
+    last_ranks = [0] * count if rank == ALL_RANKS else []
     times = [500.5 + number for number in range(count)]
     errors = {name: [1.5] * count for name in ("skew_ns", "bound_ns", "error_ns")}
-    return {"rank": rank, "time_ns": times, "last_rank": own, "late": [1], "overrun": [2], **errors}
+    return {"rank": rank, "time_ns": times, "last_rank": last_ranks, "late": [1], "overrun": [2], **errors}
 
 
 def make_result(index: int) -> dict[str, Any]:

@@ -276,8 +276,8 @@ def explain_leftover(outcome: Outcome, stream: Stream) -> str:
     Ranks of other nodes are not seen, and MPI_Finalize may not have returned there.
     """
     here = {rank.host for rank in stream.ranks} == {platform.node()}
-    done = outcome.hung and stream.complete and outcome.outlived and here
-    return OUTLIVED.format(who=outcome.outlived, what=OUTLIVES) if done else ""
+    is_complete = outcome.hung and stream.complete and outcome.outlived and here
+    return OUTLIVED.format(who=outcome.outlived, what=OUTLIVES) if is_complete else ""
 
 
 def is_leftover(reason: str) -> bool:

@@ -117,13 +117,13 @@ class _Checker:
 def check_counts(line: records.CaseLine) -> Iterator[str]:
     """Yield counts of samples that cannot be."""
     counts = {name: getattr(line, name) for name in COUNTS}
-    taken = counts["sample_count"]
+    sample_count = counts["sample_count"]
     for name, count in counts.items():
-        if not 0 <= count <= taken:
-            yield f"{count} samples as '{name}', of {taken} taken"
+        if not 0 <= count <= sample_count:
+            yield f"{count} samples as '{name}', of {sample_count} taken"
     for series in line.series:
-        if len(series.time_ns) != taken:
-            yield f"{len(series.time_ns)} times of {taken} samples"
+        if len(series.time_ns) != sample_count:
+            yield f"{len(series.time_ns)} times of {sample_count} samples"
 
 
 def check_series(series: Series) -> Iterator[str]:

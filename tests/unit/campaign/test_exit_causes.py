@@ -85,7 +85,7 @@ def test_every_recorded_ending_is_read() -> None:
         ("ssh-refused", ""),
     ],
 )
-def test_the_line_of_a_signal_is_quoted_and_not_what_followed_it(name: str, line: str) -> None:
+def test_the_line_of_a_signal_is_quoted_and_none_after_it(name: str, line: str) -> None:
     assert exit_causes.quote_signal(read_recording(f"endings/{name}")) == line
 
 

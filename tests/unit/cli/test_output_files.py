@@ -76,14 +76,14 @@ def list_leftovers(folder: Path) -> list[Path]:
 
 def test_every_option_that_names_a_file_is_tried() -> None:
     application = get_command(cli.application())
-    own = {
+    names = {
         name
         for name, command in application.commands.items()  # type: ignore[attr-defined]
         for option in command.params
         if option.name in FILE_OPTIONS and not (option.name == "output" and is_shared(name))
     }
-    assert own
-    assert own <= {name.partition(" ")[0] for name in COMMANDS}
+    assert names
+    assert names <= {name.partition(" ")[0] for name in COMMANDS}
 
 
 def is_shared(name: str) -> bool:
@@ -155,7 +155,7 @@ def test_a_dash_is_standard_output(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_folders_and_what_leads_nowhere_are_refused_in_one_line(name: str, tmp_path: Path) -> None:
+def test_folders_and_places_below_no_folder_are_refused_in_one_line(name: str, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "circle").symlink_to("circle")
     option = COMMANDS[name].rpartition(" ")[2]
