@@ -304,7 +304,7 @@ def test_the_size_of_a_scattered_vector_is_reported() -> None:
         ),
         (
             *(find_benchmark("mpbench-roundtrip"), PINGPONG),
-            "roundtrip (mpbench) is messages per second, pingpong (rankbench) is a time",
+            "roundtrip (mpbench) is round trips per second, pingpong (rankbench) is a time",
         ),
         (
             *(make_foreign("latency", counterpart="pingpong", trip="gap"), PINGPONG),

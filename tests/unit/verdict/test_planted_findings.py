@@ -164,8 +164,8 @@ def test_a_jump_of_a_bandwidth_is_one_of_bytes_per_second(factor: float, text: s
     def choose_factor(candidate: str, case: Case) -> float:
         """Return a factor for a time that grows to 2.00 times from 1 KiB to 4 KiB."""
         base = campaigns.compute_base_ns(case)
-        wanted = 1000.0 * max(case.size_bytes / 1024, 1) ** 0.5
-        return float(wanted / base * (factor if candidate == "beta" and case.size_bytes >= SWITCH else 1.0))
+        wanted = 1000.0 * math.sqrt(max(case.size_bytes / 1024, 1))
+        return wanted / base * (factor if candidate == "beta" and case.size_bytes >= SWITCH else 1.0)
 
     (finding,) = find_kind("jumps", make_view(choose_factor, make_line("bandwidth")))
     shown = render(finding.text)
