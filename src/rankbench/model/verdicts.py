@@ -257,7 +257,7 @@ class Finding(Record, frozen=True):
 
 
 class Group(Record, frozen=True):
-    """Lines (cases that differ in size only) whose curves have the same winners and the same shape."""
+    """Lines (cases that differ in size only) of which the same can be stated."""
 
     lines: list[str]
     """Keys as `case_labels.make_line_key` returns them, with the placement; the representative first."""
@@ -269,6 +269,9 @@ class Group(Record, frozen=True):
     """Keys of the cases of the representative."""
     spans: list[Span] = []
     """The winners by size that the text states, of the representative."""
+    kind: Literal["alike", "single", "noisy"] = "alike"
+    """`alike`: their curves have the same winners and the same shape; `single`: they have one or two sizes, and no
+    curve; `noisy`: launches scatter so much that their curves cannot be compared."""
 
 
 class Claim(Record, frozen=True):

@@ -21,5 +21,5 @@ def list_evidence(view: CampaignView) -> list[str]:
 
 
 def list_groups(verdict: Verdict) -> list[Group]:
-    """Return the groups of lines that are like others."""
-    return [group for group in verdict.groups if len(group.lines) > 1]
+    """Return the groups, without lines that have a curve of their own."""
+    return [group for group in verdict.groups if len(group.lines) > 1 or group.kind != "alike"]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import html
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench import files, plots, units
 from rankbench.model import RankbenchError
 from rankbench.plots import forms
 from rankbench.report.evidence import list_evidence
-from rankbench.report.pictures import FORMATS, USUAL
+from rankbench.report.pictures import FORMATS, USUAL, name_picture
 from rankbench.report.tables import smallest_cases
 from rankbench.verdict import case_labels
 from rankbench.verdict.view import SCOPES
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 
 MOST_LINES = 120
 """Of more lines than this not all are drawn as files: a thousand would not be read."""
+FEW = 3
+"""So many values of a candidate are in the tables; a histogram of them shows no more."""
 PAPER = {**forms.make_theme("#111111", "#555555", "#dddddd"), "background": "#ffffff"}
 
 
@@ -68,7 +69,8 @@ def write_figures(
     Kinds of charts are those of `plots.kinds`, `all` for every one; without any, those of `USUAL`.
     Charts of single cases are written for those that the conclusion or a finding names as evidence, and of each line
     that has several starts for the smallest size. Of very many lines only those are drawn of which there is more to
-    say: that a sentence, a finding or a group rests on. Pairs of ranks are shown together only, as a matrix.
+    say: that a sentence, a finding or a group rests on. Pairs of ranks are shown together only, as a matrix. Charts of
+    the launches or samples of a case are left out where no candidate has more than FEW of them.
     `watch` is called with the number of charts that are written.
     """
     formats, kinds = check_figures(formats, kinds)
@@ -77,13 +79,14 @@ def write_figures(
     texts = {*list_evidence(view), *smallest_cases(view)} - view.pair_cases
     in_matrix = {case_labels.make_line_key(case) for case in view.cases if case.key in view.pair_cases}
     left_out = in_matrix | list_omitted_lines(view)
+    poor = list_poor_charts(view)
     drawn: dict[str, list[Figure]] = {}
     unwanted = [name for name in units.modules(plots.kinds) if name not in kinds]
     for plot, key, chart in plots.charts(view, texts, less=unwanted):
-        if key in left_out:
+        if key in left_out or (plot, key) in poor:
             continue
         spec = chart.spec(PAPER)
-        name = f"{plot}-{re.sub('[^A-Za-z0-9.-]+', '_', key)}"
+        name = name_picture(plot, key)
         for form in formats:
             path = folder / f"{name}.{form}"
             files.write(path, FORMATS[form](spec))
@@ -110,6 +113,17 @@ def index_page(view: CampaignView, drawn: Mapping[str, Sequence[Figure]], format
             if formats[0] != "pdf":
                 parts.append(f'<img loading="lazy" alt="{words}" src="{html.escape(name)}.{formats[0]}">')
     return INDEX_HEAD + "\n".join(parts)
+
+
+def list_poor_charts(view: CampaignView) -> set[tuple[str, str]]:
+    """Return the charts, by kind and case, of which no candidate has more than a few values."""
+    return {
+        (name, case)
+        for name, plot in units.modules(plots.kinds).items()
+        if (counted := getattr(plot, "VALUES", ""))
+        for case, summaries in view.summaries_of.items()
+        if max((getattr(summary, counted) for _, summary in summaries), default=0) <= FEW
+    }
 
 
 def list_omitted_lines(view: CampaignView) -> set[str]:

@@ -120,7 +120,9 @@ def contents(view: CampaignView) -> dict[str, Any]:
         "campaign": campaign,
         "verdict": view.verdict,
         "groups": list_groups(view.verdict),
-        "alone": [line for group in view.verdict.groups if len(group.lines) == 1 for line in group.lines],
+        "alone": [
+            line for group in view.verdict.groups if group not in list_groups(view.verdict) for line in group.lines
+        ],
         "figures": key_figures(view),
         "alarms": false_alarms(view),
         "control_judged": max((each.blocks for each in view.verdict.control), default=0) >= FEWEST_BLOCKS,

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-USUAL = ("winner_map", "curves", "bars", "ratios")
+USUAL = ("winner_map", "curves", "bars", "extremes", "ratios")
 """Kinds of charts that are written unless others are asked for: the answer, and what it rests on."""
+
+
+def name_picture(plot: str, key: str) -> str:
+    """Return the name of a chart's files, without a suffix."""
+    return f"{plot}-{re.sub('[^A-Za-z0-9.-]+', '_', key)}"
 
 
 def png(spec: dict[str, Any]) -> bytes:

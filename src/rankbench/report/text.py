@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from rankbench.language import format_text, render
 from rankbench.report import foreign_tables, tables
 from rankbench.report.evidence import list_groups
+from rankbench.report.pictures import name_picture
 from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from rankbench.report.tables import Cell, Table
     from rankbench.verdict.view import CampaignView
@@ -28,29 +30,100 @@ LATEX = {
 }
 
 
-def markdown(view: CampaignView) -> str:
-    """Return verdict, tables, findings, groups, failures and what starts do as Markdown."""
+def markdown(view: CampaignView, pictures: Sequence[Path] = ()) -> str:
+    """Return the verdict as Markdown: conclusion, findings, groups of lines with their pictures, and tables at the end.
+
+    `pictures` are files that `write_figures` wrote into a folder beside the text: all of them are shown or linked.
+    """
     verdict = view.verdict
     conclusion = "\n".join(f"- {render(claim.text)}" for claim in verdict.conclusion)
+    album = Album(pictures)
     parts = [f"# {view.campaign.plan.question}", *([conclusion] if conclusion else [])]
-    for kind in tables.kinds().values():
-        parts += [markdown_table(table) for table in tables.make_tables("text", kind, view) if table.rows]
-        parts += kind.sentences(view) if hasattr(kind, "sentences") else []
-    parts += [
-        f"**{render(finding.title)}** {render(finding.text)} *{render(finding.advice)}*" for finding in verdict.findings
-    ]
-    parts += list(groups(view))
-    facts = (tables.failures(view), foreign_tables.list_meanings(view), foreign_tables.files(view))
-    parts += [markdown_table(table) for table in facts if table.rows]
+    parts += [album.show(name) for name in album.names if name.startswith("winner_map-")]
+    parts += list(findings(view))
+    parts += list(groups(view, album))
+    parts += album.show_rest()
+    parts += list(markdown_tables(view))
     return "\n\n".join(parts) + "\n"
 
 
-def groups(view: CampaignView) -> Iterator[str]:
-    """Yield the groups of lines whose curves have the same shape, each with its members."""
+def findings(view: CampaignView) -> Iterator[str]:
+    """Yield the findings, with advice."""
+    if view.verdict.findings:
+        yield f"## {format_text('Findings')}"
+    for finding in view.verdict.findings:
+        yield f"**{render(finding.title)}** {render(finding.text)} *{render(finding.advice)}*"
+
+
+def groups(view: CampaignView, album: Album) -> Iterator[str]:
+    """Yield the groups of lines whose curves have the same shape, each with its sentences, members and pictures.
+
+    Lines that are like no other come after them, if there are pictures.
+    """
     names = {key: tables.line_name(part) for key, part in view.parts("line")}
-    for group in list_groups(view.verdict):
+    grouped = list_groups(view.verdict)
+    if grouped:
+        yield f"## {format_text('Groups of operations')}"
+    for group in grouped:
+        yield f"### {render(group.title)}"
         members = case_labels.join_names(names[line] for line in group.lines[1:])
-        yield f"**{render(group.title)}** {render(group.text)} {format_text('The same: {members}.', members=members)}"
+        same = format_text("The same: {members}.", members=members) if group.kind == "alike" else ""
+        yield f"{render(group.text)} {same}".rstrip()
+        yield from (text for line in group.lines if (text := album.show_line(line, names[line])))
+    alone = [group for group in view.verdict.groups if group not in grouped]
+    shown = [(group, text) for group in alone if (text := album.show_line(group.lines[0], names[group.lines[0]]))]
+    if shown:
+        yield f"## {format_text('Operations in no group')}"
+    for group, text in shown:
+        yield from (f"### {render(group.title)}", render(group.text), text)
+
+
+class Album:
+    """Pictures by name, each of which is shown once."""
+
+    def __init__(self, pictures: Sequence[Path]) -> None:
+        files: dict[str, list[Path]] = {}
+        for path in pictures:
+            if path.suffix != ".html":
+                files.setdefault(path.stem, []).append(path)
+        self._files = files
+        self.names = list(files)
+        """In the order of drawing."""
+
+    def show(self, name: str, title: str = "") -> str:
+        """Return the picture of a name, which is not in the rest then; PDF is only linked, browsers embed none."""
+        addresses = [f"{path.parent.name}/{path.name}" for path in self._files.pop(name)]
+        embedded = next((address for address in addresses if not address.endswith(".pdf")), "")
+        return f"![{title or name}]({embedded})" if embedded else f"[{title or name}]({addresses[0]})"
+
+    def show_line(self, key: str, title: str) -> str:
+        """Return the main picture of a line, and links to its others; empty without any."""
+        of_line = [name for plot in ("extremes", "curves", "bars") if (name := name_picture(plot, key)) in self._files]
+        of_line += [name for name in self._files if name.endswith(name_picture("", key)) and name not in of_line]
+        if not of_line:
+            return ""
+        main = self.show(of_line[0], title)
+        links = [self._link(name, name.partition("-")[0].replace("_", " ")) for name in of_line[1:]]
+        return f"{main}\n\n{format_text('{title}; also: {links:,}', title=title, links=links)}" if links else main
+
+    def show_rest(self) -> list[str]:
+        """Return links to all pictures that were not shown, under a heading."""
+        links = [self._link(name, name) for name in list(self._files)]
+        return [f"## {format_text('Other figures')}", "\n".join(f"- {link}" for link in links)] if links else []
+
+    def _link(self, name: str, title: str) -> str:
+        path = self._files.pop(name)[0]
+        return f"[{title}]({path.parent.name}/{path.name})"
+
+
+def markdown_tables(view: CampaignView) -> Iterator[str]:
+    """Yield all tables, failures, and what values of other tools mean."""
+    yield f"## {format_text('Tables')}"
+    for kind in tables.kinds().values():
+        yield from (markdown_table(table) for table in tables.make_tables("text", kind, view) if table.rows)
+        yield from kind.sentences(view) if hasattr(kind, "sentences") else []
+    facts = (tables.failures(view), foreign_tables.list_meanings(view), foreign_tables.files(view))
+    yield from (markdown_table(table) for table in facts if table.rows)
 
 
 def markdown_table(table: Table) -> str:

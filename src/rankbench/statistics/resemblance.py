@@ -116,8 +116,9 @@ class _Grid(NamedTuple):
     known: NDArray[np.bool_]
 
 
-def compute_distances(profiles: Sequence[Profile], threshold: float) -> Numbers:
-    """Return how far each two lines are from each other, in units of the largest distance within a group.
+def compare_lines(profiles: Sequence[Profile], threshold: float) -> tuple[Numbers, NDArray[np.bool_]]:
+    """Return how far each two lines are from each other, in units of the largest distance within a group; and which
+    lines are too noisy to be compared, even with one that is equal.
 
     Two lines are as far apart as they are for the worst two candidates over the worst run of sizes: of one, of two, of
     four and so on, and of all. Ratios may differ by LIKE; by the practical threshold only where candidates that are in
@@ -135,8 +136,9 @@ def compute_distances(profiles: Sequence[Profile], threshold: float) -> Numbers:
         grid = _grid([profiles[place] for place in places], tries)
         for row, place in enumerate(places):
             far[place, places] = _from(grid, row, names, threshold)
+    noisy = np.asarray(far.diagonal() >= APART)
     np.fill_diagonal(far, 0.0)
-    return np.asarray(np.maximum(far, far.T))
+    return np.asarray(np.maximum(far, far.T)), noisy
 
 
 def _grid(profiles: Sequence[Profile], tries: int) -> _Grid:

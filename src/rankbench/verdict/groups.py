@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rankbench.language import Text, Words, clauses, end_sentence, say, sentences
 from rankbench.model import Group
@@ -29,12 +29,77 @@ ALIKE = 1 + 1e-6
 def find_groups(view: CampaignView) -> list[Group]:
     """Return the groups of all lines with three sizes or more, the largest first.
 
-    The order of the plan makes no difference to who is in a group with whom.
+    The order of the plan makes no difference to who is in a group with whom. Lines that are alone because launches
+    scatter too much, and lines of one value, have a group of their own at the end.
     """
     lines = sorted(find_lines(view, resemblance.FEWEST_SIZES), key=lambda line: line.key)
     known = [(line, profile) for line, profile in zip(lines, _find_profiles(view, lines), strict=True) if profile]
-    far = resemblance.compute_distances([profile for _, profile in known], view.campaign.plan.threshold)
-    return [_make_group(view, [known[place][0] for place in group]) for group in resemblance.group_lines(far)]
+    far, noisy = resemblance.compare_lines([profile for _, profile in known], view.campaign.plan.threshold)
+    places = resemblance.group_lines(far)
+    apart = [group for group in places if len(group) == 1 and noisy[group[0]]]
+    return [
+        *(_make_group(view, [known[place][0] for place in group]) for group in places if group not in apart),
+        *_group_noisy(view, [known[group[0]][0] for group in apart]),
+        *_group_single(view),
+    ]
+
+
+def _group_noisy(view: CampaignView, noisy: list[Line]) -> Iterator[Group]:
+    """Yield the group of lines whose launches scatter too much, if there are any."""
+    if not noisy:
+        return
+    titles = [view.title(next(iter(line.cases.values()))) for line in noisy]
+    why = say(
+        "Launches of {titles:and} scatter so much that the shapes of {n:of its curve|their curves} cannot be compared.",
+        titles=_shorten_names(titles),
+        n=len(noisy),
+    )
+    clauses_ = [
+        end_sentence(say("{title}: {line}", title=title, line=describe_line(line, find_runs(line.ranked))))
+        for title, line in zip(titles, noisy, strict=True)
+        if len(noisy) <= MOST_NAMED
+    ]
+    advice = say("Run more blocks, or on a quieter machine.")
+    yield _make_other(
+        "noisy", noisy, say("Too noisy to compare: {n:count curve}", n=len(noisy)), [why, *clauses_, advice]
+    )
+
+
+def _group_single(view: CampaignView) -> Iterator[Group]:
+    """Yield the group of lines of one value each, such as a barrier's, if candidates can be compared in any."""
+    lines = [
+        line
+        for line in sorted(find_lines(view, 1), key=lambda line: line.key)
+        if len(line.verdicts) == 1 and len(next(iter(line.verdicts.values())).ranking) > 1
+    ]
+    if lines:
+        title = say("Single values: {n:count operation}", n=len(lines))
+        yield _make_other("single", lines, title, [_describe_single(view, line) for line in lines])
+
+
+def _describe_single(view: CampaignView, line: Line) -> Text:
+    """Return who is fastest in the only case of a line, and by how much."""
+    (verdict,) = line.verdicts.values()
+    names, several = verdict.winners, len(verdict.winners) > 1
+    return say(
+        "{title}: different while cores are near and far."
+        if verdict.differs
+        else "{title}: all are equivalent."
+        if len(names) == len(verdict.ranking) and verdict.decided
+        else "{title}: no clear winner."
+        if len(names) == len(verdict.ranking) or not names
+        else "{title}: {names:and} are the fastest, the next takes {margin:ratio} the time."
+        if several
+        else "{title}: {names:and} is fastest, the next takes {margin:ratio} the time.",
+        title=view.title(verdict.case),
+        names=names,
+        margin=verdict.margin,
+    )
+
+
+def _make_other(kind: Literal["single", "noisy"], lines: list[Line], title: Text, texts: Sequence[Words]) -> Group:
+    cases = [verdict.case.key for line in lines[:1] for verdict in line.verdicts.values()]
+    return Group(lines=[line.key for line in lines], title=title, text=sentences(texts), cases=cases, kind=kind)
 
 
 def _find_profiles(view: CampaignView, lines: list[Line]) -> list[Profile | None]:
@@ -92,7 +157,9 @@ def _describe_span(run: Run, sizes: list[int]) -> Text:
         return say("at all sizes")
     if first == sizes[0] < last:
         return say("up to {last:size}", last=last)
-    if first < last == sizes[-1]:
+    if first == last:
+        return say("at {size:size}", size=first)
+    if last == sizes[-1]:
         return say("from {first:size}", first=first)
     return describe_sizes([verdict.case for _, verdict in run.cases])
 

@@ -89,6 +89,15 @@ def test_single_cases_are_drawn_if_they_are_evidence(tmp_path: Path) -> None:
     }
 
 
+def test_charts_of_few_values_are_not_drawn(tmp_path: Path) -> None:
+    """Of imported results a launch is one value: a histogram of three says no more than the table."""
+    barrier = [Source(tool_outputs.SAMPLES / "study" / "barrier.out")]
+    read = imports.import_files(ImportRequest(barrier, ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "imported")
+    kinds = {file.name.split("-")[0] for file in draw(tmp_path / "figures", evaluate(read), ["svg"])}
+    assert {"bars", "extremes"} <= kinds
+    assert not kinds & {"histogram", "launches", "distribution"}
+
+
 def test_pairs_of_ranks_are_drawn_as_a_matrix_only(tmp_path: Path) -> None:
     files = draw(tmp_path, evaluations.make_evaluation(pairs=True), ["svg"])
     matrix = "pingpong.blocking.8.byte.socket.none"
@@ -106,7 +115,7 @@ def test_an_unknown_format_is_refused_in_one_line(tmp_path: Path) -> None:
 
 
 def test_of_very_many_lines_only_those_with_findings_are_drawn(tmp_path: Path) -> None:
-    evidence = large.Large(lines=45, sizes=2, blocks=1, samples=2)
+    evidence = large.Large(lines=45, sizes=2, blocks=1, samples=4)
     assert evidence.lines * len(evidence.placements) > figures.MOST_LINES
     evaluation = evidence.make_evaluation()
     first_finding = [*evidence.make_findings()[:1]]

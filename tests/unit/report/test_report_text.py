@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import msgspec
 from fakes import campaigns, evaluations
@@ -54,8 +55,8 @@ def test_the_verdict_comes_before_the_tables() -> None:
     order = [
         "# Is alpha",
         "Take alpha: it is fastest",
-        "**pingpong: latency",
         "**beta crashes**",
+        "**pingpong: latency",
         "**Cases without values",
     ]
     places = [text.index(part) for part in order]
@@ -82,4 +83,27 @@ def test_groups_are_reported_in_markdown() -> None:
     group = Group(lines=lines, title=Text("allreduce, and one like it."), text=Text("alpha wins small ones."), cases=[])
     verdict = msgspec.structs.replace(view.verdict, groups=[group])
     text = markdown(dataclasses.replace(view, verdict=verdict))
-    assert "**allreduce, and one like it.** alpha wins small ones. The same: allreduce nonblocking." in text
+    assert "### allreduce, and one like it.\n\nalpha wins small ones. The same: allreduce nonblocking." in text
+
+
+def test_pictures_are_in_their_group_and_each_is_shown_or_linked_once() -> None:
+    view = evaluations.make_evaluation()
+    lines = ["allreduce.blocking.float.socket.window", "allreduce.nonblocking.float.socket.window"]
+    group = Group(lines=lines, title=Text("allreduce, and one like it."), text=Text("alpha wins small ones."), cases=[])
+    verdict = msgspec.structs.replace(view.verdict, groups=[group])
+    names = [f"{plot}-{line}" for plot in ("curves", "extremes", "ratios") for line in lines]
+    names += ["extremes-pingpong.blocking.byte.socket.none", "winner_map-socket"]
+    pictures = [Path("campaign/figures") / f"{name}.{suffix}" for name in names for suffix in ("svg", "pdf")]
+    text = markdown(dataclasses.replace(view, verdict=verdict), [*pictures, Path("campaign/figures/index.html")])
+    assert [text.count(f"(figures/{name}.svg)") for name in names] == [1] * len(names)
+    assert "index.html" not in text
+    places = [text.index(f"extremes-{line}.svg") for line in lines]
+    assert text.index("winner_map-socket.svg") < text.index("## Groups") < places[0] < places[1]
+    assert places[1] < text.index("## Other figures") < text.index("## Tables")
+    assert f"allreduce; also: [curves](figures/curves-{lines[0]}.svg), [ratios](figures/ratios-{lines[0]}.svg)" in text
+
+
+def test_pictures_as_pdf_are_links() -> None:
+    text = markdown(evaluations.make_evaluation(), [Path("figures/winner_map-socket.pdf")])
+    assert "[winner_map-socket](figures/winner_map-socket.pdf)" in text
+    assert "![" not in text

@@ -169,7 +169,30 @@ def test_different_lines_are_separate_groups(
 
 def test_uncertain_lines_are_not_similar() -> None:
     level = lambda _name, _case: 1.0  # noqa: E731
-    assert len(group_two(level, level, spread=1.5, launches=4)) == 2
+    (group,) = group_two(level, level, spread=1.5, launches=4)
+    assert group.kind == "noisy"
+    text = render(group.text)
+    assert text.startswith(
+        "Launches of allreduce and bcast scatter so much that the shapes of their curves cannot be compared. "
+    )
+    assert " allreduce: " in text
+    assert " bcast: " in text
+
+
+def test_single_values_have_a_group_with_a_sentence_each() -> None:
+    factors = {"gather": {"beta": 2.0, "gamma": 3.0}, "bcast": {"gamma": 2.0}}
+    cases = [*make_lines(("gather", "scan", "bcast"), (8,)), *make_lines(("alltoall",))]
+
+    def choose_time(candidate: str, case: Case) -> float:
+        return campaigns.compute_base_ns(case) * factors.get(case.operation, {}).get(candidate, 1.0)
+
+    *others, group = find_groups(campaign_views.make_view(choose_time, cases=cases, spread=0, state=0))
+    assert list_operations(others) == [{"alltoall"}]
+    assert (group.kind, render(group.title)) == ("single", "Single values: 3 operations")
+    assert render(group.text) == (
+        "bcast: alpha and beta are the fastest, the next takes 2.00× the time. "
+        "gather: alpha is fastest, the next takes 2.00× the time. scan: all are equivalent."
+    )
 
 
 def test_failed_candidates_are_ignored_and_separate_lines() -> None:

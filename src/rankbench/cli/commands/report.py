@@ -32,7 +32,7 @@ GROUP = "Read"
 EXAMPLES = """
 rankbench report
 rankbench report results/plan --output plan.html
-rankbench report plan --figures png,svg
+rankbench report plan --figures png,svg --markdown
 rankbench report plan --against results/plan-old
 """
 
@@ -57,7 +57,9 @@ def report(
             help=f"Kinds of charts for --figures: {','.join(hand_over.USUAL)} unless others are named; or all.",
         ),
     ] = "",
-    markdown: Annotated[bool, typer.Option("--markdown", help="Write CAMPAIGN/report.md too.")] = False,  # noqa: FBT002
+    markdown: Annotated[  # noqa: FBT002
+        bool, typer.Option("--markdown", help="Write CAMPAIGN/report.md too, with the pictures of --figures by group.")
+    ] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Write CAMPAIGN/tables.tex too.")] = False,  # noqa: FBT002
     csv: Annotated[bool, typer.Option("--csv", help="Write CAMPAIGN/summary.csv and comparisons.csv too.")] = False,  # noqa: FBT002
     threshold: Threshold = "",
@@ -86,10 +88,11 @@ def report(
         derived = {"verdict": as_data(view.verdict)}
         pieces[place / "report.html"] = lambda path: hand_over.write_html(path, view, campaign_pair)
         pieces[place / "verdict.json"] = lambda _: campaign.write_derived(hand_over.make_frames(view), derived)
+    pictures: list[Path] = []
     if formats:
-        pieces[place / "figures"] = lambda path: write_figures(path, view, formats, kinds)
+        pieces[place / "figures"] = lambda path: pictures.extend(write_figures(path, view, formats, kinds))
     if markdown:
-        pieces[place / "report.md"] = lambda path: files.write(path, hand_over.markdown(view))
+        pieces[place / "report.md"] = lambda path: files.write(path, hand_over.markdown(view, pictures))
     if latex:
         pieces[place / "tables.tex"] = lambda path: files.write(path, hand_over.latex(view))
     if csv:
@@ -104,10 +107,10 @@ def split(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def write_figures(folder: Path, view: CampaignView, formats: list[str], kinds: list[str]) -> None:
-    """Write figures, and show their number so far."""
+def write_figures(folder: Path, view: CampaignView, formats: list[str], kinds: list[str]) -> list[Path]:
+    """Write figures, show their number so far, and return their files."""
     with StatusLine(f"drawing figures in {folder} …") as status:
-        hand_over.write_figures(
+        return hand_over.write_figures(
             folder, view, formats, kinds, lambda count: status.update(f"drawing figures in {folder}: {count} …")
         )
 

@@ -30,6 +30,7 @@ HELP = (
     "the right edge is written there."
 )
 SCOPE = "case"
+VALUES = "samples"
 BINS = 90
 LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
 """The heights that a bin can have, from nothing on: a hill is kept as one short text, not as a row for every bin."""

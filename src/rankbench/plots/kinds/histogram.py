@@ -43,6 +43,7 @@ HELP = (
     "unless one takes several times as long."
 )
 SCOPE = "near"
+VALUES = "samples"
 MOST_ROWS = 16
 MOST_BINS, LEAST_BINS, TAIL_BINS = 150, 20, 40
 PER_BIN = 10

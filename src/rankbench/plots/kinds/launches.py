@@ -21,6 +21,7 @@ HELP = (
     "The value of every launch (its median, unless the plan says otherwise), in the order in which launches were made."
 )
 SCOPE = "case"
+VALUES = "launches"
 
 
 def chart(view: CampaignView) -> Chart | None:
