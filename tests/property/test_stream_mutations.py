@@ -194,6 +194,14 @@ def test_no_mutation_of_a_stream_ends_in_a_traceback(tmp_path: Path) -> None:
     assert not all(reasons)
 
 
+def test_a_second_launch_of_another_format_is_damage(tmp_path: Path) -> None:
+    launch, *rest = make_stream().splitlines(keepends=True)
+    other = launch.replace(b'"format":1', b'"format":9')
+    (tmp_path / "stream.jsonl").write_bytes(b"".join([launch, *rest[:2], other, *rest[3:]]))
+    stream = samples.read(tmp_path / "stream.jsonl", JOB)
+    assert stream.damage == f"{tmp_path}/stream.jsonl line 4: a second launch"
+
+
 @pytest.mark.parametrize("kind", ["begin", "rank", "launch", "end", "node", "case"])
 def test_a_stream_without_one_kind_of_lines(kind: str, tmp_path: Path) -> None:
     lines = [line for line in make_stream().splitlines(keepends=True) if b'"record":"' + kind.encode() not in line]

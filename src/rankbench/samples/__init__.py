@@ -144,7 +144,11 @@ def decode(path: Path, decoder: msgspec.json.Decoder[records.Line]) -> tuple[lis
     return lines, ""
 
 
-def _facts(path: Path, line: records.Launch) -> LaunchFacts:
+def _read_facts(path: Path, lines: Iterable[records.Line]) -> LaunchFacts | None:
+    """Return what the line of the launch says; a stream of another format is an error."""
+    line = next((line for line in lines if isinstance(line, records.Launch)), None)
+    if not line:
+        return None
     if line.format != records.FORMAT:
         raise RankbenchError(f"{path}: stream format {line.format}, this rankbench reads format {records.FORMAT}")
     return LaunchFacts(**{name: getattr(line, name) for name in LaunchFacts.__struct_fields__})
@@ -171,6 +175,7 @@ def read(path: Path, cases: Sequence[Case]) -> Stream:
     does not fit is `unfinished`. A stream of another format is a RankbenchError.
     """
     lines, damage = decode(path, records.decoder)
+    _read_facts(path, lines)
     misfit = checking.find_misfit(lines, cases)
     if not misfit:
         return stream(path, lines, damage, cases)
@@ -192,7 +197,7 @@ def stream(path: Path, lines: Sequence[records.Line], damage: str, cases: Sequen
         result = _result(line, cases, *around[line.case])
         parts_of.setdefault(result.case.key, []).append(result)
     return Stream(
-        facts=next((_facts(path, line) for line in lines if isinstance(line, records.Launch)), None),
+        facts=_read_facts(path, lines),
         ranks=[
             RankFact(**{name: getattr(line, name) for name in RankFact.__struct_fields__})
             for line in lines

@@ -30,14 +30,9 @@ class Complaint(NamedTuple):
 
 
 def find_misfit(lines: Sequence[records.Line], cases: Sequence[Case]) -> Complaint | None:
-    """Return the first line that does not fit the others, or a job that asks for these cases in this order.
-
-    Nothing is expected of streams of other formats, which are refused by their number.
-    """
+    """Return the first line that does not fit the others, or a job that asks for these cases in this order."""
     checker = _Checker(cases)
     for number, line in enumerate(lines, start=1):
-        if isinstance(line, records.Launch) and line.format != records.FORMAT:
-            return None
         if reason := next(checker.check(line), ""):
             is_result = isinstance(line, records.CaseLine) and line.case in range(len(cases))
             return Complaint(number, reason, line.case if is_result else None)  # type: ignore[attr-defined]
