@@ -1,4 +1,4 @@
-"""The use of /dev/shm recorded by the check of a launch is that of the real library."""
+"""The use of /dev/shm recorded by the check of a launch is that of the real library, and nothing of it stays."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from mpi.test_core import ONE_LIBRARY, Core, core
+from rankbench import launch, libraries
 from rankbench.campaign.sharing import Sharing
 from rankbench.launch.resources import SHM
+from rankbench.model import Placement, Step
 
 __all__ = ["core"]
 
@@ -45,3 +47,22 @@ def test_a_check_records_the_shared_memory_of_ranks(core: Core, home: Path) -> N
     sharing = Sharing({(core.library.name, "here"): {SHM: used["check_recorded"]}})
     sharing.learn("here", [core.library.name], {SHM: used["launch_recorded"]})
     assert sharing.add_needs("here", [core.library.name])[SHM] >= used["launch_held"] - PAGES, used
+
+
+@ONE_LIBRARY
+def test_nothing_stays_of_a_launch_whose_rank_dies(core: Core, tmp_path: Path) -> None:
+    program = tmp_path / "dies"
+    command = [core.library.wrapper, "-o", str(program), str(TESTS / "fakes" / "dies.c")]
+    subprocess.run(command, check=True, env={**os.environ, **core.library.environment})
+    family, here = libraries.find_family(core.library), Placement(name="2", nodes=1, ranks_per_node=2, binding="none")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    for _ in range(3):
+        line = family.make_launch_line(core.library, here, {}, [str(program), str(tmp_path)])
+        line.environment["TMPDIR"] = str(temporary)
+        outcome = launch.run(Step(command=line, output=tmp_path / "out", watch=tmp_path / "out", limit_s=120))
+        assert outcome.exit_code, (tmp_path / "out").read_text()
+        used = {path for rank in "01" for path in (tmp_path / rank).read_text().splitlines()}
+        assert used or core.library.family != "mpich"
+        assert [path for path in used if Path(path).exists()] == []
+    assert list(temporary.iterdir()) == []

@@ -6,12 +6,19 @@ import pytest
 
 from rankbench import caching
 from rankbench.campaign import pinning
+from rankbench.launch import resources
 
 
 @pytest.fixture(autouse=True)
 def _each_cpu_is_a_core(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """CPUs 0 and 1, which the stand-in core reports, are threads of one core on many machines."""
     monkeypatch.setattr(pinning, "CPU_FOLDER", tmp_path_factory.getbasetemp() / "no-cpus")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_was_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ended programs left in the machine's shared memory is in no printed text."""
+    monkeypatch.setattr(resources, "SEGMENTS", ())
 
 
 @pytest.fixture(autouse=True)

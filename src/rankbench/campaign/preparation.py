@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from rankbench import build, files, libraries, plan, store
+from rankbench import build, files, launch, libraries, plan, store
 from rankbench.campaign import changes, doctor, foreign
 from rankbench.campaign.preflight import CheckResults, Refusal, examine
 from rankbench.libraries import tuned
@@ -88,6 +88,8 @@ def prepare(request: CampaignRequest, show: Show) -> PreparedCampaign:
     lock_file = store.lock(request.folder)
     try:
         files.remove_leftovers(request.folder)
+        if not request.scheduled and (line := launch.describe_abandoned()):
+            show(line)
         return (resume if (request.folder / "campaign.json").exists() else begin_campaign)(request, lock_file, show)
     except BaseException:
         if new:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from rankbench.launch.host import load, machine, stolen_s
 from rankbench.launch.local import SupervisorKilledError, run, run_together
 from rankbench.launch.probe import state
-from rankbench.launch.resources import Monitor, read_free
+from rankbench.launch.resources import Monitor, describe_abandoned, read_free
 from rankbench.launch.turns import Turns
 
 __all__ = [
     "Monitor",
     "SupervisorKilledError",
     "Turns",
+    "describe_abandoned",
     "load",
     "machine",
     "read_free",

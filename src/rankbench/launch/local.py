@@ -49,6 +49,7 @@ def run_together(
     ended before the exception continues. A killed supervisor gives a SupervisorKilledError.
     """
     known_pids = set(supervisor.find_descendants({os.getpid()}, supervisor.list_parents()))
+    shared = supervisor.SharedFiles()
     supervisor.prctl(supervisor.PR_SET_CHILD_SUBREAPER, 1)
     processes = [
         subprocess.Popen(
@@ -71,7 +72,7 @@ def run_together(
             select.select([outputs[place] for place in pending], [], [])
             for place in pending:
                 if select.select([outputs[place]], [], [], 0)[0]:
-                    answers[place] = read_answer(processes[place], known_pids)
+                    answers[place] = read_answer(processes[place], known_pids, shared)
                     ended(place)
     finally:
         for process in processes:
@@ -82,7 +83,7 @@ def run_together(
             assert process.stdout
             process.wait()
             process.stdout.close()
-        end_orphans(known_pids)
+        end_orphans(known_pids, shared)
         supervisor.prctl(supervisor.PR_SET_CHILD_SUBREAPER, 0)
     return [answers[place] for place in range(len(steps))]
 
@@ -95,19 +96,21 @@ def send(process: subprocess.Popen[bytes], line: bytes) -> None:
         process.stdin.flush()
 
 
-def read_answer(process: subprocess.Popen[bytes], known_pids: set[int]) -> Outcome | RankbenchError:
+def read_answer(
+    process: subprocess.Popen[bytes], known_pids: set[int], shared: supervisor.SharedFiles
+) -> Outcome | RankbenchError:
     """Return the answer of a supervisor. If it was killed, its processes are ended first."""
     assert process.stdout
     if line := process.stdout.readline():
         message: dict[str, Any] = json.loads(line)
         return RankbenchError(message["error"]) if "error" in message else Outcome(**message)
     code = process.wait()
-    end_orphans(known_pids)
+    end_orphans(known_pids, shared)
     how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended by exit code {code}"
     return SupervisorKilledError(f"the supervisor of the launch was {how}, and the launch was ended with it")
 
 
-def end_orphans(known_pids: set[int]) -> None:
+def end_orphans(known_pids: set[int], shared: supervisor.SharedFiles) -> None:
     """End the processes of killed supervisors, which have become children of this process."""
     adopted: set[int] = set()
 
@@ -118,7 +121,7 @@ def end_orphans(known_pids: set[int]) -> None:
         return [*roots, *supervisor.find_descendants(roots, parents)]
 
     if orphans():
-        supervisor.end_all(orphans)
+        supervisor.end_all(orphans, shared)
     for pid in adopted:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, 0)

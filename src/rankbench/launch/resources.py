@@ -6,11 +6,13 @@ Pure functions over a root folder, but for the thread that reads what is free wh
 from __future__ import annotations
 
 import os
+import stat
 import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from rankbench.launch import supervisor
 from rankbench.launch.topology import read_text
 from rankbench.quantities import format_memory
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 ROOT = Path("/")
 SHM = "/dev/shm"  # noqa: S108 - only its free space is read
 MEMORY = "memory for messages"
+SEGMENTS = ("mpich_shm_*", "sm_segment.*", "vader_segment.*", "psm*_shm*", "Intel_MPI_*")
+"""Names of the files that MPI libraries make in /dev/shm."""
 SPARE = 0.1
 """Share of the free amount that launches must leave."""
 
@@ -60,6 +64,33 @@ def _read_number(path: Path) -> int:
 def format_amount(name: str, amount: float) -> str:
     """Return an amount of a resource in words, such as `8 MiB of /dev/shm`."""
     return f"{format_memory(amount)} of {name}" if name in {SHM, MEMORY} else f"{amount:.0f} {name}"
+
+
+def find_abandoned(folder: Path = Path(SHM)) -> list[Path]:
+    """Return the shared memory of MPI libraries that is this user's and that no process here maps."""
+    paths = [path for pattern in SEGMENTS for path in folder.glob(pattern)]
+    facts = {path: path.lstat() for path in paths if os.path.lexists(path)}
+    own = {path for path, fact in facts.items() if fact.st_uid == os.getuid() and stat.S_ISREG(fact.st_mode)}
+    mapped = {
+        Path(path)
+        for process in Path("/proc").glob("[0-9]*")
+        for path, _ in (supervisor.list_mapped(int(process.name)) if own else ())
+    }
+    return sorted(own - mapped)
+
+
+def describe_abandoned(folder: Path = Path(SHM)) -> str:
+    """Return a line on shared memory that ended MPI processes left behind, with the command that removes it."""
+    sizes = [path.stat().st_size for path in find_abandoned(folder) if path.exists()]
+    if not sizes:
+        return ""
+    names = " -o ".join(f"-name '{pattern}'" for pattern in SEGMENTS)
+    command = f"find {folder} -maxdepth 1 -user {os.getuid()} \\( {names} \\) ! -exec fuser -s {{}} \\; -delete"
+    count, are, them = ("1 segment", "is", "it") if len(sizes) == 1 else (f"{len(sizes)} segments", "are", "them")
+    return (
+        f"note: {count} of shared memory ({format_memory(sum(sizes))}) in {folder} {are} of MPI processes that have "
+        f"ended; unless a container shares the folder, remove {them} by: {command}"
+    )
 
 
 class Monitor:

@@ -33,6 +33,13 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 SHARED = "/dev/shm/"  # noqa: S108 - only files that the descendants made there are removed
 POLL_S = 1.0
 """Time between two looks at the watched file: long, since the ranks may need every core."""
+START_S, START_POLL_S = 10.0, 0.05
+"""Until the first sign of life, for so long at most, looks are as frequent: a process may end right after it has made
+shared memory."""
+LOOKS = 10
+"""How often the owner of a file in shared memory is looked for: processes may be about to map it."""
+SESSIONS = ("ompi.{pid}", "ompi.*/pid.{pid}", "prte.*/dvm.{pid}")
+"""Folders that Open MPI's launcher makes in TMPDIR for itself and its ranks, and removes unless it is killed."""
 TIDY_S = 0.5
 """Time for the launcher to end its ranks, before they get SIGTERM too."""
 GRACE_S = 2.0
@@ -52,13 +59,14 @@ LINE_BYTES = 65536
 def main() -> None:
     """Supervise a command in a child process; if that is killed, end the remaining processes."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
+    shared = SharedFiles()
     child = os.fork()
     if not child:
         supervise()
         os._exit(0)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if code:
-        end_all(descendants)
+        end_all(descendants, shared)
         reap()
     if code < 0:
         os.kill(os.getpid(), -code)  # Rankbench sees how it ended.
@@ -73,15 +81,18 @@ def supervise() -> None:
         return
     step = json.loads(line)
     began = time.monotonic()
+    shared = SharedFiles()
     try:
         child, copier = start(step)
     except (OSError, ValueError) as error:
         write_answer({"error": explain_refusal(step, error)})
         return
-    hung = wait(child, Path(step["watch"]), step["limit_s"], step.get("heartbeat"))
+    hung = wait(child, Path(step["watch"]), step["limit_s"], step.get("heartbeat"), lambda: shared.look(descendants))
     duration_s = time.monotonic() - began
     outlived = name_orphan(child.pid, step["arguments"]) if hung and is_complete(Path(step["watch"])) else ""
-    end_all(descendants, child)
+    end_all(descendants, shared, child)
+    shared.remove()
+    remove_sessions(child.pid, step["environment"].get("TMPDIR") or os.environ.get("TMPDIR") or "/tmp")  # noqa: S108 - as Open MPI does
     child.poll()
     reap()
     copier.join(GRACE_S)
@@ -183,16 +194,28 @@ def read_heartbeat(heartbeat: tuple[str, int] | None) -> bytes:
         return b""
 
 
-def wait(child: subprocess.Popen[bytes], watch: Path, limit_s: float, heartbeat: tuple[str, int] | None = None) -> bool:
-    """Wait until the command ends, rankbench stops it, or signs of life are missing; return whether they were."""
+def wait(
+    child: subprocess.Popen[bytes],
+    watch: Path,
+    limit_s: float,
+    heartbeat: tuple[str, int] | None = None,
+    look: Callable[[], None] = lambda: None,
+) -> bool:
+    """Wait until the command ends, rankbench stops it, or signs of life are missing; return whether they were.
+
+    `look` is called at each look at the signs of life.
+    """
     poll = select.poll()
     with contextlib.suppress(AttributeError, OSError):  # Before Linux 5.3, child.poll() below shows the end.
         poll.register(os.pidfd_open(child.pid), select.POLLIN)
     poll.register(sys.stdin, select.POLLIN | select.POLLHUP)
-    pause_s = min(POLL_S, limit_s / 4)
-    polled, still_s, state = time.monotonic(), 0.0, (-1, 0, b"")
+    began = polled = time.monotonic()
+    still_s, state, pause_s = 0.0, (-1, 0, b""), min(START_POLL_S, limit_s / 4)
     while not poll.poll(1000 * pause_s) and child.poll() is None:
+        look()
         facts = watch.stat() if watch.exists() else None
+        if (facts and facts.st_size) or time.monotonic() - began > START_S:
+            pause_s = min(POLL_S, limit_s / 4)
         now = (*((facts.st_size, facts.st_mtime_ns) if facts else (0, 0)), read_heartbeat(heartbeat))
         # If this reading is late, all processes may have been stopped, and the launch could give no sign.
         still_s = 0.0 if now != state else still_s + min(time.monotonic() - polled, 2 * pause_s)
@@ -242,7 +265,9 @@ def read_name(pid: int) -> str:
         return "ended"
 
 
-def end_all(find: Callable[[], list[int]], launcher: subprocess.Popen[bytes] | None = None) -> None:
+def end_all(
+    find: Callable[[], list[int]], shared: SharedFiles, launcher: subprocess.Popen[bytes] | None = None
+) -> None:
     """End all processes: first the launcher, which can clean up, then all by SIGTERM, then by SIGKILL.
 
     Their files in /dev/shm are removed.
@@ -250,7 +275,7 @@ def end_all(find: Callable[[], list[int]], launcher: subprocess.Popen[bytes] | N
     pids = find() or find()  # One search can miss the child of a process that just ended.
     if not pids:
         return
-    shared = {entry for pid in pids for entry in list_mapped(pid)}
+    shared.read(pids)
     if launcher and launcher.poll() is None:
         launcher.terminate()
         wait_for_end(find, TIDY_S)
@@ -259,7 +284,7 @@ def end_all(find: Callable[[], list[int]], launcher: subprocess.Popen[bytes] | N
     while pids := find():
         signal_all(pids, signal.SIGKILL)
         time.sleep(PAUSE_S)
-    remove(shared)
+    shared.remove()
 
 
 def wait_for_end(find: Callable[[], list[int]], limit_s: float) -> None:
@@ -267,6 +292,51 @@ def wait_for_end(find: Callable[[], list[int]], limit_s: float) -> None:
     until = time.monotonic() + limit_s
     while find() and time.monotonic() < until:
         time.sleep(PAUSE_S)
+
+
+class SharedFiles:
+    """Files in /dev/shm that processes of a launch map, read while they run.
+
+    Libraries remove theirs at the end, unless a rank dies; afterwards nothing shows whose they were. Files that were
+    there before belong to others.
+    """
+
+    def __init__(self) -> None:
+        self._old, self._mapped = list_shared(), set[tuple[str, int]]()
+        self._looks: dict[tuple[str, int], int] = {}
+
+    def look(self, find: Callable[[], list[int]]) -> None:
+        """Read what processes map if there are new files. Otherwise they are left alone, since reading delays them."""
+        new = [entry for entry in list_shared() - self._old - self._mapped if self._looks.get(entry, 0) < LOOKS]
+        if new:
+            self._looks |= {entry: self._looks.get(entry, 0) + 1 for entry in new}
+            self.read(find())
+
+    def read(self, pids: list[int]) -> None:
+        """Read what processes map."""
+        self._mapped |= {entry for pid in pids for entry in list_mapped(pid)} - self._old
+
+    def remove(self) -> None:
+        """Remove the files that no process maps any more."""
+        remove(self._mapped)
+
+
+def remove_sessions(launcher: int, temporary: str) -> None:
+    """Remove the folders that a launcher, which has ended, left among temporary files."""
+    for pattern in SESSIONS:
+        for folder in Path(temporary).glob(pattern.format(pid=launcher)):
+            if is_own(str(folder), folder.lstat().st_ino):
+                import shutil  # Rarely needed, and it takes long to load.
+
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def list_shared() -> set[tuple[str, int]]:
+    """Return path and inode of each file directly in /dev/shm."""
+    try:
+        return {(entry.path, entry.inode()) for entry in os.scandir(SHARED)}
+    except OSError:
+        return set()
 
 
 def list_mapped(pid: int) -> set[tuple[str, int]]:

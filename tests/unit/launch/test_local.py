@@ -340,6 +340,42 @@ def test_shared_memory_of_a_killed_step_is_removed_unless_others_use_it(tmp_path
     assert exist == [False, True, True]
 
 
+DIE_WITH_MEMORY = """
+import mmap, os, signal, sys, time
+for path in sys.argv[2:]:
+    with open(path, "a+b") as file:
+        file.truncate(4096)
+        globals()[path] = mmap.mmap(file.fileno(), 4096)
+time.sleep(float(sys.argv[1]))
+os.kill(os.getpid(), signal.SIGSEGV)
+"""
+"""A stand-in for a rank that dies with shared memory of its own."""
+
+
+@pytest.mark.parametrize(("first", "lives_s"), [("true", 0.2), ("echo up >$MARK/watch; sleep 1.5", 2.5)])
+def test_shared_memory_of_a_step_that_dies_is_removed(first: str, lives_s: float, tmp_path: Path) -> None:
+    """Soon after its start, and with memory of a later case. What was there before stays, and new files of others."""
+    own, older, other = (Path(f"/dev/shm/rankbench-test-{os.getpid()}-{name}") for name in ("own", "older", "other"))
+    older.write_bytes(b"there before")
+    script = f"echo new >{other}; {first}; {sys.executable} -c '{DIE_WITH_MEMORY}' {lives_s} {own} {older}"
+    outcome = launch.run(make_step(tmp_path, script))
+    exist = [path.exists() for path in (own, older, other)]
+    for path in (older, other):
+        path.unlink()
+    assert outcome.exit_code == -signal.SIGSEGV
+    assert exist == [False, True, True]
+
+
+@pytest.mark.parametrize("name", ["ompi.PID", "ompi.host.0/pid.PID", "prte.host.0/dvm.PID"])
+def test_folders_of_a_killed_launcher_are_removed(name: str, tmp_path: Path) -> None:
+    """Those of other launchers stay."""
+    other = tmp_path / "ompi.1"
+    other.mkdir()
+    script = f"mkdir -p $TMPDIR/{name.replace('PID', '$$')}/1; echo up; kill -9 $$"
+    launch.run(make_step(tmp_path, script, TMPDIR=str(tmp_path)))
+    assert {path.name for path in tmp_path.rglob("*") if path.is_dir()} == {"ompi.1", *Path(name).parts[:-1]}
+
+
 def test_the_launcher_can_clean_up_before_its_ranks_are_killed(tmp_path: Path) -> None:
     """The launcher ends a child by SIGUSR1, which the child records."""
     rank = "trap 'echo USR1 >>$MARK/signals; exit' USR1; trap 'echo TERM >>$MARK/signals; exit' TERM"

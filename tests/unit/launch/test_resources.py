@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import mmap
 import os
+import subprocess
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import pytest
+
+from rankbench.launch import resources
 from rankbench.launch.resources import SHM, Monitor, find_shortage, format_amount, read_free
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 
 def write_file(root: Path, path: str, content: str) -> None:
@@ -63,3 +63,26 @@ def test_a_tenth_of_free_resources_must_remain() -> None:
 def test_amounts_have_their_units() -> None:
     assert format_amount(SHM, 8 << 20) == "8.00 MiB of /dev/shm"
     assert format_amount("huge pages of 2048kB", 12) == "12 huge pages of 2048kB"
+
+
+@pytest.mark.needs("fuser")
+def test_shared_memory_of_ended_processes_is_named_with_the_command_that_removes_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Memory that a process maps is neither counted nor removed."""
+    pattern = f"rankbench-test-{os.getpid()}-*"
+    monkeypatch.setattr(resources, "SEGMENTS", (pattern, "rankbench-none-*"))
+    folder = Path(resources.SHM)
+    used, left = (folder / pattern.replace("*", name) for name in ("used", "left"))
+    try:
+        assert resources.describe_abandoned() == ""
+        for path in (used, left):
+            path.write_bytes(bytes(1 << 20))
+        with used.open("r+b") as file, mmap.mmap(file.fileno(), 1 << 20):
+            line = resources.describe_abandoned()
+            assert line.startswith("note: 1 segment of shared memory (1.00 MiB) in /dev/shm is of MPI processes")
+            subprocess.run(["bash", "-c", line.partition("remove it by: ")[2]], check=True)
+            assert (used.exists(), left.exists()) == (True, False)
+    finally:
+        for path in (used, left):
+            path.unlink(missing_ok=True)
