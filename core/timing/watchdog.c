@@ -4,10 +4,14 @@
  * job. The same holds for a call that never returns. An alarm, which costs nothing while ranks are timed, ends the
  * process with one line; the launcher then ends the other ranks, and the stream holds all results so far.
  *
+ * The line has the share of the phase for which the process could have run and waited for a CPU: a call that gets no CPU
+ * is no fault of the library.
+ *
  * The alarm waits in parts. A process that is stopped and continued (a suspended job, SIGSTOP) loses one part at most,
  * so that the library is not blamed for the pause. */
 #include "timing/watchdog.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/core.h"
+#include "base/steady.h"
 #include "request/request.h"
 
 /* Time for ranks that share CPUs to report the same error. */
@@ -27,6 +32,27 @@ static double patience_s;
 
 enum { PARTS = 4 };
 static volatile int parts_left;
+
+static int64_t phase_began_ns, phase_waited_ns;
+
+/* Time for which this process waited for a CPU so far; negative: unknown. Reads without stdio, for signal handlers. */
+static int64_t read_waited_ns(void) {
+    char text[96] = "";
+    const int file = open("/proc/self/schedstat", O_RDONLY);
+    const ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    if (file >= 0)
+        close(file);
+    const char *const waited = length > 0 ? strchr(text, ' ') : NULL;
+    return waited ? strtoll(waited, NULL, 10) : -1;
+}
+
+/* Whole percents of the phase spent waiting for a CPU; 0 where that is unknown. */
+static int find_waited_percent(void) {
+    const int64_t waited_ns = read_waited_ns() - phase_waited_ns, lasted_ns = read_steady_ns() - phase_began_ns;
+    if (phase_waited_ns < 0 || waited_ns <= 0 || lasted_ns <= 0)
+        return 0;
+    return waited_ns >= lasted_ns ? 100 : (int)(100 * waited_ns / lasted_ns);
+}
 
 /* Appends to the line; returns its new end. */
 static char *append(char *end, const char *last, const char *text) {
@@ -41,6 +67,10 @@ static void end_process(void) {
     const char *const last = line + sizeof line - 1;
     char *end = append(append(append(line, last, case_text), last, phase_text), last, ": ");
     end = append(end, last, error_text[0] ? error_text : "a call does not return");
+    const int percent = find_waited_percent();
+    /* No `snprintf` in a signal handler. */
+    const char digits[] = {(char)('0' + percent / 100), (char)('0' + percent / 10 % 10), (char)('0' + percent % 10), '\0'};
+    end = append(append(append(end, last, "; without a CPU for "), last, digits), last, "%");
     *end++ = '\n';
     const ssize_t written = write(STDERR_FILENO, line, (size_t)(end - line));
     _exit(written < 0 ? EXIT_FAILURE : EXIT_STUCK);
@@ -72,6 +102,8 @@ void watch_case(const struct request *request, int index, int rank, double patie
 
 void watch_phase(const char *phase) {
     phase_text = phase;
+    phase_began_ns = read_steady_ns();
+    phase_waited_ns = read_waited_ns();
     if (patience_s > 0 && !error_text[0])
         set_alarm(patience_s);
 }

@@ -429,14 +429,14 @@ def test_a_helper_that_outlives_the_ranks_costs_no_value(
     request = CampaignRequest(planned, folder, launch.machine(), home)
     prepared = campaign.prepare(request, lambda _: None)
     campaign.run(prepared, lambda _: Decision(stop=False, reason=""), Progress(prepared.store.campaign))
-    (stored,) = prepared.store.launches()
+    (record,) = prepared.store.launches()
     assert re.fullmatch(
-        r"a process of the library \(\d+, helper\) outlived the ranks and holds the output", stored.reason
+        r"a process of the library \(\d+, helper\) outlived the ranks and holds the output", record.reason
     )
-    assert (stored.status, stored.duration_s < 40) == ("ok", True)
+    assert (record.status, record.duration_s < 40) == ("ok", True)
     assert prepared.store.cases()["status"].to_list() == ["ok"]
-    findings = [render(finding.text) for finding in evaluation.evaluate(prepared.store).verdict.findings]
-    assert any("the launcher did not end by itself" in text for text in findings)
+    texts = [render(finding.text) for finding in evaluation.evaluate(prepared.store).verdict.findings]
+    assert any("the launcher did not end by itself" in text for text in texts)
     assert not any(map(is_helper, Path("/proc").glob("[0-9]*")))
 
 

@@ -18,5 +18,5 @@ values = st.recursive(
 
 
 @given(st.dictionaries(texts, values, max_size=4))
-def test_a_written_document_is_read_back(document: dict[str, object]) -> None:
+def test_a_written_plan_is_read_back_equal(document: dict[str, object]) -> None:
     assert tomllib.loads(plan.write_toml(document)) == document

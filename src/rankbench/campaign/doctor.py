@@ -228,6 +228,8 @@ def explain_end(outcome: Outcome, stream: Stream, explanation: str | None, text:
         return ""
     if outcome.hung and stream.complete:
         return exit_causes.UNFINISHED
+    if outcome.hung and exit_causes.lacked_cpu(outcome.waiting, stream.ranks):
+        return exit_causes.explain_waiting(outcome.waiting)
     how = f"hung for {LIMIT_S:g} s" if outcome.hung else exit_causes.ending_text(outcome.exit_code, text)
     how += " but no result" * (outcome.exit_code == 0)
     lines = filter(None, (line.strip(" -=") for line in text.splitlines()))

@@ -13,11 +13,13 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.launch.topology import read_text
-from rankbench.model import CaseStatus, LaunchStatus, Outcome, Record, Stream
+from rankbench.launch.topology import parse_list, read_text
+from rankbench.model import NO_CPU, CaseStatus, LaunchStatus, Outcome, Record, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from rankbench.model import RankFact
 
 
 class LaunchExit(NamedTuple):
@@ -143,9 +145,15 @@ UNWRITTEN = re.compile(r"rankbench-core: the stream cannot be written \((.+)\)")
 """The core's message about a full disk, which is not a failure of the library."""
 
 
-STUCK = re.compile(r"rankbench-core: stuck: (?P<rank>rank \d+), case \d+ \(.*\) (?P<phase>is [a-z ]+): (?P<why>.+)")
+STUCK = re.compile(
+    r"rankbench-core: stuck: (?P<rank>rank \d+), case \d+ \(.*\) (?P<phase>is [a-z ]+): (?P<why>.+?)"
+    r"(?:; without a CPU for (?P<percent>\d+)%)?$",
+    re.MULTILINE,
+)
 """The core's message about ranks that are stuck, with the error of a single rank, if any."""
 NO_RETURN = "a call does not return"
+LEAST_CPU = 0.5
+"""Share of the CPU time that a launch would have alone; with less of it, a hang is the machine's, not the library's."""
 UNFINISHED = (
     "all was measured, but the launch did not end: MPI_Finalize did not return, or a process keeps the output open"
 )
@@ -270,14 +278,32 @@ def explain_log(log: str, exit_code: int | None = None, ranks: int = 0) -> str |
     return SIGNALS.get(signal_of(exit_code, log, ranks))
 
 
+def lacked_cpu(waiting: float, ranks: Sequence[RankFact]) -> bool:
+    """Return whether ranks that each waited for a CPU for this share of the time lacked what they would have alone.
+
+    One that sleeps in a call does not wait for a CPU, and shows that the library hangs. Ranks that share a CPU wait for
+    each other, too: three that spin on one wait for two thirds of the time.
+    """
+    crowds = [1.0]
+    for host in {rank.host for rank in ranks}:
+        there = [rank for rank in ranks if rank.host == host]
+        crowds.append(len(there) / (len({cpu for rank in there for cpu in parse_list(rank.cpus)}) or len(there)))
+    return waiting > 1 - LEAST_CPU / max(crowds)
+
+
+def explain_waiting(share: float) -> str:
+    """Return that a launch made no progress because its ranks waited for a CPU, each for this share of the time."""
+    return f"{NO_CPU}: each rank waited for one for {share:.0%} of the time or more"
+
+
 def explain_leftover(outcome: Outcome, stream: Stream) -> str:
     """Return that a launch was complete and only a process that its ranks left kept it from ending; empty: it was not.
 
     Ranks of other nodes are not seen, and MPI_Finalize may not have returned there.
     """
     here = {rank.host for rank in stream.ranks} == {platform.node()}
-    is_complete = outcome.hung and stream.complete and outcome.outlived and here
-    return OUTLIVED.format(who=outcome.outlived, what=OUTLIVES) if is_complete else ""
+    is_over = outcome.hung and stream.complete and outcome.outlived and here
+    return OUTLIVED.format(who=outcome.outlived, what=OUTLIVES) if is_over else ""
 
 
 def is_leftover(reason: str) -> bool:
@@ -285,11 +311,15 @@ def is_leftover(reason: str) -> bool:
     return reason.endswith(OUTLIVES)
 
 
-def find_stuck_phase(log: str) -> tuple[CaseStatus, str] | None:
+def find_stuck_phase(log: str, ranks: Sequence[RankFact] = ()) -> tuple[CaseStatus, str] | None:
     """Return the status of a case in which ranks were stuck, and why, from the rank with an error if there is one."""
-    match = min(STUCK.finditer(log), key=lambda hit: hit["why"] == NO_RETURN, default=None)
-    if not match:
+    matches = list(STUCK.finditer(log))
+    if not matches:
         return None
+    match = min(matches, key=lambda hit: hit["why"] == NO_RETURN)
+    waiting = min(int(hit["percent"] or 0) / 100 for hit in matches)
+    if match["why"] == NO_RETURN and lacked_cpu(waiting, ranks):
+        return CaseStatus.NOT_RUN, f"{explain_waiting(waiting)} (the case {match['phase']})"
     during = f"{match['why']} (the case {match['phase']})"
     return (
         (CaseStatus.HUNG, during)

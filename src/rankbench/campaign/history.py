@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.campaign.exit_causes import ended_from_outside
-from rankbench.model import CaseStatus, LaunchStatus, find_restless
+from rankbench.model import NO_CPU, CaseStatus, LaunchStatus, find_restless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -66,7 +66,8 @@ class History:
                 self._deaths[launch.candidate, case.key][launch.block] = status
         for group in groups:
             self.launches[Turn(launch.block, launch.candidate, launch.placement, group)] += 1
-            if launch.command and launch.status != LaunchStatus.OK and not reached:
+            died = launch.command and launch.status != LaunchStatus.OK and NO_CPU not in launch.reason
+            if died and not reached:
                 self._failed_starts[launch.candidate, launch.placement, group][launch.block] = launch.status
 
     def explain_alone(self, candidate: str, placement: str) -> str:

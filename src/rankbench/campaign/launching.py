@@ -334,11 +334,14 @@ def classify(request: LaunchRequest, outcome: Outcome, stream_file: Path, log: s
         return LaunchExit(LaunchStatus.OK, leftover, outcome, stream)
     if outcome.hung and stream.complete:
         return LaunchExit(LaunchStatus.HUNG, exit_causes.UNFINISHED, outcome, stream)
+    if outcome.hung and exit_causes.lacked_cpu(outcome.waiting, stream.ranks):
+        reason = exit_causes.explain_waiting(outcome.waiting)
+        return LaunchExit(LaunchStatus.HUNG, reason, outcome, stream, CaseStatus.NOT_RUN)
     if outcome.hung:
         return LaunchExit(LaunchStatus.HUNG, f"no sign of life for {request.plan.launch_limit_s:g} s", outcome, stream)
-    if not stream.complete and (stuck_case := exit_causes.find_stuck_phase(log)):
+    if not stream.complete and (stuck_case := exit_causes.find_stuck_phase(log, stream.ranks)):
         case_status, reason = stuck_case
-        launch_status = LaunchStatus.HUNG if case_status == CaseStatus.HUNG else LaunchStatus.CRASHED
+        launch_status = LaunchStatus.CRASHED if case_status == CaseStatus.FAILED else LaunchStatus.HUNG
         return LaunchExit(launch_status, reason, outcome, stream, case_status)
     how = exit_causes.ending_text(outcome.exit_code, log, request.placement.ranks)
     if not stream.facts:

@@ -90,6 +90,7 @@ def supervise() -> None:
     hung = wait(child, Path(step["watch"]), step["limit_s"], step.get("heartbeat"), lambda: shared.look(descendants))
     duration_s = time.monotonic() - began
     outlived = name_orphan(child.pid, step["arguments"]) if hung and is_complete(Path(step["watch"])) else ""
+    waiting = find_waiting(child.pid, step["arguments"]) if hung else 0.0
     end_all(descendants, shared, child)
     shared.remove()
     remove_sessions(child.pid, step["environment"].get("TMPDIR") or os.environ.get("TMPDIR") or "/tmp")  # noqa: S108 - as Open MPI does
@@ -97,7 +98,7 @@ def supervise() -> None:
     reap()
     copier.join(GRACE_S)
     outcome = {"exit_code": None if hung else child.returncode, "hung": hung, "duration_s": duration_s}
-    write_answer(outcome | {"output_bytes": copier.copied, "outlived": outlived})
+    write_answer(outcome | {"output_bytes": copier.copied, "waiting": waiting, "outlived": outlived})
 
 
 def prctl(option: int, value: int) -> None:
@@ -238,15 +239,35 @@ def is_complete(watch: Path) -> bool:
 def name_orphan(launcher: int, arguments: list[str]) -> str:
     """Return a process that has outlived its parent, as `PID, NAME`; empty: there is none, or a rank still runs.
 
-    Orphans of the launcher's processes become children of this one. A rank is a process below the launcher that runs a
-    program of the command line.
+    Orphans of the launcher's processes become children of this one.
     """
     parents = list_parents()
-    programs = {os.path.realpath(word) for word in arguments[1:] if word.startswith("/")}
-    if any(find_program(pid) in programs for pid in find_descendants({launcher}, parents)):
+    if list_ranks(launcher, arguments, parents):
         return ""
     orphans = [pid for pid, above in parents.items() if above == os.getpid() and pid != launcher]
     return f"{orphans[0]}, {read_name(orphans[0])}" if orphans else ""
+
+
+def list_ranks(launcher: int, arguments: list[str], parents: dict[int, int]) -> list[int]:
+    """Return the ranks on this machine: processes below the launcher that run a program of its command line."""
+    programs = {os.path.realpath(word) for word in arguments[1:] if word.startswith("/")}
+    return [pid for pid in find_descendants({launcher}, parents) if find_program(pid) in programs]
+
+
+def find_waiting(launcher: int, arguments: list[str]) -> float:
+    """Return the share of its life for which each rank waited for a CPU, at least; 0: unknown."""
+    return min(map(measure_waiting, list_ranks(launcher, arguments, list_parents())), default=0.0)
+
+
+def measure_waiting(pid: int) -> float:
+    """Return the share of its life for which the first thread of a process waited for a CPU; 0: unknown."""
+    try:
+        waited_s = int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+        began = int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19])
+        life_s = float(Path("/proc/uptime").read_text().split()[0]) - began / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return 0.0
+    return min(1.0, waited_s / life_s) if life_s > 0 else 0.0
 
 
 def find_program(pid: int) -> str:

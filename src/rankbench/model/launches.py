@@ -43,6 +43,8 @@ BROKEN = (CaseStatus.CRASHED, CaseStatus.HUNG, CaseStatus.FAILED, CaseStatus.WRO
 """Statuses caused by the library, not by the machine or the plan."""
 NODE_LOST = "no answer from"
 """In the reason of a launch of which a node was lost."""
+NO_CPU = "the machine had no CPU for it"
+"""In the reason of a launch that made no progress because its ranks waited for a CPU."""
 
 
 class RankFact(Record, frozen=True):

@@ -38,5 +38,7 @@ class Outcome(Record, frozen=True):
     duration_s: float
     output_bytes: int = 0
     """Bytes that it printed; 0: nothing, or unknown."""
+    waiting: float = 0.0
+    """Where it hung, the share of its life for which each of its ranks on this machine waited for a CPU, at least."""
     outlived: str = ""
     """Where it hung although all its ranks on this machine had ended: a process that they left, as `PID, NAME`."""

@@ -8,6 +8,7 @@ import pytest
 
 from rankbench.campaign import exit_causes
 from rankbench.campaign.exit_causes import MachineCounters
+from rankbench.model import NO_CPU, RankFact
 
 RECORDED = Path(__file__).parents[2] / "recorded"
 OWN_MPIEXEC = 'launch by the library\'s own mpiexec: launcher = "mpiexec"'
@@ -85,7 +86,7 @@ def test_every_recorded_ending_is_read() -> None:
         ("ssh-refused", ""),
     ],
 )
-def test_the_line_of_a_signal_is_quoted_and_none_after_it(name: str, line: str) -> None:
+def test_the_line_of_a_signal_is_quoted_and_not_later_ones(name: str, line: str) -> None:
     assert exit_causes.quote_signal(read_recording(f"endings/{name}")) == line
 
 
@@ -93,6 +94,44 @@ def test_the_line_of_a_signal_is_quoted_and_none_after_it(name: str, line: str) 
 def test_the_code_in_a_banner_of_hydra_may_be_a_signal(code: int, name: str) -> None:
     log = read_recording("endings/mpich-5-segv-nodes").replace("EXIT CODE: 11", f"EXIT CODE: {code}")
     assert exit_causes.signal_of(255, log) == name
+
+
+STUCK = "rankbench-core: stuck: rank {}, case 3 (bcast, blocking, 8 bytes) is timed: a call does not return"
+
+
+def make_rank(number: int, cpus: str) -> RankFact:
+    return RankFact(rank=number, host="n1", cpu=0, cpus=cpus, clock="", libmpi="")
+
+
+@pytest.mark.parametrize(
+    ("shares", "cpus", "status", "reason"),
+    [
+        ((None, None), ("0", "1"), "hung", "a call does not return"),
+        ((3, 49), ("0", "1"), "hung", "a call does not return"),
+        ((3, 93), ("0", "1"), "hung", "a call does not return"),
+        ((95, 93), ("0", "1"), "not-run", f"{NO_CPU}: each rank waited for one for 93% of the time or more"),
+        ((55, 66), ("0", "0"), "hung", "a call does not return"),
+        ((90, 91), ("0", "0"), "not-run", f"{NO_CPU}: each rank waited for one for 90% of the time or more"),
+    ],
+)
+def test_a_hang_of_ranks_without_a_cpu_is_the_machine_s(
+    shares: tuple[int | None, ...], cpus: tuple[str, ...], status: str, reason: str
+) -> None:
+    """Ranks that share a CPU wait for each other. A rank that sleeps shows that the library hangs."""
+    lines = [
+        STUCK.format(rank) + (f"; without a CPU for {share:03d}%" if share is not None else "")
+        for rank, share in enumerate(shares)
+    ]
+    ranks = [make_rank(number, each) for number, each in enumerate(cpus)]
+    assert exit_causes.find_stuck_phase("\n".join(lines), ranks) == (status, f"{reason} (the case is timed)")
+
+
+def test_an_error_of_a_rank_counts_although_others_waited_for_a_cpu() -> None:
+    error = STUCK.format(1).replace("a call does not return", "bcast returned: no memory") + "; without a CPU for 001%"
+    log = f"{STUCK.format(0)}; without a CPU for 090%\n{error}\n"
+    assert exit_causes.find_stuck_phase(log) == (
+        "failed", "rank 1 alone: bcast returned: no memory (the case is timed)",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SIGNALS)

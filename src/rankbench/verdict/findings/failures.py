@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.campaign.exit_causes import signal_of
 from rankbench.language import Text, say
-from rankbench.model import Finding, LaunchStatus
+from rankbench.model import NO_CPU, Finding, LaunchStatus
 from rankbench.verdict.wording import shorten
 
 if TYPE_CHECKING:
@@ -142,7 +142,8 @@ def _list_signals(view: CampaignView, name: str) -> list[str]:
 
 def _list_refused(view: CampaignView, name: str) -> list[Launch]:
     """Return the launches that did not start, or that ended before they reported anything."""
-    failed = [launch for launch in view.launches if launch.candidate == name and launch.status is not LaunchStatus.OK]
+    own = [launch for launch in view.launches if launch.candidate == name and NO_CPU not in launch.reason]
+    failed = [launch for launch in own if launch.status is not LaunchStatus.OK]
     return [launch for launch in failed if launch.status is LaunchStatus.REFUSED or not launch.facts]
 
 

@@ -26,18 +26,18 @@ def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a note for each candidate whose launches were ended because of such a process."""
     for name in view.candidates:
         launches = [launch for launch in view.launches if launch.candidate == name]
-        prolonged = [launch for launch in launches if launch.status is LaunchStatus.OK and is_leftover(launch.reason)]
-        if prolonged:
+        blocked = [launch for launch in launches if launch.status is LaunchStatus.OK and is_leftover(launch.reason)]
+        if blocked:
             yield Finding(
                 kind="leftovers",
                 title=say("Processes of {name} outlive its ranks", name=name),
                 text=say(
                     "In {n} of {all:count launch} of {name} the launcher did not end by itself: {reason}. Values were "
                     "measured before and count.",
-                    n=len(prolonged),
+                    n=len(blocked),
                     all=len(launches),
                     name=name,
-                    reason=prolonged[0].reason,
+                    reason=blocked[0].reason,
                 ),
                 advice=say("Find out which part of the library starts this process, and switch it off."),
                 cases=[],
