@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import strategies as st
 
+import fakes
 from rankbench.foreign import Line, Text
 from rankbench.model import RankbenchError
+from rankbench.plan.reading import parse_plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
     from rankbench.foreign import Table
+    from rankbench.model import Plan
 
 SAMPLES = Path(__file__).parents[1] / "recorded" / "outputs"
 """Recorded outputs, a folder for each tool."""
@@ -94,4 +97,10 @@ def assert_read_or_refused(tool: ModuleType, text: str, file: str = "f.txt") -> 
         assert all(len(row.numbers) == len(table.columns) for row in table.rows)
         assert all(0 <= index < len(table.columns) for index in table.roles.values())
         sizes = [row.size_bytes for row in table.rows]
-        assert table.raw or len(set(sizes)) == len(sizes)
+        assert table.repeated or len(set(sizes)) == len(sizes)
+
+
+def make_plan(operation: str) -> Plan:
+    """Return a plan of 50 samples of a foreign benchmark."""
+    text = f'candidates = ["mpich"]\noperations = ["{operation}"]\nsizes = "8"\nsamples = 50\n'
+    return parse_plan(text, "plan.toml", fakes.make_machine())

@@ -39,6 +39,8 @@ class Text(NamedTuple):
     """Name for messages, and for tools whose output does not name the benchmark."""
     lines: Iterator[Line]
     """Can be read once."""
+    benchmark: str = ""
+    """The tool's name of the benchmark, if known."""
 
 
 class Row(NamedTuple):
@@ -73,8 +75,8 @@ class Table(NamedTuple):
     scale: float
     """Factor that converts values to nanoseconds, bytes per second or messages per second."""
     rows: list[Row]
-    raw: bool = False
-    """Whether each row is one call, so that many rows have the same size."""
+    repeated: bool = False
+    """Whether several rows have the same size: each is a sample of the run, such as one call."""
     line: int = 0
     """First line of the table."""
     version: str = ""
@@ -119,6 +121,7 @@ def make_benchmark(
     forms: tuple[Form, ...] = ("blocking",),
     sized: bool = True,
     ranks_exactly: int = 0,
+    in_pairs: bool = False,
     overlap: bool = False,
     whole_vector: bool = False,
     datatype: str = "byte",
@@ -142,6 +145,7 @@ def make_benchmark(
         root_receive=nothing,
         sized=sized,
         ranks_exactly=ranks_exactly,
+        in_pairs=in_pairs,
         messages=1,
         datatype=datatype,
         start=meaning.start.replace(" ", "-"),

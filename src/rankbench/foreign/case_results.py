@@ -35,14 +35,20 @@ def refuse_impossible_values(table: Table, file: str) -> None:
 
 
 def make_case_result(table: Table, case: Case, rows: Sequence[Row]) -> CaseResult:
-    """Return the result of a case: one sample, or one for each call if the tool prints them all."""
+    """Return the result of a case: a sample for each row that has a value; NaN stands for none."""
+    value = table.roles["value"]
+    measured = [row for row in rows if not math.isnan(row.numbers[value])]
+    first = measured[0] if measured else rows[0]
     scale = {
-        name: rows[0].numbers[table.roles[name]] * table.scale for name in ("pure", "compute") if name in table.roles
+        name: first.numbers[table.roles[name]] * table.scale for name in ("pure", "compute") if name in table.roles
     }
-    values = [row.numbers[table.roles["value"]] * table.scale for row in rows]
+    values = [row.numbers[value] * table.scale for row in measured]
     per_second = table.operation.metric in {"bandwidth", "rate"}
     moved = case.size_bytes if table.operation.metric == "bandwidth" else 0
-    status, reason = choose_status(values, rows, comparable=moved > 0 or table.operation.metric != "bandwidth")
+    if measured:
+        status, reason = choose_status(values, measured, comparable=moved > 0 or table.operation.metric != "bandwidth")
+    else:
+        status, reason = CaseStatus.REFUSED, explain_no_value(table, first)
     times = []
     if status == CaseStatus.OK:
         times = [NANOSECONDS * (moved or 1) / value if per_second else value for value in values]
@@ -50,25 +56,31 @@ def make_case_result(table: Table, case: Case, rows: Sequence[Row]) -> CaseResul
         case=case,
         status=status,
         reason=reason,
-        sample_count=len(values),
+        sample_count=len(rows),
         valid=len(times),
         ranks=case.ranks,
         moved_bytes=moved,
         moved_messages=1 if table.operation.metric == "rate" else 0,
-        pure_ns=scale.get("pure", 0.0),
-        compute_ns=scale.get("compute", 0.0),
+        pure_ns=scale.get("pure", 0.0) if measured else 0.0,
+        compute_ns=scale.get("compute", 0.0) if measured else 0.0,
         printed=dict(zip(table.columns, rows[0].numbers, strict=True)) if len(rows) == 1 else {},
         series=[Series(rank=-1, time_ns=times, last_rank=[], late=[], overrun=[])] if times else [],
     )
 
 
 def choose_status(values: Sequence[float], rows: Sequence[Row], *, comparable: bool) -> tuple[CaseStatus, str]:
-    """Return the status of a case, with the reason if it has no value. A case that a tool skipped has NaN as value."""
-    wrong = next((row.wrong for row in rows if row.wrong), "")
-    if wrong:
-        return CaseStatus.FAILED if any(map(math.isnan, values)) else CaseStatus.WRONG_DATA, wrong
+    """Return the status of a case with values, and the reason if they cannot be used."""
+    if wrong := next((row.wrong for row in rows if row.wrong), ""):
+        return CaseStatus.WRONG_DATA, wrong
     if not comparable:
         return CaseStatus.NOT_RUN, "an empty message has no bandwidth"
     if not all(value > 0 for value in values):
         return CaseStatus.BELOW, "printed as 0: below the last digit printed"
     return CaseStatus.OK, ""
+
+
+def explain_no_value(table: Table, row: Row) -> str:
+    """Return why a row has no value: the tool's own message, or the numbers that it printed instead."""
+    pairs = zip(table.columns, row.numbers, strict=True)
+    counts = ", ".join(f"{name} {number:g}" for name, number in pairs if not math.isnan(number))
+    return row.wrong or f"no valid measurement{f' ({counts})' if counts else ''}"

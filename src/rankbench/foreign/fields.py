@@ -65,24 +65,21 @@ def begins_a_row(text: str) -> bool:
 class Drafts:
     """The tables of one run while they are read, by key.
 
-    A size comes once in a table, unless rows are single calls. A benchmark that is printed again for a size gets
-    another table.
+    A run is one launch, whatever it prints: several rows of a benchmark and a size are samples of that launch.
     """
 
     def __init__(self) -> None:
-        self._tables: dict[tuple[Hashable, int], Table] = {}
-        self._times: dict[tuple[Hashable, int], int] = {}
+        self._tables: dict[Hashable, Table] = {}
+        self._sizes: set[tuple[Hashable, int]] = set()
         self._noise: list[Line] = []
 
     def add(self, key: Hashable, make: Callable[[], Table], row: Row) -> None:
         """Add a row to the table of a key. `make` makes the empty table if there is none yet."""
-        time = self._times.get((key, row.size_bytes), 0)
-        table = self._tables.get((key, time))
-        if table is None:
-            table = self._tables[key, time] = make()
+        table = self._tables.get(key) or make()
+        again = (key, row.size_bytes) in self._sizes
+        self._sizes.add((key, row.size_bytes))
+        self._tables[key] = table._replace(repeated=True) if again else table
         table.rows.append(row)
-        if not table.raw:
-            self._times[key, row.size_bytes] = time + 1
 
     def keep_unrecognised(self, line: Line) -> None:
         """Keep a line that is not from the tool."""
@@ -94,7 +91,7 @@ class Drafts:
         tables, noise = list(self._tables.values()), tuple(self._noise)
         if not tables:
             return
-        for collection in (self._tables, self._times, self._noise):
+        for collection in (self._tables, self._sizes, self._noise):
             collection.clear()
         for table in tables:
             yield table._replace(noise=noise)

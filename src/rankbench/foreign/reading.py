@@ -36,8 +36,13 @@ def read_text(text: Text) -> Iterator[Table]:
     if tool is None:
         titles = ", ".join(tool.TITLE for tool in _list_tools())
         raise NoResultsError(f"{text.file}: not the output of a known benchmark (allowed: {titles})")
+    yield from read_run(tool, text._replace(lines=itertools.chain(head, text.lines)))
+
+
+def read_run(tool: ModuleType, text: Text) -> Iterator[Table]:
+    """Yield the tables of a run of a known tool. Raises RankbenchError as `read_text` does."""
     table = None
-    for table in read_tables(tool, text._replace(lines=itertools.chain(head, text.lines))):
+    for table in read_tables(tool, text):
         yield table
     if table is None:
         raise NoResultsError(f"{text.file}: {tool.TITLE}: no table in it")

@@ -1,15 +1,35 @@
-"""Shared by tools that can be run: options in the user's arguments, and repetitions in the meaning of a number."""
+"""Shared by tools that can be run: the request for a run, options in the user's arguments, repetitions in a meaning.
+
+A tool that can be run has `program(operation)`, the name of a benchmark's program, `apply_plan(operation, plan,
+arguments)`, the benchmark as a plan describes it, and `arguments(request)`. Optional: `find_lacking(operation, path)`
+returns the options that a build lacks, and `WITHOUT` says what a program then does.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
-    from rankbench.model import Operation
+    from rankbench.model import Operation, Plan
+
+
+class RunRequest(NamedTuple):
+    """What the arguments of a program depend on."""
+
+    operation: Operation
+    sizes: Sequence[int]
+    """In bytes, rising."""
+    ranks: int
+    plan: Plan
+    folder: Path
+    """Files for the program are written there."""
+    lacking: frozenset[str] = frozenset()
+    """Options that its build does not have."""
 
 
 def find_option(arguments: Sequence[str], names: Sequence[str]) -> str:

@@ -362,7 +362,7 @@ def make_results(part: Part, request: ImportRequest, operations: Mapping[str, Op
         by_size[row.size_bytes].append(row)
     results = []
     for size, rows in by_size.items():
-        if len(rows) > 1 and not part.table.raw:
+        if len(rows) > 1 and not part.table.repeated:
             raise RankbenchError(
                 f"{part.source}:{rows[1].line}: {part.table.operation.name} of {size} B a second time in this table"
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ from fakes import imports, tool_outputs
 
 from rankbench.foreign import case_results
 from rankbench.foreign.case_results import make_case_result
-from rankbench.foreign.tools import imb, mpiperf, osu
+from rankbench.foreign.tools import imb, mpiperf, osu, reprompi
 from rankbench.model import ALL_RANKS, Case, CaseResult, CaseStatus, RankbenchError, Series
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def test_the_mean_of_three_times_is_the_value_and_all_are_stored() -> None:
 def test_every_printed_call_is_a_sample() -> None:
     table = read_table("# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n8  1.50\n")
     raw = table._replace(
-        raw=True, rows=[row._replace(numbers=(value,)) for row in table.rows for value in (1.5, 2.0, 1.0)]
+        repeated=True, rows=[row._replace(numbers=(value,)) for row in table.rows for value in (1.5, 2.0, 1.0)]
     )
     case_result = make_result(raw, 8)
     assert read_times(case_result) == [1500.0, 2000.0, 1000.0]
@@ -150,11 +151,47 @@ def test_wrong_data_are_reported_and_have_no_samples() -> None:
     assert (case_result.sample_count, case_result.valid, case_result.series) == (1, 0, [])
 
 
-def test_a_size_given_up_by_a_tool_has_failed() -> None:
+def test_a_size_given_up_by_a_tool_is_refused() -> None:
     table = read_table(imports.format_latencies((8, 1.5)))
     given_up = table._replace(rows=[row._replace(numbers=(math.nan,), wrong="out of time") for row in table.rows])
     case_result = make_result(given_up, 8)
-    assert (case_result.status, case_result.reason, case_result.series) == (CaseStatus.FAILED, "out of time", [])
+    assert (case_result.status, case_result.reason, case_result.series) == (CaseStatus.REFUSED, "out of time", [])
+
+
+WAIT_PATTERN = (tool_outputs.SAMPLES / "mpiperf" / "WaitPatternUp.txt").read_text()
+INVALID = "  2       {}           32      0       0       0.00           0.00       0.00           0.00           0.00 "
+INVALID += "          0.00           0.00           0.00           0.00\n"
+"""MPIPerf's row of a measurement in which no run was valid."""
+MPIPERF_ROW = re.compile(r"^  2 .*\n", re.MULTILINE)
+REPROMPI = (tool_outputs.SAMPLES / "reprompi" / "sync_HCA2_window_global.txt").read_text()
+
+
+def test_a_measurement_without_a_valid_run_is_refused_with_the_counts() -> None:
+    (mpiperf_table,) = tool_outputs.read_tables(mpiperf, MPIPERF_ROW.sub(INVALID.format(1), WAIT_PATTERN))
+    case_result = make_result(mpiperf_table, 0)
+    assert (case_result.status, case_result.reason, case_result.series, case_result.sample_count) == (
+        CaseStatus.REFUSED,
+        "no valid measurement (TRuns 32, CRuns 0, FRuns 0)",
+        [],
+        8,
+    )
+
+
+def test_a_summary_without_a_valid_call_is_refused_with_the_counts() -> None:
+    (table,) = tool_outputs.read_tables(reprompi, re.sub(r"( 8 +50 +)\d+ ", r"\g<1>0 ", REPROMPI))
+    case_result = make_result(table, 8)
+    assert (case_result.status, case_result.reason) == (
+        CaseStatus.REFUSED,
+        "no valid measurement (total_nrep 50, valid_nrep 0)",
+    )
+
+
+def test_rows_without_a_valid_run_do_not_count_beside_others() -> None:
+    text = WAIT_PATTERN.replace("# Elapsed", INVALID.format(256) + "# Elapsed")
+    (table,) = tool_outputs.read_tables(mpiperf, text)
+    case_result = make_result(table, 0)
+    assert (case_result.status, case_result.sample_count, case_result.valid) == (CaseStatus.OK, 9, 8)
+    assert read_times(case_result) == pytest.approx([2080, *[2070] * 7])
 
 
 @pytest.mark.parametrize("tool", [imb, osu, mpiperf], ids=lambda tool: str(tool.NAME))

@@ -14,10 +14,8 @@ PLACE = Place("out.txt", 7)
 MEANING = Meaning(over_calls="mean", over_ranks="one", start="none", text="a loop")
 
 
-def _make_table(*, raw: bool = False) -> Table:
-    return Table(
-        make_unknown("tool", "New Thing", MEANING), "blocking", "byte", 2, {}, ("us",), {"value": 0}, 1e3, [], raw
-    )
+def _make_table() -> Table:
+    return Table(make_unknown("tool", "New Thing", MEANING), "blocking", "byte", 2, {}, ("us",), {"value": 0}, 1e3, [])
 
 
 @pytest.mark.parametrize(("field", "value"), [("1", 1.0), ("-1.5e3", -1500.0), (".5", 0.5), ("+2.", 2.0)])
@@ -68,20 +66,16 @@ def test_a_row_begins_with_a_number(text: str, whether: bool) -> None:
     assert begins_a_row(text) is whether
 
 
-def test_a_repeated_size_is_in_the_next_table_of_its_key() -> None:
+def test_rows_of_one_size_are_samples_in_the_table_of_their_key() -> None:
     drafts = Drafts()
     for line, (key, size) in enumerate([("a", 1), ("a", 2), ("b", 1), ("a", 1), ("a", 1), ("a", 2)]):
         drafts.add(key, _make_table, Row(line, size, (1.0,)))
-    assert [[row.line for row in table.rows] for table in drafts.finish()] == [[0, 1], [2], [3, 5], [4]]
+    tables = list(drafts.finish())
+    assert [([row.line for row in table.rows], table.repeated) for table in tables] == [
+        ([0, 1, 3, 4, 5], True),
+        ([2], False),
+    ]
     assert list(drafts.finish()) == []
-
-
-def test_single_calls_of_a_size_are_in_one_table() -> None:
-    drafts = Drafts()
-    for line in range(3):
-        drafts.add("a", lambda: _make_table(raw=True), Row(line, 8, (1.0,)))
-    (table,) = drafts.finish()
-    assert len(table.rows) == 3
 
 
 def test_unrecognised_lines_are_kept_for_the_next_table_and_limited() -> None:

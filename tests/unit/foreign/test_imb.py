@@ -77,7 +77,7 @@ def test_every_row_of_a_sample_is_read(path: Path) -> None:
     assert all(table.operation in imb.OPERATIONS for table in tables)
     assert {table.version for table in tables} <= {"2021.11"}
     assert {table.ranks for table in tables} <= {1, 2}
-    assert not any(table.noise or table.raw for table in tables)
+    assert not any(table.noise or table.repeated for table in tables)
 
 
 def find_benchmark_name(table: Table) -> str:
@@ -570,14 +570,12 @@ def test_a_grid_is_reported() -> None:
     assert (table.operation, table.options) == (find_operation("imb-p2p-stencil3d"), {"grid": "2x2x3"})
 
 
-def test_a_repeated_size_is_in_a_second_table() -> None:
-    tables = read_text(
+def test_rows_of_a_size_are_samples() -> None:
+    (table,) = read_text(
         make_output("Allreduce", TIMES + " 8 1000 0.1 0.3 0.2\n 8 1000 0.1 0.3 0.4\n 16 1000 0.1 0.3 0.2\n")
     )
-    assert [[(row.size_bytes, row.numbers[3]) for row in table.rows] for table in tables] == [
-        [(8, 0.2), (16, 0.2)],
-        [(8, 0.4)],
-    ]
+    assert [(row.size_bytes, row.numbers[3]) for row in table.rows] == [(8, 0.2), (8, 0.4), (16, 0.2)]
+    assert table.repeated
 
 
 def test_unrecognised_lines_are_kept() -> None:

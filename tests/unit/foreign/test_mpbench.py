@@ -9,6 +9,8 @@ import pytest
 from fakes import tool_outputs
 from hypothesis import given
 
+from rankbench.foreign import Text
+from rankbench.foreign.running import RunRequest
 from rankbench.foreign.tools import mpbench
 from rankbench.model import RankbenchError
 
@@ -59,13 +61,12 @@ def test_every_row_of_every_file_is_read(path: Path) -> None:
     )
 
 
-def test_a_repeated_size_is_in_another_table() -> None:
-    first, second, third = tool_outputs.read_sample(
-        mpbench, tool_outputs.SAMPLES / "mpbench" / "default" / "latency.default.txt"
-    )
-    assert [row.numbers[0] for row in second.rows] == [0.691441, 0.687749]
-    assert [(row.line, row.size_bytes, row.numbers) for row in third.rows] == [(3, 4, (0.695113,))]
-    assert (first.line, len(first.rows)) == (1, 64)
+def test_rows_of_a_size_are_samples_of_one_run() -> None:
+    path = tool_outputs.SAMPLES / "mpbench" / "default" / "latency.default.txt"
+    (table,) = tool_outputs.read_sample(mpbench, path)
+    of_four = [(row.line, row.numbers) for row in table.rows if row.size_bytes == 4]
+    assert ([line for line, _ in of_four], of_four[1:]) == ([1, 2, 3], [(2, (0.691441,)), (3, (0.695113,))])
+    assert (table.line, len(table.rows), table.repeated) == (1, 67, True)
 
 
 @pytest.mark.parametrize(
@@ -157,3 +158,23 @@ def test_every_benchmark_is_a_documented_row() -> None:
 def test_damaged_texts_are_read_or_refused(text: str) -> None:
     mpbench.recognises(tool_outputs.number_lines(text))
     tool_outputs.assert_read_or_refused(mpbench, text, "reduce.txt")
+
+
+# --- running ----------------------------------------------------------------------------------------------------------
+
+
+def test_arguments_are_the_benchmark_repetitions_and_sizes(tmp_path: Path) -> None:
+    assert mpbench.FLAGS.keys() == mpbench.KINDS.keys()
+    planned = tool_outputs.make_plan("mpbench-latency")
+    for name, flag in mpbench.FLAGS.items():
+        request = RunRequest(mpbench.KINDS[name].operation, [0, 8, 24], 2, planned, tmp_path)
+        assert mpbench.arguments(request) == [flag, "-i", "50", "-e", "1", "-m", "5", "-M", "8b,24b"]
+    described = mpbench.apply_plan(mpbench.LATENCY, planned, ["-i", "7"])
+    assert described.foreign
+    assert "7 repetitions run in one timed loop" in described.foreign.meaning.text
+
+
+def test_a_benchmark_that_is_known_need_not_be_in_the_name_of_the_file() -> None:
+    text = Text("output.log", iter(tool_outputs.number_lines("8 0.5\n64 0.7\n")), "latency")
+    (table,) = mpbench.read(text)
+    assert (table.operation, len(table.rows)) == (mpbench.LATENCY, 2)

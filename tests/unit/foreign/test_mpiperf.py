@@ -10,6 +10,7 @@ import pytest
 from fakes import tool_outputs
 from hypothesis import given
 
+from rankbench.foreign.running import RunRequest
 from rankbench.foreign.tools import mpiperf
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def test_values_are_those_of_the_file(
 ) -> None:
     tables = tool_outputs.read_sample(mpiperf, FOLDER / name)
     table = next(table for table in tables if table.options.get("compute", "") == compute)
-    (row,) = [row for row in table.rows if row.size_bytes == size]
+    row = next(row for row in table.rows if row.size_bytes == size)
     assert row.numbers[table.columns.index(column)] == value
     assert (table.operation.name, table.ranks, table.scale, table.version) == (operation, 2, 1e3, "0.0.3")
 
@@ -104,10 +105,9 @@ def test_overlap_has_a_table_for_each_computation() -> None:
             assert compute == pytest.approx(pure * float(table.options["compute"]), abs=0.02)
 
 
-def test_a_benchmark_without_sizes_has_a_table_for_each_count() -> None:
-    tables = tool_outputs.read_sample(mpiperf, FOLDER / "WaitPatternUp.txt")
-    assert [len(table.rows) for table in tables] == [1] * 8
-    assert {row.size_bytes for table in tables for row in table.rows} == {0}
+def test_rows_of_a_benchmark_without_sizes_are_samples_of_one_run() -> None:
+    (table,) = tool_outputs.read_sample(mpiperf, FOLDER / "WaitPatternUp.txt")
+    assert ([row.size_bytes for row in table.rows], table.repeated) == ([0] * 8, True)
 
 
 def test_untrimmed_values_are_another_benchmark() -> None:
@@ -252,3 +252,33 @@ def test_mpiperf_is_recognised_by_its_head(text: str, whether: bool) -> None:
 def test_damaged_texts_are_read_or_refused(text: str) -> None:
     mpiperf.recognises(tool_outputs.number_lines(text))
     tool_outputs.assert_read_or_refused(mpiperf, text)
+
+
+# --- running ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "arguments"),
+    [
+        ("bcast", [0, 8, 64], ["-x", "8", "-X", "64", "-S", "2", "Bcast"]),
+        ("allreduce", [4, 8, 64], ["-x", "1", "-X", "8", "-S", "2", "Allreduce"]),
+        ("allreduce", [4], ["-x", "1", "-X", "1", "-S", "2", "Allreduce"]),
+        ("ibcast", [8], ["-b", "-x", "8", "-X", "8", "-S", "2", "Ibcast"]),
+        ("barrier", [0], ["-x", "1", "-X", "1", "-S", "2", "Barrier"]),
+    ],
+)
+def test_arguments_are_runs_counts_and_the_benchmark(
+    tmp_path: Path, name: str, sizes: list[int], arguments: list[str]
+) -> None:
+    """A count of 0 would never end; with these arguments MPIPerf 0.0.3 measured these sizes."""
+    operation = next(operation for operation in mpiperf.RUNNABLE if operation.name == f"mpiperf-{name}")
+    planned = tool_outputs.make_plan(operation.name)
+    request = RunRequest(operation, sizes, 2, planned, tmp_path)
+    assert mpiperf.arguments(request) == ["-E", "50", "-R", "167", *arguments]
+    described = mpiperf.apply_plan(operation, planned, [])
+    assert described.foreign
+    assert "ends after 50 valid runs, or 167 in all." in described.foreign.meaning.text
+
+
+def test_benchmarks_with_several_computations_in_a_run_cannot_be_run() -> None:
+    assert not any("overlap" in operation.name for operation in mpiperf.RUNNABLE)

@@ -53,7 +53,7 @@ def test_every_row_of_a_sample_is_read(path: Path) -> None:
     assert len(table.rows) == max(len(printed_rows), 1)
     assert {len(row.numbers) for row in table.rows} == {len(table.columns)}
     assert not table.noise
-    assert not table.raw
+    assert not table.repeated
     assert table.version in {"", path.relative_to(SAMPLES).parts[0].removeprefix("osu-")}
     assert table.version or path.name == "osu_init.txt"
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from fakes import tool_outputs
 from hypothesis import given
 
+from rankbench.foreign.running import RunRequest
 from rankbench.foreign.tools import skampi
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rankbench.foreign import Table
 
 FOLDER = tool_outputs.SAMPLES / "skampi"
@@ -45,10 +45,18 @@ def _find_tables(tables: list[Table], measurement: str) -> list[Table]:
 def test_values_are_those_of_the_file(
     name: str, measurement: str, benchmark: str, ranks: int, size: int, column: str, value: float
 ) -> None:
-    table = _find_tables(tool_outputs.read_sample(skampi, FOLDER / name), measurement)[0]
+    text = (FOLDER / name).read_text()
+    lines = range(text.index(f'begin result "{measurement}"'), text.index(f'end result "{measurement}"'))
+    first, last = (text.count("\n", 0, place) + 1 for place in (lines.start, lines.stop))
+    rows = [
+        (table, row)
+        for table in tool_outputs.read_sample(skampi, FOLDER / name)
+        for row in table.rows
+        if first < row.line < last and row.size_bytes == size
+    ]
+    table, row = rows[0]
     assert table.operation.foreign
     assert (table.operation.foreign.benchmark, table.ranks, table.scale) == (benchmark, ranks, 1e3)
-    (row,) = [row for row in table.rows if row.size_bytes == size]
     assert row.numbers[table.columns.index(column)] == value
     assert table.roles == {"value": 0, "error": 1, "repetitions": 2}
 
@@ -129,11 +137,26 @@ def test_results_of_an_older_version_without_loops_are_read() -> None:
     assert table.operation.foreign.meaning.start == "not reported"
 
 
-def test_a_repeated_measurement_of_a_size_is_another_table() -> None:
+def test_results_of_one_call_in_a_run_are_its_samples_and_those_of_the_next_run_are_not() -> None:
+    over_sizes = '# begin result "MPI_Bcast-length"\ncount= 1 4 1.5 0.1 16\n# end result "MPI_Bcast-length"\n'
+    over_ranks = (
+        '# begin result "MPI_Bcast-procs-short"\nprocs= 2 4 2.5 0.1 16 2.4 2.5\nprocs= 3 4 3.5 0.1 16 3.4 3.5 3.3\n'
+        '# end result "MPI_Bcast-procs-short"\n'
+    )
+    sized = over_sizes.replace("0.1 16", "0.1 16 1.4 1.5")
+    tables = tool_outputs.read_tables(skampi, (HEAD + over_ranks + sized) * 2)
+    assert [(table.ranks, table.repeated, [row.numbers[0] for row in table.rows]) for table in tables] == [
+        (2, True, [2.5, 1.5]),
+        (3, False, [3.5]),
+    ] * 2
+
+
+def test_rows_of_a_size_are_samples() -> None:
     result = (
         '# begin result "MPI_Scan-length"\ncount= 1 4 1.5 0.1 16\ncount= 1 4 2.5 0.1 16\n# end result "MPI_Scan-length"'
     )
-    assert [table.rows[0].numbers[0] for table in tool_outputs.read_tables(skampi, result)] == [1.5, 2.5]
+    (table,) = tool_outputs.read_tables(skampi, result)
+    assert ([row.numbers[0] for row in table.rows], table.repeated) == ([1.5, 2.5], True)
 
 
 def test_unrecognised_lines_are_kept() -> None:
@@ -197,3 +220,54 @@ def test_skampi_is_recognised_by_its_head(text: str, whether: bool) -> None:
 def test_damaged_texts_are_read_or_refused(text: str) -> None:
     skampi.recognises(tool_outputs.number_lines(text))
     tool_outputs.assert_read_or_refused(skampi, text)
+
+
+# --- running ----------------------------------------------------------------------------------------------------------
+
+SCRIPT = """\
+set_min_repetitions(8)
+set_max_repetitions(50)
+set_max_relative_standard_error(0.03)
+set_skampi_buffer(1048832)
+datatype = MPI_INT
+comm_all = comm(get_np())
+begin measurement "MPI_Bcast"
+   measure comm_all : Bcast(2, datatype, 0)
+end measurement
+begin measurement "MPI_Bcast"
+   measure comm_all : Bcast(16, datatype, 0)
+end measurement
+"""
+
+
+def test_the_program_of_a_run_measures_each_size(tmp_path: Path) -> None:
+    """SKaMPI 6 measured 8 and 64 bytes with this program."""
+    operation = skampi.KNOWN["MPI_Bcast"]
+    planned = tool_outputs.make_plan(operation.name)
+    arguments = skampi.arguments(RunRequest(operation, [0, 8, 9, 64], 2, planned, tmp_path))
+    assert arguments == ["-i", str(tmp_path / "measure.ski")]
+    assert Path(arguments[1]).read_text() == SCRIPT
+    described = skampi.apply_plan(operation, planned, [])
+    assert described.foreign
+    assert "(8 to 50 in programs of rankbench, which use MPI_INT and MPI_SUM)" in described.foreign.meaning.text
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("MPI_Barrier", "Barrier()"),
+        ("MPI_Alltoall", "Alltoall(2, datatype, 2, datatype)"),
+        ("MPI_Gather", "Gather(2, datatype, 2, datatype, 0)"),
+        ("MPI_Reduce", "Reduce(2, datatype, MPI_SUM, 0)"),
+        ("MPI_Scan", "Scan(2, datatype, MPI_SUM)"),
+        ("Pingpong_Send_Recv_AnyTag", "Pingpong_Send_Recv_AT(2, datatype, 0, 1)"),
+        ("Pingpong_Sendrecv", "Pingpong_Sendrecv(2, datatype, 0, 2, datatype, 0, 1)"),
+        ("Pingpong_Sendrecv_replace", "Pingpong_Sendrecv_replace(2, datatype, 0, 0, 1)"),
+    ],
+)
+def test_measurements_have_the_arguments_of_skampi_s_own_programs(tmp_path: Path, name: str, call: str) -> None:
+    operation = skampi.KNOWN[name]
+    sizes = [8] if operation.sized else [0]
+    skampi.arguments(RunRequest(operation, sizes, 2, tool_outputs.make_plan(operation.name), tmp_path))
+    lines = (tmp_path / "measure.ski").read_text().splitlines()
+    assert lines[-3:] == [f'begin measurement "{name}"', f"   measure comm_all : {call}", "end measurement"]

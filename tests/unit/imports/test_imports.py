@@ -548,12 +548,12 @@ RECORDED = {
     "osu-5.3": 700,
     "osu-7.4": 1400,
     "imb": 2100,
-    "mpbench": 400,
-    "mpiperf": 1300,
+    "mpbench": 380,
+    "mpiperf": 1280,
     "reprompi": 600,
     "skampi": 1200,
 }
-"""Least number of rows, by tool."""
+"""Least number of cases, by tool."""
 
 
 @pytest.mark.parametrize("tool", RECORDED)

@@ -9,21 +9,24 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rankbench.foreign import Row, Table, make_benchmark
 from rankbench.foreign.fields import Drafts, Place, begins_a_row
+from rankbench.foreign.running import find_option, set_repetitions
 from rankbench.model import Meaning, RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankbench.foreign import Line, Text
-    from rankbench.model import Form, Operation
+    from rankbench.foreign.running import RunRequest
+    from rankbench.model import Form, Operation, Plan
 
 NAME = "mpbench"
 TITLE = "MPBench"
 PRECEDENCE = 9
 """Tried last: any two columns look like it."""
 KIB = 1024.0
+REPETITIONS = "Repetitions (option -i, default 1)"
 LOOP = (
-    "Repetitions (option -i, default 1) run in one timed loop; the clock is gettimeofday, in whole microseconds. One "
+    f"{REPETITIONS} run in one timed loop; the clock is gettimeofday, in whole microseconds. One "
     "untimed call of the largest size comes first; before each size the cache is overwritten and MPI_Barrier called. A "
     "size can come several times (-e, or sizes between powers of 2 that are rounded to multiples of 4 bytes). The "
     "output has neither the number of repetitions nor that of ranks."
@@ -67,7 +70,10 @@ def _make_pair(
 def _make_collective(name: str, call: str, bytes_: str, same: str) -> Operation:
     text = f"KiB (1024 bytes) per second on rank 0: {bytes_}, divided by the time of {call} in a loop on rank 0."
     help_ = f"bytes per second that are passed to {call}"
-    return make_benchmark(NAME, name, name, help_, _make_meaning(text), counterpart=same, metric="bandwidth")
+    datatype = "int" if "reduce" in name else "byte"
+    return make_benchmark(
+        NAME, name, name, help_, _make_meaning(text), counterpart=same, metric="bandwidth", datatype=datatype
+    )
 
 
 LATENCY = _make_pair(
@@ -161,8 +167,8 @@ def _is_size(field: str) -> bool:
 
 
 def read(text: Text) -> Iterator[Table]:
-    """Yield the table, or several if sizes are repeated."""
-    kind = KINDS[find_kind(text.file)]
+    """Yield the table. Raises RankbenchError if neither the text nor its file's name names the benchmark."""
+    kind = KINDS[text.benchmark or find_kind(text.file)]
     drafts = Drafts()
     first = 0
     for line in text.lines:
@@ -205,3 +211,39 @@ def _make_table(kind: Kind, line: int) -> Table:
         rows=[],
         line=line,
     )
+
+
+# --- running ----------------------------------------------------------------------------------------------------------
+
+FLAGS = {
+    "latency": "-l",
+    "roundtrip": "-r",
+    "bandwidth": "-b",
+    "bibandwidth": "-d",
+    "broadcast": "-c",
+    "reduce": "-y",
+    "allreduce": "-z",
+    "alltoall": "-a",
+}
+"""The option of each benchmark."""
+
+
+def program(_operation: Operation) -> str:
+    """Return the name of the program, which has all benchmarks."""
+    return "mpi_bench"
+
+
+def apply_plan(operation: Operation, plan: Plan, user_arguments: Sequence[str]) -> Operation:
+    """Return a benchmark with the repetitions of a plan or of the user's arguments."""
+    times = find_option(user_arguments, ("-i",)) or str(plan.sampling.good)
+    return set_repetitions(operation, {REPETITIONS: "{} repetitions"}, times)
+
+
+def arguments(request: RunRequest) -> list[str]:
+    """Return the arguments of the program: repetitions, the sizes, and the logarithm of the size of its buffers."""
+    assert request.operation.foreign
+    sizes = [size for size in request.sizes if size] or [4]  # A size of 0 ends its list.
+    texts = ",".join(f"{size}b" for size in sizes)
+    logarithm = str((max(sizes) - 1).bit_length())
+    flag = FLAGS[request.operation.foreign.benchmark]
+    return [flag, "-i", str(request.plan.sampling.good), "-e", "1", "-m", logarithm, "-M", texts]

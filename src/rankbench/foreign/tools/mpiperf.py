@@ -14,13 +14,15 @@ from msgspec.structs import replace
 
 from rankbench.foreign import Row, Table, make_benchmark
 from rankbench.foreign.fields import NONE, Drafts, Place, begins_a_row, make_unknown, make_variant
+from rankbench.foreign.running import find_option, set_repetitions
 from rankbench.model import Meaning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankbench.foreign import Line, Role, Text
-    from rankbench.model import Operation
+    from rankbench.foreign.running import RunRequest
+    from rankbench.model import Operation, Plan
 
 NAME = "mpiperf"
 TITLE = "MPIPerf"
@@ -59,11 +61,11 @@ SCALES = {"microseconds": 1e3, "seconds": 1e9}
 SECONDS_DECIMALS = 6
 DEFAULT_STEPS = 10
 
+ENDS = "The measurement ends after 30 valid runs (an option; at most 100)."
 SLOTS = (
     "All processes start each run at an agreed time on synchronised clocks; runs in which one started late or exceeded "
-    "its time slot are not valid. A warm-up stage comes first. The measurement ends after 30 valid runs (an option; at "
-    "most 100). Count is of elements: bytes, or MPI_DOUBLE for reductions (MPI_SUM). The data "
-    "are not checked."
+    f"its time slot are not valid. A warm-up stage comes first. {ENDS} Count is of elements: bytes, or MPI_DOUBLE for "
+    "reductions (MPI_SUM). The data are not checked."
 )
 TRIMMED = Meaning(
     over_calls="trimmed mean",
@@ -144,7 +146,16 @@ def _make_operation(spelling: str, name: str, help_: str, meaning: Meaning, coun
             meaning, text=f"Count is of the whole vector, of which each process gets a part. {meaning.text}"
         )
     same = "" if spelling in WHOLE_VECTOR else counterpart or name
-    return make_benchmark(NAME, name, spelling, help_, meaning, counterpart=same, sized=spelling not in UNSIZED)
+    return make_benchmark(
+        NAME,
+        name,
+        spelling,
+        help_,
+        meaning,
+        counterpart=same,
+        sized=spelling not in UNSIZED,
+        datatype="double" if spelling in REDUCTIONS else "byte",
+    )
 
 
 def _make_pair(spelling: str, help_: str, counterpart: str) -> Operation:
@@ -353,3 +364,40 @@ def _find_scale(run: Run, field: str) -> float:
     unit_ns = SCALES.get(run.settings.get("Time scale", ""))
     decimals = len(field.partition(".")[2])
     return unit_ns or SCALES["seconds" if decimals == SECONDS_DECIMALS else "microseconds"]
+
+
+# --- running ----------------------------------------------------------------------------------------------------------
+
+RUNNABLE = [*CALLS.values(), *WITH_WAIT.values(), *OTHERS.values()]
+"""Benchmarks that a plan can run. Those with a computation print a table for each of its lengths."""
+TRIES = 10 / 3
+"""Most runs for each valid one that is wanted, as by default."""
+LEAST_TRIES = 100
+
+
+def program(_operation: Operation) -> str:
+    """Return the name of the program, which has all benchmarks."""
+    return "mpiperf"
+
+
+def apply_plan(operation: Operation, plan: Plan, user_arguments: Sequence[str]) -> Operation:
+    """Return a benchmark with the number of runs of a plan or of the user's arguments."""
+    valid = find_option(user_arguments, ("-E",)) or str(plan.sampling.good)
+    most = find_option(user_arguments, ("-R",)) or str(_count_tries(plan))
+    return set_repetitions(operation, {ENDS: f"The measurement ends after {{}} valid runs, or {most} in all."}, valid)
+
+
+def _count_tries(plan: Plan) -> int:
+    return max(LEAST_TRIES, round(TRIES * plan.sampling.good))
+
+
+def arguments(request: RunRequest) -> list[str]:
+    """Return the arguments of the program: valid runs and most runs, counts in factors of two, and the benchmark."""
+    assert request.operation.foreign
+    spelling = request.operation.foreign.benchmark
+    words = ["-E", str(request.plan.sampling.good), "-R", str(_count_tries(request.plan))]
+    words += ["-b"] if spelling in WITH_WAIT else []
+    unit = DOUBLE_BYTES if spelling in REDUCTIONS else 1
+    # A count of 0 would be multiplied for ever.
+    counts = [size // unit for size in request.sizes if size >= unit and size % unit == 0] or [1]
+    return [*words, "-x", str(min(counts)), "-X", str(max(counts)), "-S", "2", spelling]

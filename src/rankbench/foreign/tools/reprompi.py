@@ -387,7 +387,7 @@ def _make_table(run: Run, fields: Fields) -> Table:
         roles={"value": run.value_columns.index(time), **roles},
         scale=SECOND_NS,
         rows=[],
-        raw=not statistic,
+        repeated=not statistic,
         line=run.line,
         version="" if version == "unknown" else version,
         facts=run.facts,

@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
+from rankbench.files import write
 from rankbench.foreign import Row, Table, make_benchmark
 from rankbench.foreign.fields import NONE, Drafts, Place, begins_a_row, make_slug, make_unknown
+from rankbench.foreign.running import set_repetitions
 from rankbench.model import Meaning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankbench.foreign import Line, Role, Text
-    from rankbench.model import Operation
+    from rankbench.foreign.running import RunRequest
+    from rankbench.model import Operation, Plan
 
 NAME = "skampi"
 TITLE = "SKaMPI"
@@ -39,12 +42,13 @@ QUANTILES = 16
 """With more processes than this, as many quantiles are printed instead of the time of each process."""
 MICROSECOND_NS = 1e3
 
+REPETITIONS = "8 to 16 or 32 with the programs that come with SKaMPI"
 STATISTICS = (
     "Microseconds (unless the program called set_unit). Mean and standard error are over the valid repetitions without "
     "the fastest and the slowest quarter. The printed number of repetitions includes these quarters; repetitions end "
-    "when the standard error is small enough (8 to 16 or 32 with the programs that come with SKaMPI, which use MPI_INT "
-    "and MPI_SUM). A column for each process is the mean of its times in the same repetitions; with more than 16 "
-    "processes they are 16 quantiles. The data are not checked."
+    f"when the standard error is small enough ({REPETITIONS}, which use MPI_INT and MPI_SUM). A column for each "
+    "process is the mean of its times in the same repetitions; with more than 16 processes they are 16 quantiles. The "
+    "data are not checked."
 )
 COLLECTIVE = Meaning(
     over_calls="trimmed mean",
@@ -94,7 +98,9 @@ def _make_collective(
 ) -> Operation:
     meaning = replace(COLLECTIVE, text=f"{note} {COLLECTIVE.text}".strip())
     name = make_slug(spelling.removeprefix("MPI_"))
-    return make_benchmark(NAME, name, spelling, help_, meaning, counterpart=counterpart, sized=sized)
+    reduces = "educe" in spelling or spelling == "MPI_Scan"
+    datatype = "int" if reduces else "byte"
+    return make_benchmark(NAME, name, spelling, help_, meaning, counterpart=counterpart, sized=sized, datatype=datatype)
 
 
 def _make_pair(spelling: str, help_: str, meaning: Meaning, counterpart: str = "") -> Operation:
@@ -198,7 +204,10 @@ def recognises(head: Sequence[Line]) -> bool:
 
 
 def read(text: Text) -> Iterator[Table]:
-    """Yield a table for each result, number of processes and value of other loop variables."""
+    """Yield a table for each measurement, number of processes and value of other loop variables.
+
+    Programs measure a call in several results, over sizes and over processes: those of one run are samples of it.
+    """
     version = ""
     facts: dict[str, str] = {}
     result: Result | None = None
@@ -209,8 +218,8 @@ def read(text: Text) -> Iterator[Table]:
             result = Result(begin["name"], line.number, version, {**facts, "measurement": begin["name"]})
         elif END.fullmatch(line.text):
             result = None
-            yield from drafts.finish()
         elif match := VERSION.fullmatch(line.text):
+            yield from drafts.finish()
             version, facts = match["version"], {}
         elif match := START_DATE.fullmatch(line.text):
             facts["started"] = match["started"]
@@ -219,6 +228,7 @@ def read(text: Text) -> Iterator[Table]:
         elif not line.text.lstrip().startswith("#"):
             drafts.keep_unrecognised(line)
     _refuse_open(text.file, result)
+    yield from drafts.finish()
 
 
 def _refuse_open(file: str, result: Result | None) -> None:
@@ -267,14 +277,19 @@ def _add_row(drafts: Drafts, result: Result, fields: Fields, line: int) -> None:
     times = len(fields.numbers) - len(COLUMNS)
     counts = [int(fields.variables[name]) for name in sorted(PROCESSES & fields.variables.keys())]
     ranks = counts[0] if counts else times if times < QUANTILES else 0
-    make = partial(_make_table, result, ranks, options, times)
-    drafts.add((ranks, times, *options.items()), make, Row(line, fields.size_bytes, fields.numbers))
+    operation = _find_operation(result.name)
+    make = partial(_make_table, operation, result, ranks, options, times)
+    key = (operation.name, ranks, times, *options.items())
+    drafts.add(key, make, Row(line, fields.size_bytes, fields.numbers))
 
 
-def _make_table(result: Result, ranks: int, options: dict[str, str], times: int) -> Table:
-    operation = KNOWN.get(result.name) or KNOWN.get(SERIES.sub("", result.name))
-    if operation is None:
-        operation = make_unknown(NAME, SERIES.sub("", result.name), NOT_KNOWN)
+def _find_operation(name: str) -> Operation:
+    """Return the measurement of a result."""
+    measured = SERIES.sub("", name)
+    return KNOWN.get(name) or KNOWN.get(measured) or make_unknown(NAME, measured, NOT_KNOWN)
+
+
+def _make_table(operation: Operation, result: Result, ranks: int, options: dict[str, str], times: int) -> Table:
     return Table(
         operation=operation,
         form="blocking",
@@ -289,3 +304,94 @@ def _make_table(result: Result, ranks: int, options: dict[str, str], times: int)
         version=result.version,
         facts=result.facts,
     )
+
+
+# --- running ----------------------------------------------------------------------------------------------------------
+
+SCRIPT = "measure.ski"
+"""SKaMPI's program, in the folder of a launch, which all nodes see."""
+INT_BYTES = 4
+LEAST_REPETITIONS = 8
+SPARE_BYTES = 1 << 20
+BLOCKS = "({0}, datatype, {0}, datatype)"
+ROOTED_BLOCKS = "({0}, datatype, {0}, datatype, 0)"
+REDUCED = "({0}, datatype, MPI_SUM, 0)"
+REDUCED_BY_ALL = "({0}, datatype, MPI_SUM)"
+PAIR = "({0}, datatype, 0, 1)"
+PAIR_RANKS = 2
+ARGUMENTS = {
+    **dict.fromkeys(("MPI_Bcast", "Bcast_using_Send_Recv"), "({0}, datatype, 0)"),
+    **dict.fromkeys(("MPI_Barrier", "MPI_Comm_split", "MPI_Comm_dup"), "()"),
+    **dict.fromkeys(
+        ("MPI_Reduce", "Allreduce_using_Reduce_Bcast", "MPI_Reduce_scatter", "Reduce_Scatterv"),
+        REDUCED,
+    ),
+    **dict.fromkeys(("MPI_Allreduce", "MPI_Scan"), REDUCED_BY_ALL),
+    **dict.fromkeys(
+        (
+            *("MPI_Alltoall", "Alltoall_using_Isend_Irecv", "MPI_Alltoallv", "Alltoallv_using_Isend_Irecv"),
+            *("MPI_Allgather", "MPI_Allgatherv"),
+        ),
+        BLOCKS,
+    ),
+    **dict.fromkeys(
+        (
+            *("MPI_Gather", "Gather_using_Send_Recv", "Gather_using_Isend_Irecv_Waitall"),
+            *("MPI_Gatherv", "MPI_Scatter", "MPI_Scatterv"),
+        ),
+        ROOTED_BLOCKS,
+    ),
+    **{name: PAIR for name in KNOWN if name.startswith("Pingpong_") and KNOWN[name].ranks_exactly == PAIR_RANKS},
+    "Pingpong_Sendrecv": "({0}, datatype, 0, {0}, datatype, 0, 1)",
+    "Pingpong_Sendrecv_replace": "({0}, datatype, 0, 0, 1)",
+}
+"""Arguments of measurements in SKaMPI's language for a count of MPI_INT, as in the programs that come with it."""
+SPELLINGS = {"Pingpong_Send_Recv_AnyTag": "Pingpong_Send_Recv_AT"}
+"""Functions of SKaMPI with another name than their result."""
+RUNNABLE = [operation for name, operation in KNOWN.items() if name in ARGUMENTS]
+"""Benchmarks that a plan can run."""
+
+
+def program(_operation: Operation) -> str:
+    """Return the name of the program, which has all measurements."""
+    return "skampi"
+
+
+def apply_plan(operation: Operation, plan: Plan, _user_arguments: Sequence[str]) -> Operation:
+    """Return a measurement with the number of repetitions of a plan."""
+    most = str(_count_repetitions(plan))
+    return set_repetitions(operation, {REPETITIONS: f"{LEAST_REPETITIONS} to {{}} in programs of rankbench"}, most)
+
+
+def _count_repetitions(plan: Plan) -> int:
+    return max(LEAST_REPETITIONS, plan.sampling.good)
+
+
+def arguments(request: RunRequest) -> list[str]:
+    """Return the arguments of SKaMPI: the program that measures each size, which is written into the folder."""
+    path = request.folder / SCRIPT
+    write(path, _write_script(request))
+    return ["-i", str(path)]
+
+
+def _write_script(request: RunRequest) -> str:
+    assert request.operation.foreign
+    name = request.operation.foreign.benchmark
+    function = SPELLINGS.get(name, name.removeprefix("MPI_"))
+    counts = [size // INT_BYTES for size in request.sizes if size and size % INT_BYTES == 0] or [1]
+    buffer_bytes = 2 * request.ranks * INT_BYTES * max(counts) + SPARE_BYTES
+    lines = [
+        f"set_min_repetitions({LEAST_REPETITIONS})",
+        f"set_max_repetitions({_count_repetitions(request.plan)})",
+        "set_max_relative_standard_error(0.03)",
+        f"set_skampi_buffer({buffer_bytes})",
+        "datatype = MPI_INT",
+        "comm_all = comm(get_np())",
+    ]
+    for count in counts if request.operation.sized else [0]:
+        lines += [
+            f'begin measurement "{name}"',
+            f"   measure comm_all : {function}{ARGUMENTS[name].format(count)}",
+            "end measurement",
+        ]
+    return "\n".join([*lines, ""])
