@@ -1,6 +1,7 @@
 """A stand-in for an OSU benchmark: a real program, linked to a stand-in library, that prints latencies of its sizes.
 
-The file `bench` in the prefix of the loaded library sets the latencies, and where the program crashes or hangs.
+It has the lines of the help of OSU 5.7 about the options that it knows. The file `bench` in the prefix of the loaded
+library sets the latencies, and where the program crashes or hangs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ PROGRAM = """\
 #include <stdio.h>
 #include <unistd.h>
 
+__attribute__((used)) static const char help[] =
+    "  -m, --message-size          [MIN:]MAX  set the minimum and/or the maximum message size to MIN and/or MAX\\n"
+    "  -i, --iterations ITER       number of iterations for timing (default 10000)\\n";
+
 int main(int argc, char **argv) {
     char script[4096];
     MPI_Init(&argc, &argv);
@@ -28,8 +33,9 @@ int main(int argc, char **argv) {
 SCRIPT = """\
 #!/bin/sh
 prefix=${{LD_LIBRARY_PATH:-{own}/lib}}
-time=1.00 crash= hang= code=0
+time=1.00 crash= hang= code=0 refuse=
 . "${{prefix%%/lib*}}/bench"
+[ -z "$refuse" ] || {{ echo "$refuse" >&2; exit 1; }}
 while [ "$1" != -m ]; do shift; done
 size=${{2%:*}}
 printf '{head}'
@@ -61,8 +67,8 @@ def link(prefix: Path, **settings: object) -> None:
 
 
 def behave(prefix: Path, **settings: object) -> None:
-    """Set the benchmark's behaviour: `time` in µs, sizes to `crash` or `hang` at, exit `code`."""
-    (prefix / "bench").write_text("".join(f"{name}={value}\n" for name, value in settings.items()), "utf-8")
+    """Set its behaviour: `time` in µs, sizes to `crash` or `hang` at, exit `code`, a line to `refuse` with."""
+    (prefix / "bench").write_text("".join(f"{name}='{value}'\n" for name, value in settings.items()), "utf-8")
 
 
 def make_program(folder: Path, prefix: Path, name: str = "osu_latency") -> Path:

@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The lines of OSU 7.0's help about its options. */
+__attribute__((used)) static const char help[] =
+    "  -m, --message-size          [MIN:]MAX  set the minimum and/or the maximum message size to MIN and/or MAX\n"
+    "  -i, --iterations ITER       set iterations per message size to ITER (default 1000 for small\n";
+
 static double mean_us(float *send, float *receive, int count, int calls) {
     double spent = 0;
     for (int call = 0; call < calls; call++) {
@@ -29,7 +34,7 @@ int main(int argc, char **argv) {
     }
     float *send = calloc(1, most), *receive = calloc(1, most);
     if (rank == 0)
-        printf("\n# OSU MPI Allreduce Latency Test v7.4\n# Size       Avg Latency(us)\n");
+        printf("\n# OSU MPI Allreduce Latency Test v7.0\n# Size       Avg Latency(us)\n");
     for (long size = least; size <= most; size *= 2) {
         double local = mean_us(send, receive, (int)(size / sizeof(float)), calls), all = 0;
         MPI_Reduce(&local, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);

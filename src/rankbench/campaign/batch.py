@@ -144,10 +144,10 @@ def list_launch_lines(prepared: PreparedCampaign) -> Iterator[script.Line]:
     placements = {placement.name: placement for placement in campaign.plan.placements}
     called = name_launch_functions(campaign)
     for (name, where, group), line in called.items():
-        placement = placement_of(Turn(1, name, where, group), placements[where])
+        cases = foreign_cases(campaign, where, group)
+        placement = placement_of(Turn(1, name, where, group), placements[where], cases)
         core = prepared.binaries[candidates[name].library]
         title = f"{name} on {where}: {placement.ranks} rank{'s' * (placement.ranks > 1)}" + f", {group}" * bool(group)
-        cases = foreign_cases(campaign, where, group)
         if not cases:
             started = make_command(
                 campaign, candidates[name], placement, [str(core), *launching.list_core_flags(group)]

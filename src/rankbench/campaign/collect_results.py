@@ -199,7 +199,7 @@ class Collector(NamedTuple):
             position=attempt.place.position,
             candidate=candidate,
             library=library_of(campaign, candidate),
-            placement=placement_of(turn, placement),
+            placement=placement_of(turn, placement, attempt.place.cases),
             plan=campaign.plan,
             binary=Path("rankbench-core"),
             cases=cases,

@@ -18,14 +18,16 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from rankbench import libraries, units
 from rankbench.campaign import exit_causes
 from rankbench.campaign.exit_causes import EMPTY, LaunchExit
-from rankbench.foreign import Text, lines, reading, tools
+from rankbench.foreign import Text, lines, reading, refusals, tools
 from rankbench.foreign.case_results import make_case_result
+from rankbench.foreign.running import RunRequest
 from rankbench.model import CaseResult, CaseStatus, LaunchStatus, RankbenchError, Stream, SuiteSpec
+from rankbench.plan.variants import abbreviate_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from rankbench.foreign import Line, Row, Table
     from rankbench.model import Case, Description, Library, Operation, Outcome, Plan
 
-RUNS = ("program", "arguments", "apply_plan", "list_type_arguments")
+RUNS = ("program", "arguments", "apply_plan")
 """Attributes of a tool that can be run."""
 PLACE = "suites"
 """Subfolder of RANKBENCH_HOME with builds of tarballs."""
@@ -54,6 +56,8 @@ class Program(NamedTuple):
     operation: Operation
     arguments: list[str]
     """Arguments from the plan."""
+    lacking: frozenset[str] = frozenset()
+    """Options that its build lacks, of those that rankbench would give it."""
 
 
 Programs = dict[tuple[str, str], Program]
@@ -76,12 +80,61 @@ def add_operations(description: Description, planned: Plan) -> Description:
             )
     arguments = {spec.name: spec.arguments for spec in planned.suites}
     rows = [
-        msgspec.structs.replace(tool.apply_plan(operation, planned, arguments.get(name, [])), kind=tool.NAME)
+        replace(tool.apply_plan(operation, planned, arguments.get(name, [])), kind=tool.NAME)
         for name, tool in find_tools().items()
         if name in tool_names
-        for operation in tool.OPERATIONS
+        for operation in getattr(tool, "RUNNABLE", tool.OPERATIONS)
     ]
-    return msgspec.structs.replace(description, operations=[*description.operations, *rows])
+    return replace(description, operations=[*description.operations, *rows]) if rows else description
+
+
+class Search(NamedTuple):
+    """Where programs of foreign tools are searched for."""
+
+    used: Sequence[Library]
+    """The libraries of the candidates."""
+    reach: Sequence[Library]
+    home: Path
+
+
+def drop_absent(
+    description: Description, planned: Plan, search: Search, *, building: bool
+) -> tuple[Description, list[str]]:
+    """Return a description without benchmarks that no library has a program for, and notes on them.
+
+    Only benchmarks that a plan names together, by their tool, are left out; those named one by one have a row with the
+    reason. Unless `building`, tarballs that are not built yet are taken to have all programs.
+    """
+    specs = {spec.name: spec for spec in planned.suites}
+    names = {text.partition(".")[0] for text in planned.operations}
+    notes, absent = [], set()
+    for suite in sorted(find_tools().keys() & names):
+        own = [operation for operation in description.operations if operation.foreign and operation.kind == suite]
+        by_program: defaultdict[str, list[str]] = defaultdict(list)
+        for operation in own:
+            by_program[units.module(tools, suite).program(operation)].append(operation.name)
+        found = [name for name in by_program if is_there(name, specs.get(suite), search, building=building)]
+        if not found:
+            continue  # The plan's location is wrong, and an error shows where was searched.
+        lacking = [name for program in by_program.keys() - found for name in by_program[program] if name not in names]
+        absent |= set(lacking)
+        if left_out := [operation.name for operation in own if operation.name in lacking]:
+            notes.append(f"{abbreviate_names(left_out)}: no candidate has the program; left out")
+    kept = [operation for operation in description.operations if operation.name not in absent]
+    return replace(description, operations=kept), notes
+
+
+def is_there(program: str, spec: SuiteSpec | None, search: Search, *, building: bool) -> bool:
+    """Return whether a library has a program, or may have it because its programs cannot be searched yet."""
+    if spec and spec.source and not building:
+        return True
+    for library in search.used:
+        try:
+            if search_program(program, spec, library, search.reach, search.home).path:
+                return True
+        except RankbenchError:
+            return True
+    return False
 
 
 def spec(name: str, key: str, where: str) -> SuiteSpec:
@@ -127,8 +180,8 @@ def find_program(
             '"TARBALL" or module = "NAME"'
         )
     environment = libraries.make_environment(library, path, besides)
-    extra = spec.arguments if spec else []
-    return Program(path.absolute(), environment, operation, [*tool.list_type_arguments(operation, path), *extra])
+    lacking = tool.find_lacking(operation, path) if hasattr(tool, "find_lacking") else frozenset()
+    return Program(path.absolute(), environment, operation, spec.arguments if spec else [], lacking)
 
 
 class ProgramSearch(NamedTuple):
@@ -239,21 +292,32 @@ def command(request: LaunchRequest, benchmark: Program, folder: Path) -> list[st
     assert benchmark.operation.foreign
     tool = units.module(tools, benchmark.operation.foreign.suite)
     sizes = sorted({case.size_bytes for case in request.cases})
-    arguments = tool.arguments(benchmark.operation, sizes, request.placement.ranks, request.plan, folder)
-    return [str(benchmark.path), *arguments, *benchmark.arguments]
+    ranks = request.placement.ranks
+    run = RunRequest(benchmark.operation, sizes, ranks, request.plan, folder, benchmark.lacking)
+    return [str(benchmark.path), *tool.arguments(run), *benchmark.arguments]
 
 
 def classify(request: LaunchRequest, operation: Operation, outcome: Outcome, output: Path, log: str) -> LaunchExit:
     """Return how a launch ended, with the results in its output; the first missing size is the one that failed."""
+    assert operation.foreign
     how = exit_causes.ending_text(outcome.exit_code, log, request.placement.ranks)
+    printed = read_printed(output, complete=not outcome.hung and not outcome.exit_code)
+    text = Text(str(output), printed, operation.foreign.benchmark)
     try:
-        text = Text(str(output), read_printed(output, complete=not outcome.hung and not outcome.exit_code))
-        tables = [table for table in reading.read_text(text) if is_of(table, operation)]
+        tables = [
+            table
+            for table in reading.read_run(units.module(tools, operation.foreign.suite), text)
+            if is_of(table, operation)
+        ]
         unreadable = ""
     except RankbenchError as error:
         tables, unreadable = [], str(error)
+    end: tuple[LaunchStatus, str]
     if outcome.hung:
         end = LaunchStatus.HUNG, f"no sign of life for {request.plan.launch_limit_s:g} s"
+    elif refusal := find_refusal(operation, outcome, tables, log):
+        results = [CaseResult(case=case, status=CaseStatus.REFUSED, reason=refusal) for case in request.cases]
+        return LaunchExit(LaunchStatus.OK, "", outcome, replace(EMPTY, results=results, complete=True))
     elif outcome.exit_code:
         end = LaunchStatus.CRASHED, how
     elif unreadable:
@@ -262,7 +326,16 @@ def classify(request: LaunchRequest, operation: Operation, outcome: Outcome, out
         return LaunchExit(LaunchStatus.REFUSED, wrong, outcome, EMPTY)
     else:
         end = LaunchStatus.OK, ""
-    return LaunchExit(*end, outcome, stream_of(request.cases, tables[:1], ended_well=end[0] == LaunchStatus.OK))
+    ended_well = end[0] == LaunchStatus.OK
+    return LaunchExit(*end, outcome, stream_of(operation, request.cases, tables[:1], ended_well=ended_well))
+
+
+def find_refusal(operation: Operation, outcome: Outcome, tables: Sequence[Table], log: str) -> str:
+    """Return the line with which a program refused to run; empty if it printed results, or was ended by a signal."""
+    assert operation.foreign
+    program = units.module(tools, operation.foreign.suite).program(operation)
+    ended_by_signal = exit_causes.signal_of(outcome.exit_code, log)
+    return "" if tables or ended_by_signal else refusals.find_refusal(log, program)
 
 
 def read_printed(output: Path, *, complete: bool) -> Iterator[Line]:
@@ -276,7 +349,8 @@ def read_printed(output: Path, *, complete: bool) -> Iterator[Line]:
 def check_world(request: LaunchRequest, operation: Operation, tables: Sequence[Table]) -> str:
     """Return why a program did not run as one world with the number of ranks requested."""
     ranks = request.placement.ranks
-    others = {table.ranks for table in tables} - {0, ranks, operation.ranks_exactly}
+    taking_part = ranks - ranks % 2 if operation.in_pairs else ranks
+    others = {table.ranks for table in tables} - {0, ranks, taking_part, operation.ranks_exactly}
     if len(tables) == 1 and not others:
         return ""
     what = f"measured {others.pop()} ranks" if others else f"printed {len(tables)} tables"
@@ -296,12 +370,12 @@ def is_of(table: Table, operation: Operation) -> bool:
     return table.operation.name == operation.name
 
 
-def stream_of(cases: list[Case], tables: Sequence[Table], *, ended_well: bool) -> Stream:
+def stream_of(operation: Operation, cases: list[Case], tables: Sequence[Table], *, ended_well: bool) -> Stream:
     """Return the results of a launch, and the case in which it failed. Programs measure sizes in rising order."""
     by_size: defaultdict[int, list[Row]] = defaultdict(list)
     for table in tables:
         for row in table.rows:
-            by_size[row.size_bytes].append(row)
+            by_size[row.size_bytes if operation.sized else 0].append(row)
     missing = sorted(
         (index for index, case in enumerate(cases) if case.size_bytes not in by_size),
         key=lambda index: cases[index].size_bytes,
@@ -324,6 +398,18 @@ def make_missing_row(case: Case, table: Table) -> CaseResult:
         status=CaseStatus.REFUSED,
         reason=f"the program does not measure this size; it measured {measured}{more} B",
     )
+
+
+def list_lacking_options(programs: Programs) -> Iterator[str]:
+    """Yield a note for each option that builds of programs lack, and for what they do without it."""
+    by_effect: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for program in programs.values():
+        assert program.operation.foreign
+        effects = getattr(units.module(tools, program.operation.foreign.suite), "WITHOUT", {})
+        for option in sorted(program.lacking & effects.keys()):
+            by_effect[option, effects[option]].append(program.operation.name)
+    for (option, effect), names in by_effect.items():
+        yield f"{abbreviate_names(list(dict.fromkeys(names)))}: the program has no option {option}; {effect}"
 
 
 def list_refusals(programs: Mapping[tuple[str, str], str]) -> list[str]:

@@ -291,7 +291,7 @@ class Loop:
             position=position,
             candidate=candidate,
             library=next(library for library in self.campaign.libraries if library.name == candidate.library),
-            placement=placement_of(turn, placement),
+            placement=placement_of(turn, placement, cases),
             plan=self.campaign.plan,
             binary=self.binaries[candidate.library],
             cases=cases,
@@ -433,9 +433,16 @@ def blocks_done(store: Store) -> int:
     return last - 1 if missing else last
 
 
-def placement_of(turn: Turn, placement: Placement) -> Placement:
-    """Return the placement of the turn's launches. Ranks with threads are unbound: the threads would share a core."""
-    return msgspec.structs.replace(placement, binding="none") if turn.group == THREADS else placement
+def placement_of(turn: Turn, placement: Placement, cases: Sequence[Case]) -> Placement:
+    """Return the placement of the turn's launches of these cases.
+
+    Ranks with threads are unbound: the threads would share a core. Foreign programs for an exact number of ranks run
+    on the first ranks.
+    """
+    if turn.group == THREADS:
+        return msgspec.structs.replace(placement, binding="none")
+    few = next((case.ranks for case in cases if case.suite and case.ranks < placement.ranks), 0)
+    return placement.take_first(few) if few else placement
 
 
 def make_untried(case: Case, status: CaseStatus, reason: str) -> CaseResult:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rankbench.build import Build
     from rankbench.campaign.foreign import Programs
     from rankbench.campaign.sharing import Uses
-    from rankbench.model import CandidateSpec, Library, Machine, Operation, Plan, Receipt, Rule
+    from rankbench.model import CandidateSpec, Description, Library, Machine, Operation, Plan, Receipt, Rule
     from rankbench.store import Store
 
 Show = Callable[[str], None]
@@ -102,7 +102,7 @@ def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -
     """Create a new campaign. If that fails, its folder is as before."""
     candidates, used = find_candidates(request)
     builds = build_cores(used.values(), request.home, show)
-    description = foreign.add_operations(build.describe(next(iter(builds.values()))), request.plan)
+    description, absent = describe_operations(request, build.describe(next(iter(builds.values()))), used, building=True)
     machine = UNKNOWN_MACHINE if request.scheduled else request.machine
     cases, notes = plan.expand_plan(request.plan, description, machine)
     refused, uses, usage = check_candidates(candidates, request, used, builds, show)
@@ -123,7 +123,10 @@ def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -
         cases=cases,
         operations=operations,
         starts=[start for start in description.starts if start.name in {case.start for case in cases}],
-        notes=[*notes, *list_refusals(refused), *foreign.list_refusals(without)],
+        notes=[
+            *(*notes, *absent, *list_refusals(refused)),
+            *(*foreign.list_refusals(without), *foreign.list_lacking_options(programs)),
+        ],
         usage=usage,
     )
     ignored = dict.fromkeys(f"{entry.candidate}: {clause}" for entry in usage for clause in entry.ignored)
@@ -170,6 +173,20 @@ def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> Prepar
         show(f"note: {line}; not launched now")
     changes.take_over(opened, request.plan, request.more)
     return PreparedCampaign(opened, binaries(builds), refused, *find_programs(request, record.operations, used), uses)
+
+
+def describe_operations(
+    request: CampaignRequest, core: Description, used: Mapping[str, Library], *, building: bool
+) -> tuple[Description, list[str]]:
+    """Return the operations of the core and of foreign tools, and notes on programs that are not there.
+
+    Unless `building`, no tarball is built.
+    """
+    description = foreign.add_operations(core, request.plan)
+    if description is core:
+        return core, []
+    search = foreign.Search(list(used.values()), find_libraries(request), request.home)
+    return foreign.drop_absent(description, request.plan, search, building=building)
 
 
 def find_programs(

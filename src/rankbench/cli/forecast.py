@@ -8,8 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench import build, plan, store
-from rankbench.campaign import foreign
-from rankbench.campaign.preparation import find_candidates
+from rankbench.campaign.preparation import describe_operations, find_candidates
 from rankbench.cli.display import console, spell_count, spread_lines
 from rankbench.cli.folders import is_campaign
 from rankbench.model import RankbenchError
@@ -28,14 +27,14 @@ MINUTE_S, HOUR_S = 60, 3600
 def show_forecast(request: CampaignRequest, command: str, *, verbose: bool = False) -> None:
     """Print what a campaign would measure, how long it takes, and its command; `verbose`: also the plan."""
     candidates, used = find_candidates(request)
-    description = foreign.add_operations(describe_core(used.values(), request), request.plan)
+    description, absent = describe_operations(request, describe_core(used.values(), request), used, building=False)
     cases, notes = plan.expand_plan(request.plan, description, request.machine)
     console.print(Text(f"{request.folder.name}: {request.plan.question}", "bold"), soft_wrap=True)
     table = Table.grid(padding=(0, 2, 0, 0))
     for name, text in list_rows(request, candidates, cases, description):
         table.add_row(name, Text(text))
     console.print(table)
-    for note in [*request.plan.notes, *notes]:
+    for note in [*request.plan.notes, *notes, *absent]:
         spread_lines(f"note: {note}")
     if verbose:
         console.print()

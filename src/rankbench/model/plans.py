@@ -40,6 +40,19 @@ class Placement(Record, frozen=True):
         """Return the number of ranks that share the cores of one machine."""
         return self.ranks if self.one_machine else self.ranks_per_node
 
+    def take_first(self, ranks: int) -> Placement:
+        """Return the placement of the first ranks, of the same name; `ranks` are on one node, or fill several."""
+        each = min(ranks, self.ranks_per_node)
+        nodes = ranks // each
+        return msgspec.structs.replace(
+            self,
+            nodes=nodes,
+            ranks_per_node=each,
+            cpus=self.cpus[:each],
+            ordinals=self.ordinals[:each],
+            hosts=self.hosts[:nodes],
+        )
+
 
 class CandidateSpec(Record, frozen=True):
     """A candidate of the plan. `library` is a name, a family, or `family==version`."""

@@ -8,6 +8,7 @@ from rankbench.model import FORMS, Case, RankbenchError
 from rankbench.plan import document, settings
 from rankbench.plan.options import PAIR, check_options, count_dimensions, list_usable_options
 from rankbench.plan.variants import (
+    PAIR_RANKS,
     CaseScope,
     abbreviate_names,
     count_exact_ranks,
@@ -16,6 +17,7 @@ from rankbench.plan.variants import (
     list_usable_memory,
     list_usable_sizes,
     list_usable_starts,
+    note_fewer_ranks,
     note_too_few_ranks,
 )
 from rankbench.quantities import format_size
@@ -53,6 +55,7 @@ def expand_plan(plan: Plan, description: Description, machine: Machine) -> tuple
         notes.update(
             dict.fromkeys(note_too_few_ranks(placement, [line.operation for line in lines if line not in enough]))
         )
+        notes.update(dict.fromkeys(note_fewer_ranks(placement, [line.operation for line in enough])))
         for line in enough:
             cases.update((case.key, case) for case in make_cases(line, machine))
     if not cases:
@@ -108,7 +111,10 @@ def make_cases(line: CaseScope, machine: Machine) -> Iterator[Case]:
 
 
 def make_foreign_cases(line: CaseScope) -> Iterator[Case]:
-    """Yield the cases of a foreign tool's benchmark. Only the size can be chosen."""
+    """Yield the cases of a foreign tool's benchmark. Only the size can be chosen.
+
+    A program for an exact number of processes refuses others, so it is launched with the first ranks of the placement.
+    """
     operation, placement = line.operation, line.placement
     assert operation.foreign
     texts = [f"start {start}" for start in line.plan.starts if start not in {"auto", operation.start}]
@@ -123,7 +129,7 @@ def make_foreign_cases(line: CaseScope) -> Iterator[Case]:
             size_bytes=size_bytes,
             datatype=operation.datatype,
             placement=placement.name,
-            ranks=placement.ranks,
+            ranks=count_exact_ranks(operation) or placement.ranks,
             start=operation.start,
             options={"quantity": "overlap"} if operation.foreign.overlap else {},
             suite=operation.foreign.suite,
@@ -186,7 +192,9 @@ def list_repetitions(
     """
     names = list(
         dict.fromkeys(
-            operation.name for operation in operations if operation.between_two and not names_ranks(plan, operation)
+            operation.name
+            for operation in operations
+            if count_exact_ranks(operation) == PAIR_RANKS and not names_ranks(plan, operation)
         )
     )
     kinds: dict[bool, list[Placement]] = {}
@@ -209,7 +217,9 @@ def list_repetitions(
 
 
 def names_ranks(plan: Plan, operation: Operation) -> bool:
-    """Return whether the plan names the two ranks of an operation."""
+    """Return whether the plan names the two ranks of an operation; a foreign program's are always the first two."""
+    if operation.foreign:
+        return False
     texts = {f"{operation.name}.{name}" for name in PAIR} | set(PAIR)
     return plan.every_pair or not texts.isdisjoint(plan.options)
 

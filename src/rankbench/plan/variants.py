@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 SINGLE_RANK_START = "none"
 """The start of operations that a single rank times."""
+PAIR_RANKS = 2
+"""Ranks of an operation between two."""
 MOST_NAMES = 4
 """Most names in a message; of the others only the number is shown."""
 
@@ -40,7 +42,7 @@ class CaseScope(NamedTuple):
 
 def count_exact_ranks(operation: Operation) -> int:
     """Return the number of ranks that take part, 0 for any."""
-    return 2 if operation.between_two else operation.ranks_exactly
+    return PAIR_RANKS if operation.between_two else operation.ranks_exactly
 
 
 def count_least_ranks(operation: Operation) -> int:
@@ -66,6 +68,19 @@ def note_too_few_ranks(placement: Placement, operations: Iterable[Operation]) ->
     elif least:
         ranks = "1 rank is" if placement.ranks == 1 else f"{placement.ranks} ranks are"
         yield f"{placement.name}: {ranks} too few for {abbreviate_names(list(least))}; left out there"
+
+
+def note_fewer_ranks(placement: Placement, operations: Iterable[Operation]) -> Iterator[str]:
+    """Yield a note for each number of ranks with which foreign programs run in a placement of more ranks."""
+    by_ranks: dict[int, dict[str, None]] = {}
+    for operation in operations:
+        if operation.foreign and 0 < operation.ranks_exactly < placement.ranks:
+            by_ranks.setdefault(operation.ranks_exactly, {})[operation.name] = None
+    for ranks, names in by_ranks.items():
+        yield (
+            f"{abbreviate_names(list(names))}: {'takes' if len(names) == 1 else 'take'} exactly {ranks} "
+            f"rank{'s' * (ranks > 1)}; launched with the first {ranks} of {placement.name}"
+        )
 
 
 def abbreviate_names(names: Sequence[str]) -> str:

@@ -31,7 +31,7 @@ A benchmark is named as its tool spells it, then as a plan and a campaign name i
 rankbench that measures the same. Even then the numbers can have different meanings. Comparisons state what differs, and
 what cannot be compared is not compared. [Coverage](coverage.md) lists both side by side.
 """
-RUN = "Its benchmarks can be operations of a plan: `rankbench run` and `rankbench reconcile` start its programs."
+RUN = "can be operations of a plan: `rankbench run` and `rankbench reconcile` start its programs."
 READ = "Its output is read; its programs are not started."
 TRIPS = {"half": "half a round trip", "round": "a whole round trip", "gap": "from one send to the next"}
 MEGABYTES = {10**6: "1 MB = 10^6 B", 1 << 20: "1 MB = 2^20 B"}
@@ -56,7 +56,16 @@ def section(tool: ModuleType) -> str:
         for meaning, members in by_meaning.items()
     ]
     heading, _, lines = make_table(tool.TITLE, ["benchmark", "in short", "its number"], rows).partition("\n\n")
-    return f"{heading}\n\n{count(tool.OPERATIONS)} {RUN if hasattr(tool, 'program') else READ}\n\n{lines}"
+    return f"{heading}\n\n{count(tool.OPERATIONS)} {describe_running(tool)}\n\n{lines}"
+
+
+def describe_running(tool: ModuleType) -> str:
+    """Return which of a tool's benchmarks a plan can run."""
+    if not hasattr(tool, "program"):
+        return READ
+    runnable = getattr(tool, "RUNNABLE", tool.OPERATIONS)
+    which = "Its benchmarks" if len(runnable) == len(tool.OPERATIONS) else f"{len(runnable)} of them"
+    return f"{which} {RUN}"
 
 
 def count(operations: Sequence[Operation]) -> str:

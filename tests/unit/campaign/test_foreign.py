@@ -19,6 +19,7 @@ from rankbench.campaign.foreign import Program
 from rankbench.campaign.history import Turn
 from rankbench.campaign.launching import LaunchRequest
 from rankbench.foreign import Line, Text
+from rankbench.foreign.running import RunRequest
 from rankbench.foreign.tools import imb, osu
 from rankbench.model import (
     Candidate,
@@ -85,7 +86,7 @@ def read_refusal(library: Library, home: Path, spec: SuiteSpec | None = None, op
 
 
 def test_runnable_tools_name_program_and_arguments() -> None:
-    assert list(foreign.find_tools()) == ["imb", "osu"]
+    assert list(foreign.find_tools()) == ["imb", "mpbench", "mpiperf", "osu", "skampi"]
 
 
 def test_a_plan_that_names_a_tool_as_a_family_knows_its_benchmarks() -> None:
@@ -109,7 +110,7 @@ def test_a_program_is_found_anywhere_below_its_folder(tmp_path: Path, library: L
     path = shared_libraries.link_program(library, tmp_path / "osu" / "c" / "mpi" / "pt2pt" / "osu_latency")
     (tmp_path / "osu" / "a" / "osu_latency").mkdir(parents=True)
     spec = SuiteSpec(name="osu", path=str(tmp_path / "osu"), arguments=["-W", "2"])
-    assert find_program(library, tmp_path, spec) == Program(path, {}, LATENCY, ["-W", "2"])
+    assert find_program(library, tmp_path, spec) == Program(path, {}, LATENCY, ["-W", "2"], frozenset({"-i", "-m"}))
 
 
 def test_a_folder_can_depend_on_the_library(tmp_path: Path, library: Library) -> None:
@@ -373,7 +374,7 @@ def test_each_library_has_its_programs_or_a_reason(tmp_path: Path, library: Libr
     planned = make_plan(f'[suites.osu]\npath = "{tmp_path}/osu"\n')
     core = fakes.read_description().operations[0]
     programs, without = foreign.find_programs(planned, [core, LATENCY], [library, openmpi], [], tmp_path)
-    assert programs == {("mpich-4.3.2", "osu-latency"): Program(path, {}, LATENCY, [])}
+    assert programs == {("mpich-4.3.2", "osu-latency"): Program(path, {}, LATENCY, [], frozenset({"-i", "-m"}))}
     why = (
         f"osu_latency cannot run with {openmpi.name}: it is linked to libmpi.so.12, and {openmpi.name} has "
         "libmpi.so.40; build it for this library"
@@ -394,6 +395,39 @@ def test_a_plan_without_any_program_is_an_error(tmp_path: Path, library: Library
         "plan.toml: osu-latency: no osu_latency in the libraries that rankbench finds; say where it is: [suites.osu] "
         'path = "FOLDER", source = "TARBALL" or module = "NAME"'
     )
+
+
+def drop_absent(library: Library, home: Path, text: str, *, building: bool = True) -> tuple[set[str], list[str]]:
+    """Return the names of the OSU benchmarks of a plan that remain, and the notes."""
+    planned = parse_plan(
+        f'candidates = ["mpich"]\nsuite = "osu"\nsizes = "8"\n{text}', "plan.toml", fakes.make_machine()
+    )
+    description = foreign.add_operations(fakes.read_description(), planned)
+    search = foreign.Search([library], [], home)
+    left, notes = foreign.drop_absent(description, planned, search, building=building)
+    return {operation.name for operation in left.operations if operation.foreign}, notes
+
+
+def test_all_benchmarks_of_a_tool_are_those_whose_programs_are_there(tmp_path: Path, library: Library) -> None:
+    for name in ("osu_latency", "osu_mbw_mr"):
+        shared_libraries.link_program(library, tmp_path / "osu" / name)
+    place = f'[suites.osu]\npath = "{tmp_path}/osu"\n'
+    names, notes = drop_absent(library, tmp_path, f'operations = ["all"]\n{place}')
+    assert names == {"osu-latency", "osu-mbw_mr", "osu-mbw_mr-rate"}
+    left_out = len(osu.OPERATIONS) - len(names)
+    assert notes == [
+        f"osu-allgather, osu-allgatherv, osu-allreduce and {left_out - 3} more: no candidate has the program; left out"
+    ]
+    named, notes = drop_absent(library, tmp_path, f'operations = ["latency", "bw"]\n{place}')
+    assert ({"osu-latency", "osu-bw"} <= named, notes) == (True, [])
+
+
+def test_all_benchmarks_remain_where_no_program_is_or_none_is_built(tmp_path: Path, library: Library) -> None:
+    everything = {operation.name for operation in osu.OPERATIONS}
+    empty = f'operations = ["all"]\n[suites.osu]\npath = "{tmp_path}/none"\n'
+    assert drop_absent(library, tmp_path, empty) == (everything, [])
+    tarball = f'operations = ["all"]\n[suites.osu]\nsource = "{tmp_path}/osu.tgz"\n'
+    assert drop_absent(library, tmp_path, tarball, building=False) == (everything, [])
 
 
 # --- launches ---------------------------------------------------------------------------------------------------------
@@ -470,7 +504,7 @@ def find_broken_size(ending: LaunchExit) -> int | None:
 def test_the_command_has_the_program_s_arguments_and_those_of_the_plan(tmp_path: Path) -> None:
     launch_order = make_order(LATENCY, (64, 8))
     assert foreign.command(launch_order, make_program(LATENCY, ["-W", "2"]), tmp_path) == [
-        "/opt/bench/program", *osu.arguments(LATENCY, [8, 64], 2, launch_order.plan, tmp_path), "-W", "2"
+        "/opt/bench/program", "-i", "50", "-m", "8:64", "-W", "2"
     ]  # fmt: skip
     theirs = foreign.command(make_order(BCAST, (64, 8)), make_program(BCAST), tmp_path)
     assert theirs == [
@@ -595,6 +629,80 @@ def test_another_number_of_ranks_than_requested_is_refused(end_launch: LaunchEnd
     assert wrong.reason == "measured 2 ranks where one of 4 ranks was asked for; is the launcher another library's?"
 
 
+MBW_MR = next(operation for operation in osu.OPERATIONS if operation.name == "osu-mbw_mr")
+ONE_PAIR = (
+    "# OSU MPI Multiple Bandwidth / Message Rate Test v5.7\n# [ pairs: 1 ] [ window size: 64 ]\n"
+    "# Size                  MB/s        Messages/s\n8                      18.94        2367231.60\n"
+)
+"""Printed by osu_mbw_mr on two and on three ranks."""
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_the_last_of_an_odd_number_of_ranks_may_stay_out_of_pairs(end_launch: LaunchEnding, ranks: int) -> None:
+    well = end_launch(ONE_PAIR, (8,), operation=MBW_MR, ranks=ranks)
+    assert (well.status, [row.status for row in well.stream.results]) == (LaunchStatus.OK, [CaseStatus.OK])
+
+
+@pytest.mark.parametrize("ranks", [4, 5])
+def test_fewer_pairs_than_ranks_allow_are_refused(end_launch: LaunchEnding, ranks: int) -> None:
+    ending = end_launch(ONE_PAIR, (8,), operation=MBW_MR, ranks=ranks)
+    assert ending.status == LaunchStatus.REFUSED
+    assert ending.reason == (
+        f"measured 2 ranks where one of {ranks} ranks was asked for; is the launcher another library's?"
+    )
+
+
+REFUSALS = {
+    "osu-5.7-exactly-two-openmpi": ("osu-bw", "This test requires exactly two processes"),
+    "osu-5.7-exactly-two-mpich": ("osu-cas_latency", "This test requires exactly two processes"),
+    "osu-5.7-at-least-two-mpich": ("osu-bcast", "This test requires at least two processes"),
+    "osu-5.7-option-openmpi": ("osu-allreduce", "Invalid option [-T]"),
+    "osu-5.7-option-mpich": ("osu-allreduce", "Invalid option [-T]"),
+    "mpiperf-benchmark-mpich": ("mpiperf-ibcast", "mpiperf: error: Unknown benchmark name"),
+    "mpiperf-processes-mpich": ("mpiperf-bcast", "Number of processes is too small: 1"),
+    "mpbench-usage-mpich": ("mpbench-latency", "/opt/bench/mpi_bench: invalid option -- 'q'"),
+}
+"""The benchmark and the reason of each recorded refusal."""
+RECORDED_REFUSALS = Path(__file__).parents[2] / "recorded" / "refusals"
+
+
+def find_operation(name: str) -> Operation:
+    operations: list[Operation] = foreign.find_tools()[name.partition("-")[0]].OPERATIONS
+    return next(operation for operation in operations if operation.name == name)
+
+
+@pytest.mark.parametrize("path", sorted(RECORDED_REFUSALS.glob("*.txt")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("exit_code", [0, 1])
+def test_a_program_that_refuses_to_run_has_not_crashed(end_launch: LaunchEnding, path: Path, exit_code: int) -> None:
+    name, reason = REFUSALS[path.stem]
+    ending = end_launch(path.read_text(), operation=find_operation(name), exit_code=exit_code)
+    assert (ending.status, ending.reason, ending.stream.unfinished) == (LaunchStatus.OK, "", None)
+    assert [(row.case.size_bytes, row.status, row.reason) for row in ending.stream.results] == [
+        (size, CaseStatus.REFUSED, reason) for size in (8, 16, 32)
+    ]
+
+
+def test_usage_without_a_reason_is_a_refusal(end_launch: LaunchEnding) -> None:
+    text = (RECORDED_REFUSALS / "osu-5.7-option-openmpi.txt").read_text().replace("Invalid option [-T]", "")
+    ending = end_launch(text.replace("osu_allreduce", "osu_latency"), (8,), exit_code=1)
+    assert [(row.status, row.reason) for row in ending.stream.results] == [
+        (CaseStatus.REFUSED, "printed how to use it and no results: Usage: osu_latency [options]")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "exit_code"),
+    [
+        ("Usage: mpiexec [options]\n", 1),
+        ("Fatal error in internal_Send: Invalid argument, error stack:\n", 15),
+        ("This test requires exactly two processes\nSegmentation fault\n", 139),
+        (imports.format_latencies((8, 1.5)) + "This test requires exactly two processes\n", 1),
+    ],
+)
+def test_other_failures_remain_crashes(end_launch: LaunchEnding, text: str, exit_code: int) -> None:
+    assert end_launch(text, exit_code=exit_code).status == LaunchStatus.CRASHED
+
+
 def test_a_benchmark_of_two_ranks_may_leave_others_out(end_launch: LaunchEnding) -> None:
     assert end_launch(COMPLETE_OUTPUT, ranks=4).status == LaunchStatus.OK
 
@@ -635,20 +743,49 @@ def test_a_datatype_among_the_arguments_is_that_of_the_cases(arguments: str) -> 
     assert plan_operation(IMB_ALLREDUCE, '"-red_data_type", "double"').datatype == "double"
 
 
-def test_only_programs_with_the_option_get_the_datatype(tmp_path: Path) -> None:
-    new, old = tmp_path / "new", tmp_path / "old"
-    new.write_bytes(b"\0[all,mpi_char,mpi_int,mpi_float] - Set MPI_TYPE\0")
-    old.write_bytes(b"\0print this help\0")
-    assert osu.list_type_arguments(ALLREDUCE, new) == ["-T", "mpi_float"]
-    assert osu.list_type_arguments(ALLREDUCE, old) == osu.list_type_arguments(LATENCY, new) == []
+HELP_5_3 = b"\0  -x ITER       number of warmup iterations\0  -i ITER       number of iterations for timing\0"
+HELP_5_7 = b"\0  -m, --message-size          [MIN:]MAX  set the minimum\0  -i, --iterations ITER       set iterations\0"
+HELP_7_2 = HELP_5_7 + b"<all,mpi_char,mpi_int,mpi_float>. Default:MPI_CHAR.\n\0"
+HELP_7_4 = (
+    b"\0[MIN:]MAX - set the minimum\0ITER - number of iterations for timing\0[all,mpi_char,mpi_int,mpi_float] - Set\0"
+)
+SYMBOLS = b"\0ompi_mpi_float\0ompi_mpi_char\0"
+"""Open MPI's, in each of its programs."""
 
 
-def test_the_datatype_option_precedes_the_user_s_arguments(tmp_path: Path, library: Library) -> None:
-    path = shared_libraries.link_program(library, tmp_path / "osu" / "osu_allreduce")
-    with path.open("ab") as file:
-        file.write(b"mpi_float")
-    spec = SuiteSpec(name="osu", path=str(tmp_path / "osu"), arguments=["-f"])
-    assert find_program(library, tmp_path, spec, ALLREDUCE).arguments == ["-T", "mpi_float", "-f"]
+@pytest.mark.parametrize(
+    ("text", "lacking"),
+    [
+        (HELP_5_3, {"-m", "-T"}),
+        (HELP_5_7, {"-T"}),
+        (HELP_7_2, set()),
+        (HELP_7_4, set()),
+        (b"\0usage: osu_mbw_mr [options]\0", {"-i", "-m", "-T"}),
+    ],
+)
+def test_a_program_gets_only_options_that_its_help_has(tmp_path: Path, text: bytes, lacking: set[str]) -> None:
+    path = tmp_path / "osu_allreduce"
+    path.write_bytes(SYMBOLS + text)
+    assert osu.find_lacking(ALLREDUCE, path) == lacking
+    assert osu.find_lacking(LATENCY, path) == lacking - {"-T"}
+    request = RunRequest(ALLREDUCE, [8, 64], 2, make_plan(), tmp_path, frozenset(lacking))
+    options = {"-i": "50", "-m": "8:64", "-T": "mpi_float"}
+    wanted = [word for option, value in options.items() if option not in lacking for word in (option, value)]
+    assert osu.arguments(request) == wanted
+
+
+def test_what_a_program_does_without_an_option_is_noted() -> None:
+    programs = {
+        (library, operation.name): make_program(operation)._replace(lacking=frozenset(lacking))
+        for library, operation, lacking in (
+            ("a", LATENCY, {"-m"}),
+            ("b", LATENCY, {"-m"}),
+            ("a", ALLREDUCE, {"-m", "-T"}),
+        )
+    }
+    assert list(foreign.list_lacking_options(programs)) == [
+        "osu-latency and osu-allreduce: the program has no option -m; it measures all of its own sizes"
+    ]
 
 
 def test_a_launch_with_another_datatype_is_refused() -> None:

@@ -82,6 +82,24 @@ def test_a_program_runs_with_its_candidate_s_library_and_its_values_are_read(tmp
         assert launch.before
 
 
+def test_a_program_for_two_processes_runs_on_the_first_two_nodes_in_job_and_local_run(tmp_path: Path) -> None:
+    """Its refusal of other numbers, as in the message of OSU 5.7, is no crash and has a row in each block."""
+    plan = PLAN.replace('["1x2"]', '["3x1"]').replace("blocks = 3", "blocks = 1")
+    here = make_site(tmp_path, plan, refuse="This test requires exactly two processes")
+    assert here.submit("--wait").exit_code == 0
+    results = here.open_results()
+    assert {(case.operation, case.ranks) for case in results.campaign.cases} == {("allreduce", 3), ("osu-latency", 2)}
+    lines = {
+        operation: next(launch.command for launch in results.launches() if operation in " ".join(launch.command))
+        for operation in ("osu_latency", "core")
+    }
+    ranks = {name: command[command.index("-n") + 1] for name, command in lines.items()}
+    assert ranks == {"osu_latency": "2", "core": "3"}
+    assert [status for _, _, status in list_latencies(here)] == ["refused"] * 4
+    assert set(results.cases().filter(status="refused")["reason"]) == {"This test requires exactly two processes"}
+    assert {launch.status for launch in results.launches()} == {"ok"}
+
+
 @pytest.mark.thorough
 def test_a_program_that_crashes_is_launched_once_in_each_block(tmp_path: Path) -> None:
     """The sizes printed before the crash count; it cannot skip the size at which it crashes."""

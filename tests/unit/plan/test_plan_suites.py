@@ -105,13 +105,13 @@ def test_mistakes_are_reported_in_one_line_with_a_remedy(text: str, message: str
 
 def test_a_misspelt_tool_is_refused() -> None:
     assert read_refusal('operations = ["allreduce"]\n[suites.ibm]\npath = "x"') == (
-        'plan.toml: suites: found "ibm"; did you mean imb? (allowed: imb, osu)'
+        'plan.toml: suites: found "ibm"; did you mean imb? (allowed: imb, mpbench, mpiperf, osu, skampi)'
     )
 
 
 def test_a_tool_that_cannot_be_run_is_refused() -> None:
-    assert read_refusal('operations = ["allreduce"]\n[suites.skampi]\npath = "x"') == (
-        'plan.toml: suites: found "skampi" (allowed: imb, osu)'
+    assert read_refusal('operations = ["allreduce"]\n[suites.netpipe]\npath = "x"') == (
+        'plan.toml: suites: found "netpipe" (allowed: imb, mpbench, mpiperf, osu, skampi)'
     )
 
 
@@ -217,3 +217,55 @@ def test_too_few_ranks_are_noted_as_for_any_operation() -> None:
 def test_the_record_of_a_campaign_has_the_suite_of_a_case() -> None:
     (case,) = expand('operations = ["osu-latency"]\nsizes = 8\nplacements = ["1x2"]')[0]
     assert (case.suite, case.quantity, case.launch_group) == ("osu", "time", "osu-latency blocking")
+
+
+# --- ranks of programs ------------------------------------------------------------------------------------------------
+
+
+def list_ranks(cases: list[Case]) -> dict[tuple[str, str], int]:
+    """Return the number of ranks of each case, by operation and placement."""
+    return {(case.operation, case.placement): case.ranks for case in cases}
+
+
+def test_a_program_for_two_processes_runs_with_two_beside_one_for_all() -> None:
+    cases, notes = expand(
+        'operations = ["osu-bcast", "osu-bw", "osu-put_latency"]\nsizes = "8"\nplacements = ["3x1"]\n'
+        'hosts = ["n1", "n2", "n3"]'
+    )
+    assert list_ranks(cases) == {("osu-bcast", "3x1"): 3, ("osu-bw", "3x1"): 2, ("osu-put_latency", "3x1"): 2}
+    assert notes == ["osu-bw and osu-put_latency: take exactly 2 ranks; launched with the first 2 of 3x1"]
+
+
+def test_programs_for_two_processes_are_measured_once_on_a_node_and_once_between_two() -> None:
+    cases, notes = expand(
+        'operations = ["osu-bcast", "osu-bw"]\nsizes = "8"\nplacements = ["1x2", "1x3", "2x1", "3x1"]\n'
+        'hosts = ["n1", "n2", "n3"]'
+    )
+    assert {place: ranks for (name, place), ranks in list_ranks(cases).items() if name == "osu-bw"} == {
+        "1x2": 2,
+        "2x1": 2,
+    }
+    assert {place for name, place in list_ranks(cases) if name == "osu-bcast"} == {"1x2", "1x3", "2x1", "3x1"}
+    assert notes == [
+        "osu-bw: is between ranks 0 and 1; measured at 1x2 and 2x1, left out of 1x3 and 3x1",
+    ]
+
+
+def test_ranks_that_the_plan_names_are_those_of_the_core_only() -> None:
+    cases, _ = expand(
+        'operations = ["pingpong", "osu-bw"]\nsizes = "8"\nplacements = ["1x2", "1x3"]\n[options]\nto = "1"'
+    )
+    assert {case.placement for case in cases if case.operation == "osu-bw"} == {"1x2"}
+
+
+def test_ranks_of_programs_that_work_in_pairs_are_noted() -> None:
+    _, notes = expand('operations = ["osu-mbw_mr"]\nsizes = "8"\nplacements = ["1x3"]')
+    assert notes == ["osu-mbw_mr: ranks work in pairs; the last of the 3 of 1x3 stays out"]
+
+
+def test_a_program_of_one_size_is_one_case() -> None:
+    cases, notes = expand('operations = ["osu-cas_latency", "osu-fop_latency"]\nsizes = "8:64"\nplacements = ["1x2"]')
+    assert ([(case.operation, case.size_bytes) for case in cases], notes) == (
+        [("osu-cas_latency", 0), ("osu-fop_latency", 0)],
+        [],
+    )

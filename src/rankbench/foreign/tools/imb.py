@@ -23,9 +23,9 @@ from rankbench.model import Foreign, Form, Meaning, Operation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from rankbench.foreign import Line, Text
+    from rankbench.foreign.running import RunRequest
     from rankbench.model import Plan
 
 NAME = "imb"
@@ -738,17 +738,12 @@ def apply_plan(operation: Operation, plan: Plan, user_arguments: Sequence[str]) 
     return replace(set_repetitions(operation, {REPETITIONS: fewer}, times), datatype=kind or operation.datatype)
 
 
-def list_type_arguments(_operation: Operation, _path: Path) -> list[str]:
-    """Return no arguments: IMB reduces MPI_FLOAT, as the core does."""
-    return []
-
-
-def arguments(operation: Operation, sizes: Sequence[int], ranks: int, plan: Plan, folder: Path) -> list[str]:
+def arguments(request: RunRequest) -> list[str]:
     """Return the arguments of the program: the benchmark on all ranks, sizes, and as many repetitions as samples."""
-    words = [get_foreign(operation).benchmark, "-npmin", str(ranks)]
-    words += ["-iter", str(plan.sampling.good), "-time", f"{plan.case_limit_s:g}"]
-    if operation.sized:
-        path = folder / SIZES
-        write(path, "".join(f"{size}\n" for size in sizes))
+    words = [get_foreign(request.operation).benchmark, "-npmin", str(request.ranks)]
+    words += ["-iter", str(request.plan.sampling.good), "-time", f"{request.plan.case_limit_s:g}"]
+    if request.operation.sized:
+        path = request.folder / SIZES
+        write(path, "".join(f"{size}\n" for size in request.sizes))
         words += ["-msglen", str(path)]
     return words

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.foreign import Role, Text
+    from rankbench.foreign.running import RunRequest
     from rankbench.model import Form, Operation, Plan
 
 NAME = "osu"
@@ -53,7 +54,7 @@ WINDOW_LOOP = "100 windows of 64 messages after 10 unscored ones, above 8 KiB 20
 COLLECTIVE_LOOP = "1,000 calls after 100 unscored ones, above 8 KiB 100 calls after 10"
 MB = "1 MB is 10^6 bytes"
 LIBRARY_TIME = "time in the call, between two readings of MPI_Wtime, with MPI_Barrier after each call outside of that"
-REDUCTION_NOTE = "; reduces MPI_FLOAT, since version 7 MPI_CHAR unless the output says otherwise"
+REDUCTION_NOTE = "; reduces MPI_FLOAT, since version 7.1 MPI_CHAR unless the output says otherwise"
 
 SEND_SIZE = "the size is what each rank sends"
 VECTOR = f"the size is each rank's whole vector{REDUCTION_NOTE}"
@@ -153,6 +154,7 @@ def _make_half_trip(
         kind="point-to-point",
         forms=(form,),
         ranks_exactly=0 if pairs else 2,
+        in_pairs=pairs,
     )
 
 
@@ -186,6 +188,7 @@ def _make_windows(
         kind=kind,
         forms=(form,),
         ranks_exactly=0 if many else 2,
+        in_pairs=many and not name.startswith("bw_fan"),
     )
 
 
@@ -205,6 +208,7 @@ def _make_remote(name: str, counterpart: str, text: str, *, pairs: bool = False,
         counterpart=counterpart,
         kind="one-sided",
         ranks_exactly=0 if pairs else 2,
+        in_pairs=pairs,
         datatype=datatype,
     )
 
@@ -880,8 +884,19 @@ def _find_datatype(run: _Run) -> str:
 
 NO_REPETITIONS = {"osu_init"}
 TYPE_OPTIONS = ("-T", "--type")
-TYPE_HELP = b"mpi_float"
-"""Text in programs with an option for the datatype: it is part of their help."""
+HELP_TEXTS = {
+    "-i": rb"-i, --iterations|-i ITER|ITER - number of iterations",
+    "-m": rb"\[MIN:\]MAX",
+    TYPE_OPTIONS[0]: rb"[\[<]all,mpi_char,",
+}
+"""Text in the help of programs that have an option: 5.3 has `-m` only for collectives, and `-T` comes with 7.1.
+
+The help is part of the program. Open MPI's symbols, such as `ompi_mpi_float`, are part of every program.
+"""
+WITHOUT = {"-i": "it repeats its calls as often as by default", "-m": "it measures all of its own sizes"}
+"""What a program does whose build lacks an option. Without `-T` it reduces MPI_FLOAT, as cases do."""
+ONE_SIZE = {"osu_cas_latency", "osu_fop_latency"}
+"""Programs that measure one size, that of their number: 8 bytes, since version 7.1 one byte."""
 REPETITIONS = {
     LATENCY_LOOP: "{} times after 100 unscored ones, above 8 KiB 10",
     WINDOW_LOOP: "{} windows of 64 messages after 10 unscored ones, above 8 KiB 2",
@@ -903,19 +918,31 @@ def apply_plan(operation: Operation, plan: Plan, user_arguments: Sequence[str]) 
         find_option(user_arguments, TYPE_OPTIONS).lower().removeprefix("mpi_") if operation.datatype == "float" else ""
     )
     described = operation if program(operation) in NO_REPETITIONS else set_repetitions(operation, REPETITIONS, times)
-    return replace(described, datatype=kind or operation.datatype)
+    sized = operation.sized and program(operation) not in ONE_SIZE
+    return replace(described, datatype=kind or operation.datatype, sized=sized)
 
 
-def list_type_arguments(operation: Operation, path: Path) -> list[str]:
-    """Return the arguments that set the datatype of a reduction.
-
-    Programs before version 7 have no such option and reduce MPI_FLOAT.
-    """
-    choice = operation.datatype == "float" and TYPE_HELP in path.read_bytes()
-    return [TYPE_OPTIONS[0], f"mpi_{operation.datatype}"] if choice else []
+def find_lacking(operation: Operation, path: Path) -> frozenset[str]:
+    """Return the options among those of `arguments` that the build of a program does not have."""
+    text = path.read_bytes()
+    return frozenset(option for option in _list_options(operation) if not re.search(HELP_TEXTS[option], text))
 
 
-def arguments(operation: Operation, sizes: Sequence[int], _ranks: int, plan: Plan, _folder: Path) -> list[str]:
-    """Return the arguments of the program: the range of sizes, in factors of two, and the repetitions."""
-    repeated = [] if program(operation) in NO_REPETITIONS else ["-i", str(plan.sampling.good)]
-    return [*repeated, "-m", f"{min(sizes)}:{max(sizes)}"] if operation.sized else repeated
+def _list_options(operation: Operation) -> Iterator[str]:
+    if program(operation) not in NO_REPETITIONS:
+        yield "-i"
+    if operation.sized:
+        yield "-m"
+    if operation.datatype == "float":
+        yield TYPE_OPTIONS[0]
+
+
+def arguments(request: RunRequest) -> list[str]:
+    """Return the arguments of the program: repetitions, the range of sizes in factors of two, and the datatype."""
+    values = {
+        "-i": str(request.plan.sampling.good),
+        "-m": f"{min(request.sizes)}:{max(request.sizes)}",
+        TYPE_OPTIONS[0]: f"mpi_{request.operation.datatype}",
+    }
+    offered = [option for option in _list_options(request.operation) if option not in request.lacking]
+    return [word for option in offered for word in (option, values[option])]
