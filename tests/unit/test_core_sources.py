@@ -180,8 +180,3 @@ def test_refused_memory_is_tested_for() -> None:
 @pytest.mark.parametrize("line", ["int *a = try_memory(4);\n*a = 1;", "a = mmap(NULL, 1, 0, 0, -1, 0);\nuse(*a);"])
 def test_an_untested_allocation_is_found(line: str) -> None:
     assert find_unhandled(line) == [line.splitlines()[0]]
-
-
-def test_the_plan_allows_a_launch_the_patience_of_the_core() -> None:
-    factor = re.search(r"PATIENCE = (\d+);", (CORE / "timing" / "steering.c").read_text())
-    assert factor and 1 + int(factor[1]) == reading.PATIENCE

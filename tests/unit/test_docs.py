@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rankbench import cli, plan
-from rankbench.plan import keys
+from rankbench.plan import jobs, keys
 
 if TYPE_CHECKING:
     from rankbench.model import Plan
@@ -94,9 +94,10 @@ def _make_plan(table: str, key: str = "", value: str = "", *, placed: bool = Tru
     where = {"placements": '["1x2"]'} if placed else {}
     root = {**REQUIRED, **where, **({} if table else setting)}
     head = {"candidate": "[[candidate]]", "": ""}.get(table, f"[{table.replace('TOOL', 'osu')}]")
-    candidate = {"library": '"mpich==4.3.2"'} if table == "candidate" else {}
+    shape = {"sockets": "2", "cores_per_socket": "24"} if table == "job" and key in {"", *jobs.SHAPE} else {}
+    others = {"library": '"mpich==4.3.2"'} if table == "candidate" else shape
     lines = [*(f"{name} = {text}" for name, text in root.items()), head]
-    lines += [f"{name} = {text}" for name, text in (candidate | setting).items()] if table else []
+    lines += [f"{name} = {text}" for name, text in (others | setting).items()] if table else []
     return msgspec.structs.replace(plan.parse_plan("\n".join(lines), "plan.toml", MACHINE, job={}), text="")
 
 

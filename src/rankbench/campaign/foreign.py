@@ -109,19 +109,23 @@ def drop_absent(
     names = {text.partition(".")[0] for text in planned.operations}
     notes, absent = [], set()
     for suite in sorted(find_tools().keys() & names):
-        own = [operation for operation in description.operations if operation.foreign and operation.kind == suite]
+        benchmarks = [
+            operation for operation in description.operations if operation.foreign and operation.kind == suite
+        ]
         by_program: defaultdict[str, list[str]] = defaultdict(list)
-        for operation in own:
+        for operation in benchmarks:
             by_program[units.module(tools, suite).program(operation)].append(operation.name)
-        found = [name for name in by_program if is_there(name, specs.get(suite), search, building=building)]
-        if not found:
+        programs = [name for name in by_program if is_there(name, specs.get(suite), search, building=building)]
+        if not programs:
             continue  # The plan's location is wrong, and an error shows where was searched.
-        lacking = [name for program in by_program.keys() - found for name in by_program[program] if name not in names]
+        lacking = [
+            name for program in by_program.keys() - programs for name in by_program[program] if name not in names
+        ]
         absent |= set(lacking)
-        if left_out := [operation.name for operation in own if operation.name in lacking]:
+        if left_out := [operation.name for operation in benchmarks if operation.name in lacking]:
             notes.append(f"{abbreviate_names(left_out)}: no candidate has the program; left out")
-    kept = [operation for operation in description.operations if operation.name not in absent]
-    return replace(description, operations=kept), notes
+    remaining = [operation for operation in description.operations if operation.name not in absent]
+    return replace(description, operations=remaining), notes
 
 
 def is_there(program: str, spec: SuiteSpec | None, search: Search, *, building: bool) -> bool:

@@ -70,13 +70,13 @@ def find_abandoned(folder: Path = Path(SHM)) -> list[Path]:
     """Return the shared memory of MPI libraries that is this user's and that no process here maps."""
     paths = [path for pattern in SEGMENTS for path in folder.glob(pattern)]
     facts = {path: path.lstat() for path in paths if os.path.lexists(path)}
-    own = {path for path, fact in facts.items() if fact.st_uid == os.getuid() and stat.S_ISREG(fact.st_mode)}
+    users = {path for path, fact in facts.items() if fact.st_uid == os.getuid() and stat.S_ISREG(fact.st_mode)}
     mapped = {
         Path(path)
         for process in Path("/proc").glob("[0-9]*")
-        for path, _ in (supervisor.list_mapped(int(process.name)) if own else ())
+        for path, _ in (supervisor.list_mapped(int(process.name)) if users else ())
     }
-    return sorted(own - mapped)
+    return sorted(users - mapped)
 
 
 def describe_abandoned(folder: Path = Path(SHM)) -> str:

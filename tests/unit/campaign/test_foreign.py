@@ -404,8 +404,8 @@ def drop_absent(library: Library, home: Path, text: str, *, building: bool = Tru
     )
     description = foreign.add_operations(fakes.read_description(), planned)
     search = foreign.Search([library], [], home)
-    left, notes = foreign.drop_absent(description, planned, search, building=building)
-    return {operation.name for operation in left.operations if operation.foreign}, notes
+    remaining, notes = foreign.drop_absent(description, planned, search, building=building)
+    return {operation.name for operation in remaining.operations if operation.foreign}, notes
 
 
 def test_all_benchmarks_of_a_tool_are_those_whose_programs_are_there(tmp_path: Path, library: Library) -> None:
@@ -774,7 +774,7 @@ def test_a_program_gets_only_options_that_its_help_has(tmp_path: Path, text: byt
     assert osu.arguments(request) == wanted
 
 
-def test_what_a_program_does_without_an_option_is_noted() -> None:
+def test_a_program_without_an_option_is_noted() -> None:
     programs = {
         (library, operation.name): make_program(operation)._replace(lacking=frozenset(lacking))
         for library, operation, lacking in (

@@ -355,11 +355,13 @@ os.kill(os.getpid(), signal.SIGSEGV)
 @pytest.mark.parametrize(("first", "lives_s"), [("true", 0.2), ("echo up >$MARK/watch; sleep 1.5", 2.5)])
 def test_shared_memory_of_a_step_that_dies_is_removed(first: str, lives_s: float, tmp_path: Path) -> None:
     """Soon after its start, and with memory of a later case. What was there before stays, and new files of others."""
-    own, older, other = (Path(f"/dev/shm/rankbench-test-{os.getpid()}-{name}") for name in ("own", "older", "other"))
+    created, older, other = (
+        Path(f"/dev/shm/rankbench-test-{os.getpid()}-{name}") for name in ("own", "older", "other")
+    )
     older.write_bytes(b"there before")
-    script = f"echo new >{other}; {first}; {sys.executable} -c '{DIE_WITH_MEMORY}' {lives_s} {own} {older}"
+    script = f"echo new >{other}; {first}; {sys.executable} -c '{DIE_WITH_MEMORY}' {lives_s} {created} {older}"
     outcome = launch.run(make_step(tmp_path, script))
-    exist = [path.exists() for path in (own, older, other)]
+    exist = [path.exists() for path in (created, older, other)]
     for path in (older, other):
         path.unlink()
     assert outcome.exit_code == -signal.SIGSEGV

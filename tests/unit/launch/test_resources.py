@@ -73,16 +73,16 @@ def test_shared_memory_of_ended_processes_is_named_with_the_command_that_removes
     pattern = f"rankbench-test-{os.getpid()}-*"
     monkeypatch.setattr(resources, "SEGMENTS", (pattern, "rankbench-none-*"))
     folder = Path(resources.SHM)
-    used, left = (folder / pattern.replace("*", name) for name in ("used", "left"))
+    used, abandoned = (folder / pattern.replace("*", name) for name in ("used", "left"))
     try:
         assert resources.describe_abandoned() == ""
-        for path in (used, left):
+        for path in (used, abandoned):
             path.write_bytes(bytes(1 << 20))
         with used.open("r+b") as file, mmap.mmap(file.fileno(), 1 << 20):
             line = resources.describe_abandoned()
             assert line.startswith("note: 1 segment of shared memory (1.00 MiB) in /dev/shm is of MPI processes")
             subprocess.run(["bash", "-c", line.partition("remove it by: ")[2]], check=True)
-            assert (used.exists(), left.exists()) == (True, False)
+            assert (used.exists(), abandoned.exists()) == (True, False)
     finally:
-        for path in (used, left):
+        for path in (used, abandoned):
             path.unlink(missing_ok=True)

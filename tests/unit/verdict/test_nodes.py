@@ -65,7 +65,12 @@ def test_nodes_under_one_kernel_share_its_cores(
     assert texts == ([WAITING] if short else [])
     conclusion = " ".join(render(claim.text) for claim in verdict.conclusion)
     assert ("with more ranks or threads than cores" in conclusion) == short
-    where = "on n1, n2 and n3, for" if scheduled else "on this machine (Example 9000, 2 cores), for"
+    nodes, this = ("n1, n2 and n3", "this machine (Example 9000, 2 cores)")
+    where = f"on {nodes}, for" if scheduled else f"on {this}, for"
+    if short:
+        where = (
+            f"on 3 emulated nodes of one machine ({nodes}), for" if scheduled else f"on {this} and on 3 emulated nodes"
+        )
     assert f"Valid {where}" in conclusion
 
 

@@ -140,10 +140,13 @@ def choose_calls(calls: str, profile: Path | None, planned: list[Calls]) -> Prof
 
 def notes(profile: Profile) -> list[str]:
     """Return remarks on the origin of the calls."""
-    ignored = format_text("Not counted, since no operation corresponds to them: {names:and}.", names=profile.ignored)
     return [
         *(f"{note}." for note in profile.notes),
-        *([ignored] if profile.ignored else []),
+        *(
+            [format_text("Not counted, since no operation corresponds to them: {names:and}.", names=profile.ignored)]
+            if profile.ignored
+            else []
+        ),
         format_text("This is undisturbed communication: the times that ranks wait for each other are not included."),
     ]
 

@@ -142,8 +142,8 @@ def _list_signals(view: CampaignView, name: str) -> list[str]:
 
 def _list_refused(view: CampaignView, name: str) -> list[Launch]:
     """Return the launches that did not start, or that ended before they reported anything."""
-    own = [launch for launch in view.launches if launch.candidate == name and NO_CPU not in launch.reason]
-    failed = [launch for launch in own if launch.status is not LaunchStatus.OK]
+    launches = [launch for launch in view.launches if launch.candidate == name and NO_CPU not in launch.reason]
+    failed = [launch for launch in launches if launch.status is not LaunchStatus.OK]
     return [launch for launch in failed if launch.status is LaunchStatus.REFUSED or not launch.facts]
 
 

@@ -45,12 +45,15 @@ def _find_timed(view: CampaignView, name: str, printing: list[Summary]) -> Findi
         kind="output",
         title=say("{name} printed during timed calls", name=name),
         text=say(
-            "A rank of {name} printed {size:count byte} or more during timed calls of {case}{more}: the time "
-            "includes the printing.",
+            "A rank of {name} printed {size:count byte} or more during timed calls of {case}, and less in "
+            "{n:count other case}: the time includes the printing."
+            if len(printing) > 1
+            else "A rank of {name} printed {size:count byte} or more during timed calls of {case}: the time includes "
+            "the printing.",
             name=name,
             size=most.printed_bytes,
             case=view.full_title(view.case_of[most.case]),
-            more=say(", and less in {n:count other case}", n=len(printing) - 1) if len(printing) > 1 else NOTHING,
+            n=len(printing) - 1,
         ),
         advice=say("Read the launch's log, fix what the library warns about or silence it, and measure again."),
         cases=[summary.case for summary in printing],
