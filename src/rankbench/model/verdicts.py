@@ -37,6 +37,9 @@ class Summary(Record, frozen=True, omit_defaults=True):
     launches_min_ns: float = math.nan
     launches_max_ns: float = math.nan
     """Mean, smallest and largest value over launches; of bandwidths and rates the time at their mean."""
+    launches_rse: float = math.nan
+    """Relative standard error of that mean: the launches' standard deviation over the root of their number and the
+    mean; of bandwidths and rates that of their mean. NaN for a lone launch."""
     min_ns: float = math.nan
     mean_ns: float = math.nan
     trimmed_mean_ns: float = math.nan

@@ -25,7 +25,7 @@ POOLED = (
     *("min_ns", "mean_ns", "p10_ns", "p90_ns", "p99_ns", "max_ns"),
     *("trimmed_mean_ns", "trimmed_min_ns", "trimmed_max_ns"),
 )
-OVER_VALUES = ("launches_mean_ns", "launches_min_ns", "launches_max_ns")
+OVER_VALUES = ("launches_mean_ns", "launches_min_ns", "launches_max_ns", "launches_rse")
 OVER_LAUNCHES = ("skew_ns", "skew_p90_ns", "bound_ns", "error_ns")
 SLOW = 1.5
 """A round is slow if it takes this many times its launch's median."""
@@ -111,7 +111,9 @@ def _launches(launch_values: pl.DataFrame, frame: pl.DataFrame, per_second: Sequ
     value = pl.col("figure_ns")
     rate = pl.col("case").first().is_in(list(per_second))
     mean = pl.when(rate).then(1 / (1 / value).mean()).otherwise(value.mean())
+    shown = pl.when(rate).then(1 / value).otherwise(value)
     spread = (
+        (shown.std() / pl.len().sqrt() / shown.mean()).alias("launches_rse"),
         mean.alias("launches_mean_ns"),
         value.min().alias("launches_min_ns"),
         value.max().alias("launches_max_ns"),

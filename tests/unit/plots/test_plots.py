@@ -64,7 +64,7 @@ def test_a_new_plot_is_found_from_its_file(view: CampaignView, tmp_path: Path, m
 
 def test_every_chart_compiles_to_vega(tmp_path: Path) -> None:
     drawn_plots = set()
-    scaled = evaluate(scales.make_store(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=1))
+    scaled = evaluate(scales.make_store(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=2))
     theirs = evaluate(
         imports.import_campaign(tmp_path / "theirs", {"alpha": [imports.format_latencies((8, 1.5), (16, 2.5))] * 2})
     )

@@ -70,7 +70,7 @@ def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pyte
         assert file.read_bytes().startswith(BEGINNINGS[file.suffix]), file
     drawn = {file.name.split("-")[0] for file in files}
     assert {(file.name.split("-")[0], file.suffix) for file in files} == set(itertools.product(drawn, BEGINNINGS))
-    scaled = evaluate(scales.make_store(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=1))
+    scaled = evaluate(scales.make_store(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=2))
     files += draw(tmp_path / "more", scaled, ["svg"])
     barrier = [Source(tool_outputs.SAMPLES / "study" / "barrier.out")]
     read = imports.import_files(ImportRequest(barrier, ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "imported")

@@ -100,7 +100,7 @@ def test_page_markdown_and_latex_have_the_tables(view: CampaignView, tmp_path: P
     assert r"\caption{alltoall 64 B: time by nodes and ranks on each}" in latex(view)
     write_html(tmp_path / "report.html", view)
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
-    section = html[html.index('<section id="scaling"') : html.index('<section id="ranks"')]
+    section = html[html.index('<section id="scaling"') : html.index('<section id="launch-errors"')]
     assert section.count("<details") == 2
     assert pages.list_captions(html, "scaling")[1] == "alltoall 64 B: time by nodes and ranks on each"
     for plot in ("scaling", "node_bandwidth", "scaling_ranks"):

@@ -1,0 +1,72 @@
+"""Launch errors: the relative standard error of the mean over launches, over the ranks of all nodes."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from rankbench.evaluation import scales
+from rankbench.language import format_text
+from rankbench.plots import captions, forms, marks, palette
+from rankbench.plots.chart import Chart
+from rankbench.statistics.placements import remove_placement
+
+if TYPE_CHECKING:
+    from rankbench.plots.chart import Row
+    from rankbench.verdict.view import CampaignView
+
+TITLE = "Errors over launches"
+HELP = (
+    "Relative standard error of the mean over launches over the ranks of all nodes, a line for each candidate and "
+    "number of ranks per node: how well a few more launches would repeat the mean."
+)
+SCOPE = "scale"
+HEIGHT = 260
+
+
+def chart(view: CampaignView) -> Chart | None:
+    """Draw one case at all numbers of ranks, if any candidate has several launches at several of them."""
+    cases = view.scaled.get(remove_placement(view.cases[0]).key, {})
+    rows: list[Row] = [
+        {
+            "key": standing.case.key,
+            "candidate": standing.candidate,
+            "place": scales.place_name(standing.site, view.campaign),
+            "part": f"{standing.candidate} {standing.site.ranks_per_node}",
+            "ranks": standing.site.ranks,
+            "rse": marks.shorten(standing.summary.launches_rse),
+            "error": f"{standing.summary.launches_rse:.2%}",
+            "launches": standing.summary.launches,
+            "samples": standing.summary.samples,
+        }
+        for standing in scales.list_results(view, cases, view.candidates)
+        if standing.counts and math.isfinite(standing.summary.launches_rse)
+    ]
+    ranks = tuple(sorted({row["ranks"] for row in rows}))
+    if len(ranks) < 2:
+        return None
+    title = format_text("{case}: relative standard error over launches", case=view.case_name(view.cases[0]))
+    return Chart(make_form(view.candidates, ranks), title, captions.describe_conditions(view), {"points": rows})
+
+
+@functools.lru_cache
+def make_form(candidates: tuple[str, ...], ranks: tuple[int, ...]) -> Row:
+    """Return lines over ranks, on a logarithmic axis with a tick at each number of ranks."""
+    base = alt.Chart(forms.data("points")).encode(
+        x=alt.X(
+            "ranks:Q",
+            scale=alt.Scale(type="log", base=2, nice=False, padding=14),
+            axis=alt.Axis(title=format_text("ranks of all nodes"), values=list(ranks), format="d"),
+        ),
+        y=alt.Y("rse:Q", axis=alt.Axis(title=format_text("relative standard error of the mean"), format="~%")),
+        color=palette.colour(candidates),
+        detail="part:N",
+    )
+    line = base.mark_line(strokeWidth=1.5).encode(strokeDash=palette.dash(candidates))
+    point = base.mark_point(size=40, filled=True, opacity=1, cursor="pointer").encode(
+        shape=palette.choose_shapes(candidates), tooltip=forms.tooltips("candidate", "place", "error", "launches")
+    )
+    return forms.make_form([line, point], HEIGHT)
