@@ -115,17 +115,15 @@ def drop_absent(
         by_program: defaultdict[str, list[str]] = defaultdict(list)
         for operation in benchmarks:
             by_program[units.module(tools, suite).program(operation)].append(operation.name)
-        programs = [name for name in by_program if is_there(name, specs.get(suite), search, building=building)]
-        if not programs:
+        present = [name for name in by_program if is_there(name, specs.get(suite), search, building=building)]
+        if not present:
             continue  # The plan's location is wrong, and an error shows where was searched.
-        lacking = [
-            name for program in by_program.keys() - programs for name in by_program[program] if name not in names
-        ]
+        lacking = [name for program in by_program.keys() - present for name in by_program[program] if name not in names]
         absent |= set(lacking)
         if left_out := [operation.name for operation in benchmarks if operation.name in lacking]:
             notes.append(f"{abbreviate_names(left_out)}: no candidate has the program; left out")
-    remaining = [operation for operation in description.operations if operation.name not in absent]
-    return replace(description, operations=remaining), notes
+    operations = [operation for operation in description.operations if operation.name not in absent]
+    return replace(description, operations=operations), notes
 
 
 def is_there(program: str, spec: SuiteSpec | None, search: Search, *, building: bool) -> bool:

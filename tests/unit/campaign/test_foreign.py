@@ -774,7 +774,7 @@ def test_a_program_gets_only_options_that_its_help_has(tmp_path: Path, text: byt
     assert osu.arguments(request) == wanted
 
 
-def test_a_program_without_an_option_is_noted() -> None:
+def test_options_that_a_program_lacks_are_noted() -> None:
     programs = {
         (library, operation.name): make_program(operation)._replace(lacking=frozenset(lacking))
         for library, operation, lacking in (
