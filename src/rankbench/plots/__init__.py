@@ -2,10 +2,11 @@
 
 A plot module has `TITLE`, `HELP`, `SCOPE` and `chart(view)`. `SCOPE` says what one chart of it covers: the whole
 campaign, one placement, one line (all sizes), places (one line at all placements), a scale (one size at all
-placements), one matrix (all pairs of ranks) or one case; near is one case too, of many drawn for some only. `chart`
-draws `view.cases`, which all lie in one such part, and returns None where there is nothing to draw. Every chart is a
-single view, so that it can take the width of any page, and holds aggregated rows only. `VALUES`, if a module has it,
-names the count of a summary that says how many values a chart of one case shows of a candidate.
+placements), one call (by several tools), one matrix (all pairs of ranks) or one case; near is one case too, of many
+drawn for some only. `chart` draws `view.cases`, which all lie in one such part, and returns None where there is nothing
+to draw. Every chart is a single view, so that it can take the width of any page, and holds aggregated rows only.
+`VALUES`, if a module has it, names the count of a summary that says how many values a chart of one case shows of a
+candidate.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ from rankbench.statistics.starts import compare_starts, find_usual_starts
 from rankbench.statistics.tails import fit_tail
 from rankbench.verdict import case_labels, maps, measures
 from rankbench.verdict.comparisons import Comparisons
+from rankbench.verdict.same_calls import make_call_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -70,6 +71,8 @@ SCOPES: dict[str, Callable[[Case], str]] = {
     "near": lambda case: case.key,
 }
 """How cases are put together: by what those of one part have in common."""
+CALL = "call"
+"""The scope of one call by several tools, which the operations know."""
 CLOSE = ("case", "near")
 """Scopes whose parts are single cases."""
 
@@ -166,7 +169,7 @@ class CampaignView:
         """Divide the view by a scope, in the order of the cases."""
         parts: dict[str, list[Case]] = {}
         for case in self.cases:
-            key = self.key(case) if scope in CLOSE else SCOPES[scope](case)
+            key = self.key(case) if scope in CLOSE else self.call(case) if scope == CALL else SCOPES[scope](case)
             parts.setdefault(key, []).append(case)
         for name, cases in parts.items():
             yield name, self.showing(cases)
@@ -447,6 +450,10 @@ class CampaignView:
     def measure(self, case: Case) -> Measure:
         """Return what the values of a case are."""
         return measures.choose_measure(case, self.operation(case), *self.moved.get(self.key(case), ()))
+
+    def call(self, case: Case) -> str:
+        """Return what a case has in common with those of other tools for the same call on the same ranks."""
+        return make_call_key(case, self.operation(case), imported=bool(self.campaign.imported))
 
     def case_name(self, case: Case) -> str:
         """Name a case: `put 8 B, epoch=fence`."""

@@ -9,7 +9,7 @@ import msgspec
 import polars as pl
 import pytest
 import vl_convert
-from fakes import evaluations, imports, scales
+from fakes import evaluations, imports, scales, tool_outputs
 
 from rankbench import plots, units
 from rankbench.evaluation import evaluate
@@ -18,7 +18,7 @@ from rankbench.plots import chart as plots_chart
 from rankbench.plots import forms as plots_forms
 from rankbench.plots.kinds import bars, curves, distribution, launches, ranks, ratios, winner_map
 from rankbench.verdict.measures import Measure
-from rankbench.verdict.view import SCOPES, CampaignView
+from rankbench.verdict.view import CALL, SCOPES, CampaignView
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ def test_every_plot_is_a_complete_unit() -> None:
     for name, plot in units.modules(plots.kinds).items():
         assert plot.TITLE, name
         assert plot.HELP, name
-        assert plot.SCOPE in SCOPES, name
+        assert plot.SCOPE in {*SCOPES, CALL}, name
 
 
 def test_a_new_plot_is_found_from_its_file(view: CampaignView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +68,10 @@ def test_every_chart_compiles_to_vega(tmp_path: Path) -> None:
     theirs = evaluate(
         imports.import_campaign(tmp_path / "theirs", {"alpha": [imports.format_latencies((8, 1.5), (16, 2.5))] * 2})
     )
-    every = (evaluations.make_evaluation(("socket", "nodes"), starts=("none",), pairs=True), scaled, theirs)
+    texts = [(tool_outputs.SAMPLES / path).read_text() for path in ("mpiperf/Bcast.txt", "skampi/skampi_coll.txt")]
+    bcasts = {"A": [texts[0]], "B": [texts[1].partition('# begin result "Bcast_using_Send_Recv')[0]]}
+    tools = evaluate(imports.import_campaign(tmp_path / "tools", bcasts))
+    every = (evaluations.make_evaluation(("socket", "nodes"), starts=("none",), pairs=True), scaled, theirs, tools)
     for plot, _, chart in (chart for evaluation in every for chart in plots.charts(evaluation)):
         assert vl_convert.vegalite_to_vega(chart.spec(plots_forms.make_theme("#000", "#000", "#000")))["marks"]
         drawn_plots.add(plot)
