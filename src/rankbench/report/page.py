@@ -30,6 +30,7 @@ from rankbench.report.method import paragraphs
 from rankbench.statistics import FEWEST_BLOCKS
 from rankbench.verdict import case_labels
 from rankbench.verdict import findings as verdict_findings
+from rankbench.verdict.origins import describe_origins
 from rankbench.verdict.view import SCOPES
 
 if TYPE_CHECKING:
@@ -161,6 +162,7 @@ def contents(view: CampaignView) -> dict[str, Any]:
             f"{library.family}=={library.version}" for library in campaign.libraries if library.source == "pypi"
         ],
         "machine_text": describe_machine(campaign),
+        "origins": render(describe_origins(campaign)),
         "book": book(view),
         "parts": {name: packing.deflate(part) for name, part in {**charts, "forms": forms, "tables": packed}.items()},
         "most_named": SHOWN,

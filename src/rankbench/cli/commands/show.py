@@ -25,7 +25,7 @@ from rankbench.cli.display import (
 from rankbench.cli.formats import AnyFormat, add_output_option, check_format, print_json
 from rankbench.cli.options import CampaignFolder, Threshold, Verbose, parse_option
 from rankbench.evaluation import evaluate
-from rankbench.language import format_text
+from rankbench.language import format_text, render
 from rankbench.model import RankbenchError
 from rankbench.plan import notation, stop_rules
 from rankbench.plots import captions
@@ -34,6 +34,7 @@ from rankbench.report import tables
 from rankbench.store import is_running
 from rankbench.verdict import case_labels
 from rankbench.verdict.networks import list_uses
+from rankbench.verdict.origins import describe_origins
 from rankbench.verdict.states import FAR, NEAR
 
 if TYPE_CHECKING:
@@ -237,6 +238,8 @@ def show_answer(view: CampaignView, folder: Path | None, *, verbose: bool = Fals
         console.print(Text(view.campaign.plan.question, "bold"))
     for line in answer(view.verdict, verbose=verbose):
         spread_lines(line)
+    if origins := describe_origins(view.campaign):
+        spread_lines(render(origins))
     if verbose:
         print_findings(view.verdict)
     elif counted := count_findings(view.verdict, folder):
@@ -330,7 +333,7 @@ def typical(view: CampaignView, verdict: CaseVerdict, summary: Summary) -> str:
 
 def margin_spread(verdict: CaseVerdict) -> str:
     """Return the relative interval of the ratio to the next slower candidate, ` ±1.2%`; empty: there is none."""
-    if not verdict.margin_high:
+    if not (verdict.margin_low and verdict.margin_high):
         return ""
     below, above = verdict.margin_low / verdict.margin, verdict.margin_high / verdict.margin
     return format_spread(below, above, 50 * (above - below))

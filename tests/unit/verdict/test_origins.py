@@ -1,0 +1,43 @@
+"""The origin of each library, where the answer stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes import campaigns
+
+from rankbench.language import render
+from rankbench.verdict.origins import describe_origins
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WHEELS = "Libraries: wheels from PyPI; builds for production may have more."
+
+
+@pytest.mark.parametrize(
+    ("sources", "line"),
+    [
+        ([("pypi", {}), ("pypi", {})], WHEELS),
+        (
+            [("pypi", {}), ("system", {})],
+            "Libraries: alpha (wheel from PyPI); beta (system package).",
+        ),
+        (
+            [("modules", {"modules": "gcc/12 mpich/4.3"}), ("spack", {"hash": "abc"})],
+            "Libraries: alpha (module gcc/12 mpich/4.3); beta (Spack).",
+        ),
+        ([("prefix", {}), ("path", {})], "Libraries: alpha (/opt/alpha); beta (/opt/beta)."),
+    ],
+)
+def test_a_line_names_the_origin_of_each_library(
+    sources: list[tuple[str, dict[str, str]]], line: str, tmp_path: Path
+) -> None:
+    campaign = campaigns.make_campaign(tmp_path / "made", launches=1, candidates=("alpha", "beta")).campaign
+    libraries = [
+        msgspec.structs.replace(campaigns.make_library(name), source=source, origin=origin)
+        for name, (source, origin) in zip(("alpha", "beta"), sources, strict=True)
+    ]
+    assert render(describe_origins(msgspec.structs.replace(campaign, libraries=libraries))) == line
