@@ -108,7 +108,9 @@ def list_failures(store: Store) -> list[str]:
     rows = store.cases().filter(pl.col("launch").is_in([launch.number for launch in launches]))
     with_rows = set(rows["launch"])  # Others were repeated alone.
     rows = rows.filter(pl.col("status").is_in(BROKEN))
-    counts = rows.group_by("candidate", "status").len().sort("candidate", "status").iter_rows()
+    counts = (  # A case that fails in several launches is one case.
+        rows.group_by("candidate", "status").agg(pl.col("case").n_unique()).sort("candidate", "status").iter_rows()
+    )
     refused = {
         f"{launch.candidate}: could not be measured on {launch.placement}": launch.reason
         for launch in launches

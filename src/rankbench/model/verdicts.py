@@ -201,9 +201,9 @@ class CaseVerdict(Record, frozen=True):
     """The `margin` at each of these levels, `margin_low` and `margin_high`."""
     margin: float = 1.0
     """Time of the nearest candidate that is no winner over the fastest, paired within blocks; 1.0 if there is none."""
-    margin_low: float = 0.0
-    margin_high: float = 0.0
-    """Interval of the smallest true ratio of a losing candidate to the fastest; both 0 if there is none."""
+    margin_low: float | None = None
+    margin_high: float | None = None
+    """Interval of the smallest true ratio of a losing candidate to the fastest; none where nothing was estimated."""
     failures: dict[str, Text] = {}
     """Why a candidate has no value, by candidate."""
 

@@ -68,7 +68,11 @@ def describe_change(
     if before and now and before.winners and now.winners:
         past = [renamed.get(name, name) for name in before.winners]
         if len(past) == 1 and len(now.winners) > 1:
-            words.append(format_text("no longer distinguishable"))
+            words.append(
+                format_text("now equivalent")
+                if now.outcome == "equivalent"
+                else format_text("no longer distinguishable")
+            )
         elif len(now.winners) == 1 and now.winners != past:
             words.append(format_text("new winner"))
     return ", ".join(words)

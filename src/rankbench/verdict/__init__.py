@@ -105,8 +105,8 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Comparisons) -> 
             if front
         },
         margin=margin,
-        margin_low=low,
-        margin_high=high,
+        margin_low=low or None,
+        margin_high=high or None,
         failures={
             summary.candidate: _explain_exclusion(summary) for summary in summaries if summary.candidate not in names
         },

@@ -10,12 +10,14 @@ from fakes.nights import CASES, make_night, make_slower
 
 from rankbench.across.two_campaigns import CampaignPair, Change, format_interval, hold, list_sentences
 from rankbench.language import render
-from rankbench.model import CaseStatus
+from rankbench.model import CaseStatus, CaseVerdict
+from rankbench.report.two_campaigns import describe_change
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.model import Case
+    from rankbench.model.verdicts import Outcome
 
 
 def read_remark(pair: CampaignPair, kind: str) -> str:
@@ -119,3 +121,24 @@ def test_a_mean_without_any_known_change_says_so() -> None:
 )
 def test_open_intervals_show_only_their_known_end(low: float, high: float, spelt: str) -> None:
     assert render(format_interval(low, high)) == spelt
+
+
+@pytest.mark.parametrize(
+    ("winners", "outcome", "words"),
+    [
+        (["alpha", "beta"], "equivalent", "now equivalent"),
+        (["alpha", "beta"], "undecided", "no longer distinguishable"),
+        (["beta"], "faster", "new winner"),
+        (["alpha"], "faster", ""),
+    ],
+)
+def test_a_change_of_the_verdict_says_whether_candidates_are_equivalent(
+    winners: list[str], outcome: Outcome, words: str
+) -> None:
+    before = CaseVerdict(case=CASES[0], ranking=["alpha", "beta"], winners=["alpha"], outcome="faster")
+    now = CaseVerdict(case=CASES[0], ranking=["alpha", "beta"], winners=winners, outcome=outcome)
+    same = Change(
+        case=CASES[0].key, title="", old="alpha", new="alpha", old_launches=5, new_launches=5, old_ns=1.0, new_ns=1.0,
+        ratio=1.0, low=0.9, p_value=1.0, p_adjusted=1.0, different=False,
+    )  # fmt: skip
+    assert describe_change(same, before, now, {}) == words

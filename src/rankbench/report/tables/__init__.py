@@ -211,7 +211,7 @@ def outcome_legend(view: CampaignView) -> str:
 
 def margin_interval(verdict: CaseVerdict) -> str:
     """Return the interval of the ratio to the next slower candidate, where there is one: `1.95–2.05×`."""
-    if verdict.margin <= 1 or verdict.differs or not verdict.margin_high:
+    if verdict.margin <= 1 or verdict.differs or not (verdict.margin_low and verdict.margin_high):
         return ""
     return format_text("{low:bare}–{high:ratio}", low=verdict.margin_low, high=verdict.margin_high)
 

@@ -23,7 +23,7 @@ HELP = "Show what each start does to the same case."
 FLAG = "starts"
 ORDER = 80
 DETAILS = True
-ABSENT = "none of these cases was made with several starts; a plan names them by starts"
+ABSENT = "none of these cases was made with several starts; a plan names them by start"
 
 
 def tables(view: CampaignView) -> list[Table]:

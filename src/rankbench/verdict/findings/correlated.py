@@ -37,7 +37,10 @@ def find(view: CampaignView) -> Iterator[Finding]:
             n=correlation.blocks,
             wider=correlation.widening,
         ),
-        advice=say("The machine changes slowly: run more blocks, or run the campaign again at another time."),
+        advice=say(
+            "Something changed slowly: the machine, or a library that was replaced meanwhile. Run more blocks, or run "
+            "the campaign again at another time."
+        ),
         cases=[],
         severity="warning",
     )
