@@ -22,6 +22,7 @@ candidates = CANDIDATES
 operations = ["pingpong", "allreduce", "alltoall.persistent"]
 sizes = "8,64K"
 placements = ["1x2"]
+start = "barrier"
 samples = 5
 case_limit = "60s"
 [stop]

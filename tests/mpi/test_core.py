@@ -212,7 +212,8 @@ def find_unexpected(core: Core, records: list[dict[str, Any]], ranks: int) -> li
 def test_a_launch_stopped_for_a_while_is_not_stuck(core: Core, tmp_path: Path) -> None:
     """A suspended job is stopped: here for longer than the limit of a call."""
     (tmp_path / "job").write_text(
-        "rankbench-job 1\nset patience=8\ncase operation=allreduce bytes=1048576 samples=1000000 limit_s=3\n"
+        "rankbench-job 1\nset patience=8\n"
+        "case operation=allreduce bytes=1048576 start=barrier samples=1000000 limit_s=3\n"
     )
     processes = tmp_path / "processes"
     script = f'echo $$ >> {processes}; exec "$@"'
@@ -277,10 +278,9 @@ def test_a_case_does_not_end_between_new_data_and_the_call_that_delivers_them(co
     """A time limit may end a case while data are renewed; the new data would then never arrive."""
     limits = [{"fill_s": step / 2000, "limit_s": 60} for step in range(1, 13)]
     limits += [{"samples": 100_000, "limit_s": step / 200} for step in range(1, 13)]
-    cases = [{"operation": "allgather", "bytes": 1 << 18, "samples": 20} | limit for limit in limits]
-    records = core.run_job(tmp_path, 2, cases)
-    # On a busy machine no call may begin in time before a short limit.
-    assert {record["status"] for record in records if record["cause"] != LATE_START} == {"ok"}
+    case = {"operation": "allgather", "bytes": 1 << 18, "start": "barrier", "samples": 20}
+    records = core.run_job(tmp_path, 2, [case | limit for limit in limits])
+    assert {record["status"] for record in records} == {"ok"}
 
 
 @ONE_LIBRARY
@@ -361,15 +361,18 @@ def test_the_stand_in_core_has_the_description_of_the_real_one(core: Core) -> No
 @ONE_LIBRARY
 def test_ranks_under_one_kernel_share_one_clock(core: Core, tmp_path: Path) -> None:
     """No clocks are compared, and no sample has a bound."""
-    (record,) = core.measure(tmp_path, 2, "--op", "allreduce", "--sizes", "8", "--samples", "10")
+    selection = ["--op", "allreduce", "--sizes", "8", "--start", "barrier", "--samples", "10", "--limit", "60"]
+    (record,) = core.measure(tmp_path, 2, *selection)
     assert (record["sync_bound_ns"], record["synchronisations"]) == (0, 0)
     assert (record["series"][0]["bound_ns"], record["series"][0]["error_ns"]) == ([], [])
 
 
 @ONE_LIBRARY
 def test_ranks_with_one_clock_can_be_synchronised_on_request(core: Core, tmp_path: Path) -> None:
-    selection = ["--op", "allreduce", "--sizes", "8", "--samples", "20", "--limit", "100", "--separate-clocks"]
-    (record,) = core.measure(tmp_path, 2, *selection)
+    """After a barrier every sample is valid, while on a busy machine none may begin in time on both clocks."""
+    selection = ["--op", "allreduce", "--sizes", "8", "--start", "barrier", "--samples", "20", "--limit", "60"]
+    (record,) = core.measure(tmp_path, 2, *selection, "--separate-clocks")
+    assert record["valid"] == record["taken"] > 0
     assert record["synchronisations"] >= 2
     series = record["series"][0]
     assert len(series["bound_ns"]) == len(series["error_ns"]) == record["taken"]
@@ -380,11 +383,13 @@ def test_ranks_with_one_clock_can_be_synchronised_on_request(core: Core, tmp_pat
 @ONE_LIBRARY
 @pytest.mark.parametrize(("ranks", "start"), [(2, "window"), (3, "barrier")])
 def test_samples_of_all_ranks_are_those_of_the_slowest_rank(core: Core, ranks: int, start: str, tmp_path: Path) -> None:
-    selection = ["--op", "wait-up,pingpong", "--sizes", "8", "--samples", "50", "--limit", "100", "--ranks"]
+    """The number of rounds is limited, since on a busy machine both ranks may share a core, and none begin in time."""
+    selection = ["--samples", "50", "--tries", "500", "--limit", "100", "--ranks"]
     for _ in range(9):
-        up, pingpong = core.measure(tmp_path, ranks, *selection, "--start", start)
-        if up["cause"] != "late-start":  # On a busy machine both ranks may share a core.
+        (up,) = core.measure(tmp_path, ranks, "--op", "wait-up", *selection, "--start", start)
+        if up["cause"] != LATE_START:
             break
+    (pingpong,) = core.measure(tmp_path, ranks, "--op", "pingpong", "--sizes", "8", *selection, "--start", "barrier")
     together, *single = up["series"]
     assert [series["rank"] for series in up["series"]] == [-1, *range(ranks)]
     assert together["time_ns"] == [max(times) for times in zip(*(series["time_ns"] for series in single), strict=True)]
@@ -398,7 +403,7 @@ def test_samples_of_all_ranks_are_those_of_the_slowest_rank(core: Core, ranks: i
 
 @ONE_LIBRARY
 def test_the_first_two_calls_of_a_case_are_timed_before_all_others(core: Core, tmp_path: Path) -> None:
-    selection = ["--op", "bcast,pingpong", "--sizes", "8", "--samples", "20", "--limit", "60"]
+    selection = ["--op", "bcast,pingpong", "--sizes", "8", "--start", "barrier", "--samples", "20", "--limit", "60"]
     bcast, pingpong = core.measure(tmp_path, 2, *selection)
     assert all(record[name] > 0 for record in (bcast, pingpong) for name in ("first_ns", "second_ns"))
     (absent,) = core.measure(tmp_path, 1, "--op", "pingpong", "--sizes", "8")
@@ -407,7 +412,9 @@ def test_the_first_two_calls_of_a_case_are_timed_before_all_others(core: Core, t
 
 @ONE_LIBRARY
 def test_short_calls_are_timed_in_groups_unless_each_call_is_requested(core: Core, tmp_path: Path) -> None:
-    selection = ["--op", "reduce_local,empty,allreduce", "--sizes", "8", "--samples", "20", "--limit", "60"]
+    """On a busy machine no round of allreduce may begin in time: their number is limited, and the row is complete."""
+    selection = ["--op", "reduce_local,empty,allreduce", "--sizes", "8", "--samples", "20", "--tries", "200"]
+    selection += ["--limit", "60"]
     local, empty, allreduce = core.measure(tmp_path, 2, *selection)
     assert local["calls"] > 1
     assert (empty["calls"], allreduce["calls"]) == (1, 1)
@@ -867,7 +874,7 @@ def test_the_end_of_a_stream_has_the_parts_of_the_time(core: Core, tmp_path: Pat
     spent_s = json.loads(stream.read_text().splitlines()[-1])["spent_s"]
     assert 0 < spent_s["calls"] < sum(spent_s.values()) < passed_s
     assert all(spent_s[part] > 0 for part in ("rounds", "init", "prepare", "rehearse", "warm_up", "check", "write"))
-    assert spent_s["wait"] < 0.01
+    assert spent_s["wait"] < 0.1 * passed_s
 
 
 @pytest.fixture(scope="module")

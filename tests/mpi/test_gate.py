@@ -15,6 +15,7 @@ candidates = ["LIBRARY"]
 operations = ["pingpong", "allreduce"]
 sizes = "8"
 placements = ["1x2"]
+start = "barrier"
 samples = 5
 case_limit = "60s"
 [stop]
