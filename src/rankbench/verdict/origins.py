@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 def describe_origins(campaign: Campaign) -> Text:
     """Return a line with the origin of each library; nothing of results that were imported."""
     libraries = {library.name: library for library in campaign.libraries}
-    own = [candidate for candidate in campaign.candidates if not candidate.control_of]
-    used = [libraries[name] for name in dict.fromkeys(candidate.library for candidate in own) if name in libraries]
+    candidates = [candidate for candidate in campaign.candidates if not candidate.control_of]
+    used = [
+        libraries[name] for name in dict.fromkeys(candidate.library for candidate in candidates) if name in libraries
+    ]
     if campaign.imported or not used:
         return NOTHING
     if all(library.source == "pypi" for library in used):
