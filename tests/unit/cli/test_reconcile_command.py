@@ -59,15 +59,17 @@ def list_rows() -> list[Operation]:
 
 def test_the_first_benchmark_of_an_operation_is_taken_from_each_tool() -> None:
     assert find_benchmarks(["pingpong", "allreduce"]) == [
-        "imb-mpi1-pingpong",
-        "imb-mpi1-allreduce",
-        "osu-latency",
-        "osu-allreduce",
+        *("imb-mpi1-pingpong", "imb-mpi1-allreduce"),
+        *("mpbench-roundtrip", "mpbench-allreduce"),
+        "mpiperf-allreduce",
+        *("osu-latency", "osu-allreduce"),
+        *("skampi-pingpong_send_recv", "skampi-allreduce"),
     ]
 
 
 def test_missing_benchmarks_are_left_out_and_noted_for_named_tools(capsys: pytest.CaptureFixture[str]) -> None:
-    assert find_benchmarks(["bcast", "barrier"]) == ["imb-mpi1-barrier", "osu-bcast"]
+    others = ["mpbench-broadcast", "mpiperf-bcast", "mpiperf-barrier", "osu-bcast", "skampi-bcast", "skampi-barrier"]
+    assert find_benchmarks(["bcast", "barrier"]) == ["imb-mpi1-barrier", *others]
     assert capsys.readouterr().out == ""
     assert find_benchmarks(["bcast", "barrier"], imb=("path", "")) == ["imb-mpi1-barrier"]
     assert capsys.readouterr().out == "note: imb-mpi1-bcast: none for mpich\n"
@@ -88,7 +90,7 @@ def test_a_tool_can_have_a_folder_or_a_tarball(place: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("skampi", "--tool skampi: no such tool that can be run (allowed: imb, osu)"),
+        ("reprompi", "--tool reprompi: no such tool that can be run (allowed: imb, mpbench, mpiperf, osu, skampi)"),
         ("osu=nowhere", "--tool osu=nowhere: nowhere is not there"),
     ],
 )
@@ -107,7 +109,7 @@ def test_a_machine_without_benchmarks_is_refused_in_one_line(
     assert ended.value.code == 2
     assert capsys.readouterr().err == (
         "rankbench: no benchmark suite here measures ring with mpich; name the folder of one: --tool osu=FOLDER "
-        "(allowed: imb, osu)\n"
+        "(allowed: imb, mpbench, mpiperf, osu, skampi)\n"
     )
 
 

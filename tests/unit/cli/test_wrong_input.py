@@ -98,7 +98,7 @@ LINES = [
     ("show --operations bcats", "--operations bcats: not measured (allowed: pingpong, allreduce)"),
     ("show --sizes nan", "--sizes nan: expected sizes such as 1:4M:x2, 0,8,1K,64K or [8, 1K]"),
     ("show --format xml", "--format xml: not a format of this command (allowed: table, json, csv, markdown)"),
-    ("show --columns p", "No such option: --columns; did you mean --forms? (help: rankbench show -h)"),
+    ("show --columns p", "No such option: --columns; did you mean --forms or --tools? (help: rankbench show -h)"),
     ("show --confidence nan", "--confidence nan: expected 90%, 95% or 99%"),
     ("show --threshold 0", "--threshold 0: expected a share such as 3% or 0.03, below 100%"),
     ("show --estimator p0", f"--estimator p0: {ESTIMATOR}"),
