@@ -15,6 +15,7 @@ from rankbench.plots.chart import Chart
 from rankbench.statistics.placements import remove_placement
 
 if TYPE_CHECKING:
+    from rankbench.evaluation.scales import SiteResult
     from rankbench.plots.chart import Row
     from rankbench.verdict.view import CampaignView
 
@@ -30,6 +31,15 @@ HEIGHT = 260
 def chart(view: CampaignView) -> Chart | None:
     """Draw one case at all numbers of ranks, if any candidate has several launches at several of them."""
     cases = view.scaled.get(remove_placement(view.cases[0]).key, {})
+    shown = [
+        standing
+        for standing in scales.list_results(view, cases, view.candidates)
+        if standing.counts and math.isfinite(standing.summary.launches_rse)
+    ]
+    last = {
+        (standing.candidate, standing.site.ranks_per_node): standing.site for standing in sorted(shown, key=by_ranks)
+    }
+    several = len({standing.site.ranks_per_node for standing in shown}) > 1
     rows: list[Row] = [
         {
             "key": standing.case.key,
@@ -41,15 +51,27 @@ def chart(view: CampaignView) -> Chart | None:
             "error": f"{standing.summary.launches_rse:.2%}",
             "launches": standing.summary.launches,
             "samples": standing.summary.samples,
+            "words": format_text("{n} per node", n=standing.site.ranks_per_node)
+            if several and last[standing.candidate, standing.site.ranks_per_node] == standing.site
+            else "",
         }
-        for standing in scales.list_results(view, cases, view.candidates)
-        if standing.counts and math.isfinite(standing.summary.launches_rse)
+        for standing in shown
     ]
     ranks = tuple(sorted({row["ranks"] for row in rows}))
     if len(ranks) < 2:
         return None
     title = format_text("{case}: relative standard error over launches", case=view.case_name(view.cases[0]))
-    return Chart(make_form(view.candidates, ranks), title, captions.describe_conditions(view), {"points": rows})
+    return Chart(
+        make_form(view.candidates, ranks),
+        title,
+        captions.describe_launches(sorted({row["launches"] for row in rows})),
+        {"points": rows},
+    )
+
+
+def by_ranks(standing: SiteResult) -> int:
+    """Return the ranks of all nodes."""
+    return standing.site.ranks
 
 
 @functools.lru_cache
@@ -69,4 +91,5 @@ def make_form(candidates: tuple[str, ...], ranks: tuple[int, ...]) -> Row:
     point = base.mark_point(size=40, filled=True, opacity=1, cursor="pointer").encode(
         shape=palette.choose_shapes(candidates), tooltip=forms.tooltips("candidate", "place", "error", "launches")
     )
-    return forms.make_form([line, point], HEIGHT)
+    words = base.mark_text(align="right", dx=-7, dy=-9, fontSize=11, aria=False).encode(text="words:N")
+    return forms.make_form([line, point, words], HEIGHT)
