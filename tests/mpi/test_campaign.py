@@ -114,7 +114,10 @@ def test_a_campaign_killed_at_a_random_moment_is_completed_without_loss(tmp_path
 def test_each_library_is_measured_and_loaded_in_its_launch(tmp_path: Path, home: Path) -> None:
     (tmp_path / "plan.toml").write_text(PLAN_OF_THREE)
     text = run_to_end(tmp_path, home)
-    assert "note:" not in text
+    # The plan's start is not one of ping-pong, and other programs may have left shared memory behind.
+    expected = ("pingpong: one rank alone times it", "of shared memory")
+    notes = [line for line in text.splitlines() if line.startswith("note:")]
+    assert [line for line in notes if not any(words in line for words in expected)] == []
     results = store.open(tmp_path / "results/plan")
     assert_sound(tmp_path, 1)
     assert set(results.cases()["status"]) <= {"ok", "lacking"}
