@@ -107,7 +107,9 @@ def has_end(texts: list[str]) -> bool:
 
 
 def test_a_run_reports_its_steps_its_result_and_the_next_command(place: Path) -> None:
-    texts = re.sub(r"\d+\.\d s", "T s", finish(place)).splitlines()
+    printed = re.sub(r"\d+\.\d s", "T s", finish(place)).splitlines()
+    # Other programs of the machine may have left memory behind.
+    texts = [line for line in printed if "of shared memory" not in line]
     assert sorted(texts[:2]) == [
         "building the core with mpich-9.1; it is kept for later campaigns",
         "building the core with mpich-9.2; it is kept for later campaigns",
