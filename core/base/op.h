@@ -81,6 +81,8 @@ struct datatype {
     long (*find_place)(long position, long bytes);
 };
 
+struct excerpt;
+
 /* The first wrong byte of a data check. */
 struct mismatch {
     long wrong_bytes;
@@ -89,6 +91,8 @@ struct mismatch {
     unsigned char actual;
     /* Text of a fault that is no wrong byte; NULL: the fault is that byte. */
     const char *instead;
+    /* Where the check copies received and expected bytes (kit/data.h); NULL: nowhere. */
+    struct excerpt *excerpt;
 };
 
 /* The grid of ranks, as reported with the results of a case. */
@@ -140,9 +144,11 @@ struct call {
         long receive_bytes;
         /* Receive buffer allocated by the operation, which replaces the core's; NULL: there is none. */
         unsigned char *elsewhere;
-        /* Whether a call was made since the receive buffer was overwritten: without one nothing is delivered. */
-        bool called;
+        /* Runs until the receive buffer was last overwritten. */
+        int64_t runs_before;
     } buffers;
+    /* Runs of the case so far; of several threads each counts its own. */
+    int64_t runs;
     /* Messages of one call that are in flight at the same time. */
     struct {
         /* Messages of one call, such as the window of a bandwidth test or one per neighbour. */

@@ -23,6 +23,7 @@
 #include "timing/thread_team.h"
 #include "timing/watchdog.h"
 #include "verify/check.h"
+#include "verify/evidence.h"
 
 static void copy_layout(const struct layout *layout, struct result *result) {
     const size_t bytes = layout && layout->order ? (size_t)layout->ranks * sizeof(int) : 0;
@@ -111,13 +112,16 @@ static void write_one_series(void *context, int rank, const void *data) {
         write_rank_series(series_writer->writer->stream, rank, data, series_writer->result);
 }
 
-static void write_case(const struct timing *timing, const struct writer *writer, const struct result *result) {
+static void write_case(const struct timing *timing, const struct writer *writer, const struct result *result, int noted_by) {
+    const struct evidence *evidence;
     const bool each = timing->world->every_rank || timing->operation->hooks.measures;
     const bool leads = timing->team->rank == 0, ranks = each && result->measurer == SERIES_ALL;
     int64_t sample_count = result->severity == GOOD && result->measurement.repeats > 0 ? result->measurement.sample_count : 0;
     watch_phase("is written");
     switch_part(PART_WRITE);
     tree_broadcast(timing->team, &sample_count, sizeof sample_count);
+    if (result->severity == WRONG_DATA && (evidence = share_evidence(timing->team, noted_by)))
+        write_evidence(writer->stream, writer->index, evidence);
     if (leads)
         write_result(writer->stream, writer->index, timing->request, result);
     if (ranks && sample_count > 0) {
@@ -213,6 +217,7 @@ static void run_in_team(const struct world *world, const struct team *team, cons
     const int threads = (int)read_choice(&call, &threads_choice);
     struct setting setting = {world, team, plan, obtain_memory(sizeof(struct worker) * (size_t)threads), threads, &outcome};
     struct timing timing = make_timing(&setting, &call);
+    begin_evidence();
     result->spread_ns = timing.spread_ns;
     result->bound_factor = team->clock->number_of_clocks > 2 ? 2 : 1;
     result->error_factor = find_error_factor(team->clock->number_of_clocks);
@@ -228,7 +233,7 @@ static void run_in_team(const struct world *world, const struct team *team, cons
     free(setting.workers);
     fill_result(result, &outcome, &result->measurement);
     if (writer->writes)
-        write_case(&timing, writer, result);
+        write_case(&timing, writer, result, outcome.noted_by);
 }
 
 /* Whether ranks are missing, with the reason; the same on every rank. */

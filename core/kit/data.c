@@ -83,16 +83,25 @@ static void compare(unsigned char actual, unsigned char expected, long offset, s
     }
 }
 
+static long find_least(long a, long b) {
+    return a < b ? a : b;
+}
+
+static void copy_expected(struct excerpt *excerpt, const unsigned char *expected, long bytes, long offset) {
+    const long first = offset > excerpt->from ? offset : excerpt->from;
+    const long end = find_least(offset + bytes, excerpt->from + excerpt->bytes);
+    if (first < end)
+        memcpy(excerpt->expected + (first - excerpt->from), expected + (first - offset), (size_t)(end - first));
+}
+
 /* Nearly all data are right. */
 static void compare_all(const unsigned char *actual, const unsigned char *expected, long bytes, long offset,
                         struct mismatch *mismatch) {
+    if (mismatch->excerpt)
+        copy_expected(mismatch->excerpt, expected, bytes, offset);
     if (memcmp(actual, expected, (size_t)bytes) != 0)
         for (long i = 0; i < bytes; i++)
             compare(actual[i], expected[i], offset + i, mismatch);
-}
-
-static long find_least(long a, long b) {
-    return a < b ? a : b;
 }
 
 void check_bytes_from(const unsigned char *data, long from, long bytes, unsigned stream, long base, struct mismatch *mismatch) {

@@ -4,6 +4,14 @@
 
 #include "base/op.h"
 
+enum { MOST_EXCERPT = 1 << 16 };
+
+/* A part of a receive buffer without gaps. Bytes that no check compares are expected as they are. */
+struct excerpt {
+    long from, bytes;
+    unsigned char received[MOST_EXCERPT], expected[MOST_EXCERPT];
+};
+
 /* Gives a type a gap after its last element; frees the type it is made of. */
 int resize_type(MPI_Datatype spread, long extent, MPI_Datatype *type);
 

@@ -297,7 +297,7 @@ static long find_own_place(const struct buffers *buffers, const struct call *cal
 }
 
 void fill_buffers(struct buffers *buffers, struct call *call) {
-    call->buffers.called = false;
+    call->buffers.runs_before = call->runs;
     memset(find_slot_start(buffers), GUARD, (size_t)buffers->stride);
     arrange(buffers, call);
     call->buffers.send = find_send(buffers);
@@ -325,16 +325,25 @@ static bool are_gaps_intact(const struct call *call, const unsigned char *packed
     return stand;
 }
 
+static void begin_excerpt(struct excerpt *excerpt, const unsigned char *received) {
+    memcpy(excerpt->received, received + excerpt->from, (size_t)excerpt->bytes);
+    memcpy(excerpt->expected, received + excerpt->from, (size_t)excerpt->bytes);
+}
+
 void check_buffers(const struct buffers *buffers, const struct call *call, struct mismatch *mismatch) {
     if (!buffers->operation->hooks.check)
         return;
     if (!has_gaps(call) || (const void *)call->buffers.receive == MPI_IN_PLACE) {
+        if (mismatch->excerpt)
+            begin_excerpt(mismatch->excerpt, find_receive(buffers, call));
         buffers->operation->hooks.check(call, mismatch);
         return;
     }
     struct call packed = *call;
     packed.buffers.receive = obtain_memory((size_t)call->buffers.receive_bytes + 1);
     pack_data(call, call->buffers.receive, packed.buffers.receive, call->buffers.receive_bytes);
+    if (mismatch->excerpt)
+        begin_excerpt(mismatch->excerpt, packed.buffers.receive);
     buffers->operation->hooks.check(&packed, mismatch);
     if (mismatch->wrong_bytes == 0 && !are_gaps_intact(call, packed.buffers.receive)) {
         mismatch->instead = "a gap of the datatype was written to";
@@ -344,7 +353,7 @@ void check_buffers(const struct buffers *buffers, const struct call *call, struc
 }
 
 void clear_received(const struct buffers *buffers, struct call *call) {
-    call->buffers.called = false;
+    call->buffers.runs_before = call->runs;
     memset(find_receive(buffers, call), GUARD, (size_t)add_gaps(call, call->buffers.receive_bytes));
 }
 

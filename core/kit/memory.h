@@ -55,6 +55,10 @@ void check_buffers(const struct buffers *buffers, const struct call *call, struc
 void clear_received(const struct buffers *buffers, struct call *call);
 /* Fills all slots, for any root; sums in place get zeros, which can be added without limit. */
 void fill_for_timing(struct buffers *buffers, struct call *call);
+/* Whether there was a run since the receive buffer was overwritten: without one nothing is delivered. */
+static inline bool was_called(const struct call *call) {
+    return call->runs > call->buffers.runs_before;
+}
 /* Whether the receive buffer still holds exactly what `fill_buffers` or `clear_received` wrote into it. */
 bool is_untouched(const struct buffers *buffers, const struct call *call);
 bool are_guards_intact(const struct buffers *buffers, const struct call *call);

@@ -100,3 +100,20 @@ bool are_receipts_right(struct receipts *receipts, struct wrong_receipt *wrong) 
         memcpy(receipts->right, receipts->statuses, (size_t)receipts->checked * sizeof *receipts->right);
     return true;
 }
+
+static struct receipt read_receipt(const MPI_Status *status, MPI_Datatype type, const struct receipt *expected) {
+    struct receipt receipt = {status->MPI_SOURCE, status->MPI_TAG, -1};
+    if (expected->elements >= 0 && MPI_Get_count(status, type, &receipt.elements) != MPI_SUCCESS)
+        receipt.elements = -1;
+    return receipt;
+}
+
+int list_receipts(const struct receipts *receipts, struct receipt *actual, struct receipt *expected, int most) {
+    const long count = count_statuses(receipts), begin = count > receipts->per_call ? count - receipts->per_call : 0;
+    const long checked = count_checked(receipts, begin);
+    for (int i = 0; i < checked && i < most; i++) {
+        expected[i] = receipts->expected[i];
+        actual[i] = read_receipt(&receipts->statuses[begin + i], receipts->type, &expected[i]);
+    }
+    return checked < most ? (int)checked : most;
+}

@@ -62,4 +62,8 @@ bool are_receipts_known(const struct receipts *receipts);
 /* Compares source, tag and count of each; returns false with the first wrong one. */
 bool are_receipts_right(struct receipts *receipts, struct wrong_receipt *wrong);
 
+/* Lists the last statuses of receives beside the expected ones, at most so many; returns their number. A count that is
+ * not compared is -1. */
+int list_receipts(const struct receipts *receipts, struct receipt *actual, struct receipt *expected, int most);
+
 #endif

@@ -20,6 +20,7 @@
 #include "sync/source.h"
 #include "sync/world.h"
 #include "timing/measurement.h"
+#include "verify/evidence.h"
 
 void write_string(FILE *out, const char *text) {
     fputc('"', out);
@@ -223,6 +224,36 @@ static void write_layout(FILE *stream, const struct layout *layout) {
     write_numbers(stream, "grid", layout->extents, layout->dimensions);
     write_numbers(stream, "order", layout->order, layout->order ? layout->ranks : 0);
     fprintf(stream, ",\"hops\":%d", layout->hops);
+}
+
+static void write_bytes(FILE *stream, const char *key, const unsigned char *bytes, long count) {
+    fprintf(stream, ",\"%s\":\"", key);
+    for (long i = 0; i < count; i++)
+        fprintf(stream, "%02x", bytes[i]);
+    fputc('"', stream);
+}
+
+static void write_receipt(FILE *stream, const char *key, const struct receipt *receipt) {
+    fprintf(stream, "\"%s\":{\"source\":%d,\"tag\":%d,\"count\":%d}", key, receipt->source, receipt->tag, receipt->elements);
+}
+
+void write_evidence(FILE *stream, int index, const struct evidence *evidence) {
+    fprintf(stream, "{\"record\":\"evidence\",\"case\":%d,\"rank\":%d,\"root\":%d,\"run\":%lld", index, evidence->rank,
+            evidence->root, (long long)evidence->runs);
+    fprintf(stream, ",\"received_bytes\":%ld,\"wrong_bytes\":%ld,\"first_wrong\":%ld,\"begin\":%ld", evidence->receive_bytes,
+            evidence->wrong_bytes, evidence->first, evidence->excerpt.from);
+    write_bytes(stream, "received", evidence->excerpt.received, evidence->excerpt.bytes);
+    write_bytes(stream, "expected", evidence->excerpt.expected, evidence->excerpt.bytes);
+    fputs(",\"statuses\":[", stream);
+    for (int i = 0; i < evidence->receipts; i++) {
+        fputs(i ? ",{" : "{", stream);
+        write_receipt(stream, "actual", &evidence->actual[i]);
+        fputc(',', stream);
+        write_receipt(stream, "expected", &evidence->expected[i]);
+        fputc('}', stream);
+    }
+    fputc(']', stream);
+    end_record(stream);
 }
 
 /* Samples are written only for right data. The record stays open: series of single ranks may follow. */

@@ -7,6 +7,8 @@
 #include "sync/facts.h"
 #include "sync/turns.h"
 
+struct evidence;
+
 /* Messages and bytes of the core itself on a rank, and the memory of its process. */
 struct talk {
     int64_t messages;
@@ -27,6 +29,7 @@ void write_rank(FILE *stream, int rank, const struct rank_fact *fact);
 void write_node(FILE *stream, const struct node *node);
 /* `hop_ns` was measured just before (hop_latency.h). */
 void write_begin(FILE *stream, int index, double hop_ns, struct slot slot);
+void write_evidence(FILE *stream, int index, const struct evidence *evidence);
 void write_result(FILE *stream, int index, const struct request *request, const struct result *result);
 void write_rank_series(FILE *stream, int rank, const struct sample *samples, const struct result *result);
 void end_result(FILE *stream);

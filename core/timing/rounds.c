@@ -33,14 +33,14 @@ static int run_calls(const struct timing *timing, int repeats) {
     return code;
 }
 
-static void note_calls(const struct timing *timing) {
+static void count_runs(const struct timing *timing, int repeats) {
     if (timing->delivers)
-        timing->call->buffers.called = true;
+        timing->call->runs += repeats;
 }
 
 int run_untimed(const struct timing *timing) {
     const int code = run_calls(timing, 1);
-    note_calls(timing);
+    count_runs(timing, 1);
     return code;
 }
 
@@ -109,7 +109,7 @@ static int run_stage(const struct timing *timing, const struct start *start, con
             .delay_ns = (float)stage.delay_ns,
             .state = (in_time ? 0 : ROUND_LATE) | (stage.skipped ? ROUND_SKIPPED : 0),
         };
-        note_calls(timing);
+        count_runs(timing, extra ? 1 : stage_plan->repeats);
         code = first_error(code, call_hook(operation->hooks.after, call));
         if (!extra && !code) {
             compare_data(timing, ROUND_WINDOW_BYTES);

@@ -35,7 +35,6 @@ static void wait_for(const atomic_int *value, int wanted) {
 
 static int run_rounds(const struct thread_team *thread_team, struct call *call) {
     int code = MPI_SUCCESS;
-    call->buffers.called = true;
     for (int round = 0; round < THREAD_ROUNDS; round++) {
         const int now = thread_team->run(call);
         code = code ? code : now;
@@ -51,6 +50,7 @@ static void *run_thread(void *context) {
         if (atomic_load(&thread_team->over))
             return NULL;
         me->code = run_rounds(thread_team, me->call);
+        me->call->runs++;
         atomic_fetch_add_explicit(&thread_team->completed, 1, memory_order_release);
     }
 }

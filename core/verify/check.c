@@ -11,6 +11,7 @@
 #include "timing/watchdog.h"
 #include "verify/barrier.h"
 #include "verify/completion.h"
+#include "verify/evidence.h"
 #include "verify/status.h"
 #include "verify/synchronous.h"
 
@@ -60,6 +61,7 @@ static void inspect_worker(const struct setting *setting, const struct worker *w
     char line[LINE_BYTES / 2];
     check_buffers(&worker->buffers, &worker->call, &mismatch);
     if (mismatch.wrong_bytes > 0) {
+        keep_evidence(worker);
         describe_mismatch(setting, worker, &mismatch);
     } else if (!are_guards_intact(&worker->buffers, &worker->call)) {
         snprintf(line, sizeof line, "rank %d: bytes outside the receive buffer were overwritten", worker->call.peers.rank);
@@ -77,7 +79,7 @@ static void inspect_worker(const struct setting *setting, const struct worker *w
 void inspect(const struct setting *setting) {
     if (!setting->team->idle)
         EACH_WORKER(worker, setting)
-            if (worker->call.buffers.called) {
+            if (was_called(&worker->call)) {
                 inspect_worker(setting, worker);
                 inspect_receipts(setting, worker);
             }
@@ -86,10 +88,12 @@ void inspect(const struct setting *setting) {
 /* The return of a passive target guarantees nothing. */
 static void inspect_worker_at_return(struct worker *worker) {
     struct mismatch mismatch = {0};
-    if (is_passive(worker) || !worker->call.buffers.called)
+    if (is_passive(worker) || !was_called(&worker->call))
         return;
     check_buffers(&worker->buffers, &worker->call, &mismatch);
     worker->late |= mismatch.wrong_bytes > 0;
+    if (worker->late)
+        keep_evidence(worker);
 }
 
 /* Other ranks may write to window memory at any time. */
@@ -133,7 +137,7 @@ void keep_reference_data(const struct setting *setting) {
     struct worker *worker = setting->workers;
     const long bytes = count_receive_bytes(&worker->call);
     worker->reference.ready = false;
-    if (!worker->call.buffers.called || !can_be_kept(bytes) || !is_affordable(setting, worker))
+    if (!was_called(&worker->call) || !can_be_kept(bytes) || !is_affordable(setting, worker))
         return;
     inspect_worker(setting, worker);
     if (setting->outcome->severity == GOOD)
@@ -147,6 +151,7 @@ static void inspect_difference(const struct setting *setting, const struct worke
     char line[LINE_BYTES / 2];
     check_buffers(&worker->buffers, &worker->call, &mismatch);
     if (mismatch.wrong_bytes > 0 && !mismatch.instead && keeps_changes(&worker->reference)) {
+        keep_evidence(worker);
         snprintf(line, sizeof line, "rank %d: a repeated call did not deliver its data", worker->call.peers.rank);
         note(setting->outcome, WRONG_DATA, line);
     }
@@ -182,7 +187,7 @@ static int run_and_keep_time(const struct setting *setting, struct call *call) {
     const int64_t began_ns = setting->world->source->read_ns();
     const int code = choose_run(setting->plan)(call);
     const int64_t took_ns = setting->world->source->read_ns() - began_ns;
-    call->buffers.called = true;
+    call->runs++;
     if (call == first_call(setting) && call_ns[second] == 0)
         call_ns[second] = took_ns > 0 ? took_ns : 1;
     return code;
@@ -287,7 +292,7 @@ static void call_untimed(const struct setting *setting, struct call *call) {
     int code = operation->hooks.before ? operation->hooks.before(call) : MPI_SUCCESS;
     if (!code) {
         code = choose_run(setting->plan)(call);
-        call->buffers.called = true;
+        call->runs++;
     }
     code = code || !operation->hooks.after ? code : operation->hooks.after(call);
     note_code(setting->outcome, code, operation->name);

@@ -133,7 +133,7 @@ void begin_completion_check(const struct setting *setting) {
 static bool is_missing(const struct worker *worker) {
     struct mismatch mismatch = {0};
     check_buffers(&worker->buffers, &worker->call, &mismatch);
-    return worker->call.buffers.called && mismatch.wrong_bytes > 0;
+    return was_called(&worker->call) && mismatch.wrong_bytes > 0;
 }
 
 /* Gives the library progress, so that calls of other ranks complete. */

@@ -43,6 +43,7 @@ void note_cause(struct outcome *outcome, int severity, const char *cause, const 
     if (severity <= outcome->severity)
         return;
     outcome->severity = severity;
+    outcome->noted_by = outcome->rank;
     snprintf(outcome->cause, sizeof outcome->cause, "%s", cause);
     snprintf(outcome->reason, sizeof outcome->reason, "%s", text);
 }

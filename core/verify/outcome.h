@@ -13,6 +13,8 @@ extern const char *const statuses[];
 struct outcome {
     int32_t severity;
     int32_t rank;
+    /* The rank that noted the reason. */
+    int32_t noted_by;
     int32_t migrated;
     int64_t drift_ns;
     int64_t moved_bytes, moved_messages;

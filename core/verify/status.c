@@ -4,6 +4,7 @@
 
 #include "kit/modes.h"
 #include "kit/receipts.h"
+#include "verify/evidence.h"
 
 /* The receive has room for more than is sent, so that its own count would be wrong. */
 enum { TAG = 10, MOST_BYTES = 1 << 16, MORE = 1 };
@@ -45,8 +46,10 @@ static void compare_status(const struct setting *setting, const char *what, int 
 void inspect_receipts(const struct setting *setting, struct worker *worker) {
     struct wrong_receipt wrong;
     struct receipts *receipts = worker->call.window.receipts;
-    if (receipts && !are_receipts_right(receipts, &wrong))
-        note_wrong(setting, wrong.what, wrong.actual, wrong.expected);
+    if (!receipts || are_receipts_right(receipts, &wrong))
+        return;
+    keep_evidence(worker);
+    note_wrong(setting, wrong.what, wrong.actual, wrong.expected);
 }
 
 static void receive(const struct setting *setting, int other, int bytes) {

@@ -26,6 +26,7 @@ USUAL: dict[str, Any] = {
     "hang": [],
     "hangs_from": 0,  # number of the first launch that hangs in its first case, as all later ones do; 0: none
     "wrong": [],  # operations that deliver wrong data, with a datatype or an option too: bcast.vector, put.epoch=fence
+    "evidence": False,  # it streams what was received instead of the expected data
     "lacking": {},  # missing calls, by operation and form: {"scan.persistent": "MPI_Scan_init"}
     "torn": [],  # it is killed while it writes the line of this case
     "dead": False,  # it ends before it prints anything
@@ -208,6 +209,11 @@ def run_case(stream: Stream, index: int, case: dict[str, str], settings: dict[st
     over_ranks = {"rank": -1, "time_ns": samples, "last_rank": [0] * len(samples), "late": [0], "overrun": [],
                   "skew_ns": [30] * len(samples), "bound_ns": [], "error_ns": []}  # fmt: skip
     views = [over_ranks | {"rank": rank, "last_rank": []} for rank in range(ranks if case.get("ranks") == "all" else 0)]
+    if wrong and settings["evidence"]:
+        stream.write_text_part(encode({
+            "record": "evidence", "case": index, "rank": 1, "root": 0, "run": 12, "received_bytes": 4, "wrong_bytes": 1,
+            "first_wrong": 3, "begin": 0, "received": "00010207", "expected": "00010209", "statuses": [],
+        }) + "\n")  # fmt: skip
     line = encode({
         "record": "case", "case": index, "status": status, "reason": reason, "cause": "",
         "operation": case["operation"], "form": case["form"],

@@ -935,6 +935,61 @@ def test_a_library_that_does_nothing_for_a_while_is_detected(core: Core, fault: 
     )
 
 
+class Wrong(NamedTuple):
+    """A case whose third call is wrong, and the first wrong byte."""
+
+    case: dict[str, object]
+    fault: str
+    call: str
+    first: int
+
+
+WRONG_CASES = {
+    "one byte": Wrong({"operation": "bcast", "bytes": 200000}, "flip", "MPI_Bcast", 199999),
+    "one byte of a reduction": Wrong({"operation": "allreduce", "bytes": 960}, "flip", "MPI_Allreduce", 959),
+    "nothing": Wrong({"operation": "bcast", "bytes": 64}, "withhold", "MPI_Bcast", 0),
+    "nothing, with gaps": Wrong({"operation": "bcast", "bytes": 960, "datatype": "vector"}, "withhold", "MPI_Bcast", 0),
+    "nothing, in place": Wrong(
+        {"operation": "allreduce", "bytes": 64, "buffers": "in-place"}, "withhold", "MPI_Allreduce", 0
+    ),
+}
+
+
+@ONE_LIBRARY
+@pytest.mark.parametrize("name", WRONG_CASES)
+@pytest.mark.parametrize("rank", [0, 1])
+def test_the_stream_has_the_bytes_received_instead_of_right_ones(
+    core: Core, fault: Path, name: str, rank: int, tmp_path: Path
+) -> None:
+    wrong = WRONG_CASES[name]
+    job, stream = tmp_path / "job", tmp_path / "stream"
+    root = {"root": 1 - rank} if wrong.call == "MPI_Bcast" and "root" not in wrong.case else {}
+    words = " ".join(f"{key}={value}" for key, value in (wrong.case | {"start": "barrier"} | root).items())
+    job.write_text(f"rankbench-job 1\ncase {words}\n")
+    where = () if wrong.fault == "withhold" else (f"FAULT_RANK={rank}",)
+    before = ("env", f"LD_PRELOAD={fault}", f"FAULT={wrong.fault}", f"FAULT_CALL={wrong.call}", *where)
+    core.run(2, "--quiet", "--job", str(job), "--stream", str(stream), before=before, watch=stream)
+    records = [json.loads(line) for line in stream.read_text().splitlines()]
+    (evidence,) = [record for record in records if record["record"] == "evidence"]
+    (case,) = [record for record in records if record["record"] == "case"]
+    assert case["status"] == "wrong-data"
+    assert case["reason"].startswith(f"rank {evidence['rank']}: ")
+    actual, expected = bytes.fromhex(evidence["received"]), bytes.fromhex(evidence["expected"])
+    different = [evidence["begin"] + at for at, (a, b) in enumerate(zip(actual, expected, strict=True)) if a != b]
+    assert (evidence["first_wrong"], len(actual)) == (
+        different[0],
+        min(evidence["received_bytes"] - evidence["begin"], 65536),
+    )
+    assert (evidence["run"], evidence["received_bytes"]) == (1, wrong.case["bytes"])
+    if wrong.fault == "flip":
+        assert (evidence["rank"], different, evidence["wrong_bytes"]) == (rank, [wrong.first], 1)
+    elif name != "nothing, in place":
+        assert set(actual) == {0xA5}
+        assert evidence["wrong_bytes"] == len(different)
+    nothing = f"nothing was delivered: all {evidence['received_bytes']} bytes still hold what they had before the call"
+    assert (nothing in case["reason"]) == (wrong.fault == "withhold")
+
+
 def test_a_call_missing_in_the_library_is_reported(home: Path, reach: list[Library], tmp_path: Path) -> None:
     """Debian 12's Open MPI 4.1 has no persistent collectives."""
     old = _build_core(

@@ -230,7 +230,8 @@ def remove_values(reason: str) -> str:
     """Return a reason without the values of bytes: how often data are renewed depends on the speed of the calls."""
     # A call that does nothing leaves old data: all of it marked by a renewal, or three bytes by a round.
     nothing = r"a repeated call did not deliver its data|nothing was delivered: all 64 bytes still hold .*"
-    return re.sub(r"0x[0-9a-f]{2}", "BYTE", re.sub(nothing, "NOTHING CAME", reason))
+    without_file = reason.partition("; the bytes are in ")[0]
+    return re.sub(r"0x[0-9a-f]{2}", "BYTE", re.sub(nothing, "NOTHING CAME", without_file))
 
 
 def read_error(act: Callable[[], object]) -> str:
@@ -265,6 +266,8 @@ def test_a_fault_has_its_row_and_its_line_and_costs_nothing_else(
     assert [render(failure.text) for failure in over.failures] == [fault.finding]
     assert tuple(launch.status for launch in over.store.launches()) == fault.launches
     assert_nothing_lost(over.store)
+    named = [why.partition("; the bytes are in ")[2] for *_, why in over.odd if fault.status == "wrong-data"]
+    assert all((over.store.folder / name).is_file() for name in named)
 
 
 def test_exhausted_memory_refuses_only_the_cases_that_need_it(tmp_path: Path, home: Path, preload: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -59,6 +60,22 @@ REPEATED = [
     ("second", (*SIZES, KIB * KIB)),
     ("remembered", (*SIZES, KIB * KIB)),
 ]
+
+
+@ONE_LIBRARY
+@pytest.mark.parametrize("field", ["source", "tag", "count"])
+def test_statuses_of_wrong_receives_are_in_the_stream(core: Core, subtle: Path, field: str, tmp_path: Path) -> None:
+    path = tmp_path / "stream"
+    before = ("env", f"LD_PRELOAD={subtle}", f"SUBTLE=status:{field}", "SUBTLE_BYTES=64")
+    selection = ["--op", "pingpong", "--sizes", "64", "--start", "none"]
+    core.run(2, "--quiet", "--stream", str(path), *selection, before=before, watch=path)
+    (evidence,) = [
+        record for record in map(json.loads, path.read_text().splitlines()) if record["record"] == "evidence"
+    ]
+    (status,) = evidence["statuses"]
+    assert status["expected"]["source"] == 1 - evidence["rank"]
+    assert {key for key in status["actual"] if status["actual"][key] != status["expected"][key]} == {field}
+    assert (evidence["first_wrong"], evidence["received"]) == (-1, evidence["expected"])
 
 
 @ONE_LIBRARY

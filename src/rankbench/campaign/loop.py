@@ -314,6 +314,7 @@ class Loop:
         """Store a launch and add it to the history."""
         names = [candidate.name for candidate in self.campaign.candidates]
         before = {name: self.history.explain_alone(name, launch.placement) for name in names}
+        results = self.store.keep_evidence(launch, results)
         self.store.append(launch, results)
         self.history.add(launch, ((result.case, result.status) for result in results))
         self.watch.on_end(launch, results)

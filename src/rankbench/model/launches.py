@@ -304,12 +304,50 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = {}
     series: list[Series] = []
+    evidence: Evidence | None = None
+    """Of wrong data: what was received. The store writes it to a file of its own."""
 
     @property
     def own_series(self) -> Series | None:
         """Return the case's own samples, over all ranks or of the one that measures. Others are single ranks' views."""
         over_all = [column for column in self.series if column.rank == ALL_RANKS]
         return next(iter(over_all or self.series), None)
+
+
+class ReceiveStatus(msgspec.Struct, frozen=True):
+    """The status of a receive."""
+
+    source: int
+    tag: int
+    count: int
+    """Elements; -1: not compared."""
+
+
+class StatusPair(msgspec.Struct, frozen=True):
+    """A status and the expected one."""
+
+    actual: ReceiveStatus
+    expected: ReceiveStatus
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rank had received when wrong data were first seen in a case."""
+
+    rank: int
+    root: int
+    run: int
+    """Runs of the case on this rank until then, the checked ones too."""
+    received_bytes: int
+    wrong_bytes: int
+    first_wrong: int
+    """Offset of the first wrong byte; -1: the received data are right, and something else is wrong."""
+    begin: int
+    """Offset of the first byte of `received` and `expected`."""
+    received: str
+    expected: str
+    """At most 64 KiB, as hexadecimal digits. Bytes that no check compares are expected as they are."""
+    statuses: list[StatusPair]
+    """Of the receives of the last call, at most 64."""
 
 
 class Visit(msgspec.Struct, frozen=True):

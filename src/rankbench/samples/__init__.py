@@ -16,6 +16,7 @@ from rankbench.model import (
     LATE_START,
     CaseResult,
     CaseStatus,
+    Evidence,
     LaunchFacts,
     Memory,
     NodeNetwork,
@@ -154,7 +155,13 @@ def _read_facts(path: Path, lines: Iterable[records.Line]) -> LaunchFacts | None
     return LaunchFacts(**{name: getattr(line, name) for name in LaunchFacts.__struct_fields__})
 
 
-def _result(line: records.CaseLine, cases: Sequence[Case], begin: records.Begin, hops: Sequence[float]) -> CaseResult:
+def _result(
+    line: records.CaseLine,
+    cases: Sequence[Case],
+    begin: records.Begin,
+    hops: Sequence[float],
+    evidence: records.EvidenceLine | None,
+) -> CaseResult:
     values = {name: getattr(line, name) for name, column in records.COLUMNS.items() if column.column.streamed}
     return CaseResult(
         case=cases[line.case],
@@ -162,6 +169,7 @@ def _result(line: records.CaseLine, cases: Sequence[Case], begin: records.Begin,
         position=begin.position,
         after=begin.after,
         series=[*line.series],
+        evidence=evidence and Evidence(**{name: getattr(evidence, name) for name in Evidence.__struct_fields__}),
         **values,
     )
 
@@ -193,8 +201,9 @@ def stream(path: Path, lines: Sequence[records.Line], damage: str, cases: Sequen
     open_cases = set(begun) - {line.case for line in ended}
     parts_of: dict[str, list[CaseResult]] = {}
     around = _around(lines)
+    evidence = {line.case: line for line in lines if isinstance(line, records.EvidenceLine)}
     for line in ended:
-        result = _result(line, cases, *around[line.case])
+        result = _result(line, cases, *around[line.case], evidence.get(line.case))
         parts_of.setdefault(result.case.key, []).append(result)
     return Stream(
         facts=_read_facts(path, lines),

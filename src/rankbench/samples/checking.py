@@ -63,6 +63,8 @@ class _Checker:
             yield from self._check_begin(line)
         elif isinstance(line, records.CaseLine):
             yield from self._check_case(line)
+        elif isinstance(line, records.EvidenceLine):
+            yield from self._check_evidence(line)
         elif isinstance(line, records.End):
             yield from self._check_end()
 
@@ -92,6 +94,10 @@ class _Checker:
                 yield from check_series(series)
             yield from self._check_visits(line)
         self._ended += 1
+
+    def _check_evidence(self, line: records.EvidenceLine) -> Iterator[str]:
+        if line.case != self._ended or self._begun == self._ended:
+            yield f"evidence of case {line.case}, which is not being measured"
 
     def _check_visits(self, line: records.CaseLine) -> Iterator[str]:
         """Yield whether another visit of the case had the series of other ranks."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Union, cast
 
 import msgspec
 
-from rankbench.model import CaseResult, NetworkDevice, Series, SourceFact, list_columns
+from rankbench.model import CaseResult, Evidence, NetworkDevice, Series, SourceFact, list_columns
 
 FORMAT = 1
 PER_SAMPLE = ("time_ns", "last_rank", "skew_ns", "bound_ns", "error_ns")
@@ -128,6 +128,12 @@ def _make_case_line() -> type[CaseLine]:
     return cast("type[CaseLine]", record_type)
 
 
+class EvidenceLine(Line, Evidence, frozen=True, kw_only=True, tag="evidence"):
+    """What was received where data are wrong; it follows the beginning of its case, before the result."""
+
+    case: Number
+
+
 class End(Line, frozen=True, kw_only=True, tag="end"):
     """The last line."""
 
@@ -140,4 +146,4 @@ class End(Line, frozen=True, kw_only=True, tag="end"):
 
 Head = Launch | Rank | Functions | Node | End
 """The records of every stream, whatever it reports."""
-decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Union[Head, Begin, _make_case_line()])  # noqa: UP007 - a class made here is no type to mypy
+decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Union[Head, Begin, EvidenceLine, _make_case_line()])  # noqa: UP007 - a class made here is no type to mypy

@@ -32,7 +32,7 @@ else:
     tables = units.load_lazily("rankbench.store.tables")  # It loads Polars, which preparing a job does not need.
 
 FORMAT = 1
-FOLDERS = ("launches", "cases", "samples", "looks", "work", "job")
+FOLDERS = ("launches", "cases", "samples", "evidence", "looks", "work", "job")
 """Subfolders of a campaign's folder; only the holder of its lock writes to them."""
 ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
@@ -59,6 +59,19 @@ class Store:
         if self._lock:
             self._lock.close()
             self._lock = None
+
+    def keep_evidence(self, launch: Launch, results: Sequence[CaseResult]) -> list[CaseResult]:
+        """Write what was received instead of the expected data, one file per case; return rows that name the files."""
+        rows = []
+        for place, result in enumerate(results, 1):
+            if result.evidence:
+                path = files.make_folder(self.folder / "evidence") / f"{launch.number:06}-{place}.json"
+                head = {"case": result.case.key, "candidate": launch.candidate, "reason": result.reason}
+                _write_json(path, head | msgspec.structs.asdict(result.evidence))
+                reason = f"{result.reason}; the bytes are in evidence/{path.name}"
+                result = msgspec.structs.replace(result, reason=reason, evidence=None)
+            rows.append(result)
+        return rows
 
     def append(self, launch: Launch, results: Sequence[CaseResult]) -> None:
         """Add a launch with its cases, atomically: readers see all of it or nothing."""

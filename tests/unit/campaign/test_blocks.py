@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 from collections import Counter
 from pathlib import Path
@@ -226,6 +227,27 @@ def test_wrong_data_is_a_row_and_the_launch_succeeds(tmp_path: Path, libraries: 
     assert_sound(prepared.store, blocks=2)
     assert list_statuses(prepared.store, "mpich-9.2", "allreduce.blocking.64.") == ["wrong-data", "wrong-data"]
     assert {launch.status for launch in prepared.store.launches()} == {LaunchStatus.OK}
+
+
+def test_a_row_names_the_file_with_the_bytes_received_instead_of_right_ones(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
+    prepared = prepare(tmp_path)
+    behave(libraries["9.2"], wrong=["allreduce.64"], evidence=True)
+    watch = Progress(prepared.store.campaign)
+    campaign.run(prepared, continue_measuring, watch)
+    rows = prepared.store.cases().filter(status="wrong-data").select("launch", "case", "reason").rows()
+    assert len(rows) == len(watch.failures) == 2
+    assert sorted(path.name for path in (prepared.store.folder / "evidence").iterdir()) == [
+        reason.rpartition("/")[2] for *_, reason in rows
+    ]
+    for (launch, case, reason), line in zip(rows, watch.failures, strict=True):
+        before, _, name = reason.partition("; the bytes are in ")
+        assert (before, line.endswith(reason)) == ("byte 3 is 7, expected 9", True)
+        assert name.startswith(f"evidence/{launch:06}-")
+        evidence = json.loads((prepared.store.folder / name).read_text())
+        assert (evidence["case"], evidence["candidate"], evidence["reason"]) == (case, "mpich-9.2", before)
+        assert (evidence["received"], evidence["expected"], evidence["first_wrong"]) == ("00010207", "00010209", 3)
 
 
 def test_a_candidate_that_fails_to_start_in_two_blocks_is_skipped_in_later_blocks(

@@ -136,6 +136,24 @@ def test_a_complete_stream_is_read_as_written(tmp_path: Path) -> None:
     assert second.reason == "no MPI_Allreduce_init"
 
 
+def test_bytes_received_instead_of_right_ones_belong_to_their_case(tmp_path: Path) -> None:
+    receipt = {"source": 0, "tag": 1, "count": 2}
+    values: dict[str, object] = {
+        "rank": 1,
+        "root": 0,
+        "run": 3,
+        "received_bytes": 8,
+        "wrong_bytes": 2,
+        "first_wrong": 5,
+        "begin": 4,
+    }
+    values |= {"received": "0001", "expected": "0002", "statuses": [{"actual": receipt, "expected": receipt}]}
+    line = msgspec.json.encode({"record": "evidence", "case": 1} | values).decode() + "\n"
+    stream = _read(tmp_path, LAUNCH + FIRST + SECOND.replace('{"record":"case"', line + '{"record":"case"', 1) + END)
+    assert (stream.damage, stream.results[0].evidence) == ("", None)
+    assert msgspec.to_builtins(stream.results[1].evidence) == values
+
+
 def test_series_of_single_ranks_are_beside_the_case_s_own(tmp_path: Path) -> None:
     series = (
         '[{"rank":0,"time_ns":[90],"last_rank":[],"late":[],"overrun":[],"skew_ns":[7],"bound_ns":[],"error_ns":[]},'

@@ -34,6 +34,7 @@ from rankbench.model import (
     CaseResult,
     CaseStatus,
     Comparison,
+    Evidence,
     Exchange,
     Launch,
     LaunchFacts,
@@ -44,11 +45,13 @@ from rankbench.model import (
     Option,
     RankFact,
     Receipt,
+    ReceiveStatus,
     Sampling,
     Series,
     SourceFact,
     Start,
     State,
+    StatusPair,
     Summary,
     Verdict,
     list_columns,
@@ -187,6 +190,9 @@ def test_every_status_is_described() -> None:
             )
         ),
         *(("`launches/NUMBER.json`", kind) for kind in (Launch, LaunchFacts, RankFact, SourceFact, State, Exchange)),
+        ("`evidence/NUMBER-ROW.json`", Evidence),
+        ("`evidence/NUMBER-ROW.json`", ReceiveStatus),
+        ("`evidence/NUMBER-ROW.json`", StatusPair),
         *(("Derived files", kind) for kind in (Summary, Comparison, Verdict)),
         *(
             ("JSON of commands", kind)
