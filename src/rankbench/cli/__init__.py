@@ -27,7 +27,7 @@ from rankbench.cli.folders import home
 from rankbench.cli.help_pages import Command, Group
 from rankbench.cli.program import adapt_commands
 from rankbench.cli.signals import Terminated, catch_signals, exit_code
-from rankbench.cli.standard_output import Output
+from rankbench.cli.standard_output import Output, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -155,10 +155,17 @@ def main() -> None:
     """Run a command. Errors that the user can fix are printed as one line; their exit code is 2."""
     gc.set_threshold(OBJECTS_BETWEEN)
     catch_signals()
-    if sys.__stdout__ and sys.stdout is sys.__stdout__ and not sys.stdout.isatty():
-        sys.stdout = Output(sys.stdout.buffer, encoding=sys.stdout.encoding, errors=sys.stdout.errors)
+    if sys.__stdout__ and sys.stdout is sys.__stdout__:
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # Some encodings have no ≥ or µ.
+        if not sys.stdout.isatty():
+            sys.stdout = Output(sys.stdout.buffer, encoding=sys.stdout.encoding, errors=sys.stdout.errors)
     try:
-        sys.exit(call(sys.argv[1:]))
+        code = call(sys.argv[1:])
+        if sys.stdout:
+            sys.stdout.flush()
+        sys.exit(code)
+    except OutputError as error:
+        sys.exit(complain(str(error)))
     except (KeyboardInterrupt, Terminated) as stopped:
         sys.exit(exit_code(stopped))
 

@@ -50,6 +50,8 @@ def adapt(printed: Any) -> Any:
     return adapt_commands(printed) if isinstance(printed, str) else printed
 
 
+if not os.environ.get("COLUMNS", "80").strip("0"):  # Some terminals without a size say 0, which nothing fits.
+    del os.environ["COLUMNS"]
 console = CommandConsole(highlight=False)
 if not console.is_terminal and "COLUMNS" not in os.environ:
     console.width = 1000  # Files and pipes have no width: nothing is folded for them.
