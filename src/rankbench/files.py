@@ -20,6 +20,7 @@ from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import IO
 
 PART = ".part"
 CHECK = ".check-"
@@ -54,6 +55,21 @@ def append(path: Path, content: bytes) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, MODE)
     with os.fdopen(handle, "ab") as file:
         file.write(content)
+
+
+def open_regular(path: Path) -> IO[bytes]:
+    """Open a file for reading. Raises OSError, also where it is a device or FIFO, which might never end."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    return os.fdopen(handle, "rb")
+
+
+def read_regular(path: Path) -> bytes:
+    """Return the content of a file. Raises OSError as `open_regular` does."""
+    with open_regular(path) as file:
+        return file.read()
 
 
 def make_folder(path: Path) -> Path:

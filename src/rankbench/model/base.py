@@ -27,5 +27,9 @@ class RankbenchError(Exception):
     """Something the user can fix. The message is one line: what, where, what would be right."""
 
 
+class DamagedFileError(RankbenchError):
+    """A file of a campaign is not as it was written. The message names it."""
+
+
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of the records written by rankbench and read back by it."""

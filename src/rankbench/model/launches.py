@@ -463,6 +463,13 @@ def find_restless(groups: Mapping[LaunchGroup, Mapping[str, float]], threshold: 
     }
 
 
+class StoredTable(Record, frozen=True):
+    """A Parquet file of a launch as it was written."""
+
+    bytes: int
+    sha256: str
+
+
 class Launch(Record, frozen=True):
     """One `mpiexec` and its outcome, as stored."""
 
@@ -515,6 +522,8 @@ class Launch(Record, frozen=True):
     """Bytes that it wrote to standard output and error; 0: nothing, or unknown."""
     log: str = ""
     """What the launch wrote to standard output and error, cut to its last 20 000 characters."""
+    tables: dict[str, StoredTable] = {}
+    """Its Parquet files, by the names of their folders; the store fills it in. Empty: not known."""
 
     @property
     def rest_share(self) -> float:

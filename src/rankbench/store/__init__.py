@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import fcntl
+import hashlib
 import os
 import shlex
 from typing import TYPE_CHECKING, TypeVar
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from rankbench import files, units
-from rankbench.model import Campaign, Launch, Look, RankbenchError
+from rankbench.model import Campaign, DamagedFileError, Launch, Look, RankbenchError, StoredTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,6 +40,7 @@ RESTORE = "restore it or run the plan again"
 SMALL = 1 << 20
 """Samples of up to this many bytes on disk are held in memory, where they need some 50 MB."""
 Kind = TypeVar("Kind", bound=msgspec.Struct)
+Numbered = TypeVar("Numbered", Launch, "_TablesField")
 
 
 class Store:
@@ -49,6 +51,7 @@ class Store:
         self.campaign = campaign
         self._lock = lock_file
         self._read: dict[str, tuple[list[Path], pl.LazyFrame]] = {}
+        self._checked: set[Path] = set()
 
     def lock(self) -> None:
         """Lock this folder against other runs until this process ends."""
@@ -78,11 +81,17 @@ class Store:
         name = f"{launch.number:06}"
         if (self.folder / "launches" / f"{name}.json").exists():
             raise ValueError(f"launch {launch.number} is stored already, and nothing measured is rewritten")
-        cases = tables.encode_frame(tables.case_rows(launch, results))
-        samples = tables.encode_frame(tables.sample_rows(self.campaign, launch, results))
-        _write(self.folder / "cases" / f"{name}.parquet", cases)
-        _write(self.folder / "samples" / f"{name}.parquet", samples)
-        _write_json(self.folder / "launches" / f"{name}.json", launch)
+        content = {
+            "cases": tables.encode_frame(tables.case_rows(launch, results)),
+            "samples": tables.encode_frame(tables.sample_rows(self.campaign, launch, results)),
+        }
+        for kind, table in content.items():
+            _write(self.folder / kind / f"{name}.parquet", table)
+        stored = {
+            kind: StoredTable(bytes=len(table), sha256=hashlib.sha256(table).hexdigest())
+            for kind, table in content.items()
+        }
+        _write_json(self.folder / "launches" / f"{name}.json", msgspec.structs.replace(launch, tables=stored))
 
     def append_look(self, look: Look) -> None:
         """Add an interim analysis. Repeated after a kill, it is the same."""
@@ -106,7 +115,7 @@ class Store:
 
     def launches(self) -> list[Launch]:
         """Return the committed launches in the order of their numbers."""
-        return [_read_json(path, Launch) for path in sorted((self.folder / "launches").glob("*.json"))]
+        return [_read_numbered(path, Launch) for path in sorted((self.folder / "launches").glob("*.json"))]
 
     def list_files(self) -> list[Path]:
         """Return the files of the campaign's record and of its committed launches: records, cases and samples."""
@@ -134,22 +143,33 @@ class Store:
             _write_json(self.folder / f"{name}.json", record)
 
     def _scan(self, kind: str, columns: Mapping[str, type[pl.DataType]]) -> pl.LazyFrame:
-        committed = [path.stem for path in sorted((self.folder / "launches").glob("*.json"))]
-        paths = [tables.check_end(self.folder / kind / f"{name}.parquet") for name in committed]
+        records = sorted((self.folder / "launches").glob("*.json"))
+        paths = [self._check_table(kind, record) for record in records]
         if not paths:
             return tables.make_empty_frame(columns)
         if sum(path.stat().st_size for path in paths) > SMALL:
             return tables.scan(paths)
         # Opening many small files takes longer than reading them, and an evaluation needs them a dozen times.
         if kind not in self._read or self._read[kind][0] != paths:
-            self._read[kind] = paths, tables.scan(paths).collect().lazy()
+            self._read[kind] = paths, tables.read(paths).lazy()
         return self._read[kind][1]
+
+    def _check_table(self, kind: str, record: Path) -> Path:
+        """Return the path of a launch's table, which is as it was written when it was first read."""
+        path = self.folder / kind / f"{record.stem}.parquet"
+        if path not in self._checked:
+            tables.check_end(path)
+            written = _read_numbered(record, _TablesField).tables.get(kind)
+            if written and (path.stat().st_size, _compute_digest(path)) != (written.bytes, written.sha256):
+                raise DamagedFileError(f"{path}: damaged (it is not as it was written); {RESTORE}")
+            self._checked.add(path)
+        return path
 
 
 def is_running(folder: Path) -> bool:
     """Return whether a process of this host, or of a host that shares its locks, runs the campaign of a folder."""
     try:
-        with (folder / "lock").open("rb") as handle:
+        with files.open_regular(folder / "lock") as handle:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
@@ -261,8 +281,8 @@ def _last_begun(records: Sequence[Path]) -> Path:
 
 
 def _read_created(path: Path) -> str:
-    with contextlib.suppress(msgspec.MsgspecError, OSError):
-        return msgspec.json.decode(path.read_bytes(), type=_CreatedField).created
+    with contextlib.suppress(RankbenchError):
+        return _read_json(path, _CreatedField).created
     return ""
 
 
@@ -270,6 +290,13 @@ class _CreatedField(msgspec.Struct):
     """The field that says when a campaign began, ISO 8601, UTC."""
 
     created: str
+
+
+class _TablesField(msgspec.Struct):
+    """The fields of a launch that say what was written of it."""
+
+    number: int
+    tables: dict[str, StoredTable] = {}
 
 
 class _FormatField(msgspec.Struct):
@@ -304,8 +331,21 @@ def _write_json(path: Path, record: object) -> None:
 
 def _read_json(path: Path, kind: type[Kind]) -> Kind:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise RankbenchError(f"{path}: damaged ({error}); {RESTORE}") from None
+        return msgspec.json.decode(files.read_regular(path), type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise DamagedFileError(f"{path}: damaged ({error}); {RESTORE}") from None
     except OSError as error:
-        raise RankbenchError(f"{path}: cannot be read ({error.strerror}); {RESTORE}") from None
+        raise DamagedFileError(f"{path}: cannot be read ({error.strerror}); {RESTORE}") from None
+
+
+def _read_numbered(path: Path, kind: type[Numbered]) -> Numbered:
+    """Return the record of a launch, whose number is that of its file."""
+    record = _read_json(path, kind)
+    if f"{record.number:06}" != path.stem:
+        raise DamagedFileError(f"{path}: damaged (it is the record of launch {record.number}); {RESTORE}")
+    return record
+
+
+def _compute_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

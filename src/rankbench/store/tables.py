@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from rankbench import store
-from rankbench.model import CaseResult, RankbenchError, Series, Visit, list_columns
+from rankbench import files, store
+from rankbench.model import CaseResult, DamagedFileError, Series, Visit, list_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -130,14 +130,14 @@ def _samples_frame(heads: Sequence[dict[str, Any]], marked: Iterable[_MarkedSeri
 def check_end(path: Path) -> Path:
     """Return the path of a complete Parquet file."""
     try:
-        with path.open("rb") as file:
+        with files.open_regular(path) as file:
             length = file.seek(0, os.SEEK_END)
             file.seek(max(0, length - len(MAGIC)))
             complete = file.read() == MAGIC
     except OSError as error:
-        raise RankbenchError(f"{path}: cannot be read ({error.strerror}); {store.RESTORE}") from None
+        raise DamagedFileError(f"{path}: cannot be read ({error.strerror}); {store.RESTORE}") from None
     if not complete:
-        raise RankbenchError(f"{path}: damaged (its end is missing); {store.RESTORE}")
+        raise DamagedFileError(f"{path}: damaged (its end is missing); {store.RESTORE}")
     return path
 
 
@@ -177,6 +177,18 @@ def drop_single_ranks(samples: pl.LazyFrame) -> pl.LazyFrame:
     return samples.filter(~pl.col("by_rank"))
 
 
-def scan(files: list[Path]) -> pl.LazyFrame:
+def scan(paths: Sequence[Path]) -> pl.LazyFrame:
     """Return the rows of Parquet files."""
-    return pl.scan_parquet(files, glob=False)
+    return pl.scan_parquet(list(paths), glob=False)
+
+
+def read(paths: Sequence[Path]) -> pl.DataFrame:
+    """Return the rows of Parquet files. Raises DamagedFileError, with the first file that cannot be read."""
+    try:
+        return scan(paths).collect()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        if len(paths) > 1:
+            for path in paths:
+                read([path])
+        reason = (str(error).splitlines() or ["no reason"])[0]
+        raise DamagedFileError(f"{paths[0]}: damaged ({reason}); {store.RESTORE}") from None

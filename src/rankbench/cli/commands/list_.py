@@ -11,7 +11,7 @@ import msgspec
 import typer
 from rich.text import Text
 
-from rankbench import store
+from rankbench import files, store
 from rankbench.campaign import blocks_done
 from rankbench.cli.decisions import stopping
 from rankbench.cli.display import StatusLine, columns, console, print_text
@@ -19,7 +19,7 @@ from rankbench.cli.folders import results_folder
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.evaluation import evaluate
 from rankbench.language import render
-from rankbench.model import RankbenchError, Record
+from rankbench.model import DamagedFileError, RankbenchError, Record
 from rankbench.store.folders import list_campaigns
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ rankbench list --format json
 """
 
 
+DAMAGED = "damaged"
 WIDE = 120
 """Columns of a terminal with room for the candidates."""
 
@@ -68,10 +69,13 @@ def list_(
     for path in list_campaigns([folder or results_folder()]):
         try:
             rows.append(row(store.open(path), no_answer))
+        except DamagedFileError as error:
+            rows.append(make_damaged_row(path))
+            damaged.append(str(error))
         except RankbenchError as error:
             damaged.append(str(error))
     rows.sort(key=read_date)
-    if not rows and damaged:
+    if damaged and all(entry.state == DAMAGED for entry in rows):
         raise RankbenchError(damaged[0])
     if form == "json":
         print_json(rows)
@@ -84,7 +88,7 @@ def list_(
     if not no_answer:
         table.add_column("answer", overflow="fold")
     for entry in rows:
-        date = datetime.fromisoformat(entry.created).astimezone().strftime("%Y-%m-%d %H:%M")
+        date = datetime.fromisoformat(entry.created).astimezone().strftime("%Y-%m-%d %H:%M") if entry.created else ""
         cells = [entry.name, date, entry.state, *([", ".join(entry.candidates)] if wide else []), str(entry.blocks)]
         table.add_row(*map(Text, cells + ([] if no_answer else [entry.answer])))
     console.print(table)
@@ -99,9 +103,19 @@ def read_date(entry: Row) -> str:
     return entry.created
 
 
+def make_damaged_row(path: Path) -> Row:
+    """Return the row of a campaign whose files cannot be read."""
+    return Row(name=path.name, folder=str(path), created="", state=DAMAGED, candidates=[], blocks=0, answer="")
+
+
 def row(opened: Store, no_answer: bool) -> Row:  # noqa: FBT001 - as the command has it
     """Return the row of a campaign."""
     record = opened.campaign
+    try:
+        datetime.fromisoformat(record.created).astimezone()
+    except (ValueError, OverflowError):
+        path = opened.folder / "campaign.json"
+        raise DamagedFileError(f"{path}: damaged ({record.created!r} is no date); {store.RESTORE}") from None
     blocks = len({launch.block for launch in opened.launches()})
     return Row(
         name=record.name,
@@ -134,12 +148,14 @@ def answer(opened: Store) -> str:
     newest = max((file.stat().st_mtime for file in opened.folder.glob("launches/*")), default=0.0)
     if path.exists() and path.stat().st_mtime > newest:
         try:
-            return first_words(msgspec.json.decode(path.read_bytes())["conclusion"][0]["text"])
-        except (msgspec.DecodeError, KeyError, IndexError, TypeError):
+            return first_words(msgspec.json.decode(files.read_regular(path))["conclusion"][0]["text"])
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, IndexError, TypeError, OSError):
             pass
     with StatusLine(f"evaluating {opened.folder} …"):
         try:
             conclusion = evaluate(opened).verdict.conclusion
+        except DamagedFileError:
+            raise
         except RankbenchError as error:
             return str(error)
     return first_words(render(conclusion[0].text)) if conclusion else ""
