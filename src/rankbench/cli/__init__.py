@@ -156,7 +156,7 @@ def main() -> None:
     gc.set_threshold(OBJECTS_BETWEEN)
     catch_signals()
     if sys.__stdout__ and sys.stdout is sys.__stdout__:
-        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # Some encodings have no ≥ or µ.
+        sys.stdout.reconfigure(errors="replace")  # Some encodings have no ≥ or µ.
         if not sys.stdout.isatty():
             sys.stdout = Output(sys.stdout.buffer, encoding=sys.stdout.encoding, errors=sys.stdout.errors)
     try:
