@@ -336,6 +336,8 @@ struct stage {
     /* How late a round may begin to be valid. */
     int64_t tolerance_ns;
     bool yields;
+    /* Waiting ranks call MPI, to give it progress. */
+    bool calls;
     /* Ranks rest for `rest` windows after every `group` rounds. */
     int group, rest;
     /* Start of the next window, and whether this rank came too late for its window. */

@@ -14,6 +14,10 @@ struct traffic {
 
 extern struct traffic traffic;
 
+/* Gives the library progress. It may keep a message until its rank calls MPI again (MPI-4.1 2.9): a rank that waits for
+ * others without MPI, by time or by memory, calls this. */
+void give_progress(const struct team *team);
+
 /* Ends the job with one line if an MPI call of the core itself has failed. */
 void abort_on_error(int code, const char *call);
 

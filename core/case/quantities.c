@@ -225,7 +225,8 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
         result->cost_ns = find_cost_ns(setting, timing, measurement->repeats);
     if (setting->team->rank == 0 && measurement->valid == 0 && timing->start->scheduled)
         note_cause(outcome, REFUSED, "late-start",
-                   "no round began in time on all ranks (more ranks than cores?); start=barrier needs no clock");
+                   "no round began in time on all ranks: more ranks than cores, a busy machine, or calls that end only when "
+                   "others call MPI again; start=barrier needs no clock");
     else if (setting->team->rank == 0 && measurement->valid == 0)
         note_cause(outcome, REFUSED, "time-limit", "no round ended within the time limit");
 }

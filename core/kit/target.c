@@ -462,7 +462,11 @@ void avoid_mpi(const struct call *call, bool without_mpi) {
 
 bool is_visible_without_mpi(const struct call *call) {
     const struct target *target = get_target(call);
-    return target->unified || target->rma_kind == GETS || !target->epoch->passive;
+    return target->unified || target->rma_kind == GETS || is_active(call);
+}
+
+bool is_active(const struct call *call) {
+    return !get_target(call)->epoch->passive;
 }
 
 bool is_target(const struct call *call) {

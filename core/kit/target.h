@@ -95,6 +95,9 @@ void check_added(const struct call *call, struct mismatch *mismatch);
 /* Whether others access this rank's memory without a call of its own. */
 bool is_passive_target(const struct call *call);
 
+/* Whether targets take part in the calls. */
+bool is_active(const struct call *call);
+
 /* Avoids calls of MPI to see what others moved, if both copies of the window are one. */
 void avoid_mpi(const struct call *call, bool without_mpi);
 /* Whether data can be checked without such calls. */

@@ -9,6 +9,8 @@ static bool begin(struct stage *stage, int round) {
     (void)round;
     stage->common_ns = stage->read_ns() + stage->slack_ns;
     tree_broadcast(stage->team, &stage->common_ns, sizeof stage->common_ns);
+    if (stage->calls)
+        give_progress(stage->team); /* The library may keep the time for others. */
     const int64_t target_ns = find_local_ns(stage->team->clock, stage->common_ns + stage->delay_ns);
     stage->skipped = stage->read_ns() > target_ns;
     stage->begin_ns = wait_until(stage, target_ns);

@@ -66,6 +66,7 @@ void probe_network(struct network *network, const struct world *world) {
     network->probed = true;
     read_counters(network);
     for (int look = 0; look < LOOKS && !have_sent(&network->node.devices, PROBE_BYTES); look++) {
+        give_progress(leaders);
         nanosleep(&nap, NULL);
         read_counters(network);
     }

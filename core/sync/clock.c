@@ -198,6 +198,7 @@ void synchronise(const struct team *team, const struct source *source, const str
         return;
     if (clock->count == 0) {
         synchronise_once(clock, source, method);
+        give_progress(&clock->readers);
         nanosleep(&nap, NULL);
     }
     synchronise_once(clock, source, method);

@@ -4,7 +4,8 @@
  *
  * The token is a number that grows by one per hop, and determines whose turn it is. Several cache lines are used in
  * turn, since the time depends on the home of a line in the processor; the median over lines is reported. Waiting is
- * bounded: if a rank has no CPU the result is unknown, and the next measurement begins with new numbers. */
+ * bounded: if a rank has no CPU the result is unknown, and the next measurement begins with new numbers. On the first
+ * line, which is not timed, ranks meet; those that wait give progress to the message that the others need to come. */
 #include "sync/hop_latency.h"
 
 #include <stdatomic.h>
@@ -56,10 +57,16 @@ void close_hop_latency(struct hop_latency *hop_latency) {
     free(hop_latency);
 }
 
-static bool wait_for_token(const _Atomic uint64_t *token, uint64_t wanted, int64_t until_ns) {
-    for (unsigned spins = 1; atomic_load_explicit(token, memory_order_acquire) != wanted; spins++)
-        if (spins % SPINS_A_LOOK == 0 && read_steady_ns() > until_ns)
+/* `absent`: the team of ranks that may be still on their way and need this rank's progress; NULL: all are here. */
+static bool wait_for_token(const _Atomic uint64_t *token, uint64_t wanted, int64_t until_ns, const struct team *absent) {
+    for (unsigned spins = 1; atomic_load_explicit(token, memory_order_acquire) != wanted; spins++) {
+        if (spins % SPINS_A_LOOK != 0)
+            continue;
+        if (read_steady_ns() > until_ns)
             return false;
+        if (absent)
+            give_progress(absent);
+    }
     return true;
 }
 
@@ -71,7 +78,7 @@ static bool pass_token(struct hop_latency *hop_latency, int line, int64_t until_
     const uint64_t first = hop_latency->visits * (uint64_t)(hop_latency->hops + 1);
     for (int hop = team->rank; hop <= hop_latency->hops; hop += team->ranks) {
         const uint64_t wanted = first + (uint64_t)hop;
-        if (hop > 0 && !wait_for_token(token, wanted, until_ns))
+        if (hop > 0 && !wait_for_token(token, wanted, until_ns, line < UNTIMED ? team : NULL))
             return false;
         if (hop < hop_latency->hops)
             atomic_store_explicit(token, wanted + 1, memory_order_release);

@@ -15,8 +15,8 @@
  *
  * Waiting ranks sleep in the kernel, and only those whose turn it is are woken: polling would take CPU time from the
  * launch that measures. But MPI guarantees progress inside its calls only: a library may delay a message until its rank
- * calls it again. So ranks that have ended their turn call MPI until all ranks of their host have left the barrier, and
- * then at every check. */
+ * calls it again. So ranks that have ended their turn call MPI until all ranks of their host have left the barrier, once
+ * before they sleep, and then at every check. */
 #define _GNU_SOURCE
 #include "sync/turns.h"
 
@@ -296,17 +296,11 @@ static void show_life(struct turns *turns) {
     turns->shown_ns = now_ns;
 }
 
-/* Gives the library progress. */
-static void let_progress(const struct turns *turns) {
-    int arrived;
-    abort_on_error(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, turns->team->comm, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
-}
-
 /* Waits, with progress, until a counter of the page has a value. */
 static void progress_until(const struct turns *turns, const _Atomic uint32_t *word, uint32_t wanted) {
     const struct timespec nap = {.tv_nsec = NAP_NS};
     for (int calls = 1; (int32_t)(atomic_load(word) - wanted) < 0; calls++) {
-        let_progress(turns);
+        give_progress(turns->team);
         if (calls > CALLS_AT_ONCE)
             nanosleep(&nap, NULL);
     }
@@ -323,7 +317,7 @@ static bool sleep_while(struct turns *turns, _Atomic uint32_t *word, uint32_t va
         return false;
     const int64_t begun_ns = read_cpu_ns(CLOCK_THREAD_CPUTIME_ID);
     show_life(turns);
-    let_progress(turns);
+    give_progress(turns->team);
     turns->checks_ns += read_cpu_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns;
     return true;
 }
@@ -363,6 +357,7 @@ static void check_launch(struct turns *turns, uint32_t place) {
 
 /* Waits until the presence of every launch is at least `wanted`; launches that ended or were given up count. */
 static bool wait_for_presence(struct turns *turns, enum presence wanted, int64_t until_ns) {
+    give_progress(turns->team);
     for (uint32_t i = 0; i < turns->launches; i++)
         for (;;) {
             const uint32_t changes = atomic_load(&turns->page->changes);
@@ -405,6 +400,7 @@ void await_turn(struct turns *turns) {
     if (!turns)
         return;
     show_life(turns);
+    give_progress(turns->team); /* Ranks of other hosts may still be in the barrier of the last turn. */
     if (turns->leads_host && turns->begun_ns == 0) {
         turns->begun_ns = read_steady_ns();
         turns->launchers_ns = read_launchers_cpu_ns();

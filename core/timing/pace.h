@@ -45,6 +45,9 @@ struct pace {
     int32_t group, rest;
     /* Rounds timed so far, and how often ranks drifted into different windows. */
     int64_t timed, partings;
+    /* Valid rounds so far, and whether ranks call MPI after each round from now on. */
+    int64_t valid;
+    bool calls_between;
 };
 
 /* Results of a stage: times of valid rounds, in their order; numbers of rounds that were late, that a rank missed, and in which ranks

@@ -96,6 +96,7 @@ static int run_stage(const struct timing *timing, const struct start *start, con
             change_received(timing->reference, call);
         if (call->window.receipts)
             clear_receipts(call->window.receipts);
+        stage.calls = round == -stage_plan->lead || stage_plan->calls_between;
         if (arrives)
             stage.delay_ns = find_delay_ns(timing, first_round + round);
         code = first_error(code, call_hook(operation->hooks.before, call));
@@ -114,6 +115,8 @@ static int run_stage(const struct timing *timing, const struct start *start, con
         if (!extra && !code) {
             compare_data(timing, ROUND_WINDOW_BYTES);
             compare_receipts(timing);
+            if (stage_plan->calls_between)
+                give_progress(timing->team);
         }
     }
     if (stage_plan->looks && !code)
@@ -130,7 +133,7 @@ static int run_stage(const struct timing *timing, const struct start *start, con
 /* A rank without a part in the case takes part only in starts that need all ranks. */
 static int skip_stage(const struct timing *timing, const struct start *start, const struct stage_plan *stage_plan,
                       struct moment *moments) {
-    struct stage stage = {.team = timing->team, .read_ns = timing->world->source->read_ns, .yields = true};
+    struct stage stage = {.team = timing->team, .read_ns = timing->world->source->read_ns, .yields = true, .calls = true};
     const bool needed = !start->loops && (!start->scheduled || start->agrees);
     for (int round = -stage_plan->lead; round < stage_plan->rounds + (stage_plan->looks != 0); round++) {
         if (needed)

@@ -18,6 +18,8 @@ struct stage_plan {
     /* Ranks rest for `rest` windows after every `group` rounds. */
     int32_t group, rest;
     int32_t repeats;
+    /* Ranks call MPI after each round. */
+    int32_t calls_between;
     int32_t step;
     int32_t stopped;
     /* One more call after the rounds, not recorded, must deliver its data before it returns. */

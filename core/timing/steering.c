@@ -285,6 +285,7 @@ static void decide(const struct timing *timing, struct control *control, const s
     stage_plan->lead = pace->lead;
     stage_plan->group = pace->group;
     stage_plan->rest = pace->rest;
+    stage_plan->calls_between = timing->start->scheduled && pace->calls_between;
     stage_plan->tolerance_ns = pace->tolerance_ns;
     stage_plan->window_ns = round_to_step(timing, pace->window_ns);
     stage_plan->slack_ns = round_to_step(timing, pace->slack_ns);

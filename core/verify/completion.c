@@ -136,12 +136,6 @@ static bool is_missing(const struct worker *worker) {
     return was_called(&worker->call) && mismatch.wrong_bytes > 0;
 }
 
-/* Gives the library progress, so that calls of other ranks complete. */
-static void make_progress(const struct setting *setting) {
-    int arrived;
-    abort_on_error(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, setting->team->comm, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
-}
-
 static bool is_origin(const struct setting *setting) {
     return get_target(first_call(setting))->peer_count > 0;
 }
@@ -158,7 +152,7 @@ static void wait_for_ranks(const struct setting *setting, int64_t silent_ns) {
             sched_yield();
         if (spins % SPINS_A_LOOK == 0 && read_steady_ns() > until_ns) {
             completion_check->closing.disturbed |= is_origin(setting);
-            make_progress(setting);
+            give_progress(setting->team);
         }
     }
 }
@@ -168,9 +162,11 @@ static int64_t find_both_ns(const struct completion_check *completion_check) {
     return both_ns < MOST_BOTH_NS ? both_ns : MOST_BOTH_NS;
 }
 
+/* The call of a target that takes part in the epoch may need calls of the origin, and its data are judged at its return. */
 static int64_t find_limit_ns(const struct completion_check *completion_check, const struct call *call) {
     const bool reached = is_target(call), reaches = get_target(call)->peer_count > 0;
-    return !reaches ? TARGET_NS : reached ? find_both_ns(completion_check) : ORIGIN_NS;
+    const bool silent = reaches && !is_active(call);
+    return !silent ? TARGET_NS : reached ? find_both_ns(completion_check) : ORIGIN_NS;
 }
 
 static bool is_missing_for_long(const struct worker *worker) {
@@ -200,7 +196,7 @@ static void look_by_clock(const struct setting *setting, struct worker *worker, 
     completion_check->closing.returned_ns = find_latest_ns(setting, returned_ns);
     completion_check->closing.took_ns = returned_ns - began_ns;
     while (get_target(&worker->call)->peer_count == 0 && source->read_ns() < look_ns - completion_check->pause_ns)
-        make_progress(setting);
+        give_progress(setting->team);
     wait_until(&waiting, look_ns);
     completion_check->seen_ns = find_earliest_ns(setting, source->read_ns());
     if (is_target(&worker->call))

@@ -9,6 +9,10 @@ void abort_on_error(int code, const char *call) {
     (void)call;
 }
 
+void give_progress(const struct team *team) {
+    (void)team;
+}
+
 void dissemination_barrier(const struct team *team) {
     (void)team;
 }

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 import fakes
 import msgspec
 import pytest
+from fakes import mark_thorough
 
 from mpi.test_core import ONE_LIBRARY, core
+from mpi.test_progress import keeping_library
 from rankbench import launch, libraries
 from rankbench.model import Outcome, Placement, RankbenchError, Step
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     from mpi.test_core import Core
 
-__all__ = ["core"]
+__all__ = ["core", "keeping_library"]
 
 CORE = Path(fakes.__file__).parents[2] / "core"
 SIZES = (8, 16, 32)
@@ -127,35 +129,30 @@ def run_beside(core: Core, folder: Path, other: str, *, over_hosts: bool) -> tup
     return first, second, [record["status"] for record in records if record["record"] == "case"]
 
 
-@pytest.fixture
-def delaying_library(core: Core, tmp_path: Path) -> Path:
-    """Return a library to preload that keeps a message until its rank calls MPI again."""
-    path = tmp_path / "keeps.so"
-    source = Path(fakes.__file__).with_name("keeps.c")
-    command = [core.library.wrapper, "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", str(path), str(source)]
-    subprocess.run(command, check=True, env={**os.environ, **core.library.environment})
-    return path
-
-
 @PAGES
-def test_a_library_that_delays_a_message_until_its_next_call_does_not_block_the_turns(
-    core: Core, delaying_library: Path, tmp_path: Path, *, over_hosts: bool
+@pytest.mark.parametrize(
+    ("call", "operation"),
+    [("MPI_Sendrecv", "allreduce"), mark_thorough("MPI_Send", "allreduce"), mark_thorough("MPI_Bcast", "bcast")],
+)
+def test_a_library_that_keeps_messages_until_its_next_call_does_not_block_the_turns(
+    core: Core, keeping_library: Path, call: str, operation: str, tmp_path: Path, *, over_hosts: bool
 ) -> None:
-    """Rank 0 needs the message that rank 1 keeps after its turn before it can pass the turn on."""
+    """One rank needs the message that the other keeps after its turn before it can pass the turn on."""
     statuses = []
+    keeping = {"LD_PRELOAD": str(keeping_library), "KEEP_CALL": call, "KEEP_RANKS": "0" if call == "MPI_Bcast" else "1"}
     with closing(launch.Turns(2, 2, over_hosts=over_hosts)) as turns:
         steps = []
-        for place, settings in enumerate([{"LD_PRELOAD": str(delaying_library)}, {}]):
+        for place, settings in enumerate([keeping, {}]):
             stream = tmp_path / f"stream{place}"
             arguments = [
                 *turns.arguments(place),
                 "--stream",
                 str(stream),
                 "--job",
-                write_job(tmp_path, place, make_case(8), make_case(16)),
+                write_job(tmp_path, place, *(make_case(size, operation=operation) for size in (8, 16))),
             ]
             started = make_step(core, tmp_path, place, arguments, settings)
-            steps.append(msgspec.structs.replace(started, watch=stream, limit_s=20))
+            steps.append(msgspec.structs.replace(started, watch=stream, limit_s=60))
         outcomes = launch.run_together(steps, turns.end_launch)
     for place in range(2):
         records = map(json.loads, (tmp_path / f"stream{place}").read_text().splitlines())
