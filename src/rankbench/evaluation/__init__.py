@@ -56,6 +56,7 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
     from rankbench.statistics.parts import hold
     from rankbench.statistics.ranks import tabulate_last_ranks
     from rankbench.statistics.references import by_case
+    from rankbench.statistics.values import agree_values
     from rankbench.verdict import judge, make_draft
     from rankbench.verdict.interim import list_interim_looks
     from rankbench.verdict.view import select_judgeable
@@ -69,6 +70,7 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
     question_pairs = list_pairs(campaign, names)
     rest = [pair for pair in combinations(names, 2) if pair not in question_pairs and pair[::-1] not in question_pairs]
     counted = select_judgeable(launch_values)
+    levels = by_case(counted, campaign)
     compared = statistics.compare(
         counted,
         question_pairs,
@@ -76,12 +78,13 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
         control=[*twins, *rest],
         looks=list_interim_looks(planned),
         confidence=planned.confidence,
-        levels=by_case(counted, campaign),
+        levels=levels,
     )
     control = [pair for pair in compared if (pair.base, pair.other) in twins]
     comparisons = [pair for pair in compared if (pair.base, pair.other) not in twins]
     cases = store.cases()
-    summaries = statistics.summarise(launch_values, samples, cases, planned.confidence, per_second(campaign))
+    medians = statistics.summarise(launch_values, samples, cases, planned.confidence, per_second(campaign))
+    summaries = agree_values(medians, comparisons, counted, levels, planned.confidence)
     view = CampaignView(
         campaign=campaign,
         launches=launches,

@@ -38,11 +38,12 @@ def make_tables(view: CampaignView) -> dict[str, pl.DataFrame]:
             "value": pl.Float64,
             "value_low": pl.Float64,
             "value_high": pl.Float64,
+            "state": pl.String,
         },
         orient="row",
     )
     key = ["case", "candidate"]
-    with_values = summary.join(frame, on=key, how="left", maintain_order="left")
+    with_values = summary.join(frame, on=[*key, "state"], how="left", maintain_order="left")
     launch_values = cases.join(
         view.launch_values.drop("common", *VISITS, strict=False), on="case", maintain_order="left_right"
     )

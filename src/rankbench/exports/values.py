@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from rankbench.model import Record
+from rankbench.report.derived import list_summaries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,7 @@ UNITS = {"time": "ns", "memory": "bytes"}
 
 
 class Value(Record, frozen=True):
-    """The typical value of a case and candidate as it is shown, such as a bandwidth where launch values are times.
+    """The typical value of a case, state and candidate as it is shown: a bandwidth where launch values are times.
 
     Without values, or without an interval, it is null.
     """
@@ -30,24 +31,26 @@ class Value(Record, frozen=True):
     low: float | None
     """Of the interval, the smaller one."""
     high: float | None
+    state: str = ""
+    """`near` or `far`, where values are of cores that are near each other or far; empty: all visits."""
 
 
 def list_values(view: CampaignView) -> Iterator[Value]:
-    """Yield the value of each case and candidate, A/A twins included, in the order of the cases."""
-    for case in view.campaign.cases:
+    """Yield the value of each case, state and candidate, A/A twins included, in the order of the cases."""
+    for case, state, summary in list_summaries(view):
         measure = view.measure(case)
-        for _, summary in view.summaries_of.get(case.key, ()):
-            ends = [summary.low_ns, summary.high_ns]
-            value, *interval = (finite(measure.value(raw)) for raw in (summary.typical_ns, *ends))
-            low, high = reversed(interval) if measure.per_second else interval
-            yield Value(
-                case=case.key,
-                candidate=summary.candidate,
-                unit=measure.unit or UNITS[measure.kind],
-                value=value,
-                low=low,
-                high=high,
-            )
+        ends = [summary.low_ns, summary.high_ns]
+        value, *interval = (finite(measure.value(raw)) for raw in (summary.typical_ns, *ends))
+        low, high = reversed(interval) if measure.per_second else interval
+        yield Value(
+            case=case.key,
+            candidate=summary.candidate,
+            unit=measure.unit or UNITS[measure.kind],
+            value=value,
+            low=low,
+            high=high,
+            state=state,
+        )
 
 
 def finite(number: float) -> float | None:

@@ -12,12 +12,28 @@ from rankbench.model.base import Record
 from rankbench.model.plans import Case
 
 
+class LevelValue(Record, frozen=True, omit_defaults=True):
+    """The value of one candidate in one case at one level of the reference; fields are as in `Summary`."""
+
+    name: str
+    """`near` or `far`."""
+    launches: int
+    """Launches with visits at this level."""
+    typical_ns: float
+    low_ns: float
+    high_ns: float
+    coverage: float
+
+
 class Summary(Record, frozen=True, omit_defaults=True):
     """A case of one candidate, over all its launches.
 
-    `typical_ns` is the median over launches of the plan's estimator, by default the median of each launch.
-    `low_ns`..`high_ns` is its interval with the stated `coverage`: the plan's confidence or more, unless a warning says
-    that there were too few launches. Times are NaN if no launch has a value; JSON omits them.
+    `typical_ns` is the median over launches of the plan's estimator, by default the median of each launch, moved by the
+    least amount with which it agrees with the comparisons (`statistics.values`). `low_ns`..`high_ns` is its interval
+    with the stated `coverage`: the plan's confidence or more, unless a warning says that there were too few launches.
+    Times are NaN if no launch has a value; JSON omits them.
+
+    With `levels` the value is their mean on a logarithmic scale, by their shares of the visits.
     """
 
     case: str
@@ -33,6 +49,8 @@ class Summary(Record, frozen=True, omit_defaults=True):
     low_ns: float = math.nan
     high_ns: float = math.nan
     coverage: float = 0.0
+    levels: list[LevelValue] = []
+    """Values by level, if the time to hand on a cache line has two levels and the comparisons are of each."""
     launches_mean_ns: float = math.nan
     launches_min_ns: float = math.nan
     launches_max_ns: float = math.nan
@@ -99,6 +117,20 @@ class Summary(Record, frozen=True, omit_defaults=True):
     def left_out(self) -> int:
         """Launches that have values and do not count."""
         return self.uncertain + self.few
+
+    def at(self, name: str) -> Summary | None:
+        """Return the summary with the value of one level: itself for no level, None if it has no value at this one."""
+        if not name:
+            return self
+        level = next((level for level in self.levels if level.name == name), None)
+        if level is None:
+            return None
+        values = {field: getattr(level, field) for field in VALUE_FIELDS}
+        return msgspec.structs.replace(self, **values, levels=[level])
+
+
+VALUE_FIELDS = ("launches", "typical_ns", "low_ns", "high_ns", "coverage")
+"""Fields that a summary at one level takes from the level."""
 
 
 class Level(Record, frozen=True, kw_only=True, omit_defaults=True):
@@ -231,6 +263,23 @@ class CaseVerdict(Record, frozen=True):
     def sign(self) -> str:
         """The sign between winners: `=` if they are equivalent, `~` if undecided."""
         return "=" if self.decided else "~"
+
+    def at(self, name: str) -> CaseVerdict:
+        """Return the verdict at one level, itself for no level; a level with too few visits has no winners."""
+        if not name:
+            return self
+        margin, low, high = self.margins_by_level.get(name, (1.0, 0.0, 0.0))
+        return msgspec.structs.replace(
+            self,
+            winners=self.winners_by_level.get(name, []),
+            outcome=self.outcome_by_level.get(name, "undecided"),
+            winners_by_level={},
+            outcome_by_level={},
+            margins_by_level={},
+            margin=margin,
+            margin_low=low,
+            margin_high=high,
+        )
 
 
 class Span(Record, frozen=True, omit_defaults=True):

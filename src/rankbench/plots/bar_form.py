@@ -18,10 +18,10 @@ ROW = 34
 
 
 @functools.lru_cache
-def form(candidates: tuple[str, ...], measure: Measure) -> Row:
-    """Return a bar for each candidate with its interval, and its value in words beyond both."""
+def form(candidates: tuple[str, ...], measure: Measure, rows: tuple[str, ...]) -> Row:
+    """Return a bar for each row with its interval, in its candidate's colour, and its value in words beyond both."""
     base = forms.add_tooltips(alt.Chart(forms.data("points")), measure.kind).encode(
-        y=alt.Y("candidate:N", sort=list(candidates), title=None, axis=alt.Axis(ticks=False, domain=False)),
+        y=alt.Y("row:N", sort=list(rows), title=None, axis=alt.Axis(ticks=False, domain=False)),
         tooltip=forms.tooltips("candidate", "typical", "interval", "launches", "samples"),
     )
     label = f"datum.value === 0 ? '0' : {axes.VALUE_LABELS[measure.kind]}"
@@ -35,4 +35,4 @@ def form(candidates: tuple[str, ...], measure: Measure) -> Row:
     end = base.transform_calculate(end="max(datum.high, datum.value) * 1.01").encode(x=alt.X("end:Q", scale=scale))
     room = base.transform_calculate(room="max(datum.high, datum.value) * 1.18").encode(x=alt.X("room:Q", scale=scale))
     words = end.mark_text(align="left", dx=5, fontSize=11, aria=False).encode(text="typical:N")
-    return forms.make_form([bar, interval, words, room.mark_point(opacity=0, aria=False)], ROW * len(candidates))
+    return forms.make_form([bar, interval, words, room.mark_point(opacity=0, aria=False)], ROW * len(rows))

@@ -43,6 +43,13 @@ def colour(candidates: Sequence[str], *, rows: bool = False) -> alt.Color:
     return alt.Color("candidate:N", title=None, scale=colours(candidates), legend=None if rows else legend)
 
 
+def fade_levels() -> dict[str, Any]:
+    """Return the encodings of the levels of the reference: a line each, that of far cores fainter."""
+    scale = alt.Scale(domain=["near", "far", ""], range=[1, 0.4, 1])
+    legend = alt.Legend(orient="top", values=["near", "far"], title="cores")
+    return {"opacity": alt.Opacity("cores:N", scale=scale, legend=legend), "detail": alt.Detail("cores:N")}
+
+
 def choose_shapes(candidates: Sequence[str]) -> alt.Shape:
     """Return the point shape of candidates, so that no reader depends on colour."""
     scale = alt.Scale(domain=list(candidates), range=repeat_values(SHAPES, len(candidates)))

@@ -10,7 +10,9 @@ import polars as pl
 from rankbench.language import render
 
 if TYPE_CHECKING:
-    from rankbench.model import Comparison, Summary
+    from collections.abc import Iterator
+
+    from rankbench.model import Case, Comparison, Summary
     from rankbench.verdict.view import CampaignView
 
 
@@ -18,8 +20,18 @@ FIELDS = ("blocks", "ratio", "low", "high")
 LEVEL_COLUMNS = [f"{level}_{field}" for level in ("near", "far") for field in FIELDS]
 
 
+def list_summaries(view: CampaignView) -> Iterator[tuple[Case, str, Summary]]:
+    """Yield every summary with its case and state: of each level where values are by level. A/A twins are included."""
+    for case in view.campaign.cases:
+        levels = view.list_levels(case)
+        for _, summary in view.summaries_of.get(view.key(case), ()):
+            for level in levels if summary.levels else ("",):
+                if at := summary.at(level):
+                    yield case, level, at
+
+
 def make_frames(view: CampaignView) -> dict[str, pl.DataFrame]:
-    """Return one row per summary and one per comparison, those of the A/A control included."""
+    """Return one row per summary, at each level that has values, and one per comparison; A/A twins are included."""
     verdict = view.verdict
     comparisons = [
         {**comparison_row(comparison), "control": control}
@@ -27,7 +39,9 @@ def make_frames(view: CampaignView) -> dict[str, pl.DataFrame]:
         for comparison in part
     ]
     return {
-        "summary": pl.DataFrame([summary_row(summary) for summary in verdict.summaries]),
+        "summary": pl.DataFrame(
+            [{"state": state, **summary_row(summary)} for _, state, summary in list_summaries(view)]
+        ),
         "comparisons": pl.DataFrame(comparisons, schema_overrides=dict.fromkeys(LEVEL_COLUMNS, pl.Float64)),
     }
 
@@ -70,5 +84,6 @@ def summary_row(summary: Summary) -> dict[str, object]:
     """Return a summary whose failures and warnings are one text each."""
     failures = ", ".join(f"{status} in {count}" for status, count in sorted(summary.failures.items()))
     row: dict[str, object] = msgspec.structs.asdict(summary)
+    del row["levels"]
     warnings = "; ".join(map(render, summary.warnings))
     return {**row, "doubt": render(summary.doubt), "failures": failures, "warnings": warnings}

@@ -23,41 +23,31 @@ def overview(view: CampaignView, rows_max: int = ROWS, command: str = "rankbench
     `command` shows the others.
     """
     picked = view.without_pairs()
-    summaries = {(summary.case, summary.candidate): summary for summary in picked.verdict.summaries}
-    verdicts = list(picked.list_shown_verdicts())
+    verdicts = list(picked.list_shown_rows())
     rows = []
-    for verdict in verdicts[:rows_max]:
+    for level, verdict in verdicts[:rows_max]:
         cells = (
-            mark_outcome(verdict, name, make_value_cell(picked, verdict, name, summaries.get((verdict.case.key, name))))
-            for name in picked.candidates
+            mark_outcome(verdict, name, make_value_cell(picked, verdict, name, level)) for name in picked.candidates
         )
         unit = picked.measure(verdict.case).unit
-        title = f"{view.full_title(verdict.case)}{unit and f' ({unit})'}"
+        title = f"{view.full_title(verdict.case)}{level and f' {level}'}{unit and f' ({unit})'}"
         rows.append([Cell(title, case=verdict.case.key), *cells])
     outcomes = outcome_legend(picked)
     caption = format_text("* fastest, {outcomes}", outcomes=outcomes) if outcomes else ""
-    if any(verdict.differs for verdict in verdicts[:rows_max]):
-        caption = format_text("{caption}; two signs: cores near/far", caption=caption)
     if len(verdicts) > rows_max:
-        more = format_text("{n:count more case|more cases}: {command}", n=len(verdicts) - rows_max, command=command)
+        more = format_text("{n:count more row|more rows}: {command}", n=len(verdicts) - rows_max, command=command)
         caption = f"{caption}; {more}" if caption else more
     return Table(caption, [format_text("case"), *picked.candidates], rows)
 
 
 def mark_outcome(verdict: CaseVerdict, name: str, cell: Cell) -> Cell:
-    """Return a value with the sign of its outcome behind it: of near and of far cores where these differ."""
-    sign = " "
-    if len(verdict.ranking) > 1 and name in verdict.winners:
-        if verdict.differs:
-            outcomes, fronts = verdict.outcome_by_level, verdict.winners_by_level
-            sign = "/".join(_sign(name, fronts[level], outcomes[level]) for level in fronts)
-        else:
-            sign = _sign(name, verdict.winners, verdict.outcome)
+    """Return a value with the sign of its outcome behind it."""
+    sign = _sign(name, verdict.winners, verdict.outcome) if len(verdict.ranking) > 1 else " "
     return Cell(f"{cell.text} {sign}", cell.detail, cell.best, cell.case)
 
 
 def _sign(name: str, winners: Sequence[str], outcome: Outcome) -> str:
-    """Return the sign of a candidate, a dash where it is no winner."""
+    """Return the sign of a candidate, a blank where it is no winner."""
     if name not in winners:
-        return "–"
+        return " "
     return "*" if len(winners) == 1 else "=" if outcome == "equivalent" else "~"

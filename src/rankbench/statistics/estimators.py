@@ -36,7 +36,9 @@ def compute_launch_values(
     """Return one row per case, candidate, block and launch, made of the samples that are not discarded.
 
     `figure_ns` is what the estimator makes of them, `middle_ns` their median. VISITS, where the estimator is a MIDDLE,
-    are lists: the launch's visits of the case, the value of each, what a hop took then, and which turn it was.
+    are lists: the launch's visits of the case, the value of each, what a hop took then, and which turn it was. Then
+    `figure_ns` is the median of its visits' values: visits count equally, as in the comparisons, however many samples
+    the machine left each.
     `skew_ns` and `skew_p90_ns` show how far
     apart ranks began, as measured; `bound_ns` and `error_ns`, medians, how far their clocks may have differed at most,
     and likely did;
@@ -71,7 +73,9 @@ def _compute_launch_values(samples: pl.LazyFrame, estimator: str, by_ranks: Coll
     )
     finer = _finer(plain, valid, LAUNCH) if estimator == "median" else plain
     if estimators.find_estimator(estimator).MIDDLE:
-        finer = finer.join(_visits(valid, estimator), on=LAUNCH, how="left", maintain_order="left")
+        finer = finer.join(_visits(valid, estimator), on=LAUNCH, how="left", maintain_order="left").with_columns(
+            figure_ns=pl.coalesce(pl.col("visit_ns").list.median(), "figure_ns")
+        )
     return finer.drop("tied", "valid", "rounds")
 
 

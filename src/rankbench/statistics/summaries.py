@@ -180,7 +180,7 @@ def _pool(samples: pl.LazyFrame, frame: pl.DataFrame, per_second: Sequence[str])
 
 def _summary(row: dict[str, Any], confidence: float) -> Summary:
     values = np.asarray(row["figure_ns"] or [], dtype=np.float64)
-    statistics = _compute_statistics(row, values, confidence) if len(values) else {}
+    statistics: dict[str, Any] = _compute_statistics(row, values, confidence) if len(values) else {}
     launches = 0 if row["doubted"] else len(values)
     return Summary(
         case=row["case"],

@@ -73,6 +73,8 @@ SCOPES: dict[str, Callable[[Case], str]] = {
 """How cases are put together: by what those of one part have in common."""
 CALL = "call"
 """The scope of one call by several tools, which the operations know."""
+LEVEL_NAMES = ("near", "far")
+"""Levels of the reference, in the order in which they are shown."""
 CLOSE = ("case", "near")
 """Scopes whose parts are single cases."""
 
@@ -319,6 +321,32 @@ class CampaignView:
     def list_shown_verdicts(self) -> list[CaseVerdict]:
         """Return the verdicts of the cases to show."""
         return [self.verdict_of[self.key(case)] for case in self.cases]
+
+    def list_levels(self, case: Case) -> tuple[str, ...]:
+        """Return the levels of the reference at which the values of a case are shown: one without a name where values
+        are of no level.
+        """
+        summaries = (summary for _, summary in self.summaries_of.get(self.key(case), ()))
+        names = {level.name for summary in summaries for level in summary.levels}
+        return tuple(name for name in LEVEL_NAMES if name in names) or ("",)
+
+    def list_shown_rows(self) -> Iterator[tuple[str, CaseVerdict]]:
+        """Yield the verdicts of the cases to show, with the level that each is of: a row of a table each."""
+        for verdict in self.list_shown_verdicts():
+            for level in self.list_levels(verdict.case):
+                yield level, verdict.at(level)
+
+    def list_shown_values(self) -> Iterator[tuple[Case, str, Summary]]:
+        """Yield each case to show with each of its levels and the summary of each candidate there."""
+        for case, summary in self.list_shown_summaries():
+            for level in self.list_levels(case):
+                if at := summary.at(level):
+                    yield case, level, at
+
+    def find_value(self, case: str, candidate: str, level: str) -> Summary | None:
+        """Return the summary of a candidate in a case at a level, None if it was not measured there."""
+        summary = self.summary_of.get((case, candidate))
+        return summary.at(level) if summary else None
 
     def list_shown_summaries(self) -> Iterator[tuple[Case, Summary]]:
         """Yield each case to show with the summary of each candidate that has values."""

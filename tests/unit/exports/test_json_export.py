@@ -62,6 +62,7 @@ def test_the_document_has_record_verdict_values_and_figures(plain: EvaluatedCamp
             "value": None,
             "low": None,
             "high": None,
+            "state": "",
         }
     ]
 

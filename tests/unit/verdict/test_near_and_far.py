@@ -49,12 +49,18 @@ def test_verdict_and_table_name_both_levels(evaluation: CampaignView) -> None:
     assert (first.outcome, first.winners_by_level) == ("depends", {"near": ["alpha"], "far": ["beta"]})
     assert {other.outcome for other in others} == {"equivalent"}
     (table,) = results.latex(evaluation)
-    by_level = "near: alpha 1.20× (1.20–1.20×), far: beta 1.25× (1.25–1.25×)"
-    assert [render(row[-1].text) for row in table.rows] == [by_level, "=", "="]
+    assert [(row[0].text, render(row[-1].text), row[-1].detail) for row in table.rows[:2]] == [
+        ("8 B near", "alpha 1.20×", "1.20–1.20×"),
+        ("8 B far", "beta 1.25×", "1.25–1.25×"),
+    ]
+    assert [render(row[-1].text) for row in table.rows[2:]] == ["=", "=", "=", "="]
     assert first.outcome_by_level == {"near": "faster", "far": "faster"}
     wins = "Fastest in single cases: alpha 0, beta 0, equivalent 2, different near and far 1 (of 3 cases)."
     assert wins in [render(claim.text) for claim in evaluation.verdict.conclusion]
-    assert "; two signs: cores near/far" in overview.overview(evaluation).caption
+    assert [row[0].text for row in overview.overview(evaluation).rows[:2]] == [
+        "allreduce, 8 B near",
+        "allreduce, 8 B far",
+    ]
     assert [finding.kind for finding in evaluation.verdict.findings if finding.severity == "warning"].count(
         "reference"
     ) == 2

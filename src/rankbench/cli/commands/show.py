@@ -248,7 +248,6 @@ def show_answer(view: CampaignView, folder: Path | None, *, verbose: bool = Fals
 
 def show_results(picked: CampaignView) -> None:
     """Print a table per line, then the failures."""
-    summaries = {(summary.case, summary.candidate): summary for summary in picked.verdict.summaries}
     for _, part in picked.without_pairs().parts("line"):
         console.print()
         heading = part.measure(part.cases[0]).heading
@@ -257,7 +256,7 @@ def show_results(picked: CampaignView) -> None:
         console.print(
             Text.assemble((tables.line_name(part), "bold"), f": {heading}, {captions.describe_conditions(part)}")
         )
-        results = block(part, summaries)
+        results = block(part)
         console.print(results)
         console.print(Text(legend(part, results), "dim"))
         for content in (table for kind in list_default_kinds("line") for table in kind.tables(part)):
@@ -288,16 +287,16 @@ def beyond(picked: CampaignView) -> Iterator[str]:
         yield f"{candidate}: {what} ({cases})"
 
 
-def block(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -> Table:
-    """Return the table of one line: sizes downwards, candidates to the right."""
+def block(part: CampaignView) -> Table:
+    """Return the table of one line: sizes and levels downwards, candidates to the right."""
     table = plain_table(format_text("size"), *map(split_name, part.candidates))
     compared = len(part.candidates) > 1
     if compared:
         table.add_column(tables.fastest_heading(part), overflow="fold")
-    for verdict in part.list_shown_verdicts():
-        texts = (format_value(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
-        fastest = [Text(tables.winner(verdict, margin_spread(verdict), between="\n"))] if compared else []
-        table.add_row(Text(part.size_text(verdict.case)), *texts, *fastest)
+    for level, verdict in part.list_shown_rows():
+        texts = (format_value(part, verdict, name, level) for name in part.candidates)
+        fastest = [Text(tables.winner(verdict, margin_spread(verdict)))] if compared else []
+        table.add_row(Text(tables.row_text(part, verdict, level)), *texts, *fastest)
     return table
 
 
@@ -314,8 +313,11 @@ def legend(part: CampaignView, results: Table) -> str:
     return f"{', '.join(filter(None, [tables.outcome_legend(part), widths]))}{only}"
 
 
-def format_value(part: CampaignView, verdict: CaseVerdict, name: str, summary: Summary | None) -> Text:
+def format_value(part: CampaignView, verdict: CaseVerdict, name: str, level: str) -> Text:
     """Return a candidate's value, in bold green if no candidate is significantly faster; or why there is none."""
+    summary = part.find_value(verdict.case.key, name, level)
+    if level and summary is None and name in verdict.ranking:
+        return Text("–")
     if summary is None or not summary.launches:
         return describe_missing(part, verdict, summary)
     known = len(verdict.winners) < len(verdict.ranking)

@@ -21,12 +21,14 @@ def chart(view: CampaignView) -> Chart | None:
     if len({case.size_bytes for case in view.cases}) > 1:
         return None
     rows = [
-        marks.make_point(summary, view.measure(case)) | {"key": case.key}
-        for case, summary in view.list_shown_summaries()
+        marks.make_point(summary, view.measure(case))
+        | {"key": case.key, "row": f"{summary.candidate}{level and f', {level}'}"}
+        for case, level, summary in view.list_shown_values()
     ]
     if not rows:
         return None
     case = view.cases[0]
     measure = marks.drop_moved(view.measure(case))
     title = captions.make_title(view.case_name(case), measure)
-    return Chart(form(view.candidates, measure), title, captions.describe_conditions(view), {"points": rows})
+    drawn = form(view.candidates, measure, tuple(str(row["row"]) for row in rows))
+    return Chart(drawn, title, captions.describe_conditions(view), {"points": rows})

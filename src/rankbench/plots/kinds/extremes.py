@@ -38,7 +38,7 @@ def chart(view: CampaignView) -> Chart | None:
     form = (
         draw_over_sizes(view.candidates, tuple(sizes), measure)
         if len(sizes) > 1
-        else bar_form.form(view.candidates, measure)
+        else bar_form.form(view.candidates, measure, tuple(str(row["row"]) for row in rows))
     )
     title = format_text("{title}, mean and extremes", title=captions.make_title(name, measure))
     return Chart(
@@ -63,6 +63,7 @@ def make_point(view: CampaignView, case: Case, summary: Summary, sizes: list[int
         "low": marks.shorten(min(ends)),
         "high": marks.shorten(max(ends)),
         "candidate": summary.candidate,
+        "row": summary.candidate,
         "launches": summary.launches,
         "samples": summary.launches,
     }

@@ -37,23 +37,23 @@ def chart(view: CampaignView) -> Chart | None:
     view = view.showing([case for case in view.cases if case.key not in view.over_nodes])
     texts = {case.placement for case in view.cases}
     names = [placement.name for placement in view.campaign.plan.placements if placement.name in texts]
-    values = list(view.list_shown_summaries())
+    values = list(view.list_shown_values())
     plain = not any(case.key in view.pair_cases for case in view.cases)
     if len(names) < 2 or not plain or not values:
         return None
-    shown = [name for name in view.candidates if any(summary.candidate == name for _, summary in values)]
+    shown = [name for name in view.candidates if any(summary.candidate == name for *_, summary in values)]
     sizes = sorted({case.size_bytes for case in view.cases})
     measure = marks.drop_moved(view.measure(view.cases[0]))
     side = panels(shown, sizes)
     at = dict(zip(sizes, side.values, strict=True))
     rows = [
-        make_row(view, case, summary, side.x(at[case.size_bytes], shown.index(summary.candidate)))
-        for case, summary in values
+        make_row(view, case, level, summary, side.x(at[case.size_bytes], shown.index(summary.candidate)))
+        for case, level, summary in values
     ]
     return Chart(
         make_form(tuple(names), side, tuple(make_labels(view, sizes)), measure),
         format_text("{line}: {what} by placement", line=view.line_name(), what=measure.heading),
-        captions.describe_common(view, [summary for _, summary in values]),
+        captions.describe_common(view, [summary for *_, summary in values]),
         {"points": rows, "heads": side.rows()},
     )
 
@@ -70,12 +70,12 @@ def make_labels(view: CampaignView, sizes: Sequence[int]) -> list[str]:
     return [words[size] if number % step == 0 else "" for number, size in enumerate(sizes)]
 
 
-def make_row(view: CampaignView, case: Case, summary: Summary, position: float) -> Row:
-    """Return one point."""
+def make_row(view: CampaignView, case: Case, level: str, summary: Summary, position: float) -> Row:
+    """Return one point. At two levels of the reference a placement has two lines."""
     return {
         "key": view.key(case),
         "placement": case.placement,
-        "part": f"{case.placement} {summary.candidate}",
+        "part": f"{case.placement} {summary.candidate} {level}",
         "size": view.size_text(case),
         "x": position,
         **marks.make_point(summary, view.measure(case)),

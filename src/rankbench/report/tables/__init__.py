@@ -145,22 +145,31 @@ def smallest_cases(view: CampaignView) -> list[str]:
     return [min(part.cases, key=lambda case: case.size_bytes).key for _, part in lines]
 
 
+TOO_FEW_BLOCKS = "too few blocks"
+"""In place of winners at a level."""
 DOUBT = "?"
 """Behind a value that is not compared."""
 
 
+def row_text(part: CampaignView, verdict: CaseVerdict, level: str) -> str:
+    """Return the head of a row: a message size, and where values are of one level that level."""
+    return f"{part.size_text(verdict.case)} {level}".strip()
+
+
 def make_value_cell(
-    part: CampaignView, verdict: CaseVerdict, candidate: str, summary: Summary | None, *, launches: bool = False
+    part: CampaignView, verdict: CaseVerdict, candidate: str, level: str = "", *, launches: bool = False
 ) -> Cell:
-    """Return a typical value with its interval, or why there is none."""
-    measure = part.measure(verdict.case)
+    """Return a typical value with its interval at a level, or why there is none."""
+    measure, summary = part.measure(verdict.case), part.find_value(part.key(verdict.case), candidate, level)
+    if level and summary is None and candidate in verdict.ranking:
+        return Cell("–", format_text("no visit while cores were {level}", level=level))
     if summary is None or candidate not in verdict.ranking:
         doubted = summary is not None and summary.doubt
         text = f"{measure.text(summary.typical_ns)} {DOUBT}" if summary and doubted else "–"
         return Cell(text, render(verdict.failures.get(candidate, "not measured")))
     low, high = interval(summary, part.campaign.plan.estimator)
     detail = spread(summary, measure.interval(low, high), alone=low == high)
-    if launches and summary.launches > 1:
+    if launches and summary.launches > 1 and not level:
         detail = format_text("{interval}; launches {range}", interval=detail, range=launch_range(measure, summary))
     if measure.kind == "memory":
         detail = format_text(
@@ -224,6 +233,8 @@ def winner(verdict: CaseVerdict, spread: str = "", between: str = ", ") -> str:
     """
     if verdict.differs:
         return between.join(case_labels.list_levels(verdict))
+    if verdict.ranking and not verdict.winners:
+        return TOO_FEW_BLOCKS
     only = (
         format_text("{level} only: ", level=next(iter(verdict.winners_by_level)))
         if len(verdict.winners_by_level) == 1

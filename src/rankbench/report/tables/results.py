@@ -20,6 +20,7 @@ from rankbench.report.tables import (
     make_value_cell,
     margin_interval,
     outcome_legend,
+    row_text,
     winner,
 )  # fmt: skip
 
@@ -48,25 +49,21 @@ def latex(view: CampaignView) -> list[Table]:
 
 def line_tables(view: CampaignView, *, launches: bool) -> list[Table]:
     """Return one table per line, with the range of launches or without it."""
-    summaries = {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
-    return [line_table(part, summaries, launches=launches) for _, part in view.without_pairs().parts("line")]
+    return [line_table(part, launches=launches) for _, part in view.without_pairs().parts("line")]
 
 
-def line_table(part: CampaignView, summaries: dict[tuple[str, str], Summary], *, launches: bool) -> Table:
-    """Return the table of one line."""
+def line_table(part: CampaignView, *, launches: bool) -> Table:
+    """Return the table of one line, with a row for each case and level."""
     measure = part.measure(part.cases[0])
     caption = f"{line_name(part)}: {measure.heading}, {captions.describe_conditions(part)}"
     compared = len(part.candidates) > 1
     rows = [
         [
-            Cell(part.size_text(verdict.case), case=part.key(verdict.case)),
-            *(
-                make_value_cell(part, verdict, name, summaries.get((part.key(verdict.case), name)), launches=launches)
-                for name in part.candidates
-            ),
+            Cell(row_text(part, verdict, level), case=part.key(verdict.case)),
+            *(make_value_cell(part, verdict, name, level, launches=launches) for name in part.candidates),
             *([Cell(winner(verdict), margin_interval(verdict))] if compared else []),
         ]
-        for verdict in part.list_shown_verdicts()
+        for level, verdict in part.list_shown_rows()
     ]
     best = [fastest_heading(part)] if compared else []
     return Table(caption, [format_text("message size"), *part.candidates, *best], rows)
@@ -87,13 +84,17 @@ def note(table: Table) -> str:
 
 
 def frame(view: CampaignView) -> pl.DataFrame:
-    """Return one row per case and candidate with all that is known of it."""
-    summaries = {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
-    keys = [(verdict, (verdict.case.key, name)) for verdict in view.list_shown_verdicts() for name in view.candidates]
-    return pl.DataFrame([row(verdict, summaries[key]) for verdict, key in keys if key in summaries])
+    """Return one row per case, level and candidate with all that is known of it."""
+    rows = [
+        row(verdict, summary, level)
+        for level, verdict in view.list_shown_rows()
+        for name in view.candidates
+        if (summary := view.find_value(verdict.case.key, name, level))
+    ]
+    return pl.DataFrame(rows)
 
 
-def row(verdict: CaseVerdict, summary: Summary) -> dict[str, object]:
+def row(verdict: CaseVerdict, summary: Summary, level: str) -> dict[str, object]:
     """Return a row of the CSV."""
     case: dict[str, object] = msgspec.structs.asdict(verdict.case)
     memory = msgspec.structs.asdict(verdict.case.memory)
@@ -102,6 +103,7 @@ def row(verdict: CaseVerdict, summary: Summary) -> dict[str, object]:
         **memory,
         "memory": verdict.case.memory.label,
         "options": " ".join(f"{name}={value}" for name, value in verdict.case.options.items()),
+        "state": level,
         **summary_row(summary),
         "fastest": summary.candidate in verdict.winners,
     }

@@ -144,7 +144,7 @@ def row(view: CampaignView, place: Site, case: Case, fared: dict[tuple[Site, str
     cells = []
     for name in view.candidates:
         standing = fared.get((place, name))
-        cell = make_value_cell(view, verdict, name, standing.summary if standing else None)
+        cell = make_value_cell(view, verdict, name)
         if standing and not standing.counts:
             cell = Cell(render(standing.word), render(standing.fate))
         elif standing and standing.fate:
