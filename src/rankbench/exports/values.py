@@ -11,6 +11,7 @@ from rankbench.report.derived import list_summaries
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rankbench.model import Case, Summary
     from rankbench.verdict.view import CampaignView
 
 UNITS = {"time": "ns", "memory": "bytes"}
@@ -38,19 +39,23 @@ class Value(Record, frozen=True):
 def list_values(view: CampaignView) -> Iterator[Value]:
     """Yield the value of each case, state and candidate, A/A twins included, in the order of the cases."""
     for case, state, summary in list_summaries(view):
-        measure = view.measure(case)
-        ends = [summary.low_ns, summary.high_ns]
-        value, *interval = (finite(measure.value(raw)) for raw in (summary.typical_ns, *ends))
-        low, high = reversed(interval) if measure.per_second else interval
-        yield Value(
-            case=case.key,
-            candidate=summary.candidate,
-            unit=measure.unit or UNITS[measure.kind],
-            value=value,
-            low=low,
-            high=high,
-            state=state,
-        )
+        yield make_value(view, case, state, summary)
+
+
+def list_case_values(view: CampaignView) -> Iterator[Value]:
+    """Yield the value of each case and candidate, the mean of its states where there are two."""
+    for case in view.campaign.cases:
+        for _, summary in view.summaries_of.get(case.key, ()):
+            yield make_value(view, case, "", summary)
+
+
+def make_value(view: CampaignView, case: Case, state: str, summary: Summary) -> Value:
+    """Return the value of a summary in the unit of its case."""
+    measure = view.measure(case)
+    value, *ends = (finite(measure.value(raw)) for raw in (summary.typical_ns, summary.low_ns, summary.high_ns))
+    low, high = reversed(ends) if measure.per_second else ends
+    unit = measure.unit or UNITS[measure.kind]
+    return Value(case=case.key, candidate=summary.candidate, unit=unit, value=value, low=low, high=high, state=state)
 
 
 def finite(number: float) -> float | None:

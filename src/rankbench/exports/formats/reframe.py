@@ -9,7 +9,7 @@ import re
 from string import Template
 from typing import TYPE_CHECKING
 
-from rankbench.exports.values import list_values
+from rankbench.exports.values import list_case_values
 from rankbench.exports.writing import write_text
 from rankbench.model import RankbenchError
 
@@ -115,7 +115,7 @@ def test(view: CampaignView) -> str:
     return TEST.substitute(
         class_name=class_name(campaign.name),
         plan=indent(repr(line) for line in planned.text.splitlines(keepends=True)),
-        references=indent(list_references(campaign, list_values(view))),
+        references=indent(list_references(campaign, list_case_values(view))),
         slack=repr(planned.threshold),
         question=repr(f"rankbench: {planned.question} (campaign {campaign.name} of {campaign.created})"),
     )

@@ -16,7 +16,7 @@ import msgspec
 
 from rankbench import files, store
 from rankbench.across.two_campaigns import title_case
-from rankbench.exports.values import list_values
+from rankbench.exports.values import list_case_values
 from rankbench.exports.writing import present
 from rankbench.language import Text, render
 from rankbench.model import Campaign, Candidate, Case, Comparison, Finding, Launch, Library, Machine, Summary
@@ -136,7 +136,7 @@ def campaign_table(campaign: Campaign) -> Table:
 
 def case_table(view: CampaignView) -> Table:
     """Return the cases, in the order of the campaign, with how people call them and what their values are."""
-    units = {value.case: value.unit for value in list_values(view)}
+    units = {value.case: value.unit for value in list_case_values(view)}
     rows = (
         (
             number,
@@ -175,7 +175,7 @@ def sample_table(source: EvaluatedCampaign, places: Mapping[str, int]) -> Table:
 
 def summary_table(view: CampaignView, places: Mapping[str, int]) -> Table:
     """Return the results of each case and candidate; last, the shown value with its interval and unit."""
-    ranges = {(entry.case, entry.candidate): (entry.value, entry.low, entry.high) for entry in list_values(view)}
+    ranges = {(entry.case, entry.candidate): (entry.value, entry.low, entry.high) for entry in list_case_values(view)}
     with_values = ((summary, ranges[summary.case, summary.candidate]) for summary in view.verdict.summaries)
     rows = (convert_row((places[summary.case], *cells(summary)[1:], *value)) for summary, value in with_values)
     fields = columns(Summary, {"case": CASE, "candidate": CANDIDATE})
