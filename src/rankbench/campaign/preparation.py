@@ -152,7 +152,9 @@ def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> Prepar
             "--name NAME"
         )
     require_libraries(request, record)
-    require_baseline(request.plan, [candidate.name for candidate in record.candidates if not candidate.control_of])
+    require_named_candidates(
+        request.plan, [candidate.name for candidate in record.candidates if not candidate.control_of]
+    )
     used = {library.name: library for library in record.libraries}
     builds = build_cores(used.values(), request.home, show)
     for receipt in record.receipts:
@@ -271,7 +273,7 @@ def find_candidates(request: CampaignRequest) -> tuple[list[Candidate], dict[str
                 f"{request.plan.file}: candidates: two of them are {candidate.name}; name one in a [[candidate]] table"
             )
         candidates[candidate.name] = candidate
-    require_baseline(request.plan, candidates)
+    require_named_candidates(request.plan, candidates)
     return list(candidates.values()), used
 
 
@@ -291,13 +293,15 @@ def make_candidate(spec: CandidateSpec, library: Library, request: CampaignReque
     )
 
 
-def require_baseline(planned: Plan, candidates: Collection[str]) -> None:
-    """Refuse a baseline that is not one of the candidates, by its name or its library."""
-    named, libraries_named = planned.baseline, [spec.library for spec in planned.candidates]
-    if named and named not in candidates and libraries_named.count(named) != 1:
-        raise RankbenchError(
-            f'{planned.file}: baseline: found "{named}", expected one of the candidates: {", ".join(candidates)}'
-        )
+def require_named_candidates(planned: Plan, candidates: Collection[str]) -> None:
+    """Refuse keys that name none of the candidates, by its name or its library."""
+    libraries_named = [spec.library for spec in planned.candidates]
+    for key in ("baseline", "calls_measured_with"):
+        named = getattr(planned, key)
+        if named and named not in candidates and libraries_named.count(named) != 1:
+            raise RankbenchError(
+                f'{planned.file}: {key}: found "{named}", expected one of the candidates: {", ".join(candidates)}'
+            )
 
 
 def build_cores(used: Iterable[Library], home: Path, show: Show) -> dict[str, Build]:

@@ -20,4 +20,6 @@ def parse_calls(text: str) -> list[Calls]:
             calls.append(notation.parse_calls(name, count or "1"))
         except ValueError:
             raise RankbenchError(f"--calls: found {part.strip()!r}, expected {notation.CALLS_HELP}") from None
+    if fault := notation.find_calls_fault(calls):
+        raise RankbenchError(f"--calls: {fault}")
     return calls

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,9 +16,10 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench.campaign import Progress
+from rankbench.campaign.progress import list_failures
 from rankbench.cli.display import console, name_block, print_text, spell_blocks, spell_count, split_name
 from rankbench.language import render
-from rankbench.model import BROKEN, LaunchStatus
+from rankbench.model import BROKEN, CaseStatus, LaunchStatus
 from rankbench.quantities import format_clock
 from rankbench.verdict import case_labels, measures
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from rankbench.campaign import Decision
+    from rankbench.campaign.history import Turn
     from rankbench.model import Campaign, Case, CaseResult, Launch, Look
 
 REFRESH_PER_S = 1
@@ -45,7 +48,9 @@ def watch_campaign(record: Campaign, *, quiet: bool = False) -> Iterator[Progres
         yield Progress(record)
         return
     if not console.is_terminal or console.is_dumb_terminal:
-        yield Lines(record)
+        lines = Lines(record)
+        yield lines
+        lines.print_block()
         return
     progress = DisplayedProgress(record)
     with Live(Screen(progress), console=console, refresh_per_second=REFRESH_PER_S, transient=True):
@@ -71,20 +76,46 @@ class DisplayedProgress(Progress):
 
 
 class Lines(Progress):
-    """Progress for logs and pipes: one line per launch."""
+    """Progress for logs and pipes: one line per block, and each failure when it is new."""
 
-    last_reason = ""
+    def __init__(self, record: Campaign) -> None:
+        super().__init__(record)
+        self.last_reason = ""
+        self._ends: list[tuple[Launch, Sequence[CaseResult]]] = []
+        """Of the launches of the present block."""
+        self._block_began_s = monotonic()
+        self._known: set[tuple[str, str]] = set()
+        """Failures that were printed, by candidate."""
+
+    def on_start(self, turns: Sequence[Turn], cases: int) -> None:
+        """Print the block before, where another one begins."""
+        if self._ends and self._ends[0][0].block != turns[0].block:
+            self.print_block()
+        if not self._ends:
+            self._block_began_s = monotonic()
+        super().on_start(turns, cases)
 
     def on_end(self, launch: Launch, results: Sequence[CaseResult]) -> None:
-        """Print how a launch ended."""
-        before = len(self.failures)
+        """Print what went wrong in a launch and did not before."""
         super().on_end(launch, results)
+        self._ends.append((launch, results))
+        for failure in list_new_failures(launch, results, self._known):
+            print_text(f"{name_block(self.campaign, launch.block)}: {failure}")
+
+    def print_block(self) -> None:
+        """Print how the launches of a block ended: `block 2 of 5: 4 candidates, 43 cases, 16.5 s, ok`."""
+        if not self._ends:
+            return
+        launches = [launch for launch, _ in self._ends]
+        cases = {result.case.key for _, results in self._ends for result in results}
+        failures = [f"{launch.candidate} {text}" for launch, results in self._ends if (text := end(launch, results))]
         print_text(
-            f"{name_block(self.campaign, launch.block)}: {launch.candidate} on {launch.placement}: "
-            f"{spell_count(len(results), 'case')} in {launch.duration_s:.1f} s{end(launch, results)}"
+            f"{name_block(self.campaign, launches[0].block)}: "
+            f"{spell_count(len({launch.candidate for launch in launches}), 'candidate')}, "
+            f"{spell_count(len(cases), 'case')}, {monotonic() - self._block_began_s:.1f} s, "
+            f"{'; '.join(dict.fromkeys(failures)) or 'ok'}"
         )
-        for failure in self.failures[before:]:
-            print_text(f"  {failure}")
+        self._ends.clear()
 
     def on_note(self, note: str) -> None:
         """Print a note on how the campaign continues."""
@@ -93,6 +124,7 @@ class Lines(Progress):
 
     def on_decision(self, decision: Decision) -> None:
         """Print why another block follows, once; the conclusion says why none does."""
+        self.print_block()
         super().on_decision(decision)
         reason = "" if decision.stop else render(decision.reason)
         if reason and reason != self.last_reason:
@@ -101,11 +133,29 @@ class Lines(Progress):
 
 
 def end(launch: Launch, results: Sequence[CaseResult]) -> str:
-    """Return how a launch ended: `, ok`, or the failures of its cases."""
+    """Return how a launch ended, or the failures of its cases: `crashed`, `2 wrong data`; empty: well."""
+    if launch.status != LaunchStatus.OK:
+        return str(launch.status)
     wrong = Counter(result.status.replace("-", " ") for result in results if result.status in BROKEN)
-    if launch.status != LaunchStatus.OK or not wrong:
-        return f", {launch.status}"
-    return ": " + ", ".join(f"{count} {status}" for status, count in wrong.items())
+    return ", ".join(f"{count} {status}" for status, count in wrong.items())
+
+
+def list_new_failures(launch: Launch, results: Sequence[CaseResult], known: set[tuple[str, str]]) -> Iterator[str]:
+    """Yield what went wrong in a launch, each thing once in a campaign: a lack of a call for all its cases together.
+
+    Args:
+        launch: the launch.
+        results: of its cases.
+        known: what was yielded before, by candidate; what is yielded now is added.
+    """
+    lacking = Counter(result.reason for result in results if result.status is CaseStatus.LACKING)
+    texts = [f"{reason}: {spell_count(count, 'case')} left out" for reason, count in lacking.items()]
+    others = [result for result in results if result.status is not CaseStatus.LACKING]
+    texts += [line.partition(": ")[2] for line in list_failures(launch, others)]
+    for text in texts:
+        if (launch.candidate, text) not in known:
+            known.add((launch.candidate, text))
+            yield f"{launch.candidate}: {text}"
 
 
 def spell_running(progress: Progress) -> str:

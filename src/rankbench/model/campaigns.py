@@ -64,7 +64,10 @@ class Campaign(Record, frozen=True):
     @property
     def baseline(self) -> str:
         """The candidate that all others are compared with; empty: the question is which one is fastest."""
-        wanted = self.plan.baseline
+        return self.find_candidate(self.plan.baseline)
+
+    def find_candidate(self, wanted: str) -> str:
+        """Return the candidate that a plan names, by its name or that of its library; empty: there is none."""
         if not wanted or any(candidate.name == wanted for candidate in self.candidates):
             return wanted
         both = zip(self.plan.candidates, self.candidates, strict=False)

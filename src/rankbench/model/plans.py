@@ -101,14 +101,19 @@ class Job(Record, frozen=True):
 
 
 class Calls(Record, frozen=True):
-    """How often, or in what proportion, an application makes one call."""
+    """How often an application makes one call, or which share of its time it is."""
 
     operation: str
     size_bytes: int
     """As the operation counts its message size."""
     calls: float
+    """0 where a share is given."""
     form: Form | Literal[""] = ""
     """Empty: the operation's default form if it was measured, else the measured one."""
+    share: float = 0.0
+    """Of the application's time in MPI; 0: not given."""
+    most_bytes: int = 0
+    """End of a range of sizes that begins with `size_bytes`, over which calls are spread evenly; 0: one size."""
 
 
 class Stop(Record, frozen=True):
@@ -240,6 +245,8 @@ class Plan(Record, frozen=True):
     """Control variables of the library, by the value of the option `settings`."""
     calls: list[Calls] = []
     """Of the user's application; the verdict adds up their times."""
+    calls_measured_with: str = ""
+    """The candidate with which shares of time were measured; empty: they are shares of the candidates' mean."""
     every_pair: bool = False
     """Whether operations between two ranks are measured for every pair of ranks."""
     every_rank: bool = False

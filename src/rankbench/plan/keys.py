@@ -155,10 +155,17 @@ KEYS: Mapping[str, Key] = {
         notation.SHARE_HELP, '"3%"', '"5%"', "The smallest difference that matters; smaller ones are equivalent."
     ),
     "calls": Key(
-        "a table: CALL = number",
+        "a table: CALL = number, or CALL = share of the time",
         "",
-        '{ "allreduce 8" = 1000, "pingpong 1M" = 10 }',
-        "How often your application makes each call. The answer then weighs cases by the time of these calls.",
+        '{ "allreduce 8-64" = "60%", "pingpong 1M" = "40%" }',
+        "How often your application makes each call, or which share of its MPI time that is (`60%`); a range of sizes "
+        "stands for calls of all its sizes. The answer then weighs cases by the time of these calls.",
+    ),
+    "calls_measured_with": Key(
+        "a candidate",
+        "",
+        '"openmpi"',
+        "The candidate with which the shares in `calls` were measured; without it they are shares of the mean time.",
     ),
     "seed": Key(
         "a whole number, 0 or more",

@@ -10,6 +10,8 @@ from rankbench.model import FORMS, Calls
 from rankbench.plan import estimators, stop_rules
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankbench.model import Form
 
 BINARY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -23,8 +25,10 @@ ALIGNMENTS = (0, *(1 << power for power in range(3, 22)))
 """From the largest element of a datatype to a huge page; 0: the beginning of a page."""
 ALIGNMENT_HELP = 'a power of two from 8 to "2M", or 0 for the beginning of a page'
 ESTIMATOR_HELP = estimators.format_help()
-CALLS_HELP = "a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20` or `barrier: 5`"
+CALLS_HELP = "a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20`, `barrier: 5` or `allreduce 8-64: 60%`"
 MOST_BLOCKS, MOST_SEED = 100_000, (1 << 32) - 1
+ROUNDING = 1e-9
+"""By which a sum of shares may exceed 1."""
 CONFIDENCES = (0.90, 0.95, 0.99)
 CONFIDENCE_HELP = '"90%", "95%" or "99%"'
 
@@ -164,12 +168,29 @@ AMOUNTS = {"share": parse_share, "seconds": parse_seconds}
 
 
 def parse_calls(call: object, count: object) -> Calls:
-    """Return how often a call is made: `allreduce 8` or `bcast.nonblocking 64K`, and a number."""
+    """Return how often a call is made, or its share of the time: `allreduce 8`, `bcast.nonblocking 64K` or
+    `allreduce 8-64`, and a number or `60%`.
+    """
     match = re.fullmatch(r"\s*([a-z][\w-]*)(?:\.([a-z]+))?(?:\s+(\S.*))?\s*", str(call))
     if not match or (match[2] and match[2] not in FORMS) or isinstance(count, bool):
         raise ValueError(call)
-    number = float(str(count))
-    if not 0 < number < math.inf:
+    share = parse_share(count) if str(count).strip().endswith("%") else 0.0
+    number = 0.0 if share else float(str(count))
+    if not 0 < (share or number) < math.inf or share > 1:
         raise ValueError(count)
+    least, _, most = (match[3] or "0").partition("-")
+    size_bytes, most_bytes = parse_size(least.strip()), parse_size(most.strip()) if most else 0
+    if most and most_bytes <= size_bytes:
+        raise ValueError(call)
     form = cast("Form", match[2] or "")
-    return Calls(operation=match[1], form=form, size_bytes=parse_size(match[3] or 0), calls=number)
+    return Calls(match[1], size_bytes, number, form, share, most_bytes)
+
+
+def find_calls_fault(calls: Sequence[Calls]) -> str:
+    """Return why calls cannot be added up; empty: they can."""
+    shares = [call.share for call in calls if call.share]
+    if shares and len(shares) < len(calls):
+        return "numbers and shares of time are mixed; give all calls a number, or all a share such as 60%"
+    if sum(shares) > 1 + ROUNDING:
+        return f"the shares sum to {sum(shares):.0%}, expected at most 100%"
+    return ""

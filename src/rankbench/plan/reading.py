@@ -118,6 +118,7 @@ def parse_plan(
         options=options,
         settings=settings_of_cases.parse_settings(value("settings", {})),
         calls=parse_calls(values.get("calls")),
+        calls_measured_with=values["calls_measured_with"].read_text() if "calls_measured_with" in values else "",
         every_pair=parse_every_pair(values.get("pairs"), options),
         placements=placements,
         notes=notes,
@@ -200,6 +201,8 @@ def parse_calls(value: Value | None) -> list[Calls]:
             calls.append(notation.parse_calls(name, count.raw))
         except ValueError:
             raise count.make_error(f"found {name!r} = {count.raw!r}, expected {notation.CALLS_HELP}") from None
+    if value and (fault := notation.find_calls_fault(calls)):
+        raise value.make_error(fault)
     return calls
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 MAIN_SHARE = 0.1
 """A call with a smaller share of the time is not named in a sentence."""
 NAMED = 3
+SECOND_NS = 1e9
 FAR = 2.0
 """A size that is extrapolated by a larger factor is a guess."""
 MOST_GUESSED = 0.1
@@ -106,10 +107,46 @@ def sum_mixes(view: CampaignView, calls: Sequence[Calls]) -> Iterator[Mix]:
     """Yield the totals at each placement where any of the calls was measured."""
     for placement in view.campaign.plan.placements:
         lines = {call: choose_line(view, call, placement.name) for call in calls}
-        parts = [make_part(call, cases) for call, cases in lines.items() if cases]
+        parts = [
+            make_part(single, cases) for call, cases in lines.items() if cases for single in spread_sizes(call, cases)
+        ]
         if parts:
             missing = [call for call, cases in lines.items() if not cases]
-            yield sum_parts(view, placement.name, parts, missing)
+            yield sum_parts(view, placement.name, count_shares(view, parts), missing)
+
+
+def spread_sizes(call: Calls, cases: Sequence[Case]) -> list[Calls]:
+    """Return a call for each measured size of a range, which share its number or its time evenly; else the call."""
+    if not call.most_bytes:
+        return [call]
+    within = [case.size_bytes for case in cases if call.size_bytes <= case.size_bytes <= call.most_bytes]
+    sizes = within or [call.size_bytes, call.most_bytes]
+    return [
+        msgspec.structs.replace(
+            call, size_bytes=size, most_bytes=0, calls=call.calls / len(sizes), share=call.share / len(sizes)
+        )
+        for size in sizes
+    ]
+
+
+def count_shares(view: CampaignView, parts: list[Part]) -> list[Part]:
+    """Return parts with the number of calls that a second of the application's communication has.
+
+    A share is one of the time with the candidate that the plan names, if it has a value, else of the mean (of
+    logarithms) of all that have.
+    """
+    source = view.campaign.find_candidate(view.campaign.plan.calls_measured_with)
+    counted = []
+    for part in parts:
+        if not part.calls.share:
+            counted.append(part)
+            continue
+        single = part._replace(calls=msgspec.structs.replace(part.calls, calls=1.0))
+        all_times = {name: time for name in view.candidates if (time := find_time_ns(view, single, name))}
+        times = [all_times[source]] if source in all_times else list(all_times.values())
+        number = part.calls.share * SECOND_NS / statistics.geometric_mean(times) if times else part.calls.share
+        counted.append(part._replace(calls=msgspec.structs.replace(part.calls, calls=number)))
+    return counted
 
 
 def choose_line(view: CampaignView, call: Calls, placement: str) -> list[Case]:
@@ -166,11 +203,11 @@ def sum_parts(view: CampaignView, placement: str, parts: list[Part], missing: li
     fitted = fit_times(view, parts, times)
     best = min(fitted, key=lambda name: sum(fitted[name]), default="")
     standings = sorted(
-        (make_result(view, parts, best, name, times, fitted) for name in times),
+        (make_result(view, parts, best, name, fitted) for name in fitted),
         key=lambda part: (part.candidate != best, part.ratio),
     )
     shares = {
-        (name, place): time / sum(numbers) for name, numbers in times.items() for place, time in enumerate(numbers)
+        (name, place): time / sum(numbers) for name, numbers in fitted.items() for place, time in enumerate(numbers)
     }
     return Mix(placement, parts, missing, standings, without, shares)
 
@@ -206,15 +243,10 @@ def fit_times(view: CampaignView, parts: Sequence[Part], times: dict[str, list[f
 
 
 def make_result(
-    view: CampaignView,
-    parts: list[Part],
-    best: str,
-    name: str,
-    times: dict[str, list[float]],
-    fitted: dict[str, list[float]],
+    view: CampaignView, parts: list[Part], best: str, name: str, fitted: dict[str, list[float]]
 ) -> MixResult:
-    """Return the total of a candidate and its ratio to the best one."""
-    total = sum(times[name])
+    """Return the total of a candidate and its ratio to the best one, both of times that agree with the ratios."""
+    total = sum(fitted[name])
     if name == best:
         return MixResult(name, total, 1.0, 1.0, 1.0, different=False)
     plan, compared = view.campaign.plan, list_comparisons(view, parts, best, name)
@@ -227,7 +259,7 @@ def make_result(
         plan.confidence,
         penalty=penalty,
         family="bonferroni",
-        tests=len(times) - 1,
+        tests=len(fitted) - 1,
     )
     return MixResult(name, total, decision.ratio, decision.low, decision.high, decision.beyond)
 
@@ -298,7 +330,8 @@ def name_call(call: Calls) -> str:
     """Return a call in words: `allreduce 8 B`."""
     form = f" {call.form}" if call.form else ""
     size = f" {format_size(call.size_bytes)}" if call.size_bytes else ""
-    return f"{call.operation}{form}{size}"
+    most = f" to {format_size(call.most_bytes)}" if call.most_bytes else ""
+    return f"{call.operation}{form}{size}{most}"
 
 
 def describe_mix(view: CampaignView, mix: Mix) -> Iterator[Text]:
@@ -314,7 +347,8 @@ def describe_mix(view: CampaignView, mix: Mix) -> Iterator[Text]:
     elif guess := explain_guess(mix):
         yield guess
     else:
-        yield from describe_answer(mix, view.campaign.plan.threshold, several=several)
+        source = view.campaign.find_candidate(view.campaign.plan.calls_measured_with)
+        yield from describe_answer(mix, view.campaign.plan.threshold, source, several=several)
         yield describe_main_calls(mix)
         yield from describe_unmeasured(mix)
     if mix.missing:
@@ -330,12 +364,13 @@ def describe_mix(view: CampaignView, mix: Mix) -> Iterator[Text]:
         yield say("{name} has no value for {call} and is not included.", name=name, call=call)
 
 
-def describe_answer(mix: Mix, within: float, *, several: bool) -> Iterator[Text]:
+def describe_answer(mix: Mix, within: float, source: str, *, several: bool) -> Iterator[Text]:
     """Say who is best and how the others compare, with the placement if there are several.
 
     Args:
         mix: the totals.
         within: the practical threshold.
+        source: the candidate with which shares of time were measured; empty: all.
         several: whether the campaign has several placements.
     """
     best, *others = mix.standings
@@ -351,7 +386,7 @@ def describe_answer(mix: Mix, within: float, *, several: bool) -> Iterator[Text]
         else "For {what}, {name} needs {total}.",
         what=what,
         name=best.candidate,
-        total=describe_total(mix),
+        total=describe_total(mix, source),
         within=within,
         level=level,
     )
@@ -369,9 +404,19 @@ def describe_answer(mix: Mix, within: float, *, several: bool) -> Iterator[Text]
         yield end_sentence(list_parts(ratios))
 
 
-def describe_total(mix: Mix) -> Text:
+def describe_total(mix: Mix, source: str) -> Text:
     """Return the total of the best, and which share of it is extrapolated beyond the measured sizes."""
     best = mix.standings[0]
+    if any(part.calls.share for part in mix.parts):
+        whole = sum(part.calls.share for part in mix.parts) * SECOND_NS
+        return say(
+            "{time:time} for calls that take {whole:time} with {source}"
+            if source
+            else "{time:time} for calls that take {whole:time} on average",
+            time=best.time_ns,
+            whole=whole,
+            source=source,
+        )
     share = sum(mix.shares[best.candidate, place] for place, part in enumerate(mix.parts) if part.stretch > 1)
     return say(
         "{time:time} in all, {share} of it extrapolated" if share else "{time:time} in all",
@@ -387,7 +432,7 @@ def describe_main_calls(mix: Mix) -> Text:
     main = [place for place in order if mix.shares[best, place] >= MAIN_SHARE][:NAMED] or order[:1]
     parts = [
         say(
-            "{share} of it is {call}",
+            "{share} of the time is {call}",
             share=describe_share(mix.shares[best, place]),
             call=name_call(mix.parts[place].calls),
         )

@@ -36,6 +36,12 @@ if TYPE_CHECKING:
 OUTLIER_RANGES, OUTLIER_RATIO = 3.0, 1.5
 """A log ratio of a block is an outlier if it is farther from the middle three fifths of its case's than three times
 their range and this ratio together."""
+OUTLIER_SPREADS, SPREAD_OF_FEW = 5.0, 0.4
+"""Of three or four blocks it is one if it is farther from their median than so many standard deviations and this ratio
+together. The deviation is that of all such cases: the median of their absolute deviations, of which normal values have
+0.36 in three blocks and 0.45 in four."""
+WIDEST = 10.0
+"""An interval whose ends are farther apart says nothing of a ratio, and is not shown."""
 
 
 class Overall(NamedTuple):
@@ -44,11 +50,25 @@ class Overall(NamedTuple):
     mean: float
     low: float
     high: float
+    slower: int = 0
+    """Blocks in which the second candidate was slower."""
+    blocks: int = 0
+    """All blocks; 0: not counted."""
 
     @classmethod
-    def of(cls, decision: Decision) -> Overall:
+    def of(cls, decision: Decision, slower: int = 0, blocks: int = 0) -> Overall:
         """Return the ratio of a decision."""
-        return cls(decision.ratio, decision.low, decision.high)
+        return cls(decision.ratio, decision.low, decision.high, slower, blocks)
+
+    @property
+    def always_slower(self) -> bool:
+        """The second candidate was slower in every block, and these are enough to say so."""
+        return FEWEST_BLOCKS <= self.blocks == self.slower
+
+    @property
+    def is_wide(self) -> bool:
+        """The interval says nothing of the ratio."""
+        return self.low > 0 and self.high > WIDEST * self.low
 
 
 class Answer(NamedTuple):
@@ -64,11 +84,22 @@ class Answer(NamedTuple):
     open: list[str]
     ratios: dict[str, Overall]
     """Of each rival to the best."""
+    behind: list[str]
+    """Slower than the best in every block, by an amount that is not known."""
+    variants: dict[str, Overall]
+    """The same of other settings of the best one's library."""
+    lacking: dict[str, str]
+    """Candidates without a value for one of the plan's calls, and the key of that case."""
 
     @property
     def settled(self) -> list[str]:
         """Return the rivals that are compared with certainty."""
         return [*self.slower, *self.equivalent]
+
+    @property
+    def is_certain(self) -> bool:
+        """Every rival is slower."""
+        return bool(self.slower) and not self.open and not self.equivalent and not self.behind
 
     @property
     def names(self) -> set[str]:
@@ -119,28 +150,115 @@ def select_compared(view: CampaignView, verdicts: Sequence[CaseVerdict]) -> Sequ
     return [verdict for verdict in ample if verdict.case.operation not in view.campaign.once_operations] or ample
 
 
-def find_answer(view: CampaignView, penalty: Penalty) -> Answer | None:
+def find_answer(
+    view: CampaignView, penalty: Penalty, verdicts: Sequence[CaseVerdict] | None = None, among: int = 1
+) -> Answer | None:
     """Return who has the lowest time over all cases, as far as that is known; None with fewer than two to compare.
 
     Every look and every rival can mislead: the interval accounts for all of them.
+
+    Args:
+        view: the campaign.
+        penalty: for interim looks.
+        verdicts: of the cases to compare; None: of all that count.
+        among: how many such answers are given together.
     """
-    compared = select_compared(view, view.timed_verdicts)
+    compared = list(select_compared(view, view.timed_verdicts) if verdicts is None else verdicts)
+    called = _time_calls(view)
+    keys = {verdict.case.key for verdict in compared if called.get(verdict.case.key)}
+    lacking = {}
+    if keys:
+        compared = sorted(
+            (verdict for verdict in compared if verdict.case.key in keys), key=lambda verdict: -called[verdict.case.key]
+        )
+        for name in view.candidates:
+            if missing := next((verdict.case.key for verdict in compared if name not in verdict.ranking), ""):
+                lacking[name] = missing
     most = max((sum(name in verdict.ranking for verdict in compared) for name in view.candidates), default=0)
-    names = [name for name in view.candidates if 2 * sum(name in verdict.ranking for verdict in compared) > most]
+    names = [
+        name
+        for name in view.candidates
+        if name not in lacking and 2 * sum(name in verdict.ranking for verdict in compared) > most
+    ]
     cases = [verdict.case.key for verdict in compared if set(names) <= set(verdict.ranking)]
-    if not cases or len(names) < 2:
+    if not cases or not names or len(names) + len(lacking) < 2:
         return None
-    weighed = weigh_cases(view, cases)
-    best = min(names, key=lambda name: estimate_log(view, names[0], name, weighed).mean)
-    rivals = [name for name in names if name != best]
-    estimates = [estimate_log(view, best, name, weighed) for name in rivals]
-    answer = Answer(best, cases, [], [], [], {})
-    for name, decision in zip(rivals, decide_overall(view, estimates, penalty, len(rivals)), strict=True):
-        slower = decision.beyond and decision.outcome == "slower"
-        group = answer.slower if slower else answer.equivalent if decision.equivalent else answer.open
-        group.append(name)
-        answer.ratios[name] = Overall.of(decision)
+    return _compare_names(view, names, weigh_cases(view, cases), penalty, among)._replace(lacking=lacking)
+
+
+def _compare_names(
+    view: CampaignView, names: Sequence[str], weighed: Mapping[str, float], penalty: Penalty, among: int
+) -> Answer:
+    """Return the answer over cases for which all these candidates have values."""
+    leader = _lead_libraries(view, names, weighed, penalty)
+    leaders = list(dict.fromkeys(leader[name] for name in names))
+    best = min(leaders, key=lambda name: estimate_log(view, names[0], name, weighed).mean)
+    answer = Answer(best, list(weighed), [], [], [], {}, [], {}, {})
+    siblings = [name for name in names if leader[name] == best != name]
+    rivals = [name for name in leaders if name != best]
+    estimates = [estimate_log(view, best, name, weighed) for name in (*rivals, *siblings)]
+    decisions = decide_overall(view, estimates, penalty, among * len(estimates))
+    for name, decision in zip((*rivals, *siblings), decisions, strict=True):
+        ratio = Overall.of(decision, *_count_slower(view, best, name, weighed))
+        if name in siblings:
+            answer.variants[name] = ratio
+            continue
+        answer.ratios[name] = ratio
+        _choose_group(answer, decision, ratio).append(name)
     return answer
+
+
+def _choose_group(answer: Answer, decision: Decision, ratio: Overall) -> list[str]:
+    """Return the list of an answer that a rival belongs to."""
+    if decision.beyond and decision.outcome == "slower":
+        return answer.slower
+    if decision.equivalent:
+        return answer.equivalent
+    return answer.behind if ratio.always_slower else answer.open
+
+
+def group_libraries(view: CampaignView) -> dict[str, str]:
+    """Return by candidate the first candidate of its library, the one without settings if there is one.
+
+    Where the campaign has one library only its settings are what is compared, and each candidate stands for itself.
+    """
+    candidates = [candidate for candidate in view.campaign.candidates if candidate.name in view.candidates]
+    if len({candidate.library for candidate in candidates}) < 2:
+        return {candidate.name: candidate.name for candidate in candidates}
+    first: dict[str, str] = {}
+    for candidate in sorted(candidates, key=lambda candidate: bool(candidate.settings)):
+        first.setdefault(candidate.library, candidate.name)
+    return {candidate.name: first[candidate.library] for candidate in candidates}
+
+
+def _lead_libraries(
+    view: CampaignView, names: Sequence[str], weighed: Mapping[str, float], penalty: Penalty
+) -> dict[str, str]:
+    """Return by candidate the one that stands for its library: without settings, unless others are shown faster."""
+    first = group_libraries(view)
+    leader: dict[str, str] = {}
+    for library in dict.fromkeys(first[name] for name in names):
+        members = [name for name in names if first[name] == library]
+        plain = library if library in members else members[0]
+        others = [name for name in members if name != plain]
+        estimates = [estimate_log(view, plain, name, weighed) for name in others]
+        decisions = decide_overall(view, estimates, penalty, len(others))
+        faster = {
+            name: decision.ratio
+            for name, decision in zip(others, decisions, strict=True)
+            if decision.beyond and decision.outcome == "faster"
+        }
+        leader |= dict.fromkeys(members, min(faster, key=lambda name: faster[name], default=plain))
+    return leader
+
+
+def _count_slower(view: CampaignView, base: str, other: str, weighed: Mapping[str, float]) -> tuple[int, int]:
+    """Return in how many blocks a candidate was slower than another over these cases, and how many there are."""
+    table = tabulate_logs(view, base, other, list(weighed))
+    known = ~np.isnan(table)
+    means = np.where(known, table, 0.0) @ np.array([*weighed.values()])
+    means = means[known.any(axis=1)]
+    return int((means > 0).sum()), len(means)
 
 
 def compare_overall(
@@ -191,13 +309,18 @@ def draw_in_outliers(table: Numbers) -> Numbers:
     A few launches that the machine disturbed can be thousands of times slower, and would decide a mean over all cases.
     States of the machine change ratios by less than the limit, and many launches, so that these stay as they are.
     """
-    known = ~np.isnan(table)
-    enough = known.sum(axis=0) >= trimming.FEWEST
+    counts = (~np.isnan(table)).sum(axis=0)
+    enough, few = counts >= trimming.FEWEST, (counts >= FEWEST_BLOCKS) & (counts < trimming.FEWEST)
     drawn = table.copy()
     if enough.any():
         low, high = np.nanquantile(table[:, enough], [trimming.SHARE, 1 - trimming.SHARE], axis=0)
         reach = OUTLIER_RANGES * (high - low) + math.log(OUTLIER_RATIO)
         drawn[:, enough] = np.clip(table[:, enough], low - reach, high + reach)
+    if few.any():
+        middle = np.nanmedian(table[:, few], axis=0)
+        deviation = np.median(np.nanmedian(np.abs(table[:, few] - middle), axis=0)) / SPREAD_OF_FEW
+        reach = OUTLIER_SPREADS * deviation + math.log(OUTLIER_RATIO)
+        drawn[:, few] = np.clip(table[:, few], middle - reach, middle + reach)
     return drawn
 
 

@@ -4,46 +4,52 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.language import Text, Words, say, sentences
 from rankbench.model import Claim
 from rankbench.verdict.extremes import Extremes, decide_selected
 from rankbench.verdict.interim import find_penalty
-from rankbench.verdict.mix import name_call, sum_mixes
-from rankbench.verdict.overall import weigh_cases
-from rankbench.verdict.states import FAR, compare_states
+from rankbench.verdict.mix import describe_main_calls, name_call, sum_mixes
+from rankbench.verdict.overall import find_answer, group_libraries, weigh_cases
+from rankbench.verdict.states import FAR, NEAR, compare_states
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankbench.model import CaseVerdict
+    from rankbench.statistics.looks import Penalty
     from rankbench.verdict.cuts import Part
     from rankbench.verdict.overall import Answer, Overall
     from rankbench.verdict.states import State
     from rankbench.verdict.view import CampaignView
 
+MOST_PLACES = 4
+"""Placements of which each has an answer of its own."""
+
 
 def claim_short_answer(
     view: CampaignView, answer: Answer | None, judged: list[CaseVerdict], parts: tuple[Part, Part] | None
 ) -> Iterator[Claim]:
-    """Yield the sentences of the cases that are compared; at most six of them are brief."""
-    wins = Counter(verdict.winners[0] for verdict in judged if len(verdict.winners) == 1)
+    """Yield the sentences of the cases that are compared; at most seven of them are brief."""
     if not answer:
         yield Claim(text=say("No clear winner overall: too few values to compare."), cases=[], brief=True)
         yield _claim_wins(view, judged)
         return
     penalty = find_penalty(view)
     both = compare_states(view, answer, penalty)
-    first = max(wins, key=lambda name: wins[name], default="") if wins else ""
-    most = wins[answer.best] == wins[first] > 0 and list(wins.values()).count(wins[first]) == 1
-    sure = most and not parts and not any(ratio.low < 1 for state in both for ratio in state.ratios.values())
+    places = _answer_places(view, answer, judged, penalty)
     if parts:
         yield Claim(text=_describe_cut(parts), cases=[key for part in parts for key in part.cases], brief=True)
-    yield _claim_first(
-        view, answer, judged, recommended=sure and set(answer.slower) == set(view.candidates) - {answer.best}
-    )
-    yield _claim_rivals(view, answer)
+    if places:
+        yield Claim(text=_describe_places(places), cases=answer.cases, brief=True)
+    reversed_ = any(ratio.low < 1 for state in both for ratio in state.ratios.values())
+    recommended = not parts and not places and not reversed_ and _is_first(view, answer, judged)
+    yield _claim_first(view, answer, judged, recommended=recommended)
+    yield from _claim_rivals(view, answer)
+    mixes = [placed for placed in sum_mixes(view, view.campaign.plan.calls) if placed.standings]
+    if len(mixes) == 1:
+        yield Claim(text=describe_main_calls(mixes[0]), cases=answer.cases, brief=True)
     for state in both:
         yield Claim(text=_describe_state(view, state), cases=answer.cases, brief=True)
     if len(judged) > 1:
@@ -54,7 +60,16 @@ def claim_short_answer(
 def _claim_first(view: CampaignView, answer: Answer, judged: list[CaseVerdict], *, recommended: bool) -> Claim:
     """Say who has the lowest time over all cases, as far as that is certain."""
     over, within = _describe_cases(view, answer, judged), view.campaign.plan.threshold
-    if answer.open:
+    state = _find_only_state(view, answer)
+    if all(view.short_of_cores(verdict.case) for verdict in judged):
+        text = say(
+            "No recommendation: in all cases ranks or threads share cores, so that values show how libraries wait. "
+            "{best} has the lowest overall time {over}.",
+            best=answer.best, over=over,
+        )  # fmt: skip
+    elif not answer.ratios:
+        text = say("Only {best} has values {over}.", best=answer.best, over=over)
+    elif answer.open:
         text = say(
             "No clear winner {over}: {best} is not shown to be more than {within:.0%} faster than {rivals:and}.",
             over=over, rivals=answer.open, within=within, best=answer.best,
@@ -62,6 +77,18 @@ def _claim_first(view: CampaignView, answer: Answer, judged: list[CaseVerdict], 
     elif answer.equivalent:
         names = [name for name in view.candidates if name in {answer.best, *answer.equivalent}]
         text = say("{names:and} are equivalent within {within:.0%} {over}.", names=names, over=over, within=within)
+    elif answer.behind:
+        text = say(
+            "{best} has the lowest overall time {over}; by how much {rivals:and} {n:of is|are} slower is not known.",
+            best=answer.best, over=over, rivals=answer.behind, n=len(answer.behind),
+        )  # fmt: skip
+    elif recommended and state:
+        text = say(
+            "Use {best} while cores are {level} ({blocks} of {all} blocks): lowest overall time {over}. While they are "
+            "{other} too few blocks were measured ({few}); more blocks would show it.",
+            best=answer.best, over=over, level=state.name, blocks=state.blocks, all=state.all_blocks,
+            other=NEAR if state.name == FAR else FAR, few=state.other_blocks,
+        )  # fmt: skip
     elif recommended and len(judged) == 1:
         text = say("Use {best}: fastest in the only case.", best=answer.best)
     elif recommended:
@@ -69,8 +96,100 @@ def _claim_first(view: CampaignView, answer: Answer, judged: list[CaseVerdict], 
     else:
         text = say("{best} has the lowest overall time {over}.", best=answer.best, over=over)
     keys = [verdict.case.key for verdict in judged if verdict.winners == [answer.best]]
-    evidence = answer.cases if answer.open or answer.equivalent else keys
+    evidence = keys if answer.is_certain else answer.cases
     return Claim(text=text, cases=evidence, brief=True, outcome=view.outcome(keys))
+
+
+def _is_first(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> bool:
+    """Return whether every other library is slower, or lacks a call, and none wins as many single cases."""
+    leader = group_libraries(view)
+    wins = Counter(_list_leaders(leader, verdict)[0] for verdict in judged if _wins_alone(leader, verdict))
+    first = leader[answer.best]
+    known = {leader[name] for name in (*answer.slower, *answer.lacking)}
+    return (
+        answer.is_certain
+        and {*leader.values()} - {first} <= known
+        and wins[first] > max((count for name, count in wins.items() if name != first), default=0)
+    )
+
+
+def _list_leaders(leader: Mapping[str, str], verdict: CaseVerdict) -> list[str]:
+    """Return the libraries of the winners of a case, each by its first candidate."""
+    return list(dict.fromkeys(leader[name] for name in verdict.winners))
+
+
+def _wins_alone(leader: Mapping[str, str], verdict: CaseVerdict) -> bool:
+    return len(_list_leaders(leader, verdict)) == 1
+
+
+class OnlyState(NamedTuple):
+    """The one level of the reference that an answer rests on."""
+
+    name: str
+    blocks: int
+    other_blocks: int
+    """Blocks of the other level, too few to compare."""
+    all_blocks: int
+
+
+def _find_only_state(view: CampaignView, answer: Answer) -> OnlyState | None:
+    """Return the level that all cases with levels are compared at; nothing where both are, or there are none."""
+    blocks = {NEAR: 0, FAR: 0}
+    measured = set()
+    for key in answer.cases:
+        for comparison in view.comparisons_of.get(key, ()):
+            for level in comparison.levels:
+                blocks[level.name] = max(blocks[level.name], level.blocks)
+                measured |= {level.name} if level.enough else set()
+    if len(measured) != 1:
+        return None
+    (name,) = measured
+    return OnlyState(name, blocks[name], blocks[NEAR if name == FAR else FAR], view.verdict.blocks)
+
+
+# --- placements -------------------------------------------------------------------------------------------------------
+
+
+def _answer_places(
+    view: CampaignView, answer: Answer, judged: list[CaseVerdict], penalty: Penalty
+) -> list[tuple[Text, Answer]]:
+    """Return the answer within a node and across nodes, or else at each of a few placements; nothing where the same
+    candidate is certainly fastest at all of them, or there is one.
+    """
+    nodes = {placement.name: placement.nodes for placement in view.campaign.plan.placements}
+    both = len({nodes[verdict.case.placement] > 1 for verdict in judged}) > 1
+    groups: dict[str, list[CaseVerdict]] = {}
+    for verdict in judged:
+        place = verdict.case.placement
+        where = f"at {place}" if not both else "across nodes" if nodes[place] > 1 else "within a node"
+        groups.setdefault(where, []).append(verdict)
+    if not 1 < len(groups) <= MOST_PLACES:
+        return []
+    answers = [
+        (say("{where}", where=where), find_answer(view, penalty, verdicts, len(groups)))
+        for where, verdicts in groups.items()
+    ]
+    known = [(where, of_place) for where, of_place in answers if of_place]
+    same = all(of_place.best == answer.best and of_place.is_certain for _, of_place in known)
+    return [] if same or len(known) < 2 else known
+
+
+def _describe_places(places: Sequence[tuple[Text, Answer]]) -> Text:
+    """Say who is fastest at each place, and by how much."""
+    parts = []
+    for where, answer in places:
+        text = (
+            "{where} {best} is fastest ({rivals:;})"
+            if answer.is_certain
+            else "{where} {names:and} are equivalent ({rivals:;})"
+            if answer.equivalent and not answer.open and not answer.behind
+            else "{where} no clear winner ({best} lowest; {rivals:;})"
+        )
+        rivals = [
+            say("{name} {ratio:ratio}", name=name, ratio=ratio.mean) for name, ratio in _sort_ratios(answer.ratios)
+        ]
+        parts.append(say(text, where=where, best=answer.best, names=[answer.best, *answer.equivalent], rivals=rivals))
+    return say("It depends on where ranks run: {parts:,}.", parts=parts)
 
 
 def _describe_cases(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Text:
@@ -101,14 +220,27 @@ def _describe_cases(view: CampaignView, answer: Answer, judged: list[CaseVerdict
     return say("{over} (operations weigh equally)", over=over) if several else over
 
 
-def _claim_rivals(view: CampaignView, answer: Answer) -> Claim:
-    """Say how the time of each rival compares over all cases."""
-    text = say(
-        "Time against {best}: {rivals:,}.",
-        best=answer.best,
-        rivals=_list_distances(answer.ratios, view.campaign.plan.threshold),
-    )
-    return Claim(text=text, cases=answer.cases, brief=True)
+def _claim_rivals(view: CampaignView, answer: Answer) -> Iterator[Claim]:
+    """Say how the time of each rival compares over all cases, what settings change, and what is left out and why."""
+    within = view.campaign.plan.threshold
+    if answer.ratios:
+        rivals = _list_distances(answer.ratios, within)
+        text = say("Time against {best}: {rivals:,}.", best=answer.best, rivals=rivals)
+        yield Claim(text=text, cases=answer.cases, brief=True)
+    if answer.variants:
+        variants = _list_distances(answer.variants, within)
+        text = say("The same library with other settings: {variants:,}.", variants=variants)
+        yield Claim(text=text, cases=answer.cases, brief=True)
+    for name, key in answer.lacking.items():
+        verdict = view.verdict_of[key]
+        text = say(
+            "Not {name}: {reason} in {case} ({share:.0%} of the time of the plan's calls).",
+            name=name,
+            reason=verdict.failures.get(name, say("no value")),
+            case=view.full_title(verdict.case),
+            share=weigh_cases(view, list(view.case_of))[key],
+        )
+        yield Claim(text=text, cases=[key], brief=True)
 
 
 def _list_distances(ratios: dict[str, Overall], within: float) -> list[Text]:
@@ -121,7 +253,15 @@ def _sort_ratios(ratios: dict[str, Overall]) -> list[tuple[str, Overall]]:
 
 def describe_distance(name: str, ratio: Overall, within: float) -> Text:
     """Return the time of a candidate over that of the one just named, and what a ratio near 1 means."""
-    if not ratio.low:
+    if ratio.is_wide and not ratio.blocks:
+        text = "{name} {mean:ratio} (too few launches for an interval)"
+    elif ratio.is_wide:
+        text = (
+            "{name} slower in {slower} of {blocks} blocks, by how much is not known"
+            if 2 * ratio.slower > ratio.blocks
+            else "{name} not distinguishable (slower in {slower} of {blocks} blocks)"
+        )
+    elif not ratio.low:
         text = "{name} {mean:ratio} (too few launches for an interval)"
     elif ratio.low >= 1 / (1 + within) and ratio.high <= 1 + within:
         text = "{name} {mean:ratio} ({low:ratio} to {high:ratio}, equivalent within {within:.0%})"
@@ -131,7 +271,16 @@ def describe_distance(name: str, ratio: Overall, within: float) -> Text:
         text = "{name} {mean:ratio} ({low:ratio} to {high:ratio}, more than {within:.0%} not shown)"
     else:
         text = "{name} {mean:ratio} ({low:ratio} to {high:ratio}, not distinguishable)"
-    return say(text, name=name, within=within, mean=ratio.mean, low=ratio.low, high=ratio.high)
+    return say(
+        text,
+        name=name,
+        within=within,
+        mean=ratio.mean,
+        low=ratio.low,
+        high=ratio.high,
+        slower=ratio.slower,
+        blocks=ratio.blocks,
+    )
 
 
 def _describe_cut(parts: tuple[Part, Part]) -> Text:
@@ -247,11 +396,13 @@ def _count_wins(view: CampaignView, judged: list[CaseVerdict], *, all_names: boo
     """Return the number of cases that each candidate wins alone, with `all_names` also of candidates that win none, and
     the number of those without a single winner.
     """
-    wins = Counter(verdict.winners[0] for verdict in judged if len(verdict.winners) == 1)
-    others = [verdict for verdict in judged if len(verdict.winners) != 1]
+    leader = group_libraries(view)
+    wins = Counter(_list_leaders(leader, verdict)[0] for verdict in judged if _wins_alone(leader, verdict))
+    others = [verdict for verdict in judged if not _wins_alone(leader, verdict)]
     unlike = [other for other in others if other.answered and not other.decided]
     partly = [other for other in others if other.decided_at and not other.answered]
-    counts: dict[Words, int] = {name: wins[name] for name in sorted(view.candidates, key=lambda name: -wins[name])}
+    names = list(dict.fromkeys(leader.values()))
+    counts: dict[Words, int] = {name: wins[name] for name in sorted(names, key=lambda name: -wins[name])}
     counts |= {
         say("equivalent"): sum(other.decided for other in others),
         say("different near and far"): len(unlike),
@@ -261,5 +412,5 @@ def _count_wins(view: CampaignView, judged: list[CaseVerdict], *, all_names: boo
     return [
         say("{name} {number}", name=name, number=number)
         for name, number in counts.items()
-        if number or (all_names and name in view.candidates)
+        if number or (all_names and name in names)
     ]

@@ -269,6 +269,29 @@ def test_stop_rules_have_short_forms(text: str, stop: Stop) -> None:
     assert read(SMALLEST_PLAN + f"[stop]\n{text}\n").stop == stop
 
 
+def test_shares_of_time_and_ranges_of_sizes_are_read() -> None:
+    planned = read('calls = { "allreduce 8-64" = "60%", "bcast 1K" = "40%" }\ncalls_measured_with = "openmpi"')
+    assert planned.calls == [
+        Calls(operation="allreduce", size_bytes=8, calls=0, share=0.6, most_bytes=64),
+        Calls(operation="bcast", size_bytes=1024, calls=0, share=0.4),
+    ]
+    assert planned.calls_measured_with == "openmpi"
+
+
+@pytest.mark.parametrize(
+    ("calls", "fault"),
+    [
+        ('"allreduce 8" = "60%", "bcast 8" = 3', "numbers and shares of time are mixed"),
+        ('"allreduce 8" = "60%", "bcast 8" = "50%"', "the shares sum to 110%, expected at most 100%"),
+        ('"allreduce 64-8" = "60%"', "found 'allreduce 64-8' = '60%', expected a call such as"),
+        ('"allreduce 8" = "160%"', "found 'allreduce 8' = '160%', expected a call such as"),
+    ],
+)
+def test_calls_that_cannot_be_added_up_are_refused(calls: str, fault: str) -> None:
+    with pytest.raises(RankbenchError, match=re.escape(fault)):
+        read(f"calls = {{ {calls} }}")
+
+
 def test_calls_of_an_application_are_read() -> None:
     table = '[calls]\n"allreduce 8" = 1000\n"bcast.nonblocking 1M" = 0.5\nbarrier = 3\n"pingpong-pairs 8" = 2\n'
     assert read(SMALLEST_PLAN + table).calls == [

@@ -104,7 +104,7 @@ def test_sentences_name_the_best_its_reason_and_omitted_calls(view: CampaignView
         f"No clear winner for these calls: {best} ({total:.3g} µs in all) is not shown to be more than 3% faster than "
         f"{second}.",
         f"beta needs {beta.ratio:.2f}× the time ({beta.low:.2f}–{beta.high:.2f}×).",
-        f"{placed.shares[best, 0]:.0%} of it is allreduce 64 KiB and 1 other call takes the rest.",
+        f"{placed.shares[best, 0]:.0%} of the time is allreduce 64 KiB and 1 other call takes the rest.",
         "Not included, because not measured: scan 8 B.",
     ]
 

@@ -52,5 +52,22 @@ def test_directions_are_symmetric_and_gaps_stay() -> None:
     assert np.isnan(draw_in_outliers(table)[1, 0])
 
 
-def test_of_few_blocks_none_is_an_outlier() -> None:
-    assert tabulate([0.1, 0.1, 0.1, 9.0])[:, 0].tolist() == [0.1, 0.1, 0.1, 9.0]
+def test_of_two_blocks_none_is_an_outlier() -> None:
+    assert tabulate([0.1, 9.0])[:, 0].tolist() == [0.1, 9.0]
+
+
+@pytest.mark.parametrize("blocks", [3, 4])
+def test_one_disturbed_launch_of_few_is_drawn_in(blocks: int) -> None:
+    table = np.random.default_rng(3).normal(math.log(1.3), 0.02, (blocks, 6))
+    table[1] = math.log(50_000)
+    drawn = draw_in_outliers(table)
+    quiet = np.delete(np.arange(blocks), 1)
+    assert (drawn[quiet] == table[quiet]).all()
+    assert (drawn[1] < math.log(1.3) + 1).all()
+
+
+def test_the_scatter_of_few_blocks_is_that_of_all_cases() -> None:
+    """A case that scatters by chance hardly at all does not make its third value an outlier."""
+    table = np.random.default_rng(4).normal(0, 0.1, (3, 9))
+    table[:, 0] = [0.0, 0.0001, 0.6]
+    assert draw_in_outliers(table)[2, 0] == 0.6

@@ -1,0 +1,216 @@
+"""`Use X` is said where it holds: of libraries, at all placements, in the states that were measured, with a value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes import campaigns, level_comparisons, verdicts
+
+from rankbench import evaluation
+from rankbench.language import render
+from rankbench.model import Calls, CaseStatus
+from rankbench.verdict import judge
+from rankbench.verdict.overall import Overall
+from rankbench.verdict.short_answer import describe_distance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rankbench.model import Campaign, Case, Verdict
+
+FASTER = {"alpha": 1.0, "beta": 1.5, "gamma": 2.0}
+
+
+def list_brief(verdict: Verdict) -> list[str]:
+    """Return the sentences of the short answer."""
+    return [render(claim.text) for claim in verdict.conclusion if claim.brief]
+
+
+def evaluate_with(
+    folder: Path, factor: Callable[[str, Case], float | CaseStatus], change: Callable[[Campaign], Campaign]
+) -> list[str]:
+    """Return the short answer of a campaign whose record is changed before it is evaluated."""
+    verdicts.evaluate(folder, factor)
+    change_record(folder / "made", change)
+    return list_brief(evaluation.evaluate(campaigns.store.open(folder / "made")).verdict)
+
+
+def change_record(folder: Path, change: Callable[[Campaign], Campaign]) -> None:
+    """Change the record of a stored campaign."""
+    path = folder / "campaign.json"
+    changed = encode_changes(change(campaigns.store.open(folder).campaign))
+    path.write_bytes(msgspec.json.encode(msgspec.json.decode(path.read_bytes()) | changed))
+
+
+def spread_nodes(campaign: Campaign) -> Campaign:
+    """Return a campaign whose second placement has two nodes."""
+    first, second = campaign.plan.placements
+    places = [first, msgspec.structs.replace(second, nodes=2, ranks_per_node=1)]
+    return msgspec.structs.replace(campaign, plan=msgspec.structs.replace(campaign.plan, placements=places))
+
+
+def encode_changes(campaign: Campaign) -> dict[str, object]:
+    """Return the parts of a record that tests change, as JSON has them."""
+    record = msgspec.json.decode(msgspec.json.encode(campaign))
+    return {name: record[name] for name in ("candidates", "plan")}
+
+
+def with_settings(names: dict[str, str]) -> Callable[[Campaign], Campaign]:
+    """Return a change by which candidates are other settings of others' libraries."""
+
+    def change(campaign: Campaign) -> Campaign:
+        library = {candidate.name: candidate.library for candidate in campaign.candidates}
+        candidates = [
+            msgspec.structs.replace(candidate, library=library[names[candidate.name]], settings={"tuned": "1"})
+            if candidate.name in names
+            else candidate
+            for candidate in campaign.candidates
+        ]
+        return msgspec.structs.replace(campaign, candidates=candidates)
+
+    return change
+
+
+def with_calls(*calls: Calls) -> Callable[[Campaign], Campaign]:
+    """Return a change by which the plan names calls."""
+    return lambda campaign: msgspec.structs.replace(
+        campaign, plan=msgspec.structs.replace(campaign.plan, calls=list(calls))
+    )
+
+
+def test_a_library_and_its_settings_are_one_library(tmp_path: Path) -> None:
+    factors = {"alpha": 1.0, "beta": 1.001, "gamma": 1.8}
+    answer = evaluate_with(tmp_path, verdicts.make_constant(factors), with_settings({"beta": "alpha"}))
+    assert answer[0] == "Use alpha: lowest overall time over all 3 cases."
+    assert answer[1].startswith("Time against alpha: gamma 1.80×")
+    assert answer[2].startswith("The same library with other settings: beta 1.00×")
+    assert "Fastest in single cases: alpha 3, gamma 0 (of 3 cases)." in answer
+
+
+def test_settings_that_are_faster_stand_for_their_library(tmp_path: Path) -> None:
+    factors = {"alpha": 1.0, "beta": 0.8, "gamma": 1.8}
+    answer = evaluate_with(tmp_path, verdicts.make_constant(factors), with_settings({"beta": "alpha"}))
+    assert answer[0] == "Use beta: lowest overall time over all 3 cases."
+    assert answer[2].startswith("The same library with other settings: alpha 1.25×")
+
+
+def test_settings_of_one_library_alone_are_what_is_compared(tmp_path: Path) -> None:
+    change = with_settings({"beta": "alpha", "gamma": "alpha"})
+    answer = evaluate_with(tmp_path, verdicts.make_constant(FASTER), change)
+    assert answer[0] == "Use alpha: lowest overall time over all 3 cases."
+    assert answer[1].startswith("Time against alpha: beta 1.50×")
+
+
+def test_a_candidate_without_a_called_case_is_out_with_the_reason(tmp_path: Path) -> None:
+    def choose_outcome(candidate: str, case: Case) -> float | CaseStatus:
+        fails = candidate == "beta" and case.size_bytes == 65536
+        return CaseStatus.WRONG_DATA if fails else FASTER[candidate] / (2 if candidate == "beta" else 1)
+
+    calls = with_calls(Calls("allreduce", size_bytes=8, calls=10), Calls("allreduce", size_bytes=65536, calls=10))
+    answer = evaluate_with(tmp_path, choose_outcome, calls)
+    assert answer[0].startswith("Use alpha: lowest overall time for the plan's calls (2 of 3 cases)")
+    assert any(line.startswith("Not beta: wrong-data in 6 launches in allreduce, 64 KiB (9") for line in answer)
+
+
+@pytest.mark.parametrize(
+    ("across", "text"),
+    [
+        ("alpha", "Use alpha: lowest overall time over all 6 cases."),
+        (
+            "beta",
+            "It depends on where ranks run: within a node alpha is fastest (beta 1.50×; gamma 2.00×), across nodes "
+            "beta is fastest (alpha 1.50×; gamma 1.50×).",
+        ),
+        (
+            "",
+            "It depends on where ranks run: within a node alpha is fastest (beta 1.50×; gamma 2.00×), across nodes "
+            "alpha, beta and gamma are equivalent (beta 1.00×; gamma 1.00×).",
+        ),
+    ],
+)
+def test_within_a_node_and_across_nodes_are_answers_of_their_own(across: str, text: str, tmp_path: Path) -> None:
+    def choose_factor(candidate: str, case: Case) -> float:
+        if case.placement == "node":
+            return FASTER[candidate]
+        return FASTER[candidate] if across == "alpha" else 1.5 if across and candidate != across else 1.0
+
+    cases = [msgspec.structs.replace(case, placement=place) for place in ("node", "nodes") for case in verdicts.LINE]
+    store = campaigns.make_campaign(
+        tmp_path / "made",
+        lambda candidate, case: campaigns.Truth(noise=0, spread=0, factor=choose_factor(candidate, case)),
+        6,
+        candidates=verdicts.CANDIDATES,
+        cases=cases,
+        placements=("node", "nodes"),
+        control=False,
+        samples=10,
+    )
+    change_record(store.folder, spread_nodes)
+    store = campaigns.store.open(store.folder)
+    answer = list_brief(evaluation.evaluate(store).verdict)
+    assert answer[0] == text
+    assert across == "alpha" or not any(line.startswith("Use") for line in answer)
+
+
+def test_nothing_is_recommended_where_all_ranks_share_cores(tmp_path: Path) -> None:
+    def crowd(campaign: Campaign) -> Campaign:
+        places = [msgspec.structs.replace(place, ranks_per_node=64) for place in campaign.plan.placements]
+        return msgspec.structs.replace(campaign, plan=msgspec.structs.replace(campaign.plan, placements=places))
+
+    answer = evaluate_with(tmp_path, verdicts.make_constant(FASTER), crowd)
+    assert answer[0] == (
+        "No recommendation: in all cases ranks or threads share cores, so that values show how libraries wait. "
+        "alpha has the lowest overall time over all 3 cases."
+    )
+    assert not any("Use" in line for line in answer)
+
+
+def test_a_state_that_was_not_measured_is_a_condition(tmp_path: Path) -> None:
+    view = verdicts.evaluate(tmp_path, verdicts.make_constant(FASTER))
+    comparisons = [
+        level_comparisons.combine_levels(
+            msgspec.structs.replace(pair, blocks=2), msgspec.structs.replace(pair, blocks=4)
+        )
+        for pair in view.verdict.comparisons
+    ]
+    (first, *_) = list_brief(judge(verdicts.change_verdict(view, comparisons=comparisons)))
+    assert first == (
+        "Use alpha while cores are far (4 of 6 blocks): lowest overall time over all 3 cases. While they are near too "
+        "few blocks were measured (2); more blocks would show it."
+    )
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (Overall(6.56, 0.85, 50.6, 4, 4), "mpich slower in 4 of 4 blocks, by how much is not known"),
+        (Overall(1.2, 0.2, 7.0, 2, 4), "mpich not distinguishable (slower in 2 of 4 blocks)"),
+        (Overall(1.5, 0.9, 2.5, 3, 4), "mpich 1.50× (0.90× to 2.50×, not distinguishable)"),
+    ],
+)
+def test_an_interval_that_says_nothing_is_not_printed(ratio: Overall, text: str) -> None:
+    assert render(describe_distance("mpich", ratio, 0.03)) == text
+
+
+def test_shares_of_the_time_weigh_calls(tmp_path: Path) -> None:
+    calls = with_calls(Calls("allreduce", 8, 0, share=0.6), Calls("allreduce", 1024, 0, share=0.4, most_bytes=65536))
+    answer = evaluate_with(tmp_path, verdicts.make_constant(FASTER), calls)
+    assert answer[0].startswith("Use alpha: lowest overall time for the plan's calls (3 of 3 cases)")
+    assert "60% of the time is allreduce 8 B, 20% of the time is allreduce 1 KiB and 20% of the time is " in " ".join(answer)
+
+
+def test_shares_are_those_of_the_candidate_that_they_were_measured_with(tmp_path: Path) -> None:
+    def choose_factor(candidate: str, case: Case) -> float:
+        return 3.0 if candidate == "beta" and case.size_bytes == 8 else FASTER[candidate]
+
+    def change(campaign: Campaign) -> Campaign:
+        calls = [Calls("allreduce", 8, 0, share=0.5), Calls("allreduce", 65536, 0, share=0.5)]
+        planned = msgspec.structs.replace(campaign.plan, calls=calls, calls_measured_with="beta")
+        return msgspec.structs.replace(campaign, plan=planned)
+
+    answer = evaluate_with(tmp_path, choose_factor, change)
+    # With beta both take as long: 3 and 1.5 times as long as with alpha.
+    assert "67% of the time is allreduce 64 KiB and 33% of the time is allreduce 8 B." in answer
