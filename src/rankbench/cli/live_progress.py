@@ -108,7 +108,7 @@ class Lines(Progress):
             return
         launches = [launch for launch, _ in self._ends]
         cases = {result.case.key for _, results in self._ends for result in results}
-        failures = [f"{launch.candidate} {text}" for launch, results in self._ends if (text := end(launch, results))]
+        failures = [f"{launch.candidate}: {text}" for launch, results in self._ends if (text := end(launch, results))]
         print_text(
             f"{name_block(self.campaign, launches[0].block)}: "
             f"{spell_count(len({launch.candidate for launch in launches}), 'candidate')}, "

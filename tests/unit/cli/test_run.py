@@ -115,7 +115,7 @@ def test_a_run_reports_its_steps_its_result_and_the_next_command(place: Path) ->
         "building the core with mpich-9.2; it is kept for later campaigns",
     ]
     assert texts[2] == "checking mpich-9.1, mpich-9.2"
-    assert len([line for line in texts if line.endswith("on socket: 4 cases in T s, ok")]) == 9
+    assert len([line for line in texts if line.endswith(" of 3: 3 candidates, 4 cases, T s, ok")]) == 3
     assert has_end(texts)
     assert texts[-1] == "next: rankbench report results/plan"
     results = store.open(place / "results/plan")
@@ -196,8 +196,8 @@ def test_a_launch_with_wrong_data_is_not_ok(place: Path) -> None:
     (place / "plan.toml").write_text(PLAN.replace("blocks = 3", "blocks = 1"))
     behave(place / "9.2", wrong=["allreduce.8", "allreduce.64"])
     sentence = re.sub(r"\d+\.\d s", "T s", finish(place, code=1))
-    assert "block 1 of 1: mpich-9.2 on socket: 4 cases in T s: 2 wrong data\n" in sentence
-    assert "block 1 of 1: mpich-9.1 on socket: 4 cases in T s, ok\n" in sentence
+    assert "block 1 of 1: 3 candidates, 4 cases, T s, mpich-9.2: 2 wrong data\n" in sentence
+    assert sentence.count("block 1 of 1: mpich-9.2: allreduce.") == 2
     assert "(1 block, 3 launches; " in sentence
     output = subprocess.run(
         [sys.executable, "-c", MAIN, "status", "results/plan"], cwd=place, capture_output=True, text=True, check=True
