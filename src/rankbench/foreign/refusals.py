@@ -11,6 +11,8 @@ import re
 SENTENCES = (
     r"\brequires (?:exactly|at least|an even number|two or more)\b.*\bprocesses",
     r"^Number of processes is too small",
+    r"\bPlease run this benchmark on more than \d+ nodes?\b",
+    r"^ERROR: the given neighborhood radius\b",
     r"\bmust return MPI_THREAD_\w+",
     r"\bMPI_THREAD_\w+ is not (?:supported|provided)",
     r"^(?:CUDA|OPENACC|ROCM) support not (?:enabled|available)",

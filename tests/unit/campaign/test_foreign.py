@@ -658,6 +658,10 @@ REFUSALS = {
     "osu-5.7-at-least-two-mpich": ("osu-bcast", "This test requires at least two processes"),
     "osu-5.7-option-openmpi": ("osu-allreduce", "Invalid option [-T]"),
     "osu-5.7-option-mpich": ("osu-allreduce", "Invalid option [-T]"),
+    "osu-7.4-nodes-mpich": (
+        "osu-bw_fan_in",
+        "[utils/osu_bw_fan_util.c:102] Error: 'Please run this benchmark on more than 1 node'",
+    ),
     "mpiperf-benchmark-mpich": ("mpiperf-ibcast", "mpiperf: error: Unknown benchmark name"),
     "mpiperf-processes-mpich": ("mpiperf-bcast", "Number of processes is too small: 1"),
     "mpbench-usage-mpich": ("mpbench-latency", "/opt/bench/mpi_bench: invalid option -- 'q'"),
@@ -680,6 +684,13 @@ def test_a_program_that_refuses_to_run_has_not_crashed(end_launch: LaunchEnding,
     assert [(row.case.size_bytes, row.status, row.reason) for row in ending.stream.results] == [
         (size, CaseStatus.REFUSED, reason) for size in (8, 16, 32)
     ]
+
+
+def test_a_grid_too_small_for_a_neighbourhood_is_a_refusal(end_launch: LaunchEnding) -> None:
+    text = (tool_outputs.SAMPLES / "osu-7.4" / "osu_ineighbor_allgather.stderr").read_text()
+    ending = end_launch(text, (8,), operation=find_operation("osu-ineighbor_allgather"), exit_code=0)
+    assert [row.status for row in ending.stream.results] == [CaseStatus.REFUSED]
+    assert ending.stream.results[0].reason.startswith("ERROR: the given neighborhood radius (r = 1)is greater than")
 
 
 def test_usage_without_a_reason_is_a_refusal(end_launch: LaunchEnding) -> None:

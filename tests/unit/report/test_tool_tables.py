@@ -75,8 +75,7 @@ def test_the_report_has_the_tables(view: CampaignView) -> None:
 
 
 def test_there_is_no_table_of_one_tool_or_of_calls_on_other_numbers_of_ranks(tmp_path: Path) -> None:
-    imported = imports.import_campaign(tmp_path, {"A": [imports.format_latencies((8, 1.5))]})
-    alone = evaluate(imported)
+    alone = evaluate(imports.import_campaign(tmp_path, {"A": [imports.format_latencies((8, 1.5))]}))
     assert (table_kind.tables(alone), table_kind.body(alone), table_kind.frame(alone).height) == ([], [], 0)
     text = (tool_outputs.SAMPLES / OUTPUTS["A"]).read_text()
     four = text.replace("\n  2  ", "\n  4  ").replace("# 1:vm\n", "# 1:vm\n# 2:vm\n# 3:vm\n")
