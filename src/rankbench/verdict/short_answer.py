@@ -104,12 +104,12 @@ def _is_first(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> 
     """Return whether every other library is slower, or lacks a call, and none wins as many single cases."""
     leader = group_libraries(view)
     wins = Counter(_list_leaders(leader, verdict)[0] for verdict in judged if _wins_alone(leader, verdict))
-    first = leader[answer.best]
-    known = {leader[name] for name in (*answer.slower, *answer.lacking)}
+    first, out = leader[answer.best], {leader[name] for name in answer.lacking}
+    known = {leader[name] for name in answer.slower} | out
     return (
         answer.is_certain
         and {*leader.values()} - {first} <= known
-        and wins[first] > max((count for name, count in wins.items() if name != first), default=0)
+        and wins[first] > max((count for name, count in wins.items() if name not in {first, *out}), default=0)
     )
 
 
@@ -194,8 +194,9 @@ def _describe_places(places: Sequence[tuple[Text, Answer]]) -> Text:
 
 def _describe_cases(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Text:
     """Return over which cases, of which candidates where some have too few values, and how cases weigh."""
+    leader = group_libraries(view)
     names = [name for name in view.candidates if name in answer.names]
-    if len(answer.cases) < len(judged) or len(names) < len(view.candidates):
+    if len(answer.cases) < len(judged) or {leader[name] for name in names} < {*leader.values()}:
         over = say(
             "over the {n} of {all:count case} with values of {names:and}",
             n=len(answer.cases), all=len(judged), names=names,

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from fakes import campaigns, level_comparisons, verdicts
 
-from rankbench import evaluation
+from rankbench import evaluation, store
 from rankbench.language import render
 from rankbench.model import Calls, CaseStatus
 from rankbench.verdict import judge
@@ -33,15 +33,15 @@ def evaluate_with(
     folder: Path, factor: Callable[[str, Case], float | CaseStatus], change: Callable[[Campaign], Campaign]
 ) -> list[str]:
     """Return the short answer of a campaign whose record is changed before it is evaluated."""
-    verdicts.evaluate(folder, factor)
+    verdicts.evaluate(folder, factor, cases=verdicts.LINE)
     change_record(folder / "made", change)
-    return list_brief(evaluation.evaluate(campaigns.store.open(folder / "made")).verdict)
+    return list_brief(evaluation.evaluate(store.open(folder / "made")).verdict)
 
 
 def change_record(folder: Path, change: Callable[[Campaign], Campaign]) -> None:
     """Change the record of a stored campaign."""
     path = folder / "campaign.json"
-    changed = encode_changes(change(campaigns.store.open(folder).campaign))
+    changed = encode_changes(change(store.open(folder).campaign))
     path.write_bytes(msgspec.json.encode(msgspec.json.decode(path.read_bytes()) | changed))
 
 
@@ -138,7 +138,7 @@ def test_within_a_node_and_across_nodes_are_answers_of_their_own(across: str, te
         return FASTER[candidate] if across == "alpha" else 1.5 if across and candidate != across else 1.0
 
     cases = [msgspec.structs.replace(case, placement=place) for place in ("node", "nodes") for case in verdicts.LINE]
-    store = campaigns.make_campaign(
+    stored = campaigns.make_campaign(
         tmp_path / "made",
         lambda candidate, case: campaigns.Truth(noise=0, spread=0, factor=choose_factor(candidate, case)),
         6,
@@ -148,9 +148,8 @@ def test_within_a_node_and_across_nodes_are_answers_of_their_own(across: str, te
         control=False,
         samples=10,
     )
-    change_record(store.folder, spread_nodes)
-    store = campaigns.store.open(store.folder)
-    answer = list_brief(evaluation.evaluate(store).verdict)
+    change_record(stored.folder, spread_nodes)
+    answer = list_brief(evaluation.evaluate(store.open(stored.folder)).verdict)
     assert answer[0] == text
     assert across == "alpha" or not any(line.startswith("Use") for line in answer)
 
@@ -169,7 +168,7 @@ def test_nothing_is_recommended_where_all_ranks_share_cores(tmp_path: Path) -> N
 
 
 def test_a_state_that_was_not_measured_is_a_condition(tmp_path: Path) -> None:
-    view = verdicts.evaluate(tmp_path, verdicts.make_constant(FASTER))
+    view = verdicts.evaluate(tmp_path, verdicts.make_constant(FASTER), cases=verdicts.LINE)
     comparisons = [
         level_comparisons.combine_levels(
             msgspec.structs.replace(pair, blocks=2), msgspec.structs.replace(pair, blocks=4)
