@@ -97,7 +97,7 @@ def test_calls_of_a_profile_that_are_not_counted_are_listed(
         (
             "allreduce 8: x",
             "--calls: found 'allreduce 8: x', expected a call such as `allreduce 8: 1000`, "
-            "`bcast.nonblocking 64K: 20` or `barrier: 5`",
+            "`bcast.nonblocking 64K: 20`, `barrier: 5` or `allreduce 8-64: 60%`",
         ),
     ],
 )

@@ -270,7 +270,8 @@ def test_stop_rules_have_short_forms(text: str, stop: Stop) -> None:
 
 
 def test_shares_of_time_and_ranges_of_sizes_are_read() -> None:
-    planned = read('calls = { "allreduce 8-64" = "60%", "bcast 1K" = "40%" }\ncalls_measured_with = "openmpi"')
+    keys = 'calls = { "allreduce 8-64" = "60%", "bcast 1K" = "40%" }\ncalls_measured_with = "openmpi"\n'
+    planned = read(SMALLEST_PLAN + keys)
     assert planned.calls == [
         Calls(operation="allreduce", size_bytes=8, calls=0, share=0.6, most_bytes=64),
         Calls(operation="bcast", size_bytes=1024, calls=0, share=0.4),
@@ -289,7 +290,7 @@ def test_shares_of_time_and_ranges_of_sizes_are_read() -> None:
 )
 def test_calls_that_cannot_be_added_up_are_refused(calls: str, fault: str) -> None:
     with pytest.raises(RankbenchError, match=re.escape(fault)):
-        read(f"calls = {{ {calls} }}")
+        read(SMALLEST_PLAN + f"calls = {{ {calls} }}\n")
 
 
 def test_calls_of_an_application_are_read() -> None:
@@ -310,7 +311,7 @@ ALIGNMENT = 'a power of two from 8 to "2M", or 0 for the beginning of a page'
 ROOT = 'a rank such as 0, or "rotating"'
 ESTIMATOR = '"median", "min", "mean", "trimmed-mean" or a percentile from "p1" to "p99"'
 CONFIDENCE = '"90%", "95%" or "99%"'
-CALLS = "a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20` or `barrier: 5`"
+CALLS = "a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20`, `barrier: 5` or `allreduce 8-64: 60%`"
 STARTS = 'a start, or starts such as ["window", "barrier"]'
 OPTION = "a name, a whole number, or a list of them such as [1, 8, 64]"
 MEMORY = "(allowed: cache, buffers, pages, alignment, root)"
