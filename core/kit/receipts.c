@@ -20,9 +20,11 @@ int make_receipts(struct call *call, int per_call, int checked, MPI_Datatype typ
     if (!receipts)
         return MPI_ERR_NO_MEM;
     call->window.receipts = receipts;
-    receipts->statuses = try_aligned_memory(LINE, round_to_lines(sizeof(MPI_Status) * (size_t)(calls * per_call + checked)));
+    const size_t bytes = round_to_lines(sizeof(MPI_Status) * (size_t)(calls * per_call + checked));
+    receipts->statuses = try_aligned_memory(LINE, bytes);
     if (!receipts->statuses)
         return MPI_ERR_NO_MEM;
+    memset(receipts->statuses, GUARD, bytes);
     receipts->per_call = per_call;
     receipts->checked = checked;
     receipts->type = type;

@@ -1,24 +1,31 @@
 """The core accesses only its own memory and has no undefined behaviour, in any operation and form.
 
 The core is built for MPICH with AddressSanitizer and UndefinedBehaviorSanitizer. Leaks are not examined: a launch
-keeps its memory until it ends, and so does the library.
+keeps its memory until it ends, and so does the library. Whether it decides by values that were never written is shown
+by Valgrind, with all three libraries; a first call that takes long leads the core past its warm-up.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 import pytest
-from mpi.test_core import FORMS, Core, make_cases
+from mpi.conftest import WHEELS
+from mpi.test_core import FLIP, FORMS, Core, core, make_cases
 
 from rankbench import build, libraries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from rankbench.model import Library
+
+__all__ = ["core"]
 
 RANKS = 2
 SIZES = (0, 8, 1000)
@@ -83,3 +90,71 @@ def test_sanitizers_report_nothing(sanitized_core: Core, form: str, memory: dict
     assert len(records) == len(cases), run.printed[-4000:]
     assert {record["status"] for record in records} <= {"ok", "refused", "lacking", "wrong-data"}
     print(f"{len(records)} cases, no report of a sanitizer")
+
+
+SYSTEM = re.compile(r"/(?:lib(?:c|m|dl|pthread)[.-]|ld-|vgpreload_)[^/]*$")
+"""Objects of the C library and of Valgrind: the frame that called them is judged."""
+SLOW_CASES = """rankbench-job 1
+case operation=bcast bytes=8 start=barrier samples=20 fill_s=0.003 limit_s=0.04
+case operation=allreduce bytes=65536 start=barrier samples=20 fill_s=0.003 limit_s=0.04
+case operation=send-gap bytes=4096 start=none samples=20 fill_s=0.003 limit_s=0.04
+case operation=bandwidth form=nonblocking bytes=65536 start=none samples=20 fill_s=0.003 limit_s=0.04
+case operation=put bytes=64 start=barrier samples=20 fill_s=0.003 limit_s=0.04
+"""
+
+
+def list_errors_of(program: Path, text: str) -> list[str]:
+    """Return the errors of a report of Valgrind that occurred in a program, not in a library that it called."""
+    errors = []
+    for error in ElementTree.fromstring(text).iter("error"):
+        frames = [frame for frame in error.iter("frame") if not SYSTEM.search(frame.findtext("obj", ""))]
+        if frames and Path(frames[0].findtext("obj", "")).name == program.name:
+            errors.append(" ".join(error.itertext()))
+    return errors
+
+
+ERROR = "<error><kind>{kind}</kind><stack>{frames}</stack></error>"
+STACKS = {
+    "UninitCondition": ["/b/rankbench-core"],
+    "UninitValue": ["/usr/lib/libc.so.6", "/l/libucs.so.0", "/b/rankbench-core"],
+    "InvalidRead": ["/usr/libexec/valgrind/vgpreload_memcheck.so", "/usr/lib/libc-2.36.so", "/b/rankbench-core"],
+}
+
+
+def test_errors_in_libraries_are_not_those_of_the_core() -> None:
+    """The first frame that is not the C library's decides."""
+    errors = [
+        ERROR.format(kind=kind, frames="".join(f"<frame><obj>{path}</obj></frame>" for path in objects))
+        for kind, objects in STACKS.items()
+    ]
+    found = list_errors_of(Path("/elsewhere/rankbench-core"), f"<valgrindoutput>{''.join(errors)}</valgrindoutput>")
+    assert [error.split()[0] for error in found] == ["UninitCondition", "InvalidRead"]
+
+
+def build_preload(library: Library, name: str, folder: Path) -> str:
+    """Build a library of `tests/fakes` to preload; return its path."""
+    path = folder / f"{name}.so"
+    command = [library.wrapper, "-w", "-shared", "-fPIC", "-o", str(path), str(FLIP.with_name(f"{name}.c")), "-ldl"]
+    subprocess.run(command, check=True, env={**os.environ, **library.environment})
+    return str(path)
+
+
+@pytest.mark.needs("valgrind")
+@pytest.mark.parametrize("core", WHEELS, indirect=True)
+@pytest.mark.parametrize("call", ["MPI_Allreduce 65536", "MPI_Send 4096", "MPI_Isend 65536", "MPI_Put 64"])
+def test_no_decision_depends_on_a_value_that_was_never_written(core: Core, call: str, tmp_path: Path) -> None:
+    """The first call of one case takes longer than a second."""
+    job, stream = tmp_path / "job", tmp_path / "stream"
+    preloads = [build_preload(core.library, name, tmp_path) for name in ("defined", "fault")]
+    job.write_text(SLOW_CASES)
+    name, size = call.split()
+    environment = (f"LD_PRELOAD={':'.join(preloads)}", "FAULT=take-long", f"FAULT_CALL={name}", f"FAULT_BYTES={size}")
+    valgrind = ("valgrind", "-q", "--num-callers=30", "--xml=yes", f"--xml-file={tmp_path}/valgrind.%p")
+    # The printed rows show progress: after the last one, MPI_Finalize takes long under Valgrind.
+    run = core.run(RANKS, "--job", str(job), "--stream", str(stream), before=("env", *environment, *valgrind))
+    logs = [path.read_text() for path in tmp_path.glob("valgrind.*")]
+    assert len(logs) == RANKS, run.printed[-2000:]
+    assert [error for log in logs for error in list_errors_of(core.core_build.binary, log)] == []
+    records = [line for line in stream.read_text().splitlines() if '"record":"case"' in line]
+    assert len(records) == SLOW_CASES.count("case "), run.printed[-2000:]
+    assert [line for line in records if '"status":"wrong-data"' in line] == []
