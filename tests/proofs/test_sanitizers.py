@@ -123,12 +123,13 @@ STACKS = {
 
 def test_errors_in_libraries_are_not_those_of_the_core() -> None:
     """The first frame that is not the C library's decides."""
-    errors = [
+    blocks = [
         ERROR.format(kind=kind, frames="".join(f"<frame><obj>{path}</obj></frame>" for path in objects))
         for kind, objects in STACKS.items()
     ]
-    found = list_errors_of(Path("/elsewhere/rankbench-core"), f"<valgrindoutput>{''.join(errors)}</valgrindoutput>")
-    assert [error.split()[0] for error in found] == ["UninitCondition", "InvalidRead"]
+    text = f"<valgrindoutput>{''.join(blocks)}</valgrindoutput>"
+    errors = list_errors_of(Path("/elsewhere/rankbench-core"), text)
+    assert [error.split()[0] for error in errors] == ["UninitCondition", "InvalidRead"]
 
 
 def build_preload(library: Library, name: str, folder: Path) -> str:
