@@ -32,9 +32,10 @@ static const double LOST_SHARE = 0.02;
 enum { ROUNDS_BEFORE = 800 };
 /* Delay that a rank can make up for in a rest: an interrupt, not the loss of its CPU to another process. */
 enum { REST_NS = 5000, LEAST_REST = 2 };
-/* Number of rounds after which a share of valid ones shows whether the start works. */
-enum { TRIAL_ROUNDS = 4 * FEW_ROUNDS };
-static const double LEAST_VALID_SHARE = 0.25;
+/* A start fails if fewer rounds than this share are valid after so many, a dozen short stages; and because of kept
+ * messages if more than this share of the stages begin so. */
+enum { TRIAL_ROUNDS = 12 * FEW_ROUNDS };
+static const double LEAST_VALID_SHARE = 1.0 / 32, MOST_PARTED_SHARE = 0.5;
 /* First, least and most window relative to the call, beside a constant for the work between calls. In a window shorter
  * than the call, ranks that do not wait for each other drift apart. */
 static const double WINDOWS = 1.5, LEAST_WINDOWS = 1.1, MOST_WINDOWS = 4;
@@ -202,11 +203,15 @@ static void update_rests(struct pace *pace, const struct course *course) {
 }
 
 /* MPI guarantees progress inside its calls only. If a library keeps messages of a call until the next one, and its rank
- * waits without MPI, the other ranks are late in nearly every round; all then call MPI after each round. No other library
- * has these calls: they would prolong its windows by up to a microsecond. */
+ * waits without MPI, the first call of a stage ends on another rank only after the second has begun: in every stage, and
+ * hardly any round is valid. All ranks then call MPI after each round. No other library has these calls: they would
+ * prolong its windows by up to a microsecond. */
 static void update_calls_between(struct pace *pace, const struct course *course) {
     pace->valid += course->valid;
-    pace->calls_between |= pace->timed >= TRIAL_ROUNDS && (double)pace->valid < LEAST_VALID_SHARE * (double)pace->timed;
+    pace->stages++;
+    pace->parted_at_once += course->second_late && !course->first_late;
+    const bool fails = pace->timed >= TRIAL_ROUNDS && (double)pace->valid < LEAST_VALID_SHARE * (double)pace->timed;
+    pace->calls_between |= fails && (double)pace->parted_at_once > MOST_PARTED_SHARE * (double)pace->stages;
 }
 
 bool update_pace(struct pace *pace, const struct pacing *pacing, const struct course *course) {

@@ -45,17 +45,18 @@ struct pace {
     int32_t group, rest;
     /* Rounds timed so far, and how often ranks drifted into different windows. */
     int64_t timed, partings;
-    /* Valid rounds so far, and whether ranks call MPI after each round from now on. */
-    int64_t valid;
+    /* Valid rounds so far; stages, and those in which a rank missed the round after the first. */
+    int64_t valid, stages, parted_at_once;
+    /* Ranks call MPI after each round from now on. */
     bool calls_between;
 };
 
 /* Results of a stage: times of valid rounds, in their order; numbers of rounds that were late, that a rank missed, and in which ranks
- * drifted apart; and whether the instructions were late. */
+ * drifted apart; whether the instructions were late, and whether a rank missed the round after the first. */
 struct course {
     const double *times_ns;
     int valid, rounds, late, skipped, partings;
-    bool first_late;
+    bool first_late, second_late;
 };
 
 /* Takes the times of a stage of the warm-up. Returns the rounds of the next one; 0: calls do not become faster any

@@ -178,6 +178,7 @@ static bool update_from_stage(const struct timing *timing, struct control *contr
     const struct sample *scored = samples + control->stage_plan.lead;
     const int rounds = control->stage_plan.rounds;
     const bool fixed = timing->start->rounds > 0;
+    const int missed = fixed ? ROUND_LATE : ROUND_SKIPPED;
     double times_ns[MOST_ROUNDS];
     const struct course course = {
         .times_ns = times_ns,
@@ -186,7 +187,8 @@ static bool update_from_stage(const struct timing *timing, struct control *contr
         .skipped = count_state(scored, rounds, fixed ? ROUND_LATE | ROUND_OVERRUN : ROUND_SKIPPED),
         .late = count_state(scored, rounds, ROUND_LATE),
         .partings = count_partings(scored, rounds),
-        .first_late = samples[0].state & (fixed ? ROUND_LATE : ROUND_SKIPPED),
+        .first_late = samples[0].state & missed,
+        .second_late = control->stage_plan.lead + rounds > 1 && (samples[1].state & missed),
     };
     return update_pace(&control->pace, &control->pacing, &course);
 }
