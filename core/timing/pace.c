@@ -32,14 +32,14 @@ static const double LOST_SHARE = 0.02;
 enum { ROUNDS_BEFORE = 800 };
 /* Delay that a rank can make up for in a rest: an interrupt, not the loss of its CPU to another process. */
 enum { REST_NS = 5000, LEAST_REST = 2 };
-/* A start fails if fewer rounds than this share are valid after so many, a dozen short stages; and because of kept
- * messages if more than this share of the stages begin so. */
-enum { TRIAL_ROUNDS = 12 * FEW_ROUNDS };
+/* Rounds of a trial of the pace: half a dozen short stages. It fails if fewer rounds than this share are valid, and ranks
+ * part after the first round of more than this share of the stages. */
+enum { TRIAL_ROUNDS = 6 * FEW_ROUNDS };
 static const double LEAST_VALID_SHARE = 1.0 / 32, MOST_PARTED_SHARE = 0.5;
 /* First, least and most window relative to the call, beside a constant for the work between calls. In a window shorter
  * than the call, ranks that do not wait for each other drift apart. */
 static const double WINDOWS = 1.5, LEAST_WINDOWS = 1.1, MOST_WINDOWS = 4;
-enum { BETWEEN_NS = 500, LEAST_BETWEEN_NS = 250, MOST_BETWEEN_NS = 2000, CALLS_BETWEEN_NS = 1000, WINDOW_SHRINKS_BY = 16 };
+enum { BETWEEN_NS = 500, LEAST_BETWEEN_NS = 250, MOST_BETWEEN_NS = 2000, MORE_BETWEEN_NS = 1000, WINDOW_SHRINKS_BY = 16 };
 
 static int compare_values(const void *first, const void *second) {
     const double a = *(const double *)first, b = *(const double *)second;
@@ -131,7 +131,7 @@ static int64_t find_arrival_ns(const struct pacing *pacing) {
 }
 
 static int64_t find_window_ns(const struct pace *pace, const struct pacing *pacing, double calls, int64_t between_ns) {
-    between_ns += pace->calls_between ? CALLS_BETWEEN_NS : 0;
+    between_ns += pace->longer_windows ? MORE_BETWEEN_NS : 0;
     return find_arrival_ns(pacing) + (int64_t)(calls * pace->estimate_ns) + between_ns;
 }
 
@@ -202,16 +202,22 @@ static void update_rests(struct pace *pace, const struct course *course) {
     pace->rest = find_rest(pace);
 }
 
-/* MPI guarantees progress inside its calls only. If a library keeps messages of a call until the next one, and its rank
- * waits without MPI, the first call of a stage ends on another rank only after the second has begun: in every stage, and
- * hardly any round is valid. All ranks then call MPI after each round. No other library has these calls: they would
- * prolong its windows by up to a microsecond. */
-static void update_calls_between(struct pace *pace, const struct course *course) {
-    pace->valid += course->valid;
-    pace->stages++;
-    pace->parted_at_once += course->second_late && !course->first_late;
-    const bool fails = pace->timed >= TRIAL_ROUNDS && (double)pace->valid < LEAST_VALID_SHARE * (double)pace->timed;
-    pace->calls_between |= fails && (double)pace->parted_at_once > MOST_PARTED_SHARE * (double)pace->stages;
+/* If ranks part after the first call of nearly every stage, and hardly any round is valid, either windows are too short,
+ * or the library keeps messages of a call until the next one, as it may: MPI guarantees progress inside its calls only.
+ * So windows become longer first. If this does not help, all ranks call MPI after each round, as no other library needs. */
+static void update_trial(struct pace *pace, const struct course *course) {
+    struct trial *trial = &pace->trial;
+    trial->rounds += course->rounds;
+    trial->valid += course->valid;
+    trial->stages++;
+    trial->parted_at_once += course->second_late && !course->first_late;
+    if (trial->rounds < TRIAL_ROUNDS || pace->calls_between)
+        return;
+    if (trial->valid < LEAST_VALID_SHARE * trial->rounds && trial->parted_at_once > MOST_PARTED_SHARE * trial->stages) {
+        pace->calls_between = pace->longer_windows;
+        pace->longer_windows = true;
+    }
+    *trial = (struct trial){0};
 }
 
 bool update_pace(struct pace *pace, const struct pacing *pacing, const struct course *course) {
@@ -225,7 +231,7 @@ bool update_pace(struct pace *pace, const struct pacing *pacing, const struct co
     pace->margin_ns = find_next_margin_ns(pace->margin_ns, course->first_late);
     pace->rounds = pacing->fixed_rounds ? pacing->fixed_rounds : find_next_rounds(pace, course);
     update_rests(pace, course);
-    update_calls_between(pace, course);
+    update_trial(pace, course);
     if (pacing->scheduled)
         pace->window_ns = find_next_window_ns(pace, pacing, course);
     if (pacing->agrees)

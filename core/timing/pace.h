@@ -25,6 +25,11 @@ struct last_visit {
     int32_t unsettled;
 };
 
+/* Rounds since the last judgement; stages, and those in which a rank missed the round after the first. */
+struct trial {
+    int rounds, valid, stages, parted_at_once;
+};
+
 /* Times are of a run, in ns. */
 struct pace {
     /* Time of a run without interruption: a lower quartile, so that one interruption does not set it. */
@@ -45,10 +50,9 @@ struct pace {
     int32_t group, rest;
     /* Rounds timed so far, and how often ranks drifted into different windows. */
     int64_t timed, partings;
-    /* Valid rounds so far; stages, and those in which a rank missed the round after the first. */
-    int64_t valid, stages, parted_at_once;
-    /* Ranks call MPI after each round from now on. */
-    bool calls_between;
+    struct trial trial;
+    /* Windows are longer from now on; ranks also call MPI after each round. */
+    bool longer_windows, calls_between;
 };
 
 /* Results of a stage: times of valid rounds, in their order; numbers of rounds that were late, that a rank missed, and in which ranks
