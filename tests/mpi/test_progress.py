@@ -55,16 +55,16 @@ def keeping_library(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @ONE_LIBRARY
 @pytest.mark.parametrize(
-    "kept", [KEPT[0], *map(mark_thorough, KEPT[1:])], ids=lambda kept: f"{kept.call}-{kept.operation}"
+    "messages", [KEPT[0], *map(mark_thorough, KEPT[1:])], ids=lambda messages: f"{messages.call}-{messages.operation}"
 )
 def test_a_library_that_keeps_messages_until_its_next_call_is_measured(
-    core: Core, keeping_library: Path, kept: Kept, tmp_path: Path
+    core: Core, keeping_library: Path, messages: Kept, tmp_path: Path
 ) -> None:
     """With every start. On a busy machine few rounds of a scheduled one begin in time: it is tried again."""
-    case = {"operation": kept.operation, "bytes": 64, "samples": 20, "tries": 2000, "limit_s": 30}
-    case |= {"epoch": kept.epoch} if kept.epoch else {}
+    case = {"operation": messages.operation, "bytes": 64, "samples": 20, "tries": 2000, "limit_s": 30}
+    case |= {"epoch": messages.epoch} if messages.epoch else {}
     starts = list(STARTS)
-    before = ("env", f"LD_PRELOAD={keeping_library}", f"KEEP_CALL={kept.call}", f"KEEP_RANKS={kept.ranks}")
+    before = ("env", f"LD_PRELOAD={keeping_library}", f"KEEP_CALL={messages.call}", f"KEEP_RANKS={messages.ranks}")
     for _ in range(TRIES):
         records = core.run_job(tmp_path, 2, [case | {"start": start} for start in starts], before=before)
         wrong = [record["reason"] for record in records if record["status"] != "ok" and record["cause"] != LATE_START]

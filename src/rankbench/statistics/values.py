@@ -163,7 +163,7 @@ def _agree_case(
         summaries = _agree_level(summaries, comparisons, name)
     if weights:
         summaries = [_join_levels(summary, weights) for summary in summaries]
-    moved = _move([summary.typical_ns for summary in summaries], _bound(summaries, comparisons))
+    moved = _move([summary.typical_ns for summary in summaries], _make_bounds(summaries, comparisons))
     return [
         summary if value == summary.typical_ns else msgspec.structs.replace(summary, **_enclose(summary, value))
         for summary, value in zip(summaries, moved, strict=True)
@@ -190,7 +190,7 @@ def _agree_level(summaries: Sequence[Summary], comparisons: Sequence[Comparison]
     return changed
 
 
-def _bound(summaries: Sequence[Summary], comparisons: Sequence[Comparison]) -> list[Bound]:
+def _make_bounds(summaries: Sequence[Summary], comparisons: Sequence[Comparison]) -> list[Bound]:
     results = {(comparison.base, comparison.other): comparison for comparison in comparisons}
     return _list_bounds([summary.candidate for summary in summaries], results)
 

@@ -408,13 +408,13 @@ def describe_total(mix: Mix, source: str) -> Text:
     """Return the total of the best, and which share of it is extrapolated beyond the measured sizes."""
     best = mix.standings[0]
     if any(part.calls.share for part in mix.parts):
-        whole = sum(part.calls.share for part in mix.parts) * SECOND_NS
+        mean_ns = sum(part.calls.share for part in mix.parts) * SECOND_NS
         return say(
-            "{time:time} for calls that take {whole:time} with {source}"
+            "{time:time} for calls that take {mean:time} with {source}"
             if source
-            else "{time:time} for calls that take {whole:time} on average",
+            else "{time:time} for calls that take {mean:time} on average",
             time=best.time_ns,
-            whole=whole,
+            mean=mean_ns,
             source=source,
         )
     share = sum(mix.shares[best.candidate, place] for place, part in enumerate(mix.parts) if part.stretch > 1)

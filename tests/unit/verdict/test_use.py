@@ -97,7 +97,7 @@ def test_settings_that_are_faster_stand_for_their_library(tmp_path: Path) -> Non
     assert answer[2].startswith("The same library with other settings: alpha 1.25×")
 
 
-def test_settings_of_one_library_alone_are_what_is_compared(tmp_path: Path) -> None:
+def test_settings_of_one_library_alone_are_compared(tmp_path: Path) -> None:
     change = with_settings({"beta": "alpha", "gamma": "alpha"})
     answer = evaluate_with(tmp_path, verdicts.make_constant(FASTER), change)
     assert answer[0] == "Use alpha: lowest overall time over all 3 cases."
