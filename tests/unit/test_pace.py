@@ -33,6 +33,10 @@ class LastVisit(ctypes.Structure):
     _fields_ = (("good", ctypes.c_bool), ("unsettled", ctypes.c_int32))
 
 
+class Trial(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_int) for name in ("rounds", "valid", "stages", "parted_at_once"))
+
+
 class Pace(ctypes.Structure):
     _fields_ = (
         ("estimate_ns", ctypes.c_double), ("longest_ns", ctypes.c_double), ("warm_ups", ctypes.c_int64),
@@ -40,7 +44,8 @@ class Pace(ctypes.Structure):
         ("tolerance_ns", ctypes.c_int64),
         ("margin_ns", ctypes.c_int64), ("lead", ctypes.c_int32), ("rounds", ctypes.c_int32),
         ("unsettled", ctypes.c_int32), ("group", ctypes.c_int32), ("rest", ctypes.c_int32),
-        ("timed", ctypes.c_int64), ("partings", ctypes.c_int64),
+        ("timed", ctypes.c_int64), ("partings", ctypes.c_int64), ("trial", Trial),
+        ("longer_windows", ctypes.c_bool), ("calls_between", ctypes.c_bool),
     )  # fmt: skip
 
 
@@ -48,18 +53,27 @@ class Course(ctypes.Structure):
     _fields_ = (
         ("times_ns", ctypes.POINTER(ctypes.c_double)), ("valid", ctypes.c_int), ("rounds", ctypes.c_int),
         ("late", ctypes.c_int), ("skipped", ctypes.c_int), ("partings", ctypes.c_int), ("first_late", ctypes.c_bool),
+        ("second_late", ctypes.c_bool),
     )  # fmt: skip
 
 
+STRUCTURES = {"pacing": Pacing, "last_visit": LastVisit, "trial": Trial, "pace": Pace, "course": Course}
+"""The core's structures as they are above."""
 WINDOW = Pacing(scheduled=True, lead=2, growth=1.2, bad_share=0.05, cost_ns=20, step_ns=10)
 
 
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     path = tmp_path_factory.mktemp("pace") / "pace.so"
-    command = ["cc", "-std=c11", "-shared", "-fPIC", f"-I{CORE}", "-o", str(path), str(CORE / "timing/pace.c"), "-lm"]
-    subprocess.run(command, check=True)
+    sizes = path.with_name("sizes.c")
+    functions = (f"int size_of_{name}(void) {{ return sizeof(struct {name}); }}\n" for name in STRUCTURES)
+    sizes.write_text('#include "timing/pace.h"\n' + "".join(functions))
+    sources = [str(CORE / "timing/pace.c"), str(sizes)]
+    subprocess.run(["cc", "-std=c11", "-shared", "-fPIC", f"-I{CORE}", "-o", str(path), *sources, "-lm"], check=True)
     library = ctypes.CDLL(str(path))
+    # A structure that the core has changed would be written beyond its end.
+    actual_sizes = {name: getattr(library, f"size_of_{name}")() for name in STRUCTURES}
+    assert actual_sizes == {name: ctypes.sizeof(structure) for name, structure in STRUCTURES.items()}
     library.update_pace.restype = ctypes.c_bool
     library.is_tolerable.restype = ctypes.c_bool
     library.is_tolerable.argtypes = [ctypes.POINTER(Pace), ctypes.POINTER(Pacing), ctypes.c_double]
@@ -310,3 +324,23 @@ def test_rounds_that_are_not_recorded_take_little_time(core: ctypes.CDLL) -> Non
     for _ in range(9):
         update(core, short, [2 * CALL_NS] * 32 + [CALL_NS] * 32)
     assert short.lead == 64
+
+
+def test_ranks_that_part_after_the_first_call_get_longer_windows_and_then_calls(core: ctypes.CDLL) -> None:
+    pace = warm_up(core, [CALL_NS])
+    states = []
+    for _ in range(60):
+        update(core, pace, [], late=pace.rounds, skipped=pace.rounds - 1, second_late=1)
+        states.append((pace.longer_windows, pace.calls_between))
+    assert list(dict.fromkeys(states)) == [(False, False), (True, False), (True, True)]
+
+
+@pytest.mark.parametrize(("valid", "second_late"), [(0, 0), (8, 1)])
+def test_libraries_without_kept_messages_have_no_calls_between_rounds(
+    core: ctypes.CDLL, valid: int, second_late: int
+) -> None:
+    """On a machine too busy for any valid round, or with a rank that was interrupted once a stage."""
+    pace = warm_up(core, [CALL_NS])
+    for _ in range(60):
+        update(core, pace, [CALL_NS] * valid, late=pace.rounds - valid, second_late=second_late)
+    assert (pace.longer_windows, pace.calls_between) == (False, False)
