@@ -117,7 +117,9 @@ def test_calls_are_converted_to_operations(name: str, operation: str) -> None:
 
 
 KNOWN = "(allowed: IPM, mpiP, a table of lines such as `allreduce 8: 1000`)"
-EXPECTED = "expected a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20` or `barrier: 5`"
+EXPECTED = (
+    "expected a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20`, `barrier: 5` or `allreduce 8-64: 60%`"
+)
 
 
 INCOMPLETE = ": an mpiP report without {}; let mpiP write its full report"

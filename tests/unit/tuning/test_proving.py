@@ -63,7 +63,7 @@ def test_a_proof_has_the_overall_ratio_of_the_answer(tmp_path: Path) -> None:
     assert answer is not None
     assert answer.best == TUNED
     slower = answer.ratios[DEFAULT]
-    assert proof.overall == pytest.approx((1 / slower.mean, 1 / slower.high, 1 / slower.low))
+    assert proof.overall[:3] == pytest.approx((1 / slower.mean, 1 / slower.high, 1 / slower.low))
     assert proof.significant
 
 

@@ -78,7 +78,7 @@ def test_unmeasured_sizes_are_interpolated(view: CampaignView, size: int, basis:
     placed = sum_mix(view, make_call(size))
     times = {standing.candidate: standing.time_ns for standing in placed.standings}
     assert render(placed.parts[0].how) == basis
-    assert times["beta"] / times["alpha"] == pytest.approx(factor)
+    assert times["beta"] / times["alpha"] == pytest.approx(factor, rel=0.005)
 
 
 def test_beyond_the_largest_size_time_grows_with_the_size(view: CampaignView) -> None:
