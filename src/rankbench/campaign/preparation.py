@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench import build, files, launch, libraries, plan, store
-from rankbench.campaign import changes, doctor, foreign
+from rankbench.campaign import changes, doctor, foreign, probing
 from rankbench.campaign.preflight import CheckResults, Refusal, examine
 from rankbench.libraries import tuned
 from rankbench.model import UNKNOWN_MACHINE, Campaign, Candidate, RankbenchError
@@ -128,6 +128,9 @@ def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -
             *(*foreign.list_refusals(without), *foreign.list_lacking_options(programs)),
         ],
         usage=usage,
+        known_wrong={
+            name: wrong for name, core in binaries(builds).items() if (wrong := probing.list_known_wrong(core))
+        },
     )
     ignored = dict.fromkeys(f"{entry.candidate}: {clause}" for entry in usage for clause in entry.ignored)
     for note in (*record.notes, *ignored):

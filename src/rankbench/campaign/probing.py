@@ -56,6 +56,16 @@ def probe_library(library: Library, home: Path, show: Callable[[str], None]) -> 
     return probe
 
 
+def list_known_wrong(core: Path) -> list[str]:
+    """Return the calls, as `bcast.persistent`, in which the stored probe of this core found wrong data."""
+    probe = read_answer(core.with_name(FILE))
+    return [
+        f"{answer.operation}.{answer.form}"
+        for answer in (probe.answers if probe else ())
+        if answer.status == CaseStatus.WRONG_DATA
+    ]
+
+
 def call_operations(library: Library, home: Path) -> Probe:
     """Call every operation in every form."""
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:

@@ -60,6 +60,8 @@ class Campaign(Record, frozen=True):
     """The files of an imported campaign, in the order of the arguments."""
     usage: list[Usage] = []
     """Empty: unknown, for example if the checks were made by a scheduler's job of which no launch has been read."""
+    known_wrong: dict[str, list[str]] = {}
+    """By library, the calls in which an earlier probe of its operations found wrong data, as `bcast.persistent`."""
 
     @property
     def baseline(self) -> str:

@@ -60,6 +60,7 @@ def conclude(view: CampaignView) -> list[Claim]:
             for name in sorted(view.candidates, key=lambda name: name != best)
             for gap in _claim_failures(view, name)
         ),
+        *_claim_known_wrong(view, best),
         *_claim_omitted(view, judged, compared),
         *_claim_uncertain_starts(view),
         *_claim_other_starts(view),
@@ -294,6 +295,28 @@ def _claim_failures(view: CampaignView, name: str) -> Iterator[Claim]:
     if lacking:
         text = say("{name} does not have the call of {n:count case}.", name=name, n=len(lacking))
         yield Claim(text=text, cases=lacking)
+
+
+def _claim_known_wrong(view: CampaignView, best: str) -> Iterator[Claim]:
+    """Say in which calls libraries are known to deliver wrong data, that of the best candidate in the short answer."""
+    library_of = {candidate.name: candidate.library for candidate in view.campaign.candidates}
+    measured = {f"{case.operation}.{case.form}": case.key for case in view.cases}
+    best_first = sorted(view.candidates, key=lambda name: name != best)
+    for library in dict.fromkeys(library_of[name] for name in best_first):
+        if wrong := view.campaign.known_wrong.get(library):
+            both = [measured[call] for call in wrong if call in measured]
+            text = say(
+                "Known here: {library} delivers wrong data in {forms:count form} of {calls:count call} (rankbench "
+                "operations); {measured} of them {measured:of is|are} measured here."
+                if both
+                else "Known here: {library} delivers wrong data in {forms:count form} of {calls:count call} (rankbench "
+                "operations); none of them is measured here.",
+                library=library,
+                forms=len(wrong),
+                calls=len({call.partition(".")[0] for call in wrong}),
+                measured=len(both),
+            )
+            yield Claim(text=text, cases=both, brief=library == library_of[best])
 
 
 def _claim_omitted(view: CampaignView, judged: list[CaseVerdict], compared: Sequence[CaseVerdict]) -> Iterator[Claim]:

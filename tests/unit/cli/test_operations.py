@@ -145,6 +145,19 @@ def test_a_library_is_probed_once_and_this_is_reported(run: Command, tmp_path: P
     assert (again, err) == (out, "")
 
 
+def test_calls_known_to_be_wrong_are_those_that_the_stored_probe_names(run: Command, tmp_path: Path) -> None:
+    run()
+    (path,) = (tmp_path / "home" / "builds").glob("*/probe.json")
+    core = path.with_name("rankbench-core")
+    assert probing.list_known_wrong(core) == []
+    answers = json.loads(path.read_text())
+    answers["answers"][0]["status"] = "wrong-data"
+    path.write_text(json.dumps(answers))
+    assert probing.list_known_wrong(core) == ["accumulate.blocking"]
+    path.unlink()
+    assert probing.list_known_wrong(core) == []
+
+
 @pytest.mark.thorough
 def test_an_unreadable_answer_is_probed_again(run: Command, tmp_path: Path) -> None:
     run()

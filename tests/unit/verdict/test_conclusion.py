@@ -392,6 +392,34 @@ def test_operations_that_run_once_in_a_launch_are_left_out_with_a_note(tmp_path:
     assert not any("Not included" in sentence for sentence in start)
 
 
+@pytest.mark.parametrize("measured", [True, False])
+def test_known_wrong_data_of_the_best_are_in_the_short_answer(tmp_path: Path, *, measured: bool) -> None:
+    view = verdicts.evaluate(tmp_path, find_divided_factor, cases=verdicts.LINE)
+    known = {
+        "beta": ["scan.persistent", "neighbor_alltoall.blocking", "neighbor_alltoall.nonblocking"],
+        "alpha": ["allreduce.blocking" if measured else "scan.blocking"],
+    }
+    campaign = msgspec.structs.replace(view.campaign, known_wrong=known)
+    claims = [
+        (render(claim.text), claim.brief)
+        for claim in conclude(dataclasses.replace(view, campaign=campaign))
+        if "Known here" in render(claim.text)
+    ]
+    measured_text = "1 of them is" if measured else "none of them is"
+    assert claims == [
+        (
+            "Known here: beta delivers wrong data in 3 forms of 2 calls (rankbench operations); none of them is "
+            "measured here.",
+            True,
+        ),
+        (
+            "Known here: alpha delivers wrong data in 1 form of 1 call (rankbench operations); "
+            f"{measured_text} measured here.",
+            False,
+        ),
+    ]
+
+
 # --- several placements -----------------------------------------------------------------------------------------------
 
 
