@@ -37,9 +37,11 @@ OUTLIER_RANGES, OUTLIER_RATIO = 3.0, 1.5
 """A log ratio of a block is an outlier if it is farther from the middle three fifths of its case's than three times
 their range and this ratio together."""
 OUTLIER_SPREADS, SPREAD_OF_FEW = 5.0, 0.4
-"""Of three or four blocks it is one if it is farther from their median than so many standard deviations and this ratio
+"""Of three to five blocks it is one if it is farther from their median than so many standard deviations and this ratio
 together. The deviation is that of all such cases: the median of their absolute deviations, of which normal values have
-0.36 in three blocks and 0.45 in four."""
+0.36 in three blocks, 0.45 in four and 0.50 in five."""
+FEWEST_OF_RANGE = 6
+"""Of fewer values the range of the middle three fifths depends on the outermost ones."""
 WIDEST = 10.0
 """An interval whose ends are farther apart says nothing of a ratio, and is not shown."""
 
@@ -310,7 +312,7 @@ def draw_in_outliers(table: Numbers) -> Numbers:
     States of the machine change ratios by less than the limit, and many launches, so that these stay as they are.
     """
     counts = (~np.isnan(table)).sum(axis=0)
-    enough, few = counts >= trimming.FEWEST, (counts >= FEWEST_BLOCKS) & (counts < trimming.FEWEST)
+    enough, few = counts >= FEWEST_OF_RANGE, (counts >= FEWEST_BLOCKS) & (counts < FEWEST_OF_RANGE)
     drawn = table.copy()
     if enough.any():
         low, high = np.nanquantile(table[:, enough], [trimming.SHARE, 1 - trimming.SHARE], axis=0)

@@ -56,7 +56,7 @@ def test_of_two_blocks_none_is_an_outlier() -> None:
     assert tabulate([0.1, 9.0])[:, 0].tolist() == [0.1, 9.0]
 
 
-@pytest.mark.parametrize("blocks", [3, 4])
+@pytest.mark.parametrize("blocks", [3, 4, 5])
 def test_one_disturbed_launch_of_few_is_drawn_in(blocks: int) -> None:
     table = np.random.default_rng(3).normal(math.log(1.3), 0.02, (blocks, 6))
     table[1] = math.log(50_000)
@@ -66,7 +66,7 @@ def test_one_disturbed_launch_of_few_is_drawn_in(blocks: int) -> None:
     assert (drawn[1] < math.log(1.3) + 1).all()
 
 
-@pytest.mark.parametrize("blocks", [3, 4])
+@pytest.mark.parametrize("blocks", [3, 4, 5])
 @pytest.mark.parametrize("spread", [0.1, 0.5])
 def test_the_scatter_of_few_blocks_is_that_of_all_cases(blocks: int, spread: float) -> None:
     """A case that scatters by chance hardly at all does not make its third value an outlier."""
