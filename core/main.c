@@ -25,6 +25,7 @@
 #include "study/study.h"
 #include "sync/facts.h"
 #include "sync/hop_latency.h"
+#include "sync/library_files.h"
 #include "sync/source.h"
 #include "sync/turns.h"
 #include "sync/world.h"
@@ -140,6 +141,10 @@ static void write_next_rank(void *context, int rank, const void *data) {
     write_rank(context, rank, data);
 }
 
+static void write_next_file(void *context, const struct library_file *file) {
+    write_library_file(context, file);
+}
+
 static void write_facts(const struct job *job, const struct world *world, const struct rank_fact *local,
                         const struct launch_fact *launch, FILE *stream) {
     struct rank_fact fact = *local;
@@ -150,6 +155,8 @@ static void write_facts(const struct job *job, const struct world *world, const 
     if (world->all.rank == 0)
         write_launch(stream, launch, world);
     gather_ranks(&world->all, &fact, sizeof fact, write_next_rank, stream);
+    if (world->all.rank == 0 && *job->files)
+        each_library_file(job->files, write_next_file, stream);
 }
 
 static int64_t read_peak_memory_bytes(void) {

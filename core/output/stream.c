@@ -17,6 +17,7 @@
 #include "request/request.h"
 #include "sync/clock.h"
 #include "sync/facts.h"
+#include "sync/library_files.h"
 #include "sync/source.h"
 #include "sync/world.h"
 #include "timing/measurement.h"
@@ -85,6 +86,16 @@ void write_rank(FILE *stream, int rank, const struct rank_fact *fact) {
     write_text(stream, "cpus", fact->cpus);
     write_text(stream, "clock", fact->clock);
     write_text(stream, "libmpi", fact->libmpi);
+    end_record(stream);
+}
+
+void write_library_file(FILE *stream, const struct library_file *file) {
+    fputs("{\"record\":\"file\"", stream);
+    write_text(stream, "path", file->path);
+    fprintf(stream, ",\"bytes\":%lld,\"modified_ns\":%lld,\"inode\":%lld", (long long)file->bytes, (long long)file->modified_ns,
+            (long long)file->inode);
+    fprintf(stream, ",\"listed\":%s", file->listed ? "true" : "false");
+    write_text(stream, "sha256", file->sha256);
     end_record(stream);
 }
 

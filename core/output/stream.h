@@ -5,6 +5,7 @@
 #include "output/result.h"
 #include "sync/devices.h"
 #include "sync/facts.h"
+#include "sync/library_files.h"
 #include "sync/turns.h"
 
 struct evidence;
@@ -26,6 +27,7 @@ struct node {
 
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world);
 void write_rank(FILE *stream, int rank, const struct rank_fact *fact);
+void write_library_file(FILE *stream, const struct library_file *file);
 void write_node(FILE *stream, const struct node *node);
 /* `hop_ns` was measured just before (hop_latency.h). */
 void write_begin(FILE *stream, int index, double hop_ns, struct slot slot);

@@ -589,6 +589,8 @@ static const struct option options[] = {
      TEXT_OF_JOB(turns)},
     {"--threads", NULL, "initialise MPI with MPI_THREAD_MULTIPLE, as jobs with threads need", OF_JOB(SWITCH, threads)},
     {"--stream", "FILE", "write all results to FILE, as JSON, one record per line", TEXT_OF_JOB(stream)},
+    {"--files", "FILE", "write the hashes of the library's files to the stream, also of those that FILE lists",
+     TEXT_OF_JOB(files)},
     {"--quiet", NULL, "print no table", OF_JOB(SWITCH, quiet)},
     {"--cvars", NULL, "only list the control variables of the library (MPI_T), as JSON; needs one rank", OF_JOB(SWITCH, cvars)},
     {"--check", NULL, "only check that the ranks form one MPI_COMM_WORLD and that a message of --sizes (64K) arrives",

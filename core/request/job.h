@@ -12,6 +12,8 @@ struct job {
     /* Job file; empty: cases are given on the command line. */
     char file[LINE_BYTES];
     char stream[LINE_BYTES];
+    /* List of the library's files to report (sync/library_files.h); empty: they are not reported. */
+    char files[LINE_BYTES];
     /* Launches to measure in turn with; empty: none. */
     char turns[LINE_BYTES];
     /* Turns to pass before the next case that is read. */

@@ -168,6 +168,26 @@ def introduce(stream: Stream, prefix: str, version: str, ranks: int, settings: d
                      libmpi=f"{prefix}/lib/libmpi.so.12", core=rank, socket=0, numa=0)  # fmt: skip
 
 
+def report_files(stream: Stream, prefix: str, path: str) -> None:
+    """Write the library's files: its libmpi, where the prefix has one, and those that a list names."""
+    libmpi = f"{prefix}/lib/libmpi.so.12"
+    lines = read_text(path).splitlines()
+    patterns = [line.removeprefix("file ") for line in lines if line.startswith("file ")]
+    if not os.path.exists(libmpi) and not patterns:
+        return
+    import glob
+    import hashlib
+
+    listed = {file for pattern in patterns for file in glob.glob(os.path.expanduser(pattern)) if os.path.isfile(file)}
+    for file in sorted({libmpi, *listed}):
+        if os.path.exists(file):
+            facts = os.stat(file)
+            with open(file, "rb") as opened:
+                digest = hashlib.sha256(opened.read()).hexdigest()
+            stream.write(record="file", path=file, bytes=facts.st_size, modified_ns=facts.st_mtime_ns,
+                         inode=facts.st_ino, listed=file in listed, sha256=digest)  # fmt: skip
+
+
 def count_bytes(stream: Stream, settings: dict[str, Any]) -> None:
     """Write the traffic of the interface of each node while a check sent 1000 bytes between nodes."""
     hosts = settings["hosts"] or os.environ.get("FAKE_HOSTS", "fake").split(",")
@@ -312,6 +332,8 @@ def main(prefix: str, version: str, words: list[str]) -> int:
         stream.write_text_part(settings["study"])
         return 0
     introduce(stream, prefix, version, ranks, settings)
+    if "--files" in options:
+        report_files(stream, prefix, options["--files"])
     cases = read_jobs(options["--job"]) if "--job" in options else []
     late = settings["hangs_from"]
     settings["hangs"] = bool(cases and late and count_launch(prefix) >= late)

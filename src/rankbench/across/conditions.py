@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from rankbench.language import Text, say
+from rankbench.libraries import content
 from rankbench.model import FILLED, RankbenchError, Record
 from rankbench.statistics import states
 from rankbench.units import suggestion
@@ -15,8 +16,10 @@ from rankbench.units import suggestion
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from rankbench.model import Campaign, Candidate, Launch, Library
+    from rankbench.model import Campaign, Candidate, Launch, Library, LibraryFile
 
+Side: TypeAlias = "tuple[Campaign, Sequence[Launch], str]"
+"""A campaign, its launches, and the name of a candidate."""
 UNKNOWN = "unknown"
 """The family of a library that no family recognised."""
 
@@ -212,6 +215,41 @@ def compare_libraries(then: Mapping[str, str], now: Mapping[str, str]) -> list[D
         for difference in all_differences
         if difference.what != "reported version" or all(other.what != LIBRARY for other in all_differences)
     ]
+
+
+def compare_candidates(then: Side, now: Side) -> list[Difference]:
+    """Return what differs between a candidate of the older campaign and one of the newer, with their launches."""
+    all_differences = compare_libraries(describe_candidate(*then), describe_candidate(*now))
+    if any(difference.what == LIBRARY for difference in all_differences):
+        return all_differences
+    return [*compare_content(then, now), *all_differences]
+
+
+def compare_content(then: Side, now: Side) -> list[Difference]:
+    """Return whether a library of the same version was rebuilt or configured anew; nothing if that is not known."""
+    (before, old_prefix), (after, prefix) = map(_find_content, (then, now))
+    change = content.find_change(before, after, (old_prefix, prefix))
+    if not change:
+        return []
+    kind = "build" if change.rebuilt else "configuration"
+    return [
+        Difference(
+            f"{kind} ({change.listed})",
+            content.describe_build(before, old_prefix),
+            content.describe_build(after, prefix),
+        )
+    ]
+
+
+def _find_content(side: Side) -> tuple[list[LibraryFile], str]:
+    """Return the files of a candidate's library, and its prefix."""
+    campaign, launches, name = side
+    return content.collect(launches, name), library(campaign, name).prefix
+
+
+def is_content_known(then: Side, now: Side) -> bool:
+    """Return whether both campaigns know the files of a candidate's library."""
+    return all(_find_content(side)[0] for side in (then, now))
 
 
 # --- the state of the machine -----------------------------------------------------------------------------------------

@@ -400,13 +400,12 @@ def describe_change(pasts: Sequence[Past], column: Series, steps: Sequence[Step]
 def reasons(then: Past, now: Past, old: str, new: str) -> list[Text]:
     """Return what differs between the records of two campaigns: `openmpi 5.0.10 → 5.0.11`, `kernel 6.1 → 6.8`."""
     sides = [(past.campaign, past.launches, name) for past, name in ((then, old), (now, new))]
-    candidates = [conditions.describe_candidate(*side) for side in sides]
     others: Iterable[list[dict[str, str]]] = (
         [conditions.describe_machine(campaign) for campaign, _, _ in sides],
         [conditions.describe_rankbench(campaign, launches) for campaign, launches, _ in sides],
         [conditions.describe_plan(campaign, launches) for campaign, launches, _ in sides],
     )
-    differences = [*conditions.compare_libraries(*candidates)]
+    differences = conditions.compare_candidates(*sides)
     for before, after in others:
         differences += conditions.differences(before, after)
     return [difference.arrow for difference in differences]

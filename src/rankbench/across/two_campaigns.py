@@ -281,9 +281,9 @@ def _machine(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
 
 def _libraries(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> Iterator[Remark]:
     for match in matched:
-        then = conditions.describe_candidate(old.campaign, old.launches, match.old)
-        now = conditions.describe_candidate(new.campaign, new.launches, match.new)
-        differences = conditions.compare_libraries(then, now)
+        differences = conditions.compare_candidates(
+            (old.campaign, old.launches, match.old), (new.campaign, new.launches, match.new)
+        )
         if differences:
             yield Remark(
                 kind="library",

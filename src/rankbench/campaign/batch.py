@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench import files, libraries, plan, samples
-from rankbench.campaign import launching
+from rankbench.campaign import launching, preflight
 from rankbench.campaign.history import Turn
 from rankbench.campaign.launching import MPI_VARIABLES, LaunchRequest
 from rankbench.campaign.loop import can_interleave, launch_groups, placement_of
@@ -33,6 +33,8 @@ ENOUGH = "enough"
 """A file that stops the script before its next block."""
 PROGRAMS = "programs"
 """Subfolder of the script's, with the launch line of each foreign program."""
+FILES = "files"
+"""Subfolder of the script's, with the list of the files of each launch line's library."""
 CHECKING = ""
 """The launch group of the core whose check also decides about foreign programs."""
 
@@ -149,15 +151,28 @@ def list_launch_lines(prepared: PreparedCampaign) -> Iterator[script.Line]:
         core = prepared.binaries[candidates[name].library]
         title = f"{name} on {where}: {placement.ranks} rank{'s' * (placement.ranks > 1)}" + f", {group}" * bool(group)
         if not cases:
-            started = make_command(
-                campaign, candidates[name], placement, [str(core), *launching.list_core_flags(group)]
-            )
+            flags = [*launching.list_core_flags(group), *launching.list_file_flags(name_file_list(prepared, line))]
+            started = make_command(campaign, candidates[name], placement, [str(core), *flags])
             family = libraries.find_family(library_of(campaign, candidates[name]))
             reports = family.encode_settings(family.report_settings)
             yield script.Line(line, title, core, placement.ranks, started, reports=reports)
         elif program := prepared.programs.get((candidates[name].library, cases[0].operation)):
             started = make_foreign_command(campaign, candidates[name], placement, program, cases)
             yield script.Line(line, title, core, placement.ranks, started, called[name, where, CHECKING])
+
+
+def name_file_list(prepared: PreparedCampaign, line: str) -> Path:
+    """Return the path of the list of the files of a launch line's library."""
+    return prepared.store.folder / script.FOLDER / FILES / f"{line}.txt"
+
+
+def write_file_lists(prepared: PreparedCampaign) -> None:
+    """Write the list of each launch line; the core adds the hashes that it computes in the job."""
+    campaign = prepared.store.campaign
+    candidates = {candidate.name: candidate for candidate in campaign.candidates}
+    for (name, _, _), line in name_launch_functions(campaign).items():
+        candidate = candidates[name]
+        preflight.write_file_list(name_file_list(prepared, line), candidate, library_of(campaign, candidate))
 
 
 def foreign_cases(campaign: Campaign, placement: str, group: str) -> list[Case]:
@@ -207,13 +222,14 @@ def write(prepared: PreparedCampaign, text: str) -> tuple[Path, bool]:
     path, copy = folder / script.SCRIPT, folder / f".{script.SCRIPT}.written"
     try:
         files.refuse_links(folder.rglob("*"))
-        for name in ("cases", PROGRAMS):
+        for name in ("cases", PROGRAMS, FILES):
             files.make_folder(folder / name)
         (folder / ENOUGH).unlink(missing_ok=True)
         for name, cases in list_case_files(store.campaign).items():
             samples.write_job(folder / "cases" / name, cases, store.campaign.plan, store.campaign.once_operations)
         for name, program in list_programs(prepared):
             files.write(folder / PROGRAMS / f"{name}.json", msgspec.json.encode(program))
+        write_file_lists(prepared)
         is_edited = differs(path, copy)
         if not is_edited:
             for place in (path, copy):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench import files, samples
-from rankbench.campaign import doctor, exit_causes, foreign, launching, preflight
+from rankbench.campaign import doctor, exit_causes, foreign, launching, preflight, rebuilds
 from rankbench.campaign.batch import (
     ENOUGH,
     PROGRAMS,
@@ -168,7 +168,7 @@ class Collector(NamedTuple):
         line = self.line(attempt, request)
         line = msgspec.structs.replace(line, arguments=[insert_nodes(word, nodes) for word in line.arguments])
         context = read_context(attempt, line, list_neighbours(self.store.campaign, attempt))
-        launch, results = launching.make_records(request, line, end, context, log)
+        launch, results = self.refuse_rebuilt(*launching.make_records(request, line, end, context, log))
         # A repeated launch of a foreign program in a turn starts at its first size.
         remaining = self.loop.history.list_remaining(request.turn, cases)
         rows = [row for row in results if row.case.key in {case.key for case in remaining}]
@@ -176,6 +176,15 @@ class Collector(NamedTuple):
             *rows,
             *self.list_untried(attempt, remaining, rows, f"the launch {launch.status}: {launch.reason}"),
         ]
+
+    def refuse_rebuilt(self, launch: Launch, results: list[CaseResult]) -> tuple[Launch, list[CaseResult]]:
+        """Return a launch of a rebuilt library as refused, with rows without values; others are unchanged."""
+        rebuild = self.loop.history.files.find_rebuild(launch.candidate, launch.files)
+        if not rebuild:
+            return launch, results
+        reason = rebuilds.explain([rebuild])
+        refused = msgspec.structs.replace(launch, status=LaunchStatus.REFUSED, reason=reason)
+        return refused, [make_untried(result.case, CaseStatus.REFUSED, reason) for result in results]
 
     def ending(self, attempt: Attempt, request: launching.LaunchRequest, log: str) -> LaunchExit:
         """Return how the launch ended, from the core's stream or a foreign program's output."""

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench import launch, libraries, samples
 from rankbench.campaign import exit_causes
-from rankbench.campaign.launching import WRONG_DATA_EXIT
+from rankbench.campaign.launching import WRONG_DATA_EXIT, list_file_flags
 from rankbench.campaign.pinning import check_placement, core
 from rankbench.launch.topology import parse_list
+from rankbench.libraries import content
 from rankbench.model import (
     LaunchFacts,
     Library,
+    LibraryFile,
     NodeNetwork,
     Outcome,
     Placement,
@@ -47,6 +49,8 @@ class Check(Record, frozen=True):
     facts: LaunchFacts | None = None
     ranks: tuple[RankFact, ...] = ()
     nodes: tuple[NodeNetwork, ...] = ()
+    files: tuple[LibraryFile, ...] = ()
+    """Files of the library; empty: not requested."""
     functions: tuple[str, ...] = ()
     """Functions of the library for collectives; empty: it does not report them."""
     elsewhere: bool = False
@@ -65,6 +69,8 @@ class Trial(NamedTuple):
     settings: Mapping[str, str] = {}
     size_bytes: int = SIZE_BYTES
     """Size of its messages. Some libraries allocate /dev/shm memory as messages need it."""
+    files: Path | None = None
+    """The list of the library's files to report (`libraries/content.py`); None: none."""
 
     @property
     def output(self) -> Path:
@@ -108,7 +114,8 @@ def make_step(trial: Trial) -> Step | RankbenchError:
     trial.folder.mkdir(parents=True, exist_ok=True)
     stream_file = trial.folder / "stream.jsonl"
     stream_file.unlink(missing_ok=True)
-    program = [str(trial.build.binary), "--check", "--sizes", str(trial.size_bytes), "--stream", str(stream_file)]
+    options = ["--check", "--sizes", str(trial.size_bytes), *list_file_flags(trial.files), "--stream", str(stream_file)]
+    program = [str(trial.build.binary), *options]
     try:
         family = libraries.find_family(trial.library)
         command = family.make_launch_line(trial.library, trial.placement, trial.settings, program)
@@ -154,6 +161,7 @@ def judge_check(library: Library, placement: Placement, outcome: Outcome, stream
         facts=stream.facts,
         ranks=tuple(stream.ranks),
         nodes=tuple(stream.nodes),
+        files=tuple(content.select_own(library, stream.files)),
         functions=tuple(stream.functions),
         elsewhere=bool(elsewhere),
         flags=() if reason or elsewhere else tuple(filter(None, [leftover, *list_warnings(stream.ranks)])),

@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.campaign.exit_causes import ended_from_outside
+from rankbench.campaign.rebuilds import KnownFiles
 from rankbench.model import NO_CPU, CaseStatus, LaunchStatus, find_restless
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class History:
 
     def __init__(self, threshold: float) -> None:
         self.last_number = 0
+        self.files = KnownFiles()
         self._threshold = threshold
         self.launches: defaultdict[Turn, int] = defaultdict(int)
         self._rows: set[tuple[int, str, str]] = set()
@@ -48,6 +50,7 @@ class History:
     def add(self, launch: Launch, rows: Iterable[tuple[Case, CaseStatus]]) -> None:
         """Add a launch and the statuses of its cases. Only a refused launch has cases of several groups."""
         self.last_number = max(self.last_number, launch.number)
+        self.files.add(launch)
         self._failed_checks.discard((launch.candidate, launch.placement))
         if not launch.command:  # The check of the candidate failed, and the launch was not made.
             self._failed_checks.add((launch.candidate, launch.placement))

@@ -14,6 +14,7 @@ from rankbench import files, launch, libraries, samples
 from rankbench.campaign import exit_causes, foreign
 from rankbench.campaign.exit_causes import EMPTY, LaunchExit
 from rankbench.campaign.pinning import drop_moved
+from rankbench.libraries import content
 from rankbench.model import (
     THREADS,
     Candidate,
@@ -24,6 +25,7 @@ from rankbench.model import (
     Launch,
     LaunchStatus,
     Library,
+    LibraryFile,
     Outcome,
     Placement,
     Plan,
@@ -71,6 +73,10 @@ class LaunchRequest(NamedTuple):
     """For launches that measure in turn: the cases of all of them, in order. Empty: `cases` is all."""
     alone: str = ""
     """Why it does not take turns with others, where its candidate cannot."""
+    files: Path | None = None
+    """The list of its library's files (`libraries/content.py`); None: they are not reported."""
+    checked_files: Sequence[LibraryFile] = ()
+    """Those that the check before the campaign reported; a foreign program reports none."""
 
 
 class LaunchContext(NamedTuple):
@@ -185,6 +191,7 @@ def _step(request: LaunchRequest, folder: Path, turns: launch.Turns | None, plac
     core = [
         str(request.binary),
         *list_core_flags(request.turn.group),
+        *list_file_flags(request.files),
         *turn_arguments,
         "--job",
         str(job),
@@ -241,6 +248,7 @@ def make_records(
         facts=ending.stream.facts,
         ranks=ending.stream.ranks,
         nodes=ending.stream.nodes,
+        files=content.select_own(request.library, ending.stream.files or request.checked_files),
         load_before=around.load,
         stolen_s=around.stolen_s,
         before=around.before,
@@ -279,6 +287,11 @@ def measure_state(request: LaunchRequest) -> tuple[State | None, str]:
 def list_core_flags(group: str) -> list[str]:
     """Return the options that all ranks of a launch group need before they start MPI; only rank 0 reads the job."""
     return ["--threads"] if group == THREADS else []
+
+
+def list_file_flags(path: Path | None) -> list[str]:
+    """Return the options for the list of a library's files."""
+    return ["--files", str(path.absolute())] if path else []
 
 
 def prepare_files(request: LaunchRequest, folder: Path) -> tuple[Path, Path, Path]:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from rankbench import plan
-from rankbench.campaign import launching
+from rankbench import files, plan
+from rankbench.campaign import launching, preflight, rebuilds
 from rankbench.campaign.history import History, Turn
 from rankbench.campaign.preflight import Refusal
 from rankbench.campaign.sharing import Sharing
@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 
     from rankbench.campaign.foreign import Programs
     from rankbench.campaign.preparation import PreparedCampaign
+    from rankbench.campaign.rebuilds import Rebuild
     from rankbench.language import Text
     from rankbench.launch.resources import Amounts
-    from rankbench.model import Campaign, Candidate, Look, Placement, State, Stop
+    from rankbench.model import Campaign, Candidate, LibraryFile, Look, Placement, State, Stop
     from rankbench.store import Store
 
 LOOK_S = 1.0
@@ -89,6 +90,10 @@ class Loop:
     wanted: Collection[tuple[str, str]] = ()
     """Cases and candidates that the current block measures."""
     sharing: Sharing = field(default_factory=lambda: Sharing({}))
+    lists: Mapping[str, Path] = field(default_factory=dict)
+    """The list of the files of each candidate's library."""
+    checked_files: Mapping[str, Sequence[LibraryFile]] = field(default_factory=dict)
+    """Those that the check of this run reported."""
     read_free: Callable[[], Amounts] = read_free
     """Reads how much of the shared resources is free."""
     notes: set[str] = field(default_factory=set)
@@ -202,16 +207,21 @@ class Loop:
         if not requests[0].placement.hosts:
             originals = [request.candidate.control_of or request.candidate.name for request in requests]
             self.sharing.learn(requests[0].placement.name, originals, monitor.used)
+        rebuilt = []
         for request, case, answer in zip(requests, cases, answers, strict=True):
             if isinstance(answer, SupervisorKilledError):
                 self.report_lost(request.turn, answer)
                 continue
             record, results = answer
+            if rebuild := self.history.files.find_rebuild(record.candidate, record.files):
+                rebuilt.append(rebuild)
+                continue
             numbered = msgspec.structs.replace(record, number=self.history.last_number + 1)
             if results:
                 self.finish_launch(numbered, results, request.turn, case, request.cases)
             else:
                 self.store_launch(numbered, [])
+        self.require_no_rebuild(rebuilt)
 
     def keep_state(self, launches: Iterable[Launch]) -> None:
         """Keep the state of the machine that was measured after launches."""
@@ -255,7 +265,17 @@ class Loop:
                 self.report_lost(turn, error)
             else:
                 self.keep_state([answer[0]])
+                rebuild = self.history.files.find_rebuild(answer[0].candidate, answer[0].files)
+                self.require_no_rebuild([rebuild] if rebuild else [])
                 self.finish_launch(*answer, turn, cases, remaining)
+
+    def require_no_rebuild(self, rebuilt: Sequence[Rebuild]) -> None:
+        """Stop the campaign if libraries were rebuilt while it runs; their launches are not stored."""
+        if rebuilt:
+            raise RankbenchError(
+                f"{self.store.folder}: {rebuilds.explain(rebuilt)}; its launches since then are not stored. "
+                f"{rebuilds.advise(self.store.folder)}"
+            )
 
     def report_lost(self, turn: Turn, error: SupervisorKilledError) -> None:
         """Note that a lost launch is made again. Raises RankbenchError if that happened too often."""
@@ -296,6 +316,8 @@ class Loop:
             binary=self.binaries[candidate.library],
             cases=cases,
             program=self.programs.get((candidate.library, cases[0].operation)),
+            files=self.lists.get(candidate.name),
+            checked_files=self.checked_files.get(candidate.control_of or candidate.name, ()),
             once=self.campaign.once_operations,
             alone=self.explain_alone(candidate, placement, cases),
         )
@@ -347,6 +369,7 @@ def run(prepared: PreparedCampaign, decide: Decide, watch: Watch) -> Decision:
         store, campaign, prepared.binaries, watch, history, prepared.refused, prepared.programs, prepared.without
     )
     loop.sharing = Sharing(prepared.uses)
+    loop.lists, loop.checked_files = write_file_lists(prepared), prepared.files
     stop = campaign.plan.stop
     for look in store.looks()[-1:]:
         watch.on_decision(Decision(stop=False, reason="", look=look))
@@ -360,6 +383,17 @@ def run(prepared: PreparedCampaign, decide: Decide, watch: Watch) -> Decision:
                 return decision
         loop.run_block(block)
     return Decision(stop=True, reason=say_all_done(stop))
+
+
+def write_file_lists(prepared: PreparedCampaign) -> dict[str, Path]:
+    """Write the lists of files of the candidates' libraries, with the hashes that their checks computed."""
+    campaign, folder = prepared.store.campaign, files.make_folder(prepared.store.folder / "work")
+    library = {library.name: library for library in campaign.libraries}
+    lists = {candidate.name: folder / f"files-{place}.txt" for place, candidate in enumerate(campaign.candidates)}
+    for candidate in campaign.candidates:
+        known = prepared.files.get(candidate.control_of or candidate.name, ())
+        preflight.write_file_list(lists[candidate.name], candidate, library[candidate.library], known)
+    return lists
 
 
 def say_all_done(stop: Stop) -> Text:

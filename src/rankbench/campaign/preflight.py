@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench import launch, libraries
 from rankbench.campaign import doctor
-from rankbench.model import CaseStatus, Usage
+from rankbench.libraries import content
+from rankbench.model import CaseStatus, RankbenchError, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from rankbench.build import Build
     from rankbench.campaign.sharing import Uses
     from rankbench.launch.resources import Amounts
-    from rankbench.model import Candidate, Library, Placement, Stream
+    from rankbench.model import Candidate, Library, LibraryFile, Placement, Stream
 
 LOOK_S = 0.002
 """Time between two readings of the resources that checks use. Nothing is measured meanwhile."""
@@ -64,6 +65,8 @@ class CheckResults(NamedTuple):
     """Resources that the working candidates use."""
     usage: list[Usage]
     """Reports of their libraries."""
+    files: dict[str, list[LibraryFile]]
+    """Files of their libraries, by candidate."""
 
 
 def examine(
@@ -85,7 +88,8 @@ def examine(
         for placement in placements
         if ((original := candidate.control_of or candidate.name), placement.name) in failed
     }
-    return CheckResults(refused, uses, [look.usage for look in checks if look.usage])
+    library_files = {look.candidate.name: list(look.check.files) for look in checks if look.check.works}
+    return CheckResults(refused, uses, [look.usage for look in checks if look.usage], library_files)
 
 
 def check_candidates(
@@ -97,8 +101,11 @@ def check_candidates(
     size_bytes: int = doctor.SIZE_BYTES,
 ) -> Iterator[CheckedCandidate]:
     """Check each candidate but the twin in each placement, and yield the results."""
+    originals = [candidate for candidate in candidates if not candidate.control_of]
+    lists = {candidate.name: folder / f"files-{place}.txt" for place, candidate in enumerate(originals)}
+    for candidate in originals:
+        write_file_list(lists[candidate.name], candidate, used[candidate.library])
     for placement in placements:
-        originals = [candidate for candidate in candidates if not candidate.control_of]
         for at, batch in enumerate(batches(originals, placement)):
             trials = [
                 doctor.Trial(
@@ -108,6 +115,7 @@ def check_candidates(
                     folder / placement.name / f"{at}-{place}",
                     candidate.settings,
                     size_bytes,
+                    lists[candidate.name],
                 )
                 for place, candidate in enumerate(batch)
             ]
@@ -115,6 +123,15 @@ def check_candidates(
                 text = read_output(trial.output)
                 usage = read_usage(candidate, trial.library, placement, text, check) if check.works else None
                 yield CheckedCandidate(candidate, placement, check, text, amounts, usage)
+
+
+def write_file_list(path: Path, candidate: Candidate, library: Library, known: Iterable[LibraryFile] = ()) -> None:
+    """Write the list of the files of a candidate's library, with the hashes of those that are known."""
+    settings = libraries.find_family(library).encode_settings(candidate.settings)
+    try:
+        content.write_list(path, library, library.environment | settings, known)
+    except OSError as error:
+        raise RankbenchError(f"{path}: cannot be written ({error.strerror}); correct that and run again") from None
 
 
 def check_reporting(trials: Sequence[doctor.Trial]) -> list[tuple[doctor.Check, Amounts]]:

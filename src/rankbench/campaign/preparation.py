@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench import build, files, launch, libraries, plan, store
-from rankbench.campaign import changes, doctor, foreign, probing
+from rankbench.campaign import changes, doctor, foreign, probing, rebuilds
 from rankbench.campaign.preflight import CheckResults, Refusal, examine
 from rankbench.libraries import tuned
 from rankbench.model import UNKNOWN_MACHINE, Campaign, Candidate, RankbenchError
@@ -31,7 +31,17 @@ if TYPE_CHECKING:
     from rankbench.build import Build
     from rankbench.campaign.foreign import Programs
     from rankbench.campaign.sharing import Uses
-    from rankbench.model import CandidateSpec, Description, Library, Machine, Operation, Plan, Receipt, Rule
+    from rankbench.model import (
+        CandidateSpec,
+        Description,
+        Library,
+        LibraryFile,
+        Machine,
+        Operation,
+        Plan,
+        Receipt,
+        Rule,
+    )
     from rankbench.store import Store
 
 Show = Callable[[str], None]
@@ -53,6 +63,8 @@ class PreparedCampaign(NamedTuple):
     """Why a library has no program for a foreign operation."""
     uses: Uses
     """Resources of the machine that a launch uses; empty: unknown."""
+    files: Mapping[str, Sequence[LibraryFile]] = MappingProxyType({})
+    """Files of each candidate's library, as its check reported them; empty: unknown."""
 
 
 class CampaignRequest(NamedTuple):
@@ -105,7 +117,7 @@ def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -
     description, absent = describe_operations(request, build.describe(next(iter(builds.values()))), used, building=True)
     machine = UNKNOWN_MACHINE if request.scheduled else request.machine
     cases, notes = plan.expand_plan(request.plan, description, machine)
-    refused, uses, usage = check_candidates(candidates, request, used, builds, show)
+    refused, uses, usage, library_files = check_candidates(candidates, request, used, builds, show)
     named = {case.operation for case in cases}
     operations = [operation for operation in description.operations if operation.name in named]
     programs, without = find_programs(request, operations, used)
@@ -139,7 +151,7 @@ def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -
     if footprint.is_large:
         show(f"note: {footprint}")
     campaign_store = store.create(request.folder, record, lock_file)
-    return PreparedCampaign(campaign_store, binaries(builds), refused, programs, without, uses)
+    return PreparedCampaign(campaign_store, binaries(builds), refused, programs, without, uses, library_files)
 
 
 def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> PreparedCampaign:
@@ -166,18 +178,21 @@ def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> Prepar
                 f"{request.folder}: {receipt.library} or rankbench itself has changed since this campaign began; "
                 "start another: --name NAME"
             )
-    number = len(opened.launches())
+    launches = opened.launches()
+    number = len(launches)
     stored = "1 launch is" if number == 1 else f"{number} launches are"
     show(f"continuing {request.folder}: {stored} stored, none is repeated")
     if request.plan.calls != record.plan.calls:
         description = foreign.add_operations(build.describe(next(iter(builds.values()))), request.plan)
         for note in plan.check_calls(request.plan, description, record.cases):
             show(f"note: {note}")
-    refused, uses, _ = check_candidates(record.candidates, request, used, builds, show)
+    refused, uses, _, library_files = check_candidates(record.candidates, request, used, builds, show)
+    rebuilds.require_same(request.folder, rebuilds.KnownFiles(launches), library_files)
     for line in list_refusals(refused):
         show(f"note: {line}; not launched now")
     changes.take_over(opened, request.plan, request.more)
-    return PreparedCampaign(opened, binaries(builds), refused, *find_programs(request, record.operations, used), uses)
+    programs, without = find_programs(request, record.operations, used)
+    return PreparedCampaign(opened, binaries(builds), refused, programs, without, uses, library_files)
 
 
 def describe_operations(
@@ -327,7 +342,7 @@ def check_candidates(
     The checks write to the campaign's folder, which other nodes see as well. A job of a scheduler makes its own checks.
     """
     if request.scheduled:
-        return CheckResults({}, {}, [])
+        return CheckResults({}, {}, [], {})
     show(f"checking {', '.join(candidate.name for candidate in candidates if not candidate.control_of)}")
     placements = request.plan.placements
     with tempfile.TemporaryDirectory(prefix=files.CHECK, dir=request.folder) as folder:

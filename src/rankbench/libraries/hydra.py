@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from rankbench.model import Library, Placement
 
+FILES = ("{etc}/mpiexec.hydra.conf", "~/.mpiexec.hydra.conf")
+"""Its configuration."""
 FAILURES = (
     (r"execvp error on file (?s:.*)No such file", "the launcher cannot find the program; build it again"),
     (

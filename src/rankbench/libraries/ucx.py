@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 SETTINGS = {"UCX_LOG_LEVEL": "info"}
+FILES = ("{etc}/ucx/ucx.conf", "/etc/ucx/ucx.conf", "~/ucx.conf", "{prefix}/lib*/ucx/*.so*")
+"""Its configuration and its transports."""
 CONFIGURED = re.compile(r"UCX +INFO .*?\b(self|intra-node|inter-node)? ?(?:cfg#\d+|ep_cfg\[\d+\]:?) tag\(([^)]*)\)")
 
 

@@ -65,6 +65,20 @@ class RankFact(Record, frozen=True):
     """The location of `cpu`, by the system's numbers of that host; -1: unknown."""
 
 
+class LibraryFile(Record, frozen=True):
+    """A file of a candidate's library as a launch found it on the node of rank 0, identified by its content."""
+
+    path: str
+    bytes: int
+    modified_ns: int
+    """Time of its last modification, since 1970."""
+    inode: int
+    listed: bool
+    """Whether it is of a list, such as all components and configuration files; else it was mapped into the process."""
+    sha256: str
+    """Empty: it could not be read, or was replaced while the launch started."""
+
+
 class SourceFact(Record, frozen=True):
     """A time source as the core found it; an unusable one has no values."""
 
@@ -408,6 +422,8 @@ class Stream(msgspec.Struct, frozen=True, kw_only=True):
     """Time of rank 0 by activity, with the names of `core/base/time_parts.c`."""
     nodes: list[NodeNetwork] = []
     """What passed through the network devices of each node."""
+    files: list[LibraryFile] = []
+    """Of rank 0; empty: not reported."""
     functions: list[str] = []
     """In a check, the library's functions for collectives on MPI_COMM_WORLD; empty: it does not show them."""
     damage: str = ""
@@ -495,6 +511,8 @@ class Launch(Record, frozen=True):
     """One-minute load average before the launch."""
     stolen_s: float
     """CPU time the hypervisor took away while the launch ran, summed over CPUs."""
+    files: list[LibraryFile] = []
+    """Those of its library; empty: unknown."""
     before: State | None = None
     """The state of the machine just before and just after the launch; None if it could not be measured."""
     after: State | None = None

@@ -18,6 +18,7 @@ from rankbench.model import (
     CaseStatus,
     Evidence,
     LaunchFacts,
+    LibraryFile,
     Memory,
     NodeNetwork,
     Passes,
@@ -211,6 +212,11 @@ def stream(path: Path, lines: Sequence[records.Line], damage: str, cases: Sequen
             RankFact(**{name: getattr(line, name) for name in RankFact.__struct_fields__})
             for line in lines
             if isinstance(line, records.Rank)
+        ],
+        files=[
+            LibraryFile(**{name: getattr(line, name) for name in LibraryFile.__struct_fields__})
+            for line in lines
+            if isinstance(line, records.File)
         ],
         functions=[name for line in lines if isinstance(line, records.Functions) for name in line.names],
         nodes=[

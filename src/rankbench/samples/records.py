@@ -68,6 +68,17 @@ class Rank(Line, frozen=True, kw_only=True, tag="rank"):
     numa: Number
 
 
+class File(Line, frozen=True, kw_only=True, tag="file"):
+    """A file of the library, by its content; one line per file."""
+
+    path: str
+    bytes: Whole
+    modified_ns: Whole
+    inode: Whole
+    listed: bool
+    sha256: str
+
+
 class Node(Line, frozen=True, kw_only=True, tag="node"):
     """What passed through the network devices of a node."""
 
@@ -144,6 +155,6 @@ class End(Line, frozen=True, kw_only=True, tag="end"):
     spent_s: dict[str, float] = {}
 
 
-Head = Launch | Rank | Functions | Node | End
+Head = Launch | Rank | File | Functions | Node | End
 """The records of every stream, whatever it reports."""
 decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Union[Head, Begin, EvidenceLine, _make_case_line()])  # noqa: UP007 - a class made here is no type to mypy

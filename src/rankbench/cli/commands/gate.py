@@ -13,7 +13,7 @@ from rich.text import Text
 from rankbench import campaign as campaigning
 from rankbench import launch, libraries
 from rankbench.across import gate as gating
-from rankbench.across.conditions import match_candidates, parse_pairs, resolve
+from rankbench.across.conditions import compare_content, is_content_known, match_candidates, parse_pairs, resolve
 from rankbench.across.nightly import nightly
 from rankbench.across.two_campaigns import hold
 from rankbench.campaign import remeasuring
@@ -40,12 +40,13 @@ from rankbench.store.folders import list_campaigns
 from rankbench.verdict.wording import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rankbench.across.conditions import Match
     from rankbench.across.gate import Check, Outcome
     from rankbench.model import Campaign, Library, Stop
     from rankbench.store import Store
+    from rankbench.verdict.view import CampaignView
 
 ORDER = 52
 GROUP = "Check"
@@ -63,10 +64,8 @@ ONE_DAY = (
     f"use --history with {FEWEST_PAST} or more campaigns"
 )
 
-SAME_RECORDS = (
-    "both campaigns record the same libraries and settings; a difference comes from the machine or the day, unless a "
-    "library was rebuilt in the same place"
-)
+SAME_RECORDS = "both campaigns record the same libraries and settings; a difference comes from the machine or the day"
+NO_CONTENT = ", unless a library was rebuilt in the same place: an older campaign does not know its libraries' content"
 
 
 class Report(NamedTuple):
@@ -230,7 +229,8 @@ def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | No
     campaign_pair = hold(older, opened, match, least if threshold is None else threshold)
     checks = gating.check_campaign(campaign_pair)
     changed = differing(older.campaign, opened.campaign, campaign_pair.comparison.matches)
-    texts = [ONE_DAY, *([] if changed else [SAME_RECORDS]), *list_remarks(campaign_pair.comparison)]
+    same = [] if changed else describe_same(campaign_pair.then, campaign_pair.now, campaign_pair.comparison.matches)
+    texts = [ONE_DAY, *same, *list_remarks(campaign_pair.comparison)]
     better = command(new, old, match, threshold, libraries_of(older.campaign, opened.campaign)) if changed else ""
     return Report(campaign_pair.now.campaign, f"campaign {campaign_pair.comparison.old}", checks, texts, better)
 
@@ -238,6 +238,24 @@ def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | No
 def differing(old: Campaign, new: Campaign, matched: Sequence[Match]) -> list[Match]:
     """Return the matched candidates whose recorded builds or settings differ."""
     return [match for match in matched if not remeasuring.is_recorded_same(old, new, (match.old, match.new))]
+
+
+def describe_same(then: CampaignView, now: CampaignView, matched: Sequence[Match]) -> list[str]:
+    """Return a remark that the libraries of two campaigns are the same, as far as known; none if one was rebuilt."""
+    sides = [((then.campaign, then.launches, match.old), (now.campaign, now.launches, match.new)) for match in matched]
+    if any(compare_content(*pair) for pair in sides):
+        return []
+    return [SAME_RECORDS + ("" if all(is_content_known(*pair) for pair in sides) else NO_CONTENT)]
+
+
+def list_rebuilt(old: Store, new: Store, pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """Return a clause for each pair of candidates whose library was rebuilt between two campaigns."""
+    then, now = old.launches(), new.launches()
+    return [
+        f"{name}: {render(difference.text)}"
+        for old_name, name in pairs
+        for difference in compare_content((old.campaign, then, old_name), (new.campaign, now, name))
+    ]
 
 
 def libraries_of(*campaigns: Campaign) -> list[Library]:
@@ -263,8 +281,10 @@ def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float |
     matched = match_candidates(older.campaign, opened.campaign, match)
     changed = differing(older.campaign, opened.campaign, matched)
     if not changed:
+        rebuilt = list_rebuilt(older, opened, [(match.old, match.new) for match in matched])
+        why = f"the older build was replaced ({'; '.join(rebuilt)}); install builds into prefixes of their own"
         raise RankbenchError(
-            f"{new}: nothing to measure again: {SAME_RECORDS}"
+            f"{new}: nothing to measure again: {why if rebuilt else SAME_RECORDS}"
             if matched
             else f"{new} has no candidate in common with {old}"
         )
@@ -277,7 +297,13 @@ def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float |
     ]
     at = view.launches[0].started[:10]
     blocks = format_count(view.verdict.blocks, "block")
+    both = list(zip(changed, pairs, strict=True))
+    again = [
+        *list_rebuilt(older, store, [(match.old, names[0]) for match, names in both]),
+        *list_rebuilt(opened, store, [(match.new, names[1]) for match, names in both]),
+    ]
     texts = [
+        *(f"Another build than was measured then: {clause}." for clause in again),
         f"Measured again on {at} in {store.folder}: times are paired within {blocks}.",
         *(
             f"{match.new} is the same in both campaigns, and not measured again."

@@ -146,7 +146,7 @@ def show(
             )
         show_results(picked)
         if verbose:
-            show_tables([*tables.usage(view), *tables.devices(view)], details=False)
+            show_tables([tables.libraries(view), *tables.usage(view), *tables.devices(view)], details=False)
 
 
 def record(picked: CampaignView) -> dict[str, object]:

@@ -47,6 +47,10 @@ class Family(Protocol):
     report_settings: Mapping[str, str] = MappingProxyType({})
     """Settings that make a launch print what the library uses."""
 
+    files: tuple[str, ...] = ()
+    """Patterns of files that it opens and closes again, so that they are not mapped while it is measured: components
+    and configuration. `{prefix}`, `{etc}` (its folder of configuration files) and `~` are replaced."""
+
     def recognise(self, text: str) -> str | None:
         """Return the version if the text of a wrapper, launcher or library is of this family."""
         matches = (re.search(pattern, text, re.MULTILINE) for pattern in self.versions)

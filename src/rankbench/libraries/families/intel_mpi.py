@@ -53,6 +53,11 @@ class Family(families.Family):
         ),
     )
 
+    files = (
+        *("{etc}/mpiexec.conf", "~/.mpiexec.conf", "{prefix}/intel64/etc/mpiexec.conf"),
+        *("{etc}/tuning_*.dat", "{prefix}/opt/mpi/etc/tuning_*.dat", "{prefix}/intel64/etc/tuning_*.dat"),
+        *hydra.FILES,
+    )
     network_settings = MappingProxyType(
         {
             "InfiniBand": {"I_MPI_OFI_PROVIDER": "mlx"},

@@ -36,6 +36,7 @@ class Family(families.Family):
         ),
     )
 
+    files = ("{etc}/mpich.conf", *hydra.FILES, *ucx.FILES)
     network_settings = MappingProxyType(
         {
             "InfiniBand": {"MPIR_CVAR_CH4_NETMOD": "ucx"},

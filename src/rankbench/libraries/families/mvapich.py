@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankbench.libraries import families, hydra
+from rankbench.libraries import families, hydra, ucx
 from rankbench.model import CommandLine, RankbenchError
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ class Family(families.Family):
             "no InfiniBand device found; use a build whose device is shared memory or UCX",
         ),
     )
+
+    files = ("{etc}/mvapich*.conf", "/etc/mvapich*.conf", "~/.mvapich*.conf", *hydra.FILES, *ucx.FILES)
 
     def recognise(self, text: str) -> str | None:
         """MVAPICH 1 is known by its device; it does not report its release, so its version is 1."""

@@ -84,6 +84,13 @@ class Family(families.Family):
         ),
     )
 
+    files = (
+        *("{etc}/*.conf", "{etc}/openmpi/*.conf", "{etc}/*hostfile"),
+        *("~/.openmpi/*.conf", "~/.prte/*.conf", "~/.pmix/*.conf"),
+        *("{prefix}/lib*/openmpi/*.so", "{prefix}/lib*/pmix/*.so", "{prefix}/lib*/prte/*.so"),
+        "{prefix}/lib/*/openmpi/lib/openmpi*/*.so",  # Debian's
+        *ucx.FILES,
+    )
     network_settings = MappingProxyType(
         {
             "InfiniBand": {"pml": "ucx"},

@@ -23,10 +23,12 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import defaultdict
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar
 
 from rankbench import units
 from rankbench.language import format_text, render
+from rankbench.libraries import content
 from rankbench.model import CaseStatus
 from rankbench.quantities import format_memory, format_ratio, format_time
 from rankbench.statistics.estimators import TRIMMED
@@ -335,6 +337,7 @@ def libraries(view: CampaignView) -> Table:
                 Cell(candidate.name, format_text("twin of {name}, for the noise check", name=twin) if twin else ""),
                 Cell(f"{library.family} {library.version}", library.prefix),
                 Cell(describe_launches(view.launches, candidate.name)),
+                describe_content(view.launches, candidate.name, library.prefix),
                 Cell(receipt.compiler if receipt else "–", " ".join(receipt.flags) if receipt else ""),
                 Cell(describe_settings(candidate) or format_text("none")),
             ]
@@ -343,6 +346,7 @@ def libraries(view: CampaignView) -> Table:
         format_text("candidate"),
         format_text("library"),
         format_text("version string"),
+        format_text("content"),
         format_text("compiler"),
         format_text("settings"),
     ]
@@ -358,6 +362,20 @@ def describe_launches(launches: Iterable[Launch], candidate: str) -> str:
     """Return the first line of the version string that the library gave inside a launch."""
     strings = (launch.facts.library_version for launch in launches if launch.facts and launch.candidate == candidate)
     return next(strings, "–").strip().split("\n")[0]
+
+
+def describe_content(launches: Iterable[Launch], candidate: str, prefix: str) -> Cell:
+    """Return the hash and date of the files of a candidate's library, with the hash of each libmpi as detail."""
+    library_files = content.collect(launches, candidate)
+    hashes = [
+        f"{PurePosixPath(file.path).name} {file.sha256[: content.HASH_LENGTH]}"
+        for file in library_files
+        if content.is_mpi(file)
+    ]
+    count = format_text("{n:count file} in all", n=len(library_files))
+    return Cell(
+        content.describe_build(library_files, prefix) or "–", ", ".join([*hashes, count]) if library_files else ""
+    )
 
 
 def usage(view: CampaignView) -> Iterator[Table]:
