@@ -99,6 +99,14 @@ def format_duration(seconds: float) -> str:
 
 
 @_total
+def format_rough_time(seconds: float) -> str:
+    """Return an estimated time: `45 s`, `12 min`, `3.5 h`."""
+    if seconds < 120:
+        return f"{max(1.0, seconds):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+@_total
 def format_clock(seconds: float) -> str:
     """Return minutes and seconds: `2:05`."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"

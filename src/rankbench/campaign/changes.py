@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from rankbench.model import Look, RankbenchError
-from rankbench.plan import list_looks
+from rankbench.plan import list_looks, notation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,9 +70,10 @@ def take_over(store: Store, wanted: Plan, more: int) -> None:
         plan = msgspec.structs.replace(wanted, placements=plan.placements, notes=plan.notes)
     blocks = max((launch.block for launch in store.launches()), default=0)
     if more:
-        plan = msgspec.structs.replace(
-            plan, stop=msgspec.structs.replace(plan.stop, blocks_min=blocks + more, blocks_max=blocks + more)
-        )
+        # Of a plan with a limit of time, these blocks are wanted beyond it.
+        until = plan.stop.until if math.isinf(notation.find_time_limit_s(plan.stop.until)) else "blocks"
+        stop = msgspec.structs.replace(plan.stop, blocks_min=blocks + more, blocks_max=blocks + more, until=until)
+        plan = msgspec.structs.replace(plan, stop=stop)
     changed = differences(record.plan, plan)
     past = list_past_looks(record.plan.stop, blocks) if "stop" in changed else record.plan.stop.past
     plan = msgspec.structs.replace(plan, stop=msgspec.structs.replace(plan.stop, past=past))

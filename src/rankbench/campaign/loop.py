@@ -6,6 +6,7 @@ where it was: nothing is repeated, and only launches that were running are lost.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -21,11 +22,13 @@ from rankbench.campaign import launching, preflight, rebuilds
 from rankbench.campaign.history import History, Turn
 from rankbench.campaign.preflight import Refusal
 from rankbench.campaign.sharing import Sharing
+from rankbench.campaign.spending import total_duration_s
 from rankbench.language import say
 from rankbench.launch import Monitor, SupervisorKilledError, read_free
 from rankbench.launch.resources import MEMORY
 from rankbench.launch.turns import MOST_LAUNCHES
 from rankbench.model import THREADS, Case, CaseResult, CaseStatus, Launch, LaunchStatus, RankbenchError
+from rankbench.plan import notation
 from rankbench.plan.stop_rules import Decision
 
 if TYPE_CHECKING:
@@ -104,9 +107,16 @@ class Loop:
     """Launches of this run that are not stored because their supervisor was killed."""
     last_state: tuple[float, State] | None = None
     """The last measured state of the machine, and when that ended, by the monotonic clock."""
+    ends_s: float = math.inf
+    """When the plan's time is over, by the monotonic clock; no launch begins after that."""
+    cut: bool = False
+    """Whether a launch was not made because the time was over."""
 
     def run_block(self, number: int) -> None:
-        """Run a turn of every candidate in every placement, with the cases that are not decided yet."""
+        """Run a turn of every candidate in every placement, with the cases that are not decided yet.
+
+        No launch begins when the time is over, so that the plan's time is exceeded by one launch at most.
+        """
         self.wanted = select_wanted(self.campaign, self.store.looks(), number)
         self.short.clear()
         candidates = {candidate.name: candidate for candidate in self.campaign.candidates}
@@ -139,6 +149,8 @@ class Loop:
         for group in groups.values():
             still = [entry for entry in group if not self.history.explain_alone(*entry[0].turn[1:3])][:MOST_LAUNCHES]
             for part in self.divide_by_resources(placement, still):
+                if self.is_time_over():
+                    return
                 requests = self.align_case_orders(block, placement, [request for request, _ in part])
                 self.launch_together(requests, [cases for _, cases in part])
 
@@ -177,6 +189,12 @@ class Loop:
     def may_share(self, candidate: Candidate, placement: Placement, cases: Sequence[Case]) -> bool:
         """Return whether a launch of these cases measures the same while other launches sleep."""
         return can_interleave(self.campaign, candidate, placement, cases, {*self.programs, *self.without})
+
+    def is_time_over(self) -> bool:
+        """Return whether the time is over before a launch, and note that one is missing."""
+        over = time.monotonic() > self.ends_s
+        self.cut = self.cut or over
+        return over
 
     def align_case_orders(
         self, block: int, placement: Placement, requests: Sequence[launching.LaunchRequest]
@@ -257,6 +275,8 @@ class Loop:
     ) -> None:
         """Launch until every case of the turn has a row; crashing launches are repeated a few times at most."""
         while remaining := self.drop_given_up(turn, self.history.list_remaining(turn, cases)):
+            if self.is_time_over():
+                return
             self.watch.on_start([turn], len(remaining))
             request = self.make_request(turn, position, candidate, placement, remaining)
             try:
@@ -371,10 +391,11 @@ def run(prepared: PreparedCampaign, decide: Decide, watch: Watch) -> Decision:
     loop.sharing = Sharing(prepared.uses)
     loop.lists, loop.checked_files = write_file_lists(prepared), prepared.files
     stop = campaign.plan.stop
+    loop.ends_s = time.monotonic() + notation.find_time_limit_s(stop.until) - total_duration_s(store.launches())
     for look in store.looks()[-1:]:
         watch.on_decision(Decision(stop=False, reason="", look=look))
     for block in range(1, stop.blocks_max + 1):
-        if block > stop.blocks_min and not loop.history.begun(block):
+        if block > plan.count_least_blocks(stop) and not loop.history.begun(block):
             decision = decide(store)
             if decision.look and not decision.stop:
                 store.append_look(decision.look)
@@ -382,6 +403,8 @@ def run(prepared: PreparedCampaign, decide: Decide, watch: Watch) -> Decision:
             if decision.stop:
                 return decision
         loop.run_block(block)
+        if loop.cut:
+            return Decision(stop=True, reason=say_time_over(stop, block))
     return Decision(stop=True, reason=say_all_done(stop))
 
 
@@ -394,6 +417,12 @@ def write_file_lists(prepared: PreparedCampaign) -> dict[str, Path]:
         known = prepared.files.get(candidate.control_of or candidate.name, ())
         preflight.write_file_list(lists[candidate.name], candidate, library[candidate.library], known)
     return lists
+
+
+def say_time_over(stop: Stop, block: int) -> Text:
+    """Return why a campaign ends within a block."""
+    limit_s = notation.find_time_limit_s(stop.until)
+    return say("the plan's {amount:clock} were over during block {n}", amount=limit_s, n=block)
 
 
 def say_all_done(stop: Stop) -> Text:

@@ -5,6 +5,7 @@ If the folder holds a campaign of the same plan, it is resumed, provided that li
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 import tempfile
@@ -20,9 +21,11 @@ import msgspec
 
 from rankbench import build, files, launch, libraries, plan, store
 from rankbench.campaign import changes, doctor, foreign, probing, rebuilds
+from rankbench.campaign.expectation import check_time, expect_block
 from rankbench.campaign.preflight import CheckResults, Refusal, examine
 from rankbench.libraries import tuned
 from rankbench.model import UNKNOWN_MACHINE, Campaign, Candidate, RankbenchError
+from rankbench.plan import notation
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from rankbench.campaign.sharing import Uses
     from rankbench.model import (
         CandidateSpec,
+        Case,
         Description,
         Library,
         LibraryFile,
@@ -117,6 +121,7 @@ def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -
     description, absent = describe_operations(request, build.describe(next(iter(builds.values()))), used, building=True)
     machine = UNKNOWN_MACHINE if request.scheduled else request.machine
     cases, notes = plan.expand_plan(request.plan, description, machine)
+    short = "" if request.scheduled else check_expected_time(request, cases, len(candidates))
     refused, uses, usage, library_files = check_candidates(candidates, request, used, builds, show)
     named = {case.operation for case in cases}
     operations = [operation for operation in description.operations if operation.name in named]
@@ -145,13 +150,23 @@ def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -
         },
     )
     ignored = dict.fromkeys(f"{entry.candidate}: {clause}" for entry in usage for clause in entry.ignored)
-    for note in (*record.notes, *ignored):
+    for note in (*record.notes, *ignored, *filter(None, [short])):
         show(f"note: {note}")
     footprint = plan.estimate_footprint(request.plan, cases, record.operations)
     if footprint.is_large:
         show(f"note: {footprint}")
     campaign_store = store.create(request.folder, record, lock_file)
     return PreparedCampaign(campaign_store, binaries(builds), refused, programs, without, uses, library_files)
+
+
+def check_expected_time(request: CampaignRequest, cases: Sequence[Case], candidates: int) -> str:
+    """Return a note if the plan's time is short. Raises RankbenchError if it is too short to compare anything."""
+    stop = request.plan.stop
+    if math.isinf(notation.find_time_limit_s(stop.until)):
+        return ""
+    copies = candidates + request.plan.control
+    expected = expect_block(request.plan, cases, request.machine, copies, request.folder.parent)
+    return check_time(stop, len(cases), expected)
 
 
 def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> PreparedCampaign:

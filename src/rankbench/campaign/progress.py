@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from statistics import linear_regression, mean, median
 from time import monotonic
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.campaign.loop import select_wanted
 from rankbench.model import CaseStatus, LaunchStatus
-from rankbench.plan import notation, stop_rules
+from rankbench.plan import count_least_blocks, notation
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -48,7 +49,8 @@ class Progress:
         self.notes: list[str] = []
         self._took: list[tuple[int, float]] = []
         """Cases and seconds of every launch."""
-        self._medians: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+        self.medians: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+        """Medians of the launches of this run, by candidate and key of the case."""
 
     def on_start(self, turns: Sequence[Turn], cases: int) -> None:
         """Note which launches begin."""
@@ -70,7 +72,7 @@ class Progress:
         for result in results:
             if result.own_series:
                 discarded = result.own_series.find_discarded(overruns=self.campaign.discards_overruns(result.case))
-                self._medians[launch.candidate, result.case.key].append(
+                self.medians[launch.candidate, result.case.key].append(
                     compute_launch_median(result.own_series, discarded)
                 )
         self.failures += list_failures(launch, results)
@@ -118,8 +120,16 @@ class Progress:
 
     @property
     def share_done(self) -> float:
-        """Return which share of the blocks up to the target is done."""
+        """Return which share of the blocks up to the target, or of the plan's time, is over."""
+        limit_s = notation.find_time_limit_s(self.campaign.plan.stop.until)
+        if not math.isinf(limit_s):
+            return min(1.0, self._spent_s / limit_s)
         return min(1.0, (self.block - 1 + self.turns_done / len(self._of_a_block())) / self.blocks)
+
+    @property
+    def _spent_s(self) -> float:
+        """Return the time since the campaign began, in which it ran."""
+        return self._before_s + monotonic() - self._this_run_s
 
     def seconds(self, cases: int) -> float:
         """Return the expected time of a launch: linear in its number of cases, with a constant part for the launch."""
@@ -140,19 +150,21 @@ class Progress:
     def forecast_s(self) -> tuple[float, float] | None:
         """Return the least and the most remaining time: by the bounds of the plan, or by the open cases."""
         stop = self.campaign.plan.stop
-        least, most = self.seconds_left(max(stop.blocks_min, self.block)), self.seconds_left(stop.blocks_max)
+        least = self.seconds_left(max(count_least_blocks(stop), self.block))
+        most = self.seconds_left(stop.blocks_max)
         if least is None or most is None:
             return None
-        rule, amount_s = notation.parse_until(stop.until)
-        if stop_rules.find_rule(rule).AMOUNT == "seconds":
-            most = min(most, amount_s - self._before_s - (monotonic() - self._this_run_s))
+        limit_s = notation.find_time_limit_s(stop.until)
+        if not math.isinf(limit_s):
+            most = max(0.0, min(most, limit_s - self._spent_s))
+            least = min(least, most)
         if self.look:
             least = self.seconds_left(self.blocks) or 0.0
         return least, max(least, most)
 
     def find_value_ns(self, candidate: str, case: Case) -> float | None:
         """Return a candidate's median over its launches so far."""
-        medians = self._medians[candidate, case.key]
+        medians = self.medians[candidate, case.key]
         return median(medians) if medians else None
 
 

@@ -37,6 +37,7 @@ def open_current(folder: Path | None) -> Store:
 def collect_job(opened: Store) -> Decision | None:
     """Collect new launches of a job, and end it if they are enough; return the decision, if one was possible."""
     from rankbench.campaign import Decision, Progress, collect_results
+    from rankbench.plan import count_least_blocks
 
     opened.lock()
     try:
@@ -44,7 +45,7 @@ def collect_job(opened: Store) -> Decision | None:
         if enough := collect_results.read_enough(opened):  # Launches after that do not change it.
             return Decision(stop=True, reason=enough)
         stop, blocks = opened.campaign.plan.stop, collect_results.blocks_done(opened)
-        if blocks < stop.blocks_min:
+        if blocks < count_least_blocks(stop):
             return None
         decision = decide_after(opened, blocks)
         if decision.stop:

@@ -50,9 +50,7 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     spent_s = total_duration_s(launches)
     amount = f"{spell_count(verdict.blocks, 'block')}, {spell_count(len(launches), 'launch')}"
     print_text(f"{store.folder.name}: done in {format_clock(spent_s)} ({amount}; {render(decision.reason)})")
-    without = Counter(status for status in store.cases()["status"] if status != "ok")
-    if without:
-        counts = ", ".join(f"{count} {status}" for status, count in without.items())
+    if counts := count_without(store):
         print_text(f"without values: {counts}; the report lists them")
     failures = list_failures(store)
     for failure in failures:
@@ -97,6 +95,13 @@ def forecast_decisions(store: Store, verdict: Verdict, command: str) -> str:
     if round(likely) == 0:
         return f"{more} probably decide none of {open_}"
     return f"{more} decide about {likely:.0f} of {open_}{f': {command} --more {blocks}' if command else ''}"
+
+
+def count_without(store: Store) -> str:
+    """Return for how many cases a candidate lacks values, by the reason; a case counts once for all its launches."""
+    rows = store.cases().filter(pl.col("status") != "ok").sort(pl.col("status") == "not-run", "launch")
+    counts = Counter(rows.unique(["candidate", "case"], keep="first", maintain_order=True)["status"])
+    return ", ".join(f"{spell_count(count, 'case')} {status.replace('-', ' ')}" for status, count in counts.items())
 
 
 def list_failures(store: Store) -> list[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from rankbench import campaign, evaluation, store
 from rankbench.campaign.spending import block_durations_s
 from rankbench.evaluation.stopping import decide
+from rankbench.plan import notation
 
 if TYPE_CHECKING:
     from rankbench.campaign import CampaignRequest, Decide, Decision
@@ -24,7 +26,14 @@ def is_finished(request: CampaignRequest) -> bool:
     same = record.plan.text == request.plan.text and request.seed in {0, record.seed}
     blocks = campaign.blocks_done(opened) if same else 0
     stop = record.plan.stop
-    return blocks >= stop.blocks_max or (blocks >= stop.blocks_min and stopping(opened)(opened).stop)
+    return blocks >= stop.blocks_max or (same and is_ended(opened, blocks))
+
+
+def is_ended(opened: Store, blocks: int) -> bool:
+    """Return whether a campaign's rule has ended it, which has this number of complete blocks."""
+    stop = opened.campaign.plan.stop
+    least = 0 if not math.isinf(notation.find_time_limit_s(stop.until)) else stop.blocks_min
+    return blocks >= least and bool(opened.launches()) and stopping(opened)(opened).stop
 
 
 def stopping(opened: Store) -> Decide:

@@ -20,11 +20,11 @@ from rich.text import Text
 from rankbench.cli.program import adapt_commands, split_command
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
     from typing import Self
 
-    from rankbench.model import Campaign, RankFact, Verdict
+    from rankbench.model import Campaign, Launch, RankFact, Verdict
     from rankbench.report.tables import Table as Content
 
 GRAVEST_FIRST = ("failure", "warning", "note")
@@ -242,6 +242,17 @@ def name_block(record: Campaign, number: int) -> str:
     """Return a block with the bounds on blocks: `block 3 of 5`, `block 6 (5 to 30 planned)`."""
     bounds = spell_blocks(record)
     return f"block {number} of {bounds}" if bounds.isdigit() else f"block {number} ({bounds} planned)"
+
+
+def describe_block(
+    record: Campaign, launches: Sequence[Launch], cases: int, took_s: float, failures: Iterable[str]
+) -> str:
+    """Return how the launches of a block ended: `block 2 of 5: 4 candidates, 43 cases, 16.5 s, ok`."""
+    return (
+        f"{name_block(record, launches[0].block)}: "
+        f"{spell_count(len({launch.candidate for launch in launches}), 'candidate')}, "
+        f"{spell_count(cases, 'case')}, {took_s:.1f} s, {'; '.join(dict.fromkeys(failures)) or 'ok'}"
+    )
 
 
 def spell_blocks(record: Campaign) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
 from rankbench import build, plan, store
+from rankbench.campaign.expectation import Expectation, check_time, count_fitting, expect_block
 from rankbench.campaign.preparation import describe_operations, find_candidates
 from rankbench.cli.display import console, spell_count, spread_lines
 from rankbench.cli.folders import is_campaign
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
-from rankbench.quantities import format_memory, format_size
+from rankbench.quantities import format_memory, format_rough_time, format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,26 +23,38 @@ if TYPE_CHECKING:
     from rankbench.campaign import CampaignRequest
     from rankbench.model import Candidate, Case, Description, Library, Plan
 
-MINUTE_S, HOUR_S = 60, 3600
-
 
 def show_forecast(request: CampaignRequest, command: str, *, verbose: bool = False) -> None:
     """Print what a campaign would measure, how long it takes, and its command; `verbose`: also the plan."""
     candidates, used = find_candidates(request)
     description, absent = describe_operations(request, describe_core(used.values(), request), used, building=False)
     cases, notes = plan.expand_plan(request.plan, description, request.machine)
+    copies = len(candidates) + request.plan.control
+    expected = expect_block(request.plan, cases, request.machine, copies, request.folder.parent)
     console.print(Text(f"{request.folder.name}: {request.plan.question}", "bold"), soft_wrap=True)
     table = Table.grid(padding=(0, 2, 0, 0))
-    for name, text in list_rows(request, candidates, cases, description):
+    for name, text in list_rows(request, candidates, cases, description, expected):
         table.add_row(name, Text(text))
     console.print(table)
-    for note in [*request.plan.notes, *notes, *absent]:
+    for note in dict.fromkeys([*request.plan.notes, *notes, *absent, *list_time_notes(request, cases, expected)]):
         spread_lines(f"note: {note}")
     if verbose:
         console.print()
         console.print(Text(request.plan.text.rstrip()), soft_wrap=True)
     spread_lines("Dry run: no candidate was launched or checked; `rankbench doctor` checks them.")
     spread_lines(f"next: {command}")
+
+
+def list_time_notes(request: CampaignRequest, cases: Sequence[Case], expected: Expectation) -> Iterator[str]:
+    """Yield how a limit of time shortens a new campaign, or why it would be refused."""
+    if is_campaign(request.folder):
+        return
+    try:
+        note = check_time(request.plan.stop, len(cases), expected)
+    except RankbenchError as error:
+        note = f"the run is refused: {error}"
+    if note:
+        yield note
 
 
 def describe_core(used: Iterable[Library], request: CampaignRequest) -> Description:
@@ -56,7 +70,11 @@ def describe_core(used: Iterable[Library], request: CampaignRequest) -> Descript
 
 
 def list_rows(
-    request: CampaignRequest, candidates: Sequence[Candidate], cases: Sequence[Case], description: Description
+    request: CampaignRequest,
+    candidates: Sequence[Candidate],
+    cases: Sequence[Case],
+    description: Description,
+    expected: Expectation,
 ) -> Iterator[tuple[str, str]]:
     """Yield the lines of a forecast, each with its name."""
     planned = request.plan
@@ -69,7 +87,7 @@ def list_rows(
     yield "cases", f"{len(cases)}: {', '.join(list_operations(cases))}"
     block = (len(candidates) + planned.control) * len({(case.placement, case.launch_group) for case in cases})
     yield "launches", launches(planned, block)
-    yield "time", time_text(request, len(cases), len(candidates) + planned.control)
+    yield "time", time_text(request, expected)
     size = plan.estimate_footprint(planned, cases, description.operations)
     yield "memory", f"up to {format_memory(size.memory_bytes)} for rankbench, besides the ranks"
     low, high = (format_memory(number) for number in size.stored_bytes)
@@ -91,31 +109,33 @@ def list_operations(cases: Sequence[Case]) -> Iterator[str]:
 def launches(planned: Plan, block: int) -> str:
     """Return how many launches there are."""
     low, high = planned.stop.blocks_min, planned.stop.blocks_max
+    if not math.isinf(notation.find_time_limit_s(planned.stop.until)):
+        return f"{block} in each block"
     if low == high:
         return f"{low * block}: {spell_count(low, 'block')} of {block}"
     return f"{low * block} to {high * block}: {low} to {high} blocks of {block}"
 
 
-def time_text(request: CampaignRequest, cases: int, candidates: int) -> str:
-    """Return the expected time: from this campaign's launches so far, else an upper bound."""
-    planned = request.plan
-    low, high = planned.stop.blocks_min, planned.stop.blocks_max
-    until = notation.parse_until(planned.stop.until)
-    stored = store.open(request.folder).launches() if is_campaign(request.folder) else []
-    if stored:
-        block_s = sum(launch.duration_s for launch in stored) / len({launch.block for launch in stored})
-        words = "about", f"as the {spell_count(len({launch.block for launch in stored}), 'block')} that are stored"
+def time_text(request: CampaignRequest, expected: Expectation) -> str:
+    """Return the expected time: from this campaign's launches so far, else from similar cases, else its bounds."""
+    stop = request.plan.stop
+    if is_campaign(request.folder) and (stored := store.open(request.folder).launches()):
+        blocks = len({launch.block for launch in stored})
+        block_s = sum(launch.duration_s for launch in stored) / blocks
+        expected = Expectation(block_s, block_s, 1)
+        source = f"as the {spell_count(blocks, 'block')} that are stored"
+    elif expected.campaigns:
+        source = f"as similar cases in {spell_count(expected.campaigns, 'stored campaign')}"
     else:
-        block_s = cases * candidates * planned.case_limit_s
-        words = "at most about", f"case_limit of {planned.case_limit_s:g} s for each case; usually much less"
-    least, most = (spell_seconds(block_s * blocks) for blocks in (low, high))
-    ends = least if least == most else f"{least} to {most}"
-    limit = f"; ends after {spell_seconds(until.amount)}" if until.rule == "time" else ""
-    return f"{words[0]} {ends} ({words[1]}){limit}"
-
-
-def spell_seconds(seconds: float) -> str:
-    """Return a time as text: `45 s`, `12 min`, `3.5 h`."""
-    if seconds < 2 * MINUTE_S:
-        return f"{max(1.0, seconds):.0f} s"
-    return f"{seconds / MINUTE_S:.0f} min" if seconds < 2 * HOUR_S else f"{seconds / HOUR_S:.1f} h"
+        source = "no such case has been measured here"
+    limit_s = notation.find_time_limit_s(stop.until)
+    blocks_max = stop.blocks_max if math.isinf(limit_s) else stop.blocks_min
+    least_s, most_s = expected.least_s * stop.blocks_min, expected.most_s * blocks_max
+    least, most = format_rough_time(least_s), format_rough_time(most_s)
+    if not math.isinf(limit_s):
+        fitting = int(min(stop.blocks_max, count_fitting(stop, expected)))
+        words = "about" if expected.campaigns else "at most"
+        return f"{words} {spell_count(fitting, 'block')} in {format_rough_time(limit_s)} ({source})"
+    if expected.campaigns:
+        return f"about {least if least == most else f'{least} to {most}'} ({source})"
+    return f"{least} to {most}, more if the machine is busy ({source})"

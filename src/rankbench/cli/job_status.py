@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import typer
@@ -13,7 +14,7 @@ from rankbench.campaign import Decision, Progress, collect_results
 from rankbench.campaign.progress import list_failures
 from rankbench.campaign.spending import total_duration_s
 from rankbench.cli.campaigns import collect_job
-from rankbench.cli.display import columns, console, name_block, print_text, spell_blocks, spell_count
+from rankbench.cli.display import columns, console, describe_block, print_text, spell_blocks, spell_count
 from rankbench.language import render
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.script import FOLDER, LOG
@@ -21,7 +22,7 @@ from rankbench.model import BROKEN, LaunchStatus, RankbenchError
 from rankbench.quantities import format_clock
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container, Iterator, Mapping
     from pathlib import Path
 
     from rich.table import Table
@@ -75,14 +76,14 @@ def follow(opened: Store) -> None:
     job = find_last_job(opened.folder)
     if not job:
         raise RankbenchError(f"{opened.folder}: --wait: it has no job; `rankbench submit` makes one")
-    launch_count, text, silent = len(opened.launches()), "", 0
+    shown, text, silent = max((launch.block for launch in opened.launches()), default=0), "", 0
     for look in range(10**9):
         where = query_job(job)
         silent = 0 if where else silent + 1
         decision = collect_job(opened)
-        text, launch_count = print_news(
-            opened, f"job {job.number}: {where.reason}" if where else text, text, launch_count
-        )
+        state = f"job {job.number}: {where.reason}" if where else text
+        ended = bool(where and where.phase == "ended")
+        text, shown = print_news(opened, state, text, shown=shown, ended=ended)
         if where and where.phase == "ended":
             break
         if silent == SILENT_LOOKS:
@@ -116,16 +117,38 @@ def query_job(job: Submitted) -> JobState | None:
         return None
 
 
-def print_news(opened: Store, state: str, text: str, launch_count: int) -> tuple[str, int]:
-    """Print changes of the job's state, and new launches."""
+def print_news(opened: Store, state: str, text: str, *, shown: int, ended: bool) -> tuple[str, int]:
+    """Print changes of the job's state, and a line for each block that is complete.
+
+    Args:
+        opened: the campaign.
+        state: of its job now.
+        text: the state that was printed last.
+        shown: the last block that was printed.
+        ended: whether the job has ended, so that its last block is complete, too.
+    """
     if state != text:
         print_text(state)
-    launches, flawed = opened.launches(), count_failed_cases(opened)
-    for launch in launches[launch_count:]:
-        end = ", ".join(flawed.get(launch.number, [])) if launch.status == LaunchStatus.OK else ""
-        end = end or launch.status if launch.status == LaunchStatus.OK else f"{launch.status}: {launch.reason}"
-        print_text(f"{name_block(opened.campaign, launch.block)}: {launch.candidate} on {launch.placement}: {end}")
-    return state, len(launches)
+    launches = opened.launches()
+    last = max((launch.block for launch in launches), default=0) - (not ended)
+    fresh = [launch for launch in launches if shown < launch.block <= last]
+    if not fresh:
+        return state, shown
+    flawed = count_failed_cases(opened)
+    cases = Counter(block for block, _ in set(opened.cases().select("block", "case").iter_rows()))
+    for block, group in groupby(sorted(fresh, key=lambda launch: launch.block), lambda launch: launch.block):
+        of_block = list(group)
+        failures = [f"{launch.candidate}: {end}" for launch in of_block if (end := describe_end(launch, flawed))]
+        took_s = sum(launch.duration_s for launch in of_block)
+        print_text(describe_block(opened.campaign, of_block, cases[block], took_s, failures))
+    return state, last
+
+
+def describe_end(launch: Launch, flawed: Mapping[int, list[str]]) -> str:
+    """Return how a launch failed, or its cases; empty: all is well."""
+    if launch.status != LaunchStatus.OK:
+        return f"{launch.status}: {launch.reason}"
+    return ", ".join(flawed.get(launch.number, []))
 
 
 def print_job(opened: Store, decision: Decision | None) -> None:

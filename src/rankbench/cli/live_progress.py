@@ -17,11 +17,12 @@ from rich.text import Text
 
 from rankbench.campaign import Progress
 from rankbench.campaign.progress import list_failures
-from rankbench.cli.display import console, name_block, print_text, spell_blocks, spell_count, split_name
+from rankbench.cli.display import console, describe_block, name_block, print_text, spell_blocks, spell_count, split_name
 from rankbench.language import render
 from rankbench.model import BROKEN, CaseStatus, LaunchStatus
 from rankbench.quantities import format_clock
 from rankbench.verdict import case_labels, measures
+from rankbench.verdict.standing import find_standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -109,13 +110,10 @@ class Lines(Progress):
         launches = [launch for launch, _ in self._ends]
         cases = {result.case.key for _, results in self._ends for result in results}
         failures = [f"{launch.candidate}: {text}" for launch, results in self._ends if (text := end(launch, results))]
-        print_text(
-            f"{name_block(self.campaign, launches[0].block)}: "
-            f"{spell_count(len({launch.candidate for launch in launches}), 'candidate')}, "
-            f"{spell_count(len(cases), 'case')}, {monotonic() - self._block_began_s:.1f} s, "
-            f"{'; '.join(dict.fromkeys(failures)) or 'ok'}"
-        )
+        print_text(describe_block(self.campaign, launches, len(cases), monotonic() - self._block_began_s, failures))
         self._ends.clear()
+        if standing := describe_standing(self):
+            print_text(f"  {standing}")
 
     def on_note(self, note: str) -> None:
         """Print a note on how the campaign continues."""
@@ -130,6 +128,13 @@ class Lines(Progress):
         if reason and reason != self.last_reason:
             print_text(reason)
         self.last_reason = reason
+
+
+def describe_standing(progress: Progress) -> str:
+    """Return who is ahead so far; empty: there is nothing to compare."""
+    names = [candidate.name for candidate in progress.campaign.candidates if not candidate.control_of]
+    standing = find_standing(progress.campaign.cases, names, progress.medians)
+    return render(standing.describe()) if standing else ""
 
 
 def end(launch: Launch, results: Sequence[CaseResult]) -> str:
@@ -189,6 +194,8 @@ class Screen:
             text = "{} decided, {} given up, {} open".format(*counts)
             grid.add_row("cases", text, f"as of block {progress.look.block}")
         grid.add_row("time left", self.time_left(), "" if progress.look else render(progress.note))
+        if standing := describe_standing(progress):
+            grid.add_row("so far", Text(standing.removeprefix("so far ")), "")
         if progress.running:
             grid.add_row("running", Text(spell_running(progress)), f"{progress.running_s:.0f} s")
         return grid

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankbench.plan.expand import MEMORY_SHARE, check_calls, count_node_bytes, expand_plan
 from rankbench.plan.footprint import Footprint, estimate_footprint
-from rankbench.plan.order import draw_block_order, draw_case_order, draw_launch_groups, list_looks
+from rankbench.plan.order import count_least_blocks, draw_block_order, draw_case_order, draw_launch_groups, list_looks
 from rankbench.plan.reading import find_preset, list_presets, load_plan, parse_plan, read_plan, read_template
 from rankbench.plan.writing import write_toml
 
@@ -12,6 +12,7 @@ __all__ = [
     "MEMORY_SHARE",
     "Footprint",
     "check_calls",
+    "count_least_blocks",
     "count_node_bytes",
     "draw_block_order",
     "draw_case_order",

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.model import FILLED
-from rankbench.plan import notation, stop_rules
+from rankbench.plan import notation
 from rankbench.plan.options import count_dimensions, parse_extents
 from rankbench.quantities import format_memory
 
@@ -76,7 +76,7 @@ def estimate_footprint(plan: Plan, cases: Sequence[Case], operations: Sequence[O
             plan, case, known[case.operation]
         )
     # With a time limit the number of blocks is unknown, and the most that a plan allows never fit into it.
-    timed = stop_rules.find_rule(notation.parse_until(plan.stop.until).rule).AMOUNT == "seconds"
+    timed = not math.isinf(notation.find_time_limit_s(plan.stop.until))
     blocks = plan.stop.blocks_min, plan.stop.blocks_min if timed else plan.stop.blocks_max
     rows = [samples * max(1, count_series(plan, case, known[case.operation]) - 1) * blocks[1] for case in cases]
     candidates = len(plan.candidates) + plan.control

@@ -163,6 +163,12 @@ def parse_until(raw: object) -> Until:
     return Until(rule, AMOUNTS[kind](amount)) if kind else Until(rule)
 
 
+def find_time_limit_s(until: str) -> float:
+    """Return the time after which a stop rule ends a campaign; infinite: it has no such limit."""
+    rule, amount = parse_until(until)
+    return amount if stop_rules.find_rule(rule).AMOUNT == "seconds" else math.inf
+
+
 AMOUNTS = {"share": parse_share, "seconds": parse_seconds}
 """What may follow the name of a stop rule."""
 

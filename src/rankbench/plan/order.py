@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+
+from rankbench.plan import notation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,6 +94,11 @@ def draw_case_order(seed: int, block: int, cases: Sequence[Case]) -> list[Case]:
     groups = sorted({case.launch_group for case in cases})
     orders = [(group, cases if group == "memory" else drawn) for group in groups]
     return [case for group, order in orders for case in order if case.launch_group == group]
+
+
+def count_least_blocks(stop: Stop) -> int:
+    """Return how many blocks are measured in any case. A limit of time comes before the plan's least number."""
+    return stop.blocks_min if math.isinf(notation.find_time_limit_s(stop.until)) else 1
 
 
 def list_looks(stop: Stop) -> list[int]:

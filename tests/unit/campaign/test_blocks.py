@@ -16,13 +16,14 @@ from fakes.library import behave, make
 from rankbench import build, campaign, plan
 from rankbench.campaign import CampaignRequest, Decision, PreparedCampaign, Progress, launching, loop
 from rankbench.campaign.loop import LAUNCHES_A_TURN
+from rankbench.language import render
 from rankbench.libraries import Search
 from rankbench.model import CaseStatus, Launch, LaunchStatus, Look, Machine, RankbenchError, State
 from rankbench.store import lock
 from rankbench.store import open as open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rankbench.campaign.preparation import Show
     from rankbench.model import CaseResult
@@ -117,6 +118,56 @@ def test_each_block_runs_each_case_once_per_candidate_and_twin(tmp_path: Path) -
     for block in (1, 2):
         order = [launch.candidate for launch in launches if launch.block == block]
         assert order == plan.draw_block_order(7, block, ["mpich-9.1", "mpich-9.2", "mpich-9.1 (again)"])
+
+
+class Clock:
+    """A clock of which every launch takes a minute."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+    def slow_down(self, make: Callable[..., object]) -> Callable[..., object]:
+        def make_slowly(*arguments: object) -> object:
+            self.now_s += 60.0
+            return make(*arguments)
+
+        return make_slowly
+
+
+@pytest.mark.usefixtures("libraries")
+@pytest.mark.parametrize(
+    ("text", "limit", "launches", "reason"),
+    [
+        (ALONE, "100s", 2, "the plan's 1:40 were over during block 1"),
+        (ALONE, "170s", 3, "the plan's 2:50 were over during block 2"),
+        (PLAN, "50s", 3, "the plan's 0:50 were over during block 2"),
+        (ALONE, "400s", 6, "the plan's 2 blocks are done"),
+    ],
+)
+def test_no_launch_begins_when_the_plans_time_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, limit: str, launches: int, reason: str
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(loop, "time", clock)
+    for name in ("make", "make_together"):
+        monkeypatch.setattr(launching, name, clock.slow_down(getattr(launching, name)))
+    prepared = prepare(tmp_path, text.replace("[stop]", f'[stop]\nuntil = "time {limit}"'))
+    decision = campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
+    assert (len(prepared.store.launches()), render(decision.reason)) == (launches, reason)
+
+
+@pytest.mark.usefixtures("libraries")
+def test_more_blocks_than_fit_into_the_plans_time_are_measured_on_request(tmp_path: Path) -> None:
+    timed = PLAN.replace("[stop]", '[stop]\nuntil = "time 1h"')
+    prepared = prepare(tmp_path, timed)
+    campaign.run(prepared, lambda _: Decision(stop=True, reason="enough"), Progress(prepared.store.campaign))
+    assert campaign.blocks_done(prepared.store) == 1
+    prepared.store.unlock()
+    stop = prepare(tmp_path, timed, more=2).store.campaign.plan.stop
+    assert (stop.blocks_min, stop.blocks_max, stop.until) == (3, 3, "blocks")
 
 
 @pytest.mark.usefixtures("libraries")

@@ -104,7 +104,7 @@ def test_a_dry_run_launches_nothing(
         lines[2],
         "cases       4: allreduce 8 B to 64 B, bcast 8 B to 64 B",
         "launches    6: 3 blocks of 2",
-        "time        at most about 12 s (case_limit of 0.5 s for each case; usually much less)",
+        "time        1 s to 12 s, more if the machine is busy (no such case has been measured here)",
     ]
     assert 'operations = ["allreduce", "bcast"]' in lines
     assert lines[-2:] == [

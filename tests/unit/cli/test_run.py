@@ -226,9 +226,8 @@ def test_failures_are_reported_immediately_and_at_the_end(place: Path) -> None:
     behave(place / "9.2", crash=["bcast.8"])
     texts = finish(place, code=1).splitlines()
     crash = "crashed: ended before its last case: exit code -11 (SIGSEGV)"
-    begin = "mpich-9.2: bcast.blocking.8.byte.socket.window"
-    assert [text for text in texts if crash in text] == [f"block 1 of 3: {begin} {crash}"]
-    assert "without values: 2 crashed, 1 not-run; the report lists them" in texts
+    assert texts.count(f"block 1 of 3: mpich-9.2: bcast.blocking.8.byte.socket.window {crash}") == 1
+    assert "without values: 1 case crashed; the report lists them" in texts
     assert "mpich-9.2: 1 case crashed" in texts
 
 

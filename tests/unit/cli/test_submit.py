@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
-from fakes import mark_thorough, scheduler, sites
+from fakes import campaigns, mark_thorough, scheduler, sites
 from fakes.library import behave
 from fakes.sites import PREFIXES, list_rows
 
@@ -20,7 +20,7 @@ from rankbench import store
 from rankbench.cli import job_status
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.schedulers import JobState
-from rankbench.model import UNKNOWN_MACHINE, LaunchStatus, RankbenchError
+from rankbench.model import UNKNOWN_MACHINE, CaseStatus, LaunchStatus, RankbenchError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -602,3 +602,16 @@ def test_nodes_of_a_job_are_not_judged_by_the_submitting_host(tmp_path: Path) ->
     assert [line for line in script.splitlines() if line.startswith("launch ") and line.endswith(" alone")] == []
     record = here.open_results().campaign
     assert (record.machine, {case.start for case in record.cases}) == (UNKNOWN_MACHINE, {"window"})
+
+
+def test_waiting_prints_a_line_for_each_complete_block(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    crashing = campaigns.Truth(status=CaseStatus.CRASHED)
+    opened = campaigns.make_campaign(
+        tmp_path / "one", lambda name, _: crashing if name == "beta" else campaigns.Truth(), launches=3, control=False
+    )
+    assert job_status.print_news(opened, "running", "queued", shown=1, ended=False) == ("running", 2)
+    state, line = capsys.readouterr().out.splitlines()
+    assert state == "running"
+    assert re.sub(r"\d+\.\d s", "T s", line).startswith("block 2 of 3: 2 candidates, 8 cases, T s, beta: crashed: ")
+    assert job_status.print_news(opened, "running", "running", shown=2, ended=True) == ("running", 3)
+    assert capsys.readouterr().out.startswith("block 3 of 3: ")

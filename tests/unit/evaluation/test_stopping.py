@@ -126,9 +126,10 @@ def test_time_stops_before_a_block_that_would_not_fit(block_s: list[float], stop
     [
         ([20], "0:20 of the plan's 1:00 have passed"),
         ([20, 20], "0:40 of the plan's 1:00 have passed"),
-        ([29, 30], "another block would not fit into the plan's 1:00"),
-        ([15] * 5, "5 blocks, the minimum, take longer than 1:00"),
-        ([15] * 6, "another block would not fit into the plan's 1:00"),
+        ([29, 30], "2 of at least 5 blocks fit into the plan's 1:00"),
+        ([61], "1 of at least 5 blocks fit into the plan's 1:00"),
+        ([15] * 4, "4 of at least 5 blocks fit into the plan's 1:00"),
+        ([11] * 5, "another block would not fit into the plan's 1:00"),
         ([10] * 4 + [30], "another block would not fit into the plan's 1:00"),
     ],
 )

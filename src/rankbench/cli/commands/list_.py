@@ -13,7 +13,7 @@ from rich.text import Text
 
 from rankbench import files, store
 from rankbench.campaign import blocks_done
-from rankbench.cli.decisions import stopping
+from rankbench.cli.decisions import is_ended
 from rankbench.cli.display import StatusLine, columns, console, print_text
 from rankbench.cli.folders import results_folder
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
@@ -136,10 +136,9 @@ def state(opened: Store) -> str:
         return "running"
     stop = opened.campaign.plan.stop
     blocks = blocks_done(opened)
-    if blocks < stop.blocks_min:
-        return f"{blocks} of {stop.blocks_min} blocks"
-    finished = blocks >= stop.blocks_max or stopping(opened)(opened).stop
-    return "complete" if finished else f"{blocks} of {stop.blocks_max} blocks"
+    if blocks >= stop.blocks_max or is_ended(opened, blocks):
+        return "complete"
+    return f"{blocks} of {stop.blocks_min if blocks < stop.blocks_min else stop.blocks_max} blocks"
 
 
 def answer(opened: Store) -> str:

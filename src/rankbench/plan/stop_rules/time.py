@@ -1,4 +1,7 @@
-"""The rule `time T`: blocks are measured as long as another one fits into the time."""
+"""The rule `time T`: blocks are measured as long as another one fits into the time.
+
+The time comes before the least number of blocks: a campaign ends with fewer if they do not fit.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,11 @@ LOOKS, COSTS_ERROR, MOST_BLOCKS = False, False, 1000
 def decide(progress: Progress, amount: float) -> Decision:
     """Stop if a block as long as the longest one so far would end too late."""
     block_s = progress.block_s
-    fields = {"spent": sum(block_s), "amount": amount, "blocks": len(block_s)}
+    fields = {"spent": sum(block_s), "amount": amount, "blocks": len(block_s), "least": progress.blocks_min}
     if not _is_spent(block_s, amount):
         return Decision(stop=False, reason=say("{spent:clock} of the plan's {amount:clock} have passed", **fields))
-    if 1 < len(block_s) <= progress.blocks_min and _is_spent(block_s[:-1], amount):
-        reason = say("{blocks} blocks, the minimum, take longer than {amount:clock}", **fields)
+    if len(block_s) < progress.blocks_min:
+        reason = say("{blocks} of at least {least} blocks fit into the plan's {amount:clock}", **fields)
         return Decision(stop=True, reason=reason)
     return Decision(stop=True, reason=say("another block would not fit into the plan's {amount:clock}", **fields))
 

@@ -1,0 +1,71 @@
+"""Who is ahead while a campaign runs, from the medians of its launches so far. No test: the verdict decides. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import fmean, median
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.language import list_parts, say
+
+if TYPE_CHECKING:
+    from rankbench.language import Text
+    from rankbench.model import Case
+
+LaunchMedians = Mapping[tuple[str, str], Sequence[float]]
+"""Medians of launches in ns, in the order of blocks, by candidate and key of the case."""
+
+
+class Standing(NamedTuple):
+    """Relative overall times, and in how many cases one candidate was lowest in every block."""
+
+    ratios: Mapping[str, float]
+    """Time relative to the lowest, by candidate in rising order; every operation has the same weight."""
+    steady: int
+    cases: int
+
+    def describe(self) -> Text:
+        """Return the standing in words: `so far a is lowest (b 1.95x); ...`."""
+        best, *others = self.ratios
+        rivals = list_parts(say("{name} {ratio:ratio}", name=name, ratio=self.ratios[name]) for name in others)
+        return say(
+            "so far {best} is lowest ({rivals}); one candidate was lowest in every block in {steady} of "
+            "{cases:count case}",
+            best=best,
+            rivals=rivals,
+            steady=self.steady,
+            cases=self.cases,
+        )
+
+
+def find_standing(cases: Sequence[Case], names: Sequence[str], medians: LaunchMedians) -> Standing | None:
+    """Return the standing of these candidates over the cases of which all have values; None: they share none.
+
+    Args:
+        cases: of the campaign; those of memory are left out.
+        names: candidates.
+        medians: of launches so far.
+    """
+    by_operation: defaultdict[str, list[dict[str, float]]] = defaultdict(list)
+    steady = 0
+    for case in cases:
+        values = {name: medians.get((name, case.key), []) for name in names}
+        if case.quantity != "memory" and len(names) > 1 and all(min(times, default=0) > 0 for times in values.values()):
+            logs = {name: math.log(median(times)) for name, times in values.items()}
+            by_operation[case.operation].append(logs)
+            steady += len({min(names, key=block.__getitem__) for block in list_blocks(values)}) == 1
+    if not by_operation:
+        return None
+    means = {
+        name: fmean(fmean(logs[name] for logs in operation) for operation in by_operation.values()) for name in names
+    }
+    lowest = min(means.values())
+    ratios = {name: math.exp(mean - lowest) for name, mean in sorted(means.items(), key=lambda item: item[1])}
+    return Standing(ratios, steady, sum(map(len, by_operation.values())))
+
+
+def list_blocks(values: Mapping[str, Sequence[float]]) -> list[dict[str, float]]:
+    """Return the values of each block that all candidates have."""
+    return [dict(zip(values, block, strict=True)) for block in zip(*values.values(), strict=False)]
