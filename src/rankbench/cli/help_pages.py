@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand, TyperGroup
@@ -43,6 +44,16 @@ NAME_WIDTH = 12
 
 class Command(TyperCommand):
     """A command whose help ends with examples."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; an option whose value may be missing gets an empty one where none follows."""
+        optional = {name for option in self.get_params(ctx) if is_optional(option) for name in option.opts}
+        words: list[str] = []
+        for word, after in pairwise([*args, "-"]):
+            words.append(word)
+            if word in optional and after.startswith("-"):
+                words.append("")
+        return super().parse_args(ctx, words)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the arguments after the command's name."""
@@ -84,6 +95,13 @@ class Group(TyperGroup):
         if self.epilog:
             formatter.write_paragraph()
             formatter.write(self.epilog)
+
+
+def is_optional(parameter: Any) -> bool:
+    """Return whether a parameter is an option whose value may be missing: its placeholder is in brackets."""
+    return (
+        parameter.param_type_name == "option" and re.fullmatch(r"\[[^]]*\]", str(parameter.metavar or "")) is not None
+    )
 
 
 def summary(text: str | None) -> str:

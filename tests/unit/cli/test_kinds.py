@@ -48,15 +48,16 @@ def test_a_matrix_is_printed_for_each_candidate(
     campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "width", 80)
-    show(folder=campaign_store.folder, matrix=True)
+    show(folder=campaign_store.folder, table="matrix")
     compare_with_golden("kinds-matrix.txt", capsys)
 
 
 def test_a_campaign_without_pairs_has_no_matrix(campaign_store: Store) -> None:
     with pytest.raises(RankbenchError) as error:
-        show(folder=campaign_store.folder, operations="put", matrix=True)
+        show(folder=campaign_store.folder, operations="put", table="matrix")
     assert str(error.value) == (
-        '--matrix: none of these cases was made between several pairs of ranks; a plan makes them by pairs = "all"'
+        "--table matrix: none of these cases was made between several pairs of ranks; "
+        'a plan makes them by pairs = "all"'
     )
 
 

@@ -17,6 +17,7 @@ import pytest
 from fakes.campaigns import Truth, make_campaign
 from fakes.nights import rewrite
 
+from rankbench.cli import main
 from rankbench.cli.cases import format_half_width
 from rankbench.cli.commands.show import show
 from rankbench.cli.display import console
@@ -121,7 +122,7 @@ def test_csv_and_details_have_the_range_of_launches(tmp_path: Path, capsys: pyte
     ends = [float(row[f"launches_{name}_ns"]) for name in ("min", "mean", "max")]
     assert ends == pytest.approx([launch_values.min(), launch_values.mean(), launch_values.max()])
     assert float(row["min_ns"]) < ends[0] < ends[2] < float(row["max_ns"])
-    show(folder=store.folder, operations="barrier", details=True)
+    show(folder=store.folder, operations="barrier", table="details")
     text = " ".join(" ".join(read_lines(capsys)).split())
     assert f"launches {format_time(ends[0])} to {format_time(ends[2])}" in text
 
@@ -306,7 +307,7 @@ def test_an_uncertain_start_is_shown_with_a_question_mark_and_its_reason(
 
 def test_single_ranks_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = make_campaign(tmp_path / "c", lambda _candidate, _case: Truth(noise=0, spread=0, rank_ends=(0.5, 1.0)))
-    show(folder=store.folder, operations="barrier", ranks=True)
+    show(folder=store.folder, operations="barrier", table="ranks")
     assert read_lines(capsys) == [
         "",
         "barrier: single ranks, start: window",
@@ -317,7 +318,7 @@ def test_single_ranks_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[s
         "–             beta          0  n1      0      250 ns  250 ns   48%         0.00 ns  0.00 ns",
         "–             beta          1  n1      1      500 ns  500 ns   52%         1.00 ns  1.00 ns",
     ]
-    show(folder=store.folder, operations="barrier", ranks=True, format_="csv")
+    show(folder=store.folder, operations="barrier", table="ranks", format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [(row["candidate"], row["rank"], row["median_ns"]) for row in rows] == [
         ("alpha", "0", "250.0"),
@@ -350,17 +351,18 @@ def test_wrong_options_are_refused_in_one_line(campaign_store: Store, options: d
 
 def test_ranks_of_operations_timed_by_one_rank_are_refused_in_one_line(campaign_store: Store) -> None:
     with pytest.raises(RankbenchError) as error:
-        show(folder=campaign_store.folder, operations="pingpong", ranks=True)
+        show(folder=campaign_store.folder, operations="pingpong", table="ranks")
     assert (
-        str(error.value) == "--ranks: none of these cases is timed over all ranks; choose a collective by --operations"
+        str(error.value)
+        == "--table ranks: none of these cases is timed over all ranks; choose a collective by --operations"
     )
 
 
 def test_ranks_of_a_campaign_without_launches_are_refused_in_one_line(tmp_path: Path) -> None:
     store = make_campaign(tmp_path / "none", make_truth, launches=0, candidates=("alpha", "beta"))
     with pytest.raises(RankbenchError) as error:
-        show(folder=store.folder, ranks=True)
-    assert str(error.value) == "--ranks: no launch has ended yet"
+        show(folder=store.folder, table="ranks")
+    assert str(error.value) == "--table ranks: no launch has ended yet"
 
 
 @pytest.mark.parametrize(
@@ -378,14 +380,33 @@ def test_a_wide_interval_has_both_ends(low: float, high: float, per_second: bool
     assert format_half_width(summary, "median", per_second=per_second) == text
 
 
-def test_several_flags_print_and_export_the_same_tables_in_order(
+def test_several_tables_print_and_export_the_same_tables_in_order(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = make_campaign(tmp_path / "c", lambda _candidate, _case: Truth(noise=0, spread=0, rank_ends=(0.5, 1.0)))
-    show(folder=store.folder, operations="barrier", ranks=True, details=True)
+    show(folder=store.folder, operations="barrier", table="ranks,details")
     heads = [line.partition(":")[2][:13] for line in read_lines(capsys) if line.startswith("barrier:")]
     assert heads == [" time, 2 rank", " single ranks"]
-    show(folder=store.folder, operations="barrier", ranks=True, details=True, format_="csv")
+    show(folder=store.folder, operations="barrier", table="ranks,details", format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert list(dict.fromkeys(row["table"] for row in rows)) == ["details", "ranks"]
     assert [row["rank"] for row in rows if row["table"] == "ranks"] == ["0", "1", "0", "1"]
+
+
+def test_the_tables_that_a_campaign_has_are_listed(
+    campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for words in (["--table"], ["--table", "--operations", "barrier"]):
+        monkeypatch.setattr("sys.argv", ["rankbench", "show", str(campaign_store.folder), *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 0
+        listed = [line.split()[0] for line in read_lines(capsys)[2:-1]]
+        assert listed[0] == "details"
+        assert {"matrix", "rings", "tools"}.isdisjoint(listed)
+
+
+def test_a_misspelt_table_is_refused_with_the_nearest(campaign_store: Store) -> None:
+    with pytest.raises(RankbenchError) as error:
+        show(folder=campaign_store.folder, table="details,ring")
+    assert str(error.value).startswith("--table ring: no such table; did you mean rings?")

@@ -100,14 +100,14 @@ def test_the_terminal_shows_first_calls(
     campaign_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "width", 200)
-    show(folder=campaign_store.folder, first_calls=True)
+    show(folder=campaign_store.folder, table="first-calls")
     text = capsys.readouterr().out
     assert "First calls: socket" in text
     assert MATCH in text
 
 
 def test_csv_has_a_row_for_each_launch_and_operation(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=campaign_store.folder, first_calls=True, format_="csv")
+    show(folder=campaign_store.folder, table="first-calls", format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert len(rows) == 3 * 2 * 2
     assert {row["first_ns"] for row in rows if row["candidate"] == "alpha"} == {"1000.0", "60000.0"}
@@ -122,6 +122,6 @@ def test_an_export_has_first_calls_of_the_first_case_of_an_operation_only(view: 
 
 def test_without_first_calls_the_table_is_refused(tmp_path: Path) -> None:
     old = campaigns.make_campaign(tmp_path / "made", launches=1)
-    with pytest.raises(RankbenchError, match="--first-calls: not known of these cases"):
-        show(folder=old.folder, first_calls=True)
+    with pytest.raises(RankbenchError, match="--table first-calls: not known of these cases"):
+        show(folder=old.folder, table="first-calls")
     assert first_call_tables(evaluations.make_evaluation()) == []

@@ -81,7 +81,7 @@ def test_show_prints_the_tables_as_text_and_csv(
 ) -> None:
     monkeypatch.setattr(display.console, "width", 200)
     for more in ([], ["--format", "csv"]):
-        monkeypatch.setattr("sys.argv", ["rankbench", "show", str(store.folder), "--mpiperf", *more])
+        monkeypatch.setattr("sys.argv", ["rankbench", "show", str(store.folder), "--table", "mpiperf", *more])
         with pytest.raises(SystemExit):
             cli.main()
     text = capsys.readouterr().out

@@ -178,7 +178,7 @@ def test_markdown_and_page_have_the_tables(view: CampaignView, tmp_path: Path) -
 
 
 def test_csv_has_a_row_for_each_ring(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=campaign_store.folder, rings=True, format_="csv")
+    show(folder=campaign_store.folder, table="rings", format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert len(rows) == 2 * 2 * (1 + 2 + 3 + 4 + 2)
     four = [row for row in rows if (row["candidate"], row["placement"], row["direction"]) == ("beta", "1x16", "down")]
@@ -193,12 +193,12 @@ def test_the_terminal_shows_the_tables(
 ) -> None:
     monkeypatch.setattr(console, "width", 200)
     wide = f"ring 4 B by direction and grid: {OVERSUBSCRIBED}"
-    show(folder=campaign_store.folder, rings=True)
+    show(folder=campaign_store.folder, table="rings")
     text = capsys.readouterr().out
     assert f"ring 4 B, grid by direction: {OVERSUBSCRIBED}" in text
     assert wide not in text
     assert "add -v" in text
-    show(folder=campaign_store.folder, rings=True, verbose=True)
+    show(folder=campaign_store.folder, table="rings", verbose=True)
     text = capsys.readouterr().out
     assert wide in text
     assert "ring 4 B: what one more hop costs" in text
@@ -207,6 +207,6 @@ def test_the_terminal_shows_the_tables(
 def test_without_rings_the_preset_is_named(tmp_path: Path) -> None:
     store = campaigns.make_campaign(tmp_path / "made", launches=1)
     with pytest.raises(RankbenchError) as error:
-        show(folder=store.folder, rings=True)
-    assert str(error.value) == "--rings: none of these cases goes round a grid; the preset torus measures some"
+        show(folder=store.folder, table="rings")
+    assert str(error.value) == "--table rings: none of these cases goes round a grid; the preset torus measures some"
     assert ring_frame(evaluations.make_evaluation()).is_empty()

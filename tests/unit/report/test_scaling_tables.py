@@ -133,13 +133,13 @@ def run_show(folder: Path, *arguments: str) -> str:
 
 @pytest.mark.thorough
 def test_show_prints_one_size_or_the_requested_ones(folder: Path, tmp_path: Path) -> None:
-    printed = run_show(folder, "--scaling", "--operations", "alltoall")
+    printed = run_show(folder, "--table", "scaling", "--operations", "alltoall")
     assert printed.count("by nodes and ranks on each") == 1
     assert "alltoall 64 B: time by nodes and ranks on each" in printed
-    printed = run_show(folder, "--scaling", "--sizes", "8,512")
+    printed = run_show(folder, "--table", "scaling", "--sizes", "8,512")
     assert "alltoall 8 B: " in printed
     assert "alltoall 512 B: " in printed
-    rows = run_show(folder, "--scaling", "--sizes", "8", "--format", "csv").splitlines()
+    rows = run_show(folder, "--table", "scaling", "--sizes", "8", "--format", "csv").splitlines()
     assert rows[0].startswith("operation,form,size_bytes,nodes,ranks_per_node,ranks,oversubscribed,case,candidate,")
     assert len(rows) == 1 + 16
 
@@ -159,7 +159,7 @@ def test_an_unknown_size_is_refused_in_one_line(folder: Path, arguments: list[st
 
 def test_a_campaign_with_one_number_of_ranks_does_not_scale(tmp_path: Path) -> None:
     scales.make_store(tmp_path / "made", make_outcome, nodes=(2,), ranks=(1,), launches=1)
-    result = CliRunner().invoke(application(), ["show", str(tmp_path / "made"), "--scaling"])
+    result = CliRunner().invoke(application(), ["show", str(tmp_path / "made"), "--table", "scaling"])
     assert str(result.exception) == (
         "--scaling: none of these cases was made with several numbers of ranks; a plan names them by "
         "{ nodes = [1, 2, 4], ranks_per_node = [1, 2] }"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
+import math
 from typing import TYPE_CHECKING, Annotated
 
 import polars as pl
@@ -22,7 +22,7 @@ from rankbench.cli.display import (
     split_name,
     spread_lines,
 )
-from rankbench.cli.formats import AnyFormat, add_output_option, check_format, print_json
+from rankbench.cli.formats import AnyFormat, add_output_option, check_format, print_csv, print_json, print_markdown
 from rankbench.cli.options import CampaignFolder, Threshold, Verbose, parse_option
 from rankbench.evaluation import evaluate
 from rankbench.language import format_text, render
@@ -32,19 +32,20 @@ from rankbench.plots import captions
 from rankbench.quantities import format_memory
 from rankbench.report import tables
 from rankbench.store import is_running
+from rankbench.units import suggestion
 from rankbench.verdict import case_labels
 from rankbench.verdict.networks import list_uses
 from rankbench.verdict.origins import describe_origins
 from rankbench.verdict.states import FAR, NEAR
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
     from types import ModuleType
 
     from rich.table import Table
 
-    from rankbench.model import CaseVerdict, Summary, Verdict
+    from rankbench.model import CaseVerdict, Stop, Summary, Verdict
     from rankbench.report.tables import Table as Content
     from rankbench.store import Store
     from rankbench.verdict.view import CampaignView
@@ -54,6 +55,8 @@ GROUP = "Read"
 EXAMPLES = """
 rankbench show
 rankbench show results/plan --operations allreduce --sizes 8,64K
+rankbench show --table                   # which tables this campaign has
+rankbench show --table scaling,rings
 rankbench show plan --format csv --output plan.csv
 """
 
@@ -61,33 +64,7 @@ rankbench show plan --format csv --output plan.csv
 OTHER_LEVEL = {NEAR: FAR, FAR: NEAR}
 
 
-def option_name(kind: ModuleType) -> str:
-    """Return the option of `show` for a kind of table."""
-    return str(kind.FLAG).replace("-", "_")
-
-
-def with_flags(command: Callable[..., None]) -> Callable[..., None]:
-    """Add one option for each kind of table to a command, in their order, before `--verbose`."""
-    signature = inspect.signature(command, eval_str=True)
-    known = [
-        parameter for parameter in signature.parameters.values() if parameter.kind is not inspect.Parameter.VAR_KEYWORD
-    ]
-    place = next(at for at, parameter in enumerate(known) if parameter.name == "verbose")
-    flags = [
-        inspect.Parameter(
-            option_name(kind),
-            inspect.Parameter.POSITIONAL_OR_KEYWORD,
-            default=False,
-            annotation=Annotated[bool, typer.Option(f"--{kind.FLAG}", help=kind.HELP)],
-        )
-        for kind in tables.kinds().values()
-    ]
-    command.__signature__ = signature.replace(parameters=[*known[:place], *flags, *known[place:]])  # type: ignore[attr-defined]
-    return command
-
-
 @add_output_option
-@with_flags
 def show(
     folder: CampaignFolder = None,
     operations: Annotated[str, typer.Option(help="Only these operations.")] = "",
@@ -101,9 +78,12 @@ def show(
     confidence: Annotated[str, typer.Option(help="Confidence of intervals; default: the plan's.")] = "",
     threshold: Threshold = "",
     sizes: Annotated[str, typer.Option(help="Only these message sizes: 8,64K.")] = "",
+    table: Annotated[
+        str | None,
+        typer.Option(metavar="[NAME,...]", help="Only these tables; without names, list those of the campaign."),
+    ] = None,
     verbose: Verbose = False,  # noqa: FBT002
     format_: AnyFormat = "table",
-    **wanted: bool,
 ) -> None:
     """Show which candidate is fastest, and all values.
 
@@ -119,8 +99,10 @@ def show(
             parse_option("threshold", threshold, notation.parse_share, notation.SHARE_HELP),
         )
     picked = view.showing(choose_cases(view.cases, operations, forms, sizes))
-    chosen_kinds = [kind for kind in tables.kinds().values() if wanted.get(option_name(kind))]
-    if printed == "json":
+    chosen_kinds = find_kinds(table or "")
+    if table == "":
+        list_tables(picked, printed)
+    elif printed == "json":
         print_json(record(picked))
     elif printed == "markdown":
         from rankbench.report.text import markdown_table
@@ -169,6 +151,35 @@ def record(picked: CampaignView) -> dict[str, object]:
     }
 
 
+def find_kinds(names: str) -> list[ModuleType]:
+    """Return the kinds of tables with these names, separated by commas, in their order."""
+    kinds = {str(kind.FLAG): kind for kind in tables.kinds().values()}
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    for name in wanted:
+        if name not in kinds:
+            raise RankbenchError(f"--table {name}: no such table{suggestion(name, kinds, 'rankbench show --table')}")
+    return [kind for name, kind in kinds.items() if name in wanted]
+
+
+def list_tables(picked: CampaignView, form: str) -> None:
+    """Print the names of the tables that the campaign has."""
+    rows = [(str(kind.FLAG), str(kind.HELP)) for kind in tables.kinds().values() if kind.tables(picked)]
+    if form == "json":
+        print_json([{"table": name, "help": text} for name, text in rows])
+        return
+    if form == "csv":
+        print_csv([["table", "help"], *map(list, rows)])
+        return
+    if form == "markdown":
+        print_markdown([["table", "help"], *map(list, rows)])
+        return
+    listed = plain_table("table", "shows")
+    for name, text in rows:
+        listed.add_row(Text(name), Text(text))
+    console.print(listed)
+    spread_lines(f"next: rankbench show --table {rows[0][0] if rows else 'NAME'}")
+
+
 def frame(picked: CampaignView, kinds: Sequence[ModuleType]) -> pl.DataFrame:
     """Return the frame of one kind of table for CSV; without a kind, that of the first.
 
@@ -180,7 +191,7 @@ def frame(picked: CampaignView, kinds: Sequence[ModuleType]) -> pl.DataFrame:
     }
     for flag, part in frames.items():
         if part is None:
-            raise RankbenchError(f"--{flag}: these tables cannot be printed as CSV")
+            raise RankbenchError(f"--table {flag}: these tables cannot be printed as CSV")
     if len(frames) == 1:
         return next(iter(frames.values()))
     named = [part.select(pl.lit(flag).alias("table"), pl.all()) for flag, part in frames.items() if not part.is_empty()]
@@ -207,7 +218,7 @@ def absent(kind: ModuleType, picked: CampaignView) -> str:
     """Return why there is no table of a kind."""
     usual = getattr(kind, "ABSENT", "none of these cases has such values")
     why = kind.absent(picked) if hasattr(kind, "absent") else usual
-    return f"--{kind.FLAG}: {why}"
+    return f"--table {kind.FLAG}: {why}"
 
 
 def describe_unfinished(opened: Store, verdict: Verdict) -> str:
@@ -221,14 +232,25 @@ def describe_unfinished(opened: Store, verdict: Verdict) -> str:
         return ""
     if not early and stop_rules.find_rule(notation.parse_until(stop.until).rule).LOOKS:
         return ""
-    if not early and not is_running(opened.folder):
+    timed = not math.isinf(notation.find_time_limit_s(stop.until))
+    if (timed or not early) and not is_running(opened.folder):
         from rankbench.cli.decisions import stopping  # Slow to load, and finished campaigns do not need it.
 
         if stopping(opened)(opened).stop:
-            return ""
+            return describe_short(verdict.blocks, stop) if early else ""
     return format_text(
         "Not finished: {n:count block} so far. Differences before the end are more often due to chance.",
         n=verdict.blocks,
+    )
+
+
+def describe_short(blocks: int, stop: Stop) -> str:
+    """Return that the plan's time ended a campaign before the least number of its blocks."""
+    return format_text(
+        "{n:count block} of at least {least} fitted into the time of {time}: only large differences are shown.",
+        n=blocks,
+        least=stop.blocks_min,
+        time=stop.until.partition(" ")[2],
     )
 
 
@@ -280,7 +302,7 @@ def beyond(picked: CampaignView) -> Iterator[str]:
     for part in pairs:
         name = case_labels.name_case(case_labels.drop_ends(part.cases[0]), part.operation(part.cases[0]))
         yield format_text(
-            "{name}: measured between {n} pairs of ranks, which --matrix shows", name=name, n=len(part.cases)
+            "{name}: measured between {n} pairs of ranks, which --table matrix shows", name=name, n=len(part.cases)
         )
     for row in tables.failures(picked).rows:
         candidate, what, cases = (cell.text for cell in row)

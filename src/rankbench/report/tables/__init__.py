@@ -2,7 +2,7 @@
 
 A kind of table has
 - `TITLE`, the heading of its section in the page; where it is long also `SHORT`, for the navigation,
-- `FLAG` and `HELP`: by which option `rankbench show` prints it, and what the help says of that,
+- `FLAG` and `HELP`: its name for `rankbench show --table`, and what it shows,
 - `ORDER`: its place among the others, everywhere,
 - `tables(view) -> list[Table]` of the view's cases, and `frame(view)`, what `--format csv` prints: a frame or None.
 
@@ -15,7 +15,7 @@ It may have
 - `ABSENT`, or `absent(view)`: why there is no such table, for `rankbench show`,
 - `ANCHOR`: the section's name in addresses, if it is not the flag,
 - `FOLDED`: no table of the page is open from the start; `DETAILS`: terminals print the detail below a value;
-  `UNASKED`: `rankbench show` prints them without the flag, below each `line` or below the `campaign`.
+  `UNASKED`: `rankbench show` prints them unasked, below each `line` or below the `campaign`.
 """
 
 from __future__ import annotations

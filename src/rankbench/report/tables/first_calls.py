@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 TITLE = "First calls"
-HELP = "Show the first call of each operation, and the second."
+HELP = "The first call of each operation, and the second."
 FLAG = "first-calls"
 ORDER = 70
 ABSENT = "not known of these cases; campaigns of rankbench's own core have them"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Errors over launches"
-HELP = "Show the relative standard error of each mean over launches, by number of ranks."
+HELP = "The relative standard error of each mean over launches, by number of ranks."
 FLAG = "launch-errors"
 ORDER = 45
 FOLDED = True

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 TITLE = "Between pairs of ranks"
 SHORT = "Pairs"
-HELP = "Show values from rank to rank."
+HELP = "Values from rank to rank."
 FLAG = "matrix"
 ORDER = 50
 ANCHOR = "pairs"

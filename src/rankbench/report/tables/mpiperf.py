@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 TITLE = "As MPIPerf reports it"
 SHORT = "MPIPerf"
-HELP = "Show values in the columns of MPIPerf's report."
+HELP = "Values in the columns of MPIPerf's report."
 FLAG = "mpiperf"
 ORDER = 100
 ABSENT = "none of these cases has times"

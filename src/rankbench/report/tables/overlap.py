@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TITLE = "How much of a communication computation hides"
 SHORT = "Overlap"
-HELP = "Show what share of a communication's time is hidden behind computation."
+HELP = "What share of a communication's time is hidden behind computation."
 FLAG = "overlap"
 ORDER = 20
 UNASKED = "line"

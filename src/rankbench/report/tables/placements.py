@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TITLE = "What the placement does"
 SHORT = "Placements"
-HELP = "Show the same cases at several placements, side by side."
+HELP = "The same cases at several placements, side by side."
 FLAG = "placements"
 ORDER = 30
 ANCHOR = "places"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TITLE = "Single ranks"
 SHORT = "Ranks"
-HELP = "Show single ranks: which was the last to end, and when each began and ended."
+HELP = "Single ranks: which was the last to end, and when each began and ended."
 FLAG = "ranks"
 ORDER = 90
 MEANING = (
@@ -25,7 +25,7 @@ MEANING = (
     "algorithm, or a worse place; an even share shows neither. Where the plan keeps every rank's samples "
     "(<code>every_rank = true</code>), also when each began and ended: medians over launches."
 )
-OTHER_STARTS = "Cases with another start are shown by <code>rankbench show --ranks</code>."
+OTHER_STARTS = "Cases with another start are shown by <code>rankbench show --table ranks</code>."
 Locations = dict[tuple[str, str, int], dict[tuple[str, int], None]]
 """Hosts and CPUs, each once, by candidate, placement and rank."""
 MOST_NAMED = 3

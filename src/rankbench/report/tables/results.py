@@ -34,7 +34,7 @@ FLAG = "details"
 ORDER = 10
 ANCHOR = "tables"
 DETAILS = True
-ABSENT = "all these cases are measured between several pairs of ranks; see --matrix"
+ABSENT = "all these cases are measured between several pairs of ranks; see --table matrix"
 
 
 def tables(view: CampaignView) -> list[Table]:

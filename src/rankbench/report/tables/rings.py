@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 TITLE = "Rings, and what a hop costs"
 SHORT = "Rings"
-HELP = "Show each ring of a grid, and what a hop costs."
+HELP = "Each ring of a grid, and what a hop costs."
 FLAG = "rings"
 ORDER = 60
 ABSENT = "none of these cases goes round a grid; the preset torus measures some"

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 TITLE = "How it scales with nodes and ranks"
 SHORT = "Scaling"
-HELP = "Show values by nodes and ranks on each, of the middle size or of --sizes."
+HELP = "Values by nodes and ranks on each, of the middle size or of --sizes."
 FLAG = "scaling"
 ORDER = 40
 ABSENT = (
@@ -46,7 +46,9 @@ ABSENT = (
     "{ nodes = [1, 2, 4], ranks_per_node = [1, 2] }"
 )
 PLOTS = ("scaling", "node_bandwidth", "scaling_ranks", "launch_errors")
-OTHER_SIZES = "Of several sizes the middle one is shown; <code>rankbench show --scaling --sizes</code> shows others."
+OTHER_SIZES = (
+    "Of several sizes the middle one is shown; <code>rankbench show --table scaling --sizes</code> shows others."
+)
 MEANING = (
     "Nodes x ranks on each. Typical value, its interval below; bold: fastest, or not distinguishable from the "
     "fastest, at this place. With more ranks than cores, waiting is measured, and values say nothing of the others."

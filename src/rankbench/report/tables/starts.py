@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TITLE = "What each start does to the same case"
 SHORT = "Starts"
-HELP = "Show what each start does to the same case."
+HELP = "What each start does to the same case."
 FLAG = "starts"
 ORDER = 80
 DETAILS = True

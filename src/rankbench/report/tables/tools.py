@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 TITLE = "Tools side by side"
 SHORT = "tools"
-HELP = "Show the values of several tools for one call side by side, each with its meaning."
+HELP = "The values of several tools for one call side by side, each with its meaning."
 FLAG = "tools"
 ORDER = 105
 ABSENT = "no two tools have values for one call on as many ranks"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TITLE = "Default against tuned"
 SHORT = "Tuned"
-HELP = "Show what a tuning changed: which variant a library uses where, and what that gains."
+HELP = "What a tuning changed: which variant a library uses where, and what that gains."
 FLAG = "tuned"
 ORDER = 15
 UNASKED = "campaign"
