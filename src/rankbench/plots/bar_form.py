@@ -21,7 +21,7 @@ ROW = 34
 def form(candidates: tuple[str, ...], measure: Measure, rows: tuple[str, ...]) -> Row:
     """Return a bar for each row with its interval, in its candidate's colour, and its value in words beyond both."""
     base = forms.add_tooltips(alt.Chart(forms.data("points")), measure.kind).encode(
-        y=alt.Y("row:N", sort=list(rows), title=None, axis=alt.Axis(ticks=False, domain=False)),
+        y=alt.Y("row:N", sort=list(rows), title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=0)),
         tooltip=forms.tooltips("candidate", "typical", "interval", "launches", "samples"),
     )
     label = f"datum.value === 0 ? '0' : {axes.VALUE_LABELS[measure.kind]}"

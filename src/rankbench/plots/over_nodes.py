@@ -13,7 +13,7 @@ from rankbench.plots.captions import describe_common
 from rankbench.plots.chart import Chart
 from rankbench.plots.forms import data, make_form
 from rankbench.plots.marks import drop_moved, shorten
-from rankbench.plots.palette import COLOURS
+from rankbench.plots.palette import paint
 from rankbench.plots.panels import PANEL_HEIGHT, PANEL_WIDTH, Panels, Series, draw_failures, draw_panels
 from rankbench.plots.sketch import Sketch
 from rankbench.statistics.placements import remove_placement
@@ -53,7 +53,8 @@ def draw_over_nodes(
         "{fate} from {first} nodes on",
     )
     first = next(iter(shown.values()))
-    series = Series("candidate", view.candidates, COLOURS, 15 + 15 * panels.lines)
+    painted = paint(view)
+    series = Series("candidate", painted, painted.colours, 15 + 15 * panels.lines)
     points = sketch.points(standings, view.campaign)
     sets = {
         "points": points,

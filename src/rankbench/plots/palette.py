@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
+from rankbench.libraries.families import list_families
 from rankbench.plots.forms import WIDTH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rankbench.model import Campaign
+    from rankbench.verdict.view import CampaignView
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8050EC")
 """Colour-blind safe: Okabe and Ito (2008), less the two that vanish on white or on black, and a violet."""
@@ -22,14 +27,79 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [1, 3], [12, 4])
 
 
+SHADES = (("#ffffff", 0.0), ("#ffffff", 0.35), ("#000000", 0.4))
+"""What the colour of a family is mixed with for its first library or settings, the second and the third."""
+
+
+class Names(tuple[str, ...]):
+    """Names of candidates that know their colours. Equal ones have equal colours, since forms are kept by them."""
+
+    colours: tuple[str, ...]
+
+    def __new__(cls, colours: Mapping[str, str]) -> Names:
+        """Make them of the colour of each name."""
+        names = super().__new__(cls, colours)
+        names.colours = tuple(colours.values())
+        return names
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether names and colours are equal."""
+        return isinstance(other, Names) and tuple(self) == tuple(other) and self.colours == other.colours
+
+    def __ne__(self, other: object) -> bool:
+        """Return whether they are not: a tuple would compare the names only."""
+        return not self == other
+
+    def __hash__(self) -> int:
+        """Return the hash of names and colours."""
+        return hash((tuple(self), self.colours))
+
+
+def paint(view: CampaignView) -> Names:
+    """Return the candidates of a campaign with their colours: of their library's family, in shades."""
+    families = find_families(view.campaign)
+    return Names(choose_colours({name: families[name] for name in view.candidates}))
+
+
+def find_families(campaign: Campaign) -> dict[str, str]:
+    """Return by candidate its library's family, or the name of a library that is of no known one."""
+    family = {library.name: library.family for library in campaign.libraries if library.family in list_families()}
+    return {candidate.name: family.get(candidate.library, candidate.library) for candidate in campaign.candidates}
+
+
+def choose_colours(families: Mapping[str, str]) -> dict[str, str]:
+    """Return the colour of each candidate, given its family or, where it has none, the name of its library.
+
+    A family has the same colour in every report. Others get colours that no family has, as far as there are any.
+    """
+    fixed = {name: family.colour for name, family in list_families().items()}
+    used = {fixed[family] for family in families.values() if family in fixed}
+    free = sorted((colour for colour in COLOURS if colour not in used), key=lambda colour: colour in fixed.values())
+    others = [family for family in dict.fromkeys(families.values()) if family not in fixed]
+    base = fixed | dict(zip(others, repeat_values(free or COLOURS, len(others)), strict=True))
+    count: Counter[str] = Counter()
+    colours = {}
+    for name, family in families.items():
+        colours[name] = mix_colours(base[family], *SHADES[count[family] % len(SHADES)])
+        count[family] += 1
+    return colours
+
+
+def mix_colours(colour: str, other: str, share: float) -> str:
+    """Return a colour mixed with a share of another one."""
+    channels = [(int(colour[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(channel + share * (mixed - channel)):02X}" for channel, mixed in channels)
+
+
 def repeat_values(values: Iterable[Any], count: int) -> list[Any]:
     """Return `count` values, repeated from the start where they run out."""
     return list(itertools.islice(itertools.cycle(values), count))
 
 
 def colours(candidates: Sequence[str]) -> alt.Scale:
-    """Return the colour of every candidate, the same in every plot."""
-    return alt.Scale(domain=list(candidates), range=repeat_values(COLOURS, len(candidates)))
+    """Return the colour of every candidate, the same in every plot; of names without colours by their position."""
+    painted = candidates.colours if isinstance(candidates, Names) else COLOURS
+    return alt.Scale(domain=list(candidates), range=repeat_values(painted, len(candidates)))
 
 
 def columns(names: Iterable[str]) -> int:

@@ -69,7 +69,7 @@ def chart(history: History, series: Sequence[Series]) -> Chart:
     launches = sorted({point.launches for column in series for point in column.points})
     return Chart(
         make_form(
-            [column.candidate for column in series],
+            paint(history, series),
             measure,
             history.pasts,
             1 + max((row["line"] for row in marks), default=-1),
@@ -89,6 +89,15 @@ def chart(history: History, series: Sequence[Series]) -> Chart:
             "changes": marks,
         },
     )
+
+
+def paint(history: History, series: Sequence[Series]) -> palette.Names:
+    """Return the candidates with their colours: of the families that they have in their newest campaign."""
+    families = {}
+    for column in series:
+        newest = column.points[-1]
+        families[column.candidate] = palette.find_families(history.pasts[newest.campaign].campaign)[newest.candidate]
+    return palette.Names(palette.choose_colours(families))
 
 
 def subtitle(estimator: str, launches: Sequence[int]) -> str:

@@ -215,7 +215,7 @@ def changes(comparison: CampaignPair) -> dict[str, Any]:
 def legend(view: CampaignView) -> list[tuple[str, str, str]]:
     """Return each candidate's name, letter and colour in the winner map."""
     letters = captions.make_initials(view.candidates)
-    colours = palette.repeat_values(palette.COLOURS, len(view.candidates))
+    colours = palette.paint(view).colours
     return [(name, letters[name], colour) for name, colour in zip(view.candidates, colours, strict=True)]
 
 

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from rankbench.libraries.families import list_families
 from rankbench.plots import palette as plots_palette
 
 BACKGROUNDS = ("#ffffff", "#15181c")
@@ -51,3 +52,38 @@ def test_every_colour_is_visible_on_both_backgrounds(paper: str, eyes: np.ndarra
     assert all(
         measure_distance(colour, paper, eyes) > 25 for colour in (*plots_palette.COLOURS, *plots_palette.PLACE_COLOURS)
     )
+
+
+@pytest.mark.parametrize("eyes", [NORMAL, PROTANOPIA, DEUTERANOPIA], ids=["normal", "protanopia", "deuteranopia"])
+def test_shades_of_a_family_are_distinguishable_and_visible(eyes: np.ndarray) -> None:
+    for family in list_families():
+        names = [f"{family} {number}" for number in range(len(plots_palette.SHADES))]
+        shades = list(plots_palette.choose_colours(dict.fromkeys(names, family)).values())
+        assert len(set(shades)) == len(names)
+        assert all(measure_distance(*pair, eyes) > LEAST_DISTANCE for pair in itertools.combinations(shades, 2))
+        assert all(measure_distance(shade, paper, eyes) > 20 for shade in shades for paper in BACKGROUNDS), family
+
+
+def test_the_colour_of_a_family_depends_on_nothing_else() -> None:
+    families = {name: name for name in list_families()}
+    turned = dict(reversed(families.items()))
+    colours = plots_palette.choose_colours(families)
+    assert plots_palette.choose_colours(turned) == colours
+    assert all(plots_palette.choose_colours({"mine": name}) == {"mine": colour} for name, colour in colours.items())
+    assert set(colours.values()) <= set(plots_palette.COLOURS)
+
+
+def test_libraries_of_no_known_family_have_colours_of_their_own() -> None:
+    known = plots_palette.choose_colours({name: name for name in list_families()})
+    others = plots_palette.choose_colours({"a": "a", "b": "b", "a tuned": "a"})
+    assert len(set(others.values())) == 3
+    assert not {others["a"], others["b"]} & set(known.values())
+    many = plots_palette.choose_colours({str(number): str(number) for number in range(20)})
+    assert len(set(many.values())) == len(plots_palette.COLOURS)
+
+
+def test_names_are_equal_only_with_equal_colours() -> None:
+    red, blue = (plots_palette.Names({"base": colour}) for colour in ("#D55E00", "#0072B2"))
+    assert red != blue
+    assert {red: 1}.get(blue) is None
+    assert plots_palette.colours(red).to_dict() == {"domain": ["base"], "range": ["#D55E00"]}

@@ -87,7 +87,7 @@ def test_a_candidate_has_the_same_colour_in_every_plot(view: CampaignView) -> No
         ]
         coloured = [scale["range"][:2] for scale in scales if str(scale["range"][0]).startswith("#")]
         assert coloured, plot
-        assert all(colours == list(palette.COLOURS[:2]) for colours in coloured), plot
+        assert all(colours == list(palette.paint(view).colours) for colours in coloured), plot
 
 
 def find_objects(tree: object, key: str) -> list[plots_chart.Row]:

@@ -34,6 +34,8 @@ class Family(Protocol):
     """PyPI packages of the same version that form one library. Empty: none."""
     precedence: int
     """Order in which families recognise a text; derived ones also contain the name of their origin."""
+    colour: str
+    """The colour of its libraries in every chart, one of `plots.palette.COLOURS`."""
     pmi: str = "pmi2"
     """The process-management interface of its programs under Slurm's launcher: `srun --mpi`."""
     compiler_variable: str

@@ -35,6 +35,7 @@ class Family(families.Family):
     title = "Intel MPI"
     packages = ("impi-rt", "impi-devel")
     precedence = 10
+    colour = "#009E73"
     compiler_variable = "I_MPI_CC"
     versions = (
         r"^Intel\(R\) MPI Library (\d[\d.]*) for",

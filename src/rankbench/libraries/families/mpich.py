@@ -22,6 +22,7 @@ class Family(families.Family):
     title = "MPICH"
     packages = ("mpich",)
     precedence = 90
+    colour = "#0072B2"
     compiler_variable = "MPICH_CC"
     versions = (
         r"^MPICH Version:\s+(\S+)",

@@ -25,6 +25,7 @@ class Family(families.Family):
     title = "MVAPICH"
     packages = ()
     precedence = 20
+    colour = "#CC79A7"
     compiler_variable = "MPICH_CC"
     versions = (
         r"^MVAPICH2? Version\s*:\s*(\S+)",

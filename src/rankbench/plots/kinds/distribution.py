@@ -57,7 +57,7 @@ def chart(view: CampaignView) -> Chart | None:
     }
     total = format_whole(sum(summary.samples for summary in summaries.values()))
     title = format_text("{case}: all {total} samples and every launch", case=view.case_name(case), total=total)
-    return Chart(make_form(view.candidates, measure), title, captions.describe_conditions(view), datasets)
+    return Chart(make_form(palette.paint(view), measure), title, captions.describe_conditions(view), datasets)
 
 
 def ends(summaries: list[Summary]) -> tuple[float, float]:
@@ -112,7 +112,7 @@ def make_typical(summary: Summary, edge: float, measure: Measure) -> Row:
 def make_form(candidates: tuple[str, ...], measure: Measure) -> Row:
     """Return hills, launches, intervals and words, a row per candidate in the plan's order."""
     names = list(candidates)
-    hue = palette.colour(names, rows=True)
+    hue = palette.colour(candidates, rows=True)
     layers = [
         hills(names, measure).encode(color=hue),
         place_data(names, "typical", BELOW)

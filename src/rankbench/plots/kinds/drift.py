@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from rankbench.language import format_text
-from rankbench.plots import axes, forms, marks
+from rankbench.plots import axes, forms, marks, palette
 from rankbench.plots.chart import Chart
 from rankbench.quantities import format_ratio
 
@@ -36,7 +36,7 @@ def chart(view: CampaignView) -> Chart | None:
     scale = alt.Scale(type="log", nice=False, domain=[min(LEAST, *ratios), max(1 / LEAST, *ratios)])
     y = alt.Y("ratio:Q", scale=scale, axis=axes.log_axis(format_text("time / typical time"), axes.RATIO_LABEL))
     return Chart(
-        forms.make_form(marks.draw_launches(view.candidates, y, "speed"), 220),
+        forms.make_form(marks.draw_launches(palette.paint(view), y, "speed"), 220),
         format_text("How fast the machine was during each launch"),
         format_text("1 is each candidate's typical time; mean over {count} cases", count=len(timed.cases)),
         {"launches": rows},

@@ -36,9 +36,9 @@ def chart(view: CampaignView) -> Chart | None:
     measure = marks.drop_moved(view.measure(case))
     name = view.line_name() if len(sizes) > 1 else view.case_name(case)
     form = (
-        draw_over_sizes(view.candidates, tuple(sizes), measure)
+        draw_over_sizes(palette.paint(view), tuple(sizes), measure)
         if len(sizes) > 1
-        else bar_form.form(view.candidates, measure, tuple(str(row["row"]) for row in rows))
+        else bar_form.form(palette.paint(view), measure, tuple(str(row["row"]) for row in rows))
     )
     title = format_text("{title}, mean and extremes", title=captions.make_title(name, measure))
     return Chart(

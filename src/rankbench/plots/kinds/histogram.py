@@ -149,7 +149,7 @@ def chart(view: CampaignView) -> Chart | None:
     )
     if len(panels) > MOST_ROWS:
         title = format_text("{title}, {n} rows are left out", title=title, n=len(panels) - MOST_ROWS)
-    return Chart(make_form(view.candidates, len(shown)), title, captions.describe_conditions(view), datasets)
+    return Chart(make_form(palette.paint(view), len(shown)), title, captions.describe_conditions(view), datasets)
 
 
 def describe_bins(widths: Sequence[float]) -> str:

@@ -62,7 +62,7 @@ def chart(view: CampaignView) -> Chart | None:
         return None
     title = format_text("{case}: relative standard error over launches", case=view.case_name(view.cases[0]))
     return Chart(
-        make_form(view.candidates, ranks),
+        make_form(palette.paint(view), ranks),
         title,
         captions.describe_launches(sorted({row["launches"] for row in rows})),
         {"points": rows},

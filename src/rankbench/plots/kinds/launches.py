@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench.language import format_text
-from rankbench.plots import axes, captions, forms, marks
+from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots.chart import Chart
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def chart(view: CampaignView) -> Chart | None:
         return None
     measure = view.measure(case).of_samples
     title = format_text("{case}: launches in order of time", case=view.case_name(case))
-    return Chart(make_form(view.candidates, measure), title, captions.describe_conditions(view), {"launches": rows})
+    return Chart(make_form(palette.paint(view), measure), title, captions.describe_conditions(view), {"launches": rows})
 
 
 @functools.lru_cache

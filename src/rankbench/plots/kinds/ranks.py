@@ -41,11 +41,11 @@ def chart(view: CampaignView) -> Chart | None:
     name = view.case_name(case)
     if not timed:
         rows = [make_share(view, row) for row in rank_rows]
-        chosen = draw_shares(view.candidates, case.ranks)
+        chosen = draw_shares(palette.paint(view), case.ranks)
         title = format_text("{case}: how often each rank was the last", case=name)
     else:
         rows = [make_times(view, row) for row in timed]
-        chosen = draw_spans(view.candidates, case.ranks, heading(view))
+        chosen = draw_spans(palette.paint(view), case.ranks, heading(view))
         title = format_text("{case}: from beginning to end of each rank", case=name)
     return Chart(
         chosen, title, captions.describe_conditions(view), {"ranks": rows, "even": [{"share": 1 / case.ranks}]}

@@ -42,7 +42,7 @@ def chart(view: CampaignView) -> Chart | None:
         return None
     memory = view.measure(view.cases[0]).kind == "memory"
     return Chart(
-        make_form(view.candidates, tuple(sizes), memory=memory, strip=view.campaign.plan.threshold > 0),
+        make_form(palette.paint(view), tuple(sizes), memory=memory, strip=view.campaign.plan.threshold > 0),
         heading(view.line_name(), base, memory=memory),
         captions.describe_conditions(view, format_text("{percent:g}% intervals", percent=100 * statistics.CONFIDENCE)),
         {"ratios": rows, "one": [threshold(view)]},

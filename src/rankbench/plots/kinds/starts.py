@@ -44,7 +44,7 @@ def chart(view: CampaignView) -> Chart | None:
     if not rows:
         return None
     return Chart(
-        make_form(view.candidates, tuple(case.start for case in alike)),
+        make_form(palette.paint(view), tuple(case.start for case in alike)),
         format_text("{case}: time by start", case=view.case_name(case)),
         captions.describe_conditions(view.showing(alike), start=format_text("{n} starts", n=len(alike))),
         {"points": rows},

@@ -36,7 +36,7 @@ def chart(view: CampaignView) -> Chart | None:
     middle = ends[len(ends) // 2]
     scale = alt.Scale(type="log", nice=False, domain=[min(ends[0], middle / LEAST), max(ends[-1], middle * LEAST)])
     return Chart(
-        forms.make_form(layers(view.candidates, scale), 200),
+        forms.make_form(layers(palette.paint(view), scale), 200),
         format_text("State of the machine during each launch, measured without MPI"),
         subtitle(known),
         {"launches": [make_row(view, state) for state in known]},

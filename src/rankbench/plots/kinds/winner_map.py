@@ -102,5 +102,5 @@ def fill(view: CampaignView, letters: dict[str, str], signs: str) -> alt.Color:
     legend = alt.Legend(
         orient="top", labelExpr=words, labelLimit=0, symbolOpacity=1, columns=palette.columns(labels.values())
     )
-    scale = alt.Scale(domain=fills, range=[*palette.repeat_values(palette.COLOURS, len(fills) - 1), "#b8b8b8"])
+    scale = alt.Scale(domain=fills, range=[*palette.paint(view).colours, "#b8b8b8"])
     return alt.Color("fill:N", title=None, scale=scale, legend=legend)
