@@ -238,9 +238,11 @@ def find_programs(
 def require_libraries(request: CampaignRequest, record: Campaign) -> None:
     """Refuse libraries that differ from the record: a record from elsewhere may name any program as wrapper."""
     reach = find_libraries(request)
-    plan_libraries = [libraries.resolve_library(spec, reach) for spec in request.plan.candidates]
+    plan_libraries = libraries.resolve_libraries(request.plan.candidates, reach)
     here = {library.name: library for library in (*reach, *plan_libraries)}
     for library in record.libraries:
+        if any(is_executed_same(library, other) for other in here.values()):
+            continue  # Names depend on what else is in reach.
         for what in EXECUTED:
             before, now = getattr(library, what), getattr(here.get(library.name), what, None)
             if before != now:
@@ -248,6 +250,11 @@ def require_libraries(request: CampaignRequest, record: Campaign) -> None:
                     f"{request.folder}: {library.name} is recorded with {what} {before or 'none'}, found here with "
                     f"{now or 'none'}; give the --prefix or --modules used then, or start another campaign: --name NAME"
                 )
+
+
+def is_executed_same(library: Library, other: Library) -> bool:
+    """Return whether two libraries execute the same programs in the same way."""
+    return all(getattr(library, what) == getattr(other, what) for what in EXECUTED)
 
 
 def require_machine(folder: Path, recorded: Machine, here: Machine) -> None:
@@ -297,8 +304,8 @@ def find_candidates(request: CampaignRequest) -> tuple[list[Candidate], dict[str
     reach = find_libraries(request)
     candidates: dict[str, Candidate] = {}
     used: dict[str, Library] = {}
-    for spec in request.plan.candidates:
-        library = libraries.resolve_library(spec, reach)
+    resolved = libraries.resolve_libraries(request.plan.candidates, reach)
+    for spec, library in zip(request.plan.candidates, resolved, strict=True):
         used[library.name] = library
         candidate = make_candidate(spec, library, request)
         if candidate.name in candidates:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from rankbench.model import Campaign, Launch, RankFact, Verdict
     from rankbench.report.tables import Table as Content
 
+VERSION = re.compile(r"-(?=\d+\.)")
+"""The hyphen before the version in a candidate's name."""
 GRAVEST_FIRST = ("failure", "warning", "note")
 
 
@@ -204,13 +206,16 @@ def find_words(content: Content) -> set[int]:
 
 
 def split_name(name: str) -> str:
-    """Return a candidate's name as the head of a column, which it makes narrower: its version on a second line."""
-    return "\n".join(name.rsplit("-", 1))
+    """Return a candidate's name as the head of a column, which it makes narrower: its version on a second line.
+
+    Of several builds of one version, what distinguishes them is on that line.
+    """
+    return name.replace("@", "\n@", 1) if "@" in name else VERSION.sub("\n", name, count=1)
 
 
 def fill_table(content: Content, *, details: bool = False) -> Table:
     """Return a table of a report for the terminal, with or without details; columns of words are left-aligned."""
-    table = plain_table(*(re.sub(r"-(?=\d)", "\n", title) for title in content.columns), words=find_words(content))
+    table = plain_table(*map(split_name, content.columns), words=find_words(content))
     for row in content.rows:
         below = [f"\n{cell.detail}" if details and cell.detail else "" for cell in row]
         table.add_row(*(Text.assemble(cell.text, (more, "dim")) for cell, more in zip(row, below, strict=True)))

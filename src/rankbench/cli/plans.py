@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from rankbench import plan
+from rankbench import libraries, plan
 from rankbench.cli.options import parse_option
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.plan.document import parse_document
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rankbench.model import Machine, Plan
 
@@ -27,6 +27,9 @@ PLAN_SUFFIX = ".toml"
 COMMAND_LINE = "command line"
 JUDGED = ("question", "stop", "threshold")
 """Keys for the length of a campaign and its evaluation, not for what is measured."""
+NAMED = re.compile(r"([^\s=:/]+)=([^=].*)", re.DOTALL)
+"""A candidate with a name of its own; `==` is part of a library's version."""
+PREFIX = "prefix:"
 LONGEST_NAME = 48
 HASH_DIGITS = 4
 FEW = 3
@@ -155,8 +158,12 @@ def refuse_missing_operations(candidates: Sequence[str]) -> dict[str, Any]:
 
 def keys(measured: MeasuringOptions, candidates: Sequence[str]) -> dict[str, Any]:
     """Return the keys of a plan that the options set."""
-    lists = {"candidates": candidates, "operations": split(measured.operations), "forms": split(measured.forms),
-             "placements": split(measured.placements)}  # fmt: skip
+    lists: dict[str, list[Any]] = {
+        "candidates": list(map(read_candidate, candidates)),
+        "operations": split(measured.operations),
+        "forms": split(measured.forms),
+        "placements": split(measured.placements),
+    }
     single = {"sizes": measured.sizes, "samples": measured.samples, "threshold": measured.threshold}
     stop = ending(measured)
     return {
@@ -164,6 +171,20 @@ def keys(measured: MeasuringOptions, candidates: Sequence[str]) -> dict[str, Any
         **{key: value for key, value in single.items() if value},
         **({"stop": stop} if stop else {}),
     }
+
+
+def read_candidate(word: str) -> str | dict[str, str]:
+    """Return a library, or a candidate's table of `NAME=LIBRARY`."""
+    match = NAMED.fullmatch(word)
+    return {"name": match[1], "library": match[2]} if match else word
+
+
+def label_candidates(candidates: Iterable[str | dict[str, str]]) -> list[str]:
+    """Return short names of candidates for people: their own, or of prefixes the part that differs."""
+    names = [word if isinstance(word, str) else word["name"] for word in candidates]
+    prefixes = [name.removeprefix(PREFIX) for name in names if name.startswith(PREFIX)]
+    short = dict(zip(prefixes, libraries.distinguish(prefixes), strict=True))
+    return [short[name.removeprefix(PREFIX)] if name.startswith(PREFIX) else name for name in names]
 
 
 def split(text: str) -> list[str]:
@@ -196,14 +217,17 @@ def make_question(values: Mapping[str, Any]) -> str:
     """Return the question of a plan without a file."""
     operations = values["operations"]
     what = ", ".join(operations) if len(operations) <= FEW else f"{len(operations)} operations"
-    if len(values["candidates"]) == 1:
-        return f"How long does {values['candidates'][0]} take here for {what}?"
-    return f"Which is fastest here in {what}: {', '.join(values['candidates'])}?"
+    names = label_candidates(values["candidates"])
+    if len(names) == 1:
+        return f"How long does {names[0]} take here for {what}?"
+    return f"Which is fastest here in {what}: {', '.join(names)}?"
 
 
 def name_of(values: Mapping[str, Any]) -> str:
     """Return the campaign's name for a plan without a file, from its content: equal plans have the same name."""
     what = {key: value for key, value in values.items() if key not in JUDGED}
     digits = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:HASH_DIGITS]
-    words = re.sub(r"[^\w.+=]+", "-", "-".join([*values["candidates"], *values["operations"]])).strip("-.")
+    words = re.sub(r"[^\w.+=]+", "-", "-".join([*label_candidates(values["candidates"]), *values["operations"]])).strip(
+        "-."
+    )
     return f"{words[:LONGEST_NAME].rstrip('-.')}-{digits}"

@@ -18,11 +18,12 @@ from rankbench import units
 from rankbench.libraries import derived, families, inspection, modulefiles, sources, tuned, wheels
 from rankbench.libraries.derived import explain_wrong_libmpi, find_libmpi, make_environment
 from rankbench.libraries.families import Family, recognise
+from rankbench.libraries.naming import distinguish, name_uniquely
 from rankbench.libraries.sources import Installation, Search
 from rankbench.model import Library, RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rankbench.model import CandidateSpec
 
@@ -30,6 +31,7 @@ __all__ = [
     "Family",
     "Search",
     "choose",
+    "distinguish",
     "explain_wrong_libmpi",
     "find",
     "find_family",
@@ -40,7 +42,9 @@ __all__ = [
     "load_modules",
     "make_environment",
     "make_search",
+    "name_uniquely",
     "recognise",
+    "resolve_libraries",
     "resolve_library",
     "suggest_modules",
 ]
@@ -50,8 +54,6 @@ MOST_HINTED = 8
 """Most modules in a hint."""
 LIKELY = 0.8
 """Similarity above which a name is a misspelling of a family that is not installed."""
-HASH_LENGTH = 7
-"""Length of an abbreviated hash."""
 
 
 def make_search(home: Path, prefixes: Sequence[Path] = (), modules: Sequence[str] = ()) -> Search:
@@ -91,6 +93,49 @@ def list_installable() -> list[str]:
     return wheels.list_installable()
 
 
+def resolve_libraries(specs: Sequence[CandidateSpec], available: list[Library]) -> list[Library]:
+    """Return the library of each candidate. Those that they name by a source's notation are named together.
+
+    `available` grows by these.
+    """
+    named = name_together([text for spec in specs for text in (spec.library, spec.binary_of) if text], available)
+    return [resolve_library(substitute(spec, named), available) for spec in specs]
+
+
+def name_together(texts: Iterable[str], available: list[Library]) -> dict[str, str]:
+    """Return the name of the library of each text with a source's notation; add those that are new to the available."""
+    wanted = dict.fromkeys(text for text in map(drop_additions, texts) if text.partition(":")[0] in list_schemes())
+    with ThreadPoolExecutor() as pool:
+        described = dict(zip(wanted, pool.map(describe_named, wanted), strict=True))
+    new: list[Library] = []
+    for library in described.values():
+        if not find_same(library, [*available, *new]):
+            new.append(library)
+    available.extend(name_uniquely(new, available))
+    return {text: (find_same(library, available) or library).name for text, library in described.items()}
+
+
+def substitute(spec: CandidateSpec, named: Mapping[str, str]) -> CandidateSpec:
+    """Return a candidate that has the names of libraries in place of texts with a source's notation."""
+
+    def replace(text: str) -> str:
+        core = drop_additions(text)
+        return text.replace(core, named[core]) if core in named else text
+
+    return msgspec.structs.replace(spec, library=replace(spec.library), binary_of=replace(spec.binary_of))
+
+
+def drop_additions(text: str) -> str:
+    """Return what a plan says of a library, without the words for its standard ABI and for tuned settings."""
+    return tuned.split_name(text)[0].removeprefix(f"{ABI}:")
+
+
+def describe_named(text: str) -> Library:
+    """Return the library that a source finds by its notation; its name may not be unique."""
+    scheme, _, rest = text.partition(":")
+    return inspection.describe(list_schemes()[scheme](rest.strip()))
+
+
 def resolve_library(spec: CandidateSpec, available: list[Library]) -> Library:
     """Return the library of a candidate, with its compiler or the other library's binary.
 
@@ -122,7 +167,8 @@ def choose(spec: str, available: Sequence[Library]) -> Library:
     if colon and scheme == ABI:
         return derived.use_standard_abi(choose(rest, available))
     if colon and scheme in list_schemes():
-        return name_apart(inspection.describe(list_schemes()[scheme](rest.strip())), available)
+        library = describe_named(spec)
+        return find_same(library, available) or next(name_uniquely([library], available))
     named_so = [library for library in available if library.name == spec]
     family, _, version = spec.partition("==")
     fitting = [library for library in available if library.family == family and version in list_versions(library)]
@@ -143,10 +189,10 @@ def list_schemes() -> dict[str, Callable[[str], Installation]]:
     return {scheme: module.find_named for module in modules for scheme in getattr(module, "SCHEMES", ())}
 
 
-def name_apart(library: Library, available: Sequence[Library]) -> Library:
-    """Return the equal library among those found, else the library itself under a unique name."""
+def find_same(library: Library, available: Sequence[Library]) -> Library | None:
+    """Return the equal library among those found, under whatever name."""
     same = (candidate for candidate in available if msgspec.structs.replace(candidate, name=library.name) == library)
-    return next(same, None) or list(name_uniquely([*available, library]))[-1]
+    return next(same, None)
 
 
 def suggest_modules(search: Search) -> str:
@@ -210,20 +256,3 @@ def find_distinct(search: Search) -> Iterator[Installation]:
         if (real, within) not in known:
             known |= {(real, within), (real, ())}
             yield installation
-
-
-def name_uniquely(libraries: Iterable[Library]) -> Iterator[Library]:
-    """Yield libraries under unique names: the second of a version has its origin in the name, the third a number."""
-    used_names: set[str] = set()
-    for library in libraries:
-        longer = f"{library.name}@{make_label(library)}"
-        names = itertools.chain([library.name, longer], (f"{longer}-{number}" for number in itertools.count(2)))
-        name = next(name for name in names if name not in used_names)
-        used_names.add(name)
-        yield msgspec.structs.replace(library, name=name)
-
-
-def make_label(library: Library) -> str:
-    """Return what distinguishes a library from others of its version: modules, the start of its hash, or source."""
-    modules, digest = library.origin.get("modules", ""), library.origin.get("hash", "")
-    return modules.replace(" ", "+") or digest[:HASH_LENGTH] or library.source

