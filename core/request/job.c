@@ -275,7 +275,14 @@ static bool parse_size(const char *text, int64_t *bytes, char **end) {
     return true;
 }
 
-/* One item of a list: `8`, `8:1M` (doubling) or `8:1M:x4`. */
+static bool add_size(int64_t size, int64_t *sizes, int *count) {
+    if (*count == MOST_SIZES)
+        return false;
+    sizes[(*count)++] = size;
+    return true;
+}
+
+/* One item of a list: `8`, `8:1M` (doubling) or `8:1M:x4`. The last size is always one of them. */
 static bool parse_range(const char *text, int64_t *sizes, int *count) {
     int64_t first, last;
     long factor = 2;
@@ -289,14 +296,11 @@ static bool parse_range(const char *text, int64_t *sizes, int *count) {
         factor = strtol(end + 2, &end, 10);
     if (*end || factor < 2 || last < first || (first == 0 && last > 0))
         return false;
-    for (int64_t size = first; size <= last; size *= factor) {
-        if (*count == MOST_SIZES)
+    for (int64_t size = first; size < last; size = size > last / factor ? last : size * factor) {
+        if (!add_size(size, sizes, count))
             return false;
-        sizes[(*count)++] = size;
-        if (size == 0 || size > last / factor)
-            break;
     }
-    return true;
+    return add_size(last, sizes, count);
 }
 
 static bool parse_sizes(const char *text, int64_t *sizes, int *count, char error[LINE_BYTES]) {

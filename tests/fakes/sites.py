@@ -78,7 +78,7 @@ class Site(NamedTuple):
         while scheduler.is_running(self.kind, self.place / "scheduler", "101"):  # Calling rankbench takes a second.
             time.sleep(0.01)
         while True:
-            text = self.run("status").printed
+            text = self.run("status", "results/plan").printed
             if f"job {NUMBER[self.kind]} of" not in text:
                 return text
             time.sleep(0.05)

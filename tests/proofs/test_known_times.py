@@ -47,7 +47,7 @@ def test_known_times_are_measured_correctly_by_every_clock_and_start(library: Li
 def test_synchronisation_is_as_accurate_as_stated(library: Library, home: Path, tmp_path: Path) -> None:
     path = tmp_path / "clock.json"
     arguments = ("--runs", "5", "--wait", "0.2", "--all-sources", "--format", "json", "--output", str(path))
-    process = run_rankbench("clock", library.name, *arguments, home=home)
+    process = run_rankbench("verify", library.name, "--clocks", *arguments, home=home)
     assert (process.returncode, process.stderr) == (0, ""), process.stdout
     (report,) = msgspec.json.decode(path.read_bytes())
     usable = {entry["name"] for entry in report["sources"] if entry["usable"]}

@@ -24,8 +24,6 @@ BASE = (
     "lab",
     "operations",
     "plan",
-    "presets",
-    "script",
     "settings",
     "status",
     "submit",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -94,6 +95,10 @@ class Change(Record, frozen=True, kw_only=True, omit_defaults=True):
     levels: list[LevelChange] | None = None
     """Of a machine that was near and far: at each level that both campaigns met. The ratio is then their mean."""
 
+    apart: str = ""
+    """Where no launches of both were in the same state, what each met: `far then, near now`. Such times say nothing
+    of the library."""
+
     @property
     def unexplained(self) -> bool:
         """Return whether it is a change that the machine's state does not explain."""
@@ -167,13 +172,14 @@ def changes(
     pairs = [(match.old, match.new) for match in matched]
     of = {name: place for place, name in enumerate(two for _, two in pairs)}
     then, now = select_judgeable(old.launch_values), select_judgeable(new.launch_values)
+    levels = _levels(then, now, new.campaign)
     rows = compare_at_levels(
         then.filter(then["case"].is_in(list(cases))),
         now,
         pairs,
         threshold,
         new.campaign.plan.confidence,
-        levels=_levels(then, now, new.campaign),
+        levels=levels,
     )
     return [
         Change(
@@ -200,6 +206,7 @@ def changes(
             and probes.explain(row.ratio),
             memory=cases[row.case].quantity == "memory",
             levels=None if at is None else [_report_level(name, result) for name, result in at.items()],
+            apart=_name_states(then, now, row, levels[row.case]) if at == {} else "",
         )
         for row, at in sorted(rows, key=lambda row: (places[row.overall.case], of[row.overall.other]))
     ]
@@ -209,6 +216,16 @@ def _levels(then: pl.DataFrame, now: pl.DataFrame, campaign: Campaign) -> dict[s
     """Return the levels of the reference over both campaigns, by case, where it has two."""
     hops = [frame.select("case", "visit_hop_ns") for frame in (then, now) if "visit_hop_ns" in frame.columns]
     return by_case(pl.concat(hops), campaign) if len(hops) == 2 else {}
+
+
+def _name_states(then: pl.DataFrame, now: pl.DataFrame, result: Unpaired, at: Levels) -> str:
+    """Return how near cores were in each campaign for a case, by most of its visits: `far then, near now`."""
+    sides = []
+    for frame, name in ((then, result.base), (now, result.other)):
+        hops = frame.filter(case=result.case, candidate=name)["visit_hop_ns"].explode()
+        near, far = (hops <= at.nearest_ns).sum(), (hops >= at.farthest_ns).sum()
+        sides.append("near" if near > far else "far")
+    return f"{sides[0]} then, {sides[1]} now" if sides[0] != sides[1] else f"mostly {sides[0]} in both"
 
 
 def _report_level(name: str, result: Unpaired) -> LevelChange:
@@ -523,6 +540,7 @@ def list_sentences(all_changes: Sequence[Change], threshold: float, confidence: 
 
 
 def _counts(all_changes: Sequence[Change], threshold: float, *, memory: bool) -> Text:
+    apart = [change for change in all_changes if change.apart]
     different = [change for change in all_changes if change.different]
     above, explained = sum(change.ratio > 1 for change in different), sum(change.explained for change in different)
     text = say(
@@ -533,12 +551,19 @@ def _counts(all_changes: Sequence[Change], threshold: float, *, memory: bool) ->
         all=len(all_changes),
         below=len(different) - above,
     )
-    if len(different) < len(all_changes):
+    if len(different) + len(apart) < len(all_changes):
         text = say(
             "{counts}; for {n}, no change above {threshold:g}% can be shown",
             counts=text,
-            n=len(all_changes) - len(different),
+            n=len(all_changes) - len(different) - len(apart),
             threshold=threshold * 100,
+        )
+    if apart:
+        text = say(
+            "{counts}; {n} {n:of is|are} not comparable: cores were {states}",
+            counts=text,
+            n=len(apart),
+            states=Counter(change.apart for change in apart).most_common(1)[0][0],
         )
     if explained:
         text = say(
@@ -553,7 +578,8 @@ def _counts(all_changes: Sequence[Change], threshold: float, *, memory: bool) ->
 def _means(all_changes: Sequence[Change], *, memory: bool) -> Iterator[Text]:
     by_pair: dict[tuple[str, str], list[Change]] = {}
     for change in all_changes:
-        by_pair.setdefault((change.old, change.new), []).append(change)
+        if not change.apart:
+            by_pair.setdefault((change.old, change.new), []).append(change)
     for (old, new), pair in by_pair.items():
         mean = math.exp(sum(math.log(change.ratio) for change in pair) / len(pair))
         text = _report_mean(old, new, mean, len(pair), memory=memory)

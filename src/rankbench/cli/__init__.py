@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 
 USAGE_ERROR = 2
+MOVED = {"clock": "verify --clocks", "list": "status", "presets": "plan", "script": "submit --print"}
+"""Words for what other commands do, which are taken for commands."""
 OBJECTS_BETWEEN = 50_000
 """Threshold of the garbage collector: with Python's 700 it takes a tenth of the time of a report."""
 
@@ -175,6 +177,8 @@ def call(words: Sequence[str]) -> int:
     if words[:1] == ["help"]:
         words = [*words[1:2], "--help"]
     name = next((word for word in read_completed_words() or words), "")
+    if name in MOVED:
+        return complain(f"no command {name}; did you mean `rankbench {MOVED[name]}`? (help: rankbench -h)")
     if name not in command_modules():
         return run_application(overview(), words)
     from rankbench import caching
@@ -220,6 +224,8 @@ def explain_value(message: str, words: Sequence[str]) -> str:
         lambda hit: f"{hit[1]}; did you mean {hit[2].replace(', ', ' or ')}?",
         message,
     )
+    if words[:1] == ["show"] and (unknown := re.match(r"No such option: --([\w-]+)", message)):
+        return explain_table(unknown[0], unknown[1]) or message
     match = re.fullmatch(r"Invalid value for '(?:.* / )?(--?[\w-]+)': Input should be (.*)", message)
     if not match:
         return message
@@ -229,6 +235,14 @@ def explain_value(message: str, words: Sequence[str]) -> str:
     bound = re.sub(r"greater than or equal to (\S+)", r"a number from \1 on", rule.partition(",")[0])
     bound = re.sub(r"less than or equal to (\S+)", r"a number up to \1", bound)
     return f"{option} {values[0]}: expected {bound.replace('a valid integer', 'a whole number').replace('valid ', '')}"
+
+
+def explain_table(message: str, name: str) -> str:
+    """Return the message about an unknown option of `show` that names a table; empty: it names none."""
+    from rankbench.report import tables
+
+    names = {kind.FLAG for kind in tables.kinds().values()}
+    return f"{message}; did you mean --table {name}?" if name in names else ""
 
 
 def complain(line: str) -> int:

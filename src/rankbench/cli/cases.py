@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 WIDE = 0.5
 """Relative width above which an interval is shown by both ends."""
-WIDEST = 999
-LEAST_COVERAGE = 0.75
-"""Intervals with less coverage, which are those of two launches, are not shown."""
+LEAST_COVERAGE = 0.9
+"""Intervals with less coverage, which are those of few launches, are not shown."""
+WIDEST = 10
+"""Ratio of the ends of an interval above which it says nothing, and is not shown."""
 
 
 def choose_cases(cases: list[Case], operations: str = "", forms: str = "", sizes: str = "") -> list[Case]:
@@ -78,10 +79,11 @@ def format_half_width(summary: Summary, estimator: str, *, per_second: bool = Fa
 
 
 def format_spread(below: float, above: float, percent: float) -> str:
-    """Return half the width of an interval in percent, or its ends relative to the value."""
+    """Return half the width of an interval in percent, or its ends relative to the value; empty: it is too wide."""
+    if below <= 0 or above > WIDEST * below:
+        return ""
     if max(1 - below, above - 1) > WIDE:
-        more = f"{100 * (above - 1):.0f}" if above < 1 + WIDEST / 100 else f">{WIDEST}"
-        return f" -{max(0.0, 100 * (1 - below)):.0f}/+{more}%"
+        return f" -{max(0.0, 100 * (1 - below)):.0f}/+{100 * (above - 1):.0f}%"
     return f" ±{percent:.1f}%" if percent < 9.95 else f" ±{percent:3.0f}%"
 
 

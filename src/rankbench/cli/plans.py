@@ -35,7 +35,7 @@ HASH_DIGITS = 4
 FEW = 3
 """Most names in a question."""
 
-Preset = Annotated[str, typer.Option(metavar="NAME", help="A built-in plan; `rankbench presets` lists them.")]
+Preset = Annotated[str, typer.Option(metavar="NAME", help="A built-in plan; `rankbench plan` lists them.")]
 Operations = Annotated[
     str, typer.Option(metavar="NAME,...", help="Operations to measure; `rankbench operations` lists them.")
 ]
@@ -126,7 +126,7 @@ def explain_missing_plan() -> str:
     """Return the message about what a plan can be."""
     return (
         "no plan named; use a file (rankbench run plan.toml; `rankbench plan new` writes one), a preset "
-        "(rankbench run --preset quick; `rankbench presets` lists them), or candidates and operations "
+        "(rankbench run --preset quick; `rankbench plan` lists them), or candidates and operations "
         "(rankbench run mpich openmpi --operations allreduce)"
     )
 
@@ -135,9 +135,7 @@ def refuse_missing_operations(candidates: Sequence[str]) -> dict[str, Any]:
     """Refuse candidates without operations, which a misspelt plan is, too."""
     path = Path(candidates[0]) if len(candidates) == 1 else None
     if path and (path / "campaign.json").exists():
-        command = shlex.join(
-            ["rankbench", "run", f"{path}/plan.toml", "--results", str(path.parent), "--name", path.name]
-        )
+        command = shlex.join(["rankbench", "run", "--continue", str(path)])
         raise RankbenchError(f"{path}: the folder of a campaign; to continue it: {command}")
     if path and path.is_dir():
         raise RankbenchError(f"{path}: a folder; name a plan, which is a TOML file")

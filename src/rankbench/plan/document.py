@@ -68,7 +68,7 @@ class Value:
             raise self.reject(f"a table with {', '.join(allowed)}")
         for key in self.raw:
             if key not in allowed:
-                hint = suggestion(key, allowed)
+                hint = suggestion(key, allowed, "rankbench plan keys")
                 raise self.make_child(key, None).make_error(f"unknown key{hint}")
         return {key: self.make_child(key, raw) for key, raw in self.raw.items()}
 

@@ -39,7 +39,7 @@ READERS: dict[str, Callable[[Value], object]] = {
     "sockets": lambda value: value.read_integer(1),
     "cores_per_socket": lambda value: value.read_integer(1),
     "threads_per_core": lambda value: value.read_integer(1),
-    "time": lambda value: value.parse_with(notation.parse_seconds, notation.TIME_HELP),
+    "time": lambda value: value.parse_with(notation.parse_job_seconds, notation.JOB_TIME_HELP),
     "partition": lambda value: value.read_text("the name of a partition or queue"),
     "account": lambda value: value.read_text("the name of an account"),
     "nodelist": lambda value: value.read_text("names of nodes as the scheduler writes them"),

@@ -67,7 +67,8 @@ KEYS: Mapping[str, Key] = {
         notation.SIZES_HELP,
         '"8,1K,64K,1M"',
         '"8:64K:x4"',
-        "Message sizes in bytes; K, M and G count 1024. What is counted is in the list of operations.",
+        "Message sizes in bytes; K, M and G count 1024. `8:64K:x4` is 8, 32, ... and always its end, 64K; without a "
+        "factor sizes double. What is counted is in the list of operations.",
     ),
     "datatypes": Key(
         "a datatype or a list of them",
@@ -265,7 +266,7 @@ JOB: Mapping[str, Key] = {
     ),
     "cores_per_socket": Key("a whole number, 1 or more", "", "24", "Cores of each socket of a node."),
     "threads_per_core": Key("a whole number, 1 or more", "1", "2", "Hardware threads of each core of a node."),
-    "time": Key(notation.TIME_HELP, "", '"2h"', "Time limit of the job. Without it, the site's default."),
+    "time": Key(notation.JOB_TIME_HELP, "", '"2h"', "Time limit of the job. Without it, the site's default."),
     "partition": Key("text", "", '"bench"', "Partition or queue."),
     "account": Key("text", "", '"project"', "The account to charge."),
     "nodelist": Key("text", "", '"n[1-4]"', "Names of nodes as the scheduler writes them."),

@@ -20,6 +20,7 @@ SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 SIZES_HELP = 'sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
 TIME_HELP = 'a time such as 0.5, "500ms", "30s", "2m", "1h", "02:00:00" or "1-12:00:00"'
 SHARE_HELP = 'a share such as "3%" or 0.03, below 100%'
+JOB_TIME_HELP = 'a time such as "30m", "2h", "02:00:00" or "1-12:00:00"'
 UNTIL_HELP = stop_rules.format_help()
 ALIGNMENTS = (0, *(1 << power for power in range(3, 22)))
 """From the largest element of a datatype to a huge page; 0: the beginning of a page."""
@@ -67,7 +68,9 @@ def parse_size(text: object) -> int:
 
 
 def parse_geometric(text: str) -> list[int]:
-    """Return the sizes of `first:last:xFACTOR`, or of a single size. The default factor is 2."""
+    """Return the sizes of `first:last:xFACTOR`, its end always included, or of a single size. The factor is 2 if it is
+    left out.
+    """
     first, *rest = text.split(":")
     if not rest:
         return [parse_size(first)]
@@ -80,7 +83,7 @@ def parse_geometric(text: str) -> list[int]:
     if len(rest) > 2 or factor < 2 or low < 1:
         raise ValueError(text)
     steps = range(int(math.log(high / low, factor)) + 2)
-    return [low * factor**step for step in steps if low * factor**step <= high]
+    return [*(low * factor**step for step in steps if low * factor**step < high), high]
 
 
 def parse_sizes(raw: object) -> list[int]:
@@ -115,6 +118,19 @@ def parse_seconds(raw: object) -> float:
         days, hours, minutes, seconds = (int(part or 0) for part in clock.groups())
         return parse_positive(((days * 24 + hours) * 60 + minutes) * 60 + seconds, SECONDS, "s")
     return parse_positive(raw, SECONDS, "s")
+
+
+def parse_job_seconds(raw: object) -> float:
+    """Return the time limit of a job in seconds. Raises UnlikelyError for a bare number, which schedulers read as
+    minutes.
+    """
+    if re.fullmatch(r"\s*\d+(\.\d+)?\s*", str(raw)) and not isinstance(raw, bool):
+        number = str(raw).strip()
+        raise UnlikelyError(
+            f'{number}: a number without a unit is minutes to some schedulers; write "{number}m" or "{number}s"',
+            alone=True,
+        )
+    return parse_seconds(raw)
 
 
 def parse_share(raw: object) -> float:

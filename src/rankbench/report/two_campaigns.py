@@ -60,6 +60,8 @@ def describe_change(
     `renamed` leads from a candidate's name then to its name now.
     """
     words = []
+    if change.apart:
+        return format_text("not comparable: cores {states}", states=change.apart)
     if change.different:
         if change.memory:
             words.append(format_text("more memory") if change.ratio > 1 else format_text("less memory"))
@@ -96,6 +98,8 @@ def make_table(comparison: CampaignPair) -> Table:
 
 def describe_ratio(change: Change) -> tuple[str, str, str]:
     """Return ratio, interval and adjusted p-value; a lone launch gives no interval."""
+    if change.apart:
+        return format_text("not comparable"), format_text("cores {states}", states=change.apart), ""
     ratio = format_ratio(change.ratio) + MARK * change.explained if change.different else SAME
     if math.isinf(change.high):
         return ratio, "", ""

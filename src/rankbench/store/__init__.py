@@ -242,7 +242,7 @@ def open(folder: Path, lock_file: IO[bytes] | None = None) -> Store:  # noqa: A0
         what = "a file, not the folder of a campaign" if folder.is_file() else what
         near = [folder.parent] if (folder.parent / "campaign.json").exists() else find_similar(folder)
         hint = f"did you mean {near[0]}? " if near else ""
-        raise RankbenchError(f"{folder}: {what}; {hint}`rankbench list` shows the campaigns in `results`")
+        raise RankbenchError(f"{folder}: {what}; {hint}`rankbench status` shows the campaigns in `results`")
     number = _read_json(path, _FormatField).format
     if number != FORMAT:
         raise RankbenchError(

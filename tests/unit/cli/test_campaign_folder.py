@@ -28,10 +28,10 @@ def test_other_names_are_folders_below_the_results(name: str) -> None:
     assert campaign_folder(Path("results"), name) == Path("results", name)
 
 
-@pytest.mark.parametrize("command", ["run", "script", "submit", "import"])
+@pytest.mark.parametrize("command", ["run", "submit", "import"])
 def test_every_command_with_a_name_refuses_a_path(tmp_path: Path, command: str) -> None:
     (tmp_path / "plan.toml").write_text(PLAN)
-    scheduler = ["--scheduler", "slurm"] if command in ("script", "submit") else []
+    scheduler = ["--scheduler", "slurm"] if command == "submit" else []
     process = subprocess.run(
         [sys.executable, "-m", "rankbench", command, "plan.toml", *scheduler, "--name", "../evil"],
         cwd=tmp_path,

@@ -1,4 +1,4 @@
-"""The command `clock` over a stand-in library that streams a study of known truth."""
+"""The command `verify --clocks` over a stand-in library that streams a study of known truth."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
     def run_command(*arguments: str, **truth: Any) -> tuple[int, str, str]:
         fake.behave(prefix, study=study.encode_records(study.make_records(**truth)))
-        monkeypatch.setattr("sys.argv", ["rankbench", "clock", "mpich==9.9", "--prefix", str(prefix), *arguments])
+        words = ["verify", "mpich==9.9", "--clocks", "--prefix", str(prefix), *arguments]
+        monkeypatch.setattr("sys.argv", ["rankbench", *words])
         with pytest.raises(SystemExit) as ended:
             cli.main()
         return int(ended.value.code or 0), *capsys.readouterr()

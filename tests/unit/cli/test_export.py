@@ -93,7 +93,7 @@ def test_a_campaign_without_launches_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_without_a_campaign_is_refused(tmp_path: Path) -> None:
     assert read_refusal(tmp_path, "--format", "json") == (
-        f"{tmp_path}: not a campaign (it has no campaign.json); `rankbench list` shows the campaigns in `results`"
+        f"{tmp_path}: not a campaign (it has no campaign.json); `rankbench status` shows the campaigns in `results`"
     )
 
 

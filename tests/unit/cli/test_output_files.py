@@ -34,8 +34,8 @@ COMMANDS = {
     "history": "history results --output",
     "report": "report made --output",
     "show": "show made --format csv --output",
-    "list": "list results --output",
-    "presets": "presets quick --output",
+    "status of all": "status results --output",
+    "plan": "plan show quick --output",
     "status": "status made --format json --output",
     **{f"export {name}": f"export made --format {name} --output" for name in SINGLE},
 }
@@ -215,7 +215,7 @@ def test_a_file_that_cannot_be_replaced_is_written_in_its_place(
 
     monkeypatch.setattr(Path, "replace", refuse)
     inode = path.stat().st_ino
-    run("presets quick --output", path)
+    run("plan show quick --output", path)
     assert path.stat().st_ino == inode
     assert b"question" in path.read_bytes()
 
@@ -225,7 +225,7 @@ def test_standard_output_by_its_name_is_not_replaced(operator: str, tmp_path: Pa
     """The shell's own file stays, and what was in it before where the shell appends."""
     (tmp_path / "log").write_text("before\n")
     for place in ("/dev/stdout", "-"):
-        line = f"{RANKBENCH} presets quick --output {place} {operator} log; echo after >> log"
+        line = f"{RANKBENCH} plan show quick --output {place} {operator} log; echo after >> log"
         subprocess.run(["bash", "-c", line], cwd=tmp_path, check=True)
         lines = (tmp_path / "log").read_text().splitlines()
         assert lines[0] == ("before" if operator == ">>" else lines[0])

@@ -31,7 +31,7 @@ def test_a_reader_that_closes_the_pipe_is_no_error(option: str, tmp_path: Path) 
     assert (process.returncode, process.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("command", ["show made --format json", "presets", "--help"])
+@pytest.mark.parametrize("command", ["show made --format json", "plan", "--help"])
 def test_a_full_standard_output_is_one_line(command: str, tmp_path: Path) -> None:
     """Also where the text is written at the very end only."""
     make_campaign(tmp_path / "results" / "made", make_equal, launches=3)
@@ -51,7 +51,7 @@ def test_a_full_standard_output_is_one_line(command: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("settings", [{"COLUMNS": "0"}, {"PYTHONIOENCODING": "ascii"}, {"COLUMNS": "1"}])
-@pytest.mark.parametrize("command", ["show", "show --verbose", "list", "status"])
+@pytest.mark.parametrize("command", ["show", "show --verbose", "status", "status made"])
 def test_any_width_and_encoding_can_be_printed(settings: dict[str, str], command: str, tmp_path: Path) -> None:
     make_campaign(tmp_path / "results" / "made", make_equal, launches=3)
     process = subprocess.run(

@@ -13,12 +13,12 @@ from fakes.campaigns import make_campaign, make_slower_beta
 from fakes.library import make
 
 from rankbench import cli, plan, store
-from rankbench.cli.commands.list_ import list_
 from rankbench.cli.commands.plan import plan as plan_command
-from rankbench.cli.commands.presets import presets
+from rankbench.cli.commands.status import status
 from rankbench.cli.display import console
 from rankbench.cli.plans import MeasuringOptions, blocks_of, make_plan, name_of
 from rankbench.model import RankbenchError
+from rankbench.plan.keys import TABLES
 
 INLINE = MeasuringOptions(operations="allreduce, bcast", sizes="8:64K", placements="1x2", blocks="5:9", threshold="5%")
 NO_OPTIONS: dict[str, object] = {}
@@ -164,32 +164,40 @@ def test_the_template_is_a_valid_plan(place: Path, capsys: pytest.CaptureFixture
     assert str(error.value) == "mine.toml is there already; name another file: rankbench plan new FILE"
     with pytest.raises(RankbenchError) as error:
         plan_command("nwe")
-    assert str(error.value) == "plan nwe: no such action; did you mean new? (allowed: new, show)"
+    assert str(error.value) == "plan nwe: no such action; did you mean new? (allowed: new, show, keys)"
 
 
 def test_presets_are_listed_and_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    presets()
+    plan_command()
     lines = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert lines == plan.list_presets()
-    presets("quick")
-    assert capsys.readouterr().out == plan.find_preset("quick").read_text()
     plan_command("show", "quick")
     assert capsys.readouterr().out == plan.find_preset("quick").read_text()
-    presets("quick", format_="json")
-    assert msgspec.json.decode(capsys.readouterr().out)[0]["question"].startswith("Do these MPI libraries")
+    plan_command(format_="json")
+    rows = {row["name"]: row for row in msgspec.json.decode(capsys.readouterr().out)}
+    assert rows["quick"]["question"].startswith("Do these MPI libraries")
+
+
+def test_every_key_of_a_plan_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    plan_command("keys", format_="json")
+    rows = msgspec.json.decode(capsys.readouterr().out)
+    assert [(row["table"], row["key"]) for row in rows] == [(table, key) for table in TABLES for key in TABLES[table]]
+    plan_command("keys")
+    words = {line.split()[0] for line in capsys.readouterr().out.splitlines() if line}
+    assert {row["key"] for row in rows} <= words
 
 
 def test_the_list_of_campaigns_has_state_and_answer(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make_campaign(place / "results" / "slow", make_slower_beta(1.5), launches=6)
     make_campaign(place / "results" / "equal", launches=5)
-    list_()
+    status()
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == ["campaign", "date", "state", "candidates", "blocks", "answer"]
     assert {"slow", "equal"} <= {line[0] for line in lines[2:] if line}
-    list_(place / "results", format_="json")
+    status(place / "results", format_="json")
     rows = {row["name"]: row for row in msgspec.json.decode(capsys.readouterr().out)}
     assert (rows["slow"]["candidates"], rows["slow"]["blocks"]) == (["alpha", "beta"], 6)
     assert rows["slow"]["answer"] == "Use alpha"
     assert (rows["slow"]["state"], rows["equal"]["state"]) == ("6 of 60 blocks", "5 of 60 blocks")
-    list_(no_answer=True, format_="json")
+    status(no_answer=True, format_="json")
     assert {row["answer"] for row in msgspec.json.decode(capsys.readouterr().out)} == {""}

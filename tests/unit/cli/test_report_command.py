@@ -126,7 +126,7 @@ def test_a_folder_without_a_campaign_is_refused_in_one_line(tmp_path: Path) -> N
     with pytest.raises(RankbenchError) as error:
         report(tmp_path)
     assert str(error.value) == (
-        f"{tmp_path}: not a campaign (it has no campaign.json); `rankbench list` shows the campaigns in `results`"
+        f"{tmp_path}: not a campaign (it has no campaign.json); `rankbench status` shows the campaigns in `results`"
     )
 
 

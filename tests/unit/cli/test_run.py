@@ -20,7 +20,7 @@ import pytest
 from fakes.library import behave, make
 
 from rankbench import store
-from rankbench.cli.commands.run import STOP_OPTIONS, again
+from rankbench.cli.commands.run import again, continue_by_name
 
 if TYPE_CHECKING:
     from rankbench.store import Store
@@ -146,7 +146,7 @@ def test_a_finished_campaign_is_not_run_again(place: Path) -> None:
     assert re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "THEN", text) == (
         "results/plan is finished: 3 launches, 1 block, measured THEN.\n"
         "show it: rankbench show results/plan\n"
-        f"measure 5 more blocks: {command} --more 5\n"
+        "measure 5 more blocks: rankbench run --continue plan --prefix 9.1 --prefix 9.2 --more 5\n"
         f"start another campaign: {command} --new\n"
     )
     assert "is finished" in finish(place, "--dry-run")
@@ -161,7 +161,7 @@ def test_the_command_printed_at_the_end_adds_blocks(place: Path) -> None:
     text = finish(place)
     command = re.search(r"would decide about \d+ of .*: rankbench (.*) --more (\d+)$", text, re.MULTILINE)
     assert command
-    options = ["run", "plan.toml", "--prefix", "9.1", "--prefix", "9.2", "--seed", "5"]
+    options = ["run", "--continue", "plan", "--prefix", "9.1", "--prefix", "9.2"]
     assert (shlex.split(command[1]), int(command[2]) > 0) == (options, True)
     text = finish(place, "--more", "1")
     assert "(4 blocks, 12 launches; all 4 blocks are done)" in text
@@ -179,10 +179,29 @@ def test_the_command_that_continues_leaves_out_more_and_new(monkeypatch: pytest.
     assert again("plan 2") == "rankbench run plan.toml --name 'plan 2'"
 
 
-def test_the_command_that_measures_more_has_no_stop_options(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.argv", ["rankbench", "run", "mpich", "--blocks", "5", "--time=5s", "--sizes", "8", "-n"])
-    assert again("mpich", *STOP_OPTIONS) == "rankbench run mpich --sizes 8"
-    assert again("mpich") == "rankbench run mpich --blocks 5 --time=5s --sizes 8"
+def test_the_command_that_measures_more_names_the_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["mpich", "--blocks", "5", "--time=5s", "--prefix", "a b", "--sizes", "8", "--hosts=n1,n2", "--one-machine"]
+    monkeypatch.setattr("sys.argv", ["rankbench", "run", *words, "-n"])
+    assert again("mpich") == f"rankbench run {shlex.join(words)}"
+    kept = "--prefix 'a b' --hosts=n1,n2 --one-machine"
+    assert continue_by_name(Path("results/mpich")) == f"rankbench run --continue results/mpich {kept}"
+    (tmp_path / "results/mpich").mkdir(parents=True)
+    (tmp_path / "results/mpich/campaign.json").touch()
+    assert continue_by_name(Path("results/mpich")) == f"rankbench run --continue mpich {kept}"
+
+
+def test_a_campaign_is_continued_by_its_name(place: Path) -> None:
+    (place / "plan.toml").write_text(PLAN.replace("blocks = 3", "blocks = 1"))
+    finish(place, "--name", "other")
+    (place / "plan.toml").unlink()
+    prefixes = ["--prefix", "9.1", "--prefix", "9.2"]
+    process = subprocess.run(
+        [sys.executable, "-c", MAIN, "run", "--continue", "other", "--more", "1", *prefixes],
+        cwd=place, env=os.environ | {"RANKBENCH_HOME": str(place / "home")}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "continuing results/other: 3 launches are stored, none is repeated" in process.stdout
+    assert_sound(store.open(place / "results/other"), blocks=2)
 
 
 def test_more_blocks_of_a_missing_campaign_are_refused(place: Path) -> None:

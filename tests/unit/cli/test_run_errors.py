@@ -67,7 +67,7 @@ PRESETS = ", ".join(plan.list_presets())
 def test_a_run_without_a_plan_is_refused(refuse_run: Refusal) -> None:
     assert refuse_run() == (
         "rankbench: no plan named; use a file (rankbench run plan.toml; `rankbench plan new` writes one), a preset "
-        "(rankbench run --preset quick; `rankbench presets` lists them), or candidates and operations "
+        "(rankbench run --preset quick; `rankbench plan` lists them), or candidates and operations "
         "(rankbench run mpich openmpi --operations allreduce)"
     )
 
@@ -118,8 +118,7 @@ def test_a_missing_plan_is_refused(refuse_run: Refusal) -> None:
     Path("results/x").mkdir(parents=True)
     Path("results/x/campaign.json").touch()
     assert refuse_run("results/x") == (
-        "rankbench: results/x: the folder of a campaign; to continue it: rankbench run results/x/plan.toml "
-        "--results results --name x"
+        "rankbench: results/x: the folder of a campaign; to continue it: rankbench run --continue results/x"
     )
 
 

@@ -178,7 +178,7 @@ def test_a_pipe_gets_neither_colours_nor_wrapped_lines(campaign_store: Store) ->
 
 def test_an_error_is_one_line_with_exit_code_2(tmp_path: Path) -> None:
     process = run_piped("show", str(tmp_path))
-    text = f"{tmp_path}: not a campaign (it has no campaign.json); `rankbench list` shows the campaigns in `results`"
+    text = f"{tmp_path}: not a campaign (it has no campaign.json); `rankbench status` shows the campaigns in `results`"
     assert (process.returncode, process.stdout, process.stderr) == (2, "", f"rankbench: {text}\n")
 
 
@@ -372,7 +372,9 @@ def test_ranks_of_a_campaign_without_launches_are_refused_in_one_line(tmp_path: 
         (60.0, 145.0, False, " ± 42%"),
         (60.0, 342.0, False, " -40/+242%"),
         (50.0, 400.0, True, " -75/+100%"),
-        (90.0, 4000.0, False, " -10/+>999%"),
+        (90.0, 890.0, False, " -10/+790%"),
+        (90.0, 910.0, False, ""),
+        (0.0, 150.0, False, ""),
     ],
 )
 def test_a_wide_interval_has_both_ends(low: float, high: float, per_second: bool, text: str) -> None:

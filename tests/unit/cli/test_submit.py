@@ -554,7 +554,7 @@ def test_a_script_that_the_scheduler_rejects_is_reported(tmp_path: Path) -> None
 def test_script_prints_the_submitted_script_and_changes_nothing(tmp_path: Path) -> None:
     here = make_site(tmp_path, "lsf")
     options = ["--scheduler", "lsf", *PREFIXES, "--time", "90m"]
-    printed = here.run("script", "plan.toml", *options)
+    printed = here.run("submit", "plan.toml", "--print", *options)
     assert printed.exit_code == 0
     assert not (tmp_path / "results").exists()
     assert here.submit("--write-only", "--time", "90m").exit_code == 0
@@ -582,7 +582,7 @@ def test_status_works_for_a_campaign_without_a_job(tmp_path: Path) -> None:
 
 def test_script_prints_notes_on_skipped_cases(tmp_path: Path) -> None:
     here = make_site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["1x2", { name = "far", cpus = [0, 4095] }]'))
-    printed = here.run("script", "plan.toml", "--scheduler", "slurm", *PREFIXES).printed
+    printed = here.run("submit", "plan.toml", "--print", "--scheduler", "slurm", *PREFIXES).printed
     way_out = re.escape("(where rankbench runs; say in [job] what the nodes have: sockets = 2, cores_per_socket = 24)")
     assert re.search(
         rf"(?m)^note: far: CPU 4095 is not among those that can be used \(.*\) {way_out}; left out$", printed

@@ -170,7 +170,7 @@ def test_the_next_job_measures_cases_lost_with_a_node(tmp_path: Path) -> None:
 def test_files_that_a_program_reads_are_written_by_the_script(tmp_path: Path) -> None:
     here = make_site(tmp_path, PLAN.replace("osu-latency", "imb-mpi1-pingpong").replace("osu", "imb"))
     bench.make_program(tmp_path / "bench", tmp_path / "9.1", "IMB-MPI1")
-    printed = here.run("script", "plan.toml", "--scheduler", "slurm", *PREFIXES)
+    printed = here.run("submit", "plan.toml", "--print", "--scheduler", "slurm", *PREFIXES)
     assert printed.exit_code == 0, printed.printed
     (function,) = re.findall(r"(?m)^mpich_9_1_on_1x2_imb\w+\(\) \{\n(?:.*\n)+?\}$", printed.printed)
     assert '() {\n    cat >"$out/sizes.txt" <<END\n8\n16\n32\n64\nEND\n' in function

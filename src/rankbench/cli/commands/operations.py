@@ -12,7 +12,7 @@ from rich.text import Text
 
 from rankbench import build, libraries
 from rankbench.campaign import probing
-from rankbench.cli.display import console
+from rankbench.cli.display import console, spread_lines
 from rankbench.cli.folders import home
 from rankbench.cli.formats import add_output_option, check_format, print_json
 from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
@@ -32,6 +32,7 @@ ORDER = 25
 GROUP = "Get ready"
 EXAMPLES = """
 rankbench operations
+rankbench operations -v
 rankbench operations allreduce put
 rankbench operations --no-probe --format json
 """
@@ -59,6 +60,9 @@ def operations(
     ] = None,
     prefix: Prefixes = None,
     modules: Modules = None,
+    verbose: Annotated[  # noqa: FBT002
+        bool, typer.Option("--verbose", "-v", help="List call types, bytes, options and sections of the standard, too.")
+    ] = False,
     no_probe: Annotated[  # noqa: FBT002
         bool, typer.Option("--no-probe", help="Do not test which operations each library supports.")
     ] = False,
@@ -66,7 +70,7 @@ def operations(
 ) -> None:
     """List what can be measured, or explain operations.
 
-    Shows call types, bytes and options of each, and what the installed libraries do not support.
+    Shows the names by kind, and what the installed libraries do not support; with -v call types, bytes and options.
     """
     form = check_format(format_, "table", "json", "markdown")
     reach = libraries.find(libraries.make_search(home(), prefix or (), modules or ()))
@@ -82,7 +86,7 @@ def operations(
         sys.stdout.flush()  # Building the core with every library can take minutes.
         answers, silent = ({}, {}) if no_probe else ask_libraries(reach)
         if not chosen:
-            show_all(description, answers)
+            (show_all if verbose else show_names)(description, answers)
         elif answers:
             show_answers(chosen, answers)
         for library, reason in silent.items():
@@ -173,6 +177,14 @@ def show_all(description: Description, answers: Answers) -> None:
             for line in (*facts(operation, description), *list_answers(answers, operation.name)):
                 console.print(Padding.indent(line, 4))
     show_words(description)
+    show_summary(answers)
+
+
+def show_names(description: Description, answers: Answers) -> None:
+    """Print the names of all operations by kind, and what libraries lack."""
+    groups = catalogue.group_operations(description)
+    console.print(pairs([(kind, ", ".join(each.name for each in of_kind)) for kind, of_kind in groups.items()]))
+    spread_lines("\n`rankbench operations NAME` shows one in full, -v all: call types, bytes, options.")
     show_summary(answers)
 
 

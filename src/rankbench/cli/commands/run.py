@@ -15,7 +15,7 @@ import typer
 from rankbench import extras, launch, libraries
 from rankbench.cli import background
 from rankbench.cli.display import print_text, spell_count
-from rankbench.cli.folders import campaign_folder, home, is_campaign
+from rankbench.cli.folders import campaign_folder, find_campaign, home, is_campaign, results_folder
 from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotations at run time
     Binding,
     Hosts,
@@ -59,11 +59,12 @@ rankbench run mpich openmpi --operations allreduce --sizes 8:64K --blocks 5
 rankbench run base=prefix:/opt/base dev=prefix:/opt/dev --operations allreduce
 rankbench run --preset quick
 rankbench run plan.toml --dry-run        # what would be measured
-rankbench run plan.toml --more 9         # nine blocks beyond the stored
+rankbench run --continue plan --more 9   # nine blocks beyond the stored
 rankbench run plan.toml --new            # a new campaign of this plan
 """
-STOP_OPTIONS = ("--blocks", "--time", "--until")
-"""Without meaning beside --more."""
+PLACE_OPTIONS = ("--prefix", "--modules", "--hosts", "--remote-shell", "--binding", "--one-machine")
+"""Options that a campaign's stored plan does not hold."""
+PLAN_FILE = "plan.toml"
 MORE_BLOCKS = 5
 """Blocks to measure in addition, if no forecast suggests another number."""
 
@@ -103,6 +104,10 @@ def run(
         int | None,
         typer.Option(min=1, max=notation.MOST_BLOCKS, help="Measure this many blocks in addition to those stored."),
     ] = None,
+    continued: Annotated[
+        Path | None,
+        typer.Option("--continue", metavar="CAMPAIGN", help="Continue this campaign by its own plan."),
+    ] = None,
     anew: Annotated[bool, typer.Option("--new", help="Start a new campaign: NAME-2, NAME-3 ...")] = False,  # noqa: FBT002
     verbose: Verbose = False,  # noqa: FBT002
     quiet: Quiet = False,  # noqa: FBT002
@@ -119,6 +124,8 @@ def run(
     Exit code 1: a candidate could not be measured, crashed, hung, failed or delivered wrong data.
     """
     extras.require("run", "`rankbench run`")  # Before anything is written; what needs it is loaded later.
+    if continued:
+        words, results, name = choose_stored_plan(continued, words or [], preset, name)
     machine = launch.machine()
     place_options = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
             "one_machine": one_machine}  # fmt: skip
@@ -167,7 +174,7 @@ def run(
         return
     from rankbench.cli.conclusion import conclude
 
-    failed = conclude(prepared.store, decision, again(folder.name, *STOP_OPTIONS), verbose=verbose)
+    failed = conclude(prepared.store, decision, continue_by_name(folder), verbose=verbose)
     if failed and not ignore_failures:
         raise typer.Exit(1)
 
@@ -189,6 +196,18 @@ def measure(prepared: PreparedCampaign, *, quiet: bool) -> Decision:
         return campaign.run(prepared, stopping(prepared.store), watch)
 
 
+def choose_stored_plan(campaign: Path, words: list[str], preset: str, name: str | None) -> tuple[list[str], Path, str]:
+    """Return the stored plan of a campaign, the folder of the results that it is in, and its name."""
+    if words or preset or name is not None:
+        raise RankbenchError("--continue names the plan and the campaign; leave out other plans, candidates and --name")
+    folder = find_campaign(campaign)
+    if not is_campaign(folder):
+        raise RankbenchError(
+            f"--continue {campaign}: no campaign; `rankbench status` shows those in `{results_folder()}`"
+        )
+    return [str(folder / PLAN_FILE)], folder.parent, folder.resolve().name
+
+
 def choose_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
     """Return the folder of the campaign: with `anew` one that does not exist yet, with `more` one that does."""
     folder = campaign_folder(results, name)
@@ -202,11 +221,25 @@ def choose_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
     return next(path for path in itertools.chain([folder], numbered) if not (path / "campaign.json").exists())
 
 
-def again(name: str, *without: str) -> str:
-    """Return the command that continues this campaign: as given, without what starts another one, measures more or
-    measures nothing, and `without` these options, which have values.
+def continue_by_name(folder: Path) -> str:
+    """Return the command that continues a stored campaign by its own plan: with the options about libraries and nodes
+    that were given, which no plan holds.
     """
-    dropped = ("--more", "--name", *without)
+    kept: list[str] = []
+    words = iter(sys.argv[1:])
+    for word in words:
+        option, given, _ = word.partition("=")
+        if option in PLACE_OPTIONS:
+            kept += [word] if given or option == "--one-machine" else [word, next(words, "")]
+    named = folder.name if find_campaign(Path(folder.name)) == folder else str(folder)
+    return shlex.join(["rankbench", "run", "--continue", named, *kept])
+
+
+def again(name: str) -> str:
+    """Return the command that continues this campaign: as given, without what starts another one, measures more or
+    measures nothing.
+    """
+    dropped = ("--more", "--name")
     words, rest = iter(sys.argv[1:]), ["rankbench"]
     for word in words:
         if word in dropped:
@@ -225,7 +258,7 @@ def show_finished(opened: Store, name: str) -> None:
     for line in (
         f"{opened.folder} is finished: {spell_count(len(launches), 'launch')}, {blocks}, measured {at:%Y-%m-%d %H:%M}.",
         f"show it: rankbench show {shlex.quote(str(opened.folder))}",
-        f"measure {spell_count(MORE_BLOCKS, 'more block')}: {again(name, *STOP_OPTIONS)} --more {MORE_BLOCKS}",
+        f"measure {spell_count(MORE_BLOCKS, 'more block')}: {continue_by_name(opened.folder)} --more {MORE_BLOCKS}",
         f"start another campaign: {again(name)} --new",
     ):
         print_text(line)

@@ -32,13 +32,16 @@ def settings(
         str, typer.Argument(metavar="[OPERATION]", help="What can be set for this operation, such as allreduce.")
     ] = "",
     find: Annotated[str, typer.Option(help="Only variables whose name or description has this text.")] = "",
+    verbose: Annotated[  # noqa: FBT002
+        bool, typer.Option("--verbose", "-v", help="Also possible values and descriptions, as with --find.")
+    ] = False,
     prefix: Prefixes = None,
     modules: Modules = None,
     format_: TableOrJson = "table",
 ) -> None:
     """List the settings of a library.
 
-    For each variable: its value, the possible values, and what it controls.
+    For each variable its value; with -v or --find also the possible values, and what it controls.
 
     With an operation: the variants that `rankbench tune` tries, and what must be set for each.
     """
@@ -67,6 +70,7 @@ def settings(
             shown,
             len(listed),
             form,
+            details=verbose or bool(find),
         )
 
 
@@ -82,8 +86,8 @@ def show_variants(variants: list[Variant], form: str) -> None:
     spread_lines("The library's own choice is in effect where none of these is set.")
 
 
-def show_variables(shown: list[Variable], total: int, form: str) -> None:
-    """Print variables, one per line, and what they control."""
+def show_variables(shown: list[Variable], total: int, form: str, *, details: bool) -> None:
+    """Print variables, one per line, and with `details` what they control."""
     if form == "json":
         print_json(shown)
         return
@@ -91,11 +95,12 @@ def show_variables(shown: list[Variable], total: int, form: str) -> None:
         console.print(
             f"[bold]{escape(variable.name)}[/bold] = {escape(format_value(variable))}", soft_wrap=True, highlight=False
         )
-        if variable.values:
+        if details and variable.values:
             console.print(f"    values: {escape(', '.join(value.name for value in variable.values))}", highlight=False)
-        if variable.description:
+        if details and variable.description:
             console.print(f"    {escape(' '.join(variable.description.split()))}", highlight=False)
-    spread_lines(f"{len(shown)} of {total} variables")
+    hint = "" if details else "; -v shows values and descriptions, --find TEXT selects"
+    spread_lines(f"{len(shown)} of {total} variables{hint}")
 
 
 def format_value(variable: Variable) -> str:

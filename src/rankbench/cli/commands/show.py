@@ -14,6 +14,7 @@ from rankbench.cli.cases import choose_cases, describe_missing, format_half_widt
 from rankbench.cli.display import (
     StatusLine,
     answer,
+    columns,
     console,
     count_findings,
     fill_table,
@@ -173,7 +174,7 @@ def list_tables(picked: CampaignView, form: str) -> None:
     if form == "markdown":
         print_markdown([["table", "help"], *map(list, rows)])
         return
-    listed = plain_table("table", "shows")
+    listed = columns("table", "shows", text_columns=2)
     for name, text in rows:
         listed.add_row(Text(name), Text(text))
     console.print(listed)

@@ -1,7 +1,8 @@
-"""The command `status`: the progress of a campaign, the state of its job, failures, and the next command."""
+"""The command `status`: all campaigns, or of one its progress, the state of its job, failures, and the next command."""
 
 from __future__ import annotations
 
+from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +11,7 @@ from rankbench import extras, store
 from rankbench.campaign import Decision, spending
 from rankbench.cli.campaigns import choose_folder, collect_job
 from rankbench.cli.display import columns, console, print_text, spell_count
+from rankbench.cli.folders import find_campaign, is_campaign
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.job_status import (
     count_failed_cases,
@@ -21,7 +23,6 @@ from rankbench.cli.job_status import (
     query_job,
     show_status,
 )
-from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.language import render
 from rankbench.launch.script import FOLDER
 from rankbench.model import RankbenchError
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 ORDER = 36
 GROUP = "Measure"
 EXAMPLES = """
-rankbench status
+rankbench status                               # all campaigns
+rankbench status /scratch/results --no-answer  # fast, also for many
 rankbench status results/plan --wait
 rankbench status plan --format json
 """
@@ -40,19 +42,32 @@ rankbench status plan --format json
 
 @add_output_option
 def status(
-    folder: CampaignFolder = None,
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[CAMPAIGN|FOLDER]",
+            help="A campaign's folder or name, or a folder of campaigns, which are listed; default: the results.",
+        ),
+    ] = None,
     *,
     wait: Annotated[bool, typer.Option("--wait", help="Follow its job to the end.")] = False,
+    no_answer: Annotated[bool, typer.Option("--no-answer", help="List without answers, which take time.")] = False,
     spent: Annotated[bool, typer.Option("--time", help="Show what its launches spent their time on.")] = False,
     format_: TableOrJson = "table",
 ) -> None:
-    """Show how far a campaign is, where its job is, and what failed.
+    """List campaigns, or show how far one is and what failed.
 
-    It first collects what a scheduler's job has measured.
+    Without a campaign: date, state, candidates, blocks and answer of all. For one whose launches a scheduler makes, it
+    first collects what a scheduler's job has measured.
     """
     form = check_format(format_, "table", "json")
     if wait and form == "json":
         raise RankbenchError("--wait follows a job with lines for people; leave out --wait or --format json")
+    if not (wait or spent) and is_list(folder):
+        from rankbench.cli.campaign_list import list_campaigns  # It loads what evaluates.
+
+        list_campaigns(folder, form, no_answer=no_answer)
+        return
     opened = store.open(choose_folder(folder))
     judged = extras.has("run")
     if wait:
@@ -78,6 +93,11 @@ def status(
             )
 
 
+def is_list(folder: Path | None) -> bool:
+    """Return whether a folder holds campaigns and is none; None: the results."""
+    return folder is None or (not is_campaign(find_campaign(folder)) and any(folder.glob("*/campaign.json")))
+
+
 def show_json(opened: Store, decision: Decision | None) -> None:
     """Print the progress of a campaign as JSON."""
     record, launches = opened.campaign, opened.launches()
@@ -99,12 +119,6 @@ def show_json(opened: Store, decision: Decision | None) -> None:
             "decision": {"stop": decision.stop, "reason": render(decision.reason)} if decision else None,
         }
     )
-
-
-# --- jobs -------------------------------------------------------------------------------------------------------------
-
-
-# --- the campaign -----------------------------------------------------------------------------------------------------
 
 
 def show_spending(opened: Store, form: str) -> None:

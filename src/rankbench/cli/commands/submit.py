@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,6 +23,7 @@ GROUP = "Cluster"
 EXAMPLES = """
 rankbench submit plan.toml --scheduler slurm --time 2h --partition batch
 rankbench submit plan.toml --scheduler pbs --nodes 4 --wait
+rankbench submit plan.toml --scheduler slurm --print > job.sh
 """
 
 
@@ -29,12 +32,18 @@ def submit(
     request: CampaignRequest,
     *,
     write_only: Annotated[bool, typer.Option("--write-only", help="Write the script, but do not submit it.")] = False,
+    only_print: Annotated[
+        bool, typer.Option("--print", help="Print the script; nothing is written or submitted. Notes go to stderr.")
+    ] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the job to end, as `status --wait` does.")] = False,
 ) -> None:
     """Submit a campaign to a scheduler, as one job.
 
     A campaign whose job ended too early is resumed.
     """
+    if only_print:
+        print_script(request)
+        return
     chosen = schedulers.find_scheduler(request.plan.job)
     if wait:
         extras.require("run", "--wait")
@@ -58,3 +67,13 @@ def submit(
         follow(prepared.store)
     else:
         print_text(f"next: rankbench status {request.folder} --wait")
+
+
+def print_script(request: CampaignRequest) -> None:
+    """Print the job script of a campaign."""
+    with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
+        prepared = campaign.prepare(request._replace(folder=Path(folder) / request.folder.name), lambda _: None)
+        for note in prepared.store.campaign.notes:
+            typer.echo(f"note: {note}", err=True)
+        script = make_script(prepared)._replace(campaign=request.folder.absolute())
+    print(render_script(script, schedulers.find_scheduler(script.job)), end="")  # noqa: T201 - a script, with no line broken

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from rankbench import launch
 from rankbench.campaign import selftest
+from rankbench.cli.clock_study import LONGEST_WAIT_S, ClockOptions, study_libraries
 from rankbench.cli.display import columns, console, describe_places, spread_lines
 from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
@@ -39,6 +40,8 @@ GROUP = "Check"
 EXAMPLES = """
 rankbench verify
 rankbench verify openmpi --thorough
+rankbench verify --clocks
+rankbench verify openmpi --clocks --runs 50 --format json --output clock.json
 """
 WORDS = {
     CaseStatus.OK: "right",
@@ -80,18 +83,44 @@ def verify(
     thorough: Annotated[  # noqa: FBT002
         bool, typer.Option("--thorough", help="Also check data with every datatype and option.")
     ] = False,
+    clocks: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option(
+            "--clocks", help="Only study clocks, with the first library or those named: synchronisation, drift, cost."
+        ),
+    ] = False,
+    runs: Annotated[
+        int, typer.Option(min=1, help="With --clocks: runs of each synchronisation method with each time source.")
+    ] = 20,
+    wait: Annotated[
+        float,
+        typer.Option(
+            min=0.001,
+            max=LONGEST_WAIT_S,
+            help="With --clocks: seconds between a synchronisation and the second check.",
+        ),
+    ] = 0.2,
+    all_sources: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option("--all-sources", help="With --clocks: every time source, not only the one that auto selects."),
+    ] = False,
     prefix: Prefixes = None,
     modules: Modules = None,
     format_: TableOrJson = "table",
 ) -> None:
     """Test that data are right, and that times are true.
 
-    Checks the data of every call, and times operations of known duration with every clock and start.
+    Checks the data of every call, and times operations of known duration with every clock and start. With --clocks it
+    tests the accuracy, the cost and the drift of synchronised clocks instead.
 
     Exit code 1: data or times are wrong. Times that other work or the hypervisor disturbed are reported as "cannot be
     verified here" and are no failure.
     """
     form = check_format(format_, "table", "json")
+    if clocks:
+        reach = choose_libraries(names or [], prefix or [], modules or [])
+        study_libraries(reach if names else reach[:1], ClockOptions(ranks, runs, wait, all_sources), form)
+        return
     wanted = ranks or max(2, launch.machine().cores)
     failures: list[Failure] = []
     libraries = choose_libraries(names or [], prefix or [], modules or [])

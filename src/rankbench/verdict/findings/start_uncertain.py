@@ -2,7 +2,8 @@
 
 Why: The time could be wrong by more than 5%. Such values are shown and take part in no comparison.
 
-What to do: Measure larger messages, or use `start = "barrier"`. `rankbench clock` shows how well clocks agree.
+What to do: Measure larger messages, or use `start = "barrier"`. `rankbench verify --clocks` shows how well clocks
+agree.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def _make_unknown(view: CampaignView, summaries: list[Summary]) -> Finding:
         ),
         advice=say(
             'Measure larger messages there, or use a start that needs no common clock (start = "barrier"). '
-            "`rankbench clock` shows how well clocks agree here."
+            "`rankbench verify --clocks` shows how well clocks agree here."
         ),
         cases=_list_cases(view, summaries),
         severity="warning",

@@ -1,10 +1,10 @@
-"""The command `clock`: resolution, synchronisation and drift of this machine's clocks."""
+"""Studies clocks for `verify --clocks`: resolution, synchronisation and drift of this machine's clocks."""
 
 from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 from rich.text import Text
@@ -13,9 +13,8 @@ from rankbench import launch
 from rankbench.campaign import selftest
 from rankbench.cli.display import columns, console, describe_places, spread_lines
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
-from rankbench.cli.options import Modules, Prefixes, choose_libraries
-from rankbench.model import LaunchFacts, Library, RankFact, Record, SourceFact
+from rankbench.cli.formats import print_json
+from rankbench.model import LaunchFacts, Library, RankbenchError, RankFact, Record, SourceFact
 from rankbench.quantities import format_time
 from rankbench.samples.study import Study  # noqa: TC001 - msgspec resolves the annotations at run time
 from rankbench.statistics import CONFIDENCE, clocks
@@ -26,12 +25,6 @@ if TYPE_CHECKING:
 
     from rankbench.statistics.clocks import Spread
 
-ORDER = 80
-GROUP = "Check"
-EXAMPLES = """
-rankbench clock
-rankbench clock openmpi --runs 50 --format json --output clock.json
-"""
 LONGEST_WAIT_S = 3600.0
 STAGES = {"fresh": "at once", "aged": "after {wait:g} s", "between": "between two"}
 """Stages of a study, by when an offset was computed."""
@@ -56,38 +49,26 @@ class ClockStudy(Record, frozen=True):
     study: Study
 
 
-@add_output_option
-def clock(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="LIBRARY", help="The library to run with; default: the first found.")
-    ] = None,
-    ranks: Annotated[
-        int | None, typer.Option(min=2, help="Number of ranks; default: one per core of a socket.")
-    ] = None,
-    runs: Annotated[int, typer.Option(min=1, help="Runs of each synchronisation method with each time source.")] = 20,
-    wait: Annotated[
-        float,
-        typer.Option(min=0.001, max=LONGEST_WAIT_S, help="Seconds between a synchronisation and the second check."),
-    ] = 0.2,
-    all_sources: Annotated[  # noqa: FBT002
-        bool, typer.Option("--all-sources", help="Test every time source, not only the one that auto selects.")
-    ] = False,
-    prefix: Prefixes = None,
-    modules: Modules = None,
-    format_: TableOrJson = "table",
-) -> None:
-    """Test the clocks: resolution, synchronisation, drift.
+class ClockOptions(NamedTuple):
+    """How clocks are studied."""
 
-    For each synchronisation method: its accuracy, its cost, and the drift between clocks.
-    """
-    form = check_format(format_, "table", "json")
+    ranks: int | None
+    runs: int
+    wait_s: float
+    all_sources: bool
+
+
+def study_libraries(reach: Sequence[Library], options: ClockOptions, form: str) -> None:
+    """Study the clocks under each library and print the results. Raises typer.Exit if an error exceeds its bound."""
     machine = launch.machine()
-    wanted = ranks or max(2, machine.cores // machine.sockets)
+    wanted = options.ranks or max(2, machine.cores // machine.sockets)
+    if wanted < 2:
+        raise RankbenchError(f"--ranks {wanted}: clocks of two or more ranks are compared; expected 2 or more")
+    runs, wait = options.runs, options.wait_s
     arguments = ["--runs", str(runs), "--wait", f"{wait:g}", "--sync", "all", "--separate-clocks"]
-    arguments += ["--clock", "all" if all_sources else "auto"]
+    arguments += ["--clock", "all" if options.all_sources else "auto"]
     results = []
-    reach = choose_libraries(names or [], prefix or [], modules or [])
-    for library in reach if names else reach[:1]:
+    for library in reach:
         with console.status(f"{library.name}: {runs} runs …"):
             results.append(study_clocks(library, wanted, arguments, wait))
         if form == "table":

@@ -1,14 +1,12 @@
-"""The command `list`: the campaigns below a folder, and the answer of each in a few words."""
+"""The campaigns below a folder, and the answer of each in a few words."""
 
 from __future__ import annotations
 
 import re
 from datetime import datetime
-from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import msgspec
-import typer
 from rich.text import Text
 
 from rankbench import files, store
@@ -16,23 +14,16 @@ from rankbench.campaign import blocks_done
 from rankbench.cli.decisions import is_ended
 from rankbench.cli.display import StatusLine, columns, console, print_text
 from rankbench.cli.folders import results_folder
-from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
+from rankbench.cli.formats import print_json
 from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import DamagedFileError, RankbenchError, Record
-from rankbench.store.folders import list_campaigns
+from rankbench.store import folders
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rankbench.store import Store
-
-ORDER = 38
-GROUP = "Read"
-EXAMPLES = """
-rankbench list
-rankbench list /scratch/results --no-answer    # fast, also for many
-rankbench list --format json
-"""
-
 
 DAMAGED = "damaged"
 WIDE = 120
@@ -51,24 +42,15 @@ class Row(Record, frozen=True):
     answer: str
 
 
-@add_output_option
-def list_(
-    folder: Annotated[
-        Path | None,
-        typer.Argument(metavar="[RESULTS]", help="A folder of campaigns, else RANKBENCH_RESULTS, else results."),
-    ] = None,
-    no_answer: Annotated[bool, typer.Option("--no-answer", help="Leave out the answers, which take time.")] = False,  # noqa: FBT002
-    format_: TableOrJson = "table",
-) -> None:
-    """List campaigns: date, state, candidates, blocks, answer.
+def list_campaigns(folder: Path | None, form: str, *, no_answer: bool) -> None:
+    """Print date, state, candidates, blocks and answer of each campaign of a folder; None: of the results.
 
     The answer is that of the last report, or else is computed. Narrow terminals have no room for the candidates.
     """
-    form = check_format(format_, "table", "json")
     rows, damaged = [], []
-    for path in list_campaigns([folder or results_folder()]):
+    for path in folders.list_campaigns([folder or results_folder()]):
         try:
-            rows.append(row(store.open(path), no_answer))
+            rows.append(row(store.open(path), no_answer=no_answer))
         except DamagedFileError as error:
             rows.append(make_damaged_row(path))
             damaged.append(str(error))
@@ -108,7 +90,7 @@ def make_damaged_row(path: Path) -> Row:
     return Row(name=path.name, folder=str(path), created="", state=DAMAGED, candidates=[], blocks=0, answer="")
 
 
-def row(opened: Store, no_answer: bool) -> Row:  # noqa: FBT001 - as the command has it
+def row(opened: Store, *, no_answer: bool) -> Row:
     """Return the row of a campaign."""
     record = opened.campaign
     try:

@@ -1,0 +1,56 @@
+"""Changes of cases that one campaign met near and the other far only."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rankbench.across.two_campaigns import Change, _name_states, list_sentences
+from rankbench.language import render
+from rankbench.report.two_campaigns import describe_change, describe_ratio
+from rankbench.statistics.references import Levels
+from rankbench.statistics.unpaired_levels import compare_at_levels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+AT = Levels(100.0, 300.0, 150.0, 250.0)
+
+
+def make_values(candidate: str, hop_ns: float, time_ns: Sequence[float]) -> pl.DataFrame:
+    """Return launches with one visit each, all at the same distance of cores."""
+    rows = [
+        {"case": "c", "candidate": candidate, "launch": at, "figure_ns": float(time), "visit_ns": [float(time)],
+         "visit_hop_ns": [hop_ns]}
+        for at, time in enumerate(time_ns)
+    ]  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def make_change(ratio: float, apart: str) -> Change:
+    return Change(
+        case="c", title="bcast 8 B", old="dev", new="dev", old_launches=5, new_launches=5, old_ns=503, new_ns=180,
+        ratio=ratio, low=0.0, high=math.inf, p_value=1, p_adjusted=1, different=False, apart=apart,
+    )  # fmt: skip
+
+
+def test_campaigns_without_a_common_state_are_known_as_such() -> None:
+    far = make_values("dev", 300.0, [503, 500, 505, 501, 502])
+    near = make_values("dev", 100.0, [180, 181, 179, 180, 180])
+    ((overall, at),) = compare_at_levels(far, near, [("dev", "dev")], 0.03, levels={"c": AT})
+    assert at == {}
+    assert _name_states(far, near, overall, AT) == "far then, near now"
+    assert _name_states(near, far, overall, AT) == "near then, far now"
+
+
+def test_such_a_case_is_not_comparable_and_in_no_mean() -> None:
+    change = make_change(0.35, "far then, near now")
+    assert describe_ratio(change) == ("not comparable", "cores far then, near now", "")
+    assert describe_change(change, None, None, {}) == "not comparable: cores far then, near now"
+    assert [render(text) for text in list_sentences([change], 0.03)] == [
+        "0 of 1 value are slower now, 0 faster; 1 is not comparable: cores were far then, near now."
+    ]
+    texts = [render(text) for text in list_sentences([change, make_change(1.0, "")], 0.03)]
+    assert texts[1] == "dev takes 1.00× its earlier time: geometric mean over 1 case; no case is known to have changed."
