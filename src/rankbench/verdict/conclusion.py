@@ -12,6 +12,7 @@ from rankbench.statistics import CONFIDENCE, distributions
 from rankbench.verdict import mix
 from rankbench.verdict.cuts import find_cut
 from rankbench.verdict.extremes import Extremes, decide_selected, format_decision
+from rankbench.verdict.findings.ignored import list_ignored_settings
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.nodes import describe_place
 from rankbench.verdict.overall import compare_overall, find_answer, select_compared
@@ -64,9 +65,17 @@ def conclude(view: CampaignView) -> list[Claim]:
         *_claim_omitted(view, judged, compared),
         *_claim_uncertain_starts(view),
         *_claim_other_starts(view),
+        *_claim_ignored(view),
         *_claim_noise_check(view),
         _claim_scope(view),
     ]
+
+
+def _claim_ignored(view: CampaignView) -> Iterator[Claim]:
+    """Say which candidates ran without a setting that makes them what they are."""
+    for name, clauses in list_ignored_settings(view.campaign).items():
+        text = say("{candidate} ran without some of its settings: {clauses}.", candidate=name, clauses=clauses)
+        yield Claim(text=text, cases=[], brief=True)
 
 
 def _claim_fastest(view: CampaignView, best: str, answer: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:

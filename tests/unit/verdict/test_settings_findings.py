@@ -11,6 +11,7 @@ from fakes import verdicts
 
 from rankbench.language import render
 from rankbench.model import Usage
+from rankbench.verdict.conclusion import conclude
 from rankbench.verdict.findings import fallback, ignored
 
 if TYPE_CHECKING:
@@ -60,3 +61,11 @@ def test_ignored_settings_are_reported_once_per_candidate(view: CampaignView) ->
     (finding,) = ignored.find(dataclasses.replace(view, campaign=campaign))
     assert render(finding.text) == "Of the settings of beta, /x is ignored: line 1 and Y is ignored."
     assert list(ignored.find(view)) == []
+
+
+def test_the_short_answer_names_a_setting_that_a_candidate_ran_without(view: CampaignView) -> None:
+    usage = Usage(candidate="beta", placement="socket", uses={}, ignored=["XY is unknown to the library"])
+    campaign = msgspec.structs.replace(view.campaign, usage=[usage])
+    brief = [render(claim.text) for claim in conclude(dataclasses.replace(view, campaign=campaign)) if claim.brief]
+    assert "beta ran without some of its settings: XY is unknown to the library." in brief
+    assert not any("ran without" in render(claim.text) for claim in conclude(view))
