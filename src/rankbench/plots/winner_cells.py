@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import textwrap
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.language import format_text
 from rankbench.plots import captions
@@ -15,12 +16,71 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rankbench.model import CaseVerdict
-    from rankbench.plots.chart import Row
     from rankbench.verdict.view import CampaignView
 
-SHARED = "tied"
 LABEL = 30
 """Letters in a line of a row's label."""
+SIGNS = {"equivalent": "=", "undecided": "~", "depends": "~"}
+
+
+class Half(NamedTuple):
+    """Who is fastest in a cell, or in one half of it: while cores are near, or while they are far."""
+
+    level: str
+    """`near` or `far`; empty for a whole cell without levels."""
+    winners: list[str]
+    sign: str
+    """Of several winners: `=` or `~`. `!`: no value that counts; `only`: nothing to compare; empty: a single winner."""
+    margin: float
+    """Of a single winner: the time of the next candidate over its time."""
+
+    @property
+    def winner(self) -> str:
+        """Return the name of the single winner, or nothing."""
+        return "" if self.sign else self.winners[0]
+
+    def write(self, letters: dict[str, str]) -> str:
+        """Return `O` or `O~I`; the sign alone for several winners that are all candidates, `!` for none."""
+        everyone = len(self.winners) == len(letters) > 1
+        sign = self.sign.removeprefix("only")
+        return self.sign if everyone or not self.winners else sign.join(letters[name] for name in self.winners)
+
+    def describe(self) -> str:
+        """Return who is fastest, in words: `near: alpha 1.20×`."""
+        names = f" {self.sign} ".join(self.winners) or format_text("none: no candidate has a value that counts")
+        only = format_text("only {names}", names=names) if self.sign == "only" else names
+        text = f"{only} {format_ratio(self.margin)}" if self.winner and self.margin > 1 else only
+        return f"{self.level}: {text}" if self.level else text
+
+
+def list_halves(verdict: CaseVerdict) -> list[Half]:
+    """Return the two halves of a cell, near and far, where these differ; else one that fills it."""
+    if verdict.differs and len(verdict.winners_by_level) > 1:
+        return [_make_half(level, verdict.at(level)) for level in verdict.winners_by_level]
+    only = [*verdict.winners_by_level] if len(verdict.winners_by_level) == 1 else [""]
+    return [_make_half(only[0], verdict)]
+
+
+def _make_half(level: str, verdict: CaseVerdict) -> Half:
+    winners = verdict.winners
+    if not winners:
+        return Half(level, [], "!", 1.0)
+    if len(verdict.ranking) == 1:
+        return Half(level, winners, "only", 1.0)
+    sign = "" if len(winners) == 1 else SIGNS.get(verdict.outcome, "~")
+    return Half(level, winners, sign, verdict.margin if not sign else 1.0)
+
+
+def describe_cell(verdict: CaseVerdict) -> str:
+    """Return who is fastest in a case, in words, at each level where levels differ."""
+    return ", ".join(half.describe() for half in list_halves(verdict))
+
+
+def count_wins(verdicts: Iterable[CaseVerdict], letters: dict[str, str]) -> str:
+    """Return how many cases each candidate wins alone, near and far alike: `O 5  I 2`."""
+    halves = [halves[0] for verdict in verdicts if len(halves := list_halves(verdict)) == 1]
+    wins = Counter(half.winner for half in halves if half.winner)
+    return ", ".join(f"{letters[name]} {count}" for name, count in wins.most_common())
 
 
 def list_shown(view: CampaignView) -> list[CaseVerdict]:
@@ -29,19 +89,36 @@ def list_shown(view: CampaignView) -> list[CaseVerdict]:
 
 
 def headings(view: CampaignView, verdicts: list[CaseVerdict]) -> tuple[str, str]:
-    """Return title and subtitle of a map."""
+    """Return title and subtitle of a map; the placement comes first where there are several."""
     memory = any(verdict.case.quantity == "memory" for verdict in verdicts)
-    fastest = format_text("Fastest candidate by operation and message size")
-    title = format_text("Best candidate by operation and message size") if memory else fastest
-    return title, captions.describe_conditions(view.showing([verdict.case for verdict in verdicts]))
+    fastest = format_text("fastest candidate by operation and message size")
+    title = format_text("best candidate by operation and message size") if memory else fastest
+    if place := name_place(view, verdicts[0].case.placement):
+        title = f"{place}: {title}"
+    return title[:1].upper() + title[1:], captions.describe_conditions(
+        view.showing([verdict.case for verdict in verdicts])
+    )
+
+
+def name_place(view: CampaignView, placement: str) -> str:
+    """Return a placement as the title of a map begins with it; empty: the campaign has only one."""
+    nodes = {place.name: place.nodes for place in view.campaign.plan.placements}
+    if len(nodes) < 2:
+        return ""
+    across = [name for name, count in nodes.items() if count > 1]
+    alike = across if placement in across else [name for name in nodes if name not in across]
+    where = format_text("Across nodes") if placement in across else format_text("Within a node")
+    if not across or len(across) == len(nodes):
+        return format_text("At {placement}", placement=placement)
+    return where if len(alike) == 1 else f"{where} ({placement})"
 
 
 def explain_signs(verdicts: Iterable[CaseVerdict]) -> dict[str, str]:
     """Return what the signs in cells without a single winner mean: those that these verdicts can have."""
     shown = list(verdicts)
     signs = {"=": format_text("equivalent"), "~": format_text("not distinguishable")}
-    if any(verdict.differs for verdict in shown):
-        signs["A/B"] = format_text("A if cores are near, B if far")
+    if any(len(list_halves(verdict)) > 1 for verdict in shown):
+        signs["A/B"] = format_text("A while cores are near, B while they are far")
     if not all(verdict.winners for verdict in shown):
         signs["!"] = format_text("no value that counts")
     return signs
@@ -52,52 +129,9 @@ def fold_label(line: str) -> str:
     return "\n".join(textwrap.wrap(line, LABEL, break_on_hyphens=False))
 
 
-def cell(verdict: CaseVerdict, letters: dict[str, str], view: CampaignView) -> Row:
-    """Return one cell: its position, its fill, and its label in one or two lines."""
-    case, winners = verdict.case, verdict.winners
-    single = len(winners) == 1 < len(verdict.ranking)
-    decided = verdict.margin > 1 and not verdict.differs
-    mark = (
-        format_levels(verdict, letters)
-        if verdict.differs
-        else format_winners(winners, verdict.sign, letters, all_candidates=not decided)
-    )
-    joined = case_labels.format_levels(verdict) if verdict.differs else f" {verdict.sign} ".join(winners)
-    winner = joined or format_text("none: no candidate has a value that counts")
-    operation = view.operation(case)
-    name = view.case_name(case)
-    margin = (
-        format_ratio(verdict.margin) if decided else verdict.sign if len(winners) > 1 and not verdict.differs else ""
-    )
-    return {
-        "key": case.key,
-        "case": name,
-        "line": fold_label(case_labels.name_line(case, operation)),
-        "size": case_labels.format_case_size(case, operation),
-        "size_bytes": case.size_bytes if operation.sized else -1,
-        "fill": winners[0] if single else SHARED,
-        "strength": scale_ratio(verdict.margin) if single else 1,
-        "mark": mark,
-        "decided": decided,
-        "winner": winner,
-        "margin": margin,
-        "said": f"{name}: {winner} {margin}".rstrip(),
-    }
-
-
-def format_winners(winners: list[str], sign: str, letters: dict[str, str], *, all_candidates: bool) -> str:
-    """Return `O~I`; the sign alone for several winners that are all candidates."""
-    return sign if all_candidates and len(winners) > 1 else sign.join(letters[name] for name in winners) or "!"
-
-
-def format_levels(verdict: CaseVerdict, letters: dict[str, str]) -> str:
-    """Return `O/I`: the winners while cores are near, and while they are far."""
-    ranked = len(verdict.ranking)
-    signs = {level: "=" if outcome == "equivalent" else "~" for level, outcome in verdict.outcome_by_level.items()}
-    return "/".join(
-        format_winners(names, signs[level], letters, all_candidates=len(names) == ranked)
-        for level, names in verdict.winners_by_level.items()
-    )
+def name_row(verdict: CaseVerdict, view: CampaignView) -> str:
+    """Return the label of a case's row."""
+    return fold_label(case_labels.name_line(verdict.case, view.operation(verdict.case)))
 
 
 def scale_ratio(margin: float) -> float:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rankbench.report.figures import check_figures, write_figures
     from rankbench.report.page import html, write_html
     from rankbench.report.pictures import FORMATS, USUAL
+    from rankbench.report.summary import write_page, write_slide
     from rankbench.report.text import latex, markdown
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "markdown",
     "write_figures",
     "write_html",
+    "write_page",
+    "write_slide",
 ]
 MODULES = {
     "FORMATS": "pictures",
@@ -35,6 +38,8 @@ MODULES = {
     "markdown": "text",
     "write_figures": "figures",
     "write_html": "page",
+    "write_page": "summary",
+    "write_slide": "summary",
 }
 """Where each way of handing over is. Terminals need none of what pages and pictures are made with, which is large."""
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench import files, plots, units
 from rankbench.model import RankbenchError
-from rankbench.plots import forms
 from rankbench.report.evidence import list_evidence
+from rankbench.report.paper import PAPER
 from rankbench.report.pictures import FORMATS, USUAL, name_picture
 from rankbench.report.tables import smallest_cases
 from rankbench.verdict import case_labels
@@ -24,8 +24,6 @@ MOST_LINES = 120
 """Of more lines than this not all are drawn as files: a thousand would not be read."""
 FEW = 3
 """So many values of a candidate are in the tables; a histogram of them shows no more."""
-PAPER = {**forms.make_theme("#111111", "#555555", "#dddddd"), "background": "#ffffff"}
-
 
 INDEX_HEAD = """<!doctype html>
 <html lang="en">

@@ -5,20 +5,53 @@ function escaped(text) {
   return text.replace(/[&<>"']/g, (letter) => ESCAPES[letter]);
 }
 
-function describeCell(number) {
-  const names = cases.winners[number].map((winner) => book.candidates[winner]);
-  const winner = names.join(cases.decided[number] ? " = " : " ~ ") || say("none: no candidate has a value that counts");
-  return `${nameOf(number).replace(lines.placed[cases.line[number]], "")}: ${winner} ${cases.margin[number]}`.trimEnd();
+/* A cell is one or two halves: near and far, each with its winners, the sign between them, and the ratio to the next. */
+function describeHalf([level, sign, winners, ratio]) {
+  const names = winners.map((winner) => book.candidates[winner]).join(` ${sign} `);
+  const text = winners.length ? `${sign === "only" ? "only " : ""}${names} ${ratio}`.trim() : say("none: no candidate has a value that counts");
+  return level ? `${level}: ${text}` : text;
 }
+
+function describeCell(number) {
+  const name = nameOf(number).replace(lines.placed[cases.line[number]], "");
+  return `${name}: ${cases.halves[number].map(describeHalf).join(", ")}`;
+}
+
+function markOf([, sign, winners]) {
+  const everyone = winners.length === book.candidates.length && winners.length > 1;
+  return everyone || !winners.length ? sign : winners.map((winner) => book.letters[winner]).join(sign.replace("only", ""));
+}
+
+function tintOf([, sign, winners, , strength]) {
+  if (sign) return { "~": "var(--tie)", "=": "var(--equal)" }[sign] ?? "var(--none)";
+  return `color-mix(in srgb, var(--c${winners[0]}) ${22 + 0.56 * strength}%, #ffffff)`;
+}
+
+const LOOKS = { "=": "equal", "!": "none", only: "none" };
 
 function cellOf(number) {
   if (number === undefined) return "<td></td>";
-  const [first, ...others] = cases.winners[number];
-  const alone = first !== undefined && !others.length;
-  const look = alone ? `c${first}" style="--part: ${22 + 0.56 * cases.strength[number]}%` : "tie";
-  const margin = cases.margin[number];
-  const below = margin && !"~=".includes(margin) ? `<small>${margin}</small>` : "";
-  return `<td tabindex="-1" data-case="${number}" class="${look}" aria-label="${escaped(describeCell(number))}">${escaped(cases.mark[number])}${below}</td>`;
+  const halves = cases.halves[number];
+  const [whole] = halves;
+  const below = halves.length < 2 && whole[3] ? `<small>${whole[3]}</small>` : "";
+  const content = halves.length < 2
+    ? escaped(markOf(whole)) + below
+    : halves.map((half) => `<i>${escaped(markOf(half))}</i>`).join("");
+  const look = halves.length < 2
+    ? `class="${LOOKS[whole[1]] ?? "whole"}" style="--near: ${tintOf(whole)}"`
+    : `class="split${halves.map(([, sign], at) => (sign === "=" ? ` equal-${at}` : "")).join("")}" style="--near: ${tintOf(halves[0])}; --far: ${tintOf(halves[1])}"`;
+  return `<td tabindex="-1" data-case="${number}" ${look} aria-label="${escaped(describeCell(number))}">${content}</td>`;
+}
+
+/* How many cases each candidate wins alone, in the same way near and far. */
+function countWins(numbers) {
+  const wins = new Map();
+  for (const number of numbers) {
+    const [[, sign, winners], ...more] = cases.halves[number];
+    if (!sign && !more.length) wins.set(winners[0], (wins.get(winners[0]) ?? 0) + 1);
+  }
+  const sorted = [...wins].sort((one, two) => two[1] - one[1]);
+  return sorted.map(([winner, count]) => `<span style="--tint: var(--c${winner})">${escaped(book.letters[winner])} ${count}</span>`).join(" ");
 }
 
 function drawMap(figure) {
@@ -37,10 +70,13 @@ function drawMap(figure) {
   const sizes = [...columns.keys()].sort((one, two) => one - two);
   const heads = sizes.map((bytes) => `<th scope="col">${columns.get(bytes)}</th>`).join("");
   const body = [...rows].map(([row, found]) =>
-    `<tr><th scope="row">${escaped(row)}</th>${sizes.map((bytes) => cellOf(found.get(bytes))).join("")}</tr>`);
-  const label = escaped(say("Fastest candidate by operation and message size, {place}", { place: figure.dataset.map }));
+    `<tr><th scope="row">${escaped(row)}</th>${sizes.map((bytes) => cellOf(found.get(bytes))).join("")}<td class="wins">${countWins(found.values())}</td></tr>`);
+  const below = sizes.map((bytes) => countWins([...rows.values()].flatMap((found) => (found.has(bytes) ? [found.get(bytes)] : []))));
+  const all = countWins([...rows.values()].flatMap((found) => [...found.values()]));
+  const foot = [...below, all].map((text) => `<td class="wins">${text}</td>`).join("");
+  const label = escaped(figure.querySelector("figcaption").firstChild.textContent);
   figure.querySelector(".scroll").innerHTML = rows.size
-    ? `<table role="grid" aria-readonly="true" aria-label="${label}"><thead><tr><td></td>${heads}</tr></thead><tbody>${body.join("")}</tbody></table>`
+    ? `<table role="grid" aria-readonly="true" aria-label="${label}"><thead><tr><td></td>${heads}<th scope="col">${say("wins")}</th></tr></thead><tbody>${body.join("")}</tbody><tfoot><tr><th scope="row">${say("wins")}</th>${foot}</tr></tfoot></table>`
     : "";
   const first = figure.querySelector("td[data-case]");
   if (first) first.tabIndex = 0;

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from datetime import datetime, timedelta
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,10 +22,11 @@ from rankbench.language import Text, format_text, render
 from rankbench.plan import notation, stop_rules
 from rankbench.plots import captions, palette, winner_cells
 from rankbench.plots import forms as plots_forms
-from rankbench.quantities import format_duration, format_size, format_whole
-from rankbench.report import foreign_tables, packing, tables, two_campaigns
+from rankbench.quantities import format_ratio, format_size, format_whole
+from rankbench.report import foreign_tables, packing, summary, tables, two_campaigns
 from rankbench.report.evidence import SHOWN, list_evidence, list_groups
 from rankbench.report.method import paragraphs
+from rankbench.report.period import describe_period
 from rankbench.statistics import FEWEST_BLOCKS
 from rankbench.verdict import case_labels
 from rankbench.verdict import findings as verdict_findings
@@ -120,6 +120,9 @@ def contents(view: CampaignView) -> dict[str, Any]:
     return {
         "campaign": campaign,
         "verdict": view.verdict,
+        "answer": next(iter(view.verdict.conclusion), None),
+        "scope": summary.describe_scope(view),
+        "digest": summary.digest(view),
         "groups": list_groups(view.verdict),
         "alone": [
             line for group in view.verdict.groups if group not in list_groups(view.verdict) for line in group.lines
@@ -133,7 +136,7 @@ def contents(view: CampaignView) -> dict[str, Any]:
         "signs": winner_cells.explain_signs(winner_cells.list_shown(view)),
         "findings": findings(view),
         "counted_findings": count_findings(view.verdict.findings),
-        "period": period(view),
+        "period": describe_period(view),
         "maps": maps(view),
         "lines": {key: line_of(part) for key, part in view.parts("line")},
         "plots": {name: (plot.TITLE, plot.HELP) for name, plot in units.modules(plots.kinds).items()},
@@ -287,28 +290,6 @@ def chart_keys(view: CampaignView) -> dict[tuple[str, str], tuple[str, str]]:
     return keys
 
 
-def period(view: CampaignView) -> str:
-    """Return when a campaign was measured and how long that took; of an imported one the day it was imported."""
-    if view.campaign.imported or not view.launches:
-        return view.campaign.created[:10]
-    begins = [datetime.fromisoformat(launch.started) for launch in view.launches if launch.started]
-    ends = [
-        datetime.fromisoformat(launch.started) + timedelta(seconds=launch.duration_s * launch.together)
-        for launch in view.launches
-        if launch.started
-    ]
-    if not begins:
-        return view.campaign.created[:10]
-    begin, end = min(begins), max(ends)
-    last = f"{end:%H:%M}" if end.date() == begin.date() else f"{end:%Y-%m-%d %H:%M}"
-    return format_text(
-        "measured {begin} to {end} UTC, {seconds}",
-        begin=f"{begin:%Y-%m-%d %H:%M}",
-        end=last,
-        seconds=format_duration((end - begin).total_seconds()),
-    )
-
-
 def section(name: str, kind: ModuleType, view: CampaignView, kind_tables: list[Table]) -> dict[str, Any]:
     """Return what the page shows of a kind of table that it has."""
     return {
@@ -415,6 +396,7 @@ def book(view: CampaignView) -> dict[str, Any]:
         "theme": THEME,
         "kinds": {operation.kind: operation.kind for _, _, operation in firsts},
         "candidates": list(view.candidates),
+        "letters": list(captions.make_initials(view.candidates).values()),
         "placements": placements,
         "sizes": {str(case.size_bytes): format_size(case.size_bytes) for case in view.cases},
         "lines": {
@@ -435,21 +417,16 @@ def book(view: CampaignView) -> dict[str, Any]:
 
 def cases(view: CampaignView, line: dict[int, int]) -> dict[str, list[Any]]:
     """Return the columns of the cases: what the winner map shows of each, and by what it is filtered."""
-    letters = captions.make_initials(view.candidates)
     place = {name: number for number, name in enumerate(view.candidates)}
     mapped = {id(verdict.case) for verdict in winner_cells.list_shown(view)}
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     for case, verdict in zip(view.cases, view.list_shown_verdicts(), strict=True):
-        cell = winner_cells.cell(verdict, letters, view)
         row = {
             "line": line[id(case)],
             "bytes": case.size_bytes,
             "winners": [place[name] for name in verdict.winners],
-            "decided": int(verdict.decided),
             "different": int(len(verdict.winners) < len(verdict.ranking)),
-            "mark": cell["mark"],
-            "margin": cell["margin"],
-            "strength": round(100 * cell["strength"]),
+            "halves": [pack_half(half, place) for half in winner_cells.list_halves(verdict)],
             "mapped": int(id(case) in mapped),
         }
         for name, value in row.items():
@@ -457,4 +434,11 @@ def cases(view: CampaignView, line: dict[int, int]) -> dict[str, list[Any]]:
     return columns
 
 
-COLUMNS = ("line", "bytes", "winners", "decided", "different", "mark", "margin", "strength", "mapped")
+def pack_half(half: winner_cells.Half, place: dict[str, int]) -> list[Any]:
+    """Return level, sign, winners by number, the ratio in words and the strength of its colour in per cent."""
+    ratio = format_ratio(half.margin) if half.winner and half.margin > 1 else ""
+    strength = round(100 * winner_cells.scale_ratio(half.margin))
+    return [half.level, half.sign, [place[name] for name in half.winners], ratio, strength]
+
+
+COLUMNS = ("line", "bytes", "winners", "different", "halves", "mapped")

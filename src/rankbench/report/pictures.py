@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-USUAL = ("winner_map", "curves", "bars", "extremes", "ratios")
+USUAL = ("overall", "winner_map", "curves", "bars", "extremes", "ratios")
 """Kinds of charts that are written unless others are asked for: the answer, and what it rests on."""
 
 

@@ -67,7 +67,7 @@ def conclude(view: CampaignView) -> list[Claim]:
         *_claim_other_starts(view),
         *_claim_ignored(view),
         *_claim_noise_check(view),
-        _claim_scope(view),
+        claim_scope(view),
     ]
 
 
@@ -401,7 +401,7 @@ def _claim_noise_check(view: CampaignView) -> Iterator[Claim]:
     yield Claim(text=say("The noise check does not show how a changing machine affects different libraries."), cases=[])
 
 
-def _claim_scope(view: CampaignView) -> Claim:
+def claim_scope(view: CampaignView) -> Claim:
     """Say for what the answer is valid; in the short answer only where launches are few."""
     launches = [summary.launches for summary in view.summaries if summary.launches]
     least, most = min(launches), max(launches)

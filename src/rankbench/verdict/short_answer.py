@@ -38,7 +38,7 @@ def claim_short_answer(
         return
     penalty = find_penalty(view)
     both = compare_states(view, answer, penalty)
-    places = _answer_places(view, answer, judged, penalty)
+    places = answer_places(view, answer, judged, penalty)
     if parts:
         yield Claim(text=_describe_cut(parts), cases=[key for part in parts for key in part.cases], brief=True)
     if places:
@@ -150,7 +150,7 @@ def _find_only_state(view: CampaignView, answer: Answer) -> OnlyState | None:
 # --- placements -------------------------------------------------------------------------------------------------------
 
 
-def _answer_places(
+def answer_places(
     view: CampaignView, answer: Answer, judged: list[CaseVerdict], penalty: Penalty
 ) -> list[tuple[Text, Answer]]:
     """Return the answer within a node and across nodes, or else at each of a few placements; nothing where the same

@@ -127,39 +127,46 @@ def test_a_title_names_ranks_start_launches_and_interval(view: CampaignView) -> 
 # --- winner map -------------------------------------------------------------------------------------------------------
 
 
-def list_cells(view: CampaignView) -> dict[str, plots_chart.Row]:
-    return {cell["case"]: cell for cell in require(winner_map.chart(view)).datasets["cells"]}
+def read_cell(view: CampaignView, case: str) -> tuple[str, list[str], set[str], set[float]]:
+    """Return what a cell says, its words, its fills and their strengths."""
+    sets = require(winner_map.chart(view)).datasets
+    cell = next(cell for cell in sets["cells"] if cell["case"] == case)
+    fills = [row for row in sets["fills"] if row["part"].startswith(cell["key"])]
+    words = [
+        row["text"] for row in sets["words"] if cell["x"] < row["x"] < cell["x2"] and cell["y"] < row["y"] < cell["y2"]
+    ]
+    return cell["said"], words, {row["fill"] for row in fills}, {row["strength"] for row in fills}
 
 
 def test_a_winner_is_shown_by_letter_value_and_colour(view: CampaignView) -> None:
-    cell = list_cells(view)["allreduce 8 B"]
-    assert (cell["mark"], cell["margin"], cell["fill"], cell["strength"]) == ("A", "2.00×", "alpha", 1)
-    assert cell["said"] == "allreduce 8 B: alpha 2.00×"
+    assert read_cell(view, "allreduce 8 B") == ("allreduce 8 B: alpha 2.00×", ["A", "2.00×"], {"alpha"}, {1})
 
 
-def test_a_tie_is_a_grey_tilde(view: CampaignView) -> None:
-    cell = list_cells(view)["allreduce 64 KiB"]
-    assert (cell["mark"], cell["margin"], cell["fill"], cell["decided"]) == ("~", "~", winner_cells.SHARED, False)
+def test_candidates_that_cannot_be_distinguished_are_a_grey_tilde(view: CampaignView) -> None:
+    assert read_cell(view, "allreduce 64 KiB") == ("allreduce 64 KiB: alpha ~ beta", ["~"], {"~"}, {1})
 
 
 def test_the_legend_explains_the_signs_that_cells_have(view: CampaignView) -> None:
     verdicts = winner_cells.list_shown(view)
     assert list(winner_cells.explain_signs(verdicts)) == ["=", "~"]
+    levels = {"near": ["alpha"], "far": ["beta"]}
     near_and_far, without_value = (
         msgspec.structs.replace(verdicts[0], **change)
-        for change in ({"outcome": "depends"}, {"outcome": "", "winners": []})
+        for change in ({"outcome": "depends", "winners_by_level": levels}, {"outcome": "undecided", "winners": []})
     )
     assert list(winner_cells.explain_signs([*verdicts, near_and_far])) == ["=", "~", "A/B"]
     assert list(winner_cells.explain_signs([*verdicts, without_value])) == ["=", "~", "!"]
 
 
-def test_a_candidate_without_rivals_wins_without_a_margin(view: CampaignView) -> None:
-    cell = list_cells(view)["allreduce nonblocking 64 KiB"]
-    assert (cell["mark"], cell["fill"], cell["decided"]) == ("A", "tied", False)
+def test_a_candidate_without_rivals_wins_without_a_margin_and_a_colour(view: CampaignView) -> None:
+    text, words, fills, _ = read_cell(view, "allreduce nonblocking 64 KiB")
+    assert (text, words, fills) == ("allreduce nonblocking 64 KiB: only alpha", ["A"], set())
 
 
 def test_an_operation_without_sizes_has_its_own_column(view: CampaignView) -> None:
-    assert list_cells(view)["barrier"]["size"] == "–"
+    cells = {cell["case"]: cell for cell in require(winner_map.chart(view)).datasets["cells"]}
+    assert cells["barrier"]["size"] == "–"
+    assert cells["barrier"]["x"] > max(cell["x"] for name, cell in cells.items() if name != "barrier")
 
 
 # --- curves and ratios ------------------------------------------------------------------------------------------------

@@ -108,6 +108,7 @@ def test_the_page_of_an_imported_campaign_has_neither_machine_nor_plan(page: str
     assert list_sections(page) == [
         "verdict",
         "map",
+        "sentences",
         "tables",
         "findings",
         "groups",

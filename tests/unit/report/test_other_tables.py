@@ -89,6 +89,8 @@ def test_a_page_of_pairs_alone_has_no_empty_sections(tmp_path: Path) -> None:
     write_html(tmp_path / "report.html", evaluate(kinds.make_store(tmp_path / "made", kinds.PAIRS)))
     html = re.sub(r"<script.*?</script>", "", (tmp_path / "report.html").read_text(encoding="utf-8"), flags=re.S)
     sections = re.findall(r'<section id="(\w+)"', html)
-    assert sections == ["verdict", "findings", "case", "pairs", "ranks", "provenance", "method", "reproduce"]
+    assert sections == [
+        "verdict", "sentences", "findings", "case", "pairs", "ranks", "provenance", "method", "reproduce",
+    ]  # fmt: skip
     links = re.findall(r'<a href="#(\w+)">', html[: html.index("</nav>")])
     assert set(links) <= set(sections)

@@ -52,9 +52,10 @@ def test_the_verdict_comes_first(page: str) -> None:
     order = [
         "<h1",
         "Take alpha",
+        'data-plot="overall" data-key',
+        'id="map"',
         "false alarms of the noise check",
         'id="filters"',
-        'id="map"',
         "</span> beta crashes",
         'id="case"',
         'id="method"',
@@ -110,7 +111,8 @@ def test_packed_data_have_the_winners_of_each_case(page: str) -> None:
     assert {len(values) for values in columns.values()} == {9}
     assert content["candidates"] == ["alpha", "beta"]
     assert columns["winners"][:2] == [[0], [0, 1]]
-    assert (columns["mark"][0], columns["margin"][0], columns["different"][:2]) == ("A", "2.00×", [1, 0])
+    assert columns["halves"][:2] == [[["", "", [0], "2.00×", 100]], [["", "~", [0, 1], "", 0]]]
+    assert columns["different"][:2] == [1, 0]
     assert [content["lines"]["key"][line] for line in columns["line"][:2]] == ["pingpong.blocking.byte.socket.none"] * 2
 
 

@@ -32,6 +32,7 @@ GROUP = "Read"
 EXAMPLES = """
 rankbench report
 rankbench report results/plan --output plan.html
+rankbench report plan --summary
 rankbench report plan --figures png,svg --markdown
 rankbench report plan --against results/plan-old
 """
@@ -47,6 +48,12 @@ def report(
         Path | None,
         typer.Option(metavar="OLD", help="An older campaign: the page shows what changed since, case by case."),
     ] = None,
+    summary: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option(
+            "--summary", help="Write CAMPAIGN/summary.pdf, the answer on one A4 page, and summary.png, a slide, too."
+        ),
+    ] = False,
     figures: Annotated[
         str, typer.Option(metavar="FORMATS", help=f"Write CAMPAIGN/figures too, as {','.join(hand_over.FORMATS)}.")
     ] = "",
@@ -88,6 +95,9 @@ def report(
         derived = {"verdict": as_data(view.verdict)}
         pieces[place / "report.html"] = lambda path: hand_over.write_html(path, view, campaign_pair)
         pieces[place / "verdict.json"] = lambda _: campaign.write_derived(hand_over.make_frames(view), derived)
+    if summary:
+        pieces[place / "summary.pdf"] = lambda path: hand_over.write_page(path, view)
+        pieces[place / "summary.png"] = lambda path: hand_over.write_slide(path, view)
     pictures: list[Path] = []
     if formats:
         pieces[place / "figures"] = lambda path: pictures.extend(write_figures(path, view, formats, kinds))
