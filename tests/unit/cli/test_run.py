@@ -184,11 +184,11 @@ def test_the_command_that_measures_more_names_the_campaign(tmp_path: Path, monke
     words = ["mpich", "--blocks", "5", "--time=5s", "--prefix", "a b", "--sizes", "8", "--hosts=n1,n2", "--one-machine"]
     monkeypatch.setattr("sys.argv", ["rankbench", "run", *words, "-n"])
     assert again("mpich") == f"rankbench run {shlex.join(words)}"
-    kept = "--prefix 'a b' --hosts=n1,n2 --one-machine"
-    assert continue_by_name(Path("results/mpich")) == f"rankbench run --continue results/mpich {kept}"
+    options = "--prefix 'a b' --hosts=n1,n2 --one-machine"
+    assert continue_by_name(Path("results/mpich")) == f"rankbench run --continue results/mpich {options}"
     (tmp_path / "results/mpich").mkdir(parents=True)
     (tmp_path / "results/mpich/campaign.json").touch()
-    assert continue_by_name(Path("results/mpich")) == f"rankbench run --continue mpich {kept}"
+    assert continue_by_name(Path("results/mpich")) == f"rankbench run --continue mpich {options}"
 
 
 def test_a_campaign_is_continued_by_its_name(place: Path) -> None:

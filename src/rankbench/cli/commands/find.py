@@ -68,8 +68,8 @@ def find(
     with console.status("checking …") as status:
         for number, library in enumerate(reach, start=1):
             status.update(f"checking {library.name}, {number} of {len(reach)} …")
-            show = partial(print_step, f"{number} of {len(reach)}")
-            results.append(LibraryCheck(library=library, check=None if no_check else check(library, show)))
+            announce = partial(print_step, f"{number} of {len(reach)}")
+            results.append(LibraryCheck(library=library, check=None if no_check else check(library, announce)))
     if form == "json":
         print_json(results)
         return

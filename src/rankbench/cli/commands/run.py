@@ -225,14 +225,14 @@ def continue_by_name(folder: Path) -> str:
     """Return the command that continues a stored campaign by its own plan: with the options about libraries and nodes
     that were given, which no plan holds.
     """
-    kept: list[str] = []
+    options: list[str] = []
     words = iter(sys.argv[1:])
     for word in words:
-        option, given, _ = word.partition("=")
+        option, sign, _ = word.partition("=")
         if option in PLACE_OPTIONS:
-            kept += [word] if given or option == "--one-machine" else [word, next(words, "")]
+            options += [word] if sign or option == "--one-machine" else [word, next(words, "")]
     named = folder.name if find_campaign(Path(folder.name)) == folder else str(folder)
-    return shlex.join(["rankbench", "run", "--continue", named, *kept])
+    return shlex.join(["rankbench", "run", "--continue", named, *options])
 
 
 def again(name: str) -> str:
