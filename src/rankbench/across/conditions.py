@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from rankbench.language import Text, say
-from rankbench.libraries import content
+from rankbench.libraries import ambient, content
 from rankbench.model import FILLED, RankbenchError, Record
 from rankbench.statistics import states
 from rankbench.units import suggestion
@@ -199,7 +199,17 @@ def describe_candidate(campaign: Campaign, launches: Iterable[Launch], name: str
         "reported version": next(texts, "").strip().split("\n")[0],
         "compiler": ", ".join(compilers),
         "settings": " ".join(f"{key}={value}" for key, value in sorted(record.settings.items())),
+        "settings of shell and files": ", ".join(list_around(launches, name)),
     }
+
+
+def list_around(launches: Iterable[Launch], name: str) -> list[str]:
+    """Return what a candidate's library took from the shell and from files in its launches."""
+    return list(
+        dict.fromkeys(
+            ambient.describe(setting) for launch in launches if launch.candidate == name for setting in launch.ambient
+        )
+    )
 
 
 def differences(then: Mapping[str, str], now: Mapping[str, str]) -> list[Difference]:

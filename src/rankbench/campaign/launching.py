@@ -14,9 +14,10 @@ from rankbench import files, launch, libraries, samples
 from rankbench.campaign import exit_causes, foreign
 from rankbench.campaign.exit_causes import EMPTY, LaunchExit
 from rankbench.campaign.pinning import drop_moved
-from rankbench.libraries import content
+from rankbench.libraries import ambient, content
 from rankbench.model import (
     THREADS,
+    AmbientSetting,
     Candidate,
     Case,
     CaseResult,
@@ -91,6 +92,7 @@ class LaunchContext(NamedTuple):
     state_reason: str
     environment: dict[str, str]
     job: str = ""
+    ambient: Sequence[AmbientSetting] = ()
     folder: str = ""
     evidence: str = ""
     """Events on the machine during the launch that may have ended it."""
@@ -174,6 +176,7 @@ def _make(
             after=after,
             state_reason=unknown_before or unknown_after,
             environment=list_variables(step.command),
+            ambient=list_ambient(request.library, step.command),
             evidence=evidence,
             together=len(requests),
             beside=[request.candidate.name for request in requests] if len(requests) > 1 else [],
@@ -245,6 +248,7 @@ def make_records(
         exit_code=code,
         command=command.arguments,
         environment=around.environment,
+        ambient=list(around.ambient),
         facts=ending.stream.facts,
         ranks=ending.stream.ranks,
         nodes=ending.stream.nodes,
@@ -381,6 +385,12 @@ def list_variables(command: CommandLine) -> dict[str, str]:
     """Return the variables that a library may read: those of the launch line, and those of rankbench's environment."""
     ambient = {name: value for name, value in os.environ.items() if name.startswith(MPI_VARIABLES)}
     return ambient | command.environment
+
+
+def list_ambient(library: Library, command: CommandLine | None = None) -> list[AmbientSetting]:
+    """Return what a library takes from the shell and from files, beside the variables of a launch line."""
+    on_line = command.environment if command else library.environment
+    return ambient.list_ambient(library, {name: value for name, value in os.environ.items() if name not in on_line})
 
 
 def tail(path: Path) -> str:

@@ -23,7 +23,7 @@ from rankbench import build, files, launch, libraries, plan, store
 from rankbench.campaign import changes, doctor, foreign, probing, rebuilds
 from rankbench.campaign.expectation import check_time, expect_block
 from rankbench.campaign.preflight import CheckResults, Refusal, examine
-from rankbench.libraries import tuned
+from rankbench.libraries import ambient, tuned
 from rankbench.model import UNKNOWN_MACHINE, Campaign, Candidate, RankbenchError
 from rankbench.plan import notation
 
@@ -150,7 +150,8 @@ def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -
         },
     )
     ignored = dict.fromkeys(f"{entry.candidate}: {clause}" for entry in usage for clause in entry.ignored)
-    for note in (*record.notes, *ignored, *filter(None, [short])):
+    around = () if request.scheduled else ambient.list_notes(used.values(), os.environ)
+    for note in (*record.notes, *ignored, *around, *filter(None, [short])):
         show(f"note: {note}")
     footprint = plan.estimate_footprint(request.plan, cases, record.operations)
     if footprint.is_large:

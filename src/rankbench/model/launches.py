@@ -65,6 +65,16 @@ class RankFact(Record, frozen=True):
     """The location of `cpu`, by the system's numbers of that host; -1: unknown."""
 
 
+class AmbientSetting(Record, frozen=True):
+    """A setting that a library takes from the shell or from a file, without its candidate's doing."""
+
+    name: str
+    """Of a variable, or of a parameter in a file."""
+    value: str
+    source: str
+    """`this shell`, or the file."""
+
+
 class LibraryFile(Record, frozen=True):
     """A file of a candidate's library as a launch found it on the node of rank 0, identified by its content."""
 
@@ -513,6 +523,8 @@ class Launch(Record, frozen=True):
     """CPU time the hypervisor took away while the launch ran, summed over CPUs."""
     files: list[LibraryFile] = []
     """Those of its library; empty: unknown."""
+    ambient: list[AmbientSetting] = []
+    """What its library takes from the shell and from configuration files."""
     before: State | None = None
     """The state of the machine just before and just after the launch; None if it could not be measured."""
     after: State | None = None

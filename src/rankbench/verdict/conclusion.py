@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rankbench.language import Text, Words, end_sentence, list_parts, say, sentences
+from rankbench.libraries import ambient
 from rankbench.model import BROKEN, CaseStatus, Claim
 from rankbench.statistics import CONFIDENCE, distributions
 from rankbench.verdict import mix
@@ -23,7 +24,7 @@ from rankbench.verdict.wording import add_sizes, describe_share
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankbench.model import CaseVerdict
+    from rankbench.model import AmbientSetting, CaseVerdict
     from rankbench.verdict.overall import Answer
     from rankbench.verdict.view import CampaignView
 
@@ -62,6 +63,7 @@ def conclude(view: CampaignView) -> list[Claim]:
             for gap in _claim_failures(view, name)
         ),
         *_claim_known_wrong(view, best),
+        *_claim_ambient(view),
         *_claim_omitted(view, judged, compared),
         *_claim_uncertain_starts(view),
         *_claim_other_starts(view),
@@ -328,6 +330,33 @@ def _claim_known_wrong(view: CampaignView, best: str) -> Iterator[Claim]:
             yield Claim(text=text, cases=both, brief=library == library_of[best])
 
 
+def _claim_ambient(view: CampaignView) -> Iterator[Claim]:
+    """Say which settings came from the shell or from files; those of the user in the short answer."""
+    settings_used: dict[AmbientSetting, list[str]] = {}
+    for launch in view.launches:
+        for setting in launch.ambient:
+            names = settings_used.setdefault(setting, [])
+            if launch.candidate in view.candidates and launch.candidate not in names:
+                names.append(launch.candidate)
+    groups: dict[tuple[str, ...], list[AmbientSetting]] = {}
+    for setting, names in settings_used.items():
+        groups.setdefault((setting.source, *names), []).append(setting)
+    for (source, *names), settings in groups.items():
+        personal = ambient.is_personal(settings[0])
+        text = say(
+            "{settings:,} {n:of was|were} set in {source}: {names:and} {m:of was|were} not measured at default "
+            "settings."
+            if personal
+            else "{settings:,} {n:of was|were} set in {source}, which came with {names:and}.",
+            settings=[ambient.describe(setting) for setting in settings],
+            source="the shell" if source == ambient.SHELL else source,
+            names=names,
+            n=len(settings),
+            m=len(names),
+        )
+        yield Claim(text=text, cases=[], brief=personal)
+
+
 def _claim_omitted(view: CampaignView, judged: list[CaseVerdict], compared: Sequence[CaseVerdict]) -> Iterator[Claim]:
     """Say which cases are not compared: ranks or their threads shared cores, so that waiting was measured, or the call
     runs once in a launch, as MPI_Init.
@@ -421,7 +450,9 @@ def claim_scope(view: CampaignView) -> Claim:
 
 def _describe_scope(view: CampaignView, launches: Text) -> Text:
     """Say for which machine, libraries and settings the verdict is valid."""
-    has_settings = any(candidate.settings for candidate in view.campaign.candidates)
+    has_settings = any(candidate.settings for candidate in view.campaign.candidates) or any(
+        ambient.is_personal(setting) for launch in view.launches for setting in launch.ambient
+    )
     return say(
         "Valid {where}, for {versions}, {settings}, based on {launches}",
         where=describe_place(view),

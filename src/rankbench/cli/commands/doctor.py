@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -20,6 +21,7 @@ from rankbench.cli.formats import TableOrJson, add_output_option, check_format, 
 from rankbench.cli.options import Binding, Hosts, Modules, Prefixes, RemoteShell, choose_libraries
 from rankbench.cli.plans import Preset, divide_words, find_plan
 from rankbench.launch.machine_checks import check_machine
+from rankbench.libraries import ambient
 from rankbench.model import Candidate, RankbenchError
 from rankbench.units import suggestion
 
@@ -70,7 +72,7 @@ def doctor(
     with tempfile.TemporaryDirectory(prefix=".doctor-", dir=shared) as folder:
         rows = list(check_each(planned, candidates, used, Path(folder).absolute()))
     ignored = dict.fromkeys(f"{row.candidate}: {clause}" for row in rows for clause in row.ignored)
-    lines = [*planned.notes, *ignored, *map(str, in_the_way)]
+    lines = [*planned.notes, *ignored, *map(str, in_the_way), *ambient.list_notes(used.values(), os.environ)]
     if form == "json":
         print_json({"checks": [row._asdict() for row in rows], "notes": lines})
     else:

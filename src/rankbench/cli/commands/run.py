@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import shlex
 import sys
 from datetime import datetime
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankbench import extras, launch, libraries
+from rankbench import extras, files, launch, libraries
 from rankbench.cli import background
 from rankbench.cli.display import print_text, spell_count
 from rankbench.cli.folders import campaign_folder, find_campaign, home, is_campaign, results_folder
@@ -45,6 +46,7 @@ from rankbench.cli.plans import (
 )
 from rankbench.cli.signals import Terminated, exit_code
 from rankbench.launch import schedulers
+from rankbench.libraries import ambient
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 
@@ -109,6 +111,9 @@ def run(
         typer.Option("--continue", metavar="CAMPAIGN", help="Continue this campaign by its own plan."),
     ] = None,
     anew: Annotated[bool, typer.Option("--new", help="Start a new campaign: NAME-2, NAME-3 ...")] = False,  # noqa: FBT002
+    clean: Annotated[  # noqa: FBT002
+        bool, typer.Option("--clean", help="Leave out what the shell and configuration files set for libraries.")
+    ] = False,
     verbose: Verbose = False,  # noqa: FBT002
     quiet: Quiet = False,  # noqa: FBT002
     ignore_failures: Annotated[  # noqa: FBT002
@@ -126,6 +131,10 @@ def run(
     extras.require("run", "`rankbench run`")  # Before anything is written; what needs it is loaded later.
     if continued:
         words, results, name = choose_stored_plan(continued, words or [], preset, name)
+    if clean:
+        place = home()
+        os.environ["RANKBENCH_HOME"] = str(place)
+        ambient.clean(os.environ, files.make_folder(place / "empty"))
     machine = launch.machine()
     place_options = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
             "one_machine": one_machine}  # fmt: skip

@@ -49,6 +49,8 @@ class Family(Protocol):
     report_settings: Mapping[str, str] = MappingProxyType({})
     """Settings that make a launch print what the library uses."""
 
+    variables: tuple[str, ...] = ()
+    """Prefixes of the environment variables that it takes as settings."""
     files: tuple[str, ...] = ()
     """Patterns of files that it opens and closes again, so that they are not mapped while it is measured: components
     and configuration. `{prefix}`, `{etc}` (its folder of configuration files) and `~` are replaced."""

@@ -54,6 +54,7 @@ class Family(families.Family):
         ),
     )
 
+    variables = ("I_MPI_",)
     files = (
         *("{etc}/mpiexec.conf", "~/.mpiexec.conf", "{prefix}/intel64/etc/mpiexec.conf"),
         *("{etc}/tuning_*.dat", "{prefix}/opt/mpi/etc/tuning_*.dat", "{prefix}/intel64/etc/tuning_*.dat"),

@@ -37,6 +37,7 @@ class Family(families.Family):
         ),
     )
 
+    variables = ("MPIR_", "MPICH_", "MPL_")
     files = ("{etc}/mpich.conf", *hydra.FILES, *ucx.FILES)
     network_settings = MappingProxyType(
         {

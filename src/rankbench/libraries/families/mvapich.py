@@ -40,6 +40,7 @@ class Family(families.Family):
         ),
     )
 
+    variables = ("MV2_", "MVP_", "MPIR_", "MPICH_")
     files = ("{etc}/mvapich*.conf", "/etc/mvapich*.conf", "~/.mvapich*.conf", *hydra.FILES, *ucx.FILES)
 
     def recognise(self, text: str) -> str | None:

@@ -85,6 +85,7 @@ class Family(families.Family):
         ),
     )
 
+    variables = ("OMPI_", "PMIX_MCA_", "PRTE_MCA_", "OPAL_")
     files = (
         *("{etc}/*.conf", "{etc}/openmpi/*.conf", "{etc}/*hostfile"),
         *("~/.openmpi/*.conf", "~/.prte/*.conf", "~/.pmix/*.conf"),
