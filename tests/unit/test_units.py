@@ -281,7 +281,7 @@ ADDED = {
         "wanted = '<a href=\"#added-table\">Added</a>', 'What was added.', 'data-table=\"added\"'\n"
         "print(*(text in page for text in wanted))\n"
         "print('**Added table**' in report.markdown(found), 'caption{Added table}' in report.latex(found))\n"
-        "sys.argv = ['rankbench', 'show', 'made', '--added-table', '--format', 'csv']\n"
+        "sys.argv = ['rankbench', 'show', 'made', '--table', 'added-table', '--format', 'csv']\n"
         "main()",
         "True True True\nTrue True\ncases\n9",
     ),

@@ -271,8 +271,8 @@ WRONG = [
     ('hosts = "n1"', 'hosts: found "n1", expected names of hosts such as ["n1", "n2"], each once'),
     ('[calls]\n"allreduce 8" = -3', "calls.allreduce 8: found 'allreduce 8' = -3, expected a call such as `allreduce "
      "8: 1000`, `bcast.nonblocking 64K: 20`, `barrier: 5` or `allreduce 8-64: 60%`"),
-    ('[job]\ntime = "2 parsecs"', 'job.time: found "2 parsecs", expected a time such as 0.5, "500ms", "30s", "2m", '
-     '"1h", "02:00:00" or "1-12:00:00"'),
+    ('[job]\ntime = "2 parsecs"', 'job.time: found "2 parsecs", expected a time such as "30m", "2h", "02:00:00" '
+     'or "1-12:00:00"'),
     ("samples = 0", "samples: found 0, expected a whole number, 1 to 100000000"),
     ('candidates = ["mpich", "mpich"]', 'candidates[1]: candidate "mpich" is listed twice; to compare settings, name '
      "one of them in a [[candidate]] table"),

@@ -238,7 +238,7 @@ def test_a_cancelled_job_continues_in_the_next_one(tmp_path: Path) -> None:
     again = here.submit()
     advice = "wait for it by: rankbench status results/plan --wait"
     assert again == (2, f"rankbench: results/plan: job 101 is running (RUNNING); {advice}\n")
-    assert here.run("status").printed.splitlines()[-2:] == [
+    assert here.run("status", "results/plan").printed.splitlines()[-2:] == [
         "job 101 of Slurm: RUNNING", "next: rankbench status results/plan --wait",
     ]  # fmt: skip
     scheduler.cancel(tmp_path / "scheduler", "101")
@@ -393,7 +393,7 @@ def test_a_scheduler_that_does_not_answer_is_reported(tmp_path: Path) -> None:
     assert here.submit().exit_code == 0
     here.wait_for("launches/*/done", 2)
     (tmp_path / "scheduler/gone").touch()
-    process = here.run("status")
+    process = here.run("status", "results/plan")
     assert process.exit_code == 0
     assert (
         "Slurm does not report the state of job 101: scontrol: error: cannot connect to the server\n" in process.printed
@@ -523,7 +523,7 @@ def test_wait_does_not_wait_for_a_scheduler_that_never_answers(tmp_path: Path, m
         (["--scheduler", "pbs", "--contiguous"], "job.contiguous: PBS has no option for it; leave it out, or use "
                                                  "your site\'s option in job.options"),
         (["--scheduler", "slurm", "--time", "soon"],
-         '--time: found "soon", expected a time such as 0.5, "500ms", "30s", "2m", "1h", "02:00:00" or "1-12:00:00"'),
+         '--time: found "soon", expected a time such as "30m", "2h", "02:00:00" or "1-12:00:00"'),
         (["--scheduler", "slurm", "--memory", "64 gigabytes"],
          '--memory: found "64 gigabytes", expected the memory of a node such as "64G", "0" for all of it, or "site" '
          "for the site's default"),
@@ -569,7 +569,7 @@ def test_status_works_for_a_campaign_without_a_job(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(plan)
     assert here.run("run", "plan.toml", *PREFIXES).exit_code == 1
     behave(tmp_path / "9.2")
-    lines = here.run("status").printed.splitlines()
+    lines = here.run("status", "results/plan").printed.splitlines()
     assert lines[0] == "plan: Which of two stand-ins?"
     assert re.fullmatch(r"\d launches in 1 block of 1; they took 0:\d\d", lines[1])
     assert [" ".join(line.split()) for line in lines[5:8]] == [
@@ -612,6 +612,8 @@ def test_waiting_prints_a_line_for_each_complete_block(tmp_path: Path, capsys: p
     assert job_status.print_news(opened, "running", "queued", shown=1, ended=False) == ("running", 2)
     state, line = capsys.readouterr().out.splitlines()
     assert state == "running"
-    assert re.sub(r"\d+\.\d s", "T s", line).startswith("block 2 of 3: 2 candidates, 8 cases, T s, beta: crashed: ")
+    assert re.sub(r"\d+\.\d s", "T s", line).startswith(
+        "block 2 (5 to 60 planned): 2 candidates, 9 cases, T s, beta: crashed: "
+    )
     assert job_status.print_news(opened, "running", "running", shown=2, ended=True) == ("running", 3)
-    assert capsys.readouterr().out.startswith("block 3 of 3: ")
+    assert capsys.readouterr().out.startswith("block 3 (5 to 60 planned): ")

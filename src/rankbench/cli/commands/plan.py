@@ -13,7 +13,7 @@ from rich.text import Text
 from rankbench import plan as plans
 from rankbench.cli.display import console, spread_lines
 from rankbench.cli.formats import TableOrJson, check_format, print_json
-from rankbench.cli.output_files import STANDARD_OUTPUT, write_output
+from rankbench.cli.output_files import STANDARD_OUTPUT, check_output, write_output
 from rankbench.model import RankbenchError, Record
 from rankbench.plan import keys
 from rankbench.units import suggestion
@@ -74,6 +74,7 @@ def plan(
         raise RankbenchError("plan show: name a preset or a file; `rankbench plan` lists the presets")
     else:
         path = Path(name) if Path(name).is_file() else plans.find_preset(name)
+        check_output("--output", output or STANDARD_OUTPUT)
         write_output("--output", output or STANDARD_OUTPUT, plans.read_plan(path))
 
 
