@@ -64,7 +64,7 @@ def test_failures_are_reported_once_per_candidate_and_reason(view: CampaignView)
 
 def test_candidates_have_the_version_reported_inside_a_launch(view: CampaignView) -> None:
     rows = list_texts(tables.libraries(view))
-    assert rows[0] == ["alpha", "alpha 1.0", "Alpha MPI 1.0", "gcc 12.2.0", "none"]
+    assert rows[0] == ["alpha", "alpha 1.0", "Alpha MPI 1.0", "–", "gcc 12.2.0", "none"]
     assert tables.libraries(view).rows[2][0].detail == "twin of alpha, for the noise check"
 
 
