@@ -34,7 +34,7 @@ IDS = {
     )
 }  # fmt: skip
 """Numbers of operations in the file (COLLTYPE of ompi/mca/coll/base/coll_base_functions.h)."""
-OF_ALL_RANKS = {"allgather", "alltoall", "gather", "scatter", "reduce-scatter-block", "allgatherv", "reduce-scatter"}
+OF_ALL_RANKS = {"allgather", "alltoall", "gather", "scatter", "reduce_scatter_block", "allgatherv", "reduce_scatter"}
 """Operations whose rules count the bytes of all ranks together; a message size is that of one rank."""
 SEGMENT = "segmentsize"
 FAN_OUTS = {"chain": "chain_fanout", "knomial": "knomial_radix"}

@@ -15,7 +15,7 @@ RULES = [
     make_rule("allreduce", 8, 4095, "3", coll_tuned_allreduce_algorithm="recursive_doubling"),
     make_rule("allreduce", 4096, 65536, "5", coll_tuned_allreduce_algorithm_segmentsize="4096"),
     make_rule("allreduce", 8, 65536, "4", ranks=8, coll_tuned_allreduce_algorithm="ring"),
-    make_rule("reduce-scatter", 64, 64, "2"),
+    make_rule("reduce_scatter", 64, 64, "2"),
 ]
 V5, V6 = "5.0.11", "6.0.0rc1"
 

@@ -184,7 +184,8 @@ def show_names(description: Description, answers: Answers) -> None:
     """Print the names of all operations by kind, and what libraries lack."""
     groups = catalogue.group_operations(description)
     console.print(pairs([(kind, ", ".join(each.name for each in of_kind)) for kind, of_kind in groups.items()]))
-    spread_lines("\n`rankbench operations NAME` shows one in full, -v all: call types, bytes, options.")
+    console.print()
+    spread_lines("`rankbench operations NAME` shows one in full, -v all: call types, bytes, options.")
     show_summary(answers)
 
 

@@ -23,7 +23,7 @@ POINT_TO_POINT = {"pingpong", "exchange", "sendrecv", "bandwidth"}
 
 COLLECTIVES = (
     "allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast", "exscan",
-    "gather", "gatherv", "reduce", "reduce-scatter", "reduce-scatter-block", "scan", "scatter", "scatterv",
+    "gather", "gatherv", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter", "scatterv",
 )  # fmt: skip
 
 
