@@ -99,13 +99,14 @@ def library_of(campaign: Campaign, candidate: Candidate) -> Library:
     return next(library for library in campaign.libraries if library.name == candidate.library)
 
 
-def make_script(prepared: PreparedCampaign) -> script.Script:
-    """Return the description of a campaign's job script."""
-    campaign, command_lines = prepared.store.campaign, list(list_launch_lines(prepared))
+def make_script(prepared: PreparedCampaign, folder: Path | None = None) -> script.Script:
+    """Return the description of a campaign's job script, as in this folder; None: as in its own."""
+    folder = (folder or prepared.store.folder).absolute()
+    campaign, command_lines = prepared.store.campaign, list(list_launch_lines(prepared, folder))
     names = {line.name for line in command_lines}
     blocks = groupby((place for place in list_places(campaign) if place.line in names), lambda place: place.turn.block)
     return script.Script(
-        campaign=prepared.store.folder.absolute(),
+        campaign=folder,
         question=campaign.plan.question,
         job=campaign.plan.job,
         lines=command_lines,
@@ -139,8 +140,8 @@ def name_group(campaign: Campaign, place: Place) -> str:
     return f"group{groups[place.turn.candidate] + 1}" if any(groups.values()) else ""
 
 
-def list_launch_lines(prepared: PreparedCampaign) -> Iterator[script.Line]:
-    """Yield the launch line of each candidate and placement that has a program."""
+def list_launch_lines(prepared: PreparedCampaign, folder: Path) -> Iterator[script.Line]:
+    """Yield the launch line of each candidate and placement that has a program, with files in a campaign's folder."""
     campaign = prepared.store.campaign
     candidates = {candidate.name: candidate for candidate in campaign.candidates}
     placements = {placement.name: placement for placement in campaign.plan.placements}
@@ -151,7 +152,7 @@ def list_launch_lines(prepared: PreparedCampaign) -> Iterator[script.Line]:
         core = prepared.binaries[candidates[name].library]
         title = f"{name} on {where}: {placement.ranks} rank{'s' * (placement.ranks > 1)}" + f", {group}" * bool(group)
         if not cases:
-            flags = [*launching.list_core_flags(group), *launching.list_file_flags(name_file_list(prepared, line))]
+            flags = [*launching.list_core_flags(group), *launching.list_file_flags(name_file_list(folder, line))]
             started = make_command(campaign, candidates[name], placement, [str(core), *flags])
             family = libraries.find_family(library_of(campaign, candidates[name]))
             reports = family.encode_settings(family.report_settings)
@@ -161,9 +162,9 @@ def list_launch_lines(prepared: PreparedCampaign) -> Iterator[script.Line]:
             yield script.Line(line, title, core, placement.ranks, started, called[name, where, CHECKING])
 
 
-def name_file_list(prepared: PreparedCampaign, line: str) -> Path:
-    """Return the path of the list of the files of a launch line's library."""
-    return prepared.store.folder / script.FOLDER / FILES / f"{line}.txt"
+def name_file_list(folder: Path, line: str) -> Path:
+    """Return the path of the list of the files of a launch line's library, in a campaign's folder."""
+    return folder / script.FOLDER / FILES / f"{line}.txt"
 
 
 def write_file_lists(prepared: PreparedCampaign) -> None:
@@ -172,7 +173,9 @@ def write_file_lists(prepared: PreparedCampaign) -> None:
     candidates = {candidate.name: candidate for candidate in campaign.candidates}
     for (name, _, _), line in name_launch_functions(campaign).items():
         candidate = candidates[name]
-        preflight.write_file_list(name_file_list(prepared, line), candidate, library_of(campaign, candidate))
+        preflight.write_file_list(
+            name_file_list(prepared.store.folder, line), candidate, library_of(campaign, candidate)
+        )
 
 
 def foreign_cases(campaign: Campaign, placement: str, group: str) -> list[Case]:
@@ -200,7 +203,7 @@ def list_programs(prepared: PreparedCampaign) -> Iterator[tuple[str, ForeignLaun
     """Yield, by launch line, how it starts a foreign program, or why it does not."""
     campaign = prepared.store.campaign
     library = {candidate.name: candidate.library for candidate in campaign.candidates}
-    command_lines = {line.name: line.command for line in list_launch_lines(prepared)}
+    command_lines = {line.name: line.command for line in list_launch_lines(prepared, prepared.store.folder)}
     for (name, where, group), line in name_launch_functions(campaign).items():
         if cases := foreign_cases(campaign, where, group):
             reason = prepared.without.get((library[name], cases[0].operation), "")

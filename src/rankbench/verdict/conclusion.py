@@ -13,13 +13,12 @@ from rankbench.statistics import CONFIDENCE, distributions
 from rankbench.verdict import mix
 from rankbench.verdict.cuts import find_cut
 from rankbench.verdict.extremes import Extremes, decide_selected, format_decision
-from rankbench.verdict.findings.ignored import list_ignored_settings
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.nodes import describe_place
 from rankbench.verdict.overall import compare_overall, find_answer, select_compared
 from rankbench.verdict.short_answer import claim_short_answer, describe_distance, describe_worst
 from rankbench.verdict.view import CampaignView
-from rankbench.verdict.wording import add_sizes, describe_share
+from rankbench.verdict.wording import add_sizes, describe_share, list_ignored_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -133,5 +133,6 @@ def test_machine_and_method_are_read_from_the_record() -> None:
         "reported version": "Alpha MPI 1.0",
         "compiler": "gcc 12.2.0",
         "settings": "",
+        "settings of shell and files": "",
     }
     assert math.isclose(conditions.level(launch_records)[0, 1], campaigns.QUIET_NS)

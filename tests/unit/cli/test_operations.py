@@ -57,7 +57,7 @@ def run(prefix: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 
 
 def test_every_operation_option_datatype_and_start_is_listed(run: Command) -> None:
-    code, out, _ = run("--no-probe")
+    code, out, _ = run("--no-probe", "-v")
     assert code == 0
     first_words = {line.split()[0] for line in out.splitlines() if line[:1].strip()}
     description = fakes.read_description()
@@ -75,7 +75,7 @@ def test_the_list_is_as_wide_as_the_terminal(run: Command, monkeypatch: pytest.M
 
 
 def test_an_operation_has_its_forms_datatypes_start_and_options(run: Command) -> None:
-    _, out, _ = run("--no-probe")
+    _, out, _ = run("--no-probe", "-v")
     lines = out.splitlines()
     place = lines.index("allreduce  numbers of all ranks, reduced on every rank")
     assert lines[place + 1 : place + 4] == [
@@ -173,7 +173,7 @@ def test_missing_and_wrong_calls_of_libraries_are_listed_by_operation_and_in_sum
 ) -> None:
     behave(prefix, lacking={"scan.persistent": "MPI_Scan_init", "scan.nonblocking": "MPI_Iscan"}, wrong=["gather.64"])
     other = make(tmp_path / "other", "9.2", lacking={"scan.persistent": "MPI_Scan_init"})
-    _, out, _ = run(also=(other,))
+    _, out, _ = run("-v", also=(other,))
     lines = out.splitlines()
     scan = next(place for place, line in enumerate(lines) if line.startswith("scan  "))
     assert lines[scan + 4 : scan + 6] == [

@@ -161,7 +161,7 @@ def test_a_campaign_with_one_number_of_ranks_does_not_scale(tmp_path: Path) -> N
     scales.make_store(tmp_path / "made", make_outcome, nodes=(2,), ranks=(1,), launches=1)
     result = CliRunner().invoke(application(), ["show", str(tmp_path / "made"), "--table", "scaling"])
     assert str(result.exception) == (
-        "--scaling: none of these cases was made with several numbers of ranks; a plan names them by "
+        "--table scaling: none of these cases was made with several numbers of ranks; a plan names them by "
         "{ nodes = [1, 2, 4], ranks_per_node = [1, 2] }"
     )
 

@@ -75,5 +75,5 @@ def print_script(request: CampaignRequest) -> None:
         prepared = campaign.prepare(request._replace(folder=Path(folder) / request.folder.name), lambda _: None)
         for note in prepared.store.campaign.notes:
             typer.echo(f"note: {note}", err=True)
-        script = make_script(prepared)._replace(campaign=request.folder.absolute())
+        script = make_script(prepared, request.folder)
     print(render_script(script, schedulers.find_scheduler(script.job)), end="")  # noqa: T201 - a script, with no line broken

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import list_parts, say
 from rankbench.model import Finding
+from rankbench.verdict.wording import list_ignored_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankbench.model import Campaign
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Ignored settings"
@@ -32,12 +32,3 @@ def find(view: CampaignView) -> Iterator[Finding]:
             cases=[],
             severity="warning",
         )
-
-
-def list_ignored_settings(campaign: Campaign) -> dict[str, list[str]]:
-    """Return a clause on each setting that a library ignores, by candidate."""
-    clauses: dict[str, dict[str, None]] = {}
-    for usage in campaign.usage:
-        if usage.ignored:
-            clauses.setdefault(usage.candidate, {}).update(dict.fromkeys(usage.ignored))
-    return {candidate: list(of) for candidate, of in sorted(clauses.items())}
