@@ -154,7 +154,7 @@ def answer_places(
     view: CampaignView, answer: Answer, judged: list[CaseVerdict], penalty: Penalty
 ) -> list[tuple[Text, Answer]]:
     """Return the answer within a node and across nodes, or else at each of a few placements; nothing where the same
-    candidate is certainly fastest at all of them, or there is one.
+    candidate is certainly fastest at all of them, none is at any, or there is one place.
     """
     nodes = {placement.name: placement.nodes for placement in view.campaign.plan.placements}
     both = len({nodes[verdict.case.placement] > 1 for verdict in judged}) > 1
@@ -171,7 +171,8 @@ def answer_places(
     ]
     known = [(where, of_place) for where, of_place in answers if of_place]
     same = all(of_place.best == answer.best and of_place.is_certain for _, of_place in known)
-    return [] if same or len(known) < 2 else known
+    certain = any(of_place.is_certain for _, of_place in known)
+    return [] if same or not certain or len(known) < 2 else known
 
 
 def _describe_places(places: Sequence[tuple[Text, Answer]]) -> Text:

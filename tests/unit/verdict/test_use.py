@@ -115,6 +115,23 @@ def test_a_candidate_without_a_called_case_is_out_with_the_reason(tmp_path: Path
     assert any(line.startswith("Not beta: wrong-data in 6 launches in allreduce, 64 KiB (9") for line in answer)
 
 
+def evaluate_places(folder: Path, choose_factor: Callable[[str, Case], float], blocks: int) -> list[str]:
+    """Return the short answer of a campaign within a node and across nodes."""
+    cases = [msgspec.structs.replace(case, placement=place) for place in ("node", "nodes") for case in verdicts.LINE]
+    stored = campaigns.make_campaign(
+        folder / "made",
+        lambda candidate, case: campaigns.Truth(noise=0, spread=0, factor=choose_factor(candidate, case)),
+        blocks,
+        candidates=verdicts.CANDIDATES,
+        cases=cases,
+        placements=("node", "nodes"),
+        control=False,
+        samples=10,
+    )
+    change_record(stored.folder, spread_nodes)
+    return list_brief(evaluation.evaluate(store.open(stored.folder)).verdict)
+
+
 @pytest.mark.parametrize(
     ("across", "text"),
     [
@@ -137,21 +154,15 @@ def test_within_a_node_and_across_nodes_are_answers_of_their_own(across: str, te
             return FASTER[candidate]
         return FASTER[candidate] if across == "alpha" else 1.5 if across and candidate != across else 1.0
 
-    cases = [msgspec.structs.replace(case, placement=place) for place in ("node", "nodes") for case in verdicts.LINE]
-    stored = campaigns.make_campaign(
-        tmp_path / "made",
-        lambda candidate, case: campaigns.Truth(noise=0, spread=0, factor=choose_factor(candidate, case)),
-        6,
-        candidates=verdicts.CANDIDATES,
-        cases=cases,
-        placements=("node", "nodes"),
-        control=False,
-        samples=10,
-    )
-    change_record(stored.folder, spread_nodes)
-    answer = list_brief(evaluation.evaluate(store.open(stored.folder)).verdict)
+    answer = evaluate_places(tmp_path, choose_factor, 6)
     assert answer[0] == text
     assert across == "alpha" or not any(line.startswith("Use") for line in answer)
+
+
+def test_places_that_are_all_undecided_have_one_answer(tmp_path: Path) -> None:
+    answer = evaluate_places(tmp_path, lambda candidate, _: FASTER[candidate], 2)
+    assert answer[0].startswith("No clear winner over all 6 cases")
+    assert not any("depends" in line for line in answer)
 
 
 def test_nothing_is_recommended_where_all_ranks_share_cores(tmp_path: Path) -> None:
