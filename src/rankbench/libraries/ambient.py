@@ -16,8 +16,6 @@ from rankbench.model import AmbientSetting, Library
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 
-COMMON = ("UCX_", "FI_", "PSM2_", "PSM3_", "LD_PRELOAD")
-"""Prefixes of variables of network libraries and of the loader, which any library takes."""
 HARMLESS = re.compile(
     r"OMPI_ALLOW_RUN_AS_ROOT|\w+_(CC|CXX|FC|F77|F90|CFLAGS|CXXFLAGS|FCFLAGS|LDFLAGS|LIBS|CPPFLAGS)$|OPAL_PREFIX$|I_MPI_ROOT$"
     r"|(OMPI|PRTE|PMIX)_MCA_(plm|ras|ess|oob|orte|prte|rtc|odls|mca_base_param_files)|PMIX_(?!MCA_)"
@@ -42,7 +40,7 @@ def list_ambient(library: Library, variables: Mapping[str, str]) -> list[Ambient
     shell = [
         AmbientSetting(name, value, SHELL)
         for name, value in sorted(variables.items())
-        if name.startswith((*COMMON, *(family.variables if family else ())))
+        if name.startswith((*content.COMMON, *(family.variables if family else ())))
         and not HARMLESS.match(name)
         and library.environment.get(name) != value
     ]
@@ -71,7 +69,10 @@ def clean(environment: MutableMapping[str, str], empty: Path) -> None:
 
     Spack finds the user's configuration all the same.
     """
-    prefixes = (*COMMON, *(prefix for family in families.list_families().values() for prefix in family.variables))
+    prefixes = (
+        *content.COMMON,
+        *(prefix for family in families.list_families().values() for prefix in family.variables),
+    )
     for name in [name for name in environment if name.startswith(prefixes) and not HARMLESS.match(name)]:
         del environment[name]
     environment.setdefault("SPACK_USER_CONFIG_PATH", str(Path.home() / ".spack"))

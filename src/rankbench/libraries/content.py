@@ -26,6 +26,8 @@ SYSTEM = ("/lib/", "/lib32/", "/lib64/", "/usr/lib/", "/usr/lib32/", "/usr/lib64
 SHARED = re.compile(r"\.so(\.\d+)*$")
 SPECIAL = re.compile(r"([*?\[\\~])")
 MPI = re.compile(r"libmpi(ch|_abi)?\.so")
+COMMON = ("UCX_", "FI_", "PSM2_", "PSM3_", "LD_PRELOAD")
+"""Prefixes of variables of network libraries and of the loader, which any library takes."""
 MOST_NAMES = 4
 NANO = 1_000_000_000
 HASH_LENGTH = 8
@@ -45,6 +47,7 @@ def write_list(path: Path, library: Library, variables: Mapping[str, str], known
             if file.sha256
         ),
     ]
+    files.make_folder(path.parent)
     files.write(path, "".join(f"{line}\n" for line in lines if line.isprintable()))
 
 
@@ -54,7 +57,8 @@ def list_patterns(library: Library, variables: Mapping[str, str]) -> list[str]:
     known = families.list_families().get(library.family)
     places = {"{prefix}": escape(library.prefix), "{etc}": escape(etc)}
     patterns = [re.sub(r"\{\w+\}", lambda match: places[match[0]], text) for text in (known.files if known else ())]
-    values = (word for value in variables.values() for word in re.split(r"[:,;]", value))
+    taken = (*COMMON, *(known.variables if known else ()))
+    values = (word for name, value in variables.items() if name.startswith(taken) for word in re.split(r"[:,;]", value))
     return list(dict.fromkeys([*patterns, *(escape(word) for word in values if word.startswith("/"))]))
 
 

@@ -49,7 +49,8 @@ def test_a_prefix_with_special_characters_is_no_pattern() -> None:
 
 
 def test_an_unknown_family_has_no_files_but_those_of_variables() -> None:
-    assert content.list_patterns(make_library(family="unknown"), {"A": "/x:/y"}) == ["/x", "/y"]
+    variables = {"UCX_FILES": "/x:/y", "PROGRAM_STATE": "/z"}
+    assert content.list_patterns(make_library(family="unknown"), variables) == ["/x", "/y"]
 
 
 def test_the_system_s_own_libraries_do_not_identify_a_library(tmp_path: Path) -> None:
