@@ -296,9 +296,12 @@ static bool parse_range(const char *text, int64_t *sizes, int *count) {
         factor = strtol(end + 2, &end, 10);
     if (*end || factor < 2 || last < first || (first == 0 && last > 0))
         return false;
-    for (int64_t size = first; size<last; size = size> last / factor ? last : size * factor) {
+    int64_t size = first;
+    while (size < last) {
         if (!add_size(size, sizes, count))
             return false;
+        bool ends = size > last / factor;
+        size = ends ? last : size * factor;
     }
     return add_size(last, sizes, count);
 }
