@@ -106,6 +106,8 @@ def prepare(request: CampaignRequest, show: Show) -> PreparedCampaign:
         files.remove_leftovers(request.folder)
         if not request.scheduled and (line := launch.describe_abandoned()):
             show(line)
+        if not request.scheduled:
+            launch.refuse_left_over_job(request.plan.placements)
         return (resume if (request.folder / "campaign.json").exists() else begin_campaign)(request, lock_file, show)
     except BaseException:
         if new:
@@ -120,7 +122,7 @@ def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -
     builds = build_cores(used.values(), request.home, show)
     description, absent = describe_operations(request, build.describe(next(iter(builds.values()))), used, building=True)
     machine = UNKNOWN_MACHINE if request.scheduled else request.machine
-    cases, notes = plan.expand_plan(request.plan, description, machine)
+    cases, notes = expand_cases(request.plan, description, machine)
     short = "" if request.scheduled else check_expected_time(request, cases, len(candidates))
     refused, uses, usage, library_files = check_candidates(candidates, request, used, builds, show)
     named = {case.operation for case in cases}
@@ -209,6 +211,16 @@ def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> Prepar
     changes.take_over(opened, request.plan, request.more)
     programs, without = find_programs(request, record.operations, used)
     return PreparedCampaign(opened, binaries(builds), refused, programs, without, uses, library_files)
+
+
+def expand_cases(planned: Plan, description: Description, machine: Machine) -> tuple[list[Case], list[str]]:
+    """Return the cases of a plan, and notes. It is an error if none is left, with the reason if that is the machine."""
+    try:
+        return plan.expand_plan(planned, description, machine)
+    except plan.NoCaseError as error:
+        alone = all(placement.ranks == 1 and not placement.hosts for placement in planned.placements)
+        why = launch.explain_one_core(machine, os.cpu_count() or 1) if alone else ""
+        raise RankbenchError(why or str(error)) from None
 
 
 def describe_operations(

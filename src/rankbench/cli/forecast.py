@@ -10,7 +10,7 @@ from rich.text import Text
 
 from rankbench import build, plan, store
 from rankbench.campaign.expectation import Expectation, check_time, count_fitting, expect_block
-from rankbench.campaign.preparation import describe_operations, find_candidates
+from rankbench.campaign.preparation import describe_operations, expand_cases, find_candidates
 from rankbench.cli.display import console, spell_count, spread_lines
 from rankbench.cli.folders import is_campaign
 from rankbench.model import RankbenchError
@@ -28,7 +28,7 @@ def show_forecast(request: CampaignRequest, command: str, *, verbose: bool = Fal
     """Print what a campaign would measure, how long it takes, and its command; `verbose`: also the plan."""
     candidates, used = find_candidates(request)
     description, absent = describe_operations(request, describe_core(used.values(), request), used, building=False)
-    cases, notes = plan.expand_plan(request.plan, description, request.machine)
+    cases, notes = expand_cases(request.plan, description, request.machine)
     copies = len(candidates) + request.plan.control
     expected = expect_block(request.plan, cases, request.machine, copies, request.folder.parent)
     console.print(Text(f"{request.folder.name}: {request.plan.question}", "bold"), soft_wrap=True)

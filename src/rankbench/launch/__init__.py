@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rankbench.launch.host import load, machine, stolen_s
+from rankbench.launch.allocation import refuse_left_over_job
+from rankbench.launch.host import explain_one_core, load, machine, stolen_s
 from rankbench.launch.local import SupervisorKilledError, run, run_together
 from rankbench.launch.probe import state
 from rankbench.launch.resources import Monitor, describe_abandoned, read_free
@@ -13,9 +14,11 @@ __all__ = [
     "SupervisorKilledError",
     "Turns",
     "describe_abandoned",
+    "explain_one_core",
     "load",
     "machine",
     "read_free",
+    "refuse_left_over_job",
     "run",
     "run_together",
     "state",

@@ -32,6 +32,16 @@ def machine(root: Path = Path("/")) -> Machine:
     )
 
 
+def explain_one_core(machine: Machine, online: int) -> str:
+    """Return why two ranks find no room on a machine with this number of CPUs; empty: they do."""
+    if machine.cores != 1:
+        return ""
+    allowed = "this machine has 1 CPU"
+    if online > 1:
+        allowed = f"this process may use 1 of {online} CPUs (taskset, cgroup, container or srun -c 1)"
+    return f"{allowed}: two ranks need two; to share one: --placements 1x2"
+
+
 def field(table: str, name: str) -> str:
     """Return the value of the first `name : value` line."""
     match = re.search(rf"^{re.escape(name)}\s*:\s*(.+)$", table, re.MULTILINE)

@@ -34,6 +34,10 @@ LISTED_BY = "rankbench operations"
 """The command that prints the names of operations."""
 
 
+class NoCaseError(RankbenchError):
+    """No case of a plan is left. The message says what each one lacks."""
+
+
 def expand_plan(plan: Plan, description: Description, machine: Machine) -> tuple[list[Case], list[str]]:
     """Return the cases of a plan, each once, and notes on omitted cases and on limits of the results."""
     check_names(plan, description)
@@ -59,7 +63,7 @@ def expand_plan(plan: Plan, description: Description, machine: Machine) -> tuple
         for line in enough:
             cases.update((case.key, case) for case in make_cases(line, machine))
     if not cases:
-        raise RankbenchError(f"{plan.file}: no case is left: {'; '.join(notes)}")
+        raise NoCaseError(f"{plan.file}: no case is left: {'; '.join(notes)}")
     notes.update(dict.fromkeys(check_calls(plan, description, cases.values())))
     return list(cases.values()), list(notes)
 

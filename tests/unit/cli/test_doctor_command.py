@@ -153,3 +153,12 @@ def test_unknown_arguments_are_refused_in_one_line(
     with pytest.raises(RankbenchError) as error:
         doctor(words, prefix=list_prefixes(place))
     assert str(error.value) == line
+
+
+def test_variables_of_a_job_elsewhere_are_refused_before_a_launch(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("SLURM_JOB_ID", "4242"), ("SLURM_JOB_NODELIST", "n[1-2].invalid")):
+        monkeypatch.setenv(name, value)
+    for version in ("9.1", "9.2"):
+        (place / version / "bin/mpiexec").unlink()
+    with pytest.raises(RankbenchError, match=r"^SLURM_\* variables of job 4242 are set here, but this host is not one"):
+        doctor(prefix=list_prefixes(place))

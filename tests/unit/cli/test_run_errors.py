@@ -314,3 +314,29 @@ def test_hosts_that_do_not_resolve_are_refused(place: Path, library: Path, refus
         "rankbench: plan.toml: hosts: the names a.invalid and b.invalid do not resolve here; fix hosts in the plan (or "
         "--hosts), or add to /etc/hosts"
     )
+
+
+def test_variables_of_a_job_elsewhere_are_refused_before_a_launch(
+    place: Path, library: Path, monkeypatch: pytest.MonkeyPatch, refuse_run: Refusal
+) -> None:
+    monkeypatch.setenv("SLURM_JOB_ID", "4242")
+    monkeypatch.setenv("SLURM_JOB_NODELIST", "n[1-2]")
+    (library / "bin/mpiexec").unlink()
+    assert refuse_run(write_plan(place, PLAN), "--prefix", str(library)) == (
+        "rankbench: SLURM_* variables of job 4242 are set here, but this host is not one of its nodes: "
+        "unset them, or submit (rankbench submit)"
+    )
+    assert [path.name for path in place.iterdir() if path.name.startswith("rankbench")] == []
+
+
+@pytest.mark.parametrize("further", [[], ["--dry-run"]])
+def test_one_usable_cpu_is_the_reason_that_no_case_is_left(
+    place: Path, library: Path, monkeypatch: pytest.MonkeyPatch, refuse_run: Refusal, further: list[str]
+) -> None:
+    monkeypatch.setattr(launch, "machine", lambda: make_machine(cores=1))
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    text = PLAN.replace("allreduce", "pingpong")
+    assert refuse_run(write_plan(place, text), "--prefix", str(library), *further) == (
+        "rankbench: this process may use 1 of 2 CPUs (taskset, cgroup, container or srun -c 1): two ranks need two; "
+        "to share one: --placements 1x2"
+    )

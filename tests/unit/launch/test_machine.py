@@ -3,10 +3,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from rankbench import launch
 from rankbench.launch import host
+from rankbench.model import UNKNOWN_MACHINE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,3 +88,16 @@ def test_this_machine_has_cores_and_memory() -> None:
     assert facts.cores >= facts.sockets >= 1
     assert facts.memory_bytes > 1 << 20
     assert facts.host
+
+
+@pytest.mark.parametrize(
+    ("cores", "online", "why"),
+    [
+        (1, 2, "this process may use 1 of 2 CPUs (taskset, cgroup, container or srun -c 1)"),
+        (1, 1, "this machine has 1 CPU"),
+        (2, 2, ""),
+    ],
+)
+def test_one_core_is_explained_with_what_limits_it(cores: int, online: int, why: str) -> None:
+    text = host.explain_one_core(msgspec.structs.replace(UNKNOWN_MACHINE, cores=cores), online)
+    assert text == (f"{why}: two ranks need two; to share one: --placements 1x2" if why else "")

@@ -64,6 +64,7 @@ def doctor(
     machine = launch.machine()
     overrides = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding}
     planned = choose_plan(plans, preset, machine, {key: value for key, value in overrides.items() if value})
+    launch.refuse_left_over_job(planned.placements)
     in_the_way = check_machine()
     candidates, used = (select_candidates if plans or preset else every)(
         CampaignRequest(planned, Path(), machine, home(), prefix or (), modules or ()), names

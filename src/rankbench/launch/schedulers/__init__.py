@@ -35,6 +35,13 @@ class JobState(NamedTuple):
     """What ended the job, where this word says so; empty: it does not, or the job has not ended."""
 
 
+class AllocatedJob(NamedTuple):
+    """A job whose variables are set in a shell."""
+
+    number: str
+    nodes: list[str]
+
+
 class Scheduler(Protocol):
     """The contract of a scheduler."""
 
@@ -56,6 +63,8 @@ class Scheduler(Protocol):
     """Bash that succeeds unless node `$1` is known not to answer; works also while the job is being ended."""
     ready: str = ":"
     """Bash that succeeds unless the job's nodes are known not to start ranks yet."""
+    variables: str = ""
+    """How the names of the variables begin that a job has in its environment; empty: nothing reads them here."""
     environment: Mapping[str, str] = {}
     """Variables with which launchers start their processes on other nodes by the scheduler."""
     refusals: Mapping[str, str] = {}
@@ -70,6 +79,10 @@ class Scheduler(Protocol):
     def nodes(self, job: Job) -> str:
         """Return bash that sets the array `node` to the names of the job's nodes, each once."""
         ...
+
+    def read_job(self, environment: Mapping[str, str]) -> AllocatedJob | None:  # noqa: ARG002 - by those that override it
+        """Return the job whose variables these are; None: they are of no job, or its nodes are not known."""
+        return None
 
     def question(self, number: str) -> list[str]:
         """Return the command that queries a job."""

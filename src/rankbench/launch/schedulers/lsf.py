@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from rankbench.launch import schedulers
+from rankbench.launch.topology import read_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rankbench.model import Job
 
 PHASES: tuple[tuple[str, schedulers.Phase], ...] = (
@@ -33,6 +38,7 @@ class Scheduler(schedulers.Scheduler):
     number = r"[0-9]+"
     printed = rf"Job <({number})> is submitted"
     job_id = "${LSB_JOBID:-}"
+    variables = "LSB_"
     answers = '! timeout 20 bhosts -w "$1" | grep -qE "unreach|unavail"'
     environment = MappingProxyType(
         {"I_MPI_HYDRA_BOOTSTRAP": "lsf", "OMPI_MCA_plm_rsh_agent": "blaunch", "PRTE_MCA_plm_ssh_agent": "blaunch"}
@@ -59,6 +65,12 @@ class Scheduler(schedulers.Scheduler):
     def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment shows it
         """A host stands there once for each of its slots."""
         return """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$LSB_DJOB_HOSTFILE")"""
+
+    def read_job(self, environment: Mapping[str, str]) -> schedulers.AllocatedJob | None:
+        """Short lists are in a variable, too."""
+        listed = read_text(Path(environment.get("LSB_DJOB_HOSTFILE", os.devnull))) or environment.get("LSB_HOSTS", "")
+        number = environment.get("LSB_JOBID", "")
+        return schedulers.AllocatedJob(number, listed.split()) if number and listed.split() else None
 
     def question(self, number: str) -> list[str]:
         """Ask for the state and, of an ended job, why."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankbench.launch import schedulers
+from rankbench.launch.topology import read_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rankbench.model import Job
 
 PHASES: tuple[tuple[str, schedulers.Phase], ...] = (("[QHWTSM]", "queued"), ("[REBU]", "running"), (".*", "ended"))
@@ -37,6 +42,7 @@ class Scheduler(schedulers.Scheduler):
     number = r"[0-9]+(?:\.[\w.-]+)?"
     printed = rf"(?m)^({number})$"
     job_id = "${PBS_JOBID:-}"
+    variables = "PBS_"
     answers = '! timeout 20 pbsnodes "$1" | grep -qE "state = .*(down|stale|unknown)"'
     lacks = ("tasks_per_socket", "contiguous", "memory")
 
@@ -60,6 +66,12 @@ class Scheduler(schedulers.Scheduler):
     def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment says which
         """Read the file of the job's nodes, and let launchers start programs there as PBS wants it."""
         return NODES
+
+    def read_job(self, environment: Mapping[str, str]) -> schedulers.AllocatedJob | None:
+        """A container may not show the file of the job's nodes."""
+        nodes = read_text(Path(environment.get("PBS_NODEFILE", os.devnull))).split()
+        number = environment.get("PBS_JOBID", "")
+        return schedulers.AllocatedJob(number, nodes) if number and nodes else None
 
     def question(self, number: str) -> list[str]:
         """Ask for the history only where there is one: by default a server keeps none and refuses `-x`."""

@@ -10,6 +10,8 @@ from rankbench.launch import schedulers
 from rankbench.model import SITE_MEMORY
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from rankbench.model import Job
 
 PHASES: tuple[tuple[str, schedulers.Phase], ...] = (
@@ -26,6 +28,29 @@ ENDINGS: tuple[tuple[str, schedulers.Ending], ...] = (
 )
 
 
+NAME = re.compile(r"(?:[^,\[]|\[[^]]*\]|\[)+")
+"""A name, or names with numbers in brackets, in a list of nodes."""
+NUMBERS = re.compile(r"\[((?:\d+(?:-\d+)?,?)+)\]")
+
+
+def list_hosts(nodes: str) -> Iterator[str]:
+    """Yield the names in a list of nodes as Slurm writes it: `n[01-03,7],login`."""
+    for name in NAME.findall(nodes):
+        yield from list_numbered(name)
+
+
+def list_numbered(name: str) -> Iterator[str]:
+    """Yield the names that one with numbers in brackets stands for."""
+    numbers = NUMBERS.search(name)
+    if not numbers:
+        yield name
+        return
+    for part in numbers[1].split(","):
+        first, _, last = part.partition("-")
+        for number in range(int(first), int(last or first) + 1):
+            yield from list_numbered(f"{name[: numbers.start()]}{number:0{len(first)}}{name[numbers.end() :]}")
+
+
 def memory(job: Job) -> str:
     """Return the memory of a node: exclusive nodes have all CPUs, but not all memory unless it is requested."""
     return "" if job.memory == SITE_MEMORY else job.memory or "0" * job.exclusive
@@ -40,6 +65,7 @@ class Scheduler(schedulers.Scheduler):
     number = r"[0-9]+"
     printed = rf"(?m)^({number})(?:;\S+)?$"
     job_id = "${SLURM_JOB_ID:-}"
+    variables = "SLURM_"
     answers = '! timeout 20 sinfo --noheader --nodes="$1" --format=%T | grep -qE "down|fail|[*]"'
     end_ranks = """squeue --noheader --steps --jobs "$SLURM_JOB_ID" --format %i | grep -E '\\.[0-9]+$' |
         xargs --no-run-if-empty scancel --signal=KILL"""
@@ -73,6 +99,12 @@ class Scheduler(schedulers.Scheduler):
     def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment shows it
         """Names are reported in brackets; scontrol spells them out."""
         return 'mapfile -t node < <(scontrol show hostnames "$SLURM_JOB_NODELIST")'
+
+    def read_job(self, environment: Mapping[str, str]) -> schedulers.AllocatedJob | None:
+        """Two names of each variable are in use."""
+        number = environment.get("SLURM_JOB_ID") or environment.get("SLURM_JOBID", "")
+        nodes = environment.get("SLURM_JOB_NODELIST") or environment.get("SLURM_NODELIST", "")
+        return schedulers.AllocatedJob(number, list(list_hosts(nodes))) if number and nodes else None
 
     def question(self, number: str) -> list[str]:
         """Ask scontrol, which knows a job for some minutes after its end, without any accounting."""

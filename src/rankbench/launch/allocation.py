@@ -1,0 +1,49 @@
+"""Variables of a scheduler's job, set in a shell where it does not run: launchers follow them, and hang."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankbench.launch import schedulers
+from rankbench.launch.topology import read_text
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rankbench.model import Placement
+
+
+def refuse_left_over_job(
+    placements: Iterable[Placement],
+    environment: Mapping[str, str] = os.environ,
+    host: str = "",
+    root: Path = Path("/"),
+) -> None:
+    """Raise RankbenchError if variables of a job are set here, and launches would not run on its nodes.
+
+    Launches by srun, and those on hosts that are all of the job, use the job as intended. So does everything that the
+    scheduler itself started, whatever the names of its nodes.
+    """
+    used = [placement for placement in placements if placement.launcher == "mpiexec"]
+    names = [shorten(name) for placement in used for name in placement.hosts or [host or platform.node()]]
+    for scheduler in schedulers.find_schedulers().values():
+        job = scheduler.read_job(environment)
+        if not job or f"job_{job.number}" in read_text(root / "proc/self/cgroup"):
+            continue
+        if not {*names} <= {*map(shorten, job.nodes)}:
+            where = "this host is not one of its nodes"
+            if all(placement.hosts for placement in used):
+                where = "not all hosts of the launches are its nodes"
+            raise RankbenchError(
+                f"{scheduler.variables}* variables of job {job.number} are set here, but {where}: "
+                "unset them, or submit (rankbench submit)"
+            )
+
+
+def shorten(name: str) -> str:
+    """Return the name of a host without user and domain."""
+    return name.rpartition("@")[2].partition(".")[0]
