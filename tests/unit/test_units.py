@@ -151,8 +151,14 @@ from rankbench.libraries import families
 class Family(families.Family):
     name, title, packages, precedence = "lam", "LAM/MPI", (), 5
     versions = (r"^LAM (\\S+)/MPI",)
-    failures = ((r"no lamd running", "start LAM's daemons: lamboot"),)
     def make_launch_line(self, library, placement, settings, program): ...
+"""
+CAUSE = """
+pattern = 'no lamd running on (?P<host>[a-z0-9]+)'
+cause = "no daemon of LAM runs on {host}"
+remedy = "start it: lamboot"
+libraries = ["lam"]
+log = []
 """
 SOURCE = """
 from rankbench.libraries import sources
@@ -240,8 +246,14 @@ ADDED = {
         FAMILY,
         "from rankbench.libraries import families, recognise\n"
         "family, version = recognise('LAM 7.1.4/MPI 2 C++')\n"
-        "print(family.title, version, family.explain('no lamd running here'))",
-        "LAM/MPI 7.1.4 start LAM's daemons: lamboot",
+        "print(family.title, version)",
+        "LAM/MPI 7.1.4",
+    ),
+    "causes/lam-daemons.toml": (
+        CAUSE,
+        "from rankbench import causes\n"
+        "print(causes.explain('no lamd running on n1', 'lam'), [causes.explain('no lamd running on n1', 'mpich')])",
+        "no daemon of LAM runs on n1; start it: lamboot ['']",
     ),
     "libraries/sources/attic.py": (
         SOURCE,

@@ -31,6 +31,12 @@ def test_the_manual_page_is_installed_for_man(prefix: Path) -> None:
     assert page.read_bytes() == (ROOT / "docs/reference/rankbench.1").read_bytes()
 
 
+def test_the_causes_of_failures_are_installed(prefix: Path) -> None:
+    (folder,) = prefix.glob("lib*/python*/site-packages/rankbench/causes")
+    sources = {path.name: path.read_bytes() for path in (ROOT / "src/rankbench/causes").glob("*.toml")}
+    assert {path.name: path.read_bytes() for path in folder.glob("*.toml")} == sources
+
+
 def test_the_core_is_installed_as_source(prefix: Path) -> None:
     (core,) = prefix.glob("lib*/python*/site-packages/rankbench/core")
     names = [path.relative_to(ROOT / "core") for path in (ROOT / "core").rglob("*.[ch]")]

@@ -14,6 +14,7 @@ from rankbench import launch, libraries, samples
 from rankbench.campaign import exit_causes
 from rankbench.campaign.launching import WRONG_DATA_EXIT, list_file_flags
 from rankbench.campaign.pinning import check_placement, core
+from rankbench.causes.lines import choose_line
 from rankbench.launch.topology import parse_list
 from rankbench.libraries import content
 from rankbench.model import (
@@ -136,10 +137,10 @@ def examine(trial: Trial, end: Outcome | RankbenchError) -> tuple[Check, bool]:
     return result, not known
 
 
-def explain(library: Library, outcome: Outcome, output: Path) -> str | None:
-    """Return an explanation of a failed launch from its output; None: unknown."""
+def explain(library: Library, outcome: Outcome, output: Path) -> str:
+    """Return an explanation of a failed launch from its output; empty: unknown."""
     text = output.read_text(encoding="utf-8", errors="replace")
-    return libraries.find_family(library).explain(text) or exit_causes.explain_log(text, outcome.exit_code)
+    return exit_causes.explain_log(text, library.family, outcome.exit_code)
 
 
 def judge_check(library: Library, placement: Placement, outcome: Outcome, stream_file: Path, output: Path) -> Check:
@@ -228,8 +229,8 @@ def check_world(library: Library, placement: Placement, stream: Stream) -> str:
     )
 
 
-def explain_end(outcome: Outcome, stream: Stream, explanation: str | None, text: str) -> str:
-    """Return why the launch failed: the family's explanation of its output, else its first line."""
+def explain_end(outcome: Outcome, stream: Stream, explanation: str, text: str) -> str:
+    """Return why the launch failed: the explanation of its output, else the line of it that says most."""
     if outcome.exit_code == WRONG_DATA_EXIT and stream.facts:
         return "data sent between neighbouring ranks came back wrong"
     if stream.complete and (outcome.exit_code == 0 or exit_causes.explain_leftover(outcome, stream)):
@@ -240,8 +241,7 @@ def explain_end(outcome: Outcome, stream: Stream, explanation: str | None, text:
         return exit_causes.explain_waiting(outcome.waiting)
     how = f"hung for {LIMIT_S:g} s" if outcome.hung else exit_causes.ending_text(outcome.exit_code, text)
     how += " but no result" * (outcome.exit_code == 0)
-    lines = filter(None, (line.strip(" -=") for line in text.splitlines()))
-    return f"{how}: {explanation or next(lines, 'it printed nothing')}"
+    return f"{how}: {explanation or choose_line(text) or 'it printed nothing'}"
 
 
 def check_library(library: Library, stream: Stream) -> str:

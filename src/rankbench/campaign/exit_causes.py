@@ -1,7 +1,6 @@
-"""Finds what ended a launch in the different messages of launchers, libraries and the system. Pure.
+"""Finds what ended a launch: signals, events of the machine, ranks that are stuck, and causes that its log shows.
 
-Launchers report signals by exit codes and texts of their own; messages about network, memory and disk are the same for
-every library.
+Launchers report signals by exit codes and texts of their own. Messages with a known cause are files of `causes`.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from rankbench import causes
 from rankbench.launch.topology import parse_list, read_text
 from rankbench.model import NO_CPU, CaseStatus, LaunchStatus, Outcome, Record, Stream
 
@@ -60,76 +60,6 @@ Smaller ones may be exit codes: old versions print the banner for these, too."""
 NAMES = {signal.strsignal(signals): signals.name for signals in signal.Signals} | {"Out Of Memory": "SIGKILL"}
 EVERY_RANK = r"RANK (\d+) PID \d+ RUNNING AT .*\n=\s+KILLED BY SIGNAL: 9 "
 """Intel MPI lists every rank that it ended, but not one that exited by itself."""
-MEANINGS = (
-    (
-        r"symbol lookup error: .*undefined symbol: (?P<symbol>\w+)",
-        "the binary calls {symbol}, which this library lacks; compile with the older of the two: binary_of",
-    ),
-    (
-        r"ssh: Could not resolve hostname (?P<host>[^\s:]+)",
-        "the name of host {host} does not resolve here; fix the name, or add it to /etc/hosts",
-    ),
-    (
-        r"ssh: connect to host (?P<host>\S+) port \d+: Connection timed out",
-        "host {host} does not answer; is it up, and does a firewall let ssh through?",
-    ),
-    (
-        r"ssh: connect to host (?P<host>\S+) port \d+: Connection refused",
-        "host {host} refuses ssh; let sshd run there, or name another remote shell: --remote-shell",
-    ),
-    (
-        r"ssh: connect to host (?P<host>\S+) port \d+: (?:No route to host|Network is unreachable)",
-        "host {host} cannot be reached; fix the network or the firewall, or use other hosts: --hosts",
-    ),
-    (r"Host key verification failed", "ssh does not know a host's key; accept it once by hand: ssh HOST true"),
-    (
-        r"Permission denied \((?:publickey|gssapi|password)",
-        "ssh asks for a password; give the hosts your key: ssh-copy-id HOST",
-    ),
-    (
-        r"OMPI was not built with SLURM's PMI support|not built with (?:SLURM's )?PMI",
-        'Open MPI was built without PMI, which srun needs; launch by its own mpiexec: launcher = "mpiexec"',
-    ),
-    (
-        r"Couldn't find the specified plugin name for (?P<plugin>mpi/\w+)|cannot find (?P<other>mpi/\w+) plugin"
-        r"|[Ii]nvalid MPI type '?(?P<type>\w+)",
-        "this Slurm has no plugin {plugin}{other}{type}; `srun --mpi=list` names those it has, or launch by "
-        'the library\'s own mpiexec: launcher = "mpiexec"',
-    ),
-    (
-        r"If srun is being used to launch application|PMI2_Init failed to intialize|PMI_Init returned -1",
-        "srun and the library have no common process interface, so each rank started its own world; launch by "
-        'the library\'s own mpiexec: launcher = "mpiexec"',
-    ),
-    (r"DUE TO TIME LIMIT", "the job reached its time limit; request more: time in [job]"),
-    (r"DUE TO PREEMPTION", "the job was preempted; run again to continue"),
-    (
-        r"[Nn]ode failure on (?P<host>[^\s,]+)",
-        "node {host} was lost; run again to continue with the remaining nodes",
-    ),
-    (r"NODE FAILURE", "a node was lost; run again to continue with the remaining nodes"),
-    (
-        r"(?i)oom[-_ ]kill|task \S+: Out Of Memory",
-        "the memory limit of the scheduler or the container is reached; use fewer ranks or smaller sizes",
-    ),
-    (
-        r"(?:/dev/shm|shm_open|shared memory).*(?:No space left on device|Bus error)",
-        "the memory disk /dev/shm is full; make it larger, or use fewer ranks",
-    ),
-    (r"No space left on device", "a disk is full; make room and run again to continue"),
-    (r"the stream cannot be written \(File too large", "a file reached the greatest size allowed; raise `ulimit -f`"),
-    (r"Disk quota exceeded", "the disk quota is used up; make room and run again to continue"),
-    (r"Cannot allocate memory|std::bad_alloc", "no memory is left; use fewer ranks or smaller sizes"),
-    (
-        r"opal_shmem_base_select failed|opal_init failed|Error: unknown option \"-n\"",
-        "Open MPI does not find its own files; set OPAL_PREFIX to its folder, or unset it",
-    ),
-    (
-        r"Connection refused|No route to host|Connection timed out",
-        "ranks do not reach each other over the network; let a firewall pass all ports between the nodes",
-    ),
-)
-"""Messages of launchers, ssh, Slurm and the system, each with one line on the error and its fix."""
 SIGNALS = {
     "SIGXFSZ": "a file reached the greatest size allowed; raise `ulimit -f`",
     "SIGXCPU": "the CPU time allowed is used up; raise `ulimit -t`",
@@ -267,15 +197,9 @@ def ending_text(exit_code: int | None, log: str = "", ranks: int = 0) -> str:
     return f"exit code {exit_code}" + (f" ({name})" if name else "")
 
 
-def explain_log(log: str, exit_code: int | None = None, ranks: int = 0) -> str | None:
-    """Return one line on a cause outside the library, from a launch's output, and its fix.
-
-    The library's family is asked first.
-    """
-    for pattern, line in MEANINGS:
-        if match := re.search(pattern, log, re.MULTILINE):
-            return fill_line(line, match.groupdict())
-    return SIGNALS.get(signal_of(exit_code, log, ranks))
+def explain_log(log: str, family: str = "", exit_code: int | None = None, ranks: int = 0) -> str:
+    """Return a sentence on the cause of a failed launch of a family's library, and what to do; empty: unknown."""
+    return causes.explain(log, family) or SIGNALS.get(signal_of(exit_code, log, ranks), "")
 
 
 def lacked_cpu(waiting: float, ranks: Sequence[RankFact]) -> bool:
@@ -332,8 +256,3 @@ def explain_stream_error(exit_code: int | None, log: str) -> str:
     """Return why the core could not write its samples; empty: it could. Its message may be missing."""
     match = UNWRITTEN.search(log)
     return match[1] if match else "is the disk full?" if exit_code == UNWRITTEN_EXIT else ""
-
-
-def fill_line(line: str, words: dict[str, str | None]) -> str:
-    """Return a message with its fields replaced by the groups of its pattern."""
-    return re.sub(r" +;", ";", line.format_map({name: word or "" for name, word in words.items()}))

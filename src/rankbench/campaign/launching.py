@@ -227,9 +227,8 @@ def make_records(
     request: LaunchRequest, command: CommandLine, ending: LaunchExit, around: LaunchContext, log: str
 ) -> tuple[Launch, list[CaseResult]]:
     """Return the record of a launch and its rows."""
-    well, family = ending.status == LaunchStatus.OK, libraries.find_family(request.library)
-    code = ending.outcome.exit_code if ending.outcome else None
-    meaning = None if well else family.explain(log) or exit_causes.explain_log(log, code, request.placement.ranks)
+    well, code = ending.status == LaunchStatus.OK, ending.outcome.exit_code if ending.outcome else None
+    meaning = "" if well else exit_causes.explain_log(log, request.library.family, code, request.placement.ranks)
     record = Launch(
         number=request.number,
         block=request.turn.block,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench import build, launch, libraries, plan
-from rankbench.campaign import doctor, launching
+from rankbench.campaign import doctor, exit_causes, launching
 from rankbench.campaign.history import Turn
 from rankbench.launch import occupancy
 from rankbench.model import (
@@ -101,7 +101,8 @@ def clocks(bench: Bench, arguments: Sequence[str], wait_s: float) -> Study:
     outcome = launch.run(Step(command=command, output=output, watch=stream_file, limit_s=limit_s))
     result = study.read(stream_file)
     text = output.read_text(encoding="utf-8", errors="replace")
-    reason = result.stream.damage or doctor.explain_end(outcome, result.stream, family.explain(text), text)
+    cause = exit_causes.explain_log(text, family.name, outcome.exit_code)
+    reason = result.stream.damage or doctor.explain_end(outcome, result.stream, cause, text)
     if reason:
         raise RankbenchError(f"{bench.library.name}: {reason}")
     return result
@@ -221,5 +222,6 @@ def launch_cases(bench: Bench, wanted: Plan, cases: list[Case], *mode: str) -> l
     )
     if rows := launching.list_rows(ending):
         return rows
-    reason = "; ".join(filter(None, [ending.reason, family.explain(launching.tail(output))]))
+    cause = exit_causes.explain_log(launching.tail(output), family.name)
+    reason = "; ".join(filter(None, [ending.reason, cause]))
     return [CaseResult(case=case, status=CaseStatus.NOT_RUN, reason=reason) for case in cases]

@@ -1,4 +1,4 @@
-"""Hydra, the launcher of MPICH and of libraries derived from it: its launch line and the meaning of its failures."""
+"""Hydra, the launcher of MPICH and of libraries derived from it: its launch line."""
 
 from __future__ import annotations
 
@@ -14,24 +14,6 @@ if TYPE_CHECKING:
 
 FILES = ("{etc}/mpiexec.hydra.conf", "~/.mpiexec.hydra.conf")
 """Its configuration."""
-FAILURES = (
-    (r"execvp error on file (?s:.*)No such file", "the launcher cannot find the program; build it again"),
-    (
-        r"execvp error on file (?s:.*)Permission denied",
-        "the program may not be executed; is its folder mounted noexec?",
-    ),
-    (r"unable to get host address|gethostbyname failed", "this host's name does not resolve; add it to /etc/hosts"),
-    (
-        r"unsupported PMI version|not compatible with PMI1|PMI2?_Init returned",
-        "the launcher has another process interface: it belongs to another library; use the library's own mpiexec",
-    ),
-    (
-        r"EXIT STRING: Killed \(signal 9\)",
-        "a rank was killed from outside, usually for lack of memory; use fewer ranks or smaller sizes",
-    ),
-)
-
-
 BINDINGS = {"core": "core", "thread": "hwthread", "none": "none"}
 
 

@@ -26,7 +26,6 @@ class Family(families.Family):
 
     name, title, packages, precedence = "lam", "LAM/MPI", (), 5
     versions = (r"^LAM (\\\\S+)/MPI",)
-    failures = ((r"no lamd running", "start LAM's daemons: lamboot"),)
 
     def make_launch_line(self, library, placement, settings, program):
         return CommandLine(arguments=[library.launcher, "-np", str(placement.ranks), *program])
@@ -72,4 +71,3 @@ def test_a_new_family_and_a_new_source_are_found(tmp_path: Path) -> None:
         library, Placement(name="p", nodes=1, ranks_per_node=2, binding="none"), {}, ["x"]
     )
     assert command.arguments == [f"{tools}/mpirun", "-np", "2", "x"]
-    assert family.explain("no lamd running here") == "start LAM's daemons: lamboot"

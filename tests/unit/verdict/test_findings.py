@@ -271,6 +271,23 @@ def test_occasional_failures_to_start_are_reported(quiet_view: CampaignView) -> 
     assert render(finding.text) == "beta did not start in 1 of 7 launches: did not start: exit code 1."
 
 
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        (
+            "=====\n=  BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\nbeta: no licence found\n",
+            ": beta: no licence found",
+        ),
+        ("Host key verification failed.\n", ""),
+    ],
+)
+def test_a_failure_to_start_without_a_known_cause_is_quoted(log: str, words: str, quiet_view: CampaignView) -> None:
+    refused = msgspec.structs.replace(make_refusal(99, "did not start: exit code 1"), log=log)
+    verdict = verdicts.judge_again(quiet_view, launches=[*quiet_view.launches, refused])
+    (finding,) = find_kind("failures", verdict)
+    assert render(finding.text) == f"beta did not start in 1 of 7 launches: did not start: exit code 1{words}."
+
+
 # --- noise ------------------------------------------------------------------------------------------------------------
 
 

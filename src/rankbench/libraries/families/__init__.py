@@ -1,7 +1,7 @@
 """Library families: one file each, a class `Family` that derives from the contract below. This file finds them.
 
-A family knows how a library of its kind names itself, how it launches a program, how its settings are handed over and
-what its failures mean. It starts no program itself.
+A family knows how a library of its kind names itself, how it launches a program and how its settings are handed over.
+What its failures mean is said in `rankbench/causes`. It starts no program itself.
 """
 
 from __future__ import annotations
@@ -42,8 +42,6 @@ class Family(Protocol):
     """The variable that sets the C compiler of its wrapper."""
     versions: tuple[str, ...]
     """Patterns of the texts in which a library names itself; the group is the version."""
-    failures: tuple[tuple[str, str], ...]
-    """Patterns of the messages of failed launches, each with one line on what to change."""
     network_settings: Mapping[str, Mapping[str, str]] = MappingProxyType({})
     """Settings that make it use a network device, by kind (`model.NetworkDevice.kind`)."""
     report_settings: Mapping[str, str] = MappingProxyType({})
@@ -114,10 +112,6 @@ class Family(Protocol):
     def explain_slow_start(self, uses: Mapping[str, str]) -> str:  # noqa: ARG002
         """Return a sentence on what makes its start slow, by what it uses (`read_usage`). Empty: unknown."""
         return ""
-
-    def explain(self, output: str) -> str | None:
-        """Return one line on the meaning of a known failure in a launch's output, and what to change."""
-        return next((meaning for pattern, meaning in self.failures if re.search(pattern, output)), None)
 
 
 def describe_unknown(name: str, known: Iterable[str]) -> str:

@@ -42,18 +42,6 @@ class Family(families.Family):
         r"^Intel\(R\) MPI Library for Linux\* OS, Version (\d[\d.]*)",
         r"for the Intel\(R\) MPI Library (\d[\d.]*) for",
     )
-    failures = (
-        *hydra.FAILURES,
-        (
-            r"mpi\.h: No such file",
-            "I_MPI_ROOT does not name the library's prefix; unset it, or load the module of this version",
-        ),
-        (
-            r"OFI fi_getinfo\(\) failed|open_fabric|MPIDI_OFI_mpi_init_hook",
-            "no usable network fabric; within one node set I_MPI_FABRICS=shm, else check FI_PROVIDER",
-        ),
-    )
-
     variables = ("I_MPI_",)
     files = (
         *("{etc}/mpiexec.conf", "~/.mpiexec.conf", "{prefix}/intel64/etc/mpiexec.conf"),

@@ -29,14 +29,6 @@ class Family(families.Family):
         r"^mpicc for MPICH version (\S+)",
         r"^HYDRA build details:\s+Version:\s+(\S+)",
     )
-    failures = (
-        *hydra.FAILURES,
-        (
-            r"(?m)Fatal error in \w*Init\w*: Other MPI error, *$",
-            "MPI_Init failed without a reason, for example because of an unknown setting; check the MPIR_CVAR_* values",
-        ),
-    )
-
     variables = ("MPIR_", "MPICH_", "MPL_")
     files = ("{etc}/mpich.conf", *hydra.FILES, *ucx.FILES)
     network_settings = MappingProxyType(

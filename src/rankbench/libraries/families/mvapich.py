@@ -32,14 +32,6 @@ class Family(families.Family):
         r"^MVAPICH2? (\d\S*) ",
         r"^mpi\w+ for MVAPICH2? version (\S+)",
     )
-    failures = (
-        *hydra.FAILURES,
-        (
-            r"(?i)no active HCAs|rdma_open_hca",
-            "no InfiniBand device found; use a build whose device is shared memory or UCX",
-        ),
-    )
-
     variables = ("MV2_", "MVP_", "MPIR_", "MPICH_")
     files = ("{etc}/mvapich*.conf", "/etc/mvapich*.conf", "~/.mvapich*.conf", *hydra.FILES, *ucx.FILES)
 

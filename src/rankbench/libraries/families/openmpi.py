@@ -54,37 +54,6 @@ class Family(families.Family):
         r": Open MPI (\d\S*) \(Language: C\)",
         r"^mpi\S* \((?:Open MPI|OpenRTE)\) (\d\S*)",
     )
-    failures = (
-        (
-            r"attempt to run as root",
-            "Open MPI refuses to run as root; be another user or set OMPI_ALLOW_RUN_AS_ROOT=1 and ..._CONFIRM=1",
-        ),
-        (
-            r"not enough slots available|more\s+(?:processes\s+than\s+)?cpus",
-            "more ranks than cores with binding core; use fewer ranks or binding none",
-        ),
-        (
-            r"could not\s+access\s+(?:or execute )?an executable",
-            "the launcher cannot find or execute the program; build it again",
-        ),
-        (
-            r"No PMIx server was reachable|no-pmix-but",
-            "the launcher belongs to another library; use the library's own mpiexec",
-        ),
-        (
-            r"You were supposed to get help about",
-            "Open MPI does not find its own files; was its folder moved, or is OPAL_PREFIX set to another one?",
-        ),
-        (
-            r"processes are unable to reach each other",
-            "its transports do not reach the other ranks; set btl to one that does: self,sm (4.x: self,vader)",
-        ),
-        (
-            r"exited on\s+signal 9",
-            "a rank was killed from outside, usually for lack of memory; use fewer ranks or smaller sizes",
-        ),
-    )
-
     variables = ("OMPI_", "PMIX_MCA_", "PRTE_MCA_", "OPAL_")
     files = (
         *("{etc}/*.conf", "{etc}/openmpi/*.conf", "{etc}/*hostfile"),

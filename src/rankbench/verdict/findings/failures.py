@@ -12,6 +12,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.campaign.exit_causes import signal_of
+from rankbench.causes import explain
+from rankbench.causes.lines import choose_line
 from rankbench.language import Text, say
 from rankbench.model import NO_CPU, Finding, LaunchStatus
 from rankbench.verdict.wording import shorten
@@ -149,7 +151,11 @@ def _list_refused(view: CampaignView, name: str) -> list[Launch]:
 
 def _find_refused(view: CampaignView, name: str) -> Iterator[Finding]:
     tried = sum(launch.candidate == name for launch in view.launches)
-    for reason, count in Counter(launch.reason for launch in _list_refused(view, name)).items():
+    refused = _list_refused(view, name)
+    logs = {launch.reason: launch.log for launch in reversed(refused)}
+    for reason, count in Counter(launch.reason for launch in refused).items():
+        line = choose_line(logs[reason]) if reason.startswith("did not start") and not explain(logs[reason]) else ""
+        why = f"{reason}: {line}" if line else reason
         yield Finding(
             kind="failures",
             title=say(
@@ -169,7 +175,7 @@ def _find_refused(view: CampaignView, name: str) -> Iterator[Finding]:
                 name=name,
                 n=count,
                 all=tried,
-                reason=reason if reason.endswith(".") else f"{reason}.",
+                reason=why if why.endswith(".") else f"{why}.",
             ),
             advice=say(
                 "Run that benchmark again, or leave its output out."
