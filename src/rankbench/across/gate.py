@@ -79,6 +79,13 @@ class Ratio(NamedTuple):
     enough: bool
     """Whether there are launches, or blocks, enough to call anything different."""
     memory: bool
+    rounding: float = 0.0
+    """How far its logarithm may be off since tools printed the values rounded."""
+
+    @property
+    def is_rounded(self) -> bool:
+        """Most of its interval comes from the rounding of printed values."""
+        return self.rounding > 0 and self.ratio * math.exp(2 * self.rounding) > self.high
 
     @property
     def text(self) -> Text:
@@ -145,6 +152,7 @@ def rule_change(
         change.p_adjusted,
         min(change.old_launches, change.new_launches) >= FEWEST_LAUNCHES,
         change.memory,
+        change.rounding,
     )
     finding = say(
         "needs {ratio} its memory in {old}" if ratio.memory else "takes {ratio} its time in {old}",
@@ -181,7 +189,8 @@ def check_candidate(view: CampaignView, new: str, old: str) -> list[Check]:
         if not ruling and comparison:
             memory = case.quantity == "memory"
             enough = comparison.blocks >= FEWEST_BLOCKS
-            ratio = Ratio(comparison.ratio, comparison.low, comparison.high, comparison.p_adjusted, enough, memory)
+            ends = comparison.low, comparison.high
+            ratio = Ratio(comparison.ratio, *ends, comparison.p_adjusted, enough, memory, comparison.rounding)
             finding = say(
                 "needs {ratio} the memory of {old}" if memory else "takes {ratio} the time of {old}",
                 ratio=ratio.text,
@@ -392,6 +401,8 @@ def _leave_open(ratio: Ratio, threshold: float, advice: Text = NOTHING) -> Rulin
         ratio=ratio.text,
         threshold=threshold * 100,
     )
+    if ratio.is_rounded:
+        advice = say("More launches do not help: the tool printed too few digits to decide it.")
     return Ruling("skipped", text, advice or advise_more(), "undecided", ratio)
 
 

@@ -15,9 +15,10 @@ from rankbench.language import NOTHING, say
 from rankbench.model import RankbenchError
 from rankbench.statistics.pairing import pair_logs
 from rankbench.statistics.prediction import FEWEST_PAST, LAST, predict
+from rankbench.statistics.rounding import find_offsets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankbench.across.trend import Past, Track
     from rankbench.model import Campaign
@@ -97,8 +98,22 @@ def _predict(stores: Sequence[Store], base: str, threshold: float) -> dict[Key, 
     logs = {key: np.array([log for log in values[:-1] if not math.isnan(log)]) for key, values in series.items()}
     enough = [key for key, values in series.items() if len(logs[key]) >= FEWEST_PAST and not math.isnan(values[-1])]
     now = np.array([series[key][-1] for key in enough])
-    forecasts = predict([logs[key] for key in enough], now, threshold, newest.plan.confidence)
+    offsets = _find_offsets(frames, tracks, bases if base else {}, enough)
+    forecasts = predict([logs[key] for key in enough], now, threshold, newest.plan.confidence, offsets)
     return dict(zip(enough, forecasts, strict=True))
+
+
+def _find_offsets(
+    frames: Sequence[pl.DataFrame], tracks: Sequence[Track], bases: Mapping[int, str], keys: Sequence[Key]
+) -> list[float]:
+    """Return how far the new value over the earlier ones may be from the truth, where tools printed values rounded."""
+    newest = len(frames) - 1
+    names = {track.names[newest]: track.names for track in tracks if newest in track.names}
+    at = [
+        find_offsets(frame, [(case, bases.get(place, ""), names[who].get(place, "")) for case, who in keys])
+        for place, frame in enumerate(frames)
+    ]
+    return [now + max(earlier, default=0.0) for *earlier, now in zip(*at, strict=True)]
 
 
 def _bases(pasts: Sequence[Past], tracks: Sequence[Track], base: str) -> dict[int, str]:

@@ -20,6 +20,7 @@ from rankbench.language import Text, say
 from rankbench.model import RankbenchError, Record
 from rankbench.statistics import changes, states
 from rankbench.statistics.common_part import estimate_common_part
+from rankbench.statistics.rounding import join_rounding
 from rankbench.statistics.starts import find_usual_starts
 from rankbench.verdict import case_labels
 from rankbench.verdict.measures import choose_measure
@@ -208,7 +209,8 @@ def read_launch_values(store: Store, estimator: str) -> pl.DataFrame:
     """Read the values of a campaign's launches that can be judged."""
     campaign = store.campaign
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
-    return select_judgeable(statistics.compute_launch_values(store.samples(), estimator, by_ranks))
+    launch_values = statistics.compute_launch_values(store.samples(), estimator, by_ranks)
+    return select_judgeable(join_rounding(launch_values, store.cases()))
 
 
 def past_of(store: Store, name: str, launch_values: pl.DataFrame) -> Past:

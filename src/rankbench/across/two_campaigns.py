@@ -88,6 +88,8 @@ class Change(Record, frozen=True, kw_only=True, omit_defaults=True):
     """Standard error of the ratio's logarithm."""
     degrees: float = 0.0
     """Degrees of freedom of that error; 0 where it is not known."""
+    rounding: float = 0.0
+    """How far the ratio's logarithm may be from the truth besides, since tools printed the values rounded."""
     explained: bool = False
     """Whether the raw probes of the machine, without MPI, differ as much between the campaigns."""
     memory: bool = False
@@ -200,6 +202,7 @@ def changes(
             different=row.different,
             error=row.error,
             degrees=row.degrees,
+            rounding=row.rounding,
             explained=row.different
             and at is None  # At one level the machine is the same on both sides.
             and cases[row.case].quantity != "memory"
@@ -624,7 +627,7 @@ def _extremes(all_changes: Sequence[Change], size: Callable[[Change], float], co
 
 def _extreme(change: Change, among: int, confidence: float) -> Text:
     """Return a change with an interval that pays for its selection among so many (Bonferroni)."""
-    estimate = Estimate(math.log(change.ratio), change.error, change.degrees)
+    estimate = Estimate(math.log(change.ratio), change.error, change.degrees, change.rounding)
     (decision,) = decide([estimate], 0.0, confidence, family="bonferroni", tests=among)
     return say(
         "{title} of {name} ({ratio:ratio}: {interval}, corrected for the choice)",

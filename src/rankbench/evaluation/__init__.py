@@ -56,6 +56,7 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
     from rankbench.statistics.parts import hold
     from rankbench.statistics.ranks import tabulate_last_ranks
     from rankbench.statistics.references import by_case
+    from rankbench.statistics.rounding import join_rounding
     from rankbench.statistics.values import agree_values
     from rankbench.verdict import judge, make_draft
     from rankbench.verdict.interim import list_interim_looks
@@ -66,7 +67,9 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
     twins = [(candidate.control_of, candidate.name) for candidate in campaign.candidates if candidate.control_of]
     planned = campaign.plan
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
+    cases = store.cases()
     launch_values = statistics.compute_launch_values(samples, planned.estimator, by_ranks)
+    launch_values = join_rounding(launch_values, cases)
     question_pairs = list_pairs(campaign, names)
     rest = [pair for pair in combinations(names, 2) if pair not in question_pairs and pair[::-1] not in question_pairs]
     counted = select_judgeable(launch_values)
@@ -82,7 +85,6 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
     )
     control = [pair for pair in compared if (pair.base, pair.other) in twins]
     comparisons = [pair for pair in compared if (pair.base, pair.other) not in twins]
-    cases = store.cases()
     medians = statistics.summarise(launch_values, samples, cases, planned.confidence, per_second(campaign))
     summaries = agree_values(medians, comparisons, counted, levels, planned.confidence)
     view = CampaignView(

@@ -53,6 +53,8 @@ class Row(NamedTuple):
     """Values as printed, one for each column of the table; NaN if the tool prints that it has none."""
     wrong: str = ""
     """The tool's message about wrong data; else empty."""
+    decimals: int | None = None
+    """The last digit of the value as printed is worth 10 to the power of minus this; None if there is no value."""
 
 
 class Table(NamedTuple):
@@ -75,6 +77,8 @@ class Table(NamedTuple):
     scale: float
     """Factor that converts values to nanoseconds, bytes per second or messages per second."""
     rows: list[Row]
+    rounding: float = 0.5
+    """How far the truth may be from a printed value, in units of its last digit: half a unit if it is rounded."""
     repeated: bool = False
     """Whether several rows have the same size: each is a sample of the run, such as one call."""
     line: int = 0

@@ -56,6 +56,7 @@ def make_case_result(table: Table, case: Case, rows: Sequence[Row]) -> CaseResul
         case=case,
         status=status,
         reason=reason,
+        rounding_ns=find_rounding_ns(table, measured, times),
         sample_count=len(rows),
         valid=len(times),
         ranks=case.ranks,
@@ -65,6 +66,22 @@ def make_case_result(table: Table, case: Case, rows: Sequence[Row]) -> CaseResul
         compute_ns=scale.get("compute", 0.0) if measured else 0.0,
         printed=dict(zip(table.columns, rows[0].numbers, strict=True)) if len(rows) == 1 else {},
         series=[Series(rank=-1, time_ns=times, last_rank=[], late=[], overrun=[])] if times else [],
+    )
+
+
+def find_rounding_ns(table: Table, rows: Sequence[Row], times_ns: Sequence[float]) -> float:
+    """Return how far a time may be from the truth since its row has a last digit; of several rows the most.
+
+    A rate and its time have the same relative rounding.
+    """
+    value = table.roles["value"]
+    return max(
+        (
+            time_ns * table.rounding * 10.0**-row.decimals / row.numbers[value]
+            for row, time_ns in zip(rows, times_ns, strict=False)
+            if row.decimals is not None
+        ),
+        default=0.0,
     )
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 ROW_BEGINS = re.compile(r"\s*[-+]?\.?(?:\d|(?:nan|inf)\b)", re.ASCII | re.IGNORECASE)
 LARGEST = 1 << 62
+MOST_DECIMALS = 400
+"""A larger exponent is of 0, or of no double."""
 MAX_NOISE_LINES = 20
 NONE = math.nan
 """Stands for a value that the tool does not have."""
@@ -57,6 +59,12 @@ class Place(NamedTuple):
         return int(field)
 
 
+def count_decimals(field: str) -> int:
+    """Return the decimals of a printed number, less its exponent: 3 for `0.250`, 1 for `0.2`, -2 for `12e2`."""
+    mantissa, _, exponent = field.lower().partition("e")
+    return len(mantissa.partition(".")[2]) - int(max(-MOST_DECIMALS, min(MOST_DECIMALS, float(exponent or 0))))
+
+
 def begins_a_row(text: str) -> bool:
     """Return whether a line begins with a number, or with nan or inf."""
     return ROW_BEGINS.match(text) is not None
@@ -73,13 +81,17 @@ class Drafts:
         self._sizes: set[tuple[Hashable, int]] = set()
         self._noise: list[Line] = []
 
-    def add(self, key: Hashable, make: Callable[[], Table], row: Row) -> None:
-        """Add a row to the table of a key. `make` makes the empty table if there is none yet."""
+    def add(self, key: Hashable, make: Callable[[], Table], row: Row, printed: Sequence[str] = ()) -> None:
+        """Add a row to the table of a key. `make` makes the empty table if there is none yet.
+
+        `printed` has the fields of the table's columns; there are none if the row has no value.
+        """
         table = self._tables.get(key) or make()
         again = (key, row.size_bytes) in self._sizes
         self._sizes.add((key, row.size_bytes))
         self._tables[key] = table._replace(repeated=True) if again else table
-        table.rows.append(row)
+        decimals = count_decimals(printed[table.roles["value"]]) if printed else None
+        table.rows.append(Row(row.line, row.size_bytes, row.numbers, row.wrong, decimals))
 
     def keep_unrecognised(self, line: Line) -> None:
         """Keep a line that is not from the tool."""

@@ -320,6 +320,14 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
             polars_type="Int32",
         ),
     ] = 0
+    rounding_ns: Annotated[
+        float,
+        Column(
+            "of a foreign tool: how far the time may be from the truth since the tool printed no more digits, half a "
+            "unit of the last one; 0: not known, or measured by rankbench",
+            streamed=False,
+        ),
+    ] = 0.0
     printed: Annotated[
         dict[str, float],
         Column(

@@ -101,6 +101,8 @@ class Summary(Record, frozen=True, omit_defaults=True):
     """Bytes that a rank printed while calls were timed, maximum over launches."""
     fallback: str = ""
     """The library's message about an algorithm that it was set to use and did not use."""
+    rounding: float = 0.0
+    """How far the value's logarithm may be from the truth since a tool printed it rounded; it is in the interval."""
     pure_ns: float = math.nan
     compute_ns: float = math.nan
     overlap: float = math.nan
@@ -151,6 +153,7 @@ class Level(Record, frozen=True, kw_only=True, omit_defaults=True):
     p_adjusted: float
     error: float = 0.0
     degrees: float = 1.0
+    rounding: float = 0.0
     enough: bool = False
     """There are enough blocks to compare."""
     different: bool = False
@@ -180,6 +183,8 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=True):
     """Standard error of the ratio's logarithm."""
     degrees: float = 1.0
     """Degrees of freedom of that error."""
+    rounding: float = 0.0
+    """How far the ratio's logarithm may be from the truth besides, since tools printed the values rounded."""
     different: bool
     """The two differ significantly, by more than the practical threshold."""
     alike: bool = False
@@ -200,12 +205,18 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(self, **values, levels=[level])
 
     @property
+    def is_rounded(self) -> bool:
+        """It is undecided, and most of its interval comes from the rounding of printed values."""
+        resolved = self.different or self.alike
+        return self.rounding > 0 and not resolved and self.ratio * math.exp(2 * self.rounding) > self.high
+
+    @property
     def reverses(self) -> bool:
         """One is significantly faster at one level, the other at the other level."""
         return len({level.ratio > 1 for level in self.levels if level.different}) > 1
 
 
-LEVEL_FIELDS = ("ratio", "low", "high", "p_value", "p_adjusted", "error", "degrees", "different", "alike")
+LEVEL_FIELDS = ("ratio", "low", "high", "p_value", "p_adjusted", "error", "degrees", "rounding", "different", "alike")
 """Fields that a comparison at one level takes from the level."""
 
 Outcome = Literal["faster", "equivalent", "undecided", "depends"]

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from rankbench.model import Comparison
-from rankbench.statistics import by_level, correlation, trimming
+from rankbench.statistics import by_level, correlation, rounding, trimming
 from rankbench.statistics.by_level import FEWEST_BLOCKS
 from rankbench.statistics.decision import FALSE_DISCOVERIES, Estimate, decide
 from rankbench.statistics.estimators import compute_launch_values
@@ -77,6 +77,8 @@ def compare(
 
     If successive blocks are significantly correlated over all `pairs`, all errors are multiplied by the factor for such
     a mean (`correlation.LagOne.widening`).
+
+    Where values were printed rounded (`rounding`), ratios may be off by that much as well.
     """
     tables = [
         by_level.pair_values(launch_values, base, other, levels).with_columns(counts=number < len(pairs))
@@ -89,6 +91,8 @@ def compare(
     counts = table["counts"] & ((table["level"] == "") | (table["logs"].list.len() >= FEWEST_BLOCKS))
     repeated = correlation.pool(table.filter(counts))
     estimates, degrees = _estimates(table, repeated.widening if repeated else 1.0)
+    offsets = rounding.find_offsets(launch_values, table.select("case", "base", "other").rows())
+    estimates = [estimate._replace(offset=offset) for estimate, offset in zip(estimates, offsets, strict=True)]
     decisions = decide(
         estimates,
         threshold,
@@ -132,6 +136,7 @@ def _comparison(row: dict[str, Any], estimate: Estimate, degrees: float, decisio
         p_adjusted=decision.p_adjusted,
         error=float(estimate.error),
         degrees=degrees,
+        rounding=estimate.offset,
         different=decision.different,
         alike=decision.equivalent,
     )

@@ -115,7 +115,9 @@ def _combination(comparison: Comparison, levels: list[Level], confidence: float,
     degrees = float(squares.sum() ** 2 / (squares**2 / [level.degrees for level in known]).sum())
     error = math.sqrt(squares.sum())
     bounded = all(level.high < math.inf for level in known)
-    (decision,) = decide([Estimate(log, error, degrees if bounded else 0.0)], 0.0, confidence, penalty=penalty)
+    rounding = float(weights @ [level.rounding for level in known])
+    estimate = Estimate(log, error, degrees if bounded else 0.0, rounding)
+    (decision,) = decide([estimate], 0.0, confidence, penalty=penalty)
     return msgspec.structs.replace(
         comparison,
         ratio=decision.ratio,
@@ -124,6 +126,7 @@ def _combination(comparison: Comparison, levels: list[Level], confidence: float,
         high=min(math.inf, decision.high),
         error=error,
         degrees=degrees,
+        rounding=rounding,
         p_value=max(level.p_value for level in known),
         p_adjusted=max(level.p_adjusted for level in known),
         different=all(level.different for level in known) and len({level.ratio > 1 for level in known}) == 1,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankbench.statistics import CONFIDENCE, FEWEST_BLOCKS, FINEST_SPREAD, correlation
+from rankbench.statistics import CONFIDENCE, FEWEST_BLOCKS, FINEST_SPREAD, correlation, rounding
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.moderation import moderate_spread
 
@@ -52,7 +52,8 @@ class Claim(NamedTuple):
 def compare_within_launches(launch_values: pl.DataFrame, claims: Sequence[Claim]) -> pl.DataFrame:
     """Return the logarithms of wholes over the sums of their parts, per candidate and launch that has all values.
 
-    Columns: claim (its number), candidate, block, log and margin, a logarithm too.
+    Columns: claim (its number), candidate, block, log and margin, a logarithm too, and how far the log may be from the
+    truth, `rounding`, where tools printed the values.
     """
     rows = [
         (number, key, key_number > 0, len(claim.parts) + 1, math.log(claim.margin))
@@ -63,16 +64,19 @@ def compare_within_launches(launch_values: pl.DataFrame, claims: Sequence[Claim]
     frame = pl.DataFrame(rows, schema, orient="row")
     value = pl.col("figure_ns")
     return (
-        frame.join(launch_values.filter(value > 0), on="case")
+        frame.join(rounding.complete(launch_values).filter(value > 0), on="case")
         .group_by("claim", "candidate", "block", "launch")
         .agg(
             whole=value.filter(~pl.col("part")).sum(),
             parts=value.filter(pl.col("part")).sum(),
             complete=pl.len() == pl.col("needed").first(),
             margin=pl.col("margin").first(),
+            rounding=pl.col("rounding").filter(~pl.col("part")).sum() + pl.col("rounding").filter("part").max(),
         )
         .filter("complete")
-        .select("claim", "candidate", "block", (pl.col("whole") / pl.col("parts")).log().alias("log"), "margin")
+        .select(
+            "claim", "candidate", "block", (pl.col("whole") / pl.col("parts")).log().alias("log"), "margin", "rounding"
+        )
         .sort("claim", "candidate", "block")
     )
 
@@ -84,13 +88,20 @@ def judge(logs: pl.DataFrame, keys: Sequence[str], confidence: float = CONFIDENC
     """
     log = pl.col("log")
     repeated = correlation.pool(_by_block(logs, keys)) if "block" in logs.columns else None
-    table = logs.group_by(keys).agg(
-        log.len().alias("blocks"), log.mean(), log.std().alias("spread"), pl.col("margin").first()
-    )
-    table = table.sort(keys)
+    table = rounding.complete(logs).group_by(keys)
+    table = table.agg(
+        log.len().alias("blocks"),
+        log.mean(),
+        log.std().alias("spread"),
+        pl.col("margin").first(),
+        pl.col("rounding").max(),
+    ).sort(keys)
     count, mean, spread, margin = (table[name].to_numpy() for name in ("blocks", "log", "spread", "margin"))
     wide = spread * (repeated.widening if repeated else 1.0)
-    return decide_contrasts(list(table.select(keys).iter_rows()), count, mean, wide, margin, confidence)
+    offsets = table["rounding"].to_numpy()
+    return decide_contrasts(
+        list(table.select(keys).iter_rows()), count, mean, wide, margin, confidence, offsets=offsets
+    )
 
 
 def _by_block(logs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -108,12 +119,13 @@ def decide_contrasts(
     confidence: float = CONFIDENCE,
     *,
     moderate: bool = True,
+    offsets: ArrayLike = 0.0,
 ) -> list[Contrast]:
     """Return the contrasts with these means and standard deviations of logarithms over so many launches.
 
     Each is decided one-sided against its margin at 1%, all of the call in one family (`decision`). The interval is
     two-sided and of the ratio itself. If wanted, the scatter of each is moderated by that of all (`moderate_spread`):
-    of five launches alone it is hardly known.
+    of five launches alone it is hardly known. `offsets` is how far each may be from the truth apart from chance.
     """
     count, mean = np.asarray(blocks), np.asarray(log, dtype=np.float64)
     if not len(count):
@@ -122,7 +134,8 @@ def decide_contrasts(
     values = np.maximum(np.nan_to_num(np.asarray(spread, dtype=np.float64)), FINEST_SPREAD)
     scatter, degrees = moderate_spread(values, np.where(enough, count - 1, 1), enough & moderate)
     error = scatter / np.sqrt(np.maximum(count, 2))
-    estimates = list(map(Estimate, mean, error, np.where(enough, degrees, 0.0)))
+    known = np.where(enough, degrees, 0.0)
+    estimates = list(map(Estimate, mean, error, known, np.broadcast_to(np.asarray(offsets), mean.shape)))
     decisions = decide(estimates, np.expm1(margin), confidence, level=SURE, family="fdr", one_sided=True)
     return [
         Contrast(key, int(n), decision.ratio, decision.low, decision.high, decision.p_adjusted, decision.different)

@@ -214,26 +214,28 @@ class Trend(NamedTuple):
     """Standard deviation that, over the root of the blocks, is the error."""
     blocks: Values
     degrees: Values
+    rounding: Values
     share: Values
     """Of the campaign's blocks: less than 1 at a level of the reference that not all blocks meet."""
 
 
 def compute_trend(comparisons: Sequence[Comparison]) -> Trend:
     """Return the current values of comparisons."""
-    log, error, blocks, degrees, share = np.array(
+    log, error, blocks, degrees, rounding, share = np.array(
         [
             (
                 np.log(comparison.ratio),
                 comparison.error,
                 max(_blocks(comparison), 2),
                 comparison.degrees,
+                comparison.rounding,
                 _blocks(comparison) / comparison.blocks,
             )
             for comparison in comparisons
         ],
         dtype=np.float64,
     ).T
-    return Trend(log, error * np.sqrt(blocks), blocks, degrees, share)
+    return Trend(log, error * np.sqrt(blocks), blocks, degrees, rounding, share)
 
 
 def compute_penalties(comparisons: Sequence[Comparison]) -> Values:
@@ -253,4 +255,5 @@ def compute_bounds(now: Trend, look: int, penalty: Values, design: SequentialDes
     degrees = np.maximum(now.degrees + DEGREES_PER_BLOCK * (blocks - now.blocks), 1)
     level = spent.nominal(FALSE_DISCOVERIES / penalty)
     half = half_width(error, degrees, spent.nominal(1 - design.confidence))
-    return log_beyond(level, error, degrees, design.log_threshold), design.log_threshold - half
+    different = log_beyond(level, error, degrees, design.log_threshold + now.rounding)
+    return different, design.log_threshold - half - now.rounding

@@ -150,7 +150,7 @@ def _tail_above(log: Values, error: Values, degrees: Values, margin: Any) -> Val
     return np.asarray(distributions.t_sf((log - margin) / error, degrees), dtype=np.float64)
 
 
-def log_beyond(level: Values, error: Values, degrees: Any, margin: float) -> Values:
+def log_beyond(level: Values, error: Values, degrees: Any, margin: ArrayLike) -> Values:
     """Return the absolute log ratio from which on the p-value is at most `level`."""
     low = margin + distributions.t_isf(level, degrees) * error
     high = margin + distributions.t_isf(level / 2, degrees) * error

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from rankbench.statistics import CONFIDENCE, FEWEST_BLOCKS, FINEST_SPREAD, compare, states
+from rankbench.statistics import CONFIDENCE, FEWEST_BLOCKS, FINEST_SPREAD, compare, rounding, states
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.places import HOST, locate_rank
 from rankbench.statistics.shapes import JUMP, compute_excesses
@@ -76,11 +76,14 @@ def placement_effects(launch_values: pl.DataFrame, campaign: Campaign) -> list[P
     rows = [(case.key, line, place) for line, cases in lines.items() for place, case in cases.items()]
     if not rows:
         return []
-    placed = launch_values.join(pl.DataFrame(rows, ["case", "line", "placement"], orient="row"), on="case").drop("case")
+    named = pl.DataFrame(rows, ["case", "line", "placement"], orient="row")
+    placed = rounding.complete(launch_values).join(named, on="case").drop("case")
     pairs = list(itertools.combinations([placement.name for placement in campaign.plan.placements], 2))
     effects: list[PlacementEffect] = []
     for name in (candidate.name for candidate in campaign.candidates if not candidate.control_of):
-        frame = placed.filter(candidate=name).select("block", "launch", "figure_ns", case="line", candidate="placement")
+        frame = placed.filter(candidate=name).select(
+            "block", "launch", "figure_ns", "rounding", case="line", candidate="placement"
+        )
         planned = campaign.plan
         ratios = compare(frame, pairs, planned.threshold, confidence=planned.confidence)
         effects += (PlacementEffect(name, ratio.case, ratio) for ratio in ratios)

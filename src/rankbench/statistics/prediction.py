@@ -44,8 +44,17 @@ class Prediction(NamedTuple):
     """That the new value's level is above the mean by no more than the threshold."""
 
 
-def predict(past: Sequence[Logs], new: Logs, threshold: float, confidence: float = CONFIDENCE) -> list[Prediction]:
-    """Return a prediction for each series; `past` holds two values or more of each, `new` one."""
+def predict(
+    past: Sequence[Logs],
+    new: Logs,
+    threshold: float,
+    confidence: float = CONFIDENCE,
+    offsets: Sequence[float] | None = None,
+) -> list[Prediction]:
+    """Return a prediction for each series; `past` holds two values or more of each, `new` one.
+
+    `offsets` is how far the difference of each may be from the truth apart from chance (`rounding`); None: not at all.
+    """
     if not past:
         return []
     counts = np.array([len(logs) for logs in past])
@@ -53,7 +62,7 @@ def predict(past: Sequence[Logs], new: Logs, threshold: float, confidence: float
     scatter, degrees = moderate_spread(spread, counts - 1, np.ones(len(past), dtype=np.bool_))
     error = scatter * np.sqrt(1 + 1 / counts)
     log = new - np.array([logs.mean() for logs in past])
-    estimates = list(map(Estimate, log, error, degrees))
+    estimates = list(map(Estimate, log, error, degrees, offsets or [0.0] * len(past)))
     decisions = decide(estimates, threshold, confidence, family="fdr", one_sided=True)
     return [
         Prediction(int(count), decision.ratio, decision.low, decision.high, decision.p_adjusted)

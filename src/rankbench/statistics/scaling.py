@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from rankbench.statistics import compare
+from rankbench.statistics import compare, rounding
 from rankbench.statistics.placements import remove_placement
 
 if TYPE_CHECKING:
@@ -143,7 +143,8 @@ def factors_of(
         for number, step in enumerate(all_steps)
     ]
     ends = pl.DataFrame(rows, {"step": pl.String, "fewer": pl.String, "more": pl.String}, orient="row")
-    positive = launch_values.filter(pl.col("figure_ns") > 0).select("case", "candidate", "block", "launch", "figure_ns")
+    columns = ("case", "candidate", "block", "launch", "figure_ns", "rounding")
+    positive = rounding.complete(launch_values).filter(pl.col("figure_ns") > 0).select(columns)
     both = ends.join(positive, left_on="fewer", right_on="case", maintain_order="left").join(
         positive, left_on=["more", "candidate", "block"], right_on=["case", "candidate", "block"], suffix="_more"
     )
@@ -152,5 +153,6 @@ def factors_of(
         "block",
         pl.col("launch_more").alias("launch"),
         (pl.col("figure_ns_more") / pl.col("figure_ns")).alias("figure_ns"),
+        (pl.col("rounding_more") + pl.col("rounding")).alias("rounding"),
         case="step",
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 import polars as pl
 
-from rankbench.statistics import compare
+from rankbench.statistics import compare, rounding
 
 if TYPE_CHECKING:
     from rankbench.model import Campaign, Case, Comparison
@@ -55,11 +55,11 @@ def compare_starts(launch_values: pl.DataFrame, campaign: Campaign) -> list[Star
     keys = {(usual[case.key].key, case.start): case.key for case in campaign.cases}
     pairs = dict.fromkeys((usual[key].start, start) for (key, start) in keys if usual[key].start != start)
     cases = pl.DataFrame([(key, *at) for at, key in keys.items()], ["case", "usual", "start"], orient="row")
-    by_start = launch_values.join(cases, on="case").drop("case")
+    by_start = rounding.complete(launch_values).join(cases, on="case").drop("case")
     effects: list[StartEffect] = []
     for name in (candidate.name for candidate in campaign.candidates if pairs and not candidate.control_of):
         candidate_values = by_start.filter(pl.col("candidate") == name)
-        frame = candidate_values.select("block", "launch", "figure_ns", case="usual", candidate="start")
+        frame = candidate_values.select("block", "launch", "figure_ns", "rounding", case="usual", candidate="start")
         ratios = compare(frame, list(pairs), campaign.plan.threshold, confidence=campaign.plan.confidence)
         effects += (StartEffect(name, keys[ratio.case, ratio.other], ratio.case, ratio) for ratio in ratios)
     return effects

@@ -11,7 +11,7 @@ import polars as pl
 from rankbench.language import NOTHING, Text, say
 from rankbench.model import LATE_START, CaseStatus, Summary
 from rankbench.plan.estimators import trim_times
-from rankbench.statistics import distributions, estimators
+from rankbench.statistics import distributions, estimators, rounding
 from rankbench.statistics.parts import divide_by_case
 
 if TYPE_CHECKING:
@@ -119,7 +119,9 @@ def _launches(launch_values: pl.DataFrame, frame: pl.DataFrame, per_second: Sequ
         value.max().alias("launches_max_ns"),
     )
     left_out = launch_values.group_by(KEY).agg(pl.col("uncertain").sum(), (pl.col("few") & ~pl.col("uncertain")).sum())
-    return frame.group_by(KEY).agg(value, pl.col("doubted", "common").first(), *over, *spread).join(left_out, on=KEY)
+    first = pl.col("doubted", "common").first()
+    rounded = rounding.complete(frame).group_by(KEY)
+    return rounded.agg(value, first, pl.col("rounding").max(), *over, *spread).join(left_out, on=KEY)
 
 
 def _summarise_quantities(cases: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
@@ -219,7 +221,14 @@ def _compute_statistics(row: dict[str, Any], values: NDArray[np.float64], confid
         numbers |= {"trimmed_error_ns": spread / math.sqrt(count), "trimmed_half_ns": half}
     if len(values) == 1 and not math.isnan(half):
         numbers |= {"trimmed_low_ns": row["trimmed_mean_ns"] - half, "trimmed_high_ns": row["trimmed_mean_ns"] + half}
-    return numbers | {"typical_ns": float(np.median(values)), "low_ns": low, "high_ns": high, "coverage": coverage}
+    wider = math.exp(row["rounding"])
+    return numbers | {
+        "typical_ns": float(np.median(values)),
+        "low_ns": low / wider,
+        "high_ns": high * wider,
+        "coverage": coverage,
+        "rounding": row["rounding"],
+    }
 
 
 def _doubt(row: dict[str, Any]) -> Text:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankbench.statistics import CONFIDENCE, FINEST_SPREAD
+from rankbench.statistics import CONFIDENCE, FINEST_SPREAD, rounding
 from rankbench.statistics.decision import Estimate, decide
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class Unpaired(NamedTuple):
     """Standard error of the ratio's logarithm."""
     degrees: float = 0.0
     """Degrees of freedom of that error; 0 where a side has one launch only."""
+    rounding: float = 0.0
+    """How far that logarithm may be off besides, since tools printed the values rounded."""
 
 
 def compare_unpaired(
@@ -89,13 +91,15 @@ def _sides(launch_values: pl.DataFrame, name: str) -> pl.DataFrame:
     """Return one row per case and candidate: launches, their median, mean and variance of the logarithms."""
     log = pl.col("figure_ns").log()
     return (
-        launch_values.filter(pl.col("figure_ns") > 0)
+        rounding.complete(launch_values)
+        .filter(pl.col("figure_ns") > 0)
         .group_by("case", pl.col("candidate").alias(name), maintain_order=True)
         .agg(
             pl.len().alias("count"),
             pl.col("figure_ns").median().alias("typical_ns"),
             log.mean().alias("mean"),
             log.var().alias("variance"),
+            pl.col("rounding").max(),
         )
     )
 
@@ -107,7 +111,8 @@ def _welch(table: pl.DataFrame, counts: NDArray[np.int64]) -> list[Estimate]:
     degrees = errors.sum(axis=0) ** 2 / (errors**2 / np.maximum(counts - 1, 1)).sum(axis=0)
     known = np.where(counts.min(axis=0) >= 2, degrees, 0.0)
     mean = table["mean_now"].to_numpy() - table["mean"].to_numpy()
-    return list(map(Estimate, mean, np.sqrt(errors.sum(axis=0)), known))
+    offset = (table["rounding"] + table["rounding_now"]).to_numpy()
+    return list(map(Estimate, mean, np.sqrt(errors.sum(axis=0)), known, offset))
 
 
 def _make_unpaired(row: dict[str, Any], estimate: Estimate, decision: Decision) -> Unpaired:
@@ -125,4 +130,5 @@ def _make_unpaired(row: dict[str, Any], estimate: Estimate, decision: Decision) 
         different=decision.different,
         error=float(estimate.error),
         degrees=float(estimate.degrees),
+        rounding=float(estimate.offset),
     )

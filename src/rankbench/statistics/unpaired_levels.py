@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from rankbench.statistics import CONFIDENCE
+from rankbench.statistics import CONFIDENCE, rounding
 from rankbench.statistics.unpaired import FEWEST_LAUNCHES, Unpaired, compare_unpaired
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankbench.statistics.references import Levels
 
 NAMES = ("near", "far")
-COLUMNS = ("case", "candidate", "figure_ns")
+COLUMNS = ("case", "candidate", "figure_ns", "rounding")
 SEPARATOR = "\n"
 """Between a case and its level; no case has one in its key."""
 Key = tuple[str, str, str]
@@ -52,6 +52,7 @@ def compare_at_levels(
     """
     if not levels:
         return [AtLevels(result) for result in compare_unpaired(then, now, pairs, threshold, confidence)]
+    then, now = rounding.complete(then), rounding.complete(now)
     divided = pl.col("case").is_in(list(levels))
     parts = [_split(side.filter(divided), levels) for side in (then, now)]
     visits = _visits(parts[0], parts[1], pairs)
@@ -93,13 +94,14 @@ def _split(launch_values: pl.DataFrame, levels: Mapping[str, Levels]) -> pl.Data
     level = pl.when(hop <= nearest).then(pl.lit("near")).when(hop >= farthest).then(pl.lit("far"))
     lists = ["visit_ns", "visit_hop_ns"]
     return (
-        launch_values.select("case", "candidate", "launch", *lists)
+        rounding.complete(launch_values)
+        .select("case", "candidate", "launch", "rounding", *lists)
         .explode(lists)
         .filter(pl.col("visit_ns") > 0, hop > 0)
         .with_columns(level=level)
         .drop_nulls("level")
         .group_by("case", "candidate", "launch", "level", maintain_order=True)
-        .agg(figure_ns=pl.col("visit_ns").median(), visits=pl.len())
+        .agg(pl.col("rounding").max(), figure_ns=pl.col("visit_ns").median(), visits=pl.len())
         .with_columns(case=pl.col("case") + SEPARATOR + pl.col("level"))
     )
 
@@ -141,6 +143,7 @@ def _combine(overall: Unpaired, parts: Mapping[Key, Unpaired], visits: Mapping[K
             different=len({part.ratio > 1 for part in known.values() if part.different}) == 1,
             error=sum(shares[name] * part.error for name, part in known.items()),
             degrees=min(part.degrees for part in known.values()),
+            rounding=sum(shares[name] * part.rounding for name, part in known.items()),
         ),
         known,
     )

@@ -148,10 +148,10 @@ class Store:
         if not paths:
             return tables.make_empty_frame(columns)
         if sum(path.stat().st_size for path in paths) > SMALL:
-            return tables.scan(paths)
+            return tables.scan(paths, columns)
         # Opening many small files takes longer than reading them, and an evaluation needs them a dozen times.
         if kind not in self._read or self._read[kind][0] != paths:
-            self._read[kind] = paths, tables.read(paths).lazy()
+            self._read[kind] = paths, tables.read(paths, columns).lazy()
         return self._read[kind][1]
 
     def _check_table(self, kind: str, record: Path) -> Path:

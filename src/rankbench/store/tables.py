@@ -60,6 +60,8 @@ SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
     "bound_ns": pl.Float32,
     "error_ns": pl.Float32,
 }
+ADDED = {"rounding_ns": 0.0}
+"""Columns that older files of this format lack, and their value there."""
 _ROWS_AT_ONCE = 100_000
 
 
@@ -177,18 +179,19 @@ def drop_single_ranks(samples: pl.LazyFrame) -> pl.LazyFrame:
     return samples.filter(~pl.col("by_rank"))
 
 
-def scan(paths: Sequence[Path]) -> pl.LazyFrame:
-    """Return the rows of Parquet files."""
-    return pl.scan_parquet(list(paths), glob=False)
+def scan(paths: Sequence[Path], columns: Mapping[str, type[pl.DataType]]) -> pl.LazyFrame:
+    """Return the rows of Parquet files. Columns that older files lack have their value for what is not known."""
+    frame = pl.scan_parquet(list(paths), glob=False, schema=dict(columns), missing_columns="insert")
+    return frame.with_columns(pl.col(name).fill_null(value) for name, value in ADDED.items() if name in columns)
 
 
-def read(paths: Sequence[Path]) -> pl.DataFrame:
+def read(paths: Sequence[Path], columns: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
     """Return the rows of Parquet files. Raises DamagedFileError, with the first file that cannot be read."""
     try:
-        return scan(paths).collect()
+        return scan(paths, columns).collect()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         if len(paths) > 1:
             for path in paths:
-                read([path])
+                read([path], columns)
         reason = (str(error).splitlines() or ["no reason"])[0]
         raise DamagedFileError(f"{paths[0]}: damaged ({reason}); {store.RESTORE}") from None

@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 
 def make_estimate(comparison: Comparison) -> Estimate:
     """Return the estimate that a comparison rests on; without an error where it has no interval."""
-    return Estimate(
-        math.log(comparison.ratio), comparison.error, comparison.degrees if math.isfinite(comparison.high) else 0.0
-    )
+    degrees = comparison.degrees if math.isfinite(comparison.high) else 0.0
+    return Estimate(math.log(comparison.ratio), comparison.error, degrees, comparison.rounding)
 
 
 def decide_selected(view: CampaignView, comparison: Comparison, among: int) -> Decision:

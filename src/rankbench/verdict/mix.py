@@ -293,6 +293,7 @@ def estimate_ratio(
         for (_, weight), comparison in zip(part.cases, comparisons, strict=True):
             error += time / total * weight * comparison.error
             spread += time / total * weight * comparison.error / math.sqrt(comparison.degrees)
+            offset += time / total * weight * comparison.rounding
         offset += time / total * find_uncertainty(view, part, base, other)
     return Estimate(mean, error, (error / spread) ** 2, offset)
 

@@ -200,8 +200,8 @@ def _compare_names(
     rivals = [name for name in leaders if name != best]
     estimates = [estimate_log(view, best, name, weighed) for name in (*rivals, *siblings)]
     decisions = decide_overall(view, estimates, penalty, among * len(estimates))
-    for name, decision in zip((*rivals, *siblings), decisions, strict=True):
-        ratio = Overall.of(decision, *_count_slower(view, best, name, weighed))
+    for name, estimate, decision in zip((*rivals, *siblings), estimates, decisions, strict=True):
+        ratio = Overall.of(decision, *_count_slower(view, best, name, weighed, estimate.offset))
         if name in siblings:
             answer.variants[name] = ratio
             continue
@@ -254,13 +254,18 @@ def _lead_libraries(
     return leader
 
 
-def _count_slower(view: CampaignView, base: str, other: str, weighed: Mapping[str, float]) -> tuple[int, int]:
-    """Return in how many blocks a candidate was slower than another over these cases, and how many there are."""
+def _count_slower(
+    view: CampaignView, base: str, other: str, weighed: Mapping[str, float], rounding: float
+) -> tuple[int, int]:
+    """Return in how many blocks a candidate was slower than another over these cases, and how many there are.
+
+    A block counts whose mean log ratio is larger than `rounding`.
+    """
     table = tabulate_logs(view, base, other, list(weighed))
     known = ~np.isnan(table)
     means = np.where(known, table, 0.0) @ np.array([*weighed.values()])
     means = means[known.any(axis=1)]
-    return int((means > 0).sum()), len(means)
+    return int((means > rounding).sum()), len(means)
 
 
 def compare_overall(
@@ -276,7 +281,10 @@ def compare_overall(
 
 def estimate_log(view: CampaignView, base: str, other: str, weighed: Mapping[str, float]) -> Estimate:
     """Return the mean logarithm of `other` over `base`, with these weights of cases."""
-    return average_logs(tabulate_logs(view, base, other, list(weighed)), np.array([*weighed.values()]))
+    estimate = average_logs(tabulate_logs(view, base, other, list(weighed)), np.array([*weighed.values()]))
+    names = {base, other} if base != other else ()
+    rounded = (weight * view.summary_of[case, name].rounding for case, weight in weighed.items() for name in names)
+    return estimate._replace(offset=sum(rounded))
 
 
 def tabulate_logs(view: CampaignView, base: str, other: str, cases: Sequence[str]) -> Numbers:

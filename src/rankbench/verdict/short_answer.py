@@ -12,6 +12,7 @@ from rankbench.verdict.extremes import Extremes, decide_selected
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.mix import describe_main_calls, name_call, sum_mixes
 from rankbench.verdict.overall import find_answer, group_libraries, weigh_cases
+from rankbench.verdict.rounding import find_rounded, find_unit_share
 from rankbench.verdict.states import FAR, NEAR, compare_states
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def claim_short_answer(
         yield Claim(text=describe_main_calls(mixes[0]), cases=answer.cases, brief=True)
     for state in both:
         yield Claim(text=_describe_state(view, state), cases=answer.cases, brief=True)
+    yield from _claim_rounding(view, judged)
     if len(judged) > 1:
         yield _claim_wins(view, judged, parts)
         yield from _claim_worst(view, answer, judged)
@@ -283,6 +285,18 @@ def describe_distance(name: str, ratio: Overall, within: float) -> Text:
         slower=ratio.slower,
         blocks=ratio.blocks,
     )
+
+
+def _claim_rounding(view: CampaignView, judged: list[CaseVerdict]) -> Iterator[Claim]:
+    """Say in how many cases candidates are not distinguishable because values were printed rounded."""
+    keys = [verdict.case.key for verdict in judged if find_rounded(view, verdict)]
+    if keys:
+        text = say(
+            "Not distinguishable because of rounding in {n} of {all:count case}: a unit of the last printed digit is "
+            "up to {share:.1%} of the value.",
+            n=len(keys), all=len(judged), share=find_unit_share(view, keys),
+        )  # fmt: skip
+        yield Claim(text=text, cases=keys, brief=True)
 
 
 def _describe_cut(parts: tuple[Part, Part]) -> Text:

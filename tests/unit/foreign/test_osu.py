@@ -445,7 +445,7 @@ def test_a_damaged_row_is_reported_once_with_its_line(row: str, message: str) ->
 
 def test_the_largest_size_and_the_longest_number_are_read() -> None:
     (table,) = _read_text(f"{HEAD}4611686018427387904   {'9' * 300}.5\n")
-    assert table.rows[0][1:] == (1 << 62, (float("9" * 300),), "")
+    assert table.rows[0][1:] == (1 << 62, (float("9" * 300),), "", 1)
 
 
 @pytest.mark.parametrize(

@@ -577,10 +577,12 @@ class Section:
         if not self.headings:
             raise place.make_error(f"a row of {self.spelling} before the line that names its columns, such as '{SIZE}'")
         reason = SKIPPED_SIZE.search(text)
+        cells = [] if reason else place.split(text, self.headings)
         group, row = (
-            self.read_skipped_row(place, text, reason.start()) if reason else self.read_measured_row(place, text)
+            self.read_skipped_row(place, text, reason.start()) if reason else self.read_measured_row(place, cells)
         )
-        self.drafts.add(group, functools.partial(self.make_table, group), row)
+        printed = cells[-len(self.columns) :]
+        self.drafts.add(group, functools.partial(self.make_table, group), row, printed)
         self.wrong = ""
 
     def read_skipped_row(self, place: Place, text: str, reason: int) -> tuple[str, Row]:
@@ -589,9 +591,8 @@ class Section:
         size_bytes, wrong = self.parse_message_size(place, cells[-1]), " ".join(text[reason:].split())
         return self.parse_group(place, cells), Row(place.line, size_bytes, (NONE,) * len(self.columns), wrong)
 
-    def read_measured_row(self, place: Place, text: str) -> tuple[str, Row]:
+    def read_measured_row(self, place: Place, cells: list[str]) -> tuple[str, Row]:
         """Return the group and the row of a line of numbers."""
-        cells = place.split(text, self.headings)
         first = len(cells) - len(self.columns)
         numbers = tuple(map(place.parse_number, cells[first:], self.columns))
         size_bytes = self.parse_message_size(place, cells[first - 1]) if SIZE in self.headings else 0

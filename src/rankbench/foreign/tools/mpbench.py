@@ -179,7 +179,7 @@ def read(text: Text) -> Iterator[Table]:
         place = Place(text.file, line.number)
         size, value = place.split(line.text, ("bytes", kind.column))
         row = Row(line.number, place.parse_size(size, "bytes"), (place.parse_number(value, kind.column),))
-        drafts.add("", partial(_make_table, kind, first), row)
+        drafts.add("", partial(_make_table, kind, first), row, [value])
     yield from drafts.finish()
 
 

@@ -284,7 +284,8 @@ def _add_row(drafts: Drafts, run: Run, fields: Fields) -> None:
     size = 0 if run.benchmark in UNSIZED else count * (DOUBLE_BYTES if run.benchmark in REDUCTIONS else 1)
     row = Row(place.line, place.parse_size(str(size), "Count in bytes"), _parse_numbers(fields, headings))
     make = partial(_make_table, run, fields, procs, options, headings)
-    drafts.add((procs, *options.items()), make, row)
+    printed = [] if NONE in row.numbers else [by_heading[name] for name in headings]
+    drafts.add((procs, *options.items()), make, row, printed)
 
 
 def _find_computation(run: Run, key: tuple[str, ...]) -> str:

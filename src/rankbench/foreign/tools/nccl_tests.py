@@ -241,7 +241,8 @@ def _add_row(drafts: Drafts, run: Run, line: Line, place: Place) -> None:
         )
         row = Row(line.number, bytes_, (float(size), *numbers), _describe_errors(fields_by_name))
         checked = NOT_CHECKED not in fields_by_name.values()
-        drafts.add((*of, checked), partial(_make_table, run, of, place, checked=checked), row)
+        printed = [fields_by_heading["size"], *fields_by_name.values()]
+        drafts.add((*of, checked), partial(_make_table, run, of, place, checked=checked), row, printed)
 
 
 def _parse_number(place: Place, field: str, name: str) -> float:

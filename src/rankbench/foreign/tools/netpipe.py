@@ -185,10 +185,10 @@ def read(text: Text) -> Iterator[Table]:
             if tables:
                 preamble = Preamble()
         elif SENTENCE.fullmatch(line.text):
-            _add_row(drafts, preamble, *_read_sentence(line.text, place), place)
+            _add_row(drafts, preamble, place, *_read_sentence(line.text, place))
         elif begins_a_row(line.text) and not re.match(r"\s*\d+:", line.text):
             shape = preamble.shape if preamble.shape.startswith("file") else _find_shape(line.text, place)
-            _add_row(drafts, preamble, shape, _read_row(line.text, place, SHAPES[shape]), place)
+            _add_row(drafts, preamble, place, shape, *_read_row(line.text, place, SHAPES[shape]))
         elif not preamble.read_line(line.text):
             drafts.keep_unrecognised(line)
     yield from drafts.finish()
@@ -203,21 +203,25 @@ def _find_shape(text: str, place: Place) -> str:
     return shape
 
 
-def _read_row(text: str, place: Place, shape: Shape) -> Row:
+def _read_row(text: str, place: Place, shape: Shape) -> tuple[Row, list[str]]:
+    """Return a row, and its fields without the size."""
     headings = ("bytes", *shape.columns)
     fields = text.split()
     if len(fields) == len(headings) + 2 and fields[-1] in {"GFlops", "GB/sec"}:
         fields = fields[:-2]
     fields = place.split(" ".join(fields), headings)
     numbers = (place.parse_number(field, name) for field, name in zip(fields[1:], shape.columns, strict=True))
-    return Row(place.line, place.parse_size(fields[0], "bytes"), tuple(numbers))
+    return Row(place.line, place.parse_size(fields[0], "bytes"), tuple(numbers)), fields[1:]
 
 
-def _read_sentence(text: str, place: Place) -> tuple[str, Row]:
+def _read_sentence(text: str, place: Place) -> tuple[str, Row, list[str]]:
+    """Return the form of a row, the row, and its fields in the units of the table."""
+    columns = ("times", "rate", "time")
     if match := SENTENCE_3.fullmatch(text):
         size = place.parse_size(match["size"], "bytes")
-        numbers = tuple(place.parse_number(match[name], name) for name in ("times", "rate", "time"))
-        return "terminal 3", Row(place.line, size, numbers, _describe_errors(match["rest"]))
+        numbers = tuple(place.parse_number(match[name], name) for name in columns)
+        row = Row(place.line, size, numbers, _describe_errors(match["rest"]))
+        return "terminal 3", row, [match[name] for name in columns]
     if match := SENTENCE_5.fullmatch(text):
         prefix = PREFIXES[match["size_unit"].removesuffix("B")]
         size = place.parse_size(f"{place.parse_number(match['size'], 'size') * prefix:.0f}", "size")
@@ -228,9 +232,11 @@ def _read_sentence(text: str, place: Place) -> tuple[str, Row]:
         )
         numbers = tuple(
             place.parse_number(f"{place.parse_number(match[name], name) * unit:.12g}", name)
-            for name, unit in zip(("times", "rate", "time"), units, strict=True)
+            for name, unit in zip(columns, units, strict=True)
         )
-        return "terminal 5", Row(place.line, size, numbers, _describe_errors(match["rest"]))
+        row = Row(place.line, size, numbers, _describe_errors(match["rest"]))
+        printed = [f"{match[name]}e{math.log10(unit):.0f}" for name, unit in zip(columns, units, strict=True)]
+        return "terminal 5", row, printed
     raise place.make_error(
         "expected a size, 'times -->', a bandwidth and a time, as NetPIPE prints them; is the line cut?"
     )
@@ -242,13 +248,13 @@ def _describe_errors(rest: str) -> str:
     return "its data check failed" if "integrity problems" in rest else ""
 
 
-def _add_row(drafts: Drafts, preamble: Preamble, shape: str, row: Row, place: Place) -> None:
+def _add_row(drafts: Drafts, preamble: Preamble, place: Place, shape: str, row: Row, printed: Sequence[str]) -> None:
     preamble.shape = preamble.shape or shape
     if shape != preamble.shape:
         raise place.make_error(
             f"a row of NetPIPE's {shape} after one of its {preamble.shape}, expected one form in a run"
         )
-    drafts.add("", partial(_make_table, preamble, SHAPES[shape], row), row)
+    drafts.add("", partial(_make_table, preamble, SHAPES[shape], row), row, printed)
 
 
 def _make_table(preamble: Preamble, shape: Shape, row: Row) -> Table:

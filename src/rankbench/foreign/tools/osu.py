@@ -23,6 +23,7 @@ import msgspec
 from msgspec.structs import replace
 
 from rankbench.foreign import Line, Row, Table, make_benchmark
+from rankbench.foreign.fields import count_decimals
 from rankbench.foreign.running import find_option, set_repetitions
 from rankbench.model import Meaning, RankbenchError
 
@@ -395,6 +396,8 @@ OPTIONS = {
 START_UP_LINE = re.compile(
     r"nprocs: (\d{1,9}), min: (\S{1,40}?)(?: ms)?, max: (\S{1,40}?)(?: ms)?, avg: (\S{1,40}?)(?: ms)?"
 )
+START_UP_ROUNDING = 2.0
+"""Whole milliseconds of each rank and of their mean, both without their decimals."""
 ROWLIKE = re.compile(r"[-+]?(?:\.?\d|nan\b|inf(?:inity)?\b)|(?:Pass|Fail)$", re.IGNORECASE | re.ASCII)
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?", re.ASCII | re.IGNORECASE)
 WHOLE = re.compile(r"\d{1,19}", re.ASCII)
@@ -430,7 +433,9 @@ def read(text: Text) -> Iterator[Table]:
             except ValueError:
                 value = math.nan
             if value < LARGEST and "-" not in words and "_" not in words:
-                rows.append(new(Row, (number, size, (value,), "")))
+                printed = parts[1]
+                decimals = 2 if printed[-3:-2] == "." else count_decimals(printed)
+                rows.append(new(Row, (number, size, (value,), "", decimals)))
                 continue
         if not parts:
             continue
@@ -524,7 +529,7 @@ class _Reader:
         run, number = self.run, line.number
         if run and (row := run.plain.fullmatch(line.text)):
             size, *numbers = row.groups()
-            run.rows.append(Row(number, int(size), tuple(map(float, numbers))))
+            run.rows.append(Row(number, int(size), tuple(map(float, numbers)), "", count_decimals(numbers[0])))
             return True
         if not run or not parts or not ROWLIKE.match(parts[0]):
             return False
@@ -552,7 +557,8 @@ class _Reader:
         if TRANSMITTED in run.headings:
             place = run.headings.index(TRANSMITTED)
             size, numbers[place] = self._parse_whole(number, TRANSMITTED, texts[place]), float(size)
-        return Row(number, size, tuple(numbers), VERDICTS[verdicts[0]] if verdicts else "")
+        wrong = VERDICTS[verdicts[0]] if verdicts else ""
+        return Row(number, size, tuple(numbers), wrong, count_decimals(texts[run.roles["value"]]))
 
     def _parse_whole(self, number: int, heading: str, text: str) -> int:
         if not WHOLE.fullmatch(text) or int(text) > LARGEST:
@@ -684,7 +690,8 @@ class _Reader:
             columns=columns,
             roles={"minimum": 0, "maximum": 1, "value": 2},
             scale=1e6,
-            rows=[Row(number, 0, numbers)],
+            rows=[Row(number, 0, numbers, "", count_decimals(match[4]))],
+            rounding=START_UP_ROUNDING,
             line=number,
             version=version,
         )

@@ -222,6 +222,8 @@ class Fields(NamedTuple):
     call: str
     process: str
     row: Row
+    printed: list[str]
+    """The fields of its numbers; that of a time between two moments is the end."""
     place: Place
 
     @property
@@ -335,7 +337,8 @@ def _split_row(run: Run, line: Line, place: Place) -> Fields:
     if numbers.get("valid_nrep") == 0:
         numbers = {name: NONE if name.endswith("_sec") else number for name, number in numbers.items()}
     row = Row(line.number, _parse_size(run, call, by_heading, place), tuple(numbers.values()))
-    return Fields(call, process, row, place)
+    fields = by_heading | ({"runtime_sec": by_heading["loc_tend_sec"]} if process else {})
+    return Fields(call, process, row, [fields[name] for name in numbers], place)
 
 
 def _parse_size(run: Run, call: str, by_heading: dict[str, str], place: Place) -> int:
@@ -356,7 +359,7 @@ def _add_row(drafts: Drafts, run: Run, fields: Fields) -> None:
         run.invalid.append(fields._replace(row=fields.row._replace(numbers=(NONE,) * len(run.value_columns))))
         return
     run.valid.add((*fields.key, fields.row.size_bytes))
-    drafts.add(fields.key, partial(_make_table, run, fields), fields.row)
+    drafts.add(fields.key, partial(_make_table, run, fields), fields.row, fields.printed)
 
 
 def _finish(drafts: Drafts, run: Run) -> Iterator[Table]:
@@ -387,6 +390,7 @@ def _make_table(run: Run, fields: Fields) -> Table:
         roles={"value": run.value_columns.index(time), **roles},
         scale=SECOND_NS,
         rows=[],
+        rounding=1.0 if fields.process else 0.5,  # A process has the difference of two rounded moments.
         repeated=not statistic,
         line=run.line,
         version="" if version == "unknown" else version,

@@ -196,6 +196,8 @@ class Fields(NamedTuple):
     variables: dict[str, str]
     size_bytes: int
     numbers: tuple[float, ...]
+    printed: list[str]
+    """The fields of the numbers."""
 
 
 def recognises(head: Sequence[Line]) -> bool:
@@ -256,7 +258,7 @@ def _split_row(line: Line, place: Place) -> Fields:
     times = fields[len(COLUMNS) + 1 :]
     numbers += [NONE if field == NO_TIME else place.parse_number(field, "time of a process") for field in times]
     _check_processes(place, variables, len(times))
-    return Fields(variables, place.parse_size(fields[0], "size"), tuple(numbers))
+    return Fields(variables, place.parse_size(fields[0], "size"), tuple(numbers), fields[1:])
 
 
 def _check_processes(place: Place, variables: dict[str, str], times: int) -> None:
@@ -280,7 +282,7 @@ def _add_row(drafts: Drafts, result: Result, fields: Fields, line: int) -> None:
     operation = _find_operation(result.name)
     make = partial(_make_table, operation, result, ranks, options, times)
     key = (operation.name, ranks, times, *options.items())
-    drafts.add(key, make, Row(line, fields.size_bytes, fields.numbers))
+    drafts.add(key, make, Row(line, fields.size_bytes, fields.numbers), fields.printed)
 
 
 def _find_operation(name: str) -> Operation:
