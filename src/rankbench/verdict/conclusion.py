@@ -12,6 +12,7 @@ from rankbench.model import BROKEN, CaseStatus, Claim
 from rankbench.statistics import CONFIDENCE, distributions
 from rankbench.verdict import mix
 from rankbench.verdict.cuts import find_cut
+from rankbench.verdict.dropped_settings import list_dropped_settings
 from rankbench.verdict.extremes import Extremes, decide_selected, format_decision
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.nodes import describe_place
@@ -74,7 +75,7 @@ def conclude(view: CampaignView) -> list[Claim]:
 
 def _claim_ignored(view: CampaignView) -> Iterator[Claim]:
     """Say which candidates ran without a setting that makes them what they are."""
-    for name, clauses in list_ignored_settings(view.campaign).items():
+    for name, clauses in list_dropped_settings(view.campaign).items():
         text = say("{candidate} ran without some of its settings: {clauses}.", candidate=name, clauses=clauses)
         yield Claim(text=text, cases=[], brief=True)
 

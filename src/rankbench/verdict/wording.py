@@ -10,7 +10,7 @@ from rankbench.quantities import format_size
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rankbench.model import Campaign, Case
+    from rankbench.model import Case
 
 
 LEAST_SHARE = 0.001
@@ -63,12 +63,3 @@ def describe_sizes(cases: list[Case]) -> Text:
     if first == last:
         return say("at {size:size}", size=first)
     return say("from {first:size} to {last:size}", first=first, last=last)
-
-
-def list_ignored_settings(campaign: Campaign) -> dict[str, list[str]]:
-    """Return a clause on each setting that a library ignores, by candidate."""
-    clauses: dict[str, dict[str, None]] = {}
-    for usage in campaign.usage:
-        if usage.ignored:
-            clauses.setdefault(usage.candidate, {}).update(dict.fromkeys(usage.ignored))
-    return {candidate: list(of) for candidate, of in sorted(clauses.items())}

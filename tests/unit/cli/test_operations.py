@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,7 @@ def run(prefix: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 
 
 def test_every_operation_option_datatype_and_start_is_listed(run: Command) -> None:
-    code, out, _ = run("--no-probe", "-v")
+    code, out, _ = run("--no-probe", "--verbose")
     assert code == 0
     first_words = {line.split()[0] for line in out.splitlines() if line[:1].strip()}
     description = fakes.read_description()
@@ -272,3 +273,13 @@ def test_the_page_in_docs_is_current() -> None:
     assert PAGE.read_text(encoding="utf-8") == text, (
         "docs/reference/operations.md is stale; make it again: .venv/bin/python tools/reference.py"
     )
+
+
+def test_names_are_listed_by_kind_in_a_line_each(run: Command) -> None:
+    _, out, _ = run("--no-probe")
+    description = fakes.read_description()
+    kinds = {operation.kind for operation in description.operations}
+    lines = [line for line in out.splitlines() if line.split()[:1] and line.split()[0] in kinds]
+    assert len(lines) == len(kinds)
+    assert {operation.name for operation in description.operations} <= set(re.findall(r"[\w-]+", out))
+    assert len(out.splitlines()) < len(description.operations)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import list_parts, say
 from rankbench.model import Finding
-from rankbench.verdict.wording import list_ignored_settings
+from rankbench.verdict.dropped_settings import list_dropped_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ TITLE = "Ignored settings"
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a finding for each candidate of which the library ignores something."""
-    for candidate, clauses in list_ignored_settings(view.campaign).items():
+    for candidate, clauses in list_dropped_settings(view.campaign).items():
         yield Finding(
             kind="ignored",
             title=say("{candidate}: settings are ignored", candidate=candidate),
