@@ -184,7 +184,7 @@ def test_the_map_is_navigated_by_keys(page: Chrome) -> None:
     press(page, Keys.ARROW_DOWN, Keys.ENTER)
     wait_until(
         page,
-        lambda: page.find_element(By.CSS_SELECTOR, ".chosen").text == "Shown: accumulate nonblocking 8 B at socket",
+        lambda: page.find_element(By.CSS_SELECTOR, ".chosen").text.startswith("accumulate nonblocking 8 B at socket: "),
     )
     for plot in ("distribution", "curves", "launches"):
         figure = await_drawing(page, page.find_element(By.CSS_SELECTOR, f"#case figure[data-plot={plot}]"))

@@ -105,7 +105,7 @@ def test_the_page_opens_without_errors_and_requests(page: Chrome) -> None:
 def test_every_chart_is_drawn_and_has_a_label_for_screen_readers(page: Chrome) -> None:
     draw_everything(page)
     figures = find_visible(page, "figure[data-plot]")
-    assert len(figures) == 1 + 5 + 5 + 2
+    assert len(figures) == 1 + 1 + 5 + 5 + 2
     for each in figures:
         graphic = each.find_element(By.CSS_SELECTOR, "svg")
         assert graphic.size["height"] > 50
@@ -119,7 +119,7 @@ def test_the_verdict_is_visible_first(page: Chrome) -> None:
     text = page.find_element(By.TAG_NAME, "main").text
     assert text.startswith(evaluations.QUESTION)
     assert text.index("Take alpha: it is fastest with small messages.") < 300
-    assert page.find_element(By.CSS_SELECTOR, ".conclusion li").location["y"] < 500
+    assert page.find_element(By.CSS_SELECTOR, ".answer").location["y"] < 250
 
 
 def test_a_click_on_a_cell_of_the_map_shows_its_case(page: Chrome) -> None:
@@ -128,6 +128,35 @@ def test_a_click_on_a_cell_of_the_map_shows_its_case(page: Chrome) -> None:
     wait_until(page, lambda: read_caption(page, "distribution").startswith("allreduce 8 B: all 392 samples"))
     assert read_caption(page, "curves") == "allreduce: time per call"
     assert Select(page.find_element(By.ID, "pick-size")).first_selected_option.text == "8 B"
+
+
+def test_the_first_screen_has_question_answer_bars_map_validity_and_date(page: Chrome) -> None:
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", set_width(1400))
+    await_drawing(page, page.find_element(By.CSS_SELECTOR, "figure[data-plot=overall]"))
+    page.execute_script("window.scrollTo(0, 0)")
+    parts = ("#question", ".answer", "[data-plot=overall] svg", "#map td[data-case]", "#map tfoot", "#verdict .about")
+    for part in parts:
+        for element in find_visible(page, part):
+            assert element.location["y"] + element.size["height"] < 900, part
+            assert element.location["x"] + element.size["width"] <= 1400, part
+    text = page.find_element(By.ID, "verdict").text
+    for words in ("Valid on", "UTC", "campaign "):
+        assert words in text
+
+
+def test_one_case_begins_with_its_verdict_and_values_and_leads_on(page: Chrome) -> None:
+    click(page, find_cell(page, "allreduce 8 B: alpha 2.00×"))
+    chosen = page.find_element(By.CSS_SELECTOR, "#case .chosen")
+    wait_until(page, lambda: chosen.text == "allreduce 8 B: alpha 2.00×.")
+    wait_until(page, lambda: len(find_visible(page, "#case-values tbody tr")) == 1)
+    assert page.find_element(By.CSS_SELECTOR, "#case-values tbody td.best").text.startswith("502 ns")
+    page.find_element(By.ID, "next-case").click()
+    wait_until(page, lambda: chosen.text == "allreduce 64 KiB: alpha ~ beta.")
+    page.find_element(By.ID, "previous-case").click()
+    wait_until(page, lambda: chosen.text == "allreduce 8 B: alpha 2.00×.")
+    page.find_element(By.LINK_TEXT, "Back to the map").click()
+    wait_until(page, lambda: find_visible(page, "#map")[0].location["y"] < 300)
+    assert read_log(page, "browser") == []
 
 
 def is_figure_in_view(page: Chrome) -> bool:

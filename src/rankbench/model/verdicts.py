@@ -317,6 +317,8 @@ class Finding(Record, frozen=True):
     """File name of the plot that shows it best, for the first case or its line."""
     spans: list[Span] = []
     """The winners by size or nodes that the text states."""
+    cells: list[list[Text]] = []
+    """What the text states, as rows of cells with the heads first."""
 
 
 class Group(Record, frozen=True):

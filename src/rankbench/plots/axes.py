@@ -82,7 +82,7 @@ def size_x(sizes: list[int]) -> alt.X:
     return alt.X("position:Q", scale=alt.Scale(type="log", base=2, nice=False, padding=14), axis=axis)
 
 
-def launch_x() -> alt.X:
-    """Return the axis of launches."""
+def block_x() -> alt.X:
+    """Return the axis of blocks, whose launches run at the same time."""
     scale, axis = alt.Scale(nice=False, zero=False, padding=12), alt.Axis(tickMinStep=1, grid=False)
-    return alt.X("launch:Q", title=format_text("launch, in order of time"), scale=scale, axis=axis)
+    return alt.X("block:Q", title=format_text("block, in order of time"), scale=scale, axis=axis)

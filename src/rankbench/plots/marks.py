@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from rankbench.plots.axes import launch_x
+from rankbench.plots.axes import block_x
 from rankbench.plots.forms import data, tooltips
 from rankbench.plots.palette import choose_shapes, colour, dash
 
@@ -42,15 +42,15 @@ def format_values(summary: Summary, measure: Measure) -> Row:
 
 
 def draw_launches(candidates: Sequence[str], y: alt.Y, text: str, spelling: str = "") -> list[alt.Chart]:
-    """Return a thin line and a point per launch for each candidate; `reported` is the field of the tooltip.
+    """Return a thin line and a point per launch for each candidate, by block; `reported` is the field of the tooltip.
 
     `spelling` is the expression that makes that field, if it is not in the data.
     """
     base = alt.Chart(data("launches")).encode(
-        x=launch_x(),
+        x=block_x(),
         y=y,
         color=colour(candidates),
-        tooltip=tooltips("candidate", "launch", text),
+        tooltip=tooltips("candidate", "block", "launch", text),
     )
     base = base.transform_calculate(**{text: spelling}) if spelling else base
     line = base.mark_line(strokeOpacity=0.5).encode(strokeDash=dash(candidates))

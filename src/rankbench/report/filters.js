@@ -8,6 +8,7 @@ const CALLED = {
   from: say("from"),
   to: say("to"),
   differ: say("differ"),
+  rests: say("evidence of sentence"),
 };
 const FIELDS = Object.keys(CALLED);
 const passes = new Uint8Array(cases.line.length).fill(1);
@@ -63,12 +64,13 @@ function offer() {
 }
 
 function sift() {
-  const { placement, kind, text, candidate, from, to, differ } = chosenFilters();
-  const words = (text || "").toLowerCase().split(/\s+/).filter(Boolean);
+  const { placement, kind, text, candidate, from, to, differ, rests } = chosenFilters();
+  const evidence = rests ? new Set(words(form.elements.rests.selectedOptions[0].dataset.cases).map(Number)) : undefined;
+  const wanted = (text || "").toLowerCase().split(/\s+/).filter(Boolean);
   const ofLines = lines.key.map((_, line) => {
     const name = mapRow(line).toLowerCase();
     return (!placement || book.placements[lines.placement[line]] === placement) && (!kind || lines.kind[line] === kind)
-      && words.every((word) => name.includes(word));
+      && wanted.every((word) => name.includes(word));
   });
   const beaten = candidate && candidate.startsWith("!");
   const who = candidate ? book.candidates.indexOf(beaten ? candidate.slice(1) : candidate) : -1;
@@ -76,7 +78,7 @@ function sift() {
   for (let number = 0; number < passes.length; number += 1) {
     const line = cases.line[number];
     const bytes = lines.sized[line] ? cases.bytes[number] : NaN;
-    passes[number] = ofLines[line] && (!from || bytes >= from) && (!to || bytes <= to)
+    passes[number] = (!evidence || evidence.has(number)) && ofLines[line] && (!from || bytes >= from) && (!to || bytes <= to)
       && (!differ || cases.different[number]) && (who < 0 || cases.winners[number].includes(who) !== beaten);
     if (passes[number]) linePasses[line] = 1;
   }
@@ -145,7 +147,7 @@ function apply() {
   const shownMaps = shownIf(document.querySelectorAll("figure[data-map]"), (figure) =>
     lines.key.some((_, line) => linePasses[line] && book.placements[lines.placement[line]] === figure.dataset.map));
   nothing("map", shownMaps);
-  for (const figure of document.querySelectorAll("figure[data-map]")) watch(figure);
+  for (const figure of document.querySelectorAll("figure[data-map]")) (figure.querySelector("table") ? bring : watch)(figure);
   const all = document.querySelectorAll(".findings > li");
   const findings = shownIf(all, (finding) => {
     const rests = words(finding.dataset.cases);
@@ -160,6 +162,8 @@ function apply() {
   const folded = document.querySelectorAll("details[data-table=results]");
   nothing("tables", shownIf(folded, (one) => linePasses[resultLines[one.dataset.number]]));
   for (const one of folded) siftRows(one);
+  const left = [...folded].filter((one) => !one.hidden);
+  if (left.length === 1) left[0].open = true;
   siftSections();
   showCounts(findings, all.length);
 }
@@ -174,6 +178,7 @@ function showCounts(findings, all) {
     : say("{shown} of {cases} cases, {operations} of {lines} operations", counts);
   const chosen = Object.entries(chosenFilters()).filter(([, value]) => value)
     .map(([name, value]) => `${CALLED[name]}: ${name === "kind" ? book.kinds[value] : value}`);
+  form.querySelector("[data-filter=rests]").hidden = !chosenFilters().rests;
   if (chosen.length) unfold(true);
   const sifted = document.getElementById("sifted");
   sifted.hidden = !chosen.length;

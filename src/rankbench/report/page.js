@@ -8,9 +8,34 @@ function show(number) {
   const line = cases.line[number];
   select.line.value = line;
   select.size.replaceChildren(...ofLine[line].map((one) => new Option(sizeOf(one), one, false, one === number)));
-  document.querySelector(".chosen").textContent = say("Shown: {name}", { name: nameOf(number) });
+  document.querySelector(".chosen").textContent = describeCase(number);
+  showValues(number);
   for (const figure of document.querySelectorAll("#case figure")) turn(figure, figure.dataset.scope === "case" ? keys[number] : lines.key[line]);
 }
+
+/* What was decided of a case, and where levels differ at each of them. */
+function describeCase(number) {
+  const parts = cases.halves[number].map(describeHalf).map((text) => `${text[0].toUpperCase()}${text.slice(1)}.`);
+  const stated = cases.halves[number].length > 1 || cases.halves[number][0][0];
+  return `${nameOf(number)}${stated ? ". " : ": "}${stated ? parts.join(" ") : `${describeHalf(cases.halves[number][0])}.`}`;
+}
+
+async function showValues(number) {
+  const place = document.getElementById("case-values");
+  const table = (await part("tables")).results?.[resultLines.indexOf(cases.line[number])];
+  if (current !== number) return;
+  const rows = table ? table[2].filter((row) => row[0][3] === number) : [];
+  place.replaceChildren(...(rows.length ? [tableOf("results", table[0], table[1], rows)] : []));
+}
+
+function step(by) {
+  let number = current + by;
+  while (number >= 0 && number < passes.length && !passes[number]) number += by;
+  if (number >= 0 && number < passes.length) choose(number);
+}
+
+document.getElementById("previous-case").addEventListener("click", () => step(-1));
+document.getElementById("next-case").addEventListener("click", () => step(1));
 
 function choose(number) {
   if (!(number >= 0)) return;
@@ -35,6 +60,8 @@ function follow() {
   }
   apply();
   const number = state.case ? numberOf.get(state.case) : undefined;
+  if (number === undefined) delete root.dataset.case;
+  else root.dataset.case = state.case;
   if (number !== undefined) show(number);
   if (state.at) goTo(state.at);
   else if (number !== undefined) goTo("case");
@@ -49,7 +76,7 @@ document.addEventListener("click", (event) => {
   const finding = link.getAttribute("href").match(/^#(finding-\d+)$/);
   if (finding) document.querySelector(`#${finding[1]} > details`).open = true;
   const state = read();
-  if (!FIELDS.some((name) => state[name])) return;
+  if (link.getAttribute("href").startsWith("#rests=") || !FIELDS.some((name) => state[name])) return;
   event.preventDefault();
   const target = link.getAttribute("href").slice(1);
   if (target.startsWith("case=")) choose(numberOf.get(target.slice("case=".length)));

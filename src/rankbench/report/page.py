@@ -123,6 +123,11 @@ def contents(view: CampaignView) -> dict[str, Any]:
         "answer": next(iter(view.verdict.conclusion), None),
         "scope": summary.describe_scope(view),
         "digest": summary.digest(view),
+        "sentence_cases": {
+            number: join_numbers(sentence.cases, numbers)
+            for number, sentence in enumerate(view.verdict.conclusion, 1)
+            if SHOWN < len(sentence.cases) < len(names)
+        },
         "groups": list_groups(view.verdict),
         "alone": [
             line for group in view.verdict.groups if group not in list_groups(view.verdict) for line in group.lines
@@ -240,12 +245,13 @@ def line_of(part: CampaignView) -> dict[str, Any]:
 
 
 class Entry(NamedTuple):
-    """A finding of the page: its number from 1, plot and key of its chart, or the number of the finding that has it."""
+    """A finding of the page with its number from 1; its chart, or number and title of the finding that has it."""
 
     number: int
     finding: Finding
     chart: tuple[str, str] | None
     earlier: int | None
+    earlier_title: Text
 
 
 class Kind(NamedTuple):
@@ -269,7 +275,10 @@ def findings(view: CampaignView) -> list[Kind]:
     for number, finding in enumerate(by_severity, 1):
         chart = keys.get((finding.plot, finding.cases[0])) if finding.cases else None
         earlier = drawn.setdefault(chart, number) if chart else number
-        entry = Entry(number, finding, chart if earlier == number else None, earlier if earlier != number else None)
+        title = by_severity[earlier - 1].title
+        entry = Entry(
+            number, finding, chart if earlier == number else None, earlier if earlier != number else None, title
+        )
         kinds.setdefault(finding.kind, Kind(titles.get(finding.kind, finding.kind), [])).entries.append(entry)
     return list(kinds.values())
 

@@ -14,17 +14,21 @@ function rowIn(row) {
   return element;
 }
 
+function tableOf(kind, caption, columns, rows) {
+  const heads = columns.map((text) => made("th", { scope: "col", textContent: text }));
+  return made("table", { className: kind },
+    made("caption", { textContent: caption }),
+    made("thead", {}, made("tr", {}, ...heads)),
+    made("tbody", {}, ...rows.map(rowIn)));
+}
+
 async function fill(folded) {
   if (!folded.open || folded.filled) return;
   folded.filled = true;
   const { table, number } = folded.dataset;
   const [caption, columns, rows] = (await part("tables"))[table][number];
-  const heads = columns.map((text) => made("th", { scope: "col", textContent: text }));
-  const content = made("table", { className: folded.dataset.table === "results" || rows.length > 60 ? "results" : "facts" },
-    made("caption", { textContent: caption }),
-    made("thead", {}, made("tr", {}, ...heads)),
-    made("tbody", {}, ...rows.map(rowIn)));
-  folded.append(made("div", { className: "scroll" }, content));
+  const kind = folded.dataset.table === "results" || rows.length > 60 ? "results" : "facts";
+  folded.append(made("div", { className: "scroll" }, tableOf(kind, caption, columns, rows)));
   siftRows(folded);
 }
 

@@ -379,7 +379,9 @@ class CampaignView:
 
     def _group_values_by_case(self) -> dict[str, list[Row]]:
         launch_values = self.launch_values.filter(pl.col("candidate").is_in(list(self.candidates)))
-        return group_by_case(launch_values.select("case", "candidate", "launch", pl.col("figure_ns").round_sig_figs(4)))
+        return group_by_case(
+            launch_values.select("case", "candidate", "launch", "block", pl.col("figure_ns").round_sig_figs(4))
+        )
 
     @shared_property
     def correlation(self) -> LagOne | None:

@@ -52,7 +52,7 @@ def compute_relative(view: CampaignView) -> list[Row]:
     )
     means = (
         view.launch_values.join(typical, on=["case", "candidate"])
-        .group_by("candidate", "launch")
+        .group_by("candidate", "launch", "block")
         .agg(ratio=(pl.col("figure_ns") / pl.col("typical_ns")).log().mean().exp().round_sig_figs(5))
         .sort("launch")
     )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TITLE = "Launches"
 HELP = (
-    "The value of every launch (its median, unless the plan says otherwise), in the order in which launches were made."
+    "The value of every launch (its median, unless the plan says otherwise) by block: launches of a block ran together."
 )
 SCOPE = "case"
 VALUES = "launches"
@@ -31,7 +31,7 @@ def chart(view: CampaignView) -> Chart | None:
     if not rows:
         return None
     measure = view.measure(case).of_samples
-    title = format_text("{case}: launches in order of time", case=view.case_name(case))
+    title = format_text("{case}: launches by block", case=view.case_name(case))
     return Chart(make_form(palette.paint(view), measure), title, captions.describe_conditions(view), {"launches": rows})
 
 

@@ -27,7 +27,7 @@ HELP = (
 SCOPE = "campaign"
 ROW = 38
 """Height of a row, in pixels."""
-SHARE = 0.52
+SHARE = 0.42
 """Of the width, the most that a bar takes: words stand beyond it."""
 
 

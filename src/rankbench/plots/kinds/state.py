@@ -77,7 +77,7 @@ def make_row(view: CampaignView, state: LaunchState) -> Row:
 def layers(candidates: tuple[str, ...], scale: alt.Scale) -> list[alt.Chart]:
     """Return bars from before to after, and points."""
     base = alt.Chart(forms.data("launches")).encode(
-        x=axes.launch_x(),
+        x=axes.block_x(),
         color=palette.colour(candidates),
         tooltip=forms.tooltips("candidate", "launch", "block", "before", "after"),
     )

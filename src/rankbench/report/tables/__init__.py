@@ -171,8 +171,9 @@ def make_value_cell(
         return Cell(text, render(verdict.failures.get(candidate, "not measured")))
     low, high = interval(summary, part.campaign.plan.estimator)
     detail = spread(summary, measure.interval(low, high), alone=low == high)
-    if launches and summary.launches > 1 and not level:
-        detail = format_text("{interval}; launches {range}", interval=detail, range=launch_range(measure, summary))
+    between = launch_range(measure, summary)
+    if launches and summary.launches > 1 and not level and between != measure.interval(low, high):
+        detail = format_text("{interval}; launches {range}", interval=detail, range=between)
     if measure.kind == "memory":
         detail = format_text(
             "{interval}; the first use added {growth:memory}", interval=detail, growth=summary.growth_bytes

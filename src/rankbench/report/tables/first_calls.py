@@ -19,6 +19,7 @@ TITLE = "First calls"
 HELP = "The first call of each operation, and the second."
 FLAG = "first-calls"
 ORDER = 70
+FOLDED = True
 ABSENT = "not known of these cases; campaigns of rankbench's own core have them"
 FAR = 50
 """Above which median ratio a sentence names an operation."""

@@ -29,11 +29,17 @@ TITLE = "State of the machine"
 STOLEN = 0.02
 """Share of the ranks' CPU time above which stolen time is reported."""
 
+EXPLANATION = say(
+    "Candidates are compared within blocks: a change that affects all of them cancels out, a change that affects only "
+    "one does not."
+)
+
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield at most one finding of each kind."""
     observed = states.find_states(view.launches)
-    yield from _find_changes(observed, at_levels=bool(view.levels))
+    if not view.levels:  # Two levels are a finding of their own (`verdict.findings.reference`).
+        yield from _find_changes(observed)
     yield from _find_restless(view)
     yield from _find_alone(view)
     yield from _smaller_groups(view)
@@ -42,7 +48,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
     yield from _find_unknown(observed)
 
 
-def _find_changes(observed: Sequence[LaunchState], *, at_levels: bool) -> Iterator[Finding]:
+def _find_changes(observed: Sequence[LaunchState]) -> Iterator[Finding]:
     groups = states.group_states(observed)
     changing = sum(state.changing for state in observed)
     if len(groups) < 2 and not changing:
@@ -50,23 +56,13 @@ def _find_changes(observed: Sequence[LaunchState], *, at_levels: bool) -> Iterat
     yield Finding(
         kind="state",
         title=say("The state of the machine changed"),
-        text=sentences([_describe_levels(groups, changing), _explain_comparison(at_levels=at_levels)]),
+        text=sentences([_describe_levels(groups, changing), EXPLANATION]),
         advice=say(
             "Run more blocks, at a quieter time or on a dedicated machine: on shared hardware, the host moves "
             "virtual CPUs."
         ),
         cases=[],
         severity="note",
-    )
-
-
-def _explain_comparison(*, at_levels: bool) -> Text:
-    """Return the effect of a change of state on comparisons."""
-    if at_levels:
-        return say("Candidates are compared separately while cores are near and while they are far.")
-    return say(
-        "Candidates are compared within blocks: a change that affects all of them cancels out, a change that affects "
-        "only one does not."
     )
 
 
