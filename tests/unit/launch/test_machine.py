@@ -98,6 +98,6 @@ def test_this_machine_has_cores_and_memory() -> None:
         (2, 2, ""),
     ],
 )
-def test_one_core_is_explained_with_what_limits_it(cores: int, online: int, why: str) -> None:
+def test_one_core_is_explained_by_its_limit(cores: int, online: int, why: str) -> None:
     text = host.explain_one_core(msgspec.structs.replace(UNKNOWN_MACHINE, cores=cores), online)
     assert text == (f"{why}: two ranks need two; to share one: --placements 1x2" if why else "")
