@@ -12,6 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import rich.box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 VERSION = re.compile(r"-(?=\d+\.)")
 """The hyphen before the version in a candidate's name."""
+HEAD_WIDTH = 16
+"""Width at which the head of a column is folded, if needed."""
+BETWEEN = 2
+"""Blanks between columns."""
 GRAVEST_FIRST = ("failure", "warning", "note")
 
 
@@ -184,7 +189,7 @@ def spread_lines(text: str) -> None:
         fits = len(lines[-1]) + 1 + len(command) <= console.width
         lines[-1:] = [f"{lines[-1]} {command}"] if fits else [lines[-1], command]
     for line in lines:
-        console.print(line, soft_wrap=True, markup=False)
+        console.print(line, soft_wrap=True, markup=False, emoji=False)
 
 
 def plain_table(*titles: str, words: Collection[int] = (0,)) -> Table:
@@ -193,6 +198,44 @@ def plain_table(*titles: str, words: Collection[int] = (0,)) -> Table:
     for place, title in enumerate(titles):
         table.add_column(Text(title), justify="left" if place in words else "right", overflow="fold")
     return table
+
+
+def split_wide(table: Table, width: int) -> list[Table]:
+    """Return a table as several, one below the other, where its columns do not fit into a width.
+
+    Each has the first column. Cells stay on one line; heads are folded.
+    """
+    needed = [
+        BETWEEN + max([min(HEAD_WIDTH, measure_text(column.header)), *map(measure_text, column.cells)])
+        for column in table.columns
+    ]
+    groups: list[list[int]] = [[]]
+    space = width - needed[0]
+    for place in range(1, len(needed)):
+        if groups[-1] and needed[place] > space:
+            groups.append([])
+            space = width - needed[0]
+        groups[-1].append(place)
+        space -= needed[place]
+    if len(groups) == 1:
+        return [table]
+    return [take_columns(table, [0, *group]) for group in groups]
+
+
+def measure_text(text: object) -> int:
+    """Return the width of the longest line of a cell or head, as printed."""
+    return max((cell_len(line) for line in str(text).splitlines()), default=0)
+
+
+def take_columns(table: Table, places: Sequence[int]) -> Table:
+    """Return a table of some columns of another one."""
+    part = Table(box=table.box, padding=table.padding, pad_edge=table.pad_edge, show_edge=table.show_edge)
+    for place in places:
+        column = table.columns[place]
+        part.add_column(column.header, justify=column.justify, overflow=column.overflow, no_wrap=column.no_wrap)
+    for row in zip(*(table.columns[place].cells for place in places), strict=True):
+        part.add_row(*row)
+    return part
 
 
 def find_words(content: Content) -> set[int]:

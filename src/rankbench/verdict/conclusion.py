@@ -19,7 +19,7 @@ from rankbench.verdict.nodes import describe_place
 from rankbench.verdict.overall import compare_overall, find_answer, select_compared
 from rankbench.verdict.short_answer import claim_short_answer, describe_distance, describe_worst
 from rankbench.verdict.view import CampaignView
-from rankbench.verdict.wording import add_sizes, describe_share, list_ignored_settings
+from rankbench.verdict.wording import add_sizes, describe_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -21,6 +21,7 @@ from rankbench.cli.display import (
     plain_table,
     print_findings,
     split_name,
+    split_wide,
     spread_lines,
 )
 from rankbench.cli.formats import AnyFormat, add_output_option, check_format, print_csv, print_json, print_markdown
@@ -280,7 +281,8 @@ def show_results(picked: CampaignView) -> None:
             Text.assemble((tables.line_name(part), "bold"), f": {heading}, {captions.describe_conditions(part)}")
         )
         results = block(part)
-        console.print(results)
+        for table in split_wide(results, console.width):
+            console.print(table)
         console.print(Text(legend(part, results), "dim"))
         for content in (table for kind in list_default_kinds("line") for table in kind.tables(part)):
             console.print()
