@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from rankbench.model import RankbenchError
 from rankbench.profiles import Profile, convert_counts, parse_count
 
 NAME = "IPM"
+BANNER = re.compile(r"^##IPMv?\d", re.MULTILINE)
 ENTRY = re.compile(r"<hent\b([^>]*)>")
 FIELD = re.compile(r'(\w+)="([^"]*)"')
 TASK = re.compile(r"<task\b")
@@ -14,11 +16,19 @@ TASK = re.compile(r"<task\b")
 
 def recognises(text: str) -> bool:
     """Return whether a text is a log of IPM."""
-    return "<ipm" in text[:400].lower() or bool(TASK.search(text) and ENTRY.search(text))
+    return "<ipm" in text[:400].lower() or bool(BANNER.search(text) or (TASK.search(text) and ENTRY.search(text)))
 
 
 def read(text: str, file: str) -> Profile:
-    """Return the calls: IPM counts each size exactly. A cut entry at the end of a log is ignored."""
+    """Return the calls: IPM counts each size exactly. A cut entry at the end of a log is ignored.
+
+    Raises RankbenchError for the banner that IPM prints when a program ends.
+    """
+    if BANNER.search(text) and not ENTRY.search(text):
+        raise RankbenchError(
+            f"{file}: this is IPM's banner, which has no message sizes; IPM writes an XML file, too: give that. Run "
+            "the application with IPM_REPORT=full and IPM_LOG=full if there is none"
+        )
     counts: dict[tuple[str, int], float] = {}
     for entry in ENTRY.finditer(text):
         fields = dict(FIELD.findall(entry[1]))

@@ -169,3 +169,26 @@ def test_numbers_beyond_all_sizes_are_refused_in_one_line(text: str, says: str, 
     with pytest.raises(RankbenchError) as error:
         read_text(tmp_path, text)
     assert str(error.value).startswith(f"{tmp_path / 'profile'}{says}")
+
+
+IPM_BANNER = """\
+##IPMv2.0.6########################################################
+#
+# command   : app
+# mpi_tasks : 64 on 1 nodes              %comm     : 27.07
+#
+#                             [time]        [count]        <%wall>
+# MPI_Waitall                  87.18         328419           8.86
+###################################################################
+"""
+
+
+def test_the_banner_of_ipm_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "app.ipm.txt"
+    path.write_text(IPM_BANNER)
+    with pytest.raises(RankbenchError) as caught:
+        profiles.read(path)
+    assert str(caught.value) == (
+        f"{path}: this is IPM's banner, which has no message sizes; IPM writes an XML file, too: give that. Run the "
+        "application with IPM_REPORT=full and IPM_LOG=full if there is none"
+    )
