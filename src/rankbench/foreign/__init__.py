@@ -1,8 +1,8 @@
 """Reads the output of other benchmarks into tables with a defined meaning: one file per tool in `tools`.
 
 A reader does not change numbers: it names the column of the value and the factor that converts it to nanoseconds, bytes
-or messages per second. Text that the tool cannot have printed is an error with file and line, and nothing of the file
-is used.
+or messages per second. Text that the tool cannot have printed is an error with file and line. An import leaves out such
+a line, reports it and reads the rest.
 """
 
 from __future__ import annotations
@@ -24,6 +24,24 @@ class NoResultsError(RankbenchError):
     """A text is complete but has no results."""
 
 
+class LineError(RankbenchError):
+    """A line that cannot be read."""
+
+    def __init__(self, file: str, line: int, reason: str) -> None:
+        super().__init__(f"{file}:{line}: {reason}")
+        self.line = line
+        self.reason = reason
+
+
+class Problem(NamedTuple):
+    """A line of a file that is not imported."""
+
+    line: int
+    reason: str
+    kind: str = "that cannot be read"
+    """What such lines are, after their number: `2 lines that cannot be read`."""
+
+
 class Line(NamedTuple):
     """A line of a text, without line end and without a launcher's label."""
 
@@ -41,6 +59,13 @@ class Text(NamedTuple):
     """Can be read once."""
     benchmark: str = ""
     """The tool's name of the benchmark, if known."""
+    problems: list[Problem] | None = None
+    """Collects lines that are left out. None: such lines, and runs without rows or without their end, are errors."""
+
+    @property
+    def lenient(self) -> bool:
+        """Whether a run without its end is a table, and in some tools also one without rows."""
+        return self.problems is not None
 
 
 class Row(NamedTuple):
@@ -89,6 +114,10 @@ class Table(NamedTuple):
     """Facts about the run: command line, date, machine, library."""
     noise: tuple[Line, ...] = ()
     """Lines that are not from the tool, such as a library's warnings: the first 20."""
+    context: dict[str, str] = {}  # noqa: RUF012 - never changed
+    """What the columns of a general format say about the run: library, ranks, nodes, settings."""
+    has_end: bool = True
+    """False if the tool prints an end mark and this run has none."""
 
 
 Role = Literal[

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rankbench.model import CaseResult, CaseStatus, RankbenchError, Series
+from rankbench.foreign import LineError
+from rankbench.model import CaseResult, CaseStatus, Series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +29,11 @@ def refuse_impossible_values(table: Table, file: str) -> None:
             moved = row.size_bytes if table.operation.metric == "bandwidth" else 1
             time_ns = NANOSECONDS * moved / value if per_second and value else value
             if math.isinf(value) or time_ns >= LONGEST_NS or (per_second and moved and time_ns == 0 != value):
-                raise RankbenchError(
-                    f"{file}:{row.line}: {table.columns[place]} is {row.numbers[place]:g}, expected a time below "
-                    "10^15 ns, or what is moved in one"
+                raise LineError(
+                    file,
+                    row.line,
+                    f"{table.columns[place]} is {row.numbers[place]:g}, expected a time below 10^15 ns, or what is "
+                    "moved in one",
                 )
 
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from rankbench.foreign import Row, make_benchmark
-from rankbench.model import RankbenchError
+from rankbench.foreign import LineError, Row, Table, make_benchmark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
 
-    from rankbench.foreign import Line, Table
+    from rankbench.foreign import Line
     from rankbench.model import Meaning, Operation
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
@@ -33,9 +32,9 @@ class Place(NamedTuple):
     file: str
     line: int
 
-    def make_error(self, what: str) -> RankbenchError:
+    def make_error(self, what: str) -> LineError:
         """Return an error with file, line and message."""
-        return RankbenchError(f"{self.file}:{self.line}: {what}")
+        return LineError(self.file, self.line, what)
 
     def split(self, text: str, headings: Sequence[str]) -> list[str]:
         """Return the fields of a row. Raises RankbenchError if their number is not that of the headings."""
@@ -98,7 +97,7 @@ class Drafts:
         if len(self._noise) < MAX_NOISE_LINES and line.text.strip():
             self._noise.append(line)
 
-    def finish(self) -> Iterator[Table]:
+    def finish(self, *, has_end: bool = True) -> Iterator[Table]:
         """Yield the tables, the first one with the noise, and forget them. Without a table the noise is kept."""
         tables, noise = list(self._tables.values()), tuple(self._noise)
         if not tables:
@@ -106,8 +105,24 @@ class Drafts:
         for collection in (self._tables, self._sizes, self._noise):
             collection.clear()
         for table in tables:
-            yield table._replace(noise=noise)
+            yield table._replace(noise=noise, has_end=has_end)
             noise = ()
+
+
+def make_table_without_rows(operation: Operation, line: int) -> Table:
+    """Return the table of a run that printed no row; `line` is that of its title or its command."""
+    return Table(
+        operation=operation,
+        form=operation.form,
+        datatype="",
+        ranks=operation.ranks_exactly,
+        options={},
+        columns=("",),
+        roles={"value": 0},
+        scale=1.0,
+        rows=[],
+        line=line,
+    )
 
 
 def make_variant(operation: Operation, name: str, **changes: object) -> Operation:

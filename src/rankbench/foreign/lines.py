@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from rankbench.foreign import Line, NoResultsError
+from rankbench.foreign import Line, LineError, NoResultsError, Problem
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
@@ -29,10 +29,14 @@ LABEL_LINES = 20
 """Number of lines, without blank ones, that decide whether an ambiguous label is one."""
 CONTROL_BYTES = bytes({*range(32)} - set(b"\a\b\t\n\v\f\r\x1b"))
 """Control characters that are not in text for a terminal."""
+CONTROL = re.compile(f"[{re.escape(CONTROL_BYTES.decode())}]")
+ROW = re.compile(r"\s*[-+]?\.?\d")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 NAMES = re.compile(r"[A-Za-z]{3}|[=:]$")
 """First words of lines that are not damaged rows."""
 CUT = "ends in the middle of a line; is it cut? If not, end it with a newline"
+CUT_ROW = "ends without a line end, and may be cut"
+NO_TEXT = "with bytes that are not text"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 UTF_8 = b"\xef\xbb\xbf"
 ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][0-9A-B]|[@-Z\\^_=>])")
@@ -58,48 +62,84 @@ LABELS = (
 )
 
 
-def read_file(path: Path) -> Iterator[Line]:
+def read_file(path: Path, problems: list[Problem] | None = None) -> Iterator[Line]:
     """Yield the lines of a file. Raises RankbenchError if it cannot be read, and as `read_lines` does."""
     try:
         with path.open("rb") as file:
-            yield from read_lines(file, str(path))
+            yield from read_lines(file, str(path), problems)
     except OSError as error:
         raise RankbenchError(f"{path}: cannot be read ({error.strerror})") from None
 
 
-def read_lines(file: BinaryIO, name: str) -> Iterator[Line]:
+def read_lines(file: BinaryIO, name: str, problems: list[Problem] | None = None) -> Iterator[Line]:
     """Yield the lines of an open file, which messages call `name`.
 
-    Raises RankbenchError at a line that is not text and at the end of a cut file, NoResultsError if it is empty.
+    Raises RankbenchError at a line that is not text and at the end of a cut file, NoResultsError if it is empty. With
+    `problems` such lines are left out and added to it, and a last line without a line end is read if it looks complete.
     """
     number, rest = 1, b""
     label: Label | None = None
+    last = ""
     for block in _read_blocks(file, name):
-        _refuse_binary(block, name, number)
+        if problems is None:
+            _refuse_binary(block, name, number)
         block_lines, end, rest = (rest + block).rpartition(b"\n")
         texts = _split_lines(block_lines) if end else []
         _refuse_endless(texts or _split_lines(rest), name, number)
+        if problems is not None and len(block.translate(None, CONTROL_BYTES)) < len(block):
+            texts = _leave_out_binary(texts, number, problems)
         label = _find_label(texts) if number == 1 else label
         numbered = map(MAKE_LINE, zip(itertools.count(number), texts))
         yield from _strip_label(label, numbered) if label else numbered
         number += len(texts)
-    if rest:
-        raise RankbenchError(f"{name}:{number}: {CUT}")
+        last = next((text for text in reversed(texts) if text.strip()), last)
+    if not rest:
+        return
+    if problems is None:
+        raise LineError(name, number, CUT)
+    (text,) = _leave_out_binary(_split_lines(rest), number, problems)
+    label = label or (_find_label([text]) if number == 1 else None)
+    if _may_be_cut(text, last):
+        problems.append(Problem(number, CUT_ROW, "that may be cut"))
+    else:
+        yield from _strip_label(label, [Line(number, text)]) if label else [Line(number, text)]
 
 
-def check_rows(name: str, numbered: Iterable[Line]) -> Iterator[Line]:
-    """Yield lines. Raises RankbenchError at a damaged row: one like its neighbour, except for the first word."""
+def _leave_out_binary(texts: list[str], number: int, problems: list[Problem]) -> list[str]:
+    """Return lines, blank ones for those with control characters; `number` is the number of the first one."""
+    binary = [number + place for place, text in enumerate(texts) if CONTROL.search(text)]
+    problems += [Problem(line, NO_TEXT, NO_TEXT) for line in binary]
+    return ["" if number + place in set(binary) else text for place, text in enumerate(texts)] if binary else texts
+
+
+def _may_be_cut(text: str, last: str) -> bool:
+    """Return whether a last line without a line end is a row that may lack digits, judged by the row above it."""
+    if not ROW.match(text):
+        return False
+    words, above = text.split(), last.split()
+    if not ROW.match(last) or len(words) != len(above):
+        return True
+    if "." in words[-1] and "." in above[-1]:
+        return len(words[-1].partition(".")[2]) < len(above[-1].partition(".")[2])
+    return len(text.rstrip()) < len(last.rstrip())
+
+
+def check_rows(name: str, numbered: Iterable[Line], problems: list[Problem] | None = None) -> Iterator[Line]:
+    """Yield lines. A damaged row is like its neighbour, except for the first word.
+
+    Raises RankbenchError at one; with `problems` it is added to it.
+    """
     width, doubtful = 0, None
     for line in numbered:
         if (text := line.text.lstrip()) and "0" <= text[0] <= "9":
             width = len(text.split())
             if doubtful and doubtful[1] == width:
-                raise _make_damage_error(name, doubtful[0])
+                _report_damage(name, doubtful[0], problems)
             doubtful = None
         elif text:
             count = _count_suspect_words(text)
             if count and count == width:
-                raise _make_damage_error(name, line)
+                _report_damage(name, line, problems)
             doubtful = (line, count) if count else None
             width = width if count else 0
         yield line
@@ -113,11 +153,12 @@ def _count_suspect_words(text: str) -> int:
     return 0 if NUMBER.fullmatch(first) else 1 + len(others)
 
 
-def _make_damage_error(name: str, line: Line) -> RankbenchError:
+def _report_damage(name: str, line: Line, problems: list[Problem] | None) -> None:
     first = line.text.split()[0][:40]
-    return RankbenchError(
-        f"{name}:{line.number}: {first!r} is not a number, and the rest of the line is a row; is it damaged?"
-    )
+    reason = f"{first!r} is not a number, and the rest of the line is a row; is it damaged?"
+    if problems is None:
+        raise LineError(name, line.number, reason)
+    problems.append(Problem(line.number, reason))
 
 
 def _read_blocks(file: BinaryIO, name: str) -> Iterator[bytes]:

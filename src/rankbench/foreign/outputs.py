@@ -11,15 +11,22 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.foreign import HEAD_LINES, Line, Table, Text, reading
+from rankbench.foreign import HEAD_LINES, Line, LineError, Problem, Table, Text, lines, reading
+from rankbench.foreign.fields import begins_a_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
 NEXT_LIBRARY, NEXT_ROUND, END = "---", "===", "done"
 MAX_MARK_LENGTH = 16
 """Largest number of characters in a line with a mark, including blanks."""
 TITLE = re.compile(r"\s*(\S.*?)\s*:\s*")
+WORD = re.compile(r"[A-Za-z_]{2}|[A-Za-z]\d")
+MOST_SINGLE = 20
+"""Most lines in a row that are refused one by one."""
+MOST_ATTEMPTS = 500
+"""Most times that a file is read, each without one line more."""
 HOST = re.compile(r"\s*([A-Za-z][\w.-]*)\s*")
 
 
@@ -75,22 +82,82 @@ class Section:
                 yield line
 
 
-def read_output(file: str, lines: Iterator[Line]) -> Output:
+class Reading(NamedTuple):
+    """What was read of a file."""
+
+    output: Output
+    problems: list[Problem]
+    """Lines that were left out, in the order of the file."""
+    texts: list[Line]
+    """Its lines, without those of numbers only."""
+
+
+def read_file(path: Path) -> Reading:
+    """Return the runs of a file; lines that cannot be read are left out.
+
+    Raises RankbenchError for a file that cannot be read, NoResultsError if there is no table.
+    """
+    refused: dict[int, Problem] = {}
+    widths: dict[int, int] = {}
+    while True:
+        problems: list[Problem] = []
+        texts: list[Line] = []
+        numbered = record(leave_out(lines.read_file(path, problems), widths), texts)
+        try:
+            output = read_output(str(path), numbered, problems)
+        except LineError as error:
+            if error.line in refused or len(refused) == MOST_ATTEMPTS:
+                raise
+            refused[error.line] = Problem(error.line, error.reason)
+            before = next((line for line, width in widths.items() if line + width == error.line), error.line)
+            behind = error.line - before
+            widths[before] = 1 + behind if behind < MOST_SINGLE else 2 * behind
+        else:
+            return Reading(output, sorted({*problems, *refused.values()}), texts)
+
+
+def leave_out(numbered: Iterator[Line], widths: Mapping[int, int]) -> Iterator[Line]:
+    """Yield lines without refused ones: from each line in `widths` on so many, as long as they look like rows.
+
+    Each of thousands of lines of numbers by another program would need the file to be read again.
+    """
+    count = 0
+    for line in numbered:
+        if line.number in widths:
+            count = widths[line.number]
+        elif count and not begins_a_row(line.text):
+            count = 0
+        if count:
+            count -= 1
+        else:
+            yield line
+
+
+def record(numbered: Iterator[Line], texts: list[Line]) -> Iterator[Line]:
+    """Yield lines, and add those with a word to `texts`."""
+    for line in numbered:
+        if WORD.search(line.text):
+            texts.append(line)
+        yield line
+
+
+def read_output(file: str, numbered: Iterator[Line], problems: list[Problem] | None = None) -> Output:
     """Return the runs of a file. Raises RankbenchError for a damaged table, NoResultsError if there is none."""
-    section = Section(lines)
+    section = Section(numbered)
     head = list(itertools.islice(section.lines, HEAD_LINES))
     if section.mark:
-        runs = [read_run(file, 0, 1, head, section)]
+        runs = [read_run(Text(file, iter(head), problems=problems), 0, 1, section)]
     else:
-        tables = list(reading.read_text(Text(file, itertools.chain(head, section.lines))))
+        tables = list(reading.read_text(Text(file, itertools.chain(head, section.lines), problems=problems)))
         if not section.mark:
             return Output([Run("", 0, 1, 1, tables, [], "")], in_turns=False)
         runs = [read_head(0, 1, head)[0]._replace(tables=tables, message="")]
     while section.mark:
         last = runs[-1]
         position, number = (last.position + 1, last.round) if section.mark == NEXT_LIBRARY else (0, last.round + 1)
-        section = Section(lines)
-        runs.append(read_run(file, position, number, list(itertools.islice(section.lines, HEAD_LINES)), section))
+        section = Section(numbered)
+        text = Text(file, itertools.islice(section.lines, HEAD_LINES), problems=problems)
+        runs.append(read_run(text, position, number, section))
     named = any(run.label for run in runs)
     runs = [run for run in runs if not named or run.label or run.hosts or run.tables or run.message]
     if not section.ended:
@@ -98,11 +165,12 @@ def read_output(file: str, lines: Iterator[Line]) -> Output:
     return Output(runs, in_turns=True)
 
 
-def read_run(file: str, position: int, number: int, head: Sequence[Line], section: Section) -> Run:
-    """Return the run of a section, whose first lines are `head`."""
-    run, rest = read_head(position, number, head)
+def read_run(text: Text, position: int, number: int, section: Section) -> Run:
+    """Return the run of a section, whose first lines are those of the text."""
+    run, rest = read_head(position, number, list(text.lines))
     tool = reading.find_tool(rest)
-    tables = list(reading.read_tables(tool, Text(file, itertools.chain(rest, section.lines)))) if tool else []
+    text = text._replace(lines=itertools.chain(rest, section.lines))
+    tables = [table for table in reading.read_tables(tool, text) if table.rows] if tool else []
     deque(section.lines, 0)  # Reads on to the mark.
     return run._replace(tables=tables, message="") if tables else run
 

@@ -6,7 +6,6 @@ nanoseconds; the other columns of a tool are stored as printed.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 from collections import Counter, defaultdict
@@ -18,8 +17,24 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench import store
-from rankbench.foreign import NoResultsError, lines, outputs, tools
+from rankbench.foreign import Problem
 from rankbench.foreign.case_results import make_case_result
+from rankbench.imports import labels, names
+from rankbench.imports.labels import UNKNOWN, RunInfo
+from rankbench.imports.sources import (
+    ERRORS,
+    FileContent,
+    ImportRequest,
+    Part,
+    Source,
+    describe_cut,
+    describe_ending,
+    drop_endings,
+    explain_no_results,
+    make_table_key,
+    read_source,
+    refuse_duplicates,
+)
 from rankbench.model import (
     UNKNOWN_MACHINE,
     Campaign,
@@ -28,12 +43,10 @@ from rankbench.model import (
     Case,
     CaseResult,
     CaseStatus,
-    ImportRecord,
     Launch,
     LaunchStatus,
     Library,
     Operation,
-    Option,
     Placement,
     Plan,
     RankbenchError,
@@ -41,271 +54,202 @@ from rankbench.model import (
     Start,
     Stop,
 )
-from rankbench.quantities import format_size
-from rankbench.units import module
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rankbench.foreign import Row, Table
-    from rankbench.foreign.outputs import Run
     from rankbench.store import Store
 
-WORDS = re.compile(r"[A-Za-z]{3}")
-CONTENT = re.compile(r"[A-Za-z]{3}|\d")
-"""Lines that are not the tool's and may matter to a reader."""
-ERRORS = (".err", ".stderr")
-UNKNOWN = "not-reported"
-NO_RESULTS = "has no results"
+MOST_NAMED = 2
+STATUSES = {"refused": CaseStatus.REFUSED, "time": CaseStatus.NOT_RUN, "crashed": CaseStatus.CRASHED}
 STARTS = {
     "none": "calls follow each other, after at most one barrier",
     "barrier": "a barrier before each call",
     "library-barrier": "MPI_Barrier before each call",
     "window": "calls begin at agreed times",
-    "roundtime": "calls begin at agreed times, as many as fit into a given time",
+    "roundtime": "calls begin at agreed times, as many as fit into a label_origin time",
     UNKNOWN: "the output does not say how ranks begin a call together",
 }
 
 
-class Source(NamedTuple):
-    """A file to import."""
-
-    path: Path
-    label: str = ""
-    """Name of the measured library; empty: from the file, or the name of its folder."""
-
-
-class ImportRequest(NamedTuple):
-    """What to import, and how."""
-
-    sources: Sequence[Source]
-    labels: Sequence[str] = ()
-    """Names of the libraries that take turns in an output, in their order."""
-    ranks: int = 0
-    """Number of ranks of runs whose tool does not print it; 0: derived from host names, if there are any."""
-    strict_errors: bool = False
-    """Whether to leave out files that have an error file with content beside them."""
-    question: str = "Which MPI library, by the imported results?"
+__all__ = [
+    "ERRORS",
+    "FileContent",
+    "ImportRequest",
+    "Part",
+    "Source",
+    "import_campaigns",
+    "import_files",
+    "read_source",
+]
 
 
-class Part(NamedTuple):
-    """One run of one benchmark, or a run without results."""
+class Understanding(NamedTuple):
+    """What an import took runs for: a row of its table."""
 
     label: str
-    block: int
-    source: Path
-    run: Run
-    table: Table | None
-
-    @property
-    def line(self) -> int:
-        """Line at which it begins in its file."""
-        return self.table.line if self.table else self.run.line
+    ranks: int
+    """0: not known."""
+    nodes: int
+    """0: not known."""
+    runs: int
+    label_origin: str
+    ranks_origin: str
 
 
-class FileContent(NamedTuple):
-    """The content of one file."""
+class Imported(NamedTuple):
+    """A campaign of imported results."""
 
-    record: ImportRecord
-    parts: list[Part]
-    in_turns: bool
-    problem_count: int
-    """Messages about the file itself, without those about an error file beside it."""
+    store: Store
+    understanding: list[Understanding]
 
 
 def import_files(request: ImportRequest, folder: Path) -> Store:
-    """Read all files and store them as a campaign. If one cannot be read or stored, no campaign remains.
+    """Read all files and store them as a campaign, as `import_campaigns` does for files of one machine."""
+    return import_campaigns(request, folder)[0].store
 
-    Raises RankbenchError for a file that cannot be read, and if no file has results.
+
+def import_campaigns(request: ImportRequest, folder: Path) -> list[Imported]:
+    """Read all files and store them as a campaign, or as one for each machine that the pattern names.
+
+    What cannot be read is left out and reported. Raises RankbenchError if no file has results, if names of folders may
+    be machines, and if a campaign cannot be stored: then none remains.
     """
     refuse_duplicates(request.sources)
-    files = [read_source(request, source) for source in request.sources]
+    files = drop_endings([read_source(request, source) for source in request.sources])
+    if not any(part.table and part.table.rows for file in files for part in file.parts):
+        raise RankbenchError(explain_no_results([file.record for file in files]))
+    files = label_parts(request, explain_paths(request, files))
+    machines = list(
+        dict.fromkeys(part.place.fields.get("machine", "") for file in files for part in file.parts if part.place)
+    )
+    imported: list[Imported] = []
+    try:
+        for machine in machines or [""]:
+            on_machine = [file for file in files if is_of_machine(file, machine)]
+            place = folder.with_name(f"{folder.name}-{machine}") if len(machines) > 1 else folder
+            imported.append(store_campaign(request, place, on_machine))
+    except BaseException:
+        for each in imported:
+            shutil.rmtree(each.store.folder)
+        raise
+    return imported
+
+
+def is_of_machine(file: FileContent, machine: str) -> bool:
+    """Return whether a file has runs on a machine; one without runs is reported with every machine."""
+    machines = {part.place.fields.get("machine", "") for part in file.parts if part.place}
+    return machine in machines or not file.parts
+
+
+def store_campaign(request: ImportRequest, folder: Path, files: Sequence[FileContent]) -> Imported:
+    """Store the runs of files as a campaign. If they cannot be stored, no campaign remains."""
     parts = assign_blocks(part for file in files for part in file.parts)
     operations = collect_operations([part.table for part in parts if part.table])
-    rows = [make_results(part, request, operations) for part in parts]
-    if not any(rows):
-        raise RankbenchError(explain_no_results([file.record for file in files]))
+    rows = [make_results(part, operations) for part in parts]
     existed = folder.exists()
     known = collect_cases(parts, rows)
-    created = store.create(folder, make_campaign(request, folder.name, files, parts, rows, operations))
+    missing = [
+        make_missing_results(part, case_results, known, operations)
+        for part, case_results in zip(parts, rows, strict=True)
+    ]
+    complete = [[*case_results, *lacking] for case_results, lacking in zip(rows, missing, strict=True)]
+    created = store.create(folder, make_campaign(request, folder.name, files, parts, complete, operations))
     try:
-        for number, (part, case_results) in enumerate(zip(parts, rows, strict=True), 1):
-            created.append(
-                make_launch(number, part, request), [*case_results, *make_missing_results(part, case_results, known)]
-            )
+        for number, (part, case_results) in enumerate(zip(parts, complete, strict=True), 1):
+            created.append(make_launch(number, part), case_results)
     except BaseException:
         if not existed:
             shutil.rmtree(folder)
         raise
-    return created
+    return Imported(created, describe_parts(parts))
 
 
-# --- reading ----------------------------------------------------------------------------------------------------------
-
-
-def refuse_duplicates(sources: Iterable[Source]) -> None:
-    """Refuse a file that is named twice: its results would count as two runs."""
-    paths: set[Path] = set()
-    for source in sources:
-        if source.path.resolve() in paths:
-            raise RankbenchError(f"{source.path}: named twice; it has the results of one run")
-        paths.add(source.path.resolve())
-
-
-def read_source(request: ImportRequest, source: Source) -> FileContent:
-    """Return the content of a file, with messages from error files beside it."""
-    path = source.path
-    try:
-        output = outputs.read_output(str(path), lines.read_file(path))
-    except NoResultsError as error:
-        return make_empty_content(path, str(error).removeprefix(f"{path}: "))
-    beside = [other for ending in ERRORS if (other := path.with_suffix(ending)) != path and read_first_message(other)]
-    errors = [f"{other.name} beside it says: {read_first_message(other)}" for other in beside]
-    parts = [
-        Part(choose_label(request, source, output, run), run.round, path, run, table)
-        for run in output.runs
-        for table in list_tables(run)
-    ]
-    if output.in_turns:
-        parts = mark_cut_parts(parts)
-    texts = list(dict.fromkeys(list_problems(parts, cut=any(run.cut for run in output.runs))))
-    if errors and request.strict_errors:
-        parts, texts = [], ["left out"]
-    tables = [part.table for part in parts if part.table]
-    names = dict.fromkeys(f"{find_tool_title(table)} {table.version}".strip() for table in tables)
-    facts: dict[str, str] = {}
-    for table in tables:
-        facts |= {key: value for key, value in table.facts.items() if key not in facts}
-    record = ImportRecord(
-        file=str(path), sha256=compute_digest(path), tools=list(names), facts=facts, remarks=[*texts, *errors]
-    )
-    return FileContent(record, parts, output.in_turns, len(texts))
-
-
-def make_empty_content(path: Path, why: str) -> FileContent:
-    """Return the content of a complete file without results."""
-    record = ImportRecord(file=str(path), sha256=compute_digest(path), tools=[], remarks=[f"{NO_RESULTS}: {why}"])
-    return FileContent(record, [], in_turns=True, problem_count=1)
-
-
-def explain_no_results(files: Sequence[ImportRecord]) -> str:
-    """Return why no file has results."""
-    first = f"{files[0].file}: {'; '.join(files[0].remarks).removeprefix(f'{NO_RESULTS}: ')}"
-    return first if len(files) == 1 else f"no results in any of {len(files)} files; the first: {first}"
-
-
-def compute_digest(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def list_tables(run: Run) -> Sequence[Table | None]:
-    """Return the tables of a run, or [None]: a run without results is a part, too."""
-    return run.tables or [None]
-
-
-def mark_cut_parts(parts: Sequence[Part]) -> list[Part]:
-    """Return the parts of a file. A part is cut if another run of its benchmark has larger sizes."""
-    last: dict[tuple[object, ...], int] = {}
+def describe_parts(parts: Sequence[Part]) -> list[Understanding]:
+    """Return what runs were taken for: a row for each label and placement."""
+    alike: dict[tuple[str, int, int], list[Part]] = {}
     for part in parts:
-        if part.table:
-            last[make_table_key(part.table)] = max(
-                last.get(make_table_key(part.table), 0), find_largest_size(part.table)
-            )
-    cut = [
-        part.table is not None and find_largest_size(part.table) < last[make_table_key(part.table)] for part in parts
+        known_nodes = part.placement.nodes if re.match(r"\d+x|nodes-", part.placement.name) else 0
+        alike.setdefault((part.label, part.placement.ranks, known_nodes), []).append(part)
+    return [
+        Understanding(label, ranks, nodes, len(each), each[0].origins[0], each[0].origins[1])
+        for (label, ranks, nodes), each in alike.items()
     ]
-    return [part._replace(run=part.run._replace(cut=is_cut)) for part, is_cut in zip(parts, cut, strict=True)]
 
 
-def make_table_key(table: Table) -> tuple[object, ...]:
-    """Return a key that is equal for tables of the same benchmark."""
-    return table.operation.name, table.form, table.datatype, table.ranks, *table.options.items()
+# --- labels and placements --------------------------------------------------------------------------------------------
 
 
-def find_largest_size(table: Table) -> int:
-    """Return the largest size, in bytes."""
-    return max(row.size_bytes for row in table.rows)
+def explain_paths(request: ImportRequest, files: Sequence[FileContent]) -> list[FileContent]:
+    """Return the files with what their paths say; one that does not match the pattern has no runs."""
+    with_parts = [file for file in files if file.parts]
+    places = names.read_places([file.path.absolute() for file in with_parts], request.pattern)
+    by_path = {file.path: place for file, place in zip(with_parts, places, strict=True)}
+    if not any(by_path.values()):
+        raise RankbenchError(f"--pattern: {request.pattern} matches none of the files, such as {with_parts[0].path}")
+    explained = []
+    for file in files:
+        place = by_path.get(file.path)
+        if file.parts and place is None:
+            problem = Problem(0, f"does not match {request.pattern}", "not matching the pattern")
+            explained.append(file._replace(parts=[], messages=[], problems=[problem]))
+        else:
+            explained.append(file._replace(parts=[part._replace(place=place) for part in file.parts]))
+    return explained
 
 
-def read_first_message(path: Path) -> str:
-    """Return the first line of a file that has words, with the number of further ones; empty without a file."""
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-    texts = [line.strip() for line in text.splitlines() if WORDS.search(line)]
-    more = f" (and {len(texts) - 1} more lines)" if len(texts) > 1 else ""
-    return texts[0] + more if texts else ""
+def label_parts(request: ImportRequest, files: Sequence[FileContent]) -> list[FileContent]:
+    """Return the files with the label and the placement of each run. Raises RankbenchError as `choose_labels` does."""
+    infos = labels.mark_others([inform(request, part) for file in files for part in file.parts if part.table])
+    chosen = iter(zip(infos, labels.choose_labels(infos), strict=True))
+    labelled = []
+    for file in files:
+        parts = []
+        for part in file.parts:
+            if part.table is None:
+                parts.append(part._replace(placement=place_part(part, request)[0]))
+                continue
+            info, label = next(chosen)
+            origins = (label.origin, info.ranks_origin)
+            parts.append(part._replace(label=label.text, placement=info.placement, origins=origins))
+        labelled.append(file._replace(parts=parts))
+    return labelled
 
 
-def list_problems(parts: Sequence[Part], *, cut: bool) -> Iterator[str]:
-    """Yield the problems of a file, each as a message."""
-    if not any(part.table for part in parts):
-        yield NO_RESULTS
-        return
-    for part in parts:
-        if part.table is None:
-            what = f"printed {part.run.message!r} and no results" if part.run.message else "printed nothing"
-            yield f"line {part.run.line}: {part.label} {what} in round {part.run.round}"
-            continue
-        if part.run.cut:
-            yield f"line {part.line}: {part.label} {describe_cut(part.table)} in round {part.run.round}"
-        if foreign := [line for line in part.table.noise if CONTENT.search(line.text)]:
-            more = f" (and {len(foreign) - 1} more lines)" if len(foreign) > 1 else ""
-            yield f"line {foreign[0].number}: among the results of {part.label}: {foreign[0].text.strip(' =')!r}{more}"
-    if cut:
-        last = parts[-1]
-        yield f"ends without {outputs.END!r}, in round {last.run.round}, with {last.label}"
-
-
-def describe_cut(table: Table) -> str:
-    """Return at which size a run's output ended too early."""
-    return f"printed nothing after {format_size(find_largest_size(table))}"
-
-
-def find_tool_title(table: Table) -> str:
-    """Return the name of the tool that printed a table."""
-    assert table.operation.foreign
-    return str(module(tools, table.operation.foreign.suite).TITLE)
-
-
-def choose_label(request: ImportRequest, source: Source, output: outputs.Output, run: Run) -> str:
-    """Return the library's name for a run. Raises RankbenchError if the names do not fit the file."""
-    turns = 1 + max(run.position for run in output.runs)
-    if not output.in_turns:
-        label = source.label or source.path.absolute().parent.name
-    else:
-        label = request.labels[run.position] if len(request.labels) == turns else source.label or run.label
-    reasons = (
-        check_labels(request, source, run, label, turns) if output.in_turns else check_single_label(request, source)
+def inform(request: ImportRequest, part: Part) -> RunInfo:
+    """Return what is known about a run before its label is chosen."""
+    assert part.table
+    assert part.place
+    placement, origin, of_ranks = place_part(part, request)
+    by_pattern = part.place.fields.get("library", "")
+    table_key = (make_table_key(part.table), tuple(part.run.hosts))
+    label_origin = "turns in the file" if part.run.label or part.run.position or request.labels else "LABEL="
+    return RunInfo(
+        path=part.source,
+        benchmark=table_key,
+        label=part.label or by_pattern,
+        label_origin=label_origin if part.label else "--pattern",
+        context=part.context,
+        place=part.place,
+        placement=placement,
+        of_ranks=of_ranks,
+        ranks_origin=origin,
     )
-    if reason := next(reasons, ""):
-        raise RankbenchError(f"{source.path}{reason}")
-    return label
 
 
-def check_single_label(request: ImportRequest, source: Source) -> Iterator[str]:
-    """Yield what is wrong with the name of the only library in a file."""
-    if request.labels and not source.label:
-        yield (
-            f": has one library (there is no line {outputs.NEXT_LIBRARY!r} before another one), and --labels names "
-            f"several; name this one: LABEL={source.path}"
-        )
-
-
-def check_labels(request: ImportRequest, source: Source, run: Run, label: str, turns: int) -> Iterator[str]:
-    """Yield what is wrong with the names of libraries that take turns in a file."""
-    if source.label and turns > 1:
-        yield (f": {turns} libraries take turns in it, and {source.label} is one name; name them all: --labels A,B")
-    if request.labels and len(request.labels) != turns:
-        names = ", ".join(request.labels)
-        yield f": {turns} libraries take turns in it, and --labels names {len(request.labels)}: {names}"
-    if run.label != label and run.label in request.labels:
-        yield f":{run.line}: headed {run.label}, where --labels has {label}; name them in the file's order"
-    if not label:
-        yield f":{run.line}: does not name the library; name them all: --labels A,B"
+def place_part(part: Part, request: ImportRequest) -> tuple[Placement, str, str]:
+    """Return where a run's ranks were, as far as output and names show; from where; and the ranks of its command."""
+    hosts = Counter(part.run.hosts)
+    ranks = part.table.ranks if part.table else 0
+    if hosts and (ranks or request.ranks) in {0, hosts.total()} and len(set(hosts.values())) == 1:
+        each = hosts.total() // len(hosts)
+        name = f"{len(hosts)}x{each}"
+        return Placement(name=name, nodes=len(hosts), ranks_per_node=each, binding="none"), "host names", ""
+    facts = {**(part.place.facts if part.place else {}), **part.context.facts}
+    if part.place and part.place.fields:
+        facts |= {name: fact for name, fact in part.place.facts.items() if fact.origin == "--pattern"}
+    return labels.place_run(ranks, facts, request.ranks)
 
 
 def assign_blocks(parts: Iterable[Part]) -> list[Part]:
@@ -314,7 +258,7 @@ def assign_blocks(parts: Iterable[Part]) -> list[Part]:
     assigned = []
     for part in parts:
         block, table = part.block, part.table
-        what = (part.source, part.run.position) if table is None else make_table_key(table)
+        what = (part.source, part.run.position) if table is None else make_run_key(part)
         passed = [block]
         while (after := following.get((part.label, block, what))) is not None:
             block = after
@@ -327,75 +271,47 @@ def assign_blocks(parts: Iterable[Part]) -> list[Part]:
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def make_placement(part: Part, request: ImportRequest) -> Placement:
-    """Return where a run's ranks were, as far as the output shows."""
-    hosts = Counter(part.run.hosts)
-    ranks = (part.table.ranks if part.table else 0) or request.ranks
-    if hosts and ranks in {0, hosts.total()} and len(set(hosts.values())) == 1:
-        each = hosts.total() // len(hosts)
-        return Placement(name=f"{len(hosts)}x{each}", nodes=len(hosts), ranks_per_node=each, binding="none")
-    name = f"ranks-{ranks}" if ranks else UNKNOWN
-    return Placement(name=name, nodes=1, ranks_per_node=ranks, binding="none")
-
-
 def collect_operations(tables: Sequence[Table]) -> dict[str, Operation]:
-    """Return the benchmarks by name. Options that all runs share are defaults, so that names of cases omit them."""
+    """Return the benchmarks by name."""
     operations: dict[str, Operation] = {}
-    for name in dict.fromkeys(table.operation.name for table in tables):
-        same = [table for table in tables if table.operation.name == name]
-        common = [
-            (option, value)
-            for option, value in same[0].options.items()
-            if option != "quantity" and all(table.options.get(option) == value for table in same)
-        ]
-        options = [Option(name=option, help="from the output", usual=value) for option, value in common]
-        operations[name] = msgspec.structs.replace(same[0].operation, options=options)
+    for table in tables:
+        operations.setdefault(table.operation.name, table.operation)
     return operations
 
 
-def make_results(part: Part, request: ImportRequest, operations: Mapping[str, Operation]) -> list[CaseResult]:
-    """Return the results of a run, one for each size. Raises RankbenchError for a size that comes twice."""
+def make_results(part: Part, operations: Mapping[str, Operation]) -> list[CaseResult]:
+    """Return the results of a run, one for each size; a size that comes again has only its first row."""
     if part.table is None:
         return []
     by_size: defaultdict[int, list[Row]] = defaultdict(list)
     for row in part.table.rows:
-        by_size[row.size_bytes].append(row)
-    results = []
-    for size, rows in by_size.items():
-        if len(rows) > 1 and not part.table.repeated:
-            raise RankbenchError(
-                f"{part.source}:{rows[1].line}: {part.table.operation.name} of {size} B a second time in this table"
-            )
-        results.append(
-            make_case_result(part.table, make_case(part, size, request, operations[part.table.operation.name]), rows)
-        )
-    return results
+        if part.table.repeated or row.size_bytes not in by_size:
+            by_size[row.size_bytes].append(row)
+    operation = operations[part.table.operation.name]
+    return [make_case_result(part.table, make_case(part, size, operation), rows) for size, rows in by_size.items()]
 
 
-def make_case(part: Part, size_bytes: int, request: ImportRequest, operation: Operation) -> Case:
-    """Return the case of a row."""
+def make_case(part: Part, size_bytes: int, operation: Operation) -> Case:
+    """Return the case of a row. Options that all runs share belong to it, too: other campaigns may have others."""
     table = part.table
     assert table
     assert operation.foreign
-    where = make_placement(part, request)
-    usual = {option.name: option.usual for option in operation.options}
-    options = {name: value for name, value in table.options.items() if usual.get(name) != value}
     overlap = {"quantity": "overlap"} if {"pure", "compute"} <= table.roles.keys() else {}
     return Case(
         operation=operation.name,
         form=table.form,
         size_bytes=size_bytes,
         datatype=table.datatype or operation.datatype,
-        placement=where.name,
-        ranks=where.ranks,
+        placement=part.placement.name,
+        ranks=part.placement.ranks,
         start=operation.start,
-        options=dict(sorted({**options, **overlap}.items())),
+        options=dict(sorted({**table.options, **overlap}.items())),
         suite=operation.foreign.suite,
     )
 
 
 CasesByFile = dict[tuple[object, ...], dict[str, Case]]
-"""Cases by key, for each file, and for each benchmark in a file."""
+"""Cases by key: those of each file, and those of each benchmark in each placement, with equal options in front."""
 
 
 def collect_cases(parts: Sequence[Part], rows: Sequence[Sequence[CaseResult]]) -> CasesByFile:
@@ -405,34 +321,59 @@ def collect_cases(parts: Sequence[Part], rows: Sequence[Sequence[CaseResult]]) -
         cases = {row.case.key: row.case for row in case_results}
         files.setdefault((part.source,), {}).update(cases)
         if part.table:
-            files.setdefault((part.source, make_table_key(part.table)), {}).update(cases)
+            keys = [(part.source, make_table_key(part.table)), make_run_key(part)]
+            for key in (*keys, (part.table.operation.name, part.placement.name)):
+                files.setdefault(key, {}).update(cases)
     return files
 
 
-def make_missing_results(part: Part, case_results: Sequence[CaseResult], known_cases: CasesByFile) -> list[CaseResult]:
-    """Return results for the cases that a run without output, or a cut one, lacks against others in its file."""
-    if part.table and not part.run.cut:
+def make_run_key(part: Part) -> tuple[object, ...]:
+    """Return a key that is equal for runs of the same benchmark in the same placement."""
+    return (make_table_key(part.table) if part.table else (), part.placement.name)
+
+
+def make_missing_results(
+    part: Part, case_results: Sequence[CaseResult], known_cases: CasesByFile, operations: Mapping[str, Operation]
+) -> list[CaseResult]:
+    """Return results for the cases that a run without output, or a cut one, lacks against others.
+
+    Libraries that take turns are compared within their file, others within the import. Of a benchmark that no run
+    measured the sizes are not known: it has one row.
+    """
+    if part.table and not (part.run.cut or part.ending):
         return []
     have = {row.case.key for row in case_results}
-    known = known_cases[(part.source, make_table_key(part.table)) if part.table else (part.source,)]
-    what = f"printed {part.run.message!r}" if part.run.message else "printed nothing"
-    status, reason = (CaseStatus.NOT_RUN, "the output ends before it") if part.table else (CaseStatus.CRASHED, what)
+    if part.ending and part.table:
+        known = known_cases.get(make_run_key(part), {}) if part.table.rows else {}
+        if not part.table.rows:
+            known = known_cases.get((part.table.operation.name, part.placement.name), {})
+            case = make_case(part, 0, operations[part.table.operation.name])
+            known = known or {case.key: case}
+        status, reason = STATUSES[part.ending.kind], describe_ending(part)
+    elif part.table:
+        known = known_cases[part.source, make_table_key(part.table)]
+        status, reason = CaseStatus.NOT_RUN, "the output ends before it"
+    else:
+        known = known_cases[part.source,]
+        what = f"printed {part.run.message!r}" if part.run.message else "printed nothing"
+        status, reason = CaseStatus.CRASHED, what
     return [CaseResult(case=case, status=status, reason=reason) for key, case in known.items() if key not in have]
 
 
-def make_launch(number: int, part: Part, request: ImportRequest) -> Launch:
+def make_launch(number: int, part: Part) -> Launch:
     """Return the launch record of a run."""
     facts = part.table.facts if part.table else {}
     what = f"printed {part.run.message!r} and no results" if part.run.message else "printed nothing"
-    what = describe_cut(part.table) if part.table else what
-    is_complete = part.table is not None and not part.run.cut
+    what = describe_cut(part.table) if part.table and part.table.rows else what
+    what = describe_ending(part) if part.ending else what
+    is_complete = part.table is not None and not part.run.cut and not part.ending
     written = datetime.fromtimestamp(part.source.stat().st_mtime, UTC)
     return Launch(
         number=number,
         block=part.block,
         position=part.run.position,
         candidate=part.label,
-        placement=make_placement(part, request).name,
+        placement=part.placement.name,
         status=LaunchStatus.OK if is_complete else LaunchStatus.CRASHED,
         reason="" if is_complete else what,
         started=written.isoformat(timespec="seconds"),
@@ -469,9 +410,7 @@ def make_campaign(
         name=name,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         rankbench=version("rankbench"),
-        plan=make_plan(
-            request, labels, cases, [make_placement(part, request) for part in parts], max(part.block for part in parts)
-        ),
+        plan=make_plan(request, labels, cases, [part.placement for part in parts], max(part.block for part in parts)),
         seed=1,
         machine=UNKNOWN_MACHINE,
         libraries=[make_library(label) for label in labels],
@@ -512,14 +451,28 @@ def list_notes(files: Sequence[FileContent], labels: Sequence[str]) -> Iterator[
             "libraries."
         )
     for file in files:
-        if file.problem_count:
-            messages = "; ".join(text.partition(" (allowed: ")[0] for text in file.record.remarks)
-            yield f"{Path(file.record.file).name}: {messages}"
-    if harmless := [file.record for file in files if file.record.remarks and not file.problem_count]:
+        if file.messages:
+            beside = [text for text in file.record.remarks if " beside it says: " in text]
+            yield f"{file.path.name}: {'; '.join([*file.messages, *beside])}"
+    if left_out := list(count_problems(files)):
+        yield f"Not imported: {', '.join(left_out)}. `rankbench import -v` lists all, with reasons."
+    if harmless := [file.record for file in files if file.record.remarks and not file.messages and not file.problems]:
         what = "1 file is complete although it has an error file:"
         if len(harmless) > 1:
             what = f"{len(harmless)} files are complete although they have error files, such as"
         yield f"{what} {Path(harmless[0].file).name}: {harmless[0].remarks[0]}"
+
+
+def count_problems(files: Sequence[FileContent]) -> Iterator[str]:
+    """Yield how many files and lines were left out, by kind, with the first two."""
+    kinds: defaultdict[str, list[str]] = defaultdict(list)
+    for file in files:
+        for problem in file.problems:
+            kinds[problem.kind].append(f"{file.path.name}:{problem.line}" if problem.line else file.path.name)
+    for kind, places in kinds.items():
+        what = "line" if ":" in places[0] else "file"
+        more = ", ..." if len(places) > MOST_NAMED else ""
+        yield f"{len(places)} {what}{'s' * (len(places) > 1)} {kind} ({', '.join(places[:MOST_NAMED])}{more})"
 
 
 def list_guesses(parts: Sequence[Part], request: ImportRequest) -> Iterator[str]:

@@ -21,8 +21,8 @@ The tools whose output `rankbench import` reads, every benchmark of each, and wh
 --meanings` makes this page from what the readers state (`src/rankbench/foreign/tools`, one file for each tool).
 
 The tool is recognised by its output, not by the name of the file. One import can have several tools, and one file
-several runs. Labels that launchers put before lines, colours and Windows line ends are removed. A malformed line aborts
-the import with file and line number. Lines that are not the tool's are reported, and kept with the run.
+several runs. Labels that launchers put before lines, colours and Windows line ends are removed. A malformed line is
+left out and named with file and line number. Lines that are not the tool's are reported, and kept with the run.
 
 Values are only converted to nanoseconds: a bandwidth becomes the time of one message, and is shown as a bandwidth
 again. All that is printed beside the value is kept under its own heading (`printed`, see [Formats](formats.md)).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,13 @@ def refuse_import(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
     return read_refusal
 
 
+def drop_table(lines: list[str]) -> list[str]:
+    """Return the lines of an import without its table."""
+    begin = next(place for place, line in enumerate(lines) if line.startswith("label "))
+    end = next(place for place, line in enumerate(lines) if re.match(r"\d+ files?: ", line))
+    return lines[:begin] + lines[end:]
+
+
 def write_file(name: str, text: str, folder: Path) -> str:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +99,7 @@ def open_campaign(folder: str) -> Campaign:
 
 
 def test_a_file_of_the_study_is_imported(command: Command) -> None:
-    assert command("--labels", "MPICH,OpenMPI,IntelMPI", STUDY / "barrier.out") == [
+    assert drop_table(command("--labels", "MPICH,OpenMPI,IntelMPI", STUDY / "barrier.out")) == [
         NOTE,
         GUESS.format(9),
         "1 file: 9 runs of 1 benchmark with 3 libraries, 1 case",
@@ -101,7 +109,9 @@ def test_a_file_of_the_study_is_imported(command: Command) -> None:
 
 
 def test_the_contents_of_each_file_are_reported(command: Command) -> None:
-    lines = command(STUDY / "ibcast.out", STUDY / "cas_latency.out", "--name", "study", "--results", "elsewhere")
+    lines = drop_table(
+        command(STUDY / "ibcast.out", STUDY / "cas_latency.out", "--name", "study", "--results", "elsewhere")
+    )
     assert lines == [
         NOTE,
         "note: ibcast.out: ends without 'done', in round 3, with OpenMPI",
@@ -116,7 +126,7 @@ def test_the_contents_of_each_file_are_reported(command: Command) -> None:
 
 
 def test_strict_errors_leaves_out_files_with_error_logs(command: Command) -> None:
-    lines = command(STUDY / "barrier.out", STUDY / "cas_latency.out", "--strict-errors")
+    lines = drop_table(command(STUDY / "barrier.out", STUDY / "cas_latency.out", "--strict-errors"))
     assert lines[1].startswith("note: cas_latency.out: left out; cas_latency.err beside it says: [vm:23335] ")
     assert lines[2:] == [
         GUESS.format(9),
@@ -130,6 +140,10 @@ def test_plain_files_can_have_a_label(command: Command, place: Path) -> None:
     assert command(f"MPICH={first}", f"Open MPI={second}") == [
         NOTE,
         NO_TURNS,
+        "label     ranks  nodes  runs  from",
+        "──────────────────────────────────────────────────────",
+        "MPICH         2      ?     1  LABEL=; ranks: benchmark",
+        "Open MPI      2      ?     1  LABEL=; ranks: benchmark",
         "2 files: 2 runs of 1 benchmark with 2 libraries, 2 cases",
         "next: rankbench report results/imported",
     ]
@@ -140,7 +154,7 @@ def test_a_folder_stands_for_its_files_except_logs_of_errors(command: Command, p
     for name in ("mpich/1/a.txt", "mpich/2/a.txt", "openmpi/a.txt"):
         write_file(name, LATENCY, place)
     write_file("mpich/1/a.err", "", place)
-    assert command("A=mpich", "openmpi")[2:] == [
+    assert drop_table(command("A=mpich", "openmpi"))[2:] == [
         "3 files: 3 runs of 1 benchmark with 2 libraries, 2 cases",
         "next: rankbench report results/imported",
     ]
@@ -185,14 +199,45 @@ def test_an_empty_folder_is_refused(refuse_import: Refused, place: Path) -> None
 def test_text_of_no_benchmark_is_refused(refuse_import: Refused, place: Path) -> None:
     assert refuse_import(write_file("a.txt", "hello\n", place)) == (
         "rankbench: a.txt: not the output of a known benchmark (allowed: Intel MPI Benchmarks, MPIPerf, NCCL "
-        "tests, NetPIPE, OSU micro-benchmarks, ReproMPI, SKaMPI, MPBench)"
+        "tests, NetPIPE, OSU micro-benchmarks, ReproMPI, SKaMPI, CSV with a header, MPBench)"
     )
 
 
-def test_a_damaged_line_is_reported_and_nothing_is_written(refuse_import: Refused, place: Path) -> None:
-    good, bad = write_file("good.txt", LATENCY, place), write_file("bad.txt", LATENCY.replace("2.50", "-2.50"), place)
-    assert (
-        refuse_import(good, bad) == "rankbench: bad.txt:5: Avg Latency(us) is '-2.50'; expected a number of 0 or more"
+def test_lines_left_out_are_counted_and_listed_with_verbose(command: Command, place: Path) -> None:
+    write_file("good/a.txt", LATENCY, place)
+    write_file("good/b.txt", LATENCY.replace("2.50", "-2.50"), place)
+    write_file("good/meta.json", '{"nodes": 2}', place)
+    write_file("good/plot.png", "\x89PNG\x1a\n\x00\x00", place)
+    counted = (
+        "note: Not imported: 1 line that cannot be read (b.txt:5), 2 files not output of a benchmark (meta.json, "
+        "plot.png). `rankbench import -v` lists all, with reasons."
+    )
+    assert command("A=good/a.txt", "B=good/b.txt", "C=good/meta.json", "D=good/plot.png")[2] == counted
+    lines = command("A=good/a.txt", "B=good/b.txt", "C=good/meta.json", "--name", "again", "-v")
+    assert "good/b.txt: line 5: Avg Latency(us) is '-2.50'; expected a number of 0 or more" in lines
+    assert any(line.startswith("good/meta.json: has no results: not the output of a known") for line in lines)
+
+
+def test_machines_of_a_pattern_are_campaigns(command: Command, place: Path) -> None:
+    for machine in ("alpha", "beta"):
+        for library in ("x", "y"):
+            write_file(f"tree/{machine}/{library}/osu_latency.out", LATENCY, place)
+    lines = command("--pattern", "{machine}/{library}/{benchmark}.out", "tree")
+    assert [line for line in lines if line.startswith("next: ")] == [
+        "next: rankbench report results/imported-alpha",
+        "next: rankbench report results/imported-beta",
+    ]
+    assert list_candidates("results/imported-beta") == ["x", "y"]
+
+
+def test_folders_that_may_be_machines_are_refused_with_the_pattern(refuse_import: Refused, place: Path) -> None:
+    for machine in ("alpha", "beta"):
+        for library in ("x", "y"):
+            write_file(f"tree/{machine}/{library}/osu_latency.out", LATENCY, place)
+    assert refuse_import("tree") == (
+        "rankbench: runs of one benchmark are in folders that may be different machines: alpha, beta; x, y; say what "
+        "they are, such as --pattern '{machine}/{library}/{benchmark}.out' (machines are imported apart; another name "
+        "than machine is a setting, {run} a repeat)"
     )
 
 

@@ -446,9 +446,13 @@ def test_a_file_named_twice_is_refused(tmp_path: Path) -> None:
     )
 
 
-def test_a_repeated_size_in_a_table_is_refused(tmp_path: Path) -> None:
-    path = write_file(tmp_path, "a.txt", imports.format_latencies((8, 1.0), (16, 1.0), (8, 1.0)))
-    assert read_refused(tmp_path, path) == f"{path}:6: osu-latency of 8 B a second time in this table"
+def test_rows_that_do_not_continue_a_table_are_left_out(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "a.txt", imports.format_latencies((8, 1.0), (16, 1.0), (8, 3.0), (32, 1.0)))
+    campaign_store = import_paths(tmp_path, path)
+    assert list_values(campaign_store, "osu-latency.") == {tmp_path.name: [1000, 1000]}
+    assert campaign_store.campaign.notes[1].startswith(
+        "Not imported: 2 lines that may be of another program (a.txt:6, a.txt:7)."
+    )
 
 
 def test_errors_beside_a_complete_file_are_reported(tmp_path: Path) -> None:
@@ -518,7 +522,8 @@ EIGHT_BYTES = [
 ]
 
 
-def test_options_common_to_all_runs_are_defaults_and_others_belong_to_the_case(tmp_path: Path) -> None:
+def test_options_belong_to_the_case_also_those_of_all_runs(tmp_path: Path) -> None:
+    """Another import may have others: its cases are not the same."""
     head = "# OSU MPI_Put Latency Test v5.3\n# Window creation: MPI_Win_allocate\n# Synchronization: {}\n"
     head += "# Size          Latency (us)\n"
     texts = [
@@ -526,12 +531,9 @@ def test_options_common_to_all_runs_are_defaults_and_others_belong_to_the_case(t
         for synchronisation in ("MPI_Win_flush", "MPI_Win_fence")
     ]
     campaign_store = imports.import_campaign(tmp_path, {"A": texts})
-    (operation,) = campaign_store.campaign.operations
-    usual = {option.name: option.usual for option in operation.options}
-    assert "MPI_Win_allocate" in usual.values()
-    assert [list(case.options.values()) for case in campaign_store.campaign.cases] == [
-        ["MPI_Win_flush"],
-        ["MPI_Win_fence"],
+    assert [case.options for case in campaign_store.campaign.cases] == [
+        {"allocation": "MPI_Win_allocate", "synchronisation": synchronisation}
+        for synchronisation in ("MPI_Win_flush", "MPI_Win_fence")
     ]
     assert [launch.block for launch in campaign_store.launches()] == [1, 1]
 
@@ -562,13 +564,14 @@ def test_every_recorded_file_has_rows_or_no_table(tool: str) -> None:
     count = 0
     for path in tool_outputs.list_files(tool):
         request = ImportRequest([Source(path, "A")])
-        try:
-            parts = imported.assign_blocks(imported.read_source(request, request.sources[0]).parts)
-        except RankbenchError as error:
-            assert re.fullmatch(NO_TABLES, str(error).removeprefix(f"{path}: "))
+        content = imported.read_source(request, request.sources[0])
+        if not content.parts:
+            assert re.fullmatch(f"has no results: (?:{NO_TABLES})", content.record.remarks[0])
             continue
+        (labelled,) = imported.label_parts(request, imported.explain_paths(request, [content]))
+        parts = imported.assign_blocks(labelled.parts)
         operations = imported.collect_operations([part.table for part in parts if part.table])
-        results = [(part.block, row) for part in parts for row in imported.make_results(part, request, operations)]
+        results = [(part.block, row) for part in parts for row in imported.make_results(part, operations)]
         keys = [(block, row.case.key) for block, row in results]
         assert len(set(keys)) == len(keys)
         assert all(bool(row.series) == (row.reason == "") for _, row in results)
@@ -579,12 +582,14 @@ def test_every_recorded_file_has_rows_or_no_table(tool: str) -> None:
 # --- no incomplete import ---------------------------------------------------------------------------------------------
 
 
-def test_one_damaged_file_of_several_leaves_nothing(tmp_path: Path) -> None:
-    good = [write_file(tmp_path, f"{number}.txt", LATENCY) for number in range(3)]
-    bad = write_file(tmp_path, "bad.txt", LATENCY.replace("2.50", "nan"))
-    message = read_refused(tmp_path, *good[:2], bad, good[2])
-    assert message == f"{bad}:5: Avg Latency(us) is 'nan'; expected a number of 0 or more"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.txt", "1.txt", "2.txt", "bad.txt"]
+def test_a_damaged_line_stops_neither_its_file_nor_others(tmp_path: Path) -> None:
+    good = [write_file(tmp_path, f"{number}.txt", LATENCY) for number in range(2)]
+    bad = write_file(tmp_path, "2.txt", LATENCY.replace("2.50", "nan"))
+    record = import_paths(tmp_path, *good, bad).campaign
+    assert record.imported[2].remarks == ["line 5: Avg Latency(us) is 'nan'; expected a number of 0 or more"]
+    assert record.notes[1:] == [
+        "Not imported: 1 line that cannot be read (2.txt:5). `rankbench import -v` lists all, with reasons."
+    ]
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
@@ -609,9 +614,8 @@ def test_files_without_results_are_reported_in_one_line(tmp_path: Path) -> None:
     ]
     campaign_store = import_paths(tmp_path, *paths)
     assert [record.remarks for record in campaign_store.campaign.imported][:2] == [[], ["has no results: empty"]]
-    assert campaign_store.campaign.notes[1:3] == [
-        "b.txt: has no results: empty",
-        "c.txt: has no results: not the output of a known benchmark",
+    assert campaign_store.campaign.notes[1:] == [
+        "Not imported: 2 files not output of a benchmark (b.txt, c.txt). `rankbench import -v` lists all, with reasons."
     ]
     assert (
         campaign_store.campaign.imported[2].remarks[0].startswith("has no results: not the output of a known benchmark")
@@ -691,19 +695,22 @@ def test_a_guessed_number_of_ranks_is_reported_as_a_guess(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("in_turns", [True, False])
-def test_a_damaged_row_and_an_absurd_value_are_errors(tmp_path: Path, *, in_turns: bool) -> None:
-    for row, words in (("O24  0.55\n", "'O24' is not a number"), ("16  1e308\n", "is 1e+308, expected a time below")):
+def test_a_damaged_row_and_an_absurd_value_are_left_out(tmp_path: Path, *, in_turns: bool) -> None:
+    for row, words in (("O24  0.55\n", "'O24' is not a number"), ("32  1e308\n", "is 1e+308, expected a time below")):
         text = imports.format_latencies((8, 1.5), (16, 1.6)) + row
-        text = imports.format_turns([{"A": text}]) if in_turns else text
-        with pytest.raises(RankbenchError, match=re.escape(words)):
-            import_paths(tmp_path, write_file(tmp_path, "a.txt", text))
+        text = imports.format_turns([{"A": text}] * 2) if in_turns else text
+        campaign_store = import_paths(tmp_path, write_file(tmp_path, "a.txt", text))
+        remarks = campaign_store.campaign.imported[0].remarks
+        assert sum(words in remark for remark in remarks) == (2 if in_turns else 1)
+        assert {case.size_bytes for case in campaign_store.campaign.cases} == {8, 16}
+        shutil.rmtree(tmp_path / "made")
 
 
 def test_a_digit_in_noise_is_reported(tmp_path: Path) -> None:
     text = imports.format_latencies((8, 1.5)) + "?? 16  1.7\n" + "32  1.60\n"
-    assert any(
-        "'?? 16  1.7'" in note for note in import_paths(tmp_path, write_file(tmp_path, "a.txt", text)).campaign.notes
-    )
+    record = import_paths(tmp_path, write_file(tmp_path, "a.txt", text)).campaign
+    assert any("'?? 16  1.7'" in remark for remark in record.imported[0].remarks)
+    assert "1 line among the results that are not of the benchmark (a.txt:5)" in record.notes[1]
 
 
 def test_an_unknown_synchronisation_of_reprompi_is_not_reported(tmp_path: Path) -> None:

@@ -348,7 +348,7 @@ def make_unknown(component: str, spelling: str, columns: Sequence[str], *, sized
 # --- a run ------------------------------------------------------------------------------------------------------------
 
 HEAD = re.compile(
-    r"#\s*Intel ?\(R\) MPI Benchmarks?(?: Suite)? V?(?P<version>\d.*?), (?P<part>\S+) part(?P<gpu> \(GPU\))?"
+    r"#\s*(?:Intel ?\(R\)|PALLAS) MPI Benchmarks?(?: Suite)? V?(?P<version>\d.*?), (?P<part>\S+) part(?P<gpu> \(GPU\))?"
 )
 COMMAND = "# Calling sequence was:"
 MAX_WORDS = 4096

@@ -229,15 +229,13 @@ def read(text: Text) -> Iterator[Table]:
     for line in text.lines:
         place = Place(text.file, line.number)
         if begins := VERSION.fullmatch(line.text):
-            _refuse_open(text.file, run)
-            yield from drafts.finish()
+            yield from _end_open(text, run, drafts)
             run = Run(line.number, begins["version"])
         elif line.text.startswith(END):
             yield from drafts.finish()
             run = None
         elif line.text.startswith(CHARACTERISTICS) and (run is None or run.columns):
-            _refuse_open(text.file, run)
-            yield from drafts.finish()
+            yield from _end_open(text, run, drafts)
             run = Run(line.number)
         elif line.text.startswith("#"):
             _read_heading(run, line.text)
@@ -246,17 +244,18 @@ def read(text: Text) -> Iterator[Table]:
             _add_row(drafts, run, Fields(place, dict(zip(run.columns, fields, strict=True))))
         else:
             drafts.keep_unrecognised(line)
-    _refuse_open(text.file, run)
-    yield from drafts.finish()
+    yield from _end_open(text, run, drafts)
 
 
-def _refuse_open(file: str, run: Run | None) -> None:
-    """Refuse a report without an end mark; the report of each process has none."""
-    if run and run.version:
-        raise Place(file, run.line).make_error(
+def _end_open(text: Text, run: Run | None, drafts: Drafts) -> Iterator[Table]:
+    """Yield the tables of a report without an end mark, or refuse it; the report of each process has none."""
+    is_open = bool(run and run.version)
+    if run and is_open and not text.lenient:
+        raise Place(text.file, run.line).make_error(
             f"the report that begins here has no end; is the file cut? If the run was ended, write {END} 0 sec. after "
             "its rows"
         )
+    yield from drafts.finish(has_end=not is_open)
 
 
 def _read_heading(run: Run | None, text: str) -> None:

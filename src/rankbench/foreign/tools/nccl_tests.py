@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from rankbench.foreign import Row, Table, make_benchmark
+from rankbench.foreign import Line, Problem, Row, Table, make_benchmark
 from rankbench.foreign.fields import NONE, Drafts, Place, begins_a_row, make_unknown, make_variant
 from rankbench.model import Meaning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankbench.foreign import Line, Role, Text
+    from rankbench.foreign import Role, Text
     from rankbench.model import Operation
 
 NAME = "nccl_tests"
@@ -39,6 +39,8 @@ RANK = re.compile(
 HEADING = re.compile(r"#\s+size\s+count\s+type\b.*\b(?:cpu)?time\s+algbw\s+busbw\b.*")
 FOOT = re.compile(r"# (?P<name>Out of bounds values|Avg bus bandwidth)\s*: (?P<value>.*?)\s*")
 END = "# Avg bus bandwidth"
+DEBUG = re.compile(r"[A-Za-z][\w.-]*:\d+:\d+ \[\d+\] NCCL ")
+"""The beginning of a debug line of NCCL."""
 PROGRAM_IN_NAME = re.compile(
     r"all_?reduce|all_?gather|reduce_?scatter|broadcast|all_?to_?allv?|send_?recv|hypercube|scatter|gather|reduce"
 )
@@ -129,6 +131,8 @@ class Run:
         self.devices: dict[str, str] = {}
         """Each once, in the order of the output."""
         self.columns: tuple[str, ...] = ()
+        self.half: Line | None = None
+        """The beginning of a row that a line of NCCL interrupts."""
 
     @property
     def leading(self) -> int:
@@ -162,7 +166,7 @@ def read(text: Text) -> Iterator[Table]:
     for line in text.lines:
         place = Place(text.file, line.number)
         if VERSION.fullmatch(line.text) or (SETTINGS.fullmatch(line.text) and (run is None or run.settings)):
-            _refuse_open(text.file, run)
+            yield from _end_open(text, run, drafts)
             run = Run(line.number)
         elif run is None and (PROGRAM.fullmatch(line.text) or HEADING.fullmatch(line.text)):
             run = Run(line.number)
@@ -172,17 +176,22 @@ def read(text: Text) -> Iterator[Table]:
                 yield from drafts.finish()
                 run = None
         elif run and run.columns and begins_a_row(line.text):
-            _add_row(drafts, run, line, place)
+            if row := _join_row(run, line, text):
+                _add_row(drafts, run, row, place)
         else:
             drafts.keep_unrecognised(line)
-    _refuse_open(text.file, run)
+    yield from _end_open(text, run, drafts)
 
 
-def _refuse_open(file: str, run: Run | None) -> None:
-    if run and run.columns:
-        raise Place(file, run.line).make_error(
+def _end_open(text: Text, run: Run | None, drafts: Drafts) -> Iterator[Table]:
+    """Yield the tables of a test without its end, or refuse it."""
+    if not run or not run.columns:
+        return
+    if not text.lenient:
+        raise Place(text.file, run.line).make_error(
             f"the test that begins here has no end; is the file cut? If it was ended, write {END} : 0 after its rows"
         )
+    yield from drafts.finish(has_end=False)
 
 
 def _read_heading(run: Run | None, text: str, place: Place) -> None:
@@ -224,10 +233,30 @@ def _read_columns(text: str, place: Place) -> tuple[str, ...]:
     return columns
 
 
+def _join_row(run: Run, line: Line, text: Text) -> Line | None:
+    """Return a row; NCCL's debug lines can come between its two halves. None: the other half is still to come."""
+    broken = DEBUG.search(line.text)
+    half, run.half = run.half, None
+    if broken and broken.start():
+        run.half = Line(line.number, line.text[: broken.start()])
+        return None
+    joined = f"{half.text} {line.text}" if half else line.text
+    if half and len(joined.split()) == len(run.columns) + ("timestamp" in run.columns):
+        return Line(half.number, joined)
+    if half and text.problems is not None:
+        text.problems.append(Problem(half.number, "a line of NCCL interrupts it, and its rest is not found"))
+    return line
+
+
 def _add_row(drafts: Drafts, run: Run, line: Line, place: Place) -> None:
     stamped = "timestamp" in run.columns
     columns = tuple(name for name in run.columns if name != "timestamp")
-    fields = place.split(line.text, (*columns, "date", "time of day") if stamped else columns)
+    text = line.text
+    words = text.split()
+    if "redop" in columns and len(words) == len(columns) + stamped - 1 and begins_a_row(words[3]):
+        # Before version 2.11 the column is blank in rows of tests that do not reduce.
+        text = re.sub(r"^(\s*\S+\s+\S+\s+\S+)", r"\1 none", text)
+    fields = place.split(text, (*columns, "date", "time of day") if stamped else columns)
     fields_by_heading = dict(zip(columns[: run.leading], fields, strict=False))
     size, count = (place.parse_size(fields_by_heading[name], name) for name in ("size", "count"))
     each = TYPE_BYTES.get(fields_by_heading["type"])

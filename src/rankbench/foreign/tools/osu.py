@@ -1,4 +1,4 @@
-"""OSU micro-benchmarks 5.x to 7.x: a title, lines that begin with `#`, a line of headings, a row for each message size.
+"""OSU micro-benchmarks 2.x to 7.x: a title, lines that begin with `#`, a line of headings, a row for each message size.
 
     # OSU MPI Allreduce Latency Test v7.4
     # Datatype: MPI_CHAR.
@@ -13,6 +13,7 @@ wrote has a line `# Meaning: {...}` with the definition.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import re
 from dataclasses import dataclass, field
@@ -22,10 +23,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from rankbench.foreign import Line, Row, Table, make_benchmark
-from rankbench.foreign.fields import count_decimals
+from rankbench.foreign import Line, LineError, Problem, Row, Table, make_benchmark
+from rankbench.foreign.fields import count_decimals, make_table_without_rows
 from rankbench.foreign.running import find_option, set_repetitions
-from rankbench.model import Meaning, RankbenchError
+from rankbench.model import Meaning
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -295,7 +296,9 @@ PROGRAMS = {operation.name.removeprefix(f"{NAME}-"): operation for operation in 
 
 # --- titles and headings ----------------------------------------------------------------------------------------------
 
-TITLE_LINE = re.compile(r"#\s*OSU\s+(\S.{0,200}?)(?:\s+Test){1,2}(?:\s+v?(\d[\w.+-]{0,30}))?", re.IGNORECASE)
+TITLE_LINE = re.compile(
+    r"#\s*OSU\s+(\S.{0,200}?)(?:\s+Test){1,2}(?:\s+\(?(?:v|Version )?(\d[\w.+-]{0,30})\)?)?", re.IGNORECASE
+)
 ACCELERATOR = re.compile(r"-((?:CUDA|OPENACC|ROCM|SYCL|MANAGED)(?: MANAGED)?)\b", re.IGNORECASE)
 TITLES = {
     "latency": "latency",
@@ -398,6 +401,7 @@ START_UP_LINE = re.compile(
 )
 START_UP_ROUNDING = 2.0
 """Whole milliseconds of each rank and of their mean, both without their decimals."""
+FOREIGN_ROW = "looks like a row, but does not continue the table"
 ROWLIKE = re.compile(r"[-+]?(?:\.?\d|nan\b|inf(?:inity)?\b)|(?:Pass|Fail)$", re.IGNORECASE | re.ASCII)
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?", re.ASCII | re.IGNORECASE)
 WHOLE = re.compile(r"\d{1,19}", re.ASCII)
@@ -419,7 +423,7 @@ def recognises(head: Sequence[Line]) -> bool:
 
 def read(text: Text) -> Iterator[Table]:
     """Yield the tables of a text. Raises RankbenchError for a damaged row or unknown columns."""
-    reader = _Reader(text.file)
+    reader = _Reader(text.file, text.problems)
     single, rows = reader.single, reader.rows
     head: list[Line] = []
     new, sizes = tuple.__new__, SIZES  # Makes a `Row` in half the time: there can be millions.
@@ -504,8 +508,9 @@ class _Run:
 class _Reader:
     """Makes tables of lines, one after the other."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, problems: list[Problem] | None = None) -> None:
         self.file = file
+        self.problems = problems
         self.name = f"{PurePath(file).name}."
         self.run: _Run | None = None
         self.options: dict[str, str] = {}
@@ -574,8 +579,8 @@ class _Reader:
             )
         return float(text)
 
-    def _make_error(self, number: int, wrong: str) -> RankbenchError:
-        return RankbenchError(f"{self.file}:{number}: {wrong}")
+    def _make_error(self, number: int, wrong: str) -> LineError:
+        return LineError(self.file, number, wrong)
 
     def take_head(self, head: Sequence[Line]) -> Iterator[Table]:
         """Read lines that begin with `#`, with only blank ones between, and yield the tables that they end."""
@@ -601,6 +606,8 @@ class _Reader:
             self._begin(line.number, title)
         elif text.startswith("nprocs:"):
             version = self.run.version if self.run else ""
+            if self.run and not self.run.rows:
+                self.run = None
             yield from self.end()
             yield self._read_start_up(line.number, text, version)
         elif self.run and _ends_rows(self.run.program, text):
@@ -611,8 +618,15 @@ class _Reader:
     def end(self) -> Iterator[Table]:
         """Yield the tables of the run and end it."""
         run, self.run = self.run, None
+        if run and run.rows and self.problems is not None:
+            run.rows, foreign = _split_off_foreign(run)
+            self.problems += [Problem(row.line, FOREIGN_ROW, "that may be of another program") for row in foreign]
         if run and run.rows:
             yield from _make_tables(run)
+        elif run and self.problems is not None and (operation := run.operation or PROGRAMS.get(run.program)):
+            options, datatype = _collect_options(run), _find_datatype(run)
+            table = make_table_without_rows(operation, run.line)._replace(options=options, datatype=datatype)
+            yield table._replace(version=run.version, facts=run.facts, noise=tuple(run.noise))
 
     def _begin(self, number: int, title: _Title) -> None:
         if title.accelerator:
@@ -833,6 +847,24 @@ def _find_roles(headings: list[str]) -> dict[Role, int]:
     }
     unclear = PERCENTILES if "pure" in column_roles else set()
     return {"value": 0, **{role: place for role, place in column_roles.items() if role not in unclear}}
+
+
+def _split_off_foreign(run: _Run) -> tuple[list[Row], list[Row]]:
+    """Return the rows of a run, and those that another program may have printed after it.
+
+    Sizes rise. After other text the next row is one that the program prints: of twice the size, or some steps further.
+    """
+    for before, (last, row) in enumerate(itertools.pairwise(run.rows), 1):
+        apart = any(last.line < line.number < row.line for line in run.noise)
+        expected = {last.size_bytes << step for step in range(1, 6)} if last.size_bytes else {1, 2, 4, 8}
+        if row.size_bytes <= last.size_bytes or (apart and row.size_bytes not in expected):
+            return run.rows[:before], run.rows[before:]
+    return run.rows, []
+
+
+def find_program(name: str) -> Operation | None:
+    """Return the benchmark of a program, such as `osu_latency`; None if it is not known."""
+    return PROGRAMS.get(name.removeprefix(f"{NAME}_"))
 
 
 def _make_tables(run: _Run) -> Iterator[Table]:

@@ -244,7 +244,7 @@ def read(text: Text) -> Iterator[Table]:
     for line in text.lines:
         if line.text.startswith("#"):
             if _begins(run, line.text):
-                _refuse_open(text.file, run)
+                yield from _end_open(text, run, drafts)
                 run = Run(line.number)
             _read_setting(run, line.text)
             if line.text.startswith(END) and run:
@@ -257,7 +257,7 @@ def read(text: Text) -> Iterator[Table]:
             _add_row(drafts, run, _split_row(run, line, Place(text.file, line.number)))
         else:
             drafts.keep_unrecognised(line)
-    _refuse_open(text.file, run)
+    yield from _end_open(text, run, drafts)
 
 
 def _begins(run: Run | None, text: str) -> bool:
@@ -266,11 +266,15 @@ def _begins(run: Run | None, text: str) -> bool:
     return COMMAND.fullmatch(text) is not None or (is_setting and (run is None or bool(run.columns)))
 
 
-def _refuse_open(file: str, run: Run | None) -> None:
-    if run and run.columns:
-        raise Place(file, run.line).make_error(
+def _end_open(text: Text, run: Run | None, drafts: Drafts) -> Iterator[Table]:
+    """Yield the tables of a run without its end, or refuse it."""
+    if not run or not run.columns:
+        return
+    if not text.lenient:
+        raise Place(text.file, run.line).make_error(
             f"the run that begins here has no end; is the file cut? If it was ended, write {END} 0s after its rows"
         )
+    yield from _finish(drafts, run, has_end=False)
 
 
 def _read_setting(run: Run | None, text: str) -> None:
@@ -362,7 +366,7 @@ def _add_row(drafts: Drafts, run: Run, fields: Fields) -> None:
     drafts.add(fields.key, partial(_make_table, run, fields), fields.row, fields.printed)
 
 
-def _finish(drafts: Drafts, run: Run) -> Iterator[Table]:
+def _finish(drafts: Drafts, run: Run, *, has_end: bool = True) -> Iterator[Table]:
     """Yield the tables of a run; a size without a valid call has a row without values."""
     for fields in run.invalid:
         if (*fields.key, fields.row.size_bytes) not in run.valid:
@@ -370,7 +374,7 @@ def _finish(drafts: Drafts, run: Run) -> Iterator[Table]:
             drafts.add(fields.key, partial(_make_table, run, fields), fields.row)
     if run.invalid:
         run.facts["left out"] = f"{len(run.invalid)} calls that started late or exceeded their window"
-    yield from drafts.finish()
+    yield from drafts.finish(has_end=has_end)
 
 
 def _make_table(run: Run, fields: Fields) -> Table:

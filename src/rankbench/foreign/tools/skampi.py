@@ -216,7 +216,7 @@ def read(text: Text) -> Iterator[Table]:
     drafts = Drafts()
     for line in text.lines:
         if begin := BEGIN.fullmatch(line.text):
-            _refuse_open(text.file, result)
+            _refuse_open(text, result)
             result = Result(begin["name"], line.number, version, {**facts, "measurement": begin["name"]})
         elif END.fullmatch(line.text):
             result = None
@@ -229,14 +229,14 @@ def read(text: Text) -> Iterator[Table]:
             _add_row(drafts, result, _split_row(line, Place(text.file, line.number)), line.number)
         elif not line.text.lstrip().startswith("#"):
             drafts.keep_unrecognised(line)
-    _refuse_open(text.file, result)
-    yield from drafts.finish()
+    _refuse_open(text, result)
+    yield from drafts.finish(has_end=result is None)
 
 
-def _refuse_open(file: str, result: Result | None) -> None:
-    if result:
+def _refuse_open(text: Text, result: Result | None) -> None:
+    if result and not text.lenient:
         end = f'# end result "{result.name}"'
-        raise Place(file, result.line).make_error(
+        raise Place(text.file, result.line).make_error(
             f"the result that begins here has no end; is the file cut? If the run was ended, write {end} after its rows"
         )
 
