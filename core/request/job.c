@@ -296,12 +296,10 @@ static bool parse_range(const char *text, int64_t *sizes, int *count) {
         factor = strtol(end + 2, &end, 10);
     if (*end || factor < 2 || last < first || (first == 0 && last > 0))
         return false;
-    int64_t size = first;
-    while (size < last) {
-        if (!add_size(size, sizes, count))
+    while (first < last) {
+        if (!add_size(first, sizes, count))
             return false;
-        bool ends = size > last / factor;
-        size = ends ? last : size * factor;
+        first = first > last / factor ? last : first * factor;
     }
     return add_size(last, sizes, count);
 }

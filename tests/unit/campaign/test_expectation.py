@@ -70,7 +70,7 @@ def test_a_damaged_campaign_is_passed_over(tmp_path: Path) -> None:
                           "2 instead of a time, or --time 20s"),
     ],
 )  # fmt: skip
-def test_a_time_that_allows_no_comparison_is_refused_with_one_that_does(
+def test_a_time_without_room_for_a_comparison_is_refused(
     blocks: int, time: str, block_s: float, measured: int, message: str
 ) -> None:
     stop = Stop(blocks_min=blocks, blocks_max=1000, until=f"time {time}")

@@ -237,9 +237,9 @@ def continue_by_name(folder: Path) -> str:
     options: list[str] = []
     words = iter(sys.argv[1:])
     for word in words:
-        option, sign, _ = word.partition("=")
+        option, assigned, _ = word.partition("=")
         if option in PLACE_OPTIONS:
-            options += [word] if sign or option == "--one-machine" else [word, next(words, "")]
+            options += [word] if assigned or option == "--one-machine" else [word, next(words, "")]
     named = folder.name if find_campaign(Path(folder.name)) == folder else str(folder)
     return shlex.join(["rankbench", "run", "--continue", named, *options])
 
