@@ -59,7 +59,7 @@ def adapt(printed: Any) -> Any:
 
 if not os.environ.get("COLUMNS", "80").strip("0"):  # Some terminals without a size say 0, which nothing fits.
     del os.environ["COLUMNS"]
-console = CommandConsole(highlight=False)
+console = CommandConsole(highlight=False, emoji=False)
 if not console.is_terminal and "COLUMNS" not in os.environ:
     console.width = 1000  # Files and pipes have no width: nothing is folded for them.
 
@@ -189,7 +189,7 @@ def spread_lines(text: str) -> None:
         fits = len(lines[-1]) + 1 + len(command) <= console.width
         lines[-1:] = [f"{lines[-1]} {command}"] if fits else [lines[-1], command]
     for line in lines:
-        console.print(line, soft_wrap=True, markup=False, emoji=False)
+        console.print(line, soft_wrap=True, markup=False)
 
 
 def plain_table(*titles: str, words: Collection[int] = (0,)) -> Table:

@@ -1,10 +1,15 @@
-"""Tables with many candidates: several below each other, with whole cells."""
+"""Tables with many candidates: several below each other, with whole cells. Texts as they are."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.text import Text
 
-from rankbench.cli.display import plain_table, split_wide
+from rankbench.cli.display import plain_table, print_text, split_wide
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_columns_that_do_not_fit_are_in_a_table_below() -> None:
@@ -25,3 +30,9 @@ def test_a_table_that_fits_is_as_it_was() -> None:
     table = plain_table("size", "alpha", "beta")
     table.add_row("1 B", "1.00 µs", "2.00 µs")
     assert split_wide(table, 40) == [table]
+
+
+def test_numbers_between_colons_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    """The launcher's `host:100:100` is not a name of a picture."""
+    print_text("node1:100:100 [0] NCCL INFO")
+    assert capsys.readouterr().out == "node1:100:100 [0] NCCL INFO\n"
