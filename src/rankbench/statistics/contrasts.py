@@ -88,14 +88,8 @@ def judge(logs: pl.DataFrame, keys: Sequence[str], confidence: float = CONFIDENC
     """
     log = pl.col("log")
     repeated = correlation.pool(_by_block(logs, keys)) if "block" in logs.columns else None
-    table = rounding.complete(logs).group_by(keys)
-    table = table.agg(
-        log.len().alias("blocks"),
-        log.mean(),
-        log.std().alias("spread"),
-        pl.col("margin").first(),
-        pl.col("rounding").max(),
-    ).sort(keys)
+    columns = (log.len().alias("blocks"), log.mean(), log.std().alias("spread"), pl.col("margin").first())
+    table = rounding.complete(logs).group_by(keys).agg(*columns, pl.col("rounding").max()).sort(keys)
     count, mean, spread, margin = (table[name].to_numpy() for name in ("blocks", "log", "spread", "margin"))
     wide = spread * (repeated.widening if repeated else 1.0)
     offsets = table["rounding"].to_numpy()

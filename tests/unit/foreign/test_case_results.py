@@ -56,7 +56,7 @@ def test_a_row_is_a_sample_in_nanoseconds_with_its_other_columns() -> None:
     assert case_result == CaseResult(
         case=case_result.case,
         status=CaseStatus.OK,
-        rounding_ns=pytest.approx(5.0),
+        rounding_ns=5.0,
         sample_count=1,
         valid=1,
         ranks=2,
