@@ -3,13 +3,14 @@
 A check fails where a candidate is slower by more than the threshold of the gate: the p-value of that is at most 5%,
 adjusted, with three launches or blocks. Between campaigns the interval must lie beyond the threshold, too; within one
 the outcome is that of its tables. It fails too where a candidate lost a value that was there. It passes where the
-interval lies below the threshold, and is skipped where it spans it.
+interval lies below the threshold, and is skipped where it spans it. It is improved, not only passed, where the
+candidate is faster by more than the threshold. A failed one may be accepted (`acceptance`).
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from rankbench.across import conditions
 from rankbench.across.two_campaigns import format_interval, list_common_cases, title_case
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 UNPAIRED = 0.05
 """Least threshold between campaigns unless another is said: what a day does is in no interval."""
 SMALLEST_P = 0.001
-Outcome = Literal["passed", "failed", "skipped"]
+Outcome = Literal["passed", "improved", "failed", "skipped", "accepted"]
+"""Improved: it is significantly faster, by more than the threshold. Accepted: a regression of an accepted case."""
 Relation = Literal["", "faster", "slower", "equivalent", "undecided", "depends"]
 """What the new one is: the words of a case's verdict, of two. Empty: there are no two times."""
 
@@ -56,6 +58,9 @@ class Check(Record, frozen=True):
     """Its interval; `high` is nothing where launches are too few for one."""
     p_adjusted: float | None = None
     """Of the hypothesis that the ratio is within the threshold, adjusted over all checks."""
+    least: float | None = None
+    """Of what is slower: the ratio that it certainly has, the lower end of the interval; of several levels the worst.
+    """
 
 
 class Ruling(NamedTuple):
@@ -67,6 +72,8 @@ class Ruling(NamedTuple):
     relation: Relation = ""
     ratio: Ratio | None = None
     """What it rests on, if that is one ratio."""
+    least: float | None = None
+    """As of a check."""
 
 
 class Ratio(NamedTuple):
@@ -285,7 +292,7 @@ def check(view: CampaignView, case: Case, name: str, ruling: Ruling, summary: Su
         case=case.key,
         title=title_case(view, case),
         candidate=name,
-        outcome=ruling.outcome,
+        outcome="improved" if (ruling.outcome, ruling.relation) == ("passed", "faster") else ruling.outcome,
         text=ruling.text,
         advice=ruling.advice,
         relation=ruling.relation,
@@ -293,6 +300,7 @@ def check(view: CampaignView, case: Case, name: str, ruling: Ruling, summary: Su
         low=ratio.low if ratio else None,
         high=ratio.high if ratio and math.isfinite(ratio.high) else None,
         p_adjusted=ratio.p_adjusted if ratio else None,
+        least=ruling.least,
         measured_s=summary.samples * summary.mean_ns / 1e9 if summary and timed else 0.0,
     )
 
@@ -355,8 +363,9 @@ def rule_by_level(levels: Sequence[LevelRatio], threshold: float, than: Words) -
         depends = say("{slower}, {faster}", slower=slower.text, faster=faster.text)
         return Ruling("skipped", depends, say("Check which state is usual where your programs run."), "depends")
     for outcome in ("failed", "skipped"):
-        if first := next((ruling for ruling in rulings if ruling.outcome == outcome), None):
-            return first._replace(ratio=None)
+        if alike := [ruling for ruling in rulings if ruling.outcome == outcome]:
+            least = max((ruling.least for ruling in alike if ruling.least), default=None)
+            return alike[0]._replace(ratio=None, least=least)
     if not rulings:
         apart = say(
             "too few launches of the campaigns were in the same state: cores were near in one and far in the other"
@@ -390,8 +399,8 @@ def _fail(ratio: Ratio, threshold: float, finding: Text) -> Ruling:
         least=SMALLEST_P,
         threshold=threshold * 100,
     )
-    advice = say("If this is intended, raise --threshold.")
-    return Ruling("failed", text, advice, "slower", ratio)
+    advice = say("If this is intended, accept it with a reason: --accept.")
+    return Ruling("failed", text, advice, "slower", ratio, ratio.low)
 
 
 def _leave_open(ratio: Ratio, threshold: float, advice: Text = NOTHING) -> Ruling:
@@ -420,7 +429,7 @@ def advise_more() -> Text:
 
 def counts(checks: list[Check]) -> Mapping[Outcome, int]:
     """Return how many checks came out how."""
-    numbers: dict[Outcome, int] = {"passed": 0, "failed": 0, "skipped": 0}
+    numbers: dict[Outcome, int] = dict.fromkeys(get_args(Outcome), 0)
     for check in checks:
         numbers[check.outcome] += 1
     return numbers

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 OPTION = "--output"
 TABLE, JSON, CSV, MARKDOWN = "table", "json", "csv", "markdown"
 TableOrJson = Annotated[str, typer.Option("--format", metavar="table|json", help="Output format.")]
+TableJsonOrMarkdown = Annotated[str, typer.Option("--format", metavar="table|json|markdown", help="Output format.")]
 AnyFormat = Annotated[str, typer.Option("--format", metavar="table|json|csv|markdown", help="Output format.")]
 OUTPUT = Annotated[
     Path | None,

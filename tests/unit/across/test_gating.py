@@ -30,7 +30,7 @@ PAIR = ("alpha", "beta")
 SEEDS = range(3)
 CASES = campaigns.make_cases(lines=[("allreduce", "blocking"), ("bcast", "blocking")], sizes=campaign_views.SIZES)
 SIMILAR = r"$\sim$"
-OUTCOMES = {"slower": "failed", "faster": "passed", "equivalent": "passed", "depends": "skipped"}
+OUTCOMES = {"slower": "failed", "faster": "improved", "equivalent": "passed", "depends": "skipped"}
 
 
 def draw_campaign(folder: Path, seed: int) -> CampaignView:

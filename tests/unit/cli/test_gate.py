@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case
 
-ADVICE = "If this is intended, raise --threshold."
+ADVICE = "If this is intended, accept it with a reason: --accept."
 LOG = "See `rankbench show` and the launch's log."
 BARRIER = make_slower("beta", "barrier", 1.3)
 
@@ -51,8 +51,90 @@ def test_equal_campaigns_pass(tmp_path: Path) -> None:
     make_night(tmp_path / "new", make_slower("beta", "barrier", 0.7), version="1.1", day=2)
     assert gate(tmp_path / "new", "--against", tmp_path / "old") == (
         0,
-        ["new against campaign old: 6 checks, 0 failed, 6 passed, 0 undecided"],
+        [
+            "IMPROVED barrier, beta: takes 0.70× (0.70–0.70×) its time in old.",
+            "new against campaign old: 6 checks, 0 failed, 5 passed, 1 improved, 0 undecided",
+        ],
     )
+
+
+def test_improvements_fail_if_the_reference_has_to_be_renewed(tmp_path: Path) -> None:
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", make_slower("beta", "barrier", 0.7), day=2)
+    code, lines = gate(tmp_path / "new", "--against", tmp_path / "old", "--strict-improvements")
+    assert (code, lines[0]) == (
+        1,
+        "FAILED barrier, beta: takes 0.70× (0.70–0.70×) its time in old. The reference is out of date: compare with "
+        "this result from now on.",
+    )
+
+
+def test_an_accepted_regression_passes_with_its_reason(tmp_path: Path) -> None:
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", BARRIER, day=2)
+    command = (tmp_path / "new", "--against", tmp_path / "old", "--accept", tmp_path / "accepted.toml")
+    entry = '[[accepted]]\ncase = "barrier"\nlimit = {}\nreason = "safer"\nuntil = 9999-12-31\n'
+    (tmp_path / "accepted.toml").write_text(entry.format(1.4))
+    code, lines = gate(*command, "--junit", tmp_path / "gate.xml")
+    assert (code, lines[:2]) == (
+        0,
+        [
+            "ACCEPTED barrier, beta: takes 1.30× (1.30–1.30×) its time in old; adjusted p <0.001, threshold 5%; "
+            "accepted up to 1.40× until 9999-12-31: safer.",
+            "new against campaign old: 6 checks, 0 failed, 5 passed, 1 accepted, 0 undecided",
+        ],
+    )
+    suite = ElementTree.parse(tmp_path / "gate.xml").getroot()
+    assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
+    (tmp_path / "accepted.toml").write_text(entry.format(1.2))
+    code, lines = gate(*command)
+    assert code == 1
+    assert lines[0].startswith("FAILED barrier, beta: takes 1.30× (1.30–1.30×) its time in old;")
+    assert "accepted up to 1.20× only" in lines[0]
+
+
+def test_an_unneeded_entry_fails_only_with_strict_improvements(tmp_path: Path) -> None:
+    make_night(tmp_path / "one")
+    path = tmp_path / "accepted.toml"
+    path.write_text('[[accepted]]\ncase = "barrier"\nlimit = 1.4\nreason = "safer"\nuntil = 9999-12-31\n')
+    command = ("gate", tmp_path / "one", "--candidate", "beta", "--against-candidate", "alpha", "--accept", path)
+    answer, strict = (
+        CliRunner().invoke(cli.application(), [*map(str, command), *more]) for more in ((), ("--strict-improvements",))
+    )
+    sentence = "accepted.toml, entry 1 (barrier, *) is not needed any more"
+    assert (answer.exit_code, strict.exit_code) == (0, 1)
+    assert f"{sentence}: nothing that it matches is slower. Remove it." in answer.stdout
+    assert f"FAILED barrier, *: {sentence}. Remove the entry." in strict.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "--accept {path}: cannot be read (No such file or directory)"),
+        (b"\xff", "--accept {path}: not text in UTF-8"),
+        (b"[accepted]\n", "{path}:1: accepted: found a table, expected tables [[accepted]]"),
+    ],
+)
+def test_a_wrong_file_of_accepted_regressions_is_one_line(tmp_path: Path, content: bytes | None, message: str) -> None:
+    make_night(tmp_path / "one")
+    path = tmp_path / "accepted.toml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(RankbenchError) as error:
+        gate(tmp_path / "one", "--candidate", "beta", "--against-candidate", "alpha", "--accept", path)
+    assert str(error.value) == message.format(path=path)
+
+
+def test_markdown_is_for_a_pull_request(tmp_path: Path) -> None:
+    make_night(tmp_path / "one", BARRIER)
+    command = ["gate", str(tmp_path / "one"), "--candidate", "beta", "--against-candidate", "alpha"]
+    command += ["--format", "markdown", "--output", str(tmp_path / "gate.md")]
+    answer = CliRunner().invoke(cli.application(), command)
+    lines = (tmp_path / "gate.md").read_text().splitlines()
+    assert answer.exit_code == 1
+    assert lines[0] == "**Gate failed**: beta against alpha-1.0, 3 checks: 2 passed, 1 failed"
+    assert lines[4].startswith("| barrier | beta | takes 1.30× (1.30–1.30×) the time of alpha-1.0;")
+    assert lines[6] == "<details><summary>2 passed</summary>"
 
 
 def test_json_has_every_check_with_its_numbers(tmp_path: Path) -> None:
@@ -63,7 +145,7 @@ def test_json_has_every_check_with_its_numbers(tmp_path: Path) -> None:
     document = json.loads(answer.stdout)
     assert answer.exit_code == 1
     assert (document["campaign"], document["against"]) == ("new", "campaign old")
-    assert document["counts"] == {"passed": 5, "failed": 1, "skipped": 0}
+    assert document["counts"] == {"passed": 5, "improved": 0, "failed": 1, "skipped": 0, "accepted": 0}
     (failed,) = (check for check in document["checks"] if check["outcome"] == "failed")
     assert (failed["candidate"], failed["title"], failed["relation"]) == ("beta", "barrier", "slower")
     assert failed["ratio"] == pytest.approx(1.3, rel=0.01)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from datetime import date
 from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -12,6 +13,7 @@ from rich.text import Text
 
 from rankbench import campaign as campaigning
 from rankbench import launch, libraries
+from rankbench.across import acceptance
 from rankbench.across import gate as gating
 from rankbench.across.conditions import compare_content, is_content_known, match_candidates, parse_pairs, resolve
 from rankbench.across.nightly import nightly
@@ -23,7 +25,7 @@ from rankbench.cli.decisions import is_finished, stopping
 from rankbench.cli.display import StatusLine, console
 from rankbench.cli.display import print_text as note
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
+from rankbench.cli.formats import TableJsonOrMarkdown, add_output_option, check_format, print_json
 from rankbench.cli.live_progress import watch_campaign
 from rankbench.cli.options import Modules, Prefixes
 from rankbench.cli.options import parse_option as understood
@@ -34,6 +36,7 @@ from rankbench.language import render
 from rankbench.model import RankbenchError, Record
 from rankbench.plan import notation
 from rankbench.report.junit import junit as spelt
+from rankbench.report.pull_request import format_pull_request
 from rankbench.report.two_campaigns import list_remarks
 from rankbench.statistics.prediction import FEWEST_PAST, LAST
 from rankbench.store.folders import list_campaigns
@@ -42,6 +45,7 @@ from rankbench.verdict.wording import format_count
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from rankbench.across.acceptance import Acceptance
     from rankbench.across.conditions import Match
     from rankbench.across.gate import Check, Outcome
     from rankbench.model import Campaign, Library, Stop
@@ -53,6 +57,7 @@ GROUP = "Check"
 EXAMPLES = """
 rankbench gate results/new --against results/old --threshold 5%
 rankbench gate results/new --history results/nightly --junit gate.xml
+rankbench gate results/new --against results/old --accept accepted.toml --format markdown
 rankbench gate results/new --candidate openmpi-5.0.11 \\
                --against-candidate openmpi-5.0.10
 """
@@ -162,8 +167,20 @@ def gate(
     ] = 0,
     prefix: Prefixes = None,
     modules: Modules = None,
-    format_: TableOrJson = "table",
+    accept: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Accepted regressions (TOML): case, limit, reason and date of each."),
+    ] = None,
+    format_: TableJsonOrMarkdown = "table",
     strict: Annotated[bool, typer.Option("--strict", help="Treat undecided checks as failures.")] = False,  # noqa: FBT002
+    strict_improvements: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option(
+            "--strict-improvements",
+            help="Fail too if something became faster, or an accepted regression is gone, so that the reference and "
+            "the accepted ones are renewed.",
+        ),
+    ] = False,
 ) -> None:
     """For CI: fail if anything became slower or stopped working.
 
@@ -177,7 +194,7 @@ def gate(
     --remeasure runs NEW's plan once more, with the libraries of both campaigns, and gates on that: the campaign
     NEW-against-OLD beside NEW. The same command continues it after an interruption.
     """
-    form = check_format(format_, "table", "json")
+    form = check_format(format_, "table", "json", "markdown")
     limit = understood("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
     designs = (bool(against), bool(history), bool(candidate and against_candidate))
     if sum(designs) != 1 or ((against or history) and (candidate or against_candidate)):
@@ -195,6 +212,7 @@ def gate(
         raise RankbenchError("--remeasure is for --against; name the older campaign by --against OLD")
     if junit:
         check_output("--junit", junit)
+    entries = read_acceptances(accept)
     if against and remeasure:
         report = side_by_side(new, against, parse_pairs(match or []), limit, how)
     else:
@@ -205,15 +223,47 @@ def gate(
                 report = earlier(new, history, last, reference, limit)
             else:
                 report = candidates(new, candidate, against_candidate, limit)
-    print_json(record(report)) if form == "json" else print_report(report)
+    report = apply_acceptances(report, entries, strict_improvements)
+    print_as(report, form)
     if junit:
         text = spelt(report.checks, report.heading, report.campaign.created, report.remarks)
-        write_output("--junit", junit, text, quiet=form == "json")
+        write_output("--junit", junit, text, quiet=form != "table")
     numbers = gating.counts(report.checks)
     if numbers["failed"] and report.better and form == "table":
         note(f"Measure both again, side by side, to exclude day-to-day variation: {report.better}")
     if numbers["failed"] or (strict and numbers["skipped"]):
         raise typer.Exit(REGRESSION)
+
+
+def read_acceptances(path: Path | None) -> list[Acceptance]:
+    """Return the accepted regressions of a file, if there is one."""
+    if path is None:
+        return []
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise RankbenchError(f"--accept {path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise RankbenchError(f"--accept {path}: not text in UTF-8") from None
+    return acceptance.parse_acceptances(text, str(path))
+
+
+def apply_acceptances(report: Report, entries: Sequence[Acceptance], strict: bool) -> Report:  # noqa: FBT001
+    """Return the report with accepted regressions; with `strict` what is better than the reference fails."""
+    accepted = acceptance.accept(report.checks, entries, date.today())
+    checks = acceptance.demand_renewal(accepted) if strict else accepted.checks
+    return report._replace(checks=checks, remarks=[*report.remarks, *accepted.remarks])
+
+
+def print_as(report: Report, form: str) -> None:
+    """Print the report in a format."""
+    if form == "json":
+        print_json(record(report))
+    elif form == "markdown":
+        text = format_pull_request(report.checks, report.heading, report.remarks)
+        print(text, end="")  # noqa: T201 - for other documents
+    else:
+        print_report(report)
 
 
 def limits(time: str, blocks: int) -> Stop | None:
@@ -373,14 +423,14 @@ def record(report: Report) -> Gate:
 
 
 def print_report(report: Report) -> None:
-    """Print failed and undecided checks with advice, those with the same reason together, then the totals.
+    """Print checks that did not just pass with advice, those with the same reason together, then the totals.
 
     A measured ratio has a line of its own: that two are equal when rounded is chance.
     """
     for line in (*report.remarks, relations(report)):
         console.print(Text(line))
     console.print()
-    for outcome, colour in (("failed", "red"), ("skipped", "yellow")):
+    for outcome, colour in (("failed", "red"), ("skipped", "yellow"), ("accepted", ""), ("improved", "green")):
         alike: dict[tuple[str, str, str], list[str]] = {}
         for check in (check for check in report.checks if check.outcome == outcome):
             name = f"{check.title}, {check.candidate}"
@@ -407,7 +457,6 @@ def relations(report: Report) -> str:
 def totals(report: Report) -> str:
     """Return the number of checks by outcome."""
     numbers = gating.counts(report.checks)
-    return (
-        f"{report.heading}: {format_count(len(report.checks), 'check')}, "
-        f"{numbers['failed']} failed, {numbers['passed']} passed, {numbers['skipped']} undecided"
-    )
+    others = [f"{numbers[outcome]} {outcome}" for outcome in ("improved", "accepted") if numbers[outcome]]
+    parts = [f"{numbers['failed']} failed", f"{numbers['passed']} passed", *others, f"{numbers['skipped']} undecided"]
+    return f"{report.heading}: {format_count(len(report.checks), 'check')}, {', '.join(parts)}"
