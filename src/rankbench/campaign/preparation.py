@@ -104,10 +104,10 @@ def prepare(request: CampaignRequest, show: Show) -> PreparedCampaign:
     lock_file = store.lock(request.folder)
     try:
         files.remove_leftovers(request.folder)
-        if not request.scheduled and (line := launch.describe_abandoned()):
-            show(line)
         if not request.scheduled:
             launch.refuse_left_over_job(request.plan.placements)
+            if line := launch.describe_abandoned():
+                show(line)
         return (resume if (request.folder / "campaign.json").exists() else begin_campaign)(request, lock_file, show)
     except BaseException:
         if new:

@@ -39,8 +39,7 @@ def refuse_left_over_job(
             if all(placement.hosts for placement in used):
                 where = "not all hosts of the launches are its nodes"
             raise RankbenchError(
-                f"{scheduler.variables}* variables of job {job.number} are set here, but {where}: "
-                "unset them, or submit (rankbench submit)"
+                f"{scheduler.variables}* variables of job {job.number} are set here, but {where}: unset them, or submit"
             )
 
 

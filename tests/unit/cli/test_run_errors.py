@@ -324,7 +324,7 @@ def test_variables_of_a_job_elsewhere_are_refused_before_a_launch(
     (library / "bin/mpiexec").unlink()
     assert refuse_run(write_plan(place, PLAN), "--prefix", str(library)) == (
         "rankbench: SLURM_* variables of job 4242 are set here, but this host is not one of its nodes: "
-        "unset them, or submit (rankbench submit)"
+        "unset them, or submit"
     )
     assert [path.name for path in place.iterdir() if path.name.startswith("rankbench")] == []
 

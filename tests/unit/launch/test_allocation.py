@@ -18,7 +18,7 @@ THERE = Placement(name="nodes", nodes=2, ranks_per_node=1, binding="core", hosts
 SRUN = Placement(name="srun", nodes=1, ranks_per_node=2, binding="core", launcher="srun")
 SLURM = {"SLURM_JOB_ID": "4242", "SLURM_JOB_NODELIST": "n[1-2]"}
 OLD_SLURM = {"SLURM_JOBID": "4242", "SLURM_NODELIST": "n[1-2]"}
-NOT_HERE = "of job 4242 are set here, but this host is not one of its nodes: unset them, or submit (rankbench submit)"
+NOT_HERE = "of job 4242 are set here, but this host is not one of its nodes: unset them, or submit"
 
 
 @pytest.fixture
