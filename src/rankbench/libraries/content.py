@@ -57,9 +57,10 @@ def list_patterns(library: Library, variables: Mapping[str, str]) -> list[str]:
     known = families.list_families().get(library.family)
     places = {"{prefix}": escape(library.prefix), "{etc}": escape(etc)}
     patterns = [re.sub(r"\{\w+\}", lambda match: places[match[0]], text) for text in (known.files if known else ())]
-    taken = (*COMMON, *(known.variables if known else ()))
-    values = (word for name, value in variables.items() if name.startswith(taken) for word in re.split(r"[:,;]", value))
-    return list(dict.fromkeys([*patterns, *(escape(word) for word in values if word.startswith("/"))]))
+    prefixes = (*COMMON, *(known.variables if known else ()))
+    values = [value for name, value in variables.items() if name.startswith(prefixes)]
+    words = (word for value in values for word in re.split(r"[:,;]", value))
+    return list(dict.fromkeys([*patterns, *(escape(word) for word in words if word.startswith("/"))]))
 
 
 def escape(path: str) -> str:

@@ -124,7 +124,9 @@ def test_csv_and_details_have_the_range_of_launches(tmp_path: Path, capsys: pyte
     assert float(row["min_ns"]) < ends[0] < ends[2] < float(row["max_ns"])
     show(folder=store.folder, operations="barrier", table="details")
     text = " ".join(" ".join(read_lines(capsys)).split())
-    assert f"launches {format_time(ends[0])} to {format_time(ends[2])}" in text
+    between = f"{format_time(ends[0])} to {format_time(ends[2])}"
+    assert between in text
+    assert f"launches {between}" not in text, "the interval of six launches is their range"
 
 
 def test_markup_in_names_is_not_interpreted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

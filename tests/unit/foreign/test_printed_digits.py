@@ -26,7 +26,7 @@ SAMPLES = {
     name: [path for folder in sorted(tool_outputs.SAMPLES.glob(f"{name}*")) for path in sorted(folder.rglob("*.txt"))]
     for name in sorted(units.modules(tools))
 }
-WITHOUT = {"netpipe", "nccl_tests"}
+WITHOUT = {"columns", "netpipe", "nccl_tests"}
 """Tools without recorded outputs."""
 FILE_3 = "   65536 7812.500000   0.00006400\n"
 FILE_5 = "     1024     3.413     3.001     3.724    2.40\n"

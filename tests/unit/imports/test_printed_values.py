@@ -86,12 +86,12 @@ def test_the_gate_does_not_fail_for_the_last_digit(tmp_path: Path) -> None:
 
 def test_an_imported_campaign_without_the_rounding_is_read_as_before(tmp_path: Path) -> None:
     """Older campaigns of this format do not have the column; neither have some launches of a continued one."""
-    made = import_times(tmp_path / "x", A=0.20, B=0.21)
-    for path in sorted((made.folder / "cases").iterdir()):
+    stored = import_times(tmp_path / "x", A=0.20, B=0.21)
+    for path in sorted((stored.folder / "cases").iterdir()):
         pl.read_parquet(path).drop("rounding_ns").write_parquet(path)
-    for path in sorted((made.folder / "launches").glob("*.json")):
+    for path in sorted((stored.folder / "launches").glob("*.json")):
         record = msgspec.json.decode(path.read_bytes())
         path.write_bytes(msgspec.json.encode({key: value for key, value in record.items() if key != "tables"}))
-    older = store.open(made.folder)
+    older = store.open(stored.folder)
     assert older.cases()["rounding_ns"].to_list() == [0.0] * older.cases().height
     assert list_sentences(evaluate(older))[1] == "Time against A: B 1.05× (1.05× to 1.05×)."

@@ -97,7 +97,10 @@ def test_a_single_size_is_drawn_as_bars(study: dict[str, CampaignView]) -> None:
         "OpenMPI": (343.33, 220.0, 580.0),
         "IntelMPI": (260.0, 200.0, 380.0),
     }
-    assert draw_chart(study["osu-cas_latency"]).title == "osu-cas_latency 8 B: time per call, mean and extremes"
+    assert draw_chart(study["osu-cas_latency"]).title == (
+        "osu-cas_latency 8 B, allocation=MPI_Win_allocate, synchronisation=MPI_Win_flush: time per call, mean and "
+        "extremes"
+    )
 
 
 @pytest.mark.parametrize("operation", ["osu-latency", "osu-bw", "osu-barrier"])

@@ -15,7 +15,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rankbench.foreign import Row, Table, make_benchmark
-from rankbench.foreign.fields import Place, make_slug
+from rankbench.foreign.fields import Place, count_decimals, make_slug
 from rankbench.model import Meaning, RankbenchError
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def _read_row(
         context={name: fact for name, fact in facts.items() if fact},
     )
     key = (spelling, metric, value.place, repeat, *_sort(facts))
-    return key, Row(place.line, bytes_, (number,)), table
+    return key, Row(place.line, bytes_, (number,), decimals=count_decimals(fields[value.place])), table
 
 
 def _sort(facts: Mapping[str, str]) -> list[tuple[str, str]]:
