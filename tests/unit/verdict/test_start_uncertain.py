@@ -68,7 +68,7 @@ def test_the_finding_names_cases_and_amount(tmp_path: Path) -> None:
     )
     assert render(finding.advice) == (
         'Measure larger messages there, or use a start that needs no common clock (start = "barrier"). `rankbench '
-        "clock` shows how well clocks agree here."
+        "verify --clocks` shows how well clocks agree here."
     )
 
 
