@@ -136,7 +136,7 @@ FAULTS = {
     "garbage is written into the stream": Fault(
         {"FAULT": "garbage", **ON_RANK_0},
         "crashed",
-        "its stream is damaged: {stream} line 9: not a record of a rankbench stream "
+        "its stream is damaged: {stream} line N: not a record of a rankbench stream "
         "(JSON is malformed: invalid character (byte 4))",
         "faulty crashed in some launches of 1 case (bcast).",
     ),
@@ -227,11 +227,14 @@ def run_with_fault(
 
 
 def remove_values(reason: str) -> str:
-    """Return a reason without the values of bytes: how often data are renewed depends on the speed of the calls."""
+    """Return a reason without the values of bytes and numbers of lines: how often data are renewed depends on the speed
+    of the calls, and how many lines come first on the files of the library.
+    """
     # A call that does nothing leaves old data: all of it marked by a renewal, or three bytes by a round.
     nothing = r"a repeated call did not deliver its data|nothing was delivered: all 64 bytes still hold .*"
     without_file = reason.partition("; the bytes are in ")[0]
-    return re.sub(r"0x[0-9a-f]{2}", "BYTE", re.sub(nothing, "NOTHING CAME", without_file))
+    without_line = re.sub(r"(\.jsonl line )\d+", r"\1N", without_file)
+    return re.sub(r"0x[0-9a-f]{2}", "BYTE", re.sub(nothing, "NOTHING CAME", without_line))
 
 
 def read_error(act: Callable[[], object]) -> str:
