@@ -191,7 +191,7 @@ def make_case_row(launch: Launch, result: CaseResult) -> tuple[object, ...]:
         *(result.estimate_ns, result.tolerance_ns, result.printed_bytes, result.fallback),
         *(result.ranks, result.moved_bytes, result.moved_messages, result.pure_ns, result.compute_ns),
         *(result.growth_bytes, result.spread_ns, result.first_ns, result.second_ns),
-        *("x".join(map(str, result.grid)), ",".join(map(str, result.order)), result.hops),
+        *("x".join(map(str, result.grid)), ",".join(map(str, result.order)), result.hops, result.rounding_ns),
         msgspec.json.encode(result.printed).decode() if result.printed else "",
     )
 

@@ -56,7 +56,7 @@ def test_advise_prints_json(folder: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_gate_prints_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gate(folder, candidate="alpha", against_candidate="beta", format_="json")
     document = read_document(capsys)
-    assert (document["counts"]["passed"], document["counts"]["failed"], document["against"]) == (2, 0, "beta")
+    assert (document["counts"]["improved"], document["counts"]["failed"], document["against"]) == (2, 0, "beta")
 
 
 def test_get_without_a_name_lists_the_libraries(

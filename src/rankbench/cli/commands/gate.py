@@ -57,7 +57,7 @@ GROUP = "Check"
 EXAMPLES = """
 rankbench gate results/new --against results/old --threshold 5%
 rankbench gate results/new --history results/nightly --junit gate.xml
-rankbench gate results/new --against results/old --accept accepted.toml --format markdown
+rankbench gate results/new --against results/old --accept accepted.toml
 rankbench gate results/new --candidate openmpi-5.0.11 \\
                --against-candidate openmpi-5.0.10
 """
