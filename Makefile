@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 export RANKBENCH_HOME ?= $(CURDIR)/.rankbench
-C_FILES = $(shell find core tests/fakes -name '*.[ch]')
+C_FILES = $(shell find core recorder tests/fakes -name '*.[ch]')
 
 .PHONY: demo quick check test test-all prove docs lint clean
 

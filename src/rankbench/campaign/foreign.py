@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from rankbench import libraries, units
-from rankbench.campaign import exit_causes
+from rankbench.campaign import exit_causes, user_program
 from rankbench.campaign.exit_causes import EMPTY, LaunchExit
 from rankbench.foreign import Text, lines, reading, refusals, tools
 from rankbench.foreign.case_results import make_case_result
@@ -58,6 +58,8 @@ class Program(NamedTuple):
     """Arguments from the plan."""
     lacking: frozenset[str] = frozenset()
     """Options that its build lacks, of those that rankbench would give it."""
+    script: str = ""
+    """Of a user's program: what each rank runs."""
 
 
 Programs = dict[tuple[str, str], Program]
@@ -85,6 +87,7 @@ def add_operations(description: Description, planned: Plan) -> Description:
         if name in tool_names
         for operation in getattr(tool, "RUNNABLE", tool.OPERATIONS)
     ]
+    rows += [user_program.make_operation(planned)] if planned.program else []
     return replace(description, operations=[*description.operations, *rows]) if rows else description
 
 
@@ -156,7 +159,12 @@ def find_programs(
     refused: dict[tuple[str, str], str] = {}
     for library in used:
         for operation in operations:
-            if operation.foreign:
+            if operation.foreign and operation.foreign.suite == user_program.SUITE:
+                try:
+                    by_operation[library.name, operation.name] = find_own(planned, operation, library, home)
+                except RankbenchError as error:
+                    refused[library.name, operation.name] = str(error)
+            elif operation.foreign:
                 spec = specs.get(operation.foreign.suite)
                 try:
                     by_operation[library.name, operation.name] = find_program(spec, operation, library, reach, home)
@@ -165,6 +173,13 @@ def find_programs(
     if refused and not by_operation:
         raise RankbenchError(f"{planned.file}: {next(iter(refused.values()))}")
     return by_operation, refused
+
+
+def find_own(planned: Plan, operation: Operation, library: Library, home: Path) -> Program:
+    """Return the user's program for a library. Raises RankbenchError if it cannot run with it."""
+    path, script = user_program.find_program(planned, library, home)
+    environment = libraries.make_environment_of_script(library, path)
+    return Program(path.absolute(), environment, operation, [], script=script)
 
 
 def find_program(
@@ -292,6 +307,8 @@ def list_build_commands(configure: Path, library: Library) -> list[list[str]]:
 def command(request: LaunchRequest, benchmark: Program, folder: Path) -> list[str]:
     """Return a program with its arguments for the cases of a launch."""
     assert benchmark.operation.foreign
+    if benchmark.script:
+        return user_program.write_script(benchmark.script, folder)
     tool = units.module(tools, benchmark.operation.foreign.suite)
     sizes = sorted({case.size_bytes for case in request.cases})
     ranks = request.placement.ranks
@@ -302,6 +319,8 @@ def command(request: LaunchRequest, benchmark: Program, folder: Path) -> list[st
 def classify(request: LaunchRequest, operation: Operation, outcome: Outcome, output: Path, log: str) -> LaunchExit:
     """Return how a launch ended, with the results in its output; the first missing size is the one that failed."""
     assert operation.foreign
+    if operation.foreign.suite == user_program.SUITE:
+        return user_program.classify(request, outcome, output, log)
     how = exit_causes.ending_text(outcome.exit_code, log, request.placement.ranks)
     printed = read_printed(output, complete=not outcome.hung and not outcome.exit_code)
     text = Text(str(output), printed, operation.foreign.benchmark)
@@ -407,6 +426,8 @@ def list_lacking_options(programs: Programs) -> Iterator[str]:
     by_effect: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for program in programs.values():
         assert program.operation.foreign
+        if program.script:
+            continue
         effects = getattr(units.module(tools, program.operation.foreign.suite), "WITHOUT", {})
         for option in sorted(program.lacking & effects.keys()):
             by_effect[option, effects[option]].append(program.operation.name)

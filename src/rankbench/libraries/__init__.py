@@ -16,7 +16,12 @@ import msgspec
 
 from rankbench import units
 from rankbench.libraries import derived, families, inspection, modulefiles, sources, tuned, wheels
-from rankbench.libraries.derived import explain_wrong_libmpi, find_libmpi, make_environment
+from rankbench.libraries.derived import (
+    explain_wrong_libmpi,
+    find_libmpi,
+    make_environment,
+    make_environment_of_script,
+)
 from rankbench.libraries.families import Family, recognise
 from rankbench.libraries.naming import distinguish, name_uniquely
 from rankbench.libraries.sources import Installation, Search
@@ -41,6 +46,7 @@ __all__ = [
     "install",
     "load_modules",
     "make_environment",
+    "make_environment_of_script",
     "make_search",
     "name_uniquely",
     "recognise",

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from rankbench.libraries.families import Family
 
+PT_INTERP = 3
+ELF_BYTES = 1 << 16
+"""Of the beginning of a file: enough for its headers."""
 NO_VARIABLES: Mapping[str, str] = {}
 STANDARD_ABI = "libmpi_abi.so."
 """Prefix of the files of libraries with the MPI standard's ABI (MPI 5)."""
@@ -99,6 +102,31 @@ def make_environment(library: Library, program: Path, extra: Mapping[str, str] =
     if file and soname == library.abi:
         why = f"it loads {file}, whatever LD_LIBRARY_PATH says"
     raise RankbenchError(f"{program.name} cannot run with {library.name}: {why}; build it for this library")
+
+
+def make_environment_of_script(library: Library, program: Path) -> dict[str, str]:
+    """Return the variables with which a program, or what a script starts, loads a library. It is not started.
+
+    A program that is linked to no MPI library itself, such as an interpreter, finds this one first. Raises
+    RankbenchError where a program would load another one whatever is set, or is linked statically.
+    """
+    with program.open("rb") as file:
+        head = file.read(ELF_BYTES)
+    if head.startswith(b"\x7fELF"):
+        if not has_dynamic_linker(head):
+            raise RankbenchError(f"{program}: is linked statically, so that no library can be preloaded")
+        if inspection.find_loaded(program, library.environment)[0]:
+            return make_environment(library, program)
+    libmpi = find_libmpi(library)
+    before = library.environment.get("LD_LIBRARY_PATH") or os.environ.get("LD_LIBRARY_PATH")
+    return {"LD_LIBRARY_PATH": ":".join(filter(None, [str(Path(libmpi).parent), before]))} if libmpi else {}
+
+
+def has_dynamic_linker(head: bytes) -> bool:
+    """Return whether an ELF file of 64 bits names a dynamic linker (a program header of type PT_INTERP)."""
+    start, size, count = (int.from_bytes(head[at : at + width], "little") for at, width in ((32, 8), (54, 2), (56, 2)))
+    headers = (head[start + size * index :] for index in range(count))
+    return any(int.from_bytes(header[:4], "little") == PT_INTERP for header in headers)
 
 
 def explain_wrong_libmpi(library: Library, file: str) -> str:

@@ -203,6 +203,29 @@ class SuiteSpec(Record, frozen=True):
     """Further arguments of its programs."""
 
 
+class ProgramSpec(Record, frozen=True):
+    """A user's program, measured as a whole."""
+
+    run: list[str]
+    """The command and its arguments, started on every rank."""
+    folder: str
+    """Absolute path of the folder in which it runs, or of which copies are made."""
+    copies: bool = True
+    """Whether each launch runs in a copy of the folder."""
+    build: str = ""
+    """A line for the shell that builds it in a copy of the folder, once for each candidate; empty: nothing is built."""
+    value: str = ""
+    """Pattern whose group is the value in what the program prints; empty: the time from MPI_Init to MPI_Finalize."""
+    unit: str = ""
+    """Unit of the value; empty: it stands behind the value."""
+    check: str = ""
+    """Pattern whose group must agree between launches and candidates; empty: nothing is checked."""
+    tolerance: float = 0.0
+    """How far numbers that are checked may differ, as a share; 0: they must be equal as texts."""
+    paths: dict[str, str] = {}
+    """Commands that replace the first word of `run`, by candidate, library or family."""
+
+
 class Plan(Record, frozen=True):
     """A checked plan. Names that only the core knows, such as operations, are checked when cases are made."""
 
@@ -266,6 +289,8 @@ class Plan(Record, frozen=True):
     job: Job = Job()
     suites: list[SuiteSpec] = []
     """Settings of the other benchmarks whose programs are among the operations."""
+    program: ProgramSpec | None = None
+    """The user's program that is measured; None: only operations are."""
 
 
 class Case(Record, frozen=True, dict=True):

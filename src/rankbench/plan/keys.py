@@ -189,6 +189,12 @@ KEYS: Mapping[str, Key] = {
         '{ osu = { path = "/opt/osu/{family}" } }',
         "Where the programs of OSU, IMB and other tools are.",
     ),
+    "program": Key(
+        "a table",
+        "",
+        '{ run = "./solver -n 200" }',
+        "Your own program, measured as a whole. Without `operations`, nothing else is measured.",
+    ),
 }
 
 STOP: Mapping[str, Key] = {
@@ -307,6 +313,56 @@ SUITE: Mapping[str, Key] = {
     "arguments": Key("a text or a list of them", "", '["-x", "100"]', "Options besides sizes and repetitions."),
 }
 
+PROGRAM: Mapping[str, Key] = {
+    "run": Key(
+        "a command or a list of its words",
+        "",
+        '"./solver -n 200"',
+        "Started on every rank by each candidate's own launcher, without a shell. Required.",
+    ),
+    "folder": Key("a folder", '"."', '"../solver"', "Where it runs; relative to the plan's folder."),
+    "copies": Key(
+        SWITCH,
+        "true",
+        "false",
+        "Whether each launch runs in a copy of the folder, which is then removed. A folder of more than 1 GiB is not "
+        "copied.",
+    ),
+    "build": Key(
+        "a line for the shell",
+        "",
+        '"make -B CC={mpicc} FC={mpifort}"',
+        "Builds the program once for each candidate, in a copy of the folder; {mpicc}, {mpicxx} and {mpifort} are the "
+        "wrappers of its library.",
+    ),
+    "value": Key(
+        "a regular expression with one group",
+        "",
+        "'time per step:\\s+([\\d.]+) ms'",
+        "The value in what the program prints; several matches are samples. Without it, the time from the end of "
+        "MPI_Init to the begin of MPI_Finalize, of the slowest rank.",
+    ),
+    "unit": Key(
+        "ns, us, ms, s, min, or a rate such as GFLOP/s",
+        "",
+        '"s"',
+        "Unit of the value. Without it, the word behind the value. Of a rate, more is better.",
+    ),
+    "check": Key(
+        "a regular expression with one group",
+        "",
+        "'residual:\\s+(\\S+)'",
+        "What the program prints must be the same in all launches of a placement, of all candidates.",
+    ),
+    "tolerance": Key(notation.SHARE_HELP, "", '"0.1%"', "How far numbers of `check` may differ. Without it, none."),
+    "paths": Key(
+        "a table: CANDIDATE = command",
+        "",
+        '{ mpich = "/usr/bin/nwchem.mpich" }',
+        "Another first word of `run` for a candidate, a library or a family, where each has a binary of its own.",
+    ),
+}
+
 TABLES: Mapping[str, Mapping[str, Key]] = {
     "": KEYS,
     "stop": STOP,
@@ -315,5 +371,6 @@ TABLES: Mapping[str, Mapping[str, Key]] = {
     "job": JOB,
     "candidate": CANDIDATE,
     "suites.TOOL": SUITE,
+    "program": PROGRAM,
 }
 """Every table by its name in a plan."""

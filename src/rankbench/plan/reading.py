@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from rankbench.model import FORMS, Calls, CandidateSpec, Form, Plan, RankbenchError, Stop, SuiteSpec
-from rankbench.plan import jobs, keys, measuring, notation, placing, stop_rules
+from rankbench.plan import jobs, keys, measuring, notation, placing, programs, stop_rules
 from rankbench.plan import settings as settings_of_cases
 from rankbench.plan.document import Value, parse_document
 from rankbench.units import suggestion
@@ -27,6 +27,7 @@ COMPILER_HELP = 'a C compiler such as "clang"'
 QUESTION = "Which MPI library on this machine?"
 PATIENCE, FILLING_S = 10, 10.0
 """A case without a valid sample goes on for up to PATIENCE case limits; buffers are filled and checked in FILLING_S."""
+PROGRAM_LIMIT_S = 1800.0
 LAUNCH_LIMIT_S = 60.0
 PRESETS = Path(__file__).parent / "presets"
 TEMPLATE = Path(__file__).parent / "template.toml"
@@ -111,7 +112,9 @@ def parse_plan(
         from_options=list(overrides),
         question=value("question", QUESTION).read_text(lines=True),
         candidates=parse_candidates(root, values),
-        operations=parse_operations(read_required(root, values, "operations"), values.get("suite")),
+        operations=[programs.OPERATION]
+        if "program" in values and "operations" not in values
+        else parse_operations(read_required(root, values, "operations"), values.get("suite")),
         forms=parse_forms(value("forms", USUAL)),
         sizes_bytes=value("sizes", "8,1K,64K,1M").parse_with(notation.parse_sizes, notation.SIZES_HELP),
         datatypes=measuring.parse_names(values["datatypes"], "datatype") if "datatypes" in values else [],
@@ -127,7 +130,7 @@ def parse_plan(
         memory=measuring.parse_memory(value("memory", {})),
         sampling=measuring.parse_sampling(values["samples"]) if "samples" in values else measuring.USUAL_SAMPLING,
         case_limit_s=case_limit_s,
-        launch_limit_s=parse_launch_limit(values.get("launch_limit"), case_limit_s),
+        launch_limit_s=parse_launch_limit(values.get("launch_limit"), case_limit_s, program="program" in values),
         every_rank=value("every_rank", False).read_switch(),  # noqa: FBT003 - a default as TOML has it
         together=parse_together(value("together", True)),  # noqa: FBT003 - a default as TOML has it
         each_call=value("each_call", False).read_switch(),  # noqa: FBT003 - a default as TOML has it
@@ -141,6 +144,7 @@ def parse_plan(
         threshold=value("threshold", "3%").parse_with(notation.parse_share, notation.SHARE_HELP),
         seed=value("seed", 0).read_integer(0, notation.MOST_SEED),
         suites=parse_suites(values.get("suites")),
+        program=programs.parse_program(values["program"], Path(file)) if "program" in values else None,
     )
 
 
@@ -214,11 +218,11 @@ def name_options(overrides: Mapping[str, object]) -> dict[str, Value]:
     }
 
 
-def parse_launch_limit(value: Value | None, case_limit_s: float) -> float:
-    """Return how long a launch may be silent: longer than the core can be in one case."""
+def parse_launch_limit(value: Value | None, case_limit_s: float, *, program: bool) -> float:
+    """Return how long a launch may be silent: longer than the core can be in one case, or a user's program usually."""
     least = PATIENCE * case_limit_s + FILLING_S
     if value is None:
-        return max(LAUNCH_LIMIT_S, least)
+        return max(PROGRAM_LIMIT_S if program else LAUNCH_LIMIT_S, least)
     limit_s = value.parse_with(notation.parse_seconds, notation.TIME_HELP)
     if limit_s < least:
         raise value.reject(f"{least:g} s or more ({PATIENCE} x case_limit + {FILLING_S:g} s)")

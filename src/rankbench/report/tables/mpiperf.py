@@ -48,7 +48,7 @@ POOLED = (
 
 def find_headings(case: Case) -> dict[str, str]:
     """Return the headings by column of a case whose tool prints such a report itself; nothing for other cases."""
-    return getattr(units.module(tools, case.suite), "REPORTED", {}) if case.suite else {}
+    return getattr(units.module(tools, case.suite), "REPORTED", {}) if case.suite in units.modules(tools) else {}
 
 
 def wanted(view: CampaignView) -> bool:

@@ -45,6 +45,8 @@ SCHEMA = {
     "samples": pl.Int64,
 }
 
+USER_PROGRAM = "program"
+
 
 def tables(view: CampaignView) -> list[Table]:
     """Return two tables for each call of several tools: the values by size, and what they mean."""
@@ -124,7 +126,11 @@ def name_call(part: CampaignView, series: list[Series]) -> str:
 
 def name_tool(operation: Operation) -> str:
     """Return the title of the tool that measures an operation."""
-    return str(units.module(foreign_tools, operation.foreign.suite).TITLE) if operation.foreign else CORE
+    if not operation.foreign:
+        return CORE
+    if operation.kind == USER_PROGRAM:
+        return "program"
+    return str(units.module(foreign_tools, operation.foreign.suite).TITLE)
 
 
 def count_tools(series: list[Series]) -> int:

@@ -1,0 +1,381 @@
+"""Launches of a user's program: it runs instead of the core, and a recorder preloaded into it reports its ranks.
+
+One launch is one run. Its value is what the program prints, or the time from MPI_Init to MPI_Finalize.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+import shlex
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from rankbench import files, libraries, staging
+from rankbench.build.recorder import build_recorder
+from rankbench.campaign import exit_causes
+from rankbench.campaign.exit_causes import EMPTY, LaunchExit
+from rankbench.foreign import make_benchmark
+from rankbench.model import (
+    Case,
+    CaseResult,
+    CaseStatus,
+    LaunchStatus,
+    Library,
+    Meaning,
+    Operation,
+    Outcome,
+    Plan,
+    ProgramSpec,
+    RankbenchError,
+    Record,
+    Series,
+)
+from rankbench.plan.programs import OPERATION, RATE, TIMES_NS, UNIT_HELP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankbench.campaign.launching import LaunchRequest
+
+SUITE = OPERATION
+PLACE = "programs"
+"""Subfolder of RANKBENCH_HOME with copies of programs' folders, built for each library."""
+SCRIPT = "program.sh"
+RECORD = "record"
+WORK = "work"
+CHECKS = "checks.json"
+"""In the campaign's folder: what the first launch of each case printed that all others must print, too."""
+MOST_BYTES = 1 << 30
+"""Largest folder that is copied."""
+LONGEST_NAME = 40
+LONGEST_LINE = 1 << 16
+UNIT = re.compile(r"\s*([A-Za-zµ]+(?:/[A-Za-z]+)?)")
+FROM_INIT = "the time from MPI_Init to MPI_Finalize"
+INIT_TO_FINALIZE = "seconds from MPI_Init to MPI_Finalize"
+SH = """#!/bin/sh
+# Runs one rank of the program. The first one on the file system makes the copy of the folder that all use.
+here=$(cd "$(dirname "$0")" && pwd) || exit 127
+mkdir -p "$here/{record}" || exit 127
+{enter}
+exec env RANKBENCH_RECORD="$here/{record}" LD_PRELOAD="{recorder}${{LD_PRELOAD:+ $LD_PRELOAD}}" {words}
+"""
+ENTER_COPY = """work="$here/{work}"
+if mkdir "$work.lock" 2>/dev/null; then
+    {{ cp -R {folder} "$work.part" && mv "$work.part" "$work"; }} || {{ touch "$work.failed"; exit 127; }}
+fi
+until [ -d "$work" ]; do
+    [ -e "$work.failed" ] && exit 127
+    sleep 0.01
+done
+cd "$work" || exit 127"""
+
+
+class RankRecord(Record, frozen=True):
+    """What the recorder writes for one rank (`recorder/startup.c`)."""
+
+    rank: int
+    ranks: int
+    seconds: float
+    """From the end of MPI_Init to the begin of MPI_Finalize, or to the end of the process."""
+    finalised: bool
+    library: str
+    """Path of its libmpi."""
+    version: str
+    """What MPI_Get_library_version answered."""
+
+
+def make_operation(plan: Plan) -> Operation:
+    """Return the operation that stands for the plan's program."""
+    assert plan.program
+    spec = plan.program
+    command = shlex.join(spec.run)
+    words = [Path(spec.run[0]).name, *spec.run[1:]]
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", "-".join(words)).strip("-")
+    if len(slug) > LONGEST_NAME:
+        slug = f"{slug[:LONGEST_NAME].rstrip('-')}-{hashlib.sha256(command.encode()).hexdigest()[:4]}"
+    what = f'the value that "{spec.value}" finds in its output' if spec.value else FROM_INIT
+    meaning = Meaning(
+        over_calls="single",
+        over_ranks="one" if spec.value else "maximum",
+        start="not reported",
+        text=f"One run of {command}: {what}.",
+        data="checked" if spec.check else "not checked",
+    )
+    metric: Literal["rate", "time"] = "rate" if RATE.fullmatch(spec.unit) else "time"
+    return make_benchmark(SUITE, slug, command, f"{command}: {what}", meaning, metric=metric, kind=SUITE, sized=False)
+
+
+# --- before the campaign ----------------------------------------------------------------------------------------------
+
+
+def find_program(plan: Plan, library: Library, home: Path) -> tuple[Path, str]:
+    """Return the program's file for a library, and the script that each rank runs. It is copied and built if needed.
+
+    Raises RankbenchError where it cannot be built or started, or would not load this library.
+    """
+    assert plan.program
+    spec = plan.program
+    folder = prepare_folder(spec, library, home)
+    command = choose_command(spec, plan, library)
+    program = find_executable(command, folder)
+    recorder = build_recorder(library, home)
+    place = shlex.quote(str(folder))
+    enter = ENTER_COPY.format(work=WORK, folder=place) if spec.copies else f"cd {place} || exit 127"
+    words = shlex.join([command, *spec.run[1:]])
+    text = SH.format(record=RECORD, enter=enter, recorder=recorder, words=words)
+    return program, text
+
+
+def choose_command(spec: ProgramSpec, plan: Plan, library: Library) -> str:
+    """Return the first word of the command for a library."""
+    candidates = [one.name or one.library for one in plan.candidates if one.library in {library.name, library.family}]
+    for name in (*candidates, library.name, library.family):
+        if name in spec.paths:
+            return spec.paths[name]
+    return spec.run[0]
+
+
+def find_executable(command: str, folder: Path) -> Path:
+    """Return the file of a command. Raises RankbenchError if it is none, or one that cannot be recorded."""
+    found = str(folder / command) if "/" in command else shutil.which(command)
+    path = Path(found) if found else None
+    if path is None or not path.is_file():
+        raise RankbenchError(f"program.run: {command}: no such program in {folder if '/' in command else 'PATH'}")
+    if not os.access(path, os.X_OK):
+        raise RankbenchError(f"program.run: {path}: cannot be executed; chmod +x?")
+    if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
+        raise RankbenchError(f"program.run: {path}: is set-uid or set-gid, so that no library can be preloaded")
+    return path
+
+
+def prepare_folder(spec: ProgramSpec, library: Library, home: Path) -> Path:
+    """Return the folder that launches run in or copy: the user's own, or a copy in which the program was built."""
+    folder = Path(spec.folder)
+    if not spec.copies and not spec.build:
+        return folder
+    entries = list(list_entries(folder))
+    total = sum(entry.lstat().st_size for entry in entries if entry.is_file())
+    if total > MOST_BYTES:
+        raise RankbenchError(
+            f"program.folder: {folder} has {total / 2**30:.1f} GiB, which is not copied; name a smaller "
+            "folder, or write copies = false and leave build out"
+        )
+    made_of = [spec.build, library.wrapper, str(folder)]
+    made_of += [f"{entry} {entry.lstat().st_size} {entry.lstat().st_mtime_ns}" for entry in entries]
+    digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:12]
+    place = home / PLACE / f"{folder.name or 'program'}-{digest}" / library.name
+    if not place.exists():
+        with staging.make_temporary_folder(files.make_folder(place.parent)) as copy:
+            copy_folder(folder, copy, entries)
+            if spec.build:
+                build_program(spec, library, copy)
+            staging.publish(copy, place)
+    return place
+
+
+def list_entries(folder: Path) -> Iterator[Path]:
+    """Yield what is below a folder, in order, without campaigns of rankbench and folders of version control."""
+    for entry in sorted(folder.iterdir()):
+        if entry.is_dir() and not entry.is_symlink():
+            if entry.name != ".git" and not (entry / "campaign.json").exists():
+                yield entry
+                yield from list_entries(entry)
+        elif entry.is_file() or entry.is_symlink():
+            yield entry
+
+
+def copy_folder(folder: Path, copy: Path, entries: Sequence[Path]) -> None:
+    """Copy entries of a folder, with times and permissions. Links stay links."""
+    for entry in entries:
+        target = copy / entry.relative_to(folder)
+        if entry.is_dir() and not entry.is_symlink():
+            target.mkdir(exist_ok=True)
+        else:
+            shutil.copy2(entry, target, follow_symlinks=False)
+
+
+def build_program(spec: ProgramSpec, library: Library, folder: Path) -> None:
+    """Build a program with a library's wrappers. Raises RankbenchError with the first error of the output."""
+    mpicc = Path(library.wrapper)
+    wrappers = {
+        "mpicc": str(mpicc),
+        "mpicxx": str(mpicc.with_name(mpicc.name.replace("mpicc", "mpicxx", 1))),
+        "mpifort": str(mpicc.with_name(mpicc.name.replace("mpicc", "mpifort", 1))),
+    }
+    line = spec.build.format(**wrappers)
+    environment = os.environ | library.environment | library.build_environment
+    process = subprocess.run(
+        ["/bin/sh", "-c", line], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", check=False,
+    )  # fmt: skip
+    if process.returncode:
+        lines = [text for text in process.stdout.splitlines() if text.strip()]
+        first = next((text for text in lines if re.search(r"error|not found|No such", text, re.IGNORECASE)), "")
+        reason = first or next(reversed(lines), f"exit code {process.returncode}")
+        raise RankbenchError(f"program.build for {library.name}: {line}: {reason.strip()}")
+
+
+# --- launches ---------------------------------------------------------------------------------------------------------
+
+
+def write_script(text: str, folder: Path) -> list[str]:
+    """Write the script of a launch and remove what an earlier launch left in its folder; return its command."""
+    for name in (RECORD, WORK, f"{WORK}.part", f"{WORK}.lock"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    (folder / f"{WORK}.failed").unlink(missing_ok=True)
+    files.write(folder / SCRIPT, text.encode())
+    return ["/bin/sh", str(folder / SCRIPT)]
+
+
+def classify(request: LaunchRequest, outcome: Outcome, output: Path, log: str) -> LaunchExit:
+    """Return how a launch ended, with the value of the program."""
+    case = request.cases[0]
+    shutil.rmtree(output.parent / WORK, ignore_errors=True)
+    shutil.rmtree(output.parent / f"{WORK}.lock", ignore_errors=True)
+    spec = request.plan.program
+    assert spec
+    unfinished = msgspec.structs.replace(EMPTY, unfinished=case)
+    if outcome.hung:
+        reason = f"printed nothing for {request.plan.launch_limit_s:g} s"
+        return LaunchExit(LaunchStatus.HUNG, reason, outcome, unfinished)
+    if outcome.exit_code:
+        how = exit_causes.ending_text(outcome.exit_code, log, request.placement.ranks)
+        return LaunchExit(LaunchStatus.CRASHED, how, outcome, unfinished)
+    records = read_records(output.parent / RECORD)
+    if wrong := explain_wrong_world(records, request):
+        return LaunchExit(LaunchStatus.REFUSED, wrong, outcome, EMPTY)
+    result = read_result(spec, case, records, output)
+    if result.status == CaseStatus.OK and spec.check:
+        result = compare_check(result, request, spec, output)
+    return LaunchExit(LaunchStatus.OK, "", outcome, msgspec.structs.replace(EMPTY, results=[result], complete=True))
+
+
+def read_records(folder: Path) -> list[RankRecord]:
+    """Return what the recorder wrote, by rank; files that a rank could not finish are left out."""
+    records = []
+    for path in folder.glob("rank-*.json"):
+        try:
+            records.append(msgspec.json.decode(path.read_bytes(), type=RankRecord))
+        except (OSError, msgspec.MsgspecError):
+            continue
+    return sorted(records, key=lambda one: one.rank)
+
+
+def explain_wrong_world(records: Sequence[RankRecord], request: LaunchRequest) -> str:
+    """Return why a run was not one world of the candidate's library with the number of ranks requested."""
+    ranks = request.placement.ranks
+    if not records:
+        return (
+            "no rank called MPI_Init: it is no MPI program, is linked statically, or drops LD_PRELOAD, so that "
+            "it is not known which library it used"
+        )
+    sizes = {one.ranks for one in records}
+    if sizes != {ranks}:
+        used = records[0].version.partition("\n")[0].strip()
+        return (
+            f"{len(records)} worlds of {min(sizes)} instead of one of {ranks} ranks: the program's library ({used}) "
+            f"is not that of the launcher ({request.library.name})"
+        )
+    return next(filter(None, (libraries.explain_wrong_libmpi(request.library, one.library) for one in records)), "")
+
+
+def read_result(spec: ProgramSpec, case: Case, records: Sequence[RankRecord], output: Path) -> CaseResult:
+    """Return the row of a run."""
+    seconds = max(one.seconds for one in records)
+    printed = {INIT_TO_FINALIZE: seconds}
+    if not spec.value:
+        return make_row(case, [seconds * TIMES_NS["s"]], printed)
+    values, decimals = [], math.inf
+    for line in read_lines(output):
+        for match in re.finditer(spec.value, line):
+            try:
+                number = float(match[1])
+            except (TypeError, ValueError):
+                return refuse(case, f'value: found "{match[1]}" in "{line.strip()[:80]}", expected a number')
+            unit = spec.unit or find_unit(line[match.end(1) :])
+            if unit not in TIMES_NS and not RATE.fullmatch(unit):
+                what = f'the unit "{unit}"' if unit else "no unit"
+                return refuse(case, f'value: {what} behind {match[1]}; write unit = "s" (or {UNIT_HELP})')
+            if unit not in TIMES_NS and not spec.unit:
+                return refuse(case, f'value: "{unit}" is a rate; write unit = "{unit}", since of a rate more is better')
+            if number <= 0 or not math.isfinite(number):
+                return refuse(case, f"value: {match[1]} is no time or rate that can be compared")
+            values.append(number * TIMES_NS[unit] if unit in TIMES_NS else 1e9 / number)
+            mantissa = re.split("[eE]", match[1])[0].partition(".")[2]
+            decimals = min(decimals, 0.5 * 10.0 ** -len(mantissa) / number * values[-1])
+    if not values:
+        return refuse(case, f'value: nothing in its output matches "{spec.value}"')
+    return make_row(case, values, printed, decimals)
+
+
+def make_row(case: Case, times_ns: list[float], printed: dict[str, float], rounding_ns: float = 0.0) -> CaseResult:
+    """Return the row of a run that has values."""
+    return CaseResult(
+        case=case,
+        status=CaseStatus.OK,
+        sample_count=len(times_ns),
+        valid=len(times_ns),
+        ranks=case.ranks,
+        moved_messages=1,
+        printed=printed,
+        rounding_ns=rounding_ns,
+        series=[Series(rank=-1, time_ns=times_ns, last_rank=[], late=[], overrun=[])],
+    )
+
+
+def refuse(case: Case, reason: str) -> CaseResult:
+    """Return the row of a run without a value."""
+    return CaseResult(case=case, status=CaseStatus.REFUSED, reason=reason)
+
+
+def find_unit(text: str) -> str:
+    """Return the word that follows a number; empty if there is none."""
+    match = UNIT.match(text)
+    return match[1] if match else ""
+
+
+def read_lines(output: Path) -> Iterator[str]:
+    """Yield the lines of an output, each as far as LONGEST_LINE."""
+    with output.open("rb") as file:
+        while line := file.readline(LONGEST_LINE):
+            yield line.decode("utf-8", "replace")
+
+
+def compare_check(result: CaseResult, request: LaunchRequest, spec: ProgramSpec, output: Path) -> CaseResult:
+    """Return a row that is wrong if the program printed another check value than in the first launch of its case."""
+    found = [match[1] for line in read_lines(output) for match in re.finditer(spec.check, line)]
+    if not found:
+        return refuse(result.case, f'check: nothing in its output matches "{spec.check}"')
+    text, store = found[-1], find_campaign_folder(output)
+    path = store / CHECKS
+    first = msgspec.json.decode(path.read_bytes(), type=dict[str, list[str]]) if path.exists() else {}
+    expected, candidate = first.setdefault(result.case.key, [text, request.candidate.name])
+    if not agree(text, expected, spec.tolerance):
+        reason = f"check: printed {text}, where {candidate} printed {expected}"
+        return msgspec.structs.replace(result, status=CaseStatus.WRONG_DATA, reason=reason, series=[])
+    files.write(path, msgspec.json.encode(first))
+    return result
+
+
+def agree(text: str, expected: str, tolerance: float) -> bool:
+    """Return whether two values of a check are equal, or as numbers within a tolerance."""
+    if text == expected or not tolerance:
+        return text == expected
+    try:
+        return math.isclose(float(text), float(expected), rel_tol=tolerance)
+    except ValueError:
+        return False
+
+
+def find_campaign_folder(output: Path) -> Path:
+    """Return the folder of the campaign that an output belongs to."""
+    return next((folder for folder in output.parents if (folder / "campaign.json").exists()), output.parent)

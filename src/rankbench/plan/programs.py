@@ -1,0 +1,95 @@
+"""The table `[program]`: the user's program as what is measured."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankbench.model import ProgramSpec
+from rankbench.plan import keys, notation
+
+if TYPE_CHECKING:
+    from rankbench.plan.document import Value
+
+OPERATION = "program"
+"""The operation's family, and what a plan without operations measures."""
+FIELDS = ("mpicc", "mpicxx", "mpifort")
+"""What braces of `build` may contain."""
+TIMES_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "sec": 1e9, "seconds": 1e9, "min": 60e9}
+"""Units of time in nanoseconds."""
+RATE = re.compile(r"[A-Za-z]{1,12}/(s|sec|second)")
+"""Units of a rate."""
+UNIT_HELP = "ns, us, ms, s, min, or a rate such as GFLOP/s"
+
+
+def parse_program(value: Value, plan_file: Path) -> ProgramSpec:
+    """Return the program of a plan."""
+    fields = value.read_table(keys.PROGRAM)
+    if "run" not in fields:
+        raise value.make_error('has no `run`, such as run = "./solver -n 200"')
+    folder = Path(fields["folder"].read_text("a folder") if "folder" in fields else ".").expanduser()
+    folder = (plan_file.parent / folder).absolute()
+    if not folder.is_dir():
+        raise fields.get("folder", value).make_error(f"{folder}: no such folder")
+    return ProgramSpec(
+        run=parse_command(fields["run"]),
+        folder=str(folder),
+        copies=fields["copies"].read_switch() if "copies" in fields else True,
+        build=parse_build(fields["build"]) if "build" in fields else "",
+        value=parse_pattern(fields["value"]) if "value" in fields else "",
+        unit=parse_unit(fields["unit"]) if "unit" in fields else "",
+        check=parse_pattern(fields["check"]) if "check" in fields else "",
+        tolerance=fields["tolerance"].parse_with(notation.parse_share, notation.SHARE_HELP)
+        if "tolerance" in fields
+        else 0.0,
+        paths={name: entry.read_text("a command") for name, entry in fields["paths"].read_entries("a table").items()}
+        if "paths" in fields
+        else {},
+    )
+
+
+def parse_command(value: Value) -> list[str]:
+    """Return the words of a command."""
+    if isinstance(value.raw, list):
+        return [word.read_text("a word") for word in value.read_items("the words of a command")]
+    try:
+        return shlex.split(value.read_text("a command"))
+    except ValueError as error:
+        raise value.make_error(f"found {value.format_raw()}: {error}") from None
+
+
+def parse_build(value: Value) -> str:
+    """Return the line that builds the program."""
+    text = value.read_text("a line for the shell")
+    try:
+        text.format(**dict.fromkeys(FIELDS, ""))
+    except (LookupError, ValueError, AttributeError):
+        names = ", ".join(f"{{{name}}}" for name in FIELDS)
+        raise value.make_error(
+            f"found {value.format_raw()}; braces may contain only {names}; double others: {{{{ }}}}"
+        ) from None
+    return text
+
+
+def parse_pattern(value: Value) -> str:
+    """Return a regular expression with one group."""
+    text = value.read_text("a regular expression with one group")
+    try:
+        groups = re.compile(text).groups
+    except re.error as error:
+        raise value.make_error(f"found {value.format_raw()}: {error}") from None
+    if groups != 1:
+        raise value.make_error(
+            f"found {value.format_raw()}, which has {groups} groups; put the value alone in parentheses"
+        )
+    return text
+
+
+def parse_unit(value: Value) -> str:
+    """Return a unit of time or of a rate."""
+    unit = value.read_text(UNIT_HELP)
+    if unit not in TIMES_NS and not RATE.fullmatch(unit):
+        raise value.reject(UNIT_HELP)
+    return unit
