@@ -58,6 +58,9 @@ MOST_BYTES = 1 << 30
 """Largest folder that is copied."""
 LONGEST_NAME = 40
 LONGEST_LINE = 1 << 16
+LINE_SHOWN = 160
+LAUNCHER = re.compile(r"={5}|-{5}|(mpiexec|mpirun|prterun|srun|\[mpiexec|\[proxy|BAD TERMINATION)\b|Abort\(")
+"""How lines of launchers about the end of a rank begin."""
 UNIT = re.compile(r"\s*([A-Za-zµ]+(?:/[A-Za-z]+)?)")
 FROM_INIT = "the time from MPI_Init to MPI_Finalize"
 INIT_TO_FINALIZE = "seconds from MPI_Init to MPI_Finalize"
@@ -170,7 +173,7 @@ def prepare_folder(spec: ProgramSpec, library: Library, home: Path) -> Path:
             "folder, or write copies = false and leave build out"
         )
     made_of = [spec.build, library.wrapper, str(folder)]
-    made_of += [f"{entry} {entry.lstat().st_size} {entry.lstat().st_mtime_ns}" for entry in entries]
+    made_of += [f"{one} {one.lstat().st_size} {one.lstat().st_mtime_ns}" for one in entries if not one.is_dir()]
     digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:12]
     place = home / PLACE / f"{folder.name or 'program'}-{digest}" / library.name
     if not place.exists():
@@ -249,6 +252,7 @@ def classify(request: LaunchRequest, outcome: Outcome, output: Path, log: str) -
         return LaunchExit(LaunchStatus.HUNG, reason, outcome, unfinished)
     if outcome.exit_code:
         how = exit_causes.ending_text(outcome.exit_code, log, request.placement.ranks)
+        how += f"; its last line: {last}" if (last := find_last_line(log)) else ""
         return LaunchExit(LaunchStatus.CRASHED, how, outcome, unfinished)
     records = read_records(output.parent / RECORD)
     if wrong := explain_wrong_world(records, request):
@@ -257,6 +261,16 @@ def classify(request: LaunchRequest, outcome: Outcome, output: Path, log: str) -
     if result.status == CaseStatus.OK and spec.check:
         result = compare_check(result, request, spec, output)
     return LaunchExit(LaunchStatus.OK, "", outcome, msgspec.structs.replace(EMPTY, results=[result], complete=True))
+
+
+def find_last_line(log: str) -> str:
+    """Return the last line that the program printed before its launcher reported the end; empty if there is none."""
+    lines = []
+    for line in log.splitlines():
+        if LAUNCHER.match(line):
+            break
+        lines.append(line.strip())
+    return next((line[:LINE_SHOWN] for line in reversed(lines) if line), "")
 
 
 def read_records(folder: Path) -> list[RankRecord]:
@@ -300,20 +314,20 @@ def read_result(spec: ProgramSpec, case: Case, records: Sequence[RankRecord], ou
             try:
                 number = float(match[1])
             except (TypeError, ValueError):
-                return refuse(case, f'value: found "{match[1]}" in "{line.strip()[:80]}", expected a number')
+                return fail(case, f'value: found "{match[1]}" in "{line.strip()[:80]}", expected a number')
             unit = spec.unit or find_unit(line[match.end(1) :])
             if unit not in TIMES_NS and not RATE.fullmatch(unit):
                 what = f'the unit "{unit}"' if unit else "no unit"
-                return refuse(case, f'value: {what} behind {match[1]}; write unit = "s" (or {UNIT_HELP})')
+                return fail(case, f'value: {what} behind {match[1]}; write unit = "s" (or {UNIT_HELP})')
             if unit not in TIMES_NS and not spec.unit:
-                return refuse(case, f'value: "{unit}" is a rate; write unit = "{unit}", since of a rate more is better')
+                return fail(case, f'value: "{unit}" is a rate; write unit = "{unit}", since of a rate more is better')
             if number <= 0 or not math.isfinite(number):
-                return refuse(case, f"value: {match[1]} is no time or rate that can be compared")
+                return fail(case, f"value: {match[1]} is no time or rate that can be compared")
             values.append(number * TIMES_NS[unit] if unit in TIMES_NS else 1e9 / number)
             mantissa = re.split("[eE]", match[1])[0].partition(".")[2]
             decimals = min(decimals, 0.5 * 10.0 ** -len(mantissa) / number * values[-1])
     if not values:
-        return refuse(case, f'value: nothing in its output matches "{spec.value}"')
+        return fail(case, f'value: nothing in its output matches "{spec.value}"')
     return make_row(case, values, printed, decimals)
 
 
@@ -332,9 +346,9 @@ def make_row(case: Case, times_ns: list[float], printed: dict[str, float], round
     )
 
 
-def refuse(case: Case, reason: str) -> CaseResult:
+def fail(case: Case, reason: str) -> CaseResult:
     """Return the row of a run without a value."""
-    return CaseResult(case=case, status=CaseStatus.REFUSED, reason=reason)
+    return CaseResult(case=case, status=CaseStatus.FAILED, reason=reason)
 
 
 def find_unit(text: str) -> str:
@@ -354,7 +368,7 @@ def compare_check(result: CaseResult, request: LaunchRequest, spec: ProgramSpec,
     """Return a row that is wrong if the program printed another check value than in the first launch of its case."""
     found = [match[1] for line in read_lines(output) for match in re.finditer(spec.check, line)]
     if not found:
-        return refuse(result.case, f'check: nothing in its output matches "{spec.check}"')
+        return fail(result.case, f'check: nothing in its output matches "{spec.check}"')
     text, store = found[-1], find_campaign_folder(output)
     path = store / CHECKS
     first = msgspec.json.decode(path.read_bytes(), type=dict[str, list[str]]) if path.exists() else {}

@@ -8,7 +8,7 @@ import re
 import shlex
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 import typer
 
@@ -41,6 +41,10 @@ Operations = Annotated[
 ]
 Sizes = Annotated[str, typer.Option(metavar="SIZES", help="Message sizes: 8,1K,64K or 8:64K or 8:64K:x4.")]
 Placements = Annotated[str, typer.Option(metavar="NAME,...", help="Where ranks run: socket, 2x4 (nodes x ranks).")]
+Program = Annotated[
+    str, typer.Option(metavar="COMMAND", help="Your own program as what is measured: './solver -n 200'.")
+]
+Ranks = Annotated[int | None, typer.Option(metavar="N", min=1, help="Ranks on this node: the placement 1xN.")]
 Forms = Annotated[str, typer.Option(metavar="NAME,...", help="Call types: blocking, nonblocking, persistent, all.")]
 Blocks = Annotated[str, typer.Option(metavar="N|MIN:MAX", help="Launches of each candidate.")]
 Time = Annotated[str, typer.Option(metavar="TIME", help="Stop after this time: 90s, 10m, 2h, 02:00:00.")]
@@ -71,6 +75,8 @@ class MeasuringOptions(NamedTuple):
     time: str = ""
     until: str = ""
     threshold: str = ""
+    program: str = ""
+    ranks: int | None = None
 
 
 def make_plan(
@@ -82,7 +88,8 @@ def make_plan(
     if not files and not preset:
         if not candidates:
             raise RankbenchError(explain_missing_plan())
-        values = values if "operations" in values else refuse_missing_operations(candidates)
+        if not values.keys() & {"operations", "program"}:
+            refuse_missing_operations(candidates)
         values = {"question": make_question(values), **values}
         return PlanRequest(
             plan.parse_plan(plan.write_toml(values), COMMAND_LINE, machine, {**values, **place_options}),
@@ -131,7 +138,7 @@ def explain_missing_plan() -> str:
     )
 
 
-def refuse_missing_operations(candidates: Sequence[str]) -> dict[str, Any]:
+def refuse_missing_operations(candidates: Sequence[str]) -> NoReturn:
     """Refuse candidates without operations, which a misspelt plan is, too."""
     path = Path(candidates[0]) if len(candidates) == 1 else None
     if path and (path / "campaign.json").exists():
@@ -156,17 +163,21 @@ def refuse_missing_operations(candidates: Sequence[str]) -> dict[str, Any]:
 
 def keys(measured: MeasuringOptions, candidates: Sequence[str]) -> dict[str, Any]:
     """Return the keys of a plan that the options set."""
+    if measured.ranks and measured.placements:
+        raise RankbenchError("--ranks and --placements both say where ranks run; leave one of them out")
+    placements = f"1x{measured.ranks}" if measured.ranks else measured.placements
     lists: dict[str, list[Any]] = {
         "candidates": list(map(read_candidate, candidates)),
         "operations": split(measured.operations),
         "forms": split(measured.forms),
-        "placements": split(measured.placements),
+        "placements": split(placements),
     }
     single = {"sizes": measured.sizes, "samples": measured.samples, "threshold": measured.threshold}
     stop = ending(measured)
     return {
         **{key: list(value) for key, value in lists.items() if value},
         **{key: value for key, value in single.items() if value},
+        **({"program": {"run": measured.program}} if measured.program else {}),
         **({"stop": stop} if stop else {}),
     }
 
@@ -213,7 +224,7 @@ def blocks_of(text: str) -> int | dict[str, int]:
 
 def make_question(values: Mapping[str, Any]) -> str:
     """Return the question of a plan without a file."""
-    operations = values["operations"]
+    operations = list_measured(values)
     what = ", ".join(operations) if len(operations) <= FEW else f"{len(operations)} operations"
     names = label_candidates(values["candidates"])
     if len(names) == 1:
@@ -221,11 +232,16 @@ def make_question(values: Mapping[str, Any]) -> str:
     return f"Which is fastest here in {what}: {', '.join(names)}?"
 
 
+def list_measured(values: Mapping[str, Any]) -> list[str]:
+    """Return the operations and the program that options name."""
+    return [*values.get("operations", []), *([values["program"]["run"]] if "program" in values else [])]
+
+
 def name_of(values: Mapping[str, Any]) -> str:
     """Return the campaign's name for a plan without a file, from its content: equal plans have the same name."""
     what = {key: value for key, value in values.items() if key not in JUDGED}
     digits = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:HASH_DIGITS]
-    words = re.sub(r"[^\w.+=]+", "-", "-".join([*label_candidates(values["candidates"]), *values["operations"]])).strip(
-        "-."
-    )
+    words = re.sub(
+        r"[^\w.+=]+", "-", "-".join([*label_candidates(values["candidates"]), *list_measured(values)])
+    ).strip("-.")
     return f"{words[:LONGEST_NAME].rstrip('-.')}-{digits}"

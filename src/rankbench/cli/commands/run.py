@@ -37,6 +37,8 @@ from rankbench.cli.plans import (
     Operations,
     Placements,
     Preset,
+    Program,
+    Ranks,
     Samples,
     Sizes,
     Threshold,
@@ -59,6 +61,7 @@ GROUP = "Measure"
 EXAMPLES = """
 rankbench run mpich openmpi --operations allreduce --sizes 8:64K --blocks 5
 rankbench run base=prefix:/opt/base dev=prefix:/opt/dev --operations allreduce
+rankbench run mpich openmpi --program './solver -n 200' --ranks 8
 rankbench run --preset quick
 rankbench run plan.toml --dry-run        # what would be measured
 rankbench run --continue plan --more 9   # nine blocks beyond the stored
@@ -81,6 +84,8 @@ def run(
     ] = None,
     preset: Preset = "",
     operations: Operations = "",
+    program: Program = "",
+    ranks: Ranks = None,
     sizes: Sizes = "",
     forms: Forms = "",
     placements: Placements = "",
@@ -138,7 +143,9 @@ def run(
     machine = launch.machine()
     place_options = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
             "one_machine": one_machine}  # fmt: skip
-    measured = MeasuringOptions(operations, forms, sizes, placements, samples, blocks, time, until, threshold)
+    measured = MeasuringOptions(
+        operations, forms, sizes, placements, samples, blocks, time, until, threshold, program, ranks
+    )
     planned, own_name = make_plan(
         words or [], preset, measured, {key: value for key, value in place_options.items() if value}, machine
     )
