@@ -22,7 +22,8 @@ NEXT_LIBRARY, NEXT_ROUND, END = "---", "===", "done"
 MAX_MARK_LENGTH = 16
 """Largest number of characters in a line with a mark, including blanks."""
 TITLE = re.compile(r"\s*(\S.*?)\s*:\s*")
-WORD = re.compile(r"[A-Za-z_]{2}|[A-Za-z]\d")
+WORD = re.compile(r"[A-DF-Za-df-z_]|\b[eE]|^\s*\d{1,6}\s*$")
+"""In lines that are more than numbers, and in a number alone, which a script may print before a run."""
 MOST_SINGLE = 20
 """Most lines in a row that are refused one by one."""
 MOST_ATTEMPTS = 500
@@ -89,7 +90,7 @@ class Reading(NamedTuple):
     problems: list[Problem]
     """Lines that were left out, in the order of the file."""
     texts: list[Line]
-    """Its lines, without those of numbers only."""
+    """Its lines, without those of several numbers."""
 
 
 def read_file(path: Path) -> Reading:
@@ -102,7 +103,7 @@ def read_file(path: Path) -> Reading:
     while True:
         problems: list[Problem] = []
         texts: list[Line] = []
-        numbered = record(leave_out(lines.read_file(path, problems), widths), texts)
+        numbered = leave_out(record(lines.read_file(path, problems), texts), widths)
         try:
             output = read_output(str(path), numbered, problems)
         except LineError as error:
@@ -134,7 +135,7 @@ def leave_out(numbered: Iterator[Line], widths: Mapping[int, int]) -> Iterator[L
 
 
 def record(numbered: Iterator[Line], texts: list[Line]) -> Iterator[Line]:
-    """Yield lines, and add those with a word to `texts`."""
+    """Yield lines, and add those with a word, or one number, to `texts`."""
     for line in numbered:
         if WORD.search(line.text):
             texts.append(line)

@@ -126,6 +126,7 @@ WITHOUT_VALUE |= {"--nolocal", "--quiet", "-prepend-rank", "-print-rank-map", "-
 PROGRAM_NAME = re.compile(
     r"(?:\S*/)?(osu_\w+?|IMB-\w+|NPmpi|\w+_perf|mpiperf|mpi_bench|mpibenchmark|skampi)(?:\.\w{1,5})?"
 )
+WRAPPER = re.compile(r"\b(?:numactl|taskset|hwloc-bind|likwid-[a-z]+|perf|valgrind|nsys|strace|sudo|chrt)\b[^|;&]*")
 JOB_NUMBER = re.compile(r"\d{5,}")
 SIZE_OPTIONS = {"-m", "--message-size", "-msglog", "-b", "-e", "-x", "-X"}
 
@@ -140,10 +141,12 @@ def read_command(text: str) -> Iterator[Fact]:
     is_command = any(word.startswith("-") or PROGRAM_NAME.fullmatch(word) or "/" in word for word in words)
     if not words or not is_command:
         return
-    before = split_words(text[: match.start("name")])
+    before = split_words(PROMPT.sub("", text[: match.start("name")]))
     for word in before:
         if (pair := ASSIGNMENT.fullmatch(word)) and pair["name"].isupper():
             yield from read_setting(pair["name"], pair["value"], name)
+    if wrapper := WRAPPER.search(text[: match.start("name")]):
+        yield Fact("wrapper", wrapper[0].strip(), name)
     path = before[-1] if text[: match.start("name")].endswith("/") and before else ""
     if library := find_library(path):
         yield Fact(LIBRARY, library, f"path of {name}")
@@ -245,6 +248,7 @@ def read_program(words: Sequence[str]) -> Iterator[Fact]:
     program = PROGRAM_NAME.fullmatch(words[place])
     assert program
     yield Fact(PROGRAM, program[1], "command line")
+    yield Fact("program wrapper", JOB_NUMBER.sub("N", " ".join(words[:place])), "command line")
     yield Fact("path", JOB_NUMBER.sub("N", words[place].rpartition("/")[0].removeprefix("./")), "command line")
     if library := find_library(words[place]):
         yield Fact(LIBRARY, library, "path of the program")
@@ -327,6 +331,8 @@ def read_statement(text: str) -> Iterator[Fact]:
         yield from (fact._replace(origin="job script") for fact in facts if fact.name in COUNTS)
     elif match := MODULE.fullmatch(text):
         yield from read_modules(match["verb"] or "load", match["names"].split())
+    elif match := re.fullmatch(r"Loading (?P<name>[\w.+-]+/[\w.+/-]+)", text):
+        yield from read_modules("load", [match["name"]])
     elif LISTED.fullmatch(text):
         yield from (
             Fact(LIBRARY, library, "list of modules")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rankbench.imports import commands
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from rankbench.foreign import Line, Table
     from rankbench.imports.commands import Fact
@@ -36,6 +36,12 @@ TIME = re.compile(
     r"(?i)\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+(?:\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|"
     r"\d{1,2}:\d{2}:\d{2}|\d{4}-\d{2}-\d{2}|\b20\d{6}\b"
 )
+DATE = re.compile(r"(?i)\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b|\d{4}-\d{2}-\d{2}|\b20\d{6}\b")
+TIME_WORDS = re.compile(
+    r"(?i)\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|"
+    r"\b(?:20\d\d|\d{1,2}(?:th|st|nd|rd)?)\b|\b(?:[A-Z]{1,3}[ES]?T|UTC|GMT|AM|PM)\b|[+-]\d{4}\b"
+)
+"""Words of a date, besides the time of day."""
 REPEAT = re.compile(
     r"(?i)\b(?:(?:start(?:ing)?|begin(?:ning)?)\s+)?(?:run|rep|repeat|repetition|iter|iteration|trial|round|attempt|"
     r"test|sample|pass|loop|try|step|job)\s*(?:number|no\.?|nr\.?|id)?\s*[#:=_-]*\s*\d+(?:\s*(?:of|/|out of)\s*\d+)?\b|"
@@ -48,50 +54,15 @@ BENCHMARK = re.compile(
     r"acc|(?:non)?-?blocking|ping|"
     r"i(?:allreduce|allgather|alltoall|bcast|barrier|reduce|gather|scatter))(?![A-Za-z])(?:\.\w{1,5}\b)?"
 )
-FILLERS = {
-    *(
-        "osu",
-        "imb",
-        "benchmark",
-        "benchmarks",
-        "micro-benchmarks",
-        "test",
-        "tests",
-        "testing",
-        "run",
-        "running",
-        "runs",
-    ),
-    *(
-        "result",
-        "results",
-        "for",
-        "with",
-        "using",
-        "of",
-        "the",
-        "on",
-        "in",
-        "to",
-        "a",
-        "and",
-        "start",
-        "starting",
-    ),
-    *(
-        "begin",
-        "now",
-        "output",
-        "measuring",
-        "benchmarking",
-        "executing",
-        "launching",
-        "time",
-        "command",
-        "cmd",
-        "name",
-    ),
-}
+FILLERS = frozenset(
+    re.findall(
+        r"\S+",
+        "osu imb benchmark benchmarks micro-benchmarks test tests testing run running runs result results for with "
+        "using of the on in to and start starting begin now output measuring benchmarking executing launching time "
+        "command cmd name end ended stop date at from launch launched",
+    )
+)
+"""Words of a line or a name that say nothing about a run."""
 WORD = re.compile(r"%?[^\s%,;()\[\]{}'\"]+")
 
 
@@ -120,6 +91,7 @@ def read_contexts(
 ) -> tuple[dict[int, Context], list[Failure]]:
     """Return the context of each table, by its first line, and the commands that no table follows."""
     starts = sorted({table.line for table in tables})
+    texts = join_continued(texts)
     if any(table.context for table in tables):  # Columns say what rows are of; there are no other lines.
         return {start: Context({}) for start in starts}, []
     gaps = list(split_gaps(tables, starts, texts))
@@ -133,11 +105,23 @@ def read_contexts(
     failed, _ = follow_facts(gaps[-1], facts, to_end=True) if gaps else ([], facts)
     failures += failed
     tool = next((table.operation.foreign.suite for table in tables if table.operation.foreign), "")
-    labels = [] if in_turns else find_labels([list_labels(gap, tool) for gap in gaps[: len(starts)]])
+    trailing = {drop_numbers(list_words(drop_time(line.text))) for line in gaps[-1]} - {()}
+    labels = [] if in_turns else find_labels([list_labels(gap, tool, trailing) for gap in gaps[: len(starts)]])
     for place, start in enumerate(starts):
         words, line = labels[place] if labels else ((), 0)
         contexts[start] = contexts[start]._replace(labels=words, label_line=line, after=take_own(gaps[place + 1]))
     return contexts, failures
+
+
+def join_continued(texts: Sequence[Line]) -> list[Line]:
+    """Return lines; a command over several lines, which end with a backslash, is one line."""
+    joined: list[Line] = []
+    for line in texts:
+        if joined and joined[-1].text.endswith("\\"):
+            joined[-1] = joined[-1]._replace(text=f"{joined[-1].text[:-1]} {line.text}")
+        else:
+            joined.append(line)
+    return joined
 
 
 def split_gaps(tables: Sequence[Table], starts: Sequence[int], texts: Sequence[Line]) -> Iterator[list[Line]]:
@@ -207,8 +191,11 @@ def take_own(gap: Sequence[Line]) -> tuple[Line, ...]:
 # --- label lines ------------------------------------------------------------------------------------------------------
 
 
-def list_labels(gap: Sequence[Line], tool: str) -> list[tuple[int, list[str]]]:
-    """Return the lines of a gap that may name what follows, with their words: headings, and those before its title."""
+def list_labels(gap: Sequence[Line], tool: str, trailing: Container[tuple[str, ...]]) -> list[tuple[int, list[str]]]:
+    """Return the lines of a gap that may name what follows, with their words: headings, and those before its title.
+
+    Without lines like those behind the last run of the file: they end a run.
+    """
     close = {line.number for line in list_close_lines(gap)}
     labels = []
     for line in gap:
@@ -217,11 +204,26 @@ def list_labels(gap: Sequence[Line], tool: str) -> list[tuple[int, list[str]]]:
         is_tool_comment = text.startswith("#") and tool not in OWN_COMMENTS
         if is_tool_comment or not (heading or line.number in close) or len(text) > 160:
             continue
-        if NOISE.search(text) or TIME.search(text) or commands.read_line(line.text):
+        plain = drop_time(heading["text"] if heading else text)
+        if NOISE.search(plain) or commands.read_line(line.text):
             continue
-        if words := list_words(heading["text"] if heading else text):
+        words = list_words(plain)
+        if words and drop_numbers(words) not in trailing:
             labels.append((line.number, words))
     return labels
+
+
+def drop_time(text: str) -> str:
+    """Return a line without a date and a time of day; nothing of a line with a duration."""
+    match = TIME.search(text)
+    if match and not DATE.search(text) and text[: match.start()].strip("[( "):
+        return ""
+    return TIME_WORDS.sub(" ", TIME.sub(" ", text)).strip(" []") if match else text
+
+
+def drop_numbers(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the words that have a letter."""
+    return tuple(word for word in words if re.search(r"[A-Za-z]", word))
 
 
 def list_close_lines(gap: Sequence[Line]) -> list[Line]:
@@ -257,6 +259,7 @@ def find_labels(lines: Sequence[Sequence[tuple[int, list[str]]]]) -> list[tuple[
         if new:
             current = current[: max(0, len(current) - len(new))] + new
         labels.append(current)
+    labels = drop_counters(labels)
     everywhere = (
         set.intersection(*({word for _, words in each for word in words} for each in labels)) if labels else set()
     )
@@ -267,3 +270,13 @@ def find_labels(lines: Sequence[Sequence[tuple[int, list[str]]]]) -> list[tuple[
         )
         for each in labels
     ]
+
+
+def drop_counters(
+    labels: list[list[tuple[int, tuple[str, ...]]]],
+) -> list[list[tuple[int, tuple[str, ...]]]]:
+    """Return labels; none if they only count runs from 0 or 1 on."""
+    numbers = [words[0] for each in labels for _, words in each if len(words) == 1 and words[0].isdigit()]
+    counted = len(numbers) == sum(len(each) for each in labels) and sorted(map(int, set(numbers)))
+    first = counted[0] if counted else 2
+    return [[] for _ in labels] if first <= 1 and counted == list(range(first, first + len(counted or []))) else labels

@@ -57,40 +57,48 @@ def choose_labels(runs: Sequence[RunInfo]) -> list[Label]:
     groups = [(run.benchmark, run.placement.name, run.place.fields.get("machine", ""), run.label) for run in runs]
     keys: list[tuple[Hashable, ...]] = [tuple(group) for group in groups]
     levels: list[int] = []
-    settings: set[str] = set()
     for kind, name, values in list_properties(runs):
         if not separates(keys, values):
             continue
-        if kind in {FOLDER, FILE} and all(value.isdigit() for value in values if value):
+        if kind in {FOLDER, FILE} and all(names.find_number(value) for value in values if value):
             refuse_unclear_numbers(runs, kind, values)
         if kind == FOLDER:
             levels.append(int(name))
-        if kind == "setting":
-            settings.add(name)
         keys = [(*key, value) for key, value in zip(keys, values, strict=True)]
         for place, value in enumerate(values):
             if value:
                 chosen[place][f"{kind} {name}"] = f"{name}={value}" if kind == "setting" else value
                 origins[place].append(name if kind == LIBRARY else kind if kind != "setting" else name)
     refuse_unclear_folders(runs, levels, chosen)
-    libraries = {fact.value for run in runs if (fact := run.context.facts.get(LIBRARY)) and fact.value}
-    library = libraries.pop() if len(libraries) == 1 else ""
-    return [make_label(run, parts, origin, library) for run, parts, origin in zip(runs, chosen, origins, strict=True)]
+    folders = [values for _, values in names.list_levels([run.place for run in runs])]
+    by_folder = [
+        next((values[place] for values in reversed(folders) if values[place]), "") for place in range(len(runs))
+    ]
+    return [
+        make_label(run, parts, origin, folder)
+        for run, parts, origin, folder in zip(runs, chosen, origins, by_folder, strict=True)
+    ]
 
 
-def make_label(run: RunInfo, parts: Mapping[str, str], origins: Sequence[str], library: str) -> Label:
+def make_label(run: RunInfo, parts: Mapping[str, str], origins: Sequence[str], folder: str) -> Label:
     """Return the label of a run from the properties that distinguish it; without one, the library or the folder."""
     if all(kind.startswith("setting") for kind in parts):
-        name, origin = (library, "text") if library else name_by_folder(run)
+        library = run.context.facts.get(LIBRARY)
+        name, origin = (library.value, library.origin) if library and library.value else (folder, FOLDER)
+        name = name or name_by_parent(run.path)
         return Label(" ".join([name, *parts.values()]), ", ".join(dict.fromkeys([origin, *origins])))
     return Label(" ".join(parts.values()), ", ".join(dict.fromkeys(origins)))
 
 
-def name_by_folder(run: RunInfo) -> tuple[str, str]:
+def name_by_parent(path: Path) -> str:
     """Return the name of the nearest folder that is not only a benchmark's, or a repeat's."""
-    parents = [parent.name for parent in run.path.absolute().parents if parent.name]
-    candidates = (name for name in parents if name.lower() in FILLERS or names.read_name(name, is_file=False).words)
-    return next(candidates, parents[0] if parents else "imported"), FOLDER
+    parents = [parent.name for parent in path.absolute().parents if parent.name]
+    candidates = (
+        name
+        for name in parents
+        if name.lower() in FILLERS or any(not word.isdigit() for word in names.read_name(name, is_file=False).words)
+    )
+    return next(candidates, parents[0] if parents else "imported")
 
 
 def separates(keys: Sequence[Hashable], values: Sequence[str]) -> bool:
@@ -155,9 +163,9 @@ def refuse_unclear_folders(runs: Sequence[RunInfo], levels: Sequence[int], chose
 
 def refuse_unclear_numbers(runs: Sequence[RunInfo], kind: str, values: Sequence[str]) -> None:
     """Refuse numbers in names that may be ranks, nodes, sizes of anything, or repeats."""
-    numbers = sorted({value for value in values if value}, key=int)
+    numbers = sorted({names.find_number(value) for value in values if value}, key=int)
     run, value = next((run, value) for run, value in zip(runs, values, strict=True) if value)
-    pattern = names.suggest_number_pattern(run.path, value, is_file=kind == FILE)
+    pattern = names.suggest_number_pattern(run.path, names.find_number(value), is_file=kind == FILE)
     raise RankbenchError(
         f"runs of one benchmark differ in a number of their {kind}s: {', '.join(numbers[:6])}; say what it is: "
         f"--pattern '{pattern}', or {{nodes}}, {{ppn}}, {{run}} for repeats, another name for a setting"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from rankbench.imports import commands
 from rankbench.imports.commands import COUNTS, NODES, PER_NODE, RANKS, Fact
 from rankbench.imports.contexts import BENCHMARK, FILLERS, REPEAT, TIME
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
     from pathlib import PurePath
 
 FIELD = re.compile(r"\{(\w+)\}")
@@ -19,7 +21,12 @@ IGNORED = {"benchmark", "run", "repeat", "date", "time", "job", "any"}
 PATTERN_COUNTS = {"ranks": RANKS, "nodes": NODES, "ppn": PER_NODE}
 SUFFIX = re.compile(r"(?i)\.(?:out(?:put)?|txt|log|dat|csv|tsv|stdout|results?|res|o\d*|raw)$")
 LONG_NUMBER = re.compile(r"\b\d{5,}\b")
-SPLIT = re.compile(r"[\s._,+@-]+")
+SPLIT = re.compile(r"(?:[\s_,+@-]|\.(?!\d)|(?<!\d)\.)+")
+"""Between words; a version is one word."""
+VERSION = re.compile(r"v?\d+(?:\.\w+)*")
+SHORT_COUNT = re.compile(r"(?P<before>[nNpPrtc]|np)?(?P<number>\d+)(?P<after>[nNpPrtc])?")
+"""A number that may be one of ranks, nodes or anything."""
+SLURM_COUNTS = re.compile(r"(?<![A-Za-z0-9])N(?P<nodes>\d+)[-_ ]?n(?P<ranks>\d+)(?![A-Za-z0-9])")
 SEPARATOR = re.compile(r"[_.\s]+")
 COUNT_WORDS = {"node": NODES, "nodes": NODES, "nnodes": NODES, "ppn": PER_NODE, "tpn": PER_NODE}
 COUNT_WORDS |= dict.fromkeys(("rank", "ranks", "np", "nprocs", "proc", "procs", "process", "processes"), RANKS)
@@ -51,8 +58,10 @@ def read_name(text: str, *, is_file: bool) -> Name:
     ]
     for match in () if facts else GRID.finditer(stem):
         facts += [Fact(NODES, match["nodes"], where), Fact(PER_NODE, match["each"], where)]
+    for match in () if facts else SLURM_COUNTS.finditer(stem):
+        facts += [Fact(NODES, match["nodes"], where), Fact(RANKS, match["ranks"], where)]
     rest = stem
-    for pattern in (COUNT, GRID, TIME):
+    for pattern in (COUNT, GRID, SLURM_COUNTS, TIME):
         rest = pattern.sub(" ", rest)
     spaced = rest.replace("_", " ")
     for pattern in (TIME, BENCHMARK, REPEAT, LONG_NUMBER):
@@ -93,19 +102,49 @@ def read_places(paths: Sequence[PurePath], pattern: str) -> list[Place | None]:
     shared = 0
     while all(len(parts) > shared for parts in parents) and len({parts[shared] for parts in parents}) == 1:
         shared += 1
+    if shared and parents and commands.find_library(parents[0][shared - 1]):
+        shared -= 1  # A version below belongs to it.
     compiled = compile_pattern(pattern) if pattern else None
     depth = pattern.strip("/").count("/")
+    counters = list_counters(parents)
     places: list[Place | None] = []
     for path, parts in zip(paths, parents, strict=True):
         match = compiled.search(path.as_posix()) if compiled else None
         if compiled and not match:
             places.append(None)
             continue
-        folders = parts[shared : max(shared, len(parts) - depth)] if compiled else parts[shared:]
+        end = max(shared, len(parts) - depth) if compiled else len(parts)
+        folders = join_versions(parts[:end], counters)[shared:]
         file = read_name("" if compiled else path.name, is_file=True)
         values = {name: value for name, value in match.groupdict().items() if value} if match else {}
         places.append(Place(tuple(read_name(part, is_file=False) for part in folders), file, values))
     return places
+
+
+def list_counters(parents: Sequence[Sequence[str]]) -> set[tuple[str, ...]]:
+    """Return the folders in which numbers count repeats."""
+    numbers: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+    for parts in parents:
+        for place, part in enumerate(parts):
+            if VERSION.fullmatch(part):
+                numbers[tuple(parts[:place])].add(part)
+    return {folder for folder, inside in numbers.items() if are_repeats(inside)}
+
+
+def join_versions(parts: Sequence[str], counters: Container[tuple[str, ...]]) -> list[str]:
+    """Return the folders of a path; a version below a library is joined to its name, and its own place is empty.
+
+    `counters` has the folders in which numbers are not versions.
+    """
+    joined: list[str] = []
+    for place, part in enumerate(parts):
+        above = joined[-1] if joined else ""
+        is_version = VERSION.fullmatch(part) and tuple(parts[:place]) not in counters
+        if is_version and "/" not in above and commands.find_library(above):
+            joined[-1:] = [f"{above}/{part}", ""]
+        else:
+            joined.append(part)
+    return joined
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
@@ -193,4 +232,13 @@ def list_file_parts(places: Sequence[Place]) -> list[str]:
     """Return the part of each file's name that differs from the others."""
     words = drop_repeats([place.file for place in places])
     common = set.intersection(*map(set, words)) if words else set()
-    return ["-".join(word for word in each if word not in common) for each in words]
+    parts = ["-".join(word for word in each if word not in common) for each in words]
+    if any("." in part for part in parts) and all(VERSION.fullmatch(part) for part in parts if part):
+        return ["-".join(each) if part else "" for each, part in zip(words, parts, strict=True)]
+    return parts
+
+
+def find_number(value: str) -> str:
+    """Return the number in a name that is nothing but a number, or has a letter such as `n4`; else empty."""
+    match = SHORT_COUNT.fullmatch(value)
+    return match["number"] if match and not (match["before"] and match["after"]) else ""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.foreign import LineError, NoResultsError, Problem, Table, outputs, refusals, tools
+from rankbench.foreign import LineError, NoResultsError, Problem, Table, lines, outputs, refusals, tools
 from rankbench.foreign.fields import make_table_without_rows
 from rankbench.imports import contexts, names
 from rankbench.imports.commands import Fact
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 WORDS = re.compile(r"[A-Za-z]{3}")
 CONTENT = re.compile(r"[A-Za-z]{3}|\d")
 """Lines that are not the tool's and may matter to a reader."""
+MOST_LINES = 5000
+"""Most lines of a file without results that are searched for the reason."""
+PROGRAM_IN_NAME = re.compile(r"osu_[a-z_]*[a-z]")
 ERRORS = (".err", ".stderr")
 NO_RESULTS = "has no results"
 NOT_OUTPUT = "not output of a benchmark"
@@ -118,7 +122,10 @@ def read_source(request: ImportRequest, source: Source) -> FileContent:
     try:
         read = outputs.read_file(path)
     except NoResultsError as error:
-        return make_empty_content(path, str(error).removeprefix(f"{path}: "))
+        content = make_empty_content(path, str(error).removeprefix(f"{path}: "))
+        failed = list_failures(source)
+        messages = [f"line {part.line}: {name_benchmark(part)} {describe_ending(part)}" for part in failed]
+        return content._replace(parts=failed, messages=messages, problems=[]) if failed else content
     except LineError as error:
         return make_empty_content(path, f"line {error.line}: {error.reason}")
     except RankbenchError as error:
@@ -138,9 +145,13 @@ def read_source(request: ImportRequest, source: Source) -> FileContent:
     facts: dict[str, str] = {}
     for table in tables:
         facts |= {key: value for key, value in table.facts.items() if key not in facts}
-    lines = [f"line {problem.line}: {problem.reason}" for problem in sorted(problems)]
+    left_out = [f"line {problem.line}: {problem.reason}" for problem in sorted(problems)]
     record = ImportRecord(
-        file=str(path), sha256=compute_digest(path), tools=list(titles), facts=facts, remarks=[*texts, *lines, *errors]
+        file=str(path),
+        sha256=compute_digest(path),
+        tools=list(titles),
+        facts=facts,
+        remarks=[*texts, *left_out, *errors],
     )
     return FileContent(record, parts, output.in_turns, texts, sorted(problems))
 
@@ -207,6 +218,25 @@ def make_failed_part(command: contexts.Failure, model: Part, source: Source) -> 
     table = make_table_without_rows(operation, command.line)
     run = model.run._replace(tables=[table], line=command.line, message="")
     return Part(model.label, run.round, source.path, run, table, command.context, ending=ending)
+
+
+def list_failures(source: Source) -> list[Part]:
+    """Return the runs of a file in which no benchmark printed a title, by its commands or its name."""
+    path = source.path
+    texts = list(itertools.islice(lines.read_file(path, []), MOST_LINES)) if path.stat().st_size else []
+    _, commands = contexts.read_contexts([], texts)
+    program = PROGRAM_IN_NAME.search(path.name)
+    if program and not commands and texts:
+        commands = [contexts.Failure(1, program[0], Context({}), tuple(texts))]
+    run = outputs.Run("", 0, 1, 1, [], [], "")
+    model = Part(source.label, 1, path, run, None)
+    return [part for command in commands if (part := make_failed_part(command, model, source))]
+
+
+def name_benchmark(part: Part) -> str:
+    """Return the name of a run's benchmark."""
+    assert part.table
+    return part.table.operation.name
 
 
 def list_noise(parts: Sequence[Part]) -> Iterator[Problem]:

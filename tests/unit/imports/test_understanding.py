@@ -241,7 +241,89 @@ FORMS = {
         {"a.out": "# OSU MPI Latency Test (Version 2.2)\n# Size\t\tLatency (us) \n0\t\t3.24\n1\t\t3.30\n"},
         [("place", 2, 0, 1)],
     ),
+    # --- forms in which it is easy to pool too much, or too little
+    "messages of loaded modules": Form(
+        {"a.out": join(*(f"Loading {name}\n  Loading requirement: ucx/1.14\nmpirun -np 2 osu_latency\n{LATENCY}"
+                         for name in ("openmpi/4.1.5", "mpich/4.2")))},
+        [("openmpi/4.1.5", 2, 0, 1), ("mpich/4.2", 2, 0, 1)],
+    ),
+    "libraries after dates": Form(
+        {"a.out": join("2026-11-26 mpich", LATENCY, "2026-11-26 openmpi", LATENCY)},
+        [("mpich", 2, 0, 1), ("openmpi", 2, 0, 1)],
+    ),
+    "dates before and after": Form(
+        {"a.out": join(*(f"Start: Thu Nov {day} 10:00:00 CET 2026\n{LATENCY}End: Thu Nov {day} 10:01:00 CET 2026"
+                         for day in (19, 26)))},
+        [("place", 2, 0, 2)],
+    ),
+    "statistics of a job behind each run": Form(
+        {"a.out": join(*(f"{LATENCY}Job ID: {number}\nCPU Utilized: 00:00:0{number}" for number in (1, 3)))},
+        [("place", 2, 0, 2)],
+    ),
+    "a number before each run": Form(
+        {"a.out": join("2", ALLREDUCE, "4", ALLREDUCE, "8", ALLREDUCE)},
+        [("2", 0, 0, 1), ("4", 0, 0, 1), ("8", 0, 0, 1)],
+    ),
+    "a counter before each run": Form({"a.out": join("1", LATENCY, "2", LATENCY)}, [("place", 2, 0, 2)]),
+    "groups of groups": Form(
+        {"a.out": join(*(f"== cluster {name} ==\n-- lib1 --\n{LATENCY}-- lib2 --\n{LATENCY}" for name in "XY"))},
+        [("X lib1", 2, 0, 1), ("X lib2", 2, 0, 1), ("Y lib1", 2, 0, 1), ("Y lib2", 2, 0, 1)],
+    ),
+    "several runs below a heading": Form(
+        {"a.out": join("== A ==", LATENCY, LATENCY, "== B ==", LATENCY, LATENCY)}, [("A", 2, 0, 2), ("B", 2, 0, 2)]
+    ),
+    "wrappers of launcher and program": Form(
+        {"a.out": join(*(f"numactl -m {number} mpirun -np 2 osu_latency\n{LATENCY}" for number in (0, 1))),
+         "b.out": join(*(f"srun -n 2 apptainer exec {name}.sif osu_bw\n{BANDWIDTH}" for name in ("old", "new")))},
+        [("place wrapper=numactl -m 0", 2, 0, 1), ("place wrapper=numactl -m 1", 2, 0, 1),
+         ("place program wrapper=apptainer exec old.sif", 2, 0, 1),
+         ("place program wrapper=apptainer exec new.sif", 2, 0, 1)],
+    ),
+    "a command over several lines": Form(
+        {"a.out": join(*(f"mpirun -np {ranks} \\\n  --map-by ppr:2:node \\\n  ./osu_allreduce\n{ALLREDUCE}"
+                         for ranks in (4, 8)))},
+        [("place", 4, 2, 1), ("place", 8, 4, 1)],
+    ),
+    "versions below libraries": Form(
+        {f"{name}/osu_latency.txt": LATENCY for name in ("openmpi/4", "openmpi/5", "mpich/4")},
+        [("mpich/4", 2, 0, 1), ("openmpi/4", 2, 0, 1), ("openmpi/5", 2, 0, 1)],
+    ),
+    "repeats below libraries": Form(
+        {f"{name}/osu_latency.txt": LATENCY for name in ("openmpi/1", "openmpi/2", "mpich/1", "mpich/2")},
+        [("mpich", 2, 0, 2), ("openmpi", 2, 0, 2)],
+    ),
+    "versions in file names": Form(
+        {f"osu_latency_ompi-{version}.txt": LATENCY for version in ("4.1.5", "5.0.1")},
+        [("ompi-4.1.5", 2, 0, 1), ("ompi-5.0.1", 2, 0, 1)],
+    ),
+    "nights in folders": Form(
+        {f"res-2026-11-{day}/osu_latency.txt": LATENCY for day in ("01", "02")}, [("res", 2, 0, 2)]
+    ),
+    "Slurm's nodes and ranks in file names": Form(
+        {f"allreduce_N{nodes}_n{32 * nodes}.txt": ALLREDUCE for nodes in (2, 4)},
+        [("place", 64, 2, 1), ("place", 128, 4, 1)],
+    ),
+    "libraries of different benchmarks": Form(
+        {"a.out": join("module load openmpi/5", LATENCY), "b.out": join("module load mpich/4", BANDWIDTH)},
+        [("openmpi/5", 2, 0, 1), ("mpich/4", 2, 0, 1)],
+    ),
     # --- damage and noise
+    "a file with an error alone": Form(
+        {"osu_latency.out": "This test requires exactly two processes\n", "osu_bw.out": BANDWIDTH},
+        [("place", 2, 0, 2)],
+        notes="osu-latency refused to run (This test requires exactly two processes)",
+    ),
+    "a missing thread level": Form(
+        {"a.out": join(LATENCY, "srun -n 2 osu_latency_mt", "MPI_Init_thread must return MPI_THREAD_MULTIPLE!")},
+        [("place", 2, 0, 2)],
+        notes="osu-latency_mt refused to run (MPI_Init_thread must return MPI_THREAD_MULTIPLE!)",
+    ),
+    "a usage error": Form(
+        {"a.out": join("srun -n 2 osu_latency -q", "osu_latency: invalid option -- 'q'", "Usage: osu_latency [options]",
+                       "srun -n 4 osu_allreduce", ALLREDUCE)},
+        [("place", 2, 0, 1), ("place", 4, 0, 1)],
+        notes="osu-latency refused to run (osu_latency: invalid option -- 'q')",
+    ),
     "no line end": Form({"a.out": LATENCY.rstrip("\n")}, [("place", 2, 0, 1)]),
     "a cut last row": Form(
         {"a.out": LATENCY.rstrip("\n")[:-1]}, [("place", 2, 0, 1)], notes="1 line that may be cut (a.out:5)"
@@ -322,6 +404,11 @@ def test_numbers_in_names_that_nothing_explains_are_refused_with_a_pattern(tmp_p
     message = refuse_form({f"allreduce_{number}.out": ALLREDUCE for number in (4, 64)}, tmp_path)
     assert message.startswith("runs of one benchmark differ in a number of their file names: 4, 64; say what it is")
     assert "--pattern '{benchmark}_{ranks}.out'" in message
+
+
+def test_a_letter_and_a_number_in_names_are_refused_with_a_pattern(tmp_path: Path) -> None:
+    message = refuse_form({f"osu_allreduce_n{number}.txt": ALLREDUCE for number in (4, 64)}, tmp_path)
+    assert "say what it is: --pattern 'osu_allreduce_n{ranks}.txt', or {nodes}, {ppn}, {run} for repeats" in message
 
 
 def test_a_folder_besides_a_known_library_may_be_a_machine(tmp_path: Path) -> None:
