@@ -53,6 +53,12 @@ def test_a_recorded_log_is_explained_by_its_cause(name: str, log: RecordedLog) -
     assert causes.explain(log.output) == causes.explain(log.output, log.library) == log.expected
 
 
+@pytest.mark.parametrize("log", [log for name, log in LOGS if log.library == "openmpi" and name != "openmpi-shm-full"])
+def test_a_warning_of_launches_that_work_hides_no_cause(log: RecordedLog) -> None:
+    warning = CAUSES["openmpi-shm-full"].log[0].output
+    assert causes.explain(warning + log.output, "openmpi") == log.expected
+
+
 @pytest.mark.parametrize(("name", "log"), LOGS, ids=NAMES)
 def test_without_causes_the_line_that_helps_is_chosen(name: str, log: RecordedLog) -> None:
     assert log.words in choose_line(log.output)
