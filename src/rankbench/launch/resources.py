@@ -85,7 +85,8 @@ def describe_abandoned(folder: Path = Path(SHM)) -> str:
     if not sizes:
         return ""
     names = " -o ".join(f"-name '{pattern}'" for pattern in SEGMENTS)
-    command = f"find {folder} -maxdepth 1 -user {os.getuid()} \\( {names} \\) ! -exec fuser -s {{}} \\; -delete"
+    unused = "! -exec fuser -s {} \\; -delete 2>/dev/null"  # It complains about each process of another user.
+    command = f"find {folder} -maxdepth 1 -user {os.getuid()} \\( {names} \\) {unused}"
     count, are, them = ("1 segment", "is", "it") if len(sizes) == 1 else (f"{len(sizes)} segments", "are", "them")
     return (
         f"note: {count} of shared memory ({format_memory(sum(sizes))}) in {folder} {are} of MPI processes that have "
