@@ -324,7 +324,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         float,
         Column(
             "of a foreign tool: how far the time may be from the truth since the tool printed no more digits, half a "
-            "unit of the last one; 0: not known, or measured by rankbench",
+            "unit of the last one where it rounds; 0: not known, or measured by rankbench",
             streamed=False,
         ),
     ] = 0.0

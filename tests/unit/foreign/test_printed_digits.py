@@ -95,7 +95,9 @@ def test_values_of_recorded_outputs_have_their_printed_digits(name: str) -> None
     [
         (osu, imports.format_latencies((8, 1.5)), 8, 5.0),
         (osu, imports.format_osu(imports.BANDWIDTH, (1000, 1.0)), 1000, 5000.0),  # 1 ms, printed as 1.00 MB/s
-        (osu, "nprocs: 2, min: 18 ms, max: 22 ms, avg: 20 ms\n", 0, 2e6),
+        (osu, "nprocs: 2, min: 18 ms, max: 22 ms, avg: 20 ms\n", 0, 1.5e6),
+        (osu, "nprocs: 1, min: 18, max: 18, avg: 18\n", 0, 1e6),
+        (osu, "nprocs: 100, min: 18 ms, max: 22 ms, avg: 20 ms\n", 0, 1.99e6),
         (netpipe, FILE_3, 65536, 5.0),
         (netpipe, FILE_5, 1024, 5.0),
         (netpipe, TERMINAL_3, 6291459, 5.0),
@@ -106,7 +108,7 @@ def test_values_of_recorded_outputs_have_their_printed_digits(name: str) -> None
     ],
 )
 def test_the_rounding_of_a_time(tool: ModuleType, text: str, size_bytes: int, rounding_ns: float) -> None:
-    """Half a unit; of osu_init, which cuts the decimals of each rank and of their mean, two units."""
+    """Half a unit; of osu_init, which cuts the decimals of each rank and of their mean, up to two units."""
     table = tool_outputs.read_tables(tool, text)[0]
     row = next(row for row in table.rows if row.size_bytes == size_bytes)
     assert find_rounding_ns(table, row) == pytest.approx(rounding_ns)

@@ -399,8 +399,6 @@ OPTIONS = {
 START_UP_LINE = re.compile(
     r"nprocs: (\d{1,9}), min: (\S{1,40}?)(?: ms)?, max: (\S{1,40}?)(?: ms)?, avg: (\S{1,40}?)(?: ms)?"
 )
-START_UP_ROUNDING = 2.0
-"""Whole milliseconds of each rank and of their mean, both without their decimals."""
 FOREIGN_ROW = "looks like a row, but does not continue the table"
 ROWLIKE = re.compile(r"[-+]?(?:\.?\d|nan\b|inf(?:inity)?\b)|(?:Pass|Fail)$", re.IGNORECASE | re.ASCII)
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?", re.ASCII | re.IGNORECASE)
@@ -695,17 +693,20 @@ class _Reader:
             )
         columns = ("min", "max", "avg")
         numbers = tuple(self._parse_number(number, *pair) for pair in zip(columns, match.groups()[1:], strict=True))
+        ranks = int(match[1])
+        # A rank's time is cut to whole milliseconds, and so is the quotient of their sum and the number of ranks.
+        rounding = 2 - 1 / ranks if ranks else 1.0
         return Table(
             operation=PROGRAMS["init"],
             form="blocking",
             datatype="",
-            ranks=int(match[1]),
+            ranks=ranks,
             options={},
             columns=columns,
             roles={"minimum": 0, "maximum": 1, "value": 2},
             scale=1e6,
             rows=[Row(number, 0, numbers, "", count_decimals(match[4]))],
-            rounding=START_UP_ROUNDING,
+            rounding=rounding,
             line=number,
             version=version,
         )
