@@ -59,10 +59,9 @@ def write_outputs(
     place: Path,
     write: Callable[[Path], Iterable[Path]],
     *,
-    is_folder: bool = False,
     quiet: bool = False,
 ) -> None:
-    """Write files to the place that an option names, those beside the first or in the folder too, and print the paths.
+    """Write files to the place that an option names, those beside the first too, and print the paths.
 
     `write` writes them to another path and returns theirs. Raises RankbenchError where they cannot be written.
     """
@@ -73,8 +72,7 @@ def write_outputs(
             return
         with files.make_staging_folder(place) as staging:
             for path in list(write(staging / os.path.basename(os.path.abspath(place)))):  # noqa: PTH100, PTH119 - it may be `..`
-                target = place / path.name if is_folder else place.with_name(path.name)
-                target.parent.mkdir(exist_ok=True)
+                target = place.with_name(path.name)
                 files.put(path, target)
                 if not quiet:
                     console.print(f"wrote {target}", markup=False, soft_wrap=True)

@@ -1,7 +1,7 @@
 """Handing a campaign over to other programs: one file per format, in `formats`.
 
-A format has `TITLE` (what it is, in a line), `SUFFIX` (of its file), `PLACE` (what its path is: a `file`, the first of
-several `files`, or a `folder` of files) and `write(source, path)`, which yields the path of each file once it is there.
+A format has `TITLE` (what it is, in a line), `SUFFIX` (of its file), `PLACE` (what its path is: a `file`, or the first
+of several `files`) and `write(source, path)`, which yields the path of each file once it is there.
 Nothing is judged or measured here, and every file appears whole or not at all.
 """
 

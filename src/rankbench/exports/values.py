@@ -42,13 +42,6 @@ def list_values(view: CampaignView) -> Iterator[Value]:
         yield make_value(view, case, state, summary)
 
 
-def list_case_values(view: CampaignView) -> Iterator[Value]:
-    """Yield the value of each case and candidate, the mean of its states where there are two."""
-    for case in view.campaign.cases:
-        for _, summary in view.summaries_of.get(case.key, ()):
-            yield make_value(view, case, "", summary)
-
-
 def make_value(view: CampaignView, case: Case, state: str, summary: Summary) -> Value:
     """Return the value of a summary in the unit of its case."""
     measure = view.measure(case)

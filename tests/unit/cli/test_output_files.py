@@ -176,8 +176,7 @@ def test_several_files_do_not_go_to_a_stream(name: str, tmp_path: Path) -> None:
     for place in ("-", "fifo"):
         with pytest.raises(RankbenchError) as error:
             run(f"export made --format {name} --output", place)
-        what = "a folder" if name == "osu" else "a file"
-        assert str(error.value) == f"--output {place}: --format {name} writes several files; name {what} instead"
+        assert str(error.value) == f"--output {place}: --format {name} writes several files; name a file instead"
         with pytest.raises(RankbenchError, match="--figures writes several files"):
             run("history results --figures svg --output", place)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fifo", "results"]

@@ -41,7 +41,7 @@ def export(
 ) -> None:
     """Write a campaign in a format that other programs read.
 
-    For tables, databases, papers, CI, ReFrame, or as OSU prints it.
+    For tables, papers, CI and other programs.
     """
     chosen = exports.find_format(format_)
     opened = open_current(folder)
@@ -51,8 +51,7 @@ def export(
     if output:
         check_place(output, format_, chosen.PLACE)
         with StatusLine(f"writing {output} …"):
-            is_folder = chosen.PLACE == "folder"
-            write_outputs("--output", output, lambda path: chosen.write(campaign, path), is_folder=is_folder)
+            write_outputs("--output", output, lambda path: chosen.write(campaign, path))
         return
     path = usual(opened, chosen.SUFFIX)
     try:
@@ -69,10 +68,8 @@ def export(
 def check_place(output: Path, format_: str, kind: str) -> None:
     """Raise RankbenchError where what a format writes cannot be: several files in a stream, or a file at a folder."""
     if kind != "file" and is_stream(output):
-        name = "a folder" if kind == "folder" else "a file"
-        raise RankbenchError(f"--output {output}: --format {format_} writes several files; name {name} instead")
-    if kind != "folder":
-        check_output("--output", output)
+        raise RankbenchError(f"--output {output}: --format {format_} writes several files; name a file instead")
+    check_output("--output", output)
 
 
 def usual(opened: Store, suffix: str) -> Path:
