@@ -57,7 +57,7 @@ LABELS = (
     ),
     # Hydra, of MPICH and Intel MPI: `[0] `.
     Label(re.compile(r"\[\d+\](?: |$)")),
-    # Slurm's srun, and flux: `0: `, ` 0: `. NetPIPE numbers its lines like this.
+    # Slurm's srun, and flux: `0: `, ` 0: `. Tables can number their lines like this.
     Label(re.compile(r" {0,6}\d{1,7}:(?: |$)"), is_unique=False),
 )
 

@@ -126,7 +126,7 @@ def test_labels_without_a_text_are_blank_lines() -> None:
     assert _read_texts(b"0:\n0: a\n0: b\n") == [(1, ""), (2, "a"), (3, "b")]
 
 
-def test_numbered_lines_of_netpipe_are_no_labels() -> None:
+def test_numbered_lines_are_no_labels() -> None:
     texts = ["0: node1", "1: node2", "Now starting the main loop", *(f"  {n}:  {n + 1} bytes" for n in range(20))]
     assert [text for _, text in _read_texts("".join(f"{text}\n" for text in texts).encode())] == texts
 

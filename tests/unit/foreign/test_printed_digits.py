@@ -14,7 +14,7 @@ from rankbench import units
 from rankbench.foreign import tools
 from rankbench.foreign.case_results import make_case_result
 from rankbench.foreign.fields import count_decimals
-from rankbench.foreign.tools import imb, mpbench, mpiperf, nccl_tests, netpipe, osu, reprompi, skampi
+from rankbench.foreign.tools import imb, mpbench, mpiperf, nccl_tests, osu, reprompi, skampi
 from rankbench.model import Case
 
 if TYPE_CHECKING:
@@ -26,16 +26,8 @@ SAMPLES = {
     name: [path for folder in sorted(tool_outputs.SAMPLES.glob(f"{name}*")) for path in sorted(folder.rglob("*.txt"))]
     for name in sorted(units.modules(tools))
 }
-WITHOUT = {"columns", "netpipe", "nccl_tests"}
+WITHOUT = {"columns", "nccl_tests"}
 """Tools without recorded outputs."""
-FILE_3 = "   65536 7812.500000   0.00006400\n"
-FILE_5 = "     1024     3.413     3.001     3.724    2.40\n"
-TERMINAL_3 = "120: 6291459 bytes      3 times -->   7453.12 Mbps in    6440.21 usec\n"
-TERMINAL_5 = (
-    "Start testing with 7 trials for each message size\n"
-    "  2:   1.024 KB     20000 times -->    3.413 Gbps  in    2.400 usecs\n"
-    "  3:   8.389 MB       100 times -->   67.112 Gbps  in    1.000 msecs\n"
-)
 ALL_REDUCE = (
     "# Collective test starting: all_reduce_perf\n"
     "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
@@ -98,11 +90,6 @@ def test_values_of_recorded_outputs_have_their_printed_digits(name: str) -> None
         (osu, "nprocs: 2, min: 18 ms, max: 22 ms, avg: 20 ms\n", 0, 1.5e6),
         (osu, "nprocs: 1, min: 18, max: 18, avg: 18\n", 0, 1e6),
         (osu, "nprocs: 100, min: 18 ms, max: 22 ms, avg: 20 ms\n", 0, 1.99e6),
-        (netpipe, FILE_3, 65536, 5.0),
-        (netpipe, FILE_5, 1024, 5.0),
-        (netpipe, TERMINAL_3, 6291459, 5.0),
-        (netpipe, TERMINAL_5, 1024, 0.5),
-        (netpipe, TERMINAL_5, 8389000, 500.0),  # 1.000 msecs
         (nccl_tests, ALL_REDUCE, 1048576, 5.0),
         (nccl_tests, ALL_REDUCE, 8589934592, 50.0),  # with fewer decimals the longer the time
     ],

@@ -110,8 +110,8 @@ def test_a_misspelt_tool_is_refused() -> None:
 
 
 def test_a_tool_that_cannot_be_run_is_refused() -> None:
-    assert read_refusal('operations = ["allreduce"]\n[suites.netpipe]\npath = "x"') == (
-        'plan.toml: suites: found "netpipe" (allowed: imb, mpbench, mpiperf, osu, skampi)'
+    assert read_refusal('operations = ["allreduce"]\n[suites.reprompi]\npath = "x"') == (
+        'plan.toml: suites: found "reprompi" (allowed: imb, mpbench, mpiperf, osu, skampi)'
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from rankbench import units
 from rankbench.foreign import tools
-from rankbench.foreign.tools import mpiperf, netpipe, osu
+from rankbench.foreign.tools import mpiperf, osu, reprompi
 from rankbench.report import meanings
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "foreign.md"
@@ -35,7 +35,7 @@ def test_each_benchmark_of_each_tool_is_listed_once_with_its_meaning(name: str) 
 def test_tools_that_can_be_run_are_marked() -> None:
     assert f"Its benchmarks {meanings.RUN}" in meanings.section(osu)
     assert f"{len(mpiperf.RUNNABLE)} of them {meanings.RUN}" in meanings.section(mpiperf)
-    assert meanings.READ in meanings.section(netpipe)
+    assert meanings.READ in meanings.section(reprompi)
 
 
 def test_a_row_has_names_and_peculiarities() -> None:

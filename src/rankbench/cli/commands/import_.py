@@ -63,7 +63,7 @@ def import_(
 ) -> None:
     """Make a campaign of what other benchmarks printed.
 
-    Of OSU, IMB, MPBench, SKaMPI, MPIPerf, ReproMPI, NetPIPE and nccl-tests, or tables of CSV with a header.
+    Of OSU, IMB, MPBench, SKaMPI, MPIPerf, ReproMPI and nccl-tests, or tables of CSV with a header.
     """
     form = check_format(format_, "table", "json")
     if meanings:
