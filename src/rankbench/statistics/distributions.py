@@ -35,11 +35,6 @@ def chi2_sf(x: ArrayLike, degrees: ArrayLike) -> Any:
     return scipy.special.chdtrc(degrees, x)
 
 
-def chi2_ppf(share: ArrayLike, degrees: ArrayLike) -> Any:
-    """Return the quantile of chi-squared."""
-    return 2 * scipy.special.gammaincinv(np.asarray(degrees) / 2, share)
-
-
 def normal_pdf(x: ArrayLike) -> Any:
     """Return the density of a standard normal value."""
     return np.exp(-(np.asarray(x) ** 2) / 2) / math.sqrt(2 * math.pi)
@@ -53,11 +48,6 @@ def normal_cdf(x: ArrayLike) -> Any:
 def normal_sf(x: ArrayLike) -> Any:
     """Return the probability that a standard normal value exceeds x."""
     return scipy.special.ndtr(-np.asarray(x))
-
-
-def normal_log_sf(x: ArrayLike) -> Any:
-    """Return the logarithm of the probability that a standard normal value exceeds x."""
-    return scipy.special.log_ndtr(-np.asarray(x))
 
 
 @functools.lru_cache(maxsize=4096)

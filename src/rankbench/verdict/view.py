@@ -23,7 +23,6 @@ from rankbench.statistics.ranks import tabulate_ranks
 from rankbench.statistics.rings import estimate_hop_costs, find_ring_modes, tabulate_rings
 from rankbench.statistics.scaling import find_scaled, over_nodes
 from rankbench.statistics.starts import compare_starts, find_usual_starts
-from rankbench.statistics.tails import fit_tail
 from rankbench.verdict import case_labels, maps, measures
 from rankbench.verdict.comparisons import Comparisons
 from rankbench.verdict.same_calls import make_call_key
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from rankbench.statistics.rings import HopCost
     from rankbench.statistics.scaling import Site
     from rankbench.statistics.starts import StartEffect
-    from rankbench.statistics.tails import Tail
     from rankbench.verdict.maps import Map
     from rankbench.verdict.measures import Measure
 
@@ -463,16 +461,6 @@ class CampaignView:
 
     @shared_property
     def _times(self) -> dict[str, dict[str, np.ndarray]]:
-        return {}
-
-    def tail(self, case: str, candidate: str) -> Tail | None:
-        """Return the right tail of a case's samples as fitted, none where they are too few."""
-        if (case, candidate) not in self._tails:
-            self._tails[case, candidate] = fit_tail(self.sample_times(case, candidate))
-        return self._tails[case, candidate]
-
-    @shared_property
-    def _tails(self) -> dict[tuple[str, str], Tail | None]:
         return {}
 
     # --- names of cases ----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Histograms: whole nanoseconds on the left, a log axis on the right, each sample in a bar, modes and tails marked."""
+"""Histograms: whole nanoseconds on the left, a log axis on the right, each sample in a bar, modes marked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from rankbench.plots import forms as plots_forms
 from rankbench.plots.kinds import histogram
 from rankbench.plots.kinds.histogram import Axis, Panel
 from rankbench.statistics.modes import find_launch_modes
-from rankbench.statistics.tails import fit_tail
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def make_panel(times: np.ndarray, name: str = "alpha") -> Panel:
-    return Panel(name, name, times, find_launch_modes([times]), fit_tail(times))
+    return Panel(name, name, times, find_launch_modes([times]))
 
 
 def draw_heavy_tail(count: int = 20_000) -> np.ndarray:
@@ -124,20 +123,6 @@ def test_ticks_are_round_times_at_their_positions() -> None:
     )
     places = [row["x"] for row in rows["ticks"]]
     assert places == sorted(places)
-
-
-def test_a_pareto_tail_is_drawn_only_if_it_fits() -> None:
-    random = np.random.default_rng(2)
-    fitting = np.where(random.random(5000) < 0.2, 500 * random.random(5000) ** -0.7, random.uniform(400, 500, 5000))
-    histogram_panel = make_panel(fitting)
-    assert histogram_panel.tail is not None
-    assert histogram_panel.tail.fits
-    rows = histogram.draw(histogram_panel, histogram.axis_of([histogram_panel]), 0)
-    assert rows["fits"]
-    assert render(histogram_panel.tail.text) in rows["words"][0]["label"]
-    _, plain = draw_rows(random.normal(500, 20, 5000))
-    assert plain["fits"] == []
-    assert "tail" not in plain["words"][0]["label"]
 
 
 def test_several_modes_are_marked_and_reported() -> None:

@@ -24,11 +24,9 @@ def test_tails_and_quantiles_are_scipy_s() -> None:
     for degrees in DEGREES:
         np.testing.assert_array_equal(own.t_sf(X, degrees), stats.t.sf(X, degrees))
         np.testing.assert_array_equal(own.t_isf(TAILS, degrees), stats.t.isf(TAILS, degrees))
-        np.testing.assert_array_equal(own.chi2_ppf(TAILS, degrees), stats.chi2.ppf(TAILS, degrees))
         np.testing.assert_array_equal(own.chi2_sf(abs(X), degrees), stats.chi2.sf(abs(X), degrees))
     np.testing.assert_array_equal(own.normal_cdf(X), stats.norm.cdf(X))
     np.testing.assert_array_equal(own.normal_sf(X), stats.norm.sf(X))
-    np.testing.assert_array_equal(own.normal_log_sf(X), stats.norm.logsf(X))
     np.testing.assert_array_equal(own.normal_pdf(X), stats.norm.pdf(X))
 
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from rankbench.plots.chart import Row
     from rankbench.statistics.modes import Repeated
-    from rankbench.statistics.tails import Tail
     from rankbench.verdict.view import CampaignView
 
     Values = NDArray[np.float64]
@@ -39,7 +38,7 @@ TITLE = "Histogram"
 HELP = (
     "Distribution of samples; heights are logarithms of counts. Left of the dashed line time runs evenly, and "
     "bins are whole nanoseconds or clock steps wide; right of it time runs by powers of ten, to the "
-    "slowest sample. Triangles mark modes, 1 the heaviest. A line is a Pareto tail, where one fits. Rows share an axis "
+    "slowest sample. Triangles mark modes, 1 the heaviest. Rows share an axis "
     "unless one takes several times as long."
 )
 SCOPE = "near"
@@ -61,8 +60,6 @@ FARTHEST = 4.0
 """Times the median: the left part reaches no farther."""
 ALIKE = 3.0
 """Rows whose medians are within such a ratio share their axis."""
-FITTED = 1000
-"""With fewer samples no tail is fitted."""
 WHOLE_STEP = 0.9
 """Samples whose step is at least so much of the clock's are single readings; so many must be on a grid."""
 NEAR_GRID = 0.1
@@ -80,7 +77,6 @@ class Panel:
     name: str
     times: Values
     modes: Sequence[Repeated]
-    tail: Tail | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,9 +132,7 @@ def chart(view: CampaignView) -> Chart | None:
         return None
     shown = panels[:MOST_ROWS]
     axes = choose_axes(shown, resolution(view))
-    datasets: dict[str, list[Row]] = {
-        name: [] for name in ("bars", "levels", "ticks", "breaks", "fits", "modes", "words")
-    }
+    datasets: dict[str, list[Row]] = {name: [] for name in ("bars", "levels", "ticks", "breaks", "modes", "words")}
     for number, (panel, axis) in enumerate(zip(shown, axes, strict=True)):
         for name, rows in draw(panel, axis, len(shown) - 1 - number).items():
             datasets[name] += rows
@@ -171,8 +165,7 @@ def list_panels(view: CampaignView) -> list[Panel]:
     for name in (candidate for candidate in view.candidates if candidate in texts and candidate in samples):
         times = samples[name]
         if times.min() > 0:
-            tail = view.tail(case.key, name) if len(times) >= FITTED else None
-            panels.append(Panel(name, name, times, view.modes.get((case.key, name), []), tail))
+            panels.append(Panel(name, name, times, view.modes.get((case.key, name), [])))
     return panels
 
 
@@ -202,7 +195,7 @@ def list_rings(view: CampaignView) -> list[Panel]:
         if len(times) and times.min() > 0:
             modes = view.ring_modes.get((case.key, name, str(edge)), [])
             text = format_text("{name}, ring of rank {rank}", name=name, rank=edge)
-            rows.append(Panel(name, text, times, modes, None))
+            rows.append(Panel(name, text, times, modes))
     return rows
 
 
@@ -279,7 +272,6 @@ def draw(panel: Panel, axis: Axis, row: int) -> dict[str, list[Row]]:
             for tick in axis.ticks()
         ],
         "breaks": [{"x": axis.main - GAP / 2, "y": row, "top": row + BARS + 0.04}] if axis.main < 1 else [],
-        "fits": list(draw_tail(panel, axis, parts, height, row)),
         "modes": list(mark_modes(panel, axis, row)),
         "words": [
             {"x": 0, "y": row + y, "label": label, "weight": weight}
@@ -307,24 +299,6 @@ def bars(panel: Panel, axis: Axis, edges: Values, counts: NDArray[np.int64], hei
         }
 
 
-def draw_tail(
-    panel: Panel, axis: Axis, parts: list[tuple[Values, NDArray[np.int64]]], height: Height, row: int
-) -> Iterator[Row]:
-    """Yield points of the line of a Pareto tail: how many samples it expects in each bin."""
-    if not panel.tail or not panel.tail.fits:
-        return
-    tail, count = panel.tail, panel.tail.share * len(panel.times)
-    for number, (edges, _) in enumerate(parts):
-        inside = edges[edges >= tail.begins_ns]
-        if len(inside) < 2:
-            continue
-        beyond = count * (inside / tail.begins_ns) ** -tail.alpha
-        expected = beyond[:-1] - beyond[1:]
-        for place, y in zip(axis.place((inside[:-1] + inside[1:]) / 2), height(expected), strict=True):
-            if y > row:
-                yield {"x": round_place(place), "y": round_place(y), "line": f"{row}.{number}"}
-
-
 def mark_modes(panel: Panel, axis: Axis, row: int) -> Iterator[Row]:
     """Yield the marks of modes, where there are several, with their names."""
     if len(panel.modes) < 2:
@@ -335,14 +309,13 @@ def mark_modes(panel: Panel, axis: Axis, row: int) -> Iterator[Row]:
 
 
 def describe_panel(panel: Panel) -> str:
-    """Return whose row it is, and what is known of its tail."""
-    sentence = format_text(
+    """Return whose row it is, and how far its samples reach."""
+    return format_text(
         "{name}: median {middle:time}, slowest {slowest:time}",
         name=panel.name,
         middle=float(np.median(panel.times)),
         slowest=float(panel.times.max()),
     )
-    return f"{sentence}; {render(panel.tail.text)}" if panel.tail and panel.tail.fits else sentence
 
 
 def mode_words(panel: Panel) -> str:
@@ -376,7 +349,7 @@ def format_tick(time_ns: float) -> str:
 
 @functools.lru_cache
 def make_form(candidates: tuple[str, ...], rows: int) -> Row:
-    """Return bars, their axes as marks, lines of fits, marks of modes and words."""
+    """Return bars, their axes as marks, marks of modes and words."""
 
     def axis(title: str) -> alt.Axis:
         return alt.Axis(labels=False, ticks=False, domain=False, grid=False, title=title)
@@ -404,7 +377,6 @@ def make_form(candidates: tuple[str, ...], rows: int) -> Row:
             tooltip=forms.tooltips("candidate", "bin", "count"),
         ),
         layer("breaks").mark_rule(strokeDash=[4, 3], color=muted).encode(x=x, y2="top:Q"),
-        layer("fits").mark_line(strokeWidth=2, color=muted).encode(x=x, detail="line:N"),
         layer("modes")
         .mark_point(shape="triangle-down", size=50, filled=True, opacity=1, color=muted)
         .encode(x=x, tooltip=["description:N"]),

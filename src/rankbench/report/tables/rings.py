@@ -10,12 +10,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 import polars as pl
 
 from rankbench.language import format_text, render
 from rankbench.quantities import format_time, format_whole
 from rankbench.report.tables import Block, Cell, Hint, Table
-from rankbench.statistics.tails import standard_deviation
 from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ ORDER = 60
 ABSENT = "none of these cases goes round a grid; the preset torus measures some"
 STATISTICS = {"min": "min_ns", "mean": "mean_ns", "p10": "p10_ns", "p90": "p90_ns", "p99": "p99_ns", "max": "max_ns"}
 COSTS = ["candidate", "direction", "where", "cost of a hop", "interval", "from", "blocks"]
-SHAPES = ["candidate", "case", "modes", "tail", "standard deviation"]
+SHAPES = ["candidate", "case", "modes", "standard deviation"]
 NUMBERS = {"launches": "launches", "samples": "samples", "discarded": "discarded"}
 USUAL = {"min": "min_ns", "median": "typical_ns", "mean": "mean_ns"}
 ROW = ["candidate", "grid", "hops", "direction"]
@@ -249,7 +249,7 @@ def cost_row(cost: HopCost, case: Case, part: CampaignView) -> list[Cell]:
 
 
 def shapes(part: CampaignView) -> Iterator[Table]:
-    """Yield the table of modes, tails and standard deviations of the slowest ring of each round."""
+    """Yield the table of modes and standard deviations of the slowest ring of each round."""
     rows = [cells for case in part.cases for name in part.candidates if (cells := shape_row(part, case, name))]
     if rows:
         caption = format_text(
@@ -263,14 +263,12 @@ def shape_row(part: CampaignView, case: Case, name: str) -> list[Cell]:
     times = part.sample_times(case.key, name)
     if not len(times):
         return []
-    modes, tail = part.modes.get((case.key, name), []), part.tail(case.key, name)
-    spread = standard_deviation(times, tail)
+    modes = part.modes.get((case.key, name), [])
     return [
         Cell(name),
         Cell(", ".join([case.placement, *(f"{key}={value}" for key, value in case.options.items())]), case=case.key),
         Cell("; ".join(render(mode.text) for mode in modes[1:]) or format_text("one")),
-        Cell(render(tail.text) if tail else format_text("too few samples")),
-        Cell(render(spread.reason) if spread.value_ns is None else format_time(spread.value_ns)),
+        Cell(format_time(float(np.std(times, ddof=1))) if len(times) > 1 else format_text("too few samples")),
     ]
 
 
