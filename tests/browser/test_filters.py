@@ -186,7 +186,7 @@ def test_the_map_is_navigated_by_keys(page: Chrome) -> None:
         page,
         lambda: page.find_element(By.CSS_SELECTOR, ".chosen").text.startswith("accumulate nonblocking 8 B at socket: "),
     )
-    for plot in ("distribution", "curves", "launches"):
+    for plot in ("distribution", "curves"):
         figure = await_drawing(page, page.find_element(By.CSS_SELECTOR, f"#case figure[data-plot={plot}]"))
         assert figure.find_element(By.TAG_NAME, "figcaption").text.startswith("accumulate nonblocking")
 

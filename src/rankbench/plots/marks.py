@@ -5,15 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-import altair as alt
-
-from rankbench.plots.axes import block_x
-from rankbench.plots.forms import data, tooltips
-from rankbench.plots.palette import choose_shapes, colour, dash
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankbench.model import Summary
     from rankbench.plots.chart import Row
     from rankbench.verdict.measures import Measure
@@ -39,22 +31,6 @@ def format_values(summary: Summary, measure: Measure) -> Row:
         "launches": summary.launches,
         "samples": summary.samples,
     }
-
-
-def draw_launches(candidates: Sequence[str], y: alt.Y, text: str, spelling: str = "") -> list[alt.Chart]:
-    """Return a thin line and a point per launch for each candidate, by block; `reported` is the field of the tooltip.
-
-    `spelling` is the expression that makes that field, if it is not in the data.
-    """
-    base = alt.Chart(data("launches")).encode(
-        x=block_x(),
-        y=y,
-        color=colour(candidates),
-        tooltip=tooltips("candidate", "block", "launch", text),
-    )
-    base = base.transform_calculate(**{text: spelling}) if spelling else base
-    line = base.mark_line(strokeOpacity=0.5).encode(strokeDash=dash(candidates))
-    return [line, base.mark_point(size=45, filled=True, opacity=1).encode(shape=choose_shapes(candidates))]
 
 
 def drop_moved(measure: Measure) -> Measure:

@@ -16,7 +16,7 @@ from rankbench.evaluation import evaluate
 from rankbench.plots import axes, captions, palette, winner_cells
 from rankbench.plots import chart as plots_chart
 from rankbench.plots import forms as plots_forms
-from rankbench.plots.kinds import bars, curves, distribution, launches, ranks, ratios, winner_map
+from rankbench.plots.kinds import bars, curves, distribution, ranks, ratios, winner_map
 from rankbench.verdict.measures import Measure
 from rankbench.verdict.view import CALL, SCOPES, CampaignView
 
@@ -101,10 +101,9 @@ def find_objects(tree: object, key: str) -> list[plots_chart.Row]:
 
 
 def test_cases_share_one_form(view: CampaignView) -> None:
-    for plot in (distribution, launches):
-        forms = [require(plot.chart(part)).form for part in list_parts(view, plot.SCOPE).values()]
-        assert len(forms) == 9
-        assert all(form == forms[0] for form in forms)
+    forms = [require(distribution.chart(part)).form for part in list_parts(view, distribution.SCOPE).values()]
+    assert len(forms) == 9
+    assert all(form == forms[0] for form in forms)
 
 
 def test_plots_of_cases_are_drawn_only_for_the_named_cases(view: CampaignView) -> None:
@@ -271,18 +270,13 @@ def test_densities_are_drawn_at_the_samples(view: CampaignView) -> None:
     )
 
 
-def test_a_distribution_and_its_launches_have_the_same_values(view: CampaignView) -> None:
-    part = list_parts(view, "case")[view.cases[0].key]
-    assert require(distribution.chart(part)).datasets["launches"] is require(launches.chart(part)).datasets["launches"]
-
-
 def test_samples_beyond_the_axis_are_reported_in_words(view: CampaignView) -> None:
     typical = require(distribution.chart(list_parts(view, "case")[view.cases[0].key])).datasets["typical"]
     assert [row["beyond"] for row in typical] == ["up to 25.1 µs →", "up to 50.2 µs →"]
 
 
 def test_every_launch_has_a_median(view: CampaignView) -> None:
-    rows = require(launches.chart(list_parts(view, "case")[view.cases[0].key])).datasets["launches"]
+    rows = require(distribution.chart(list_parts(view, "case")[view.cases[0].key])).datasets["launches"]
     alpha = [(row["launch"], row["figure_ns"]) for row in rows if row["candidate"] == "alpha"]
     assert alpha == [(launch, pytest.approx(502 * 1.0, rel=1e-4)) for launch in (0, 3, 6, 9)]
 

@@ -95,7 +95,7 @@ def test_charts_of_few_values_are_not_drawn(tmp_path: Path) -> None:
     read = imports.import_files(ImportRequest(barrier, ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "imported")
     kinds = {file.name.split("-")[0] for file in draw(tmp_path / "figures", evaluate(read), ["svg"])}
     assert {"bars", "extremes"} <= kinds
-    assert not kinds & {"histogram", "launches", "distribution"}
+    assert not kinds & {"histogram", "distribution"}
 
 
 def test_pairs_of_ranks_are_drawn_as_a_matrix_only(tmp_path: Path) -> None:

@@ -347,7 +347,7 @@ def test_launches_that_scatter_far_more_than_all_others_are_reported() -> None:
     assert render(finding.text).startswith(
         "In the same blocks, launches of beta vary far more than those of any other candidate in allreduce (typically "
     )
-    assert (finding.plot, finding.severity, len(finding.cases)) == ("launches", "warning", 1)
+    assert (finding.plot, finding.severity, len(finding.cases)) == ("distribution", "warning", 1)
 
 
 def test_scatter_of_all_launches_is_not_one_candidate_s() -> None:

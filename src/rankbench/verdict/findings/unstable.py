@@ -143,7 +143,7 @@ def _make_finding(view: CampaignView, name: str, items: list[Unstable]) -> Findi
         ),
         cases=[verdict.case.key for verdict in widest],
         severity="warning",
-        plot="launches",
+        plot="distribution",
     )
 
 
