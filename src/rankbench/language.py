@@ -244,6 +244,11 @@ def choose_word(number: int, words: str, *, with_number: bool) -> str:
     return f"{number} {word}" if with_number else word
 
 
+def spell_count(number: int, words: str) -> str:
+    """Return a number with its noun: `1 case`, `2 launches`; `library|libraries` has a plural of its own."""
+    return choose_word(number, words, with_number=True)
+
+
 def join_words(words: Sequence[str], last: str) -> str:
     """Return `a`, `a and b`, `a, b and c`."""
     return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "rankbench"
 CONTRACTS = {
-    "plan/estimators": ("ORDER", "NAMES", "HELP", "OVER_CALLS", "MIDDLE", "estimate_times"),
-    "plan/stop_rules": ("ORDER", "NAME", "AMOUNT", "HELP", "LOOKS", "COSTS_ERROR", "decide"),
     "libraries/sources": ("TITLE", "PRECEDENCE", "find"),
     "libraries/families": ("Family",),
     "libraries/tuners": (
@@ -195,18 +193,6 @@ from rankbench.launch import schedulers
 class Scheduler(schedulers.Scheduler):
     name, title, submit, number, job_id = "oar", "OAR", ("oarsub", "-S"), "OAR_JOB_ID=(.*)", "$OAR_JOB_ID"
 """
-ESTIMATOR = """
-ORDER, NAMES, HELP, OVER_CALLS, MIDDLE = 9, "second-smallest", '"second-smallest"', "single", False
-def estimate_times(time, name):
-    return time.sort().get(1)
-"""
-STOP_RULE = """
-from rankbench.language import say
-from rankbench.plan.stop_rules import Decision
-ORDER, NAME, AMOUNT, HELP, LOOKS, COSTS_ERROR = 9, "half", "share", '"half 50%"', False, True
-def decide(progress, amount):
-    return Decision(len(progress.block_s) > 10 * amount, say("half of it is enough"))
-"""
 COMMAND = '''
 ORDER = 1
 GROUP = "Check"
@@ -217,31 +203,6 @@ def added():
 '''
 PRESET = 'question = "Added?"\ncandidates = ["mpich"]\noperations = ["allreduce"]\n'
 ADDED = {
-    "plan/estimators/second.py": (
-        ESTIMATOR,
-        "from pathlib import Path\n"
-        "from rankbench import statistics, store\n"
-        "from rankbench.plan import notation\n"
-        "samples = store.open(Path('made')).samples()\n"
-        "values = [statistics.compute_launch_values(samples, notation.parse_estimator(name))['figure_ns']\n"
-        "           for name in ('min', 'second-smallest', 'median')]\n"
-        "print((values[0] <= values[1]).all(), (values[1] < values[2]).all(), notation.ESTIMATOR_HELP)",
-        'True True "median", "min", "mean", "trimmed-mean", a percentile from "p1" to "p99" or "second-smallest"',
-    ),
-    "plan/stop_rules/half.py": (
-        STOP_RULE,
-        "import msgspec\n"
-        "from pathlib import Path\n"
-        "from rankbench import store\n"
-        "from rankbench.model import Stop\n"
-        "from rankbench.plan import notation\n"
-        "from rankbench.evaluation.stopping import decide\n"
-        "own = msgspec.structs.replace(store.open(Path('made')).campaign.plan, stop=Stop(until='half 40%'))\n"
-        "print(notation.parse_until('half 40%').amount, *"
-        "(decide(own, None, [1.0] * blocks).stop for blocks in (4, 5)))\n"
-        "print(notation.UNTIL_HELP)",
-        '0.4 False True\n"decided", "answered", "blocks", "precision 2%", "time 30m" or "half 50%"',
-    ),
     "libraries/families/lam.py": (
         FAMILY,
         "from rankbench.libraries import families, recognise\n"

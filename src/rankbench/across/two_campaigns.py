@@ -195,8 +195,7 @@ def changes(
             new_ns=row.typical_ns[1],
             ratio=row.ratio,
             low=row.low,
-            # Of two infinities min takes the first: the record's default, which JSON leaves out.
-            high=min(math.inf, row.high),
+            high=row.high,
             p_value=row.p_value,
             p_adjusted=row.p_adjusted,
             different=row.different,

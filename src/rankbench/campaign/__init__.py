@@ -7,16 +7,3 @@ from rankbench.campaign.preflight import Refusal
 from rankbench.campaign.preparation import CampaignRequest, PreparedCampaign, prepare
 from rankbench.campaign.progress import Progress
 from rankbench.plan.stop_rules import Decision
-
-__all__ = [
-    "CampaignRequest",
-    "Decide",
-    "Decision",
-    "PreparedCampaign",
-    "Progress",
-    "Refusal",
-    "Watch",
-    "blocks_done",
-    "prepare",
-    "run",
-]

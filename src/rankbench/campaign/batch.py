@@ -18,6 +18,7 @@ from rankbench.campaign import launching, preflight
 from rankbench.campaign.history import Turn
 from rankbench.campaign.launching import MPI_VARIABLES, LaunchRequest
 from rankbench.campaign.loop import can_interleave, launch_groups, placement_of
+from rankbench.language import spell_count
 from rankbench.launch import script
 from rankbench.model import CommandLine, RankbenchError, Record
 
@@ -150,7 +151,7 @@ def list_launch_lines(prepared: PreparedCampaign, folder: Path) -> Iterator[scri
         cases = foreign_cases(campaign, where, group)
         placement = placement_of(Turn(1, name, where, group), placements[where], cases)
         core = prepared.binaries[candidates[name].library]
-        title = f"{name} on {where}: {placement.ranks} rank{'s' * (placement.ranks > 1)}" + f", {group}" * bool(group)
+        title = f"{name} on {where}: {spell_count(placement.ranks, 'rank')}" + f", {group}" * bool(group)
         if not cases:
             flags = [*launching.list_core_flags(group), *launching.list_file_flags(name_file_list(folder, line))]
             started = make_command(campaign, candidates[name], placement, [str(core), *flags])

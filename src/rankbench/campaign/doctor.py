@@ -15,6 +15,7 @@ from rankbench.campaign import exit_causes
 from rankbench.campaign.launching import WRONG_DATA_EXIT, list_file_flags
 from rankbench.campaign.pinning import check_placement, core
 from rankbench.causes.lines import choose_line
+from rankbench.language import spell_count
 from rankbench.launch.topology import parse_list
 from rankbench.libraries import content
 from rankbench.model import (
@@ -209,7 +210,7 @@ def find_crowded(places: Mapping[RankFact, set[int]]) -> Iterator[str]:
     for host, count in Counter(rank.host for rank in places).items():
         cores = len(set().union(*(cores for rank, cores in places.items() if rank.host == host)))
         if 0 < cores < count:
-            on = f"{count} ranks share {cores} core{'s' * (cores > 1)} of {host}"
+            on = f"{count} ranks share {spell_count(cores, 'core')} of {host}"
             yield f"{on}: times show how a library waits, and may be a thousand times longer; do not compare them"
 
 

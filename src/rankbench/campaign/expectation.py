@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench import store
+from rankbench.language import spell_count
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.quantities import format_rough_time
@@ -142,13 +143,8 @@ def check_time(stop: Stop, cases: int, expected: Expectation) -> str:
     longer = f"{count * unit_s}s" if unit_s == 10 else f"{count}m"
     take = "takes" if stop.blocks_min == 1 else "take"
     raise RankbenchError(
-        f"{spell(stop.blocks_min, 'block')} of {spell(cases, 'case')} {take} "
+        f"{spell_count(stop.blocks_min, 'block')} of {spell_count(cases, 'case')} {take} "
         f"{'about' if expected.campaigns else 'at least'} {format_rough_time(wanted_s)}, and a time of {time} allows "
         f"{'none' if fitting < 1 else 'only one'}; fewer sizes, --blocks {COMPARABLE} instead of a time, or "
         f"--time {longer}"
     )
-
-
-def spell(count: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{count} {noun}{'s' * (count != 1)}"

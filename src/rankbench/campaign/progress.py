@@ -9,6 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from rankbench.campaign.loop import select_wanted
+from rankbench.language import spell_count
 from rankbench.model import CaseStatus, LaunchStatus
 from rankbench.plan import count_least_blocks, notation
 
@@ -187,8 +188,7 @@ def list_failures(launch: Launch, results: Sequence[CaseResult]) -> list[str]:
     elsewhere = Counter(result.reason for result in results if result.status == CaseStatus.NOT_AS_ASKED)
     odd = [result for result in results if result.status not in WITHOUT_LINE]
     lines = [
-        f"{where} on {launch.placement}: {reason}: {count} case{'s' * (count > 1)}"
-        for reason, count in elsewhere.items()
+        f"{where} on {launch.placement}: {reason}: {spell_count(count, 'case')}" for reason, count in elsewhere.items()
     ]
     lines += [f"{where}: {result.case.key} {result.status}: {result.reason}" for result in odd]
     if launch.status != LaunchStatus.OK and not lines:

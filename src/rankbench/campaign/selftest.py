@@ -177,7 +177,7 @@ def wait_case(bench: Bench, operation: str, start: str) -> Case:
 def make_plan(bench: Bench, **others: object) -> Plan:
     """Return a plan of this library without settings, with all operations."""
     values = {"candidates": [bench.library.family], "operations": ["all"], "sizes": SIZES}
-    parsed = plan.parse_plan(plan.write_toml(values), "self-test", bench.machine)
+    parsed = plan.make_plan(values, "self-test", bench.machine)
     return msgspec.structs.replace(parsed, placements=[bench.placement], **others)
 
 

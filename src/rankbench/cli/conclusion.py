@@ -20,9 +20,8 @@ from rankbench.cli.display import (
     print_text,
     show_command,
     show_overview,
-    spell_count,
 )
-from rankbench.language import render
+from rankbench.language import render, spell_count
 from rankbench.model import BROKEN, NODE_LOST, LaunchStatus
 from rankbench.quantities import format_clock
 from rankbench.report.overview import ROWS, overview

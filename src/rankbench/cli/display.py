@@ -19,6 +19,8 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench.cli.program import adapt_commands, split_command
+from rankbench.language import spell_count
+from rankbench.model.verdicts import GRAVEST_FIRST
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -34,7 +36,6 @@ HEAD_WIDTH = 16
 """Width at which the head of a column is folded, if needed."""
 BETWEEN = 2
 """Blanks between columns."""
-GRAVEST_FIRST = ("failure", "warning", "note")
 
 
 class CommandConsole(Console):
@@ -125,7 +126,7 @@ def describe_places(ranks: Sequence[RankFact]) -> str:
     hosts = dict.fromkeys(rank.host for rank in ranks)
     cpus = {host: " ".join(str(rank.cpu) for rank in ranks if rank.host == host) for host in hosts}
     places = ", ".join(f"{host} (CPU{'s' * (len(cpus[host].split()) > 1)} {cpus[host]})" for host in hosts)
-    return f"{len(ranks)} rank{'s' * (len(ranks) > 1)} on {places}"
+    return f"{spell_count(len(ranks), 'rank')} on {places}"
 
 
 def answer(verdict: Verdict, *, verbose: bool = False) -> list[str]:
@@ -172,7 +173,7 @@ def count_findings(verdict: Verdict, folder: Path | None) -> str:
     from rankbench.verdict.joining import group_findings
 
     counts = Counter(str(finding.severity) for finding in verdict.findings)
-    parts = [f"{counts[name]} {name}{'s' * (counts[name] > 1)}" for name in GRAVEST_FIRST if counts[name]]
+    parts = [spell_count(counts[name], name) for name in GRAVEST_FIRST if counts[name]]
     kinds = len(group_findings(verdict.findings))
     of_kinds = f" of {spell_count(kinds, 'kind')}" if kinds < len(verdict.findings) else ""
     return f"{', '.join(parts)}{of_kinds}; in the report, or here: {show_command(folder)} -v" if parts else ""
@@ -265,12 +266,6 @@ def fill_table(content: Content, *, details: bool = False) -> Table:
     return table
 
 
-def spell_count(number: int, noun: str, plural: str = "") -> str:
-    """Return a count with its noun: `1 case`, `2 launches`; a plural without s is given."""
-    usual = f"{noun}{'es' if noun.endswith('ch') else 's'}"
-    return f"{number} {noun if number == 1 else plural or usual}"
-
-
 def print_text(text: str) -> None:
     """Print a text wrapped at words."""
     spread_lines(text)
@@ -308,6 +303,6 @@ def spell_blocks(record: Campaign) -> str:
     from rankbench.plan import notation, stop_rules  # Slow to load, and `--help` does not need it.
 
     stop = record.plan.stop
-    if stop.blocks_max == getattr(stop_rules.find_rule(notation.parse_until(stop.until).rule), "MOST_BLOCKS", None):
+    if stop.blocks_max == stop_rules.find_rule(notation.parse_until(stop.until).rule).most_blocks:
         return f"{stop.blocks_min} or more"
     return f"{stop.blocks_min}" + (f" to {stop.blocks_max}" if stop.blocks_max > stop.blocks_min else "")

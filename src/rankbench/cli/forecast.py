@@ -11,8 +11,9 @@ from rich.text import Text
 from rankbench import build, plan, store
 from rankbench.campaign.expectation import Expectation, check_time, count_fitting, expect_block
 from rankbench.campaign.preparation import describe_operations, expand_cases, find_candidates
-from rankbench.cli.display import console, spell_count, spread_lines
+from rankbench.cli.display import console, spread_lines
 from rankbench.cli.folders import is_campaign
+from rankbench.language import spell_count
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.quantities import format_memory, format_rough_time, format_size

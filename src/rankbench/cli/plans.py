@@ -92,7 +92,7 @@ def make_plan(
             refuse_missing_operations(candidates)
         values = {"question": make_question(values), **values}
         return PlanRequest(
-            plan.parse_plan(plan.write_toml(values), COMMAND_LINE, machine, {**values, **place_options}),
+            plan.make_plan(values, COMMAND_LINE, machine, {**values, **place_options}),
             name_of(values),
         )
     path = find_plan(files[0] if files else None, preset)
@@ -107,7 +107,7 @@ def make_plan(
         file_values.pop("candidate", None)
     values = file_values | values | ({"stop": file_values.get("stop", {}) | values["stop"]} if "stop" in values else {})
     return PlanRequest(
-        plan.parse_plan(plan.write_toml(values), str(path), machine, {**keys(measured, candidates), **place_options}),
+        plan.make_plan(values, str(path), machine, {**keys(measured, candidates), **place_options}),
         path.stem,
     )
 

@@ -13,10 +13,10 @@ from rankbench import campaign, files, launch, libraries, plan, tuning
 from rankbench.campaign import CampaignRequest
 from rankbench.campaign.variables import variables
 from rankbench.cli.decisions import stopping
-from rankbench.cli.display import columns, console, print_text, spell_count
+from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.folders import home
 from rankbench.cli.live_progress import watch_campaign
-from rankbench.language import format_text, render, say
+from rankbench.language import format_text, render, say, spell_count
 from rankbench.libraries import tuned
 from rankbench.model import ProvenSettings, RankbenchError
 from rankbench.plan.stop_rules import Decision
@@ -53,13 +53,13 @@ class Runner:
     def __call__(
         self,
         name: str,
-        text: str,
+        values: Mapping[str, object],
         rules: Mapping[str, Sequence[Rule]] | None = None,
         examine: Callable[[Campaign], None] = lambda _: None,
     ) -> Store:
         """Run or continue the campaign of a plan. `examine` is called after its checks, before it measures."""
         machine = launch.machine()
-        planned = plan.parse_plan(text, f"{name}.toml", machine)
+        planned = plan.make_plan(values, f"{name}.toml", machine)
         prepared = campaign.prepare(
             CampaignRequest(
                 planned, self.folder / name, machine, home(), self.prefixes, self.modules, rules=rules or {}
@@ -165,7 +165,7 @@ class Session(NamedTuple):
 
     def measure(self, step: str, task: Task, blocks: int) -> SearchResult:
         """Run a search; report wrong data and the gain so far."""
-        result = choosing.read_search(self.run(step, plans.write_search(task, blocks)), task)
+        result = choosing.read_search(self.run(step, plans.make_search(task, blocks)), task)
         for variant, operations in result.wrong.items():
             print_text(f"WRONG DATA: {variant} of {', '.join(operations)}; it is not used. Report it to the vendor")
         for variant, reports in result.fallbacks.items():
@@ -209,8 +209,8 @@ class Session(NamedTuple):
         rule = choosing.make_slow_rule(task, point, variant)
         handover = self.tuner.make_handover([rule], self.target)
         settings = write_files(handover, self.run.folder / "check-files")
-        text = plans.write_check(task, settings, point.operation, point.size_bytes, point.placement)
-        proof = proving.read_proof(self.run("check", text, {TUNED: [rule]}, self.require_settings))
+        values = plans.make_check(task, settings, point.operation, point.size_bytes, point.placement)
+        proof = proving.read_proof(self.run("check", values, {TUNED: [rule]}, self.require_settings))
         expected = f"{variant.name} for {point.operation} {format_size(point.size_bytes)}"
         # Few blocks need not show a significant difference; the ratio is nearer to that of the search or to 1.
         if proof.overall.mean > result.ratios[point].ratio ** 0.5:
@@ -263,8 +263,8 @@ class Session(NamedTuple):
             handover = self.tuner.make_handover(rules, self.target)
             settings = write_files(handover, self.run.folder / f"files-{attempt}")
             operations = list(dict.fromkeys(rule.operation for rule in rules))
-            text = plans.write_proof(task, settings, operations, [*task.placements, *others], self.blocks, attempt)
-            proof = proving.read_proof(self.run(f"proof-{attempt}", text, {TUNED: rules}, self.require_settings))
+            values = plans.make_proof(task, settings, operations, [*task.placements, *others], self.blocks, attempt)
+            proof = proving.read_proof(self.run(f"proof-{attempt}", values, {TUNED: rules}, self.require_settings))
             if not proof.slower and proof.significant:
                 self.hand_over(handover, rules, proof, list(task.placements.values()))
                 return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import NOTHING, Text, Words, choose_word, say
+from rankbench.language import NOTHING, Text, Words, say, spell_count
 from rankbench.statistics.scaling import Site, oversubscribed
 
 if TYPE_CHECKING:
@@ -89,9 +89,7 @@ def place_name(place: Site, campaign: Campaign) -> str:
 
 def ranks_name(ranks: int, campaign: Campaign) -> str:
     """Return `2 ranks per node`, with the same remark."""
-    return (
-        f"{choose_word(ranks, 'rank', with_number=True)} per node{describe_oversubscription(Site(1, ranks), campaign)}"
-    )
+    return f"{spell_count(ranks, 'rank')} per node{describe_oversubscription(Site(1, ranks), campaign)}"
 
 
 def describe_oversubscription(place: Site, campaign: Campaign) -> str:

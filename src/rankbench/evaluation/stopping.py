@@ -6,7 +6,7 @@ The loop enforces the bounds on blocks. `statistics.deciding` selects the compar
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from rankbench.language import say
 from rankbench.model import Look
@@ -32,9 +32,9 @@ def decide(plan: Plan, evaluate: Callable[[], CampaignView], block_s: Sequence[f
     name, amount = notation.parse_until(plan.stop.until)
     rule = stop_rules.find_rule(name)
     later = [number for number in list_looks(plan.stop) if number > len(block_s)]
-    if rule.LOOKS and len(block_s) not in list_looks(plan.stop) and later:
+    if rule.looks and len(block_s) not in list_looks(plan.stop) and later:
         return Decision(stop=False, reason=say("results are analysed next after block {n}", n=later[0]))
-    return cast("Decision", rule.decide(Progress(plan, evaluate, block_s), amount))
+    return rule.decide(Progress(plan, evaluate, block_s), amount)
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,7 @@ def describe_core_value(operation: Operation, start: str, estimator: str = "medi
     half = "; half of it, since it is a round trip" if latency else ""
     each = f"; divided by {operation.rounds}, since it has as many messages in a row" if row else ""
     if over_calls == "median":
-        over_calls = cast("OverCalls", estimators.find_estimator(estimator).OVER_CALLS)
+        over_calls = cast("OverCalls", estimators.find_estimator(estimator).over_calls)
     text = (
         f"median over launches of each launch's {estimator}; {sample}{half}{each}{PER_SECOND.get(operation.metric, '')}"
     )

@@ -8,19 +8,3 @@ from rankbench.launch.local import SupervisorKilledError, run, run_together
 from rankbench.launch.probe import state
 from rankbench.launch.resources import Monitor, describe_abandoned, read_free
 from rankbench.launch.turns import Turns
-
-__all__ = [
-    "Monitor",
-    "SupervisorKilledError",
-    "Turns",
-    "describe_abandoned",
-    "explain_one_core",
-    "load",
-    "machine",
-    "read_free",
-    "refuse_left_over_job",
-    "run",
-    "run_together",
-    "state",
-    "stolen_s",
-]

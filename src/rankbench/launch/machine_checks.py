@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from rankbench.language import spell_count
 from rankbench.launch import host
 from rankbench.launch.topology import parse_list, read_text
 from rankbench.plan.placing import format_ranges
@@ -261,7 +262,7 @@ def check_load_average(root: Path) -> Iterator[Hindrance]:
     average, cpus = float((read_text(root / "proc/loadavg").split() or ["0"])[0]), len(find_usable_cpus(root))
     if cpus and average > cpus / 2:
         yield Hindrance(
-            f"the load average is {average:.1f} on {cpus} CPU{'s' * (cpus > 1)}",
+            f"the load average is {average:.1f} on {spell_count(cpus, 'CPU')}",
             "other processes ran here in the last minute; if they still do, ranks share CPUs with them",
             "wait, or measure where nothing else runs",
         )

@@ -22,7 +22,7 @@ from rankbench.libraries.derived import (
     make_environment,
     make_environment_of_script,
 )
-from rankbench.libraries.families import Family, recognise
+from rankbench.libraries.families import Family, recognise  # noqa: TC001 - the room shows it
 from rankbench.libraries.naming import distinguish, name_uniquely
 from rankbench.libraries.sources import Installation, Search
 from rankbench.model import Library, RankbenchError
@@ -32,28 +32,6 @@ if TYPE_CHECKING:
 
     from rankbench.model import CandidateSpec
 
-__all__ = [
-    "Family",
-    "Search",
-    "choose",
-    "distinguish",
-    "explain_wrong_libmpi",
-    "find",
-    "find_family",
-    "find_installed",
-    "find_libmpi",
-    "format_title",
-    "install",
-    "load_modules",
-    "make_environment",
-    "make_environment_of_script",
-    "make_search",
-    "name_uniquely",
-    "recognise",
-    "resolve_libraries",
-    "resolve_library",
-    "suggest_modules",
-]
 ABI = "abi"
 """Prefix of a library's name, before a colon: the library with its wrapper for the MPI standard's ABI."""
 MOST_HINTED = 8

@@ -304,6 +304,10 @@ class Span(Record, frozen=True, omit_defaults=True):
     """Keys of those cases in which others may be as fast."""
 
 
+GRAVEST_FIRST = ("failure", "warning", "note")
+"""Severities of findings."""
+
+
 class Finding(Record, frozen=True):
     """A finding. `kind` is its file name; `cases` are the keys of its evidence."""
 

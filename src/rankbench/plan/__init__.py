@@ -5,27 +5,5 @@ from __future__ import annotations
 from rankbench.plan.expand import MEMORY_SHARE, NoCaseError, check_calls, count_node_bytes, expand_plan
 from rankbench.plan.footprint import Footprint, estimate_footprint
 from rankbench.plan.order import count_least_blocks, draw_block_order, draw_case_order, draw_launch_groups, list_looks
-from rankbench.plan.reading import find_preset, list_presets, load_plan, parse_plan, read_plan, read_template
+from rankbench.plan.reading import find_preset, list_presets, load_plan, make_plan, parse_plan, read_plan, read_template
 from rankbench.plan.writing import write_toml
-
-__all__ = [
-    "MEMORY_SHARE",
-    "Footprint",
-    "NoCaseError",
-    "check_calls",
-    "count_least_blocks",
-    "count_node_bytes",
-    "draw_block_order",
-    "draw_case_order",
-    "draw_launch_groups",
-    "estimate_footprint",
-    "expand_plan",
-    "find_preset",
-    "list_looks",
-    "list_presets",
-    "load_plan",
-    "parse_plan",
-    "read_plan",
-    "read_template",
-    "write_toml",
-]

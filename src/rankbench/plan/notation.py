@@ -173,7 +173,7 @@ def parse_confidence(raw: object) -> float:
 def parse_until(raw: object) -> Until:
     """Return a stop rule of `plan/stop_rules`, such as `decided` or `time 30m`."""
     rule, _, amount = str(raw).partition(" ")
-    kind = stop_rules.find_rule(rule).AMOUNT
+    kind = stop_rules.find_rule(rule).amount
     if not kind and amount:
         raise ValueError(raw)
     return Until(rule, AMOUNTS[kind](amount)) if kind else Until(rule)
@@ -182,7 +182,7 @@ def parse_until(raw: object) -> Until:
 def find_time_limit_s(until: str) -> float:
     """Return the time after which a stop rule ends a campaign; infinite: it has no such limit."""
     rule, amount = parse_until(until)
-    return amount if stop_rules.find_rule(rule).AMOUNT == "seconds" else math.inf
+    return amount if stop_rules.find_rule(rule).amount == "seconds" else math.inf
 
 
 AMOUNTS = {"share": parse_share, "seconds": parse_seconds}

@@ -13,6 +13,7 @@ from rankbench.model import FORMS, Calls, CandidateSpec, Form, Plan, RankbenchEr
 from rankbench.plan import jobs, keys, measuring, notation, placing, programs, stop_rules
 from rankbench.plan import settings as settings_of_cases
 from rankbench.plan.document import Value, parse_document
+from rankbench.plan.writing import write_toml
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
@@ -81,6 +82,13 @@ def read_template() -> str:
 
 MOST_TOGETHER = 64
 """Most launches that can measure in turn, as in the core."""
+
+
+def make_plan(
+    values: Mapping[str, object], file: str, machine: Machine, overrides: Mapping[str, object] = NO_OVERRIDES
+) -> Plan:
+    """Return the plan of values, as a plan file would hold them. Raises RankbenchError."""
+    return parse_plan(write_toml(values), file, machine, overrides)
 
 
 def parse_plan(
@@ -157,7 +165,7 @@ def parse_together(value: Value) -> bool | int:
 
 def parse_baseline(value: Value | None, ends: Stop) -> str:
     """Return the candidate that all others are compared with, if any."""
-    if value and not getattr(stop_rules.find_rule(notation.parse_until(ends.until).rule), "BASELINE", True):
+    if value and not stop_rules.find_rule(notation.parse_until(ends.until).rule).baseline:
         raise value.make_error('with until = "answered", which compares all candidates; leave one out')
     return value.read_text() if value else ""
 
@@ -355,7 +363,7 @@ def parse_stop(value: Value) -> Stop:
     until = fields.get("until") or value.make_child("until", Stop().until)
     text, rule = until.read_text(notation.UNTIL_HELP), until.parse_with(notation.parse_until, notation.UNTIL_HELP).rule
     drop = "drop" in fields and fields["drop"].read_switch()
-    if drop and not getattr(stop_rules.find_rule(rule), "BY_CASE", False):
+    if drop and not stop_rules.find_rule(rule).by_case:
         raise fields["drop"].make_error(f'only a campaign with until = "decided" can drop candidates, found {text!r}')
     low, high = parse_bounds(fields.get("blocks") or value.make_child("blocks", {}), rule)
     return Stop(blocks_min=low, blocks_max=high, until=text, drop=drop)
@@ -367,7 +375,7 @@ def parse_bounds(blocks: Value, rule: str) -> tuple[int, int]:
         return blocks.read_integer(1, notation.MOST_BLOCKS), blocks.read_integer(1, notation.MOST_BLOCKS)
     if not isinstance(blocks.raw, dict):
         raise blocks.reject("a whole number, or a table such as { min = 5, max = 60 }")
-    most = getattr(stop_rules.find_rule(rule), "MOST_BLOCKS", Stop().blocks_max)
+    most = stop_rules.find_rule(rule).most_blocks or Stop().blocks_max
     limits = {
         key: bound.read_integer(1, notation.MOST_BLOCKS) for key, bound in blocks.read_table(("min", "max")).items()
     }

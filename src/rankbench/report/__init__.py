@@ -13,20 +13,6 @@ if TYPE_CHECKING:
     from rankbench.report.summary import write_page, write_slide
     from rankbench.report.text import latex, markdown
 
-__all__ = [
-    "FORMATS",
-    "USUAL",
-    "check_figures",
-    "csv_frames",
-    "html",
-    "latex",
-    "make_frames",
-    "markdown",
-    "write_figures",
-    "write_html",
-    "write_page",
-    "write_slide",
-]
 MODULES = {
     "FORMATS": "pictures",
     "USUAL": "pictures",

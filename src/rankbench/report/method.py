@@ -113,7 +113,7 @@ def _samples(view: CampaignView) -> str:
 
 def _describe_judging(view: CampaignView) -> Iterator[tuple[str, str]]:
     plan = view.campaign.plan
-    meaning = getattr(estimators.find_estimator(plan.estimator), "MEANING", None)
+    meaning = estimators.find_estimator(plan.estimator).meaning
     yield (
         format_text("Typical value"),
         format_text(

@@ -366,7 +366,7 @@ def key_figures(view: CampaignView) -> dict[str, str]:
 def compare_effort(view: CampaignView) -> dict[str, str]:
     """Return how much less a campaign that stopped where it was decided measured than one of all its blocks would."""
     campaign, rows = view.campaign, view.case_rows
-    by_case = getattr(stop_rules.find_rule(notation.parse_until(campaign.plan.stop.until).rule), "BY_CASE", False)
+    by_case = stop_rules.find_rule(notation.parse_until(campaign.plan.stop.until).rule).by_case
     if not by_case or rows.is_empty():
         return {}
     measured = rows.select("block", "candidate", "case").n_unique()

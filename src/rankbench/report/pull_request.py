@@ -11,8 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from rankbench.across.gate import counts
-from rankbench.language import render
-from rankbench.verdict.wording import format_count
+from rankbench.language import render, spell_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +31,7 @@ def format_pull_request(checks: Sequence[Check], heading: str, remarks: Sequence
     numbers = counts(list(checks))
     listed = ", ".join(f"{number} {WORDS.get(outcome, outcome)}" for outcome, number in numbers.items() if number)
     result = "failed" if numbers["failed"] else "passed"
-    parts = [f"**Gate {result}**: {escape(heading)}, {format_count(len(checks), 'check')}: {listed or 'none'}"]
+    parts = [f"**Gate {result}**: {escape(heading)}, {spell_count(len(checks), 'check')}: {listed or 'none'}"]
     for outcome, share in SHARES.items():
         alike = [check for check in checks if check.outcome == outcome]
         alike.sort(key=lambda check: -(check.ratio or math.inf))

@@ -7,7 +7,6 @@ that a thousand of them say little about the next launch (Hunold and Carpen-Amar
 
 from __future__ import annotations
 
-import math
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -130,8 +129,7 @@ def _comparison(row: dict[str, Any], estimate: Estimate, degrees: float, decisio
         blocks=len(row["logs"]),
         ratio=decision.ratio,
         low=decision.low,
-        # Of two infinities min takes the first: the record's default, which JSON leaves out.
-        high=min(math.inf, decision.high),
+        high=decision.high,
         p_value=decision.p_value,
         p_adjusted=decision.p_adjusted,
         error=float(estimate.error),

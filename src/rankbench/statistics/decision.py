@@ -21,6 +21,7 @@ gate, `beyond` needs both the test and the whole interval.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -127,7 +128,9 @@ def decide(
     equivalent = apt & (low >= 1 / most) & (high <= most)
     beyond = different & ((low > most) | (high < 1 / most))
     columns = (ratio, low, high, p_value, p_adjusted, different, equivalent, beyond)
-    return [Decision(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+    # Of two infinities min takes the first: the default of records, which JSON leaves out.
+    rows = (Decision(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
+    return [row._replace(high=min(math.inf, row.high)) for row in rows]
 
 
 def above(p_adjusted: float, low: float, threshold: float, level: float = FALSE_DISCOVERIES) -> bool:

@@ -72,7 +72,7 @@ def _compute_launch_values(samples: pl.LazyFrame, estimator: str, by_ranks: Coll
         .collect()
     )
     finer = _finer(plain, valid, LAUNCH) if estimator == "median" else plain
-    if estimators.find_estimator(estimator).MIDDLE:
+    if estimators.find_estimator(estimator).middle:
         finer = finer.join(_visits(valid, estimator), on=LAUNCH, how="left", maintain_order="left").with_columns(
             figure_ns=pl.coalesce(pl.col("visit_ns").list.median(), "figure_ns")
         )

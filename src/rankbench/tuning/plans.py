@@ -1,11 +1,10 @@
-"""The plans of a tuning, as TOML: a search among variants, and the proof of what was chosen. Pure."""
+"""The plans of a tuning, as values: a search among variants, and the proof of what was chosen. Pure."""
 
 from __future__ import annotations
 
 import itertools
 from typing import TYPE_CHECKING
 
-from rankbench.plan import write_toml
 from rankbench.tuning import DEFAULT, TUNED
 
 if TYPE_CHECKING:
@@ -18,33 +17,35 @@ GRANULE_BYTES = 8
 """Intermediate sizes are multiples of this, so that every datatype fits."""
 
 
-def write_search(task: Task, blocks: int) -> str:
+def make_search(task: Task, blocks: int) -> dict[str, object]:
     """Return the plan that measures the task's variants beside the library's own choice."""
     question = f"Which settings make {task.library} faster?"
     operations = [name for name in task.operations if task.variants.get(name)]
     head = _list_head(task, question, operations, task.sizes_bytes, task.placements, blocks)
-    return write_toml(head | (_list_settings(task) if task.in_launch else _list_candidates(task)))
+    return head | (_list_settings(task) if task.in_launch else _list_candidates(task))
 
 
-def write_proof(
+def make_proof(
     task: Task,
     settings: Mapping[str, str],
     operations: Sequence[str],
     placements: Collection[str],
     blocks: int,
     seed: int,
-) -> str:
+) -> dict[str, object]:
     """Return the plan that compares the default library with the tuned one, at more sizes."""
     question = f"Is {task.library} faster with these settings?"
     head = _list_head(task, question, operations, add_middles(task.sizes_bytes), placements, blocks)
-    return write_toml({"seed": seed} | head | {"control": True} | _list_pair(task, settings))
+    return {"seed": seed} | head | {"control": True} | _list_pair(task, settings)
 
 
-def write_check(task: Task, settings: Mapping[str, str], operation: str, size_bytes: int, placement: str) -> str:
+def make_check(
+    task: Task, settings: Mapping[str, str], operation: str, size_bytes: int, placement: str
+) -> dict[str, object]:
     """Return the plan that shows whether a file is in effect: it should make one case slower."""
     question = f"Does {task.library} read its tuning file?"
     head = _list_head(task, question, [operation], [size_bytes], [placement], 3)
-    return write_toml(head | _list_pair(task, settings))
+    return head | _list_pair(task, settings)
 
 
 def add_middles(sizes_bytes: Sequence[int]) -> list[int]:

@@ -14,6 +14,7 @@ import msgspec
 from rankbench import units
 from rankbench.language import Text, say
 from rankbench.model import CaseStatus, CaseVerdict, Verdict
+from rankbench.model.verdicts import GRAVEST_FIRST
 from rankbench.verdict import findings
 from rankbench.verdict.comparisons import Comparisons
 from rankbench.verdict.conclusion import conclude
@@ -30,7 +31,6 @@ __all__ = ["judge", "make_draft"]
 
 Margin = tuple[float, float, float]
 NO_MARGIN: Margin = (1.0, 0.0, 0.0)
-GRAVEST_FIRST = ("failure", "warning", "note")
 
 
 def make_draft(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def list_interim_looks(plan: Plan) -> tuple[int, ...]:
     """Return the numbers of blocks after which the values may end a campaign: empty where they do not end it."""
-    ends = stop_rules.find_rule(notation.parse_until(plan.stop.until).rule).COSTS_ERROR or plan.stop.past
+    ends = stop_rules.find_rule(notation.parse_until(plan.stop.until).rule).costs_error or plan.stop.past
     return tuple(list_looks(plan.stop)) if ends else ()
 
 

@@ -24,11 +24,6 @@ def shorten(words: list[str], most: int) -> list[Words]:
     return [*words] if len(words) <= most + 1 else [*words[:most], say("{n} more", n=len(words) - most)]
 
 
-def format_count(count: int, noun: str) -> str:
-    """Return `1 case`, `2 cases`, `2 launches`."""
-    return f"{count} {noun}{'' if count == 1 else 'es' if noun.endswith('ch') else 's'}"
-
-
 def format_plan_sizes(sizes_bytes: Iterable[int]) -> list[str]:
     """Return sizes in a plan's notation, rising, each once: `8`, `64K`, `1M`."""
     texts = {size: format_size(size) for size in sorted(set(sizes_bytes))}

@@ -99,7 +99,7 @@ def choose_plan(plans: Sequence[Path], preset: str, machine: Machine, overrides:
         return plan.load_plan(find_plan(plans[0] if plans else None, preset), machine, overrides)
     names = ["1x2", *[f"1x{machine.cores}"] * (machine.cores > PAIR), *["nodes"] * ("hosts" in overrides)]
     values = {"candidates": ["every library"], "operations": ["barrier"], "placements": names}
-    return plan.parse_plan(plan.write_toml(values), "no plan", machine, overrides)
+    return plan.make_plan(values, "no plan", machine, overrides)
 
 
 def every(request: CampaignRequest, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:

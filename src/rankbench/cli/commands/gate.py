@@ -32,7 +32,7 @@ from rankbench.cli.options import parse_option as understood
 from rankbench.cli.output_files import check_output, write_output
 from rankbench.cli.signals import Terminated, exit_code
 from rankbench.evaluation import evaluate
-from rankbench.language import render
+from rankbench.language import render, spell_count
 from rankbench.model import RankbenchError, Record
 from rankbench.plan import notation
 from rankbench.report.junit import junit as spelt
@@ -40,7 +40,6 @@ from rankbench.report.pull_request import format_pull_request
 from rankbench.report.two_campaigns import list_remarks
 from rankbench.statistics.prediction import FEWEST_PAST, LAST
 from rankbench.store.folders import list_campaigns
-from rankbench.verdict.wording import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -346,7 +345,7 @@ def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float |
         *(check for pair in pairs for check in gating.check_candidate(view, pair[1], pair[0])),
     ]
     at = view.launches[0].started[:10]
-    blocks = format_count(view.verdict.blocks, "block")
+    blocks = spell_count(view.verdict.blocks, "block")
     both = list(zip(changed, pairs, strict=True))
     again = [
         *list_rebuilt(older, store, [(match.old, names[0]) for match, names in both]),
@@ -402,7 +401,7 @@ def earlier(new: Path, folders: list[Path], last: int, reference: str, threshold
         "Intervals are of one new campaign: they contain the variation from day to day.",
     ]
     if outcome.unchecked:
-        texts.append(f"Not checked: {format_count(outcome.unchecked, 'case')} that the campaign before does not have.")
+        texts.append(f"Not checked: {spell_count(outcome.unchecked, 'case')} that the campaign before does not have.")
     return Report(opened.campaign, f"{outcome.past} earlier campaigns", outcome.checks, texts)
 
 
@@ -413,7 +412,7 @@ def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Rep
     if new_name == old_name:
         raise RankbenchError(f"{new} and {old} are the same candidate; nothing to gate")
     checks = gating.check_candidate(view, new_name, old_name)
-    texts = [f"Times of {new_name} and {old_name} are paired within {format_count(view.verdict.blocks, 'block')}."]
+    texts = [f"Times of {new_name} and {old_name} are paired within {spell_count(view.verdict.blocks, 'block')}."]
     return Report(view.campaign, old_name, checks, texts, candidate=new_name)
 
 
@@ -459,4 +458,4 @@ def totals(report: Report) -> str:
     numbers = gating.counts(report.checks)
     others = [f"{numbers[outcome]} {outcome}" for outcome in ("improved", "accepted") if numbers[outcome]]
     parts = [f"{numbers['failed']} failed", f"{numbers['passed']} passed", *others, f"{numbers['skipped']} undecided"]
-    return f"{report.heading}: {format_count(len(report.checks), 'check')}, {', '.join(parts)}"
+    return f"{report.heading}: {spell_count(len(report.checks), 'check')}, {', '.join(parts)}"

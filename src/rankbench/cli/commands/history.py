@@ -17,12 +17,12 @@ from rankbench.cli.display import console, fill_table
 from rankbench.cli.folders import find_campaign
 from rankbench.cli.formats import check_format, print_json, redirect_output
 from rankbench.cli.output_files import is_stream
+from rankbench.language import spell_count
 from rankbench.model import RankbenchError
 from rankbench.report import history as history_report
 from rankbench.report.pictures import ALL_FORMATS
 from rankbench.statistics.changes import FEWEST
 from rankbench.store.folders import list_campaigns
-from rankbench.verdict.wording import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -164,4 +164,4 @@ def draw(timeline: History, folder: Path, formats: list[str]) -> None:
     except OSError as error:
         raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); name another --output") from None
     example = f", such as {written[0].name}" if written else ""
-    console.print(f"wrote {format_count(len(written), 'file')} to {folder}{example}", markup=False, soft_wrap=True)
+    console.print(f"wrote {spell_count(len(written), 'file')} to {folder}{example}", markup=False, soft_wrap=True)

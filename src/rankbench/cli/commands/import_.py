@@ -10,11 +10,12 @@ import typer
 from rich.text import Text
 
 from rankbench import extras, imports
-from rankbench.cli.display import console, plain_table, print_text, spell_count
+from rankbench.cli.display import console, plain_table, print_text
 from rankbench.cli.folders import campaign_folder
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import Results  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.imports import ImportRequest, Source
+from rankbench.language import spell_count
 from rankbench.model import RankbenchError
 from rankbench.report.meanings import page
 
@@ -123,7 +124,7 @@ def show_import(imported: Imported, *, verbose: bool) -> None:
     print_text(
         f"{spell_count(len(record.imported), 'file')}: {spell_count(len(imported.store.launches()), 'run')} of "
         f"{spell_count(len(record.operations), 'benchmark')} with "
-        f"{spell_count(len(record.candidates), 'library', 'libraries')}, {spell_count(len(record.cases), 'case')}"
+        f"{spell_count(len(record.candidates), 'library|libraries')}, {spell_count(len(record.cases), 'case')}"
     )
     print_text(f"next: rankbench report {shlex.quote(str(imported.store.folder))}")
 

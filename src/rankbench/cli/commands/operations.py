@@ -16,6 +16,7 @@ from rankbench.cli.display import console, spread_lines
 from rankbench.cli.folders import home
 from rankbench.cli.formats import add_output_option, check_format, print_json
 from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.language import join_words
 from rankbench.model import CaseStatus, Description, Library, Operation, Option, RankbenchError
 from rankbench.report import catalogue
 from rankbench.units import suggestion
@@ -245,9 +246,7 @@ def show_summary(answers: Answers) -> None:
         for line in lines:
             console.print(line)
     elif answers:
-        console.print(
-            f"\nAll of this is in {catalogue.join_names(list(answers), 'and')}, and data are right.", markup=False
-        )
+        console.print(f"\nAll of this is in {join_words(list(answers), 'and')}, and data are right.", markup=False)
 
 
 def show_one(operation: Operation, description: Description) -> None:

@@ -110,7 +110,7 @@ def make_plan(
         "suites": {name: {key: value} for name, (key, value) in places.items() if value},
     }
     typed = {"sizes": sizes, "placements": Value("", "--placement", [placement])}
-    return plan.parse_plan(plan.write_toml(values), file, launch.machine(), typed)
+    return plan.make_plan(values, file, launch.machine(), typed)
 
 
 def record(row: Reconciled) -> dict[str, object]:

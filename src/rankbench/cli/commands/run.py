@@ -15,7 +15,7 @@ import typer
 
 from rankbench import extras, files, launch, libraries
 from rankbench.cli import background
-from rankbench.cli.display import print_text, spell_count
+from rankbench.cli.display import print_text
 from rankbench.cli.folders import campaign_folder, find_campaign, home, is_campaign, results_folder
 from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotations at run time
     Binding,
@@ -47,6 +47,7 @@ from rankbench.cli.plans import (
     make_plan,
 )
 from rankbench.cli.signals import Terminated, exit_code
+from rankbench.language import spell_count
 from rankbench.launch import schedulers
 from rankbench.libraries import ambient
 from rankbench.model import RankbenchError

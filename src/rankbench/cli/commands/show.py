@@ -232,7 +232,7 @@ def describe_unfinished(opened: Store, verdict: Verdict) -> str:
     early = verdict.blocks < stop.blocks_min
     if not verdict.comparisons or opened.campaign.imported or verdict.blocks >= stop.blocks_max:
         return ""
-    if not early and stop_rules.find_rule(notation.parse_until(stop.until).rule).LOOKS:
+    if not early and stop_rules.find_rule(notation.parse_until(stop.until).rule).looks:
         return ""
     timed = not math.isinf(notation.find_time_limit_s(stop.until))
     if (timed or not early) and not is_running(opened.folder):

@@ -10,7 +10,7 @@ import typer
 from rankbench import extras, store
 from rankbench.campaign import Decision, spending
 from rankbench.cli.campaigns import choose_folder, collect_job
-from rankbench.cli.display import columns, console, print_text, spell_count
+from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.folders import find_campaign, is_campaign
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.job_status import (
@@ -23,7 +23,7 @@ from rankbench.cli.job_status import (
     query_job,
     show_status,
 )
-from rankbench.language import render
+from rankbench.language import render, spell_count
 from rankbench.launch.script import FOLDER
 from rankbench.model import RankbenchError
 
