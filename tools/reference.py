@@ -7,7 +7,6 @@ Beside them `rankbench.1`, the manual page, which is installed with the package:
 
 from __future__ import annotations
 
-import html
 import inspect
 import re
 from pathlib import Path
@@ -24,7 +23,7 @@ from rankbench.report import catalogue, meanings
 from rankbench.verdict import findings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "reference"
@@ -37,8 +36,8 @@ PLAN = """\
 # Plan keys
 
 Every key of a plan, which is a TOML file: what it takes, its default, and an example. Only `operations` and
-`candidates` (or `[[candidate]]`) are required. A dash means that there is no default value: without the key, nothing is
-set, or the description says what happens.
+`candidates` (or `[[candidate]]`) are required. Where no default is named, nothing is set without the key, or the
+description says what happens. `rankbench plan keys` lists all keys.
 
 ```toml
 candidates = ["mpich", "openmpi"]
@@ -52,9 +51,18 @@ A wrong key or value is one line that names file, key and what would be right. V
 CLI = """\
 # Commands
 
-Every command with its arguments and options. `rankbench COMMAND --help` prints the same. Exit codes are in
-[Exit codes](exit-codes.md).
+Which commands are there? `rankbench COMMAND --help` explains each with all options and examples; so does the manual
+page, [`rankbench.1`](rankbench.1), which is installed as `man rankbench`.
 """
+CLI_NOTES = """
+Many commands take `--format json`, and `--output FILE`; `-` is standard output. [Formats](formats.md#json-of-the-commands)
+has the keys, [Exit codes](exit-codes.md) what scripts can rely on.
+
+Variables: `RANKBENCH_HOME` (libraries and builds), `RANKBENCH_RESULTS` (campaigns), and, for the options of the same
+names, `RANKBENCH_HOSTS`, `RANKBENCH_REMOTE_SHELL`, `RANKBENCH_BINDING`.
+"""
+USAGE_WIDTH = 50
+"""Longer usages do not widen the column of the others."""
 FINDINGS = """\
 # Findings
 
@@ -74,82 +82,35 @@ def render_plan_section(name: str, table: Mapping[str, keys.Key]) -> Iterator[st
     heads = {"": "Keys", "candidate": "`[[candidate]]`"}
     yield f"## {heads.get(name, f'`[{name}]`')}"
     for key, entry in table.items():
-        yield from ["", f"### `{f'{name}.' * bool(name)}{key}` {{ #{format_anchor(name, key)} }}", "", entry.help, ""]
-        default = f"`{entry.default}`" if entry.default else "–"
-        yield from [f"- Takes: {entry.values}", f"- Default: {default}", f"- Example: `{key} = {entry.example}`"]
-
-
-def format_anchor(table: str, key: str) -> str:
-    """Return the place of a key in its page."""
-    return "-".join(filter(None, [table.lower().replace(".", "-"), key]))
+        yield from ["", f"### `{f'{name}.' * bool(name)}{key}`", "", entry.help, ""]
+        default = f"; default `{entry.default}`" if entry.default else ""
+        yield f"Takes {entry.values}{default}. `{key} = {entry.example}`"
 
 
 def render_cli() -> str:
-    """Return the page of all commands, in the order of the help."""
+    """Return the page of all commands, in the groups and the order of the help."""
     app: Any = typer.main.get_command(cli.application())
-    sections = [line for name, command in app.commands.items() for line in ["", *render_command(name, command)]]
-    return "\n".join([CLI.rstrip(), *sections, ""])
+    groups = [
+        (group, [(name, command) for name, command in app.commands.items() if command.rich_help_panel == group])
+        for group in help_pages.GROUPS
+    ]
+    sections = [line for group, commands in groups for line in render_group(group, commands)]
+    return "\n".join([CLI.rstrip(), *sections, CLI_NOTES.rstrip(), ""])
 
 
-def render_command(name: str, command: Any) -> Iterator[str]:
-    """Yield the lines of one command."""
+def render_group(group: str, commands: Sequence[tuple[str, Any]]) -> Iterator[str]:
+    """Yield the lines of one group of commands: each with its arguments and what it does."""
+    yield from ["", f"## {group}", ""]
+    usages = [format_usage(name, command) for name, command in commands]
+    width = max((len(usage) for usage in usages if len(usage) < USAGE_WIDTH), default=0)
+    for usage, (_, command) in zip(usages, commands, strict=True):
+        yield f"    {usage:{width}}  # {help_pages.summary(command.help)}"
+
+
+def format_usage(name: str, command: Any) -> str:
+    """Return a command with its arguments."""
     arguments = [parameter for parameter in command.params if not parameter.opts[0].startswith("-")]
-    options = [parameter for parameter in command.params if parameter.opts[0].startswith("-")]
-    words = " ".join(format_argument(parameter) for parameter in arguments)
-    yield from [f"## `{name}`", "", format_prose(command.help), ""]
-    yield f"    rankbench {name} {words} [OPTIONS]".replace("  [", " [") if options else f"    rankbench {name} {words}"
-    if arguments:
-        yield from [
-            "",
-            *format_table(
-                ("argument", "what it is"),
-                ([format_cell(format_argument(parameter)), format_help(parameter)] for parameter in arguments),
-            ),
-        ]
-    if options:
-        heads = ("option", "what it does", *["default"] * any(map(format_default, options)))
-        cells = (
-            [format_option(parameter), format_help(parameter), format_default(parameter)][: len(heads)]
-            for parameter in options
-        )
-        yield from ["", *format_table(heads, cells)]
-
-
-def format_argument(parameter: Any) -> str:
-    """Return an argument as the usage has it."""
-    word = parameter.metavar or parameter.name.upper()
-    many = f"{word}..." if parameter.nargs != 1 and not word.endswith("...") else word
-    return many if parameter.required else f"[{many}]"
-
-
-def format_option(parameter: Any) -> str:
-    """Return the names of an option with the word for its value."""
-    names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
-    return names if parameter.is_flag or not parameter.metavar else f"{names} {format_cell(parameter.metavar)}"
-
-
-def format_help(parameter: Any) -> str:
-    """Return the help of a parameter, with the environment variable that sets it."""
-    help_text = format_prose(parameter.help or "").replace("|", r"\|")
-    return f"{help_text} (environment: `{parameter.envvar}`)" if parameter.envvar else help_text
-
-
-def format_default(parameter: Any) -> str:
-    """Return the default of an option; none where it is empty, off or not set."""
-    value = parameter.default
-    return "" if value in (None, "", 0, False, (), []) or callable(value) else format_cell(str(value))
-
-
-def format_cell(word: str) -> str:
-    """Return code for the cell of a table. A bar ends a cell; between backticks only some readers take it escaped."""
-    if "|" not in word:
-        return f"`{word}`"
-    return f"<code>{html.escape(word, quote=False).replace('|', '&#124;')}</code>"
-
-
-def format_table(heads: Sequence[str], cells: Iterable[Sequence[str]]) -> list[str]:
-    """Return a table of Markdown."""
-    return [f"| {' | '.join(line)} |" for line in [heads, ["---"] * len(heads), *cells]]
+    return " ".join(["rankbench", name, *(help_pages.usage(argument, None) for argument in arguments)])
 
 
 def format_prose(words: str) -> str:
@@ -234,7 +195,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "cli.md": render_cli,
     "findings.md": render_findings,
     "operations.md": render_operations,
-    "foreign.md": meanings.page,
+    "foreign.md": meanings.list_tools,
 }
 PLAIN_PAGES = (render_plan, render_cli, render_findings)
 """Pages that no command prints; the others say themselves which one does."""

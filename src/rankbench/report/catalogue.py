@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rankbench.language import join_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from rankbench.model import Amount, Description, Operation, Option
 
@@ -27,7 +28,8 @@ does wrong.
 A plan names operations, one of their forms (`allreduce.persistent`), or kinds of them: {kinds}. Options
 are named by their names, or by OPERATION.NAME. Options, datatypes and starts are explained at the end.
 
-Bytes are those of each rank: n is the message size, p the number of ranks, m the messages of a call.
+"Sends" and "receives" are bytes of each rank: n is the message size, p the number of ranks, m the messages of a call; a
+dash: it has no message size. Sections are those of the MPI standard 4.1.
 """
 
 
@@ -122,33 +124,41 @@ def page(description: Description) -> str:
 
 
 def section(kind: str, operations: Sequence[Operation], description: Description) -> str:
-    """Return the table of one kind."""
-    columns = [
-        "operation",
-        "what it is",
-        "forms",
-        "bytes of a rank",
-        "measured",
-        "limits",
-        "options",
-        "start",
-        "standard",
-    ]
-    return make_table(kind.capitalize(), columns, [make_row(operation, description) for operation in operations])
+    """Return what is usual in one kind, and a table with what differs in each operation."""
+    forms, metric, start = (
+        Counter(values).most_common(1)[0][0] for values in zip(*map(list_properties, operations), strict=True)
+    )
+    shared = [name for name in list_options(operations[0]) if all(name in list_options(each) for each in operations)]
+    usual = f"Unless a row says otherwise: {forms}; {start}; measured: {metric}."
+    if shared:
+        usual += f" Options of all: {', '.join(shared)}."
+    columns = ["operation", "what it is", "sends", "receives", "what differs", "options", "section"]
+    rows = [make_row(operation, description, {forms, metric, start, *shared}) for operation in operations]
+    heading, _, table = make_table(kind.capitalize(), columns, rows).partition("\n\n")
+    return f"{heading}\n\n{usual}\n\n{table}"
 
 
-def make_row(operation: Operation, description: Description) -> list[str]:
-    """Return the row of one operation."""
+def list_properties(operation: Operation) -> list[str]:
+    """Return forms, metric and start."""
+    return [list_forms(operation), operation.metric, f"start {code(operation.start)}"]
+
+
+def list_options(operation: Operation) -> list[str]:
+    """Return the options of an operation."""
+    return [code(option.name) for option in operation.options]
+
+
+def make_row(operation: Operation, description: Description, usual: Container[str]) -> list[str]:
+    """Return the row of one operation, without what is usual in its kind."""
+    ways = [amounts(operation, way) if operation.sized else "–" for way in ("send", "receive")]
+    differs = [text for text in list_properties(operation) if text not in usual]
     return [
         code(operation.name),
         operation.help,
-        list_forms(operation),
-        describe_amounts(operation),
-        operation.metric,
-        ", ".join(list_limits(operation, description)),
-        ", ".join(code(option.name) for option in operation.options),
-        code(operation.start),
-        operation.standard,
+        *ways,
+        "; ".join([*differs, *list_limits(operation, description)]),
+        ", ".join(name for name in list_options(operation) if name not in usual),
+        operation.standard.removeprefix("MPI-4.1 "),
     ]
 
 

@@ -1,4 +1,4 @@
-"""The page `docs/reference/foreign.md`: what the number of each benchmark of each foreign tool means."""
+"""What the number of each benchmark of each foreign tool means, and the page that lists the tools."""
 
 from __future__ import annotations
 
@@ -17,19 +17,30 @@ if TYPE_CHECKING:
 HEAD = """\
 # What others measure
 
-The tools whose output `rankbench import` reads, every benchmark of each, and what its number means. `rankbench import
---meanings` makes this page from what the readers state (`src/rankbench/foreign/tools`, one file for each tool).
+What the number of each benchmark means, as the readers state it (`src/rankbench/foreign/tools`, one file for each
+tool). A benchmark is named as its tool spells it, then as a plan and a campaign name it; after `=` comes the operation
+of rankbench that measures the same. Even then the numbers can have different meanings: comparisons state what differs,
+and what cannot be compared is not compared.
+"""
+TOOLS = """\
+# Formats that import reads
 
-The tool is recognised by its output, not by the name of the file. One import can have several tools, and one file
-several runs. Labels that launchers put before lines, colours and Windows line ends are removed. A malformed line is
-left out and named with file and line number. Lines that are not the tool's are reported, and kept with the run.
+Which output can [`rankbench import`](../howto/import-old-results.md) read? That of these tools, recognised by its text,
+not by the name of its file:
+"""
+READING = """
+One import can have several tools, and one file several runs. Labels that launchers put before lines, colours and
+Windows line ends are removed. A malformed line is left out and named with file and line number. Lines that are not the
+tool's are reported, and kept with the run.
 
 Values are only converted to nanoseconds: a bandwidth becomes the time of one message, and is shown as a bandwidth
 again. All that is printed beside the value is kept under its own heading (`printed`, see [Formats](formats.md)).
 
-A benchmark is named as its tool spells it, then as a plan and a campaign name it; after `=` comes the operation of
-rankbench that measures the same. Even then the numbers can have different meanings. Comparisons state what differs, and
-what cannot be compared is not compared. [Coverage](coverage.md) lists both side by side.
+What each number means, such as what was averaged over what, or whose bytes:
+
+    rankbench import --meanings
+
+[Coverage](coverage.md) has each benchmark beside the operation of rankbench that measures the same.
 """
 RUN = "can be operations of a plan: `rankbench run` and `rankbench reconcile` start its programs."
 READ = "Its output is read; its programs are not started."
@@ -37,8 +48,23 @@ TRIPS = {"half": "half a round trip", "round": "a whole round trip", "gap": "fro
 MEGABYTES = {10**6: "1 MB = 10^6 B", 1 << 20: "1 MB = 2^20 B"}
 
 
+def list_tools() -> str:
+    """Return the page of the tools: how many benchmarks of each are read, and which a plan can start."""
+    rows = [[tool.TITLE, str(len(tool.OPERATIONS)), count_runnable(tool)] for tool in units.modules(tools).values()]
+    table = make_table("", ["tool", "benchmarks", "a plan can start"], rows).partition("\n\n")[2]
+    return f"{TOOLS}\n{table}{READING}"
+
+
+def count_runnable(tool: ModuleType) -> str:
+    """Return how many of a tool's benchmarks a plan can start: all, none, or a number."""
+    if not hasattr(tool, "program"):
+        return "none"
+    number = len(getattr(tool, "RUNNABLE", tool.OPERATIONS))
+    return "all" if number == len(tool.OPERATIONS) else str(number)
+
+
 def page() -> str:
-    """Return everything as Markdown."""
+    """Return the meanings of all benchmarks as Markdown."""
     return "\n".join([HEAD, *(section(tool) for tool in units.modules(tools).values())])
 
 
@@ -61,11 +87,10 @@ def section(tool: ModuleType) -> str:
 
 def describe_running(tool: ModuleType) -> str:
     """Return which of a tool's benchmarks a plan can run."""
-    if not hasattr(tool, "program"):
+    number = count_runnable(tool)
+    if number == "none":
         return READ
-    runnable = getattr(tool, "RUNNABLE", tool.OPERATIONS)
-    which = "Its benchmarks" if len(runnable) == len(tool.OPERATIONS) else f"{len(runnable)} of them"
-    return f"{which} {RUN}"
+    return f"{'Its benchmarks' if number == 'all' else f'{number} of them'} {RUN}"
 
 
 def count(operations: Sequence[Operation]) -> str:

@@ -254,6 +254,6 @@ def test_an_import_without_files_is_refused(refuse_import: Refused) -> None:
     assert refuse_import() == "rankbench: name files that benchmarks printed, or folders of them: [LABEL=]FILE..."
 
 
-def test_meanings_prints_the_documented_page(command: Command, place: Path) -> None:
+def test_meanings_are_printed_as_markdown(command: Command, place: Path) -> None:
     assert "\n".join([*command("--meanings"), ""]) == page()
     assert list(place.iterdir()) == []

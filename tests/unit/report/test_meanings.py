@@ -1,4 +1,4 @@
-"""The page on benchmarks of other tools lists each of them, and the page in `docs` is current."""
+"""The meanings of other tools' benchmarks name each of them, and the page of the tools in `docs` is current."""
 
 from __future__ import annotations
 
@@ -16,9 +16,22 @@ TOOLS = units.modules(tools)
 
 
 def test_the_page_in_docs_is_current() -> None:
-    assert PAGE.read_text(encoding="utf-8") == meanings.page(), (
+    assert PAGE.read_text(encoding="utf-8") == meanings.list_tools(), (
         "docs/reference/foreign.md is stale; make it again: .venv/bin/python tools/reference.py"
     )
+
+
+def test_the_page_has_a_row_for_each_tool() -> None:
+    text = meanings.list_tools()
+    for tool in TOOLS.values():
+        (row,) = [line for line in text.splitlines() if line.startswith(f"| {tool.TITLE} |")]
+        assert row.split(" | ")[1:] == [str(len(tool.OPERATIONS)), f"{meanings.count_runnable(tool)} |"]
+    assert f"| MPIPerf | {len(mpiperf.OPERATIONS)} | {len(mpiperf.RUNNABLE)} |" in text
+    assert f"| NetPIPE | {len(netpipe.OPERATIONS)} | none |" in text
+
+
+def test_the_meanings_link_to_no_page() -> None:
+    assert "](" not in meanings.page()
 
 
 @pytest.mark.parametrize("name", TOOLS)
