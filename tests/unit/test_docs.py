@@ -95,7 +95,7 @@ def _make_plan(table: str, key: str = "", value: str = "", *, placed: bool = Tru
     root = {**REQUIRED, **where, **({} if table else setting)}
     head = {"candidate": "[[candidate]]", "": ""}.get(table, f"[{table.replace('TOOL', 'osu')}]")
     shape = {"sockets": "2", "cores_per_socket": "24"} if table == "job" and (shaped or key in jobs.SHAPE) else {}
-    others = {"library": '"mpich==4.3.2"'} if table == "candidate" else shape
+    others = {"candidate": {"library": '"mpich==4.3.2"'}, "program": {"run": '"./solver"'}}.get(table, shape)
     lines = [*(f"{name} = {text}" for name, text in root.items()), head]
     lines += [f"{name} = {text}" for name, text in (others | setting).items()] if table else []
     return msgspec.structs.replace(plan.parse_plan("\n".join(lines), "plan.toml", MACHINE, job={}), text="")

@@ -320,7 +320,7 @@ PROGRAM: Mapping[str, Key] = {
         '"./solver -n 200"',
         "Started on every rank by each candidate's own launcher, without a shell. Required.",
     ),
-    "folder": Key("a folder", '"."', '"../solver"', "Where it runs; relative to the plan's folder."),
+    "folder": Key("a folder", '"."', '"src"', "Where it runs; relative to the plan's folder."),
     "copies": Key(
         SWITCH,
         "true",

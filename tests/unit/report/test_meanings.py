@@ -27,7 +27,6 @@ def test_the_page_has_a_row_for_each_tool() -> None:
         (row,) = [line for line in text.splitlines() if line.startswith(f"| {tool.TITLE} |")]
         assert row.split(" | ")[1:] == [str(len(tool.OPERATIONS)), f"{meanings.count_runnable(tool)} |"]
     assert f"| MPIPerf | {len(mpiperf.OPERATIONS)} | {len(mpiperf.RUNNABLE)} |" in text
-    assert f"| NetPIPE | {len(netpipe.OPERATIONS)} | none |" in text
 
 
 def test_the_meanings_link_to_no_page() -> None:
