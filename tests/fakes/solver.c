@@ -7,15 +7,15 @@
 
 int main(int count, char **words) {
     int rank, ranks;
-    double own, sum;
+    double term, sum;
     const char *what = count > 1 ? words[1] : "";
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    own = rank + 1;
+    term = rank + 1;
     if (strcmp(what, "sleeps") == 0)
         usleep(50000);
-    MPI_Allreduce(&own, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&term, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     if (strcmp(what, "differs") == 0 && getenv("SOLVER_DIFFERS"))
         sum *= 1.01;
     if (strcmp(what, "fails") == 0 && rank == 0) {

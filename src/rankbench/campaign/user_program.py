@@ -140,7 +140,11 @@ def find_program(plan: Plan, library: Library, home: Path) -> tuple[Path, str]:
 
 def choose_command(spec: ProgramSpec, plan: Plan, library: Library) -> str:
     """Return the first word of the command for a library."""
-    candidates = [one.name or one.library for one in plan.candidates if one.library in {library.name, library.family}]
+    candidates = [
+        candidate.name or candidate.library
+        for candidate in plan.candidates
+        if candidate.library in {library.name, library.family}
+    ]
     for name in (*candidates, library.name, library.family):
         if name in spec.paths:
             return spec.paths[name]
@@ -149,8 +153,8 @@ def choose_command(spec: ProgramSpec, plan: Plan, library: Library) -> str:
 
 def find_executable(command: str, folder: Path) -> Path:
     """Return the file of a command. Raises RankbenchError if it is none, or one that cannot be recorded."""
-    found = str(folder / command) if "/" in command else shutil.which(command)
-    path = Path(found) if found else None
+    place = str(folder / command) if "/" in command else shutil.which(command)
+    path = Path(place) if place else None
     if path is None or not path.is_file():
         raise RankbenchError(f"program.run: {command}: no such program in {folder if '/' in command else 'PATH'}")
     if not os.access(path, os.X_OK):
@@ -173,7 +177,9 @@ def prepare_folder(spec: ProgramSpec, library: Library, home: Path) -> Path:
             "folder, or write copies = false and leave build out"
         )
     made_of = [spec.build, library.wrapper, str(folder)]
-    made_of += [f"{one} {one.lstat().st_size} {one.lstat().st_mtime_ns}" for one in entries if not one.is_dir()]
+    made_of += [
+        f"{entry} {entry.lstat().st_size} {entry.lstat().st_mtime_ns}" for entry in entries if not entry.is_dir()
+    ]
     digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:12]
     place = home / PLACE / f"{folder.name or 'program'}-{digest}" / library.name
     if not place.exists():
@@ -281,7 +287,7 @@ def read_records(folder: Path) -> list[RankRecord]:
             records.append(msgspec.json.decode(path.read_bytes(), type=RankRecord))
         except (OSError, msgspec.MsgspecError):
             continue
-    return sorted(records, key=lambda one: one.rank)
+    return sorted(records, key=lambda rank: rank.rank)
 
 
 def explain_wrong_world(records: Sequence[RankRecord], request: LaunchRequest) -> str:
@@ -292,19 +298,19 @@ def explain_wrong_world(records: Sequence[RankRecord], request: LaunchRequest) -
             "no rank called MPI_Init: it is no MPI program, is linked statically, or drops LD_PRELOAD, so that "
             "it is not known which library it used"
         )
-    sizes = {one.ranks for one in records}
+    sizes = {rank.ranks for rank in records}
     if sizes != {ranks}:
         used = records[0].version.partition("\n")[0].strip()
         return (
             f"{len(records)} worlds of {min(sizes)} instead of one of {ranks} ranks: the program's library ({used}) "
             f"is not that of the launcher ({request.library.name})"
         )
-    return next(filter(None, (libraries.explain_wrong_libmpi(request.library, one.library) for one in records)), "")
+    return next(filter(None, (libraries.explain_wrong_libmpi(request.library, rank.library) for rank in records)), "")
 
 
 def read_result(spec: ProgramSpec, case: Case, records: Sequence[RankRecord], output: Path) -> CaseResult:
     """Return the row of a run."""
-    seconds = max(one.seconds for one in records)
+    seconds = max(rank.seconds for rank in records)
     printed = {INIT_TO_FINALIZE: seconds}
     if not spec.value:
         return make_row(case, [seconds * TIMES_NS["s"]], printed)
@@ -366,10 +372,10 @@ def read_lines(output: Path) -> Iterator[str]:
 
 def compare_check(result: CaseResult, request: LaunchRequest, spec: ProgramSpec, output: Path) -> CaseResult:
     """Return a row that is wrong if the program printed another check value than in the first launch of its case."""
-    found = [match[1] for line in read_lines(output) for match in re.finditer(spec.check, line)]
-    if not found:
+    texts = [match[1] for line in read_lines(output) for match in re.finditer(spec.check, line)]
+    if not texts:
         return fail(result.case, f'check: nothing in its output matches "{spec.check}"')
-    text, store = found[-1], find_campaign_folder(output)
+    text, store = texts[-1], find_campaign_folder(output)
     path = store / CHECKS
     first = msgspec.json.decode(path.read_bytes(), type=dict[str, list[str]]) if path.exists() else {}
     expected, candidate = first.setdefault(result.case.key, [text, request.candidate.name])
