@@ -323,10 +323,10 @@ PROGRAM: Mapping[str, Key] = {
     "folder": Key("a folder", '"."', '"src"', "Where it runs; relative to the plan's folder."),
     "copies": Key(
         SWITCH,
-        "true",
+        "",
         "false",
-        "Whether each launch runs in a copy of the folder, which is then removed. A folder of more than 1 GiB is not "
-        "copied.",
+        "Whether each launch runs in a copy of the folder, which is then removed. Without it, where the folder has "
+        "at most 100 MiB or the program is built.",
     ),
     "build": Key(
         "a line for the shell",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import shlex
 from pathlib import Path
@@ -21,6 +23,8 @@ TIMES_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "sec": 1e9, "
 """Units of time in nanoseconds."""
 RATE = re.compile(r"[A-Za-z]{1,12}/(s|sec|second)")
 """Units of a rate."""
+MOST_COPIED_BYTES = 100 << 20
+"""Largest folder of which each launch has a copy, if the plan does not say it."""
 UNIT_HELP = "ns, us, ms, s, min, or a rate such as GFLOP/s"
 
 
@@ -33,11 +37,13 @@ def parse_program(value: Value, plan_file: Path) -> ProgramSpec:
     folder = (plan_file.parent / folder).absolute()
     if not folder.is_dir():
         raise fields.get("folder", value).make_error(f"{folder}: no such folder")
+    build = parse_build(fields["build"]) if "build" in fields else ""
+    copies = fields["copies"].read_switch() if "copies" in fields else bool(build) or is_small(folder)
     return ProgramSpec(
         run=parse_command(fields["run"]),
         folder=str(folder),
-        copies=fields["copies"].read_switch() if "copies" in fields else True,
-        build=parse_build(fields["build"]) if "build" in fields else "",
+        copies=copies,
+        build=build,
         value=parse_pattern(fields["value"]) if "value" in fields else "",
         unit=parse_unit(fields["unit"]) if "unit" in fields else "",
         check=parse_pattern(fields["check"]) if "check" in fields else "",
@@ -48,6 +54,18 @@ def parse_program(value: Value, plan_file: Path) -> ProgramSpec:
         if "paths" in fields
         else {},
     )
+
+
+def is_small(folder: Path) -> bool:
+    """Return whether a folder is quickly copied for each launch."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):  # It was removed meanwhile.
+                total += os.lstat(os.path.join(place, name)).st_size  # noqa: PTH118 - there can be very many
+            if total > MOST_COPIED_BYTES:
+                return False
+    return True
 
 
 def parse_command(value: Value) -> list[str]:
