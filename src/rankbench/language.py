@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from rankbench import quantities
+from rankbench.quantities import choose_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -233,20 +234,6 @@ QUANTITIES: dict[str, Callable[[Any], str]] = {
     "bare": lambda ratio: quantities.format_ratio(ratio).removesuffix("×"),
     "ordinal": _ordinal,
 }
-
-
-def choose_word(number: int, words: str, *, with_number: bool) -> str:
-    """Return the word for a number, after it where it is reported: `1 case`, `3 cases`. One word has its English
-    plural."""
-    singular, bar, many = words.partition("|")
-    plural = many if bar else f"{singular}{'es' if singular.endswith('ch') else 's'}"
-    word = singular if number == 1 else plural
-    return f"{number} {word}" if with_number else word
-
-
-def spell_count(number: int, words: str) -> str:
-    """Return a number with its noun: `1 case`, `2 launches`; `library|libraries` has a plural of its own."""
-    return choose_word(number, words, with_number=True)
 
 
 def join_words(words: Sequence[str], last: str) -> str:

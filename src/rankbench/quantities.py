@@ -122,3 +122,17 @@ def format_ratio(ratio: float) -> str:
 def _three_digits(value: float) -> str:
     digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
     return f"{value:.{digits}f}"
+
+
+def choose_word(number: int, words: str, *, with_number: bool) -> str:
+    """Return the word for a number, after it where it is reported: `1 case`, `3 cases`. One word has its English
+    plural."""
+    singular, bar, many = words.partition("|")
+    plural = many if bar else f"{singular}{'es' if singular.endswith('ch') else 's'}"
+    word = singular if number == 1 else plural
+    return f"{number} {word}" if with_number else word
+
+
+def spell_count(number: int, words: str) -> str:
+    """Return a number with its noun: `1 case`, `2 launches`; `library|libraries` has a plural of its own."""
+    return choose_word(number, words, with_number=True)

@@ -105,7 +105,7 @@ def test_the_page_opens_without_errors_and_requests(page: Chrome) -> None:
 def test_every_chart_is_drawn_and_has_a_label_for_screen_readers(page: Chrome) -> None:
     draw_everything(page)
     figures = find_visible(page, "figure[data-plot]")
-    assert len(figures) == 1 + 1 + 5 + 5 + 2
+    assert len(figures) == 1 + 1 + 5 + 5
     for each in figures:
         graphic = each.find_element(By.CSS_SELECTOR, "svg")
         assert graphic.size["height"] > 50

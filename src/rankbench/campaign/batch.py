@@ -18,9 +18,9 @@ from rankbench.campaign import launching, preflight
 from rankbench.campaign.history import Turn
 from rankbench.campaign.launching import MPI_VARIABLES, LaunchRequest
 from rankbench.campaign.loop import can_interleave, launch_groups, placement_of
-from rankbench.language import spell_count
 from rankbench.launch import script
 from rankbench.model import CommandLine, RankbenchError, Record
+from rankbench.quantities import spell_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

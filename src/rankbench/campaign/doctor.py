@@ -15,7 +15,6 @@ from rankbench.campaign import exit_causes
 from rankbench.campaign.launching import WRONG_DATA_EXIT, list_file_flags
 from rankbench.campaign.pinning import check_placement, core
 from rankbench.causes.lines import choose_line
-from rankbench.language import spell_count
 from rankbench.launch.topology import parse_list
 from rankbench.libraries import content
 from rankbench.model import (
@@ -31,6 +30,7 @@ from rankbench.model import (
     Step,
     Stream,
 )
+from rankbench.quantities import spell_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -8,10 +8,9 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench import store
-from rankbench.language import spell_count
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
-from rankbench.quantities import format_rough_time
+from rankbench.quantities import format_rough_time, spell_count
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence

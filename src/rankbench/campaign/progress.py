@@ -9,9 +9,9 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from rankbench.campaign.loop import select_wanted
-from rankbench.language import spell_count
 from rankbench.model import CaseStatus, LaunchStatus
 from rankbench.plan import count_least_blocks, notation
+from rankbench.quantities import spell_count
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence

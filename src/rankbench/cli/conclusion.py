@@ -21,9 +21,9 @@ from rankbench.cli.display import (
     show_command,
     show_overview,
 )
-from rankbench.language import render, spell_count
+from rankbench.language import render
 from rankbench.model import BROKEN, NODE_LOST, LaunchStatus
-from rankbench.quantities import format_clock
+from rankbench.quantities import format_clock, spell_count
 from rankbench.report.overview import ROWS, overview
 from rankbench.statistics import deciding
 

@@ -19,8 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench.cli.program import adapt_commands, split_command
-from rankbench.language import spell_count
-from rankbench.model.verdicts import GRAVEST_FIRST
+from rankbench.quantities import spell_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -139,6 +138,7 @@ def answer(verdict: Verdict, *, verbose: bool = False) -> list[str]:
 def list_findings(verdict: Verdict) -> list[str]:
     """Return a paragraph for each kind of finding, the most severe first: severity, text and what to do."""
     from rankbench.language import render
+    from rankbench.model.verdicts import GRAVEST_FIRST
     from rankbench.verdict.joining import group_findings, join_group
 
     groups = sorted(group_findings(verdict.findings), key=lambda alike: GRAVEST_FIRST.index(alike[0].severity))
@@ -170,6 +170,7 @@ def count_findings(verdict: Verdict, folder: Path | None) -> str:
 
     Without a folder the command names none: it shows the newest campaign.
     """
+    from rankbench.model.verdicts import GRAVEST_FIRST
     from rankbench.verdict.joining import group_findings
 
     counts = Counter(str(finding.severity) for finding in verdict.findings)

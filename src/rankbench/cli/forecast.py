@@ -13,10 +13,9 @@ from rankbench.campaign.expectation import Expectation, check_time, count_fittin
 from rankbench.campaign.preparation import describe_operations, expand_cases, find_candidates
 from rankbench.cli.display import console, spread_lines
 from rankbench.cli.folders import is_campaign
-from rankbench.language import spell_count
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
-from rankbench.quantities import format_memory, format_rough_time, format_size
+from rankbench.quantities import format_memory, format_rough_time, format_size, spell_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -15,11 +15,11 @@ from rankbench.campaign.progress import list_failures
 from rankbench.campaign.spending import total_duration_s
 from rankbench.cli.campaigns import collect_job
 from rankbench.cli.display import columns, console, describe_block, print_text, spell_blocks
-from rankbench.language import render, spell_count
+from rankbench.language import render
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.script import FOLDER, LOG
 from rankbench.model import BROKEN, LaunchStatus, RankbenchError
-from rankbench.quantities import format_clock
+from rankbench.quantities import format_clock, spell_count
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping

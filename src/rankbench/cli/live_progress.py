@@ -18,9 +18,9 @@ from rich.text import Text
 from rankbench.campaign import Progress
 from rankbench.campaign.progress import list_failures
 from rankbench.cli.display import console, describe_block, name_block, print_text, spell_blocks, split_name
-from rankbench.language import render, spell_count
+from rankbench.language import render
 from rankbench.model import BROKEN, CaseStatus, LaunchStatus
-from rankbench.quantities import format_clock
+from rankbench.quantities import format_clock, spell_count
 from rankbench.verdict import case_labels, measures
 from rankbench.verdict.standing import find_standing
 

@@ -16,11 +16,11 @@ from rankbench.cli.decisions import stopping
 from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.folders import home
 from rankbench.cli.live_progress import watch_campaign
-from rankbench.language import format_text, render, say, spell_count
+from rankbench.language import format_text, render, say
 from rankbench.libraries import tuned
 from rankbench.model import ProvenSettings, RankbenchError
 from rankbench.plan.stop_rules import Decision
-from rankbench.quantities import format_ratio, format_size
+from rankbench.quantities import format_ratio, format_size, spell_count
 from rankbench.tuning import TUNED, choosing, plans, proving
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import NOTHING, Text, Words, say, spell_count
+from rankbench.language import NOTHING, Text, Words, say
+from rankbench.quantities import spell_count
 from rankbench.statistics.scaling import Site, oversubscribed
 
 if TYPE_CHECKING:

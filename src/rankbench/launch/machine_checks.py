@@ -13,11 +13,10 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import spell_count
 from rankbench.launch import host
 from rankbench.launch.topology import parse_list, read_text
 from rankbench.plan.placing import format_ranges
-from rankbench.quantities import format_size
+from rankbench.quantities import format_size, spell_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

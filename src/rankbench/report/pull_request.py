@@ -11,7 +11,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from rankbench.across.gate import counts
-from rankbench.language import render, spell_count
+from rankbench.language import render
+from rankbench.quantities import spell_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

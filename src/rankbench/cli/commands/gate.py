@@ -32,9 +32,10 @@ from rankbench.cli.options import parse_option as understood
 from rankbench.cli.output_files import check_output, write_output
 from rankbench.cli.signals import Terminated, exit_code
 from rankbench.evaluation import evaluate
-from rankbench.language import render, spell_count
+from rankbench.language import render
 from rankbench.model import RankbenchError, Record
 from rankbench.plan import notation
+from rankbench.quantities import spell_count
 from rankbench.report.junit import junit as spelt
 from rankbench.report.pull_request import format_pull_request
 from rankbench.report.two_campaigns import list_remarks

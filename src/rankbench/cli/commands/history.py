@@ -17,8 +17,8 @@ from rankbench.cli.display import console, fill_table
 from rankbench.cli.folders import find_campaign
 from rankbench.cli.formats import check_format, print_json, redirect_output
 from rankbench.cli.output_files import is_stream
-from rankbench.language import spell_count
 from rankbench.model import RankbenchError
+from rankbench.quantities import spell_count
 from rankbench.report import history as history_report
 from rankbench.report.pictures import ALL_FORMATS
 from rankbench.statistics.changes import FEWEST

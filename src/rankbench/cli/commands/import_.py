@@ -15,8 +15,8 @@ from rankbench.cli.folders import campaign_folder
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import Results  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.imports import ImportRequest, Source
-from rankbench.language import spell_count
 from rankbench.model import RankbenchError
+from rankbench.quantities import spell_count
 from rankbench.report.meanings import page
 
 if TYPE_CHECKING:

@@ -47,11 +47,11 @@ from rankbench.cli.plans import (
     make_plan,
 )
 from rankbench.cli.signals import Terminated, exit_code
-from rankbench.language import spell_count
 from rankbench.launch import schedulers
 from rankbench.libraries import ambient
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
+from rankbench.quantities import spell_count
 
 if TYPE_CHECKING:
     from rankbench.campaign import CampaignRequest, Decision, PreparedCampaign

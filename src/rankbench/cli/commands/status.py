@@ -23,9 +23,10 @@ from rankbench.cli.job_status import (
     query_job,
     show_status,
 )
-from rankbench.language import render, spell_count
+from rankbench.language import render
 from rankbench.launch.script import FOLDER
 from rankbench.model import RankbenchError
+from rankbench.quantities import spell_count
 
 if TYPE_CHECKING:
     from rankbench.store import Store
