@@ -21,7 +21,7 @@ __all__ = ["core"]
 TESTS = Path(__file__).parents[1]
 PAGES = 64 << 10
 """Bytes of short-lived files that one of two measurements can miss."""
-SHARE = 0.3
+SHARE = 0.2
 """Share of a launch's use that a check with messages as long has at least: collectives need memory of their own."""
 ALONE = f'mount -t tmpfs -o size=4g none /dev/shm && exec "{sys.executable}" -m fakes.shared_memory "$1"'
 """The launch has its own /dev/shm, since other processes use the real one meanwhile."""

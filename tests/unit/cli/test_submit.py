@@ -303,7 +303,7 @@ def test_a_launcher_that_starts_singletons_is_refused_in_the_job(tmp_path: Path)
     here = make_site(tmp_path, "slurm")
     (tmp_path / "9.2/worlds").touch()
     process = here.submit("--wait")
-    assert process.exit_code == 0, process.printed
+    assert process.exit_code == 1, process.printed
     wrong = [launch for launch in here.open_results().launches() if launch.status != "ok"]
     reason = (
         f"{tmp_path}/9.2/bin/mpiexec started worlds of 1 instead of one world of 2 ranks: it belongs to another "
