@@ -20,8 +20,7 @@ enum {
     REASON_BYTES = 192,
     MOST_CHOICES = 20,
     MOST_BLOCKS = 4096,
-    MOST_DIMENSIONS = 6,
-    RESEND_STEP = 8
+    MOST_DIMENSIONS = 6
 };
 
 /* Return value of a call that the library lacks; `missing.h` maps such calls to missing_call. */
@@ -153,9 +152,6 @@ struct call {
     struct {
         /* Messages of one call, such as the window of a bandwidth test or one per neighbour. */
         int messages;
-        /* The messages leave from one buffer, each RESEND_STEP bytes after the one before, so that exchanged messages
-         * are detected. True for checked calls, false for timed ones. */
-        bool shifted;
         /* One request per message, at least two. */
         MPI_Request *requests;
         /* Requests that the loop completes after `initiate`: one unless `prepare` sets more. */
@@ -225,8 +221,8 @@ struct operation {
         enum in_place in_place;
         /* Messages per call, unless `count_messages` counts them; 0 means 1. */
         int messages;
-        /* All messages of a call leave from one buffer, which is smaller than what is sent; see `window.shifted`. */
-        bool resends;
+        /* Whether all messages of a call leave from one buffer of the size of a message; NULL: never. */
+        bool (*shares_buffer)(const struct call *);
         /* The buffers are fixed by `prepare`, as by persistent requests; they cannot be cold or change between calls. */
         bool keeps_buffers;
         /* The result depends on the earlier content of the receive buffer, as with sums in place. Only single calls

@@ -18,7 +18,7 @@ static int find_smaller(int a, int b) {
     return a < b ? a : b;
 }
 
-static struct memory find_memory_kind(const struct request *request) {
+static struct memory find_memory_kind(const struct request *request, int threads) {
     return (struct memory){
         .cold = strcmp(request->cache, "cold") == 0,
         .in_place = strcmp(request->buffers, "in-place") == 0,
@@ -26,6 +26,7 @@ static struct memory find_memory_kind(const struct request *request) {
         .huge = strcmp(request->pages, "huge") == 0,
         .alignment = (long)request->alignment,
         .root = (int)request->root,
+        .threaded = threads > 1,
     };
 }
 
@@ -77,7 +78,8 @@ struct call make_call(const struct plan *plan, const struct team *team) {
 void make_worker(const struct setting *setting, struct worker *worker) {
     struct call *call = &worker->call;
     *call = make_call(setting->plan, setting->team);
-    worker->buffers = (struct buffers){.memory = find_memory_kind(setting->plan->request), .operation = setting->plan->operation};
+    worker->buffers = (struct buffers){.memory = find_memory_kind(setting->plan->request, setting->threads),
+                                       .operation = setting->plan->operation};
     call->window.requests = obtain_memory(sizeof *call->window.requests * ((size_t)call->window.messages + 2));
     for (int i = 0; i < call->window.messages + 2; i++)
         call->window.requests[i] = MPI_REQUEST_NULL;
@@ -188,5 +190,6 @@ void free_worker(struct worker *worker) {
     free(worker->call.window.requests);
     free_receipts(&worker->call);
     free_reference(&worker->reference);
+    free_changes(&worker->buffers.changes);
     free_buffers(&worker->buffers);
 }

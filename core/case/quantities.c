@@ -128,6 +128,7 @@ static double measure_sample_cost(const struct setting *setting, const struct ti
     other.renew_data = NULL;
     other.inspect_stage = NULL;
     other.reference = NULL;
+    other.begin_round = NULL;
     other.delivers = false;
     other.rounds = other.legs = 1;
     other.long_ns = 0;
@@ -163,11 +164,13 @@ static int measure_overlap(const struct setting *setting, const struct timing *t
     worker->call.work = &worker->work;
     part.renew_data = part.inspect_stage = NULL; /* A computation delivers no data. */
     part.reference = NULL;
+    part.begin_round = NULL;
     part.delivers = false;
     result->compute_ns = measure_median(setting, &part, run_computation);
     part.renew_data = timing->renew_data;
     part.inspect_stage = timing->inspect_stage;
     part.reference = timing->reference;
+    part.begin_round = timing->begin_round;
     part.delivers = true;
     part.run = run_overlapped;
     return measure(&part, &result->measurement);
@@ -199,7 +202,7 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
     /* Rank 0 decides when data are renewed, and idle ranks follow: they have no buffers that could say whether. */
     timing->renew_data = setting->team->idle || can_inspect_stages(setting) ? renew_data : NULL;
     timing->inspect = inspect_between_stages;
-    timing->clear_received = clear_all_received;
+    timing->begin_round = begin_round;
     timing->inspect_at_return = inspect_at_return;
     timing->inspect_stage = leaves_data(&setting->workers->buffers) ? inspect_stage : NULL;
     timing->reference = repeats_data(setting) ? &setting->workers->reference : NULL;

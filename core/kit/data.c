@@ -1,8 +1,10 @@
 /* Data of which every byte is known in advance, and the checks of received data. */
 #include "kit/data.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/allocation.h"
 #include "base/choices.h"
 
 long count_amount_bytes(struct amount amount, long size_bytes, int ranks, int messages) {
@@ -13,6 +15,10 @@ int resize_type(MPI_Datatype spread, long extent, MPI_Datatype *type) {
     const int code = MPI_Type_create_resized(spread, 0, extent, type);
     MPI_Type_free(&spread);
     return code;
+}
+
+static long find_least(long a, long b) {
+    return a < b ? a : b;
 }
 
 enum { WORD_BYTES = sizeof(uint32_t), BLOCK_BYTES = 1024 * WORD_BYTES };
@@ -63,8 +69,62 @@ static void fill_from(unsigned char *data, long from, long bytes, unsigned strea
     memcpy(data + (end * WORD_BYTES - (uint64_t)from), &last, (size_t)(bytes % (long)WORD_BYTES));
 }
 
+/* --- what changes from turn to turn --- */
+
+/* Numbers of words of changed data, far from those of other data. */
+static const uint64_t FAR = UINT64_C(1) << 63;
+static const double UNIT = 0x1p-53;
+
+static struct segments *recording;
+static int64_t present_turn;
+static const struct change NO_CHANGE = {.bytes = 0};
+
+void begin_recording(struct segments *segments) {
+    segments->count = 0;
+    recording = segments;
+}
+
+void end_recording(void) {
+    recording = NULL;
+}
+
+void set_turn(int64_t turn) {
+    present_turn = turn;
+}
+
+static void record(struct segment segment) {
+    if (segment.length <= 0)
+        return;
+    if (recording->count == recording->room) {
+        struct segment *const old = recording->each;
+        recording->room = 2 * recording->room + 8;
+        recording->each = obtain_memory(sizeof *old * (size_t)recording->room);
+        if (old)
+            memcpy(recording->each, old, sizeof *old * (size_t)recording->count);
+        free(old);
+    }
+    recording->each[recording->count++] = segment;
+}
+
+/* The unit that a turn changes: places of consecutive turns are a golden section of all apart. */
+static long find_changed_unit(int64_t turn, unsigned stream, long units) {
+    const uint64_t x = (uint64_t)turn * 0x9e3779b97f4a7c15u + (uint64_t)stream * 0xd1b54a32d192ed03u;
+    return (long)((double)(x >> 11) * UNIT * (double)units);
+}
+
+/* The last word of a stream may be a part of one. */
+static struct change find_changed_word(int64_t turn, unsigned stream, long bytes) {
+    const long unit = find_changed_unit(turn, stream, (bytes + WORD_BYTES - 1) / WORD_BYTES), at = unit * WORD_BYTES;
+    struct change change = {.at = at, .bytes = (int)find_least(WORD_BYTES, bytes - at)};
+    const uint32_t word = make_word(FAR | (uint64_t)turn, stream);
+    memcpy(change.content, &word, sizeof word);
+    return change;
+}
+
 void fill_bytes(unsigned char *data, long bytes, unsigned stream) {
     fill_from(data, 0, bytes, stream);
+    if (recording)
+        record((struct segment){.data = data, .length = bytes, .stream = stream});
 }
 
 static unsigned char make_byte(long position, unsigned stream) {
@@ -81,10 +141,6 @@ static void compare(unsigned char actual, unsigned char expected, long offset, s
         mismatch->expected = expected;
         mismatch->actual = actual;
     }
-}
-
-static long find_least(long a, long b) {
-    return a < b ? a : b;
 }
 
 static void copy_expected(struct excerpt *excerpt, const unsigned char *expected, long bytes, long offset) {
@@ -104,17 +160,26 @@ static void compare_all(const unsigned char *actual, const unsigned char *expect
             compare(actual[i], expected[i], offset + i, mismatch);
 }
 
-void check_bytes_from(const unsigned char *data, long from, long bytes, unsigned stream, long base, struct mismatch *mismatch) {
-    unsigned char expected[BLOCK_BYTES];
-    for (long at = 0; at < bytes; at += BLOCK_BYTES) {
-        const long block_bytes = find_least(BLOCK_BYTES, bytes - at);
-        fill_from(expected, from + at, block_bytes, stream);
-        compare_all(data + at, expected, block_bytes, base + at, mismatch);
-    }
+/* Writes the part of a change that lies within a block of expected data, which begins `from` bytes after the first. */
+static void put_change(const struct change *change, unsigned char *expected, long from, long bytes) {
+    for (long i = 0; i < change->bytes; i++)
+        if (change->at + i >= from && change->at + i < from + bytes)
+            expected[change->at + i - from] = change->content[i];
 }
 
 void check_bytes(const unsigned char *data, long bytes, unsigned stream, long base, struct mismatch *mismatch) {
-    check_bytes_from(data, 0, bytes, stream, base, mismatch);
+    unsigned char expected[BLOCK_BYTES];
+    if (recording) {
+        record((struct segment){.data = data, .length = bytes, .stream = stream});
+        return;
+    }
+    const struct change change = present_turn && bytes > 0 ? find_changed_word(present_turn, stream, bytes) : NO_CHANGE;
+    for (long at = 0; at < bytes; at += BLOCK_BYTES) {
+        const long block_bytes = find_least(BLOCK_BYTES, bytes - at);
+        fill_from(expected, at, block_bytes, stream);
+        put_change(&change, expected, at, block_bytes);
+        compare_all(data + at, expected, block_bytes, base + at, mismatch);
+    }
 }
 
 /* --- reductions --- */
@@ -189,23 +254,27 @@ static double combine_bits_xor(double a, double b) {
  * and is in the result once per term, or once. */
 enum growth { SAME_IN_ALL_BLOCKS, ADDED_BY_EACH, ADDED_ONCE };
 
+/* In a changed element one rank, another one in each turn, contributes a number below 2^bits that differs from turn to
+ * turn, and every other rank the neutral element. Where terms grow with the number of their block, all contribute one
+ * number and that rank a second one besides. */
 static const struct reduction {
     double (*term)(struct draw draw);
     double (*merge)(double a, double b);
     bool integers_only;
     enum growth growth;
+    int neutral, bits;
 } reductions[] = {
-    {make_wide_term, add, false, ADDED_BY_EACH},
-    {make_product_term, multiply, false, SAME_IN_ALL_BLOCKS},
-    {make_wide_term, choose_least, false, ADDED_ONCE},
-    {make_wide_term, choose_largest, false, ADDED_ONCE},
-    {make_rarely_false, combine_and, true, SAME_IN_ALL_BLOCKS},
-    {make_rarely_true, combine_or, true, SAME_IN_ALL_BLOCKS},
-    {make_truth, combine_xor, true, SAME_IN_ALL_BLOCKS},
-    {make_all_but_one_bit, combine_bits_and, true, SAME_IN_ALL_BLOCKS},
-    {make_one_bit, combine_bits_or, true, SAME_IN_ALL_BLOCKS},
-    {make_plain_term, combine_bits_xor, true, SAME_IN_ALL_BLOCKS},
-    {make_wide_term, add, false, ADDED_BY_EACH},
+    {make_wide_term, add, false, ADDED_BY_EACH, 0, 0},
+    {make_product_term, multiply, false, SAME_IN_ALL_BLOCKS, 1, 20},
+    {make_wide_term, choose_least, false, ADDED_ONCE, 0, 0},
+    {make_wide_term, choose_largest, false, ADDED_ONCE, 0, 0},
+    {make_rarely_false, combine_and, true, SAME_IN_ALL_BLOCKS, 1, 1},
+    {make_rarely_true, combine_or, true, SAME_IN_ALL_BLOCKS, 0, 1},
+    {make_truth, combine_xor, true, SAME_IN_ALL_BLOCKS, 0, 1},
+    {make_all_but_one_bit, combine_bits_and, true, SAME_IN_ALL_BLOCKS, INT32_MAX, 31},
+    {make_one_bit, combine_bits_or, true, SAME_IN_ALL_BLOCKS, 0, 31},
+    {make_plain_term, combine_bits_xor, true, SAME_IN_ALL_BLOCKS, 0, 31},
+    {make_wide_term, add, false, ADDED_BY_EACH, 0, 0},
 };
 
 static void add_up(void *in, void *inout, int *count, MPI_Datatype *type) {
@@ -231,6 +300,10 @@ void free_reduction(int64_t which, MPI_Op *reduction) {
 
 bool reduces_whole_numbers_only(int64_t which) {
     return reductions[which].integers_only;
+}
+
+static int find_smaller(int a, int b) {
+    return a < b ? a : b;
 }
 
 static const struct reduction *find_reduction(const struct call *call) {
@@ -298,6 +371,8 @@ void fill_terms(const struct call *call, unsigned char *data, long elements, lon
         store_numbers(call->message.datatype, data + i * call->message.datatype->bytes, terms + at % PERIOD,
                       find_block_number(call, at / PERIOD), block_bytes);
     }
+    if (recording)
+        record((struct segment){.data = data, .length = elements, .from = from, .reduced = true, .first = rank, .last = rank});
 }
 
 static double reduce_terms(const struct call *call, long position, int first_rank, int last_rank) {
@@ -307,11 +382,70 @@ static double reduce_terms(const struct call *call, long position, int first_ran
     return value;
 }
 
+/* The result of a changed element over a range of ranks; of one rank: its term. */
+static double reduce_changed(const struct call *call, int64_t turn, int first_rank, int last_rank) {
+    const struct reduction *reduction = find_reduction(call);
+    const uint64_t number = FAR | 2 * (uint64_t)turn, chosen = (uint64_t)turn % (uint64_t)call->peers.ranks;
+    const int ranks = last_rank - first_rank + 1;
+    const bool contributes = (uint64_t)first_rank <= chosen && chosen <= (uint64_t)last_rank;
+    const uint32_t drawn = make_word(number, call->seed);
+    if (reduction->growth == SAME_IN_ALL_BLOCKS) {
+        const double term = drawn >> (WORD_BYTES * 8 - reduction->bits);
+        return !contributes ? reduction->neutral : ranks == 1 ? term : reduction->merge(term, reduction->neutral);
+    }
+    const int shift = WORD_BYTES * 8 - find_smaller(count_term_bits(call), 31);
+    const double common = make_word(number + 1, call->seed) >> shift, more = contributes ? drawn >> shift : 0;
+    if (reduction->growth == ADDED_BY_EACH)
+        return ranks * common + more;
+    return ranks == 1 ? common + more : reduction->merge(common, common + more);
+}
+
+/* Which element changes is counted in the whole vector, of which some ranks receive a part. */
+struct change find_change(const struct call *call, const struct segment *segment, int64_t turn) {
+    if (!segment->reduced)
+        return find_changed_word(turn, segment->stream, segment->length);
+    const int width = call->message.datatype->bytes;
+    const long unit = find_changed_unit(turn, call->seed, call->buffers.send_bytes / width) - segment->from;
+    if (unit < 0 || unit >= segment->length)
+        return NO_CHANGE;
+    struct change change = {.at = unit * width, .bytes = width};
+    const double value = reduce_changed(call, turn, segment->first, segment->last);
+    store_numbers(call->message.datatype, change.content, &value, 0, 1);
+    return change;
+}
+
+/* What is there unless a turn changes it. */
+static void make_unchanged(const struct call *call, const struct segment *segment, struct change *change) {
+    if (!segment->reduced) {
+        fill_from(change->content, change->at, change->bytes, segment->stream);
+        return;
+    }
+    const struct reduction *reduction = find_reduction(call);
+    const long position = segment->from + change->at / call->message.datatype->bytes;
+    const int times = reduction->growth == ADDED_BY_EACH ? segment->last - segment->first + 1 : 1;
+    const double value = reduce_terms(call, position, segment->first, segment->last);
+    store_numbers(call->message.datatype, change->content, &value, times * find_block_number(call, position / PERIOD), 1);
+}
+
+struct change find_unchanged(const struct call *call, const struct segment *segment, int64_t turn) {
+    struct change change = find_change(call, segment, turn);
+    if (change.bytes > 0)
+        make_unchanged(call, segment, &change);
+    return change;
+}
+
 void check_reduced(const struct call *call, const unsigned char *data, long elements, long from, int first_rank, int last_rank,
                    struct mismatch *mismatch) {
     const int width = call->message.datatype->bytes;
     const int times = find_reduction(call)->growth == ADDED_BY_EACH ? last_rank - first_rank + 1 : 1;
     const long base = data - call->buffers.receive;
+    const struct segment segment = {
+        .data = data, .length = elements, .from = from, .reduced = true, .first = first_rank, .last = last_rank};
+    if (recording) {
+        record(segment);
+        return;
+    }
+    const struct change change = present_turn ? find_change(call, &segment, present_turn) : NO_CHANGE;
     double values[PERIOD];
     unsigned char expected[PERIOD * sizeof(double)];
     long block_bytes;
@@ -322,6 +456,7 @@ void check_reduced(const struct call *call, const unsigned char *data, long elem
         block_bytes = count_to_block_end(at, elements - i);
         store_numbers(call->message.datatype, expected, values + at % PERIOD, times * find_block_number(call, at / PERIOD),
                       block_bytes);
+        put_change(&change, expected, i * width, block_bytes * width);
         compare_all(data + i * width, expected, block_bytes * width, base + i * width, mismatch);
     }
 }

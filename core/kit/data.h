@@ -12,6 +12,42 @@ struct excerpt {
     unsigned char received[MOST_EXCERPT], expected[MOST_EXCERPT];
 };
 
+/* A part of a buffer that was filled or is checked as one: bytes of a stream, or terms or results of a reduction from
+ * element `from` of the vector on, over a range of ranks. */
+struct segment {
+    const unsigned char *data;
+    /* Place in the buffer without gaps, once it is known (kit/changes.h). */
+    long at;
+    /* Bytes, or elements. */
+    long length;
+    unsigned stream;
+    bool reduced;
+    long from;
+    int first, last;
+};
+
+struct segments {
+    struct segment *each;
+    int count, room;
+};
+
+/* A few bytes of a segment that differ in one turn: an element of a reduction, a word of other data. No bytes: nothing
+ * does. */
+struct change {
+    long at;
+    int bytes;
+    unsigned char content[sizeof(double)];
+};
+
+/* Until `end_recording`, the functions below record the segments that they fill; those that check only record. */
+void begin_recording(struct segments *segments);
+void end_recording(void);
+/* Data are checked as those of this turn; 0: unchanged data. */
+void set_turn(int64_t turn);
+/* What a turn changes, with the changed content or the original one. All ranks find the same. */
+struct change find_change(const struct call *call, const struct segment *segment, int64_t turn);
+struct change find_unchanged(const struct call *call, const struct segment *segment, int64_t turn);
+
 /* Gives a type a gap after its last element; frees the type it is made of. */
 int resize_type(MPI_Datatype spread, long extent, MPI_Datatype *type);
 
@@ -21,8 +57,6 @@ long count_amount_bytes(struct amount amount, long size_bytes, int ranks, int me
  * for the report. */
 void fill_bytes(unsigned char *data, long bytes, unsigned stream);
 void check_bytes(const unsigned char *data, long bytes, unsigned stream, long base, struct mismatch *mismatch);
-/* The same for data sent from place `from`, a multiple of RESEND_STEP, of what `fill_bytes` filled. */
-void check_bytes_from(const unsigned char *data, long from, long bytes, unsigned stream, long base, struct mismatch *mismatch);
 
 /* Numbers whose reduction over ranks is known for every MPI_Op of a case. `from` is the index of the first element in
  * the reduced vector, for ranks that get a part of it. */

@@ -19,12 +19,11 @@
 
 enum { LINE = 64, HUGE_BYTES = 2 << 20, MOST_SLOTS = 1 << 22, MOST_FOR_ANY_ROOT = 4 << 20 };
 
-/* Bytes of a buffer from which several messages are sent, each a step after the one before in checked calls. */
-static long count_resent_bytes(const struct operation *operation, const struct call *call, struct amount sent) {
-    const long rounds = operation->timing.rounds ? operation->timing.rounds : 1;
-    const long messages = rounds * count_amount_bytes(sent, 1, call->peers.ranks, call->window.messages);
-    const long step = call->message.datatype->make ? 0 : RESEND_STEP;
-    return messages > 0 && call->message.bytes > 0 ? call->message.bytes + (messages - 1) * step : 0;
+/* All messages may leave from one buffer. */
+static long count_sent_bytes(const struct operation *operation, const struct call *call, struct amount sent) {
+    const bool single = operation->data.shares_buffer && operation->data.shares_buffer(call);
+    const long bytes = count_amount_bytes(sent, call->message.bytes, call->peers.ranks, call->window.messages);
+    return single && bytes > 0 ? call->message.bytes : bytes;
 }
 
 struct amounts find_amounts(const struct operation *operation, const struct call *call, bool root) {
@@ -32,9 +31,7 @@ struct amounts find_amounts(const struct operation *operation, const struct call
     const struct amount sent = root ? operation->amounts.root_send : operation->amounts.send;
     const struct amount received = root ? operation->amounts.root_receive : operation->amounts.receive;
     return (struct amounts){
-        .send_bytes = operation->data.resends
-                          ? count_resent_bytes(operation, call, sent)
-                          : room * count_amount_bytes(sent, call->message.bytes, call->peers.ranks, call->window.messages),
+        .send_bytes = room * count_sent_bytes(operation, call, sent),
         .receive_bytes = room * count_amount_bytes(received, call->message.bytes, call->peers.ranks, call->window.messages),
     };
 }
@@ -244,30 +241,31 @@ void change_buffers(struct buffers *buffers, struct call *call) {
 /* Copies contiguous data, as `fill` and `check` see them, to the layout of a type with gaps. */
 static void spread_data(const struct call *call, const unsigned char *packed, unsigned char *spaced, long bytes) {
     for (long i = 0; i < bytes; i++)
-        spaced[i / call->message.bytes * call->message.extent +
-               call->message.datatype->find_place(i % call->message.bytes, call->message.bytes)] = packed[i];
+        spaced[find_buffer_place(call, i)] = packed[i];
 }
 
 static void pack_data(const struct call *call, const unsigned char *spaced, unsigned char *packed, long bytes) {
     for (long i = 0; i < bytes; i++)
-        packed[i] = spaced[i / call->message.bytes * call->message.extent +
-                           call->message.datatype->find_place(i % call->message.bytes, call->message.bytes)];
+        packed[i] = spaced[find_buffer_place(call, i)];
 }
 
 static bool has_gaps(const struct call *call) {
     return call->message.datatype->find_place && call->message.bytes > 0;
 }
 
-static void fill_plainly(const struct operation *operation, struct call *call) {
-    operation->hooks.fill(call);
+static void fill_and_record(struct buffers *buffers, struct call *call) {
+    begin_recording(&buffers->changes.sent.segments);
+    buffers->operation->hooks.fill(call);
+    end_recording();
+    begin_side(&buffers->changes.sent, call->buffers.send);
 }
 
-static void fill_with_gaps(const struct operation *operation, struct call *call) {
+static void fill_with_gaps(struct buffers *buffers, struct call *call) {
     unsigned char *const send = call->buffers.send, *const receive = call->buffers.receive;
     call->buffers.send = obtain_memory((size_t)(call->buffers.send_bytes + call->buffers.receive_bytes + 1));
     call->buffers.receive = call->buffers.send + call->buffers.send_bytes;
     memset(call->buffers.send, GUARD, (size_t)(call->buffers.send_bytes + call->buffers.receive_bytes));
-    operation->hooks.fill(call);
+    fill_and_record(buffers, call);
     spread_data(call, call->buffers.send, send, call->buffers.send_bytes);
     spread_data(call, call->buffers.receive, receive, call->buffers.receive_bytes);
     free(call->buffers.send);
@@ -296,8 +294,17 @@ static long find_own_place(const struct buffers *buffers, const struct call *cal
     return buffers->operation->data.in_place == IN_PLACE_BY_RANK ? call->peers.rank * call->message.extent : 0;
 }
 
+/* Data in place are those of the send buffer. */
+static void copy_own_data(const struct buffers *buffers, const struct call *call) {
+    if (is_in_place(buffers, call) && !root_keeps(buffers))
+        memcpy(find_receive(buffers, call) + find_own_place(buffers, call), find_send(buffers),
+               (size_t)add_gaps(call, call->buffers.send_bytes));
+}
+
 void fill_buffers(struct buffers *buffers, struct call *call) {
     call->buffers.runs_before = call->runs;
+    buffers->changes.on = false;
+    buffers->changes.turn = 0;
     memset(find_slot_start(buffers), GUARD, (size_t)buffers->stride);
     arrange(buffers, call);
     call->buffers.send = find_send(buffers);
@@ -305,11 +312,8 @@ void fill_buffers(struct buffers *buffers, struct call *call) {
     if (call->buffers.elsewhere)
         memset(call->buffers.elsewhere, GUARD, (size_t)add_gaps(call, call->buffers.receive_bytes));
     if (buffers->operation->hooks.fill)
-        (has_gaps(call) ? fill_with_gaps : fill_plainly)(buffers->operation, call);
-    if (is_in_place(buffers, call) && !root_keeps(buffers)) {
-        memcpy(call->buffers.receive + find_own_place(buffers, call), call->buffers.send,
-               (size_t)add_gaps(call, call->buffers.send_bytes));
-    }
+        (has_gaps(call) ? fill_with_gaps : fill_and_record)(buffers, call);
+    copy_own_data(buffers, call);
     arrange(buffers, call);
     buffers->sent = hash_sent(buffers);
 }
@@ -333,6 +337,7 @@ static void begin_excerpt(struct excerpt *excerpt, const unsigned char *received
 void check_buffers(const struct buffers *buffers, const struct call *call, struct mismatch *mismatch) {
     if (!buffers->operation->hooks.check)
         return;
+    set_turn(buffers->changes.turn);
     if (!has_gaps(call) || (const void *)call->buffers.receive == MPI_IN_PLACE) {
         if (mismatch->excerpt)
             begin_excerpt(mismatch->excerpt, find_receive(buffers, call));
@@ -357,21 +362,54 @@ void clear_received(const struct buffers *buffers, struct call *call) {
     memset(find_receive(buffers, call), GUARD, (size_t)add_gaps(call, call->buffers.receive_bytes));
 }
 
+bool renews_own_data(const struct buffers *buffers) {
+    const struct memory *memory = &buffers->memory;
+    return memory->in_place && !memory->cold && !memory->untouched && !memory->threaded && !buffers->operation->data.accumulates;
+}
+
 bool leaves_data(const struct buffers *buffers) {
-    return !buffers->memory.in_place && !buffers->memory.untouched && !buffers->operation->data.accumulates;
+    return (!buffers->memory.in_place || renews_own_data(buffers)) && !buffers->memory.untouched &&
+           !buffers->operation->data.accumulates;
 }
 
 bool can_renew(const struct buffers *buffers) {
     return leaves_data(buffers) && buffers->slots == 1;
 }
 
+/* Equal on all ranks. */
+static bool can_change(const struct buffers *buffers) {
+    const struct operation *operation = buffers->operation;
+    return leaves_data(buffers) && !buffers->memory.cold && operation->hooks.fill && operation->hooks.check &&
+           !operation->data.keeps_buffers && !operation->data.numbers_rounds;
+}
+
+void begin_turn(struct buffers *buffers, const struct call *call) {
+    if (buffers->changes.on)
+        change_side(&buffers->changes.sent, call, find_send(buffers), ++buffers->changes.turn);
+}
+
+void renew_own_data(const struct buffers *buffers, const struct call *call) {
+    if (renews_own_data(buffers))
+        copy_own_data(buffers, call);
+}
+
+static void record_received(struct buffers *buffers, const struct call *call) {
+    struct mismatch unused = {0};
+    begin_recording(&buffers->changes.received.segments);
+    if ((const void *)call->buffers.receive != MPI_IN_PLACE)
+        buffers->operation->hooks.check(call, &unused);
+    end_recording();
+    begin_side(&buffers->changes.received, call->buffers.receive);
+}
+
 void fill_for_timing(struct buffers *buffers, struct call *call) {
     const int root = call->peers.root;
+    const bool zeros = (buffers->memory.in_place && !renews_own_data(buffers)) || buffers->operation->data.accumulates;
     unsigned char *const first = find_slot_start(buffers);
     if (buffers->memory.root == ROTATING)
         call->peers.root = call->peers.rank;
     fill_buffers(buffers, call);
-    if (buffers->memory.in_place || buffers->operation->data.accumulates)
+    if (zeros)
         memset(first, 0, (size_t)buffers->stride);
     if (buffers->operation->data.accumulates && call->buffers.elsewhere)
         memset(call->buffers.elsewhere, 0, (size_t)add_gaps(call, call->buffers.receive_bytes));
@@ -381,6 +419,9 @@ void fill_for_timing(struct buffers *buffers, struct call *call) {
         memcpy(find_slot_start(buffers), first, (size_t)buffers->stride);
     }
     set_root(buffers, call, root);
+    buffers->changes.on = can_change(buffers);
+    if (buffers->changes.on)
+        record_received(buffers, call);
 }
 
 static bool is_guard(const unsigned char *from, const unsigned char *to) {
@@ -408,6 +449,14 @@ bool are_guards_intact(const struct buffers *buffers, const struct call *call) {
            is_guard(behind, first + buffers->stride);
 }
 
-bool is_send_intact(const struct buffers *buffers) {
-    return buffers->operation->data.numbers_rounds || buffers->sent == hash_sent(buffers);
+bool is_send_intact(struct buffers *buffers, const struct call *call) {
+    const struct changes *changes = &buffers->changes;
+    if (buffers->operation->data.numbers_rounds)
+        return true;
+    if (changes->turn == 0)
+        return buffers->sent == hash_sent(buffers);
+    restore_side(&changes->sent, call, find_send(buffers));
+    const bool intact = buffers->sent == hash_sent(buffers);
+    change_side(&buffers->changes.sent, call, find_send(buffers), changes->turn);
+    return intact;
 }

@@ -3,6 +3,7 @@
 #define RANKBENCH_MEMORY_H
 
 #include "base/op.h"
+#include "kit/changes.h"
 
 enum { ROTATING = -1 };
 
@@ -14,6 +15,8 @@ struct memory {
     bool huge;
     long alignment;
     int root;
+    /* Several threads of this rank call, several times per round. */
+    bool threaded;
 };
 
 struct buffers {
@@ -29,6 +32,7 @@ struct buffers {
     int64_t slots, slot, step;
     /* Hash of the send buffer and the guard after it before the call. */
     uint64_t sent;
+    struct changes changes;
 };
 
 /* Bytes that this rank sends and receives. */
@@ -53,8 +57,14 @@ void fill_buffers(struct buffers *buffers, struct call *call);
 void check_buffers(const struct buffers *buffers, const struct call *call, struct mismatch *mismatch);
 /* Overwrites the receive buffer. */
 void clear_received(const struct buffers *buffers, struct call *call);
-/* Fills all slots, for any root; sums in place get zeros, which can be added without limit. */
+/* Fills all slots, for any root. Sums in place that are not renewed get zeros, which can be added without limit. */
 void fill_for_timing(struct buffers *buffers, struct call *call);
+/* Before a round or a single call with data for timing: changes what is sent. */
+void begin_turn(struct buffers *buffers, const struct call *call);
+/* Then, in place: renews the rank's own data in the receive buffer. */
+void renew_own_data(const struct buffers *buffers, const struct call *call);
+/* Whether own data in place are renewed before every round. */
+bool renews_own_data(const struct buffers *buffers);
 /* Whether there was a run since the receive buffer was overwritten: without one nothing is delivered. */
 static inline bool was_called(const struct call *call) {
     return call->runs > call->buffers.runs_before;
@@ -63,7 +73,7 @@ static inline bool was_called(const struct call *call) {
 bool is_untouched(const struct buffers *buffers, const struct call *call);
 bool are_guards_intact(const struct buffers *buffers, const struct call *call);
 /* Whether the send buffer, which calls may only read, and the guard after it are unchanged. */
-bool is_send_intact(const struct buffers *buffers);
+bool is_send_intact(struct buffers *buffers, const struct call *call);
 
 /* Whether buffers differ between calls; and sets those of the next call. */
 bool buffers_change(const struct buffers *buffers);

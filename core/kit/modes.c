@@ -11,6 +11,16 @@ const struct choice mode_choice = {
     NAMES_OF("standard", "synchronous", "buffered", "ready"),
 };
 
+const struct choice send_buffers_choice = {
+    .name = "send_buffers",
+    .help = "each message leaves from a buffer of its own, with data of its own; one: all from the same, as in OSU and IMB",
+    NAMES_OF("each", "one"),
+};
+
+bool shares_send_buffer(const struct call *call) {
+    return read_choice(call, &send_buffers_choice) != 0;
+}
+
 const struct mode modes[] = {
     [STANDARD] = {MPI_Send, MPI_Isend, MPI_Send_init},
     [SYNCHRONOUS] = {MPI_Ssend, MPI_Issend, MPI_Ssend_init},

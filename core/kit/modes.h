@@ -13,9 +13,11 @@ struct mode {
     int (*send_init)(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request);
 };
 
-extern const struct choice mode_choice;
+extern const struct choice mode_choice, send_buffers_choice;
 extern const struct mode modes[];
 
+/* Whether all messages of a call leave from one buffer. */
+bool shares_send_buffer(const struct call *call);
 /* Why the send mode is invalid if this rank can have so many messages in flight; NULL: it is valid. */
 const char *refuse_mode(const struct call *call, int messages);
 

@@ -1,5 +1,6 @@
-/* A copy of data that were received right. While the data stay the same, every timed call must deliver them again:
- * before a round a few bytes of the receive buffer are changed, and after it they must be right, and a part of the rest.
+/* A copy of data that were received right. Every timed call must deliver them again, except for what the senders change
+ * from turn to turn, which is changed in the copy, too. Before a round a few bytes of the receive buffer are changed, and
+ * after it they must be right, and a part of the rest.
  *
  *   receive  | e |    x       window         | e |      e: ends, compared after every round    x: changed before it
  *
@@ -9,7 +10,7 @@
 
 #include <string.h>
 
-#include "base/op.h"
+#include "kit/memory.h"
 
 enum { CHANGED_BYTES = 3 };
 
@@ -24,6 +25,11 @@ struct reference {
     long first, last, next;
     long window;
     long places[CHANGED_BYTES];
+    /* The call, and what changes in its data from turn to turn. */
+    const struct call *call;
+    struct changes *changes;
+    /* Received data lie where sent data were: no byte is changed before a round. */
+    bool in_place;
     /* Time spent on inspections after stages. */
     int64_t looked_ns;
 };
@@ -31,12 +37,14 @@ struct reference {
 /* Whether data of this size are copied. */
 bool can_be_kept(long bytes);
 /* Copies `call->buffers.receive`, of `bytes` with gaps, as right; without memory there is no reference. */
-void keep_reference(struct reference *reference, const struct call *call, long bytes);
+void keep_reference(struct reference *reference, struct buffers *buffers, const struct call *call, long bytes);
 void free_reference(struct reference *reference);
 
-/* Before a call: changes the first byte, the last one and one in between. */
-void change_received(struct reference *reference, const struct call *call);
-/* After it: compares the buffer or, if it is large, its ends, the changed bytes and a window that moves from call to
+/* Before a call: changes the copy as the senders changed their data, and in the receive buffer the first byte, the last
+ * one and one in between. */
+void follow_turn(struct reference *reference);
+void change_received(struct reference *reference);
+/* After it: compares the buffer or, if it is large, its ends, all changed bytes and a window that moves from call to
  * call. */
 bool is_right_again(struct reference *reference, long window_bytes);
 /* Whether no changed byte was written since. */

@@ -29,6 +29,8 @@ struct windows {
     bool ready;
     /* The messages that the partner sends in one round, and which of them is for this rank. */
     struct range among;
+    /* Distance between messages in the send buffer. */
+    long step;
     /* Whether receivers confirm a window. If windows go both ways, the window itself confirms. */
     bool notified;
     void *buffer;
@@ -62,22 +64,23 @@ static int recv_init(struct call *call, const struct windows *state, int rank, i
                          TAG, call->peers.comm, &state->requests[number]);
 }
 
-static unsigned char *find_message(const struct call *call, int number) {
-    return call->buffers.send + (call->window.shifted ? number * RESEND_STEP : 0);
+static unsigned char *find_message(const struct call *call, const struct windows *state, int number) {
+    return call->buffers.send + number * state->step;
 }
 
 static int send(struct call *call, const struct windows *state, int rank, int number) {
-    return state->mode->send(find_message(call, number), call->message.count, call->message.type, rank, TAG, call->peers.comm);
+    return state->mode->send(find_message(call, state, number), call->message.count, call->message.type, rank, TAG,
+                             call->peers.comm);
 }
 
 static int isend(struct call *call, const struct windows *state, int rank, int number) {
-    return state->mode->isend(find_message(call, number), call->message.count, call->message.type, rank, TAG, call->peers.comm,
-                              &state->requests[state->receives + number]);
+    return state->mode->isend(find_message(call, state, number), call->message.count, call->message.type, rank, TAG,
+                              call->peers.comm, &state->requests[state->receives + number]);
 }
 
 static int send_init(struct call *call, const struct windows *state, int rank, int number) {
-    return state->mode->send_init(call->buffers.send, call->message.count, call->message.type, rank, TAG, call->peers.comm,
-                                  &state->requests[state->receives + number]);
+    return state->mode->send_init(find_message(call, state, number), call->message.count, call->message.type, rank, TAG,
+                                  call->peers.comm, &state->requests[state->receives + number]);
 }
 
 /* --- a window --- */
@@ -207,6 +210,7 @@ static int prepare(struct call *call, struct range to, struct range from, struct
         .mode = &modes[read_choice(call, &mode_choice)],
         .ready = read_choice(call, &mode_choice) == READY,
         .notified = notified,
+        .step = shares_send_buffer(call) ? 0 : call->message.extent,
         .receives = from.count * call->window.messages,
         .sends = to.count * call->window.messages,
     };
@@ -282,27 +286,33 @@ static const char *refuse_fan_out(const struct call *call) {
     return refuse_mode(call, count_most_messages(call, call->peers.ranks - 1));
 }
 
+/* Data differ between messages, unless all leave from one buffer. */
+static unsigned find_stream(const struct call *call, int from, int number) {
+    return call->seed + (unsigned)(from * MOST_BLOCKS) + (shares_send_buffer(call) ? 0 : (unsigned)number);
+}
+
 static void fill(struct call *call) {
     const struct windows *state = call->state;
-    if (state->sends > 0)
-        fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed + (unsigned)call->peers.rank);
+    const int buffers = shares_send_buffer(call) && state->sends > 0 ? 1 : state->sends;
+    for (int number = 0; number < buffers; number++)
+        fill_bytes(call->buffers.send + number * call->message.bytes, call->message.bytes,
+                   find_stream(call, call->peers.rank, number));
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     const struct windows *state = call->state;
     for (int i = 0; i < state->receives; i++) {
-        const int round = i / state->from.count;
-        const long from = call->window.shifted ? (round * state->among.count + state->among.first) * RESEND_STEP : 0;
-        check_bytes_from(call->buffers.receive + i * call->message.bytes, from, call->message.bytes,
-                         call->seed + (unsigned)find_sender(state, i), i * call->message.bytes, mismatch);
+        const int number = i / state->from.count * state->among.count + state->among.first;
+        check_bytes(call->buffers.receive + i * call->message.bytes, call->message.bytes,
+                    find_stream(call, find_sender(state, i), number), i * call->message.bytes, mismatch);
     }
 }
 
 #define WINDOWS \
-    POINT_TO_POINT, .standard = "MPI-4.1 3.7", \
-        .hooks.count_messages = count_messages, .data.resends = true, .timing.completes = true, .timing.threads = true, \
-        .usual = NONBLOCKING, CHOICES(&window_choice, &mode_choice), .hooks.finish = finish, .hooks.fill = fill, \
-        .hooks.check = check
+    POINT_TO_POINT, .standard = "MPI-4.1 3.7", .hooks.count_messages = count_messages, .data.shares_buffer = shares_send_buffer, \
+                                               .timing.completes = true, .timing.threads = true, .usual = NONBLOCKING, \
+                                               CHOICES(&window_choice, &mode_choice, &send_buffers_choice), \
+                                               .hooks.finish = finish, .hooks.fill = fill, .hooks.check = check
 #define A_WINDOW {.base = 1, .per_message = true}
 #define BOTH_WAYS SENDS(A_WINDOW), RECEIVES(A_WINDOW)
 

@@ -8,16 +8,20 @@ enum { TAG = 1, TAG_ARRIVED = 2, SENDS_IN_A_ROW = 32 };
 
 static int blocking(struct call *call) {
     const bool sends = call->peers.rank == call->peers.first;
+    const long step = sends && shares_send_buffer(call) ? 0 : call->message.extent;
     int code = MPI_SUCCESS;
     for (int i = 0; i < SENDS_IN_A_ROW && !code; i++)
-        code = sends ? MPI_Send(call->buffers.send + (call->window.shifted ? i * RESEND_STEP : 0), call->message.count,
-                                call->message.type, call->peers.second, TAG, call->peers.comm)
-                     : MPI_Recv(call->buffers.receive, call->message.count, call->message.type, call->peers.first, TAG,
+        code = sends ? MPI_Send(call->buffers.send + i * step, call->message.count, call->message.type, call->peers.second, TAG,
+                                call->peers.comm)
+                     : MPI_Recv(call->buffers.receive + i * step, call->message.count, call->message.type, call->peers.first, TAG,
                                 call->peers.comm, next_receipt(call));
     return code;
 }
 
+/* A sample is the time of one message. */
 static int prepare(struct call *call) {
+    call->moved.messages = 1;
+    call->moved.bytes = call->message.bytes;
     return expect_receipts(call, call->message.type, (struct receipt){call->peers.first, TAG, call->message.count});
 }
 
@@ -27,13 +31,19 @@ static int acknowledge(struct call *call) {
     return MPI_Send(NULL, 0, MPI_BYTE, call->peers.first, TAG_ARRIVED, call->peers.comm);
 }
 
+static unsigned find_stream(const struct call *call, int number) {
+    return call->seed + (shares_send_buffer(call) ? 0 : (unsigned)number);
+}
+
 static void fill(struct call *call) {
-    fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed);
+    for (int number = 0; number * call->message.bytes < call->buffers.send_bytes; number++)
+        fill_bytes(call->buffers.send + number * call->message.bytes, call->message.bytes, find_stream(call, number));
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    const long last = call->window.shifted ? (SENDS_IN_A_ROW - 1) * RESEND_STEP : 0;
-    check_bytes_from(call->buffers.receive, last, call->buffers.receive_bytes, call->seed, 0, mismatch);
+    for (int number = 0; number * call->message.bytes < call->buffers.receive_bytes; number++)
+        check_bytes(call->buffers.receive + number * call->message.bytes, call->message.bytes, find_stream(call, number),
+                    number * call->message.bytes, mismatch);
 }
 
 static const struct operation send_gap = {
@@ -42,11 +52,12 @@ static const struct operation send_gap = {
     .standard = "MPI-4.1 3.2",
     POINT_TO_POINT,
     .metric = METRIC_TIME,
-    .amounts.root_send = {.base = 1},
-    .amounts.receive = {.base = 1},
+    .amounts.root_send = {.base = SENDS_IN_A_ROW},
+    .amounts.receive = {.base = SENDS_IN_A_ROW},
     .ranks.between_two = true,
     .timing.rank_0_measures = true,
-    .data.resends = true,
+    .data.shares_buffer = shares_send_buffer,
+    CHOICES(&send_buffers_choice),
     .timing.rounds = SENDS_IN_A_ROW,
     .timing.start = "none",
     .forms = {blocking},

@@ -95,8 +95,10 @@ struct timing {
     /* Between stages: new data in the buffers, and the check of data that a stage delivered; NULL: not possible. */
     void (*renew_data)(const struct setting *setting);
     void (*inspect)(const struct setting *setting);
-    /* Around one call: overwrites received data, and checks them right after the call. */
-    void (*clear_received)(const struct setting *setting);
+    /* Before a round, or a single call with data for timing: changes the data, and overwrites a part of what was received,
+     * or all; NULL: data stay. */
+    void (*begin_round)(const struct setting *setting, bool clears);
+    /* After a call on overwritten data: checks them. */
     void (*inspect_at_return)(const struct setting *setting);
     /* After each stage: checks the data of this rank; NULL: not possible. */
     void (*inspect_stage)(const struct setting *setting);

@@ -39,6 +39,8 @@ static void count_runs(const struct timing *timing, int repeats) {
 }
 
 int run_untimed(const struct timing *timing) {
+    if (timing->begin_round)
+        timing->begin_round(timing->setting, false);
     const int code = run_calls(timing, 1);
     count_runs(timing, 1);
     return code;
@@ -90,10 +92,8 @@ static int run_stage(const struct timing *timing, const struct start *start, con
         const bool extra = round == stage_plan->rounds;
         if (changes)
             change_buffers(timing->buffers, call);
-        if (extra)
-            timing->clear_received(timing->setting);
-        else if (compares_data(timing))
-            change_received(timing->reference, call);
+        if (timing->begin_round)
+            timing->begin_round(timing->setting, extra);
         if (call->window.receipts)
             clear_receipts(call->window.receipts);
         stage.calls = round == -stage_plan->lead || stage_plan->calls_between;

@@ -56,7 +56,7 @@ static const char *name_caller(const struct worker *worker) {
     return is_passive(worker) ? "another rank's call" : "the call";
 }
 
-static void inspect_worker(const struct setting *setting, const struct worker *worker) {
+static void inspect_worker(const struct setting *setting, struct worker *worker) {
     struct mismatch mismatch = {0};
     char line[LINE_BYTES / 2];
     check_buffers(&worker->buffers, &worker->call, &mismatch);
@@ -66,7 +66,7 @@ static void inspect_worker(const struct setting *setting, const struct worker *w
     } else if (!are_guards_intact(&worker->buffers, &worker->call)) {
         snprintf(line, sizeof line, "rank %d: bytes outside the receive buffer were overwritten", worker->call.peers.rank);
         note(setting->outcome, WRONG_DATA, line);
-    } else if (!is_send_intact(&worker->buffers)) {
+    } else if (!is_send_intact(&worker->buffers, &worker->call)) {
         snprintf(line, sizeof line, "rank %d: the send buffer or the memory after it was overwritten", worker->call.peers.rank);
         note(setting->outcome, WRONG_DATA, line);
     } else if (worker->late) {
@@ -97,10 +97,24 @@ static void inspect_worker_at_return(struct worker *worker) {
 }
 
 /* Other ranks may write to window memory at any time. */
-void clear_all_received(const struct setting *setting) {
+static void clear_all_received(const struct setting *setting) {
     if (!setting->plan->operation->data.keeps_buffers)
         EACH_WORKER(worker, setting)
             clear_received(&worker->buffers, &worker->call);
+}
+
+void begin_round(const struct setting *setting, bool clears) {
+    struct reference *reference = &setting->workers->reference;
+    EACH_WORKER(worker, setting)
+        begin_turn(&worker->buffers, &worker->call);
+    if (reference->ready)
+        follow_turn(reference);
+    if (clears)
+        clear_all_received(setting);
+    else if (reference->ready)
+        change_received(reference);
+    EACH_WORKER(worker, setting)
+        renew_own_data(&worker->buffers, &worker->call);
 }
 
 /* Share of the time limit for checks after stages, and their assumed cost per byte. */
@@ -141,12 +155,12 @@ void keep_reference_data(const struct setting *setting) {
         return;
     inspect_worker(setting, worker);
     if (setting->outcome->severity == GOOD)
-        keep_reference(&worker->reference, &worker->call, bytes);
+        keep_reference(&worker->reference, &worker->buffers, &worker->call, bytes);
 }
 
 /* Changed bytes that were not overwritten show a missing delivery, even if the data around them, from earlier calls,
  * are right. */
-static void inspect_difference(const struct setting *setting, const struct worker *worker) {
+static void inspect_difference(const struct setting *setting, struct worker *worker) {
     struct mismatch mismatch = {0};
     char line[LINE_BYTES / 2];
     check_buffers(&worker->buffers, &worker->call, &mismatch);
@@ -168,7 +182,7 @@ void judge_difference(const struct setting *setting) {
     if (setting->outcome->severity != GOOD || ++reference->strikes >= MOST_STRIKES)
         reference->ready = false;
     else
-        keep_reference(reference, &worker->call, reference->bytes);
+        keep_reference(reference, &worker->buffers, &worker->call, reference->bytes);
 }
 
 void judge_receipts(const struct setting *setting) {
@@ -224,11 +238,6 @@ static int64_t call_and_inspect(const struct setting *setting, struct worker *wo
     return silent_ns + read_steady_ns() - began_ns;
 }
 
-/* A persistent request has a fixed place of its message. */
-static bool needs_shift(const struct plan *plan, const struct call *call) {
-    return plan->operation->data.resends && plan->form != PERSISTENT && !call->message.datatype->make;
-}
-
 /* One call with new data; returns its time. No rank calls before all have filled their buffers. Each rank checks as
  * soon as its own call has returned, before another call lets the library deliver what is missing; and again when all
  * have returned, since a passive target may not notice the end of a call, and since right data may be overwritten
@@ -237,7 +246,6 @@ static double call_and_check(const struct setting *setting, bool *conclusive) {
     if (!setting->team->idle)
         EACH_WORKER(worker, setting) {
             worker->call.seed += SEED_STEP;
-            worker->call.window.shifted = needs_shift(setting->plan, &worker->call);
             worker->late = false;
             if (worker->call.window.receipts)
                 clear_receipts(worker->call.window.receipts);
@@ -277,7 +285,6 @@ void renew_data(const struct setting *setting) {
         EACH_WORKER(worker, setting) {
             worker->late = false;
             worker->call.seed += SEED_STEP;
-            worker->call.window.shifted = false;
             fill_for_timing(&worker->buffers, &worker->call);
         }
 }

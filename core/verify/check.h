@@ -9,8 +9,8 @@ int (*choose_run(const struct plan *plan))(struct call *);
 
 /* Renews the data for timed calls. */
 void renew_data(const struct setting *setting);
-/* During timing: overwrites received data before a call; checks them right after it. */
-void clear_all_received(const struct setting *setting);
+/* During timing, before a round: changes the data, and overwrites a few received bytes or all; after it: checks them. */
+void begin_round(const struct setting *setting, bool clears);
 void inspect_at_return(const struct setting *setting);
 /* During timing: checks this rank's data after a stage, if there is time. */
 void inspect_stage(const struct setting *setting);
