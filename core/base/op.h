@@ -225,6 +225,8 @@ struct operation {
         bool (*shares_buffer)(const struct call *);
         /* The buffers are fixed by `prepare`, as by persistent requests; they cannot be cold or change between calls. */
         bool keeps_buffers;
+        /* All the same no other rank reads the send buffer, so that data change between calls. */
+        bool sends_alone;
         /* The result depends on the earlier content of the receive buffer, as with sums in place. Only single calls
          * with new data are checked. */
         bool accumulates;

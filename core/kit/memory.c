@@ -19,11 +19,13 @@
 
 enum { LINE = 64, HUGE_BYTES = 2 << 20, MOST_SLOTS = 1 << 22, MOST_FOR_ANY_ROOT = 4 << 20 };
 
-/* All messages may leave from one buffer. */
+static bool shares_buffer(const struct operation *operation, const struct call *call) {
+    return operation->data.shares_buffer && operation->data.shares_buffer(call);
+}
+
 static long count_sent_bytes(const struct operation *operation, const struct call *call, struct amount sent) {
-    const bool single = operation->data.shares_buffer && operation->data.shares_buffer(call);
     const long bytes = count_amount_bytes(sent, call->message.bytes, call->peers.ranks, call->window.messages);
-    return single && bytes > 0 ? call->message.bytes : bytes;
+    return shares_buffer(operation, call) && bytes > 0 ? call->message.bytes : bytes;
 }
 
 struct amounts find_amounts(const struct operation *operation, const struct call *call, bool root) {
@@ -376,11 +378,12 @@ bool can_renew(const struct buffers *buffers) {
     return leaves_data(buffers) && buffers->slots == 1;
 }
 
-/* Equal on all ranks. */
-static bool can_change(const struct buffers *buffers) {
+/* Equal on all ranks. If messages share a buffer they are equal anyway, and the receiver alone would be late. */
+static bool can_change(const struct buffers *buffers, const struct call *call) {
     const struct operation *operation = buffers->operation;
-    return leaves_data(buffers) && !buffers->memory.cold && operation->hooks.fill && operation->hooks.check &&
-           !operation->data.keeps_buffers && !operation->data.numbers_rounds;
+    return !shares_buffer(operation, call) && leaves_data(buffers) && !buffers->memory.cold && operation->hooks.fill &&
+           operation->hooks.check && (!operation->data.keeps_buffers || operation->data.sends_alone) &&
+           !operation->data.numbers_rounds;
 }
 
 void begin_turn(struct buffers *buffers, const struct call *call) {
@@ -419,8 +422,8 @@ void fill_for_timing(struct buffers *buffers, struct call *call) {
         memcpy(find_slot_start(buffers), first, (size_t)buffers->stride);
     }
     set_root(buffers, call, root);
-    buffers->changes.on = can_change(buffers);
-    if (buffers->changes.on)
+    buffers->changes.on = can_change(buffers, call);
+    if (buffers->changes.on && !buffers->operation->data.keeps_buffers)
         record_received(buffers, call);
 }
 

@@ -88,8 +88,8 @@ static int wait_for_origin(struct call *call) {
 /* --- rows --- */
 
 #define PUT \
-    MOVES, .standard = "MPI-4.1 12.3.1", .hooks.refuse = refuse_target, .forms = {blocking, nonblocking}, \
-                                         .hooks.after = complete_at_target
+    MOVES, .data.sends_alone = true, .standard = "MPI-4.1 12.3.1", .hooks.refuse = refuse_target, \
+           .forms = {blocking, nonblocking}, .hooks.after = complete_at_target
 #define ENDS "; nonblocking: by MPI_Rput and MPI_Wait"
 
 static const struct operation once = {
@@ -162,6 +162,7 @@ static const struct operation passive = {
     .help = "one rank puts data into the memory of another, which may compute: shows whether the target must call MPI",
     MOVES,
     .standard = "MPI-4.1 12.7.3",
+    .data.sends_alone = true,
     .metric = METRIC_TIME,
     .ranks.between_two = true,
     .timing.rank_0_measures = true,

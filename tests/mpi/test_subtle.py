@@ -58,7 +58,7 @@ REPEATED = [
     ("last:30", SIZES),
     ("every:30", (8, KIB)),
     ("second", (*SIZES, KIB * KIB)),
-    ("remembered", (*SIZES, KIB * KIB)),
+    ("remembered", (KIB, 64 * KIB, KIB * KIB)),
 ]
 
 

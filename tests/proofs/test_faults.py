@@ -101,7 +101,13 @@ SUBTLE_FAULTS = [
     Fault("every 30th last byte", "subtle", "SUBTLE=last:30", "allreduce bcast", least=0.49, why=RARE),
     Fault("every 100th last byte", "subtle", "SUBTLE=last:100", "allreduce bcast", least=0.18, why=RARE),
     Fault("every second call idle", "subtle", "SUBTLE=second", "allreduce bcast"),
-    Fault("result remembered, not copied", "subtle", "SUBTLE=remembered", "allreduce"),
+    Fault(
+        "result remembered by the ends of the data, not copied",
+        "subtle",
+        "SUBTLE=remembered",
+        "allreduce",
+        (KIB, LARGE),
+    ),
     Fault("wrong from another root", "subtle", "SUBTLE=root", "bcast"),
     Fault(
         "wrong source in a status",

@@ -157,6 +157,7 @@ def make_benchmark(
     in_pairs: bool = False,
     overlap: bool = False,
     whole_vector: bool = False,
+    one_buffer: bool = False,
     datatype: str = "byte",
 ) -> Operation:
     """Return the operation of a tool's benchmark, such as `osu-allreduce`, without the amounts that a call moves.
@@ -189,5 +190,6 @@ def make_benchmark(
             meaning=meaning,
             overlap=overlap,
             whole_vector=whole_vector,
+            one_buffer=one_buffer,
         ),
     )

@@ -297,6 +297,7 @@ def make_case(part: Part, size_bytes: int, operation: Operation) -> Case:
     assert table
     assert operation.foreign
     overlap = {"quantity": "overlap"} if {"pure", "compute"} <= table.roles.keys() else {}
+    usual = {"send_buffers": "one"} if operation.foreign.one_buffer else {}
     return Case(
         operation=operation.name,
         form=table.form,
@@ -305,7 +306,7 @@ def make_case(part: Part, size_bytes: int, operation: Operation) -> Case:
         placement=part.placement.name,
         ranks=part.placement.ranks,
         start=operation.start,
-        options=dict(sorted({**table.options, **overlap}.items())),
+        options=dict(sorted({**usual, **table.options, **overlap}.items())),
         suite=operation.foreign.suite,
     )
 

@@ -82,6 +82,14 @@ class Foreign(Record, frozen=True):
     """Whether it measures how much communication a computation hides, and prints the time of each alone."""
     whole_vector: bool = False
     """Whether its sizes are those of the whole vector, and the core's those of one rank's part."""
+    one_buffer: bool = False
+    """Whether all messages of a window, or of a row of sends, leave from one buffer."""
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Return its properties as options of the core's operation."""
+        overlap = {"quantity": "overlap"} if self.overlap else {}
+        return overlap | ({"send_buffers": "one"} if self.one_buffer else {})
 
 
 class Operation(Record, frozen=True):

@@ -135,7 +135,7 @@ def make_foreign_cases(line: CaseScope) -> Iterator[Case]:
             placement=placement.name,
             ranks=count_exact_ranks(operation) or placement.ranks,
             start=operation.start,
-            options={"quantity": "overlap"} if operation.foreign.overlap else {},
+            options=operation.foreign.options,
             suite=operation.foreign.suite,
         )
 

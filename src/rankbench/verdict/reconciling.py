@@ -29,6 +29,9 @@ PARTS = (WHOLE, BEGUN, MEAN, REST)
 """The tool over the core as it usually measures; the core begun as the tool's calls are over that; the mean over the
 median of these samples; and the tool over that mean."""
 
+SHARED = {"send_buffers"}
+"""Options of the core that benchmarks of tools have too."""
+
 UNITS = {"bandwidth": "moved_bytes", "rate": "moved_messages"}
 """By what of its samples values are divided where a tool shows bytes or messages per second, so that they are of as
 much: a sample of the core's is of a whole window."""
@@ -82,17 +85,36 @@ def find_counterparts(campaign: Campaign) -> Iterator[tuple[Operation, Operation
             yield operation, known[foreign.counterpart]
 
 
+def describe_buffers(case: Case) -> tuple[str, ...]:
+    """Return from which buffers messages leave, if not each from one of its own."""
+    return tuple(case.options[name] for name in SHARED & case.options.keys())
+
+
 def find_pairs(campaign: Campaign) -> list[Pair]:
-    """Return the cases of tools that the core measured too, at the same place and size, by the time of plain calls."""
-    plain = [case for case in campaign.cases if case.memory == Memory() and (case.suite or not case.options)]
+    """Return the cases of tools that the core measured too, at the same place and size, by the time of plain calls.
+
+    Where all messages of the tool leave from one buffer, those of the core do.
+    """
+    plain = [
+        case for case in campaign.cases if case.memory == Memory() and (case.suite or case.options.keys() <= SHARED)
+    ]
     cases = {
-        (case.operation, case.form, case.size_bytes, case.placement, case.start, case.datatype): case for case in plain
+        (
+            *describe_buffers(case),
+            case.operation,
+            case.form,
+            case.size_bytes,
+            case.placement,
+            case.start,
+            case.datatype,
+        ): case
+        for case in plain
     }
     pairs = []
     for theirs, core in find_counterparts(campaign):
         for case in plain:
             if case.operation == theirs.name and case.quantity == "time":
-                where = (core.name, case.form, case.size_bytes, case.placement)
+                where = (*describe_buffers(case), core.name, case.form, case.size_bytes, case.placement)
                 kinds = [case.datatype, core.datatype]
                 usual = next((case_ for kind in kinds if (case_ := cases.get((*where, core.start, kind)))), None)
                 if usual:

@@ -259,7 +259,8 @@ def test_operations_have_distinct_names() -> None:
         ),
         (
             "imb-mt-unibandmt",
-            "bytes of acknowledged windows of messages from the first half of the ranks to the second, of all pairs, "
+            "bytes of acknowledged windows of messages, all from one buffer, from the first half of the ranks to the "
+            "second, of all pairs, "
             "over the time of the slowest rank; 1000 repetitions after 100 unscored ones, or as set by -repeat and "
             "-warmup",
         ),

@@ -139,6 +139,17 @@ def test_only_plain_times_are_paired() -> None:
     assert reconciling.find_pairs(make_record([theirs, cold, late])) == []
 
 
+def test_windows_from_one_buffer_are_paired_with_windows_from_one_buffer() -> None:
+    """Each message from a buffer of its own is another benchmark."""
+    theirs, usual = (make_case(kind, form="nonblocking") for kind in (OSU["osu-bw"], CORE["bandwidth"]))
+    assert OSU["osu-bw"].foreign
+    theirs = msgspec.structs.replace(theirs, options=OSU["osu-bw"].foreign.options)
+    same = msgspec.structs.replace(usual, options={"send_buffers": "one"})
+    assert theirs.options == same.options
+    assert [pair.core for pair in reconciling.find_pairs(make_record([theirs, usual, same]))] == [same]
+    assert reconciling.find_pairs(make_record([theirs, usual])) == []
+
+
 def test_entire_vectors_are_no_counterparts_of_blocks() -> None:
     theirs = {operation.name for operation, _ in reconciling.find_counterparts(make_record([]))}
     assert {"osu-allreduce", "osu-latency", "osu-bw"} < theirs

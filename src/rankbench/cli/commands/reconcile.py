@@ -97,6 +97,7 @@ def make_plan(
 ) -> Plan:
     """Return the plan of the alternation. `options`: sizes, placement, samples and blocks; errors name them."""
     sizes, placement, samples, blocks = options
+    shared = {"send_buffers": "one"} if any(row.foreign and row.foreign.one_buffer for row in rows) else {}
     values = {
         "question": QUESTION,
         "candidates": [library],
@@ -106,6 +107,7 @@ def make_plan(
         "start": list(dict.fromkeys(["auto", *(row.start for row in rows)])),
         "samples": samples,
         "control": False,
+        **({"options": shared} if shared else {}),
         "stop": {"blocks": blocks, "until": "blocks"},
         "suites": {name: {key: value} for name, (key, value) in places.items() if value},
     }

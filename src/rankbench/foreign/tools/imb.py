@@ -64,8 +64,8 @@ COMPLETIONS = {
     "aggregate": "all calls are completed together at the end, and the time is divided by their number",
 }
 WINDOWS = (
-    "bytes of acknowledged windows of messages from the first half of the ranks to the second{back}, of all pairs, "
-    "over the time of the slowest rank"
+    "bytes of acknowledged windows of messages, all from one buffer, from the first half of the ranks to the "
+    "second{back}, of all pairs, over the time of the slowest rank"
 )
 TOTAL = f"{BANDWIDTH} and Msg/sec: all ranks' messages over the longest time"
 REDUCTION = re.compile(r".*accumulate.*|fetch_and_op|i?(?:all)?reduce.*", re.IGNORECASE)
@@ -198,7 +198,15 @@ def list_bandwidths(component: str, one_way: str, both_ways: str, repetitions: s
         text = WINDOWS.format(back=back)
         means = make_meaning(text, "maximum", repetitions=repetitions, megabyte=MEGABYTE)
         means = msgspec.structs.replace(means, counted=counted)
-        yield make_message(component, spelt, means, f"message-rate{core}", metric="bandwidth", form="nonblocking")
+        yield make_message(
+            component,
+            spelt,
+            means,
+            f"message-rate{core}",
+            metric="bandwidth",
+            form="nonblocking",
+            one_buffer=True,
+        )
 
 
 def list_ext() -> Iterator[Benchmark]:

@@ -63,6 +63,7 @@ def _make_pair(
         metric=metric,
         kind="point-to-point",
         forms=forms,
+        one_buffer=name in {"latency", "bandwidth"},
         ranks_exactly=2,
     )
 

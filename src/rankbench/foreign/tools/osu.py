@@ -52,7 +52,7 @@ LARGEST = 1 << 62
 # --- benchmarks and the meaning of their numbers ----------------------------------------------------------------------
 
 LATENCY_LOOP = "10,000 times after 100 unscored ones, above 8 KiB 1,000 times after 10"
-WINDOW_LOOP = "100 windows of 64 messages after 10 unscored ones, above 8 KiB 20 windows after 2"
+WINDOW_LOOP = "100 windows of 64 messages, all from one buffer, after 10 unscored ones, above 8 KiB 20 windows after 2"
 COLLECTIVE_LOOP = "1,000 calls after 100 unscored ones, above 8 KiB 100 calls after 10"
 MB = "1 MB is 10^6 bytes"
 LIBRARY_TIME = "time in the call, between two readings of MPI_Wtime, with MPI_Barrier after each call outside of that"
@@ -191,6 +191,7 @@ def _make_windows(
         forms=(form,),
         ranks_exactly=0 if many else 2,
         in_pairs=many and not name.startswith("bw_fan"),
+        one_buffer=True,
     )
 
 
@@ -900,7 +901,9 @@ def _make_tables(run: _Run) -> Iterator[Table]:
 def _mark_as_rankbench(operation: Operation, meaning: Meaning) -> Operation:
     """Return a benchmark for numbers that rankbench wrote in OSU's format, with its own meaning."""
     assert operation.foreign
-    written = replace(operation.foreign, benchmark=f"{operation.foreign.benchmark} of rankbench", meaning=meaning)
+    written = replace(
+        operation.foreign, benchmark=f"{operation.foreign.benchmark} of rankbench", meaning=meaning, one_buffer=False
+    )
     start = meaning.start.replace(" ", "-")
     help_ = f"{operation.help}; written by rankbench"
     return replace(operation, name=f"{operation.name}-of-rankbench", help=help_, start=start, foreign=written)
