@@ -53,8 +53,17 @@ def _read_rows() -> Iterator[Row]:
     for line in PAGE.read_text().splitlines():
         if heading := re.fullmatch(r"(##|###) (.*)", line):
             suite, part = (heading[2], "") if heading[1] == "##" else (suite, heading[2])
-        elif row := re.fullmatch(r"\| `([^`]+)` \| (.*?) \| ?(.*?) ?\|", line):
-            yield Row(suite, part, row[1], re.findall(r"`([^`]+)`", row[2]), row[3])
+        elif row := re.fullmatch(r"\| (`[^|]+`) \| (.*?) \| ?(.*?) ?\|", line):
+            for name in re.findall(r"`([^`]+)`", row[1]):
+                here = [case.replace("NAME", _find_call(name)) for case in re.findall(r"`([^`]+)`", row[2])]
+                yield Row(suite, part, name, here, row[3])
+
+
+def _find_call(benchmark: str) -> str:
+    """Return the operation that a benchmark is named after; as it is where there is none."""
+    name = re.sub("(_persistent|_pure|mt)$", "", benchmark.lower())
+    stems = [re.sub("^(osu_|mpi_)?i", "", name), re.sub("^(osu_|mpi_)", "", name)]
+    return next((stem for stem in stems if stem in OPERATIONS), name)
 
 
 ROWS = list(_read_rows())
@@ -85,6 +94,22 @@ def _list_recordings(folder: str) -> set[str]:
     """Return the benchmarks with output in a folder; in IMB's file names the part after the first dot is a mode."""
     names = {path.stem for path in (SAMPLES / folder).glob("*.txt")}
     return names if folder == "imb" else {name.partition(".")[0] for name in names}
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "call"),
+    [
+        ("osu_iallgather", "allgather"),
+        ("osu_neighbor_alltoallv", "neighbor_alltoallv"),
+        ("osu_reduce_scatter_persistent", "reduce_scatter"),
+        ("Iallgather_pure", "allgather"),
+        ("AllReduceMT", "allreduce"),
+        ("MPI_Scan", "scan"),
+        ("osu_hello", "osu_hello"),
+    ],
+)
+def test_a_benchmark_is_named_after_a_call(benchmark: str, call: str) -> None:
+    assert _find_call(benchmark) == call
 
 
 def test_every_listed_case_is_in_the_core() -> None:

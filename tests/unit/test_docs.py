@@ -30,6 +30,8 @@ REFERENCE = SimpleNamespace(**runpy.run_path(str(ROOT / "tools/reference.py")))
 MACHINE = fakes.make_machine(cores=8, sockets=2)
 COMMANDS = "|".join(cli.command_modules())
 HEADERS = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "core").rglob("*.h"))
+MOST_WORDS = 54_500
+"""Of README and docs together. Only to be lowered: what is new replaces what is longer."""
 REQUIRED = {"candidates": '["mpich", "openmpi"]', "operations": '["allreduce"]'}
 
 
@@ -72,6 +74,19 @@ def test_a_page_begins_with_a_title_and_a_text(page: str) -> None:
     text = re.sub(r"\A---\n.*?\n---\n|<!--.*?-->", "", TEXTS[page], flags=re.DOTALL).strip()
     assert text.startswith("# ")
     assert not re.match(r"# .*\n+#", text)
+
+
+def test_the_documents_are_short() -> None:
+    """Words as `wc -w` counts them."""
+    words = {page: len(text.split()) for page, text in TEXTS.items()}
+    longest = sorted(words, key=words.__getitem__)[-5:]
+    assert sum(words.values()) <= MOST_WORDS, f"make them shorter; the longest: {longest}"
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    listed = re.findall(r"([\w/-]+\.md)$", navigation, re.MULTILINE)
+    assert sorted(f"docs/{page}" for page in listed) == sorted(TEXTS.keys() - {"README.md"})
 
 
 # --- reference --------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def test_linked_files_and_sections_exist() -> None:
 
 
 def test_the_answer_is_that_of_the_recorded_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also the answers on two pages. After an intended change run tools/readme-answer."""
+    """Also the one that is explained. After an intended change run tools/readme-answer."""
     tool = SimpleNamespace(**runpy.run_path(str(ROOT / "tools/readme-answer")))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(display.console, "width", tool.WIDTH)
