@@ -202,8 +202,8 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     hop_ns: Annotated[
         float,
         Column(
-            "what handing a cache line from one rank to the next of its host took without MPI, the mean of just "
-            "before and just after; 0: not known",
+            "time to hand a cache line from one rank to the next of its host without MPI, mean of just before and "
+            "just after; 0: not known",
             passes=Passes.OTHER,
             streamed=False,
         ),
@@ -219,8 +219,8 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     estimate_ns: Annotated[
         float,
         Column(
-            "what a sample is when nothing delays the call, as the core last estimated it to set "
-            "windows and tolerance; of several visits the largest; 0: not known",
+            "what a sample is when nothing delays the call, as the core last estimated it to set windows; of several "
+            "visits the largest; 0: not known",
             passes=Passes.LARGEST,
         ),
     ] = 0.0
@@ -235,17 +235,16 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     printed_bytes: Annotated[
         int,
         Column(
-            "bytes that a rank printed at least (each write counts 8 fewer) while calls of the case were warmed up "
-            "and timed, the most of all ranks: times include the printing; 0: none, or not known",
+            "bytes that a rank printed at least while calls were warmed up and timed, the most of all ranks: times "
+            "include the printing; 0: none, or not known",
             passes=Passes.SUM,
         ),
     ] = 0
     fallback: Annotated[
         str,
         Column(
-            "what the library reported, while calls were checked before timing, of an algorithm that it was set to use "
-            "and did not, such as `Alltoall pairwise_sendrecv_replace cannot be applied.`; empty: nothing, or it "
-            "reports none",
+            "what the library reported of an algorithm that it was set to use and did not, such as `Alltoall "
+            "pairwise_sendrecv_replace cannot be applied.`; empty: nothing, or it reports none",
         ),
     ] = ""
     ranks: Annotated[
@@ -288,10 +287,9 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     first_ns: Annotated[
         float,
         Column(
-            "how long the very first call of the case took in this launch, before anything was timed: from a "
-            "barrier of the core's own messages on, the longest of all ranks' local times, of the whole call (of "
-            "a ping-pong the round trip); 0: not known. Rows of a launch stand in the order of measurement, and "
-            "only the first of an operation and form saw a first call of these",
+            "how long the very first call of the case took in this launch, from a barrier of the core on, the longest "
+            "of all ranks' local times (of a ping-pong the round trip); 0: not known. Only the first row of an "
+            "operation and form in a launch saw a true first call",
             passes=Passes.OPENING,
         ),
     ] = 0.0

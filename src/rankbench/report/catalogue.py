@@ -29,7 +29,7 @@ A plan names operations, one of their forms (`allreduce.persistent`), or kinds o
 are named by their names, or by OPERATION.NAME. Options, datatypes and starts are explained at the end.
 
 "Sends" and "receives" are bytes of each rank: n is the message size, p the number of ranks, m the messages of a call; a
-dash: it has no message size. Sections are those of the MPI standard 4.1.
+dash: it has no message size. `rankbench operations NAME` names the section of the MPI standard.
 """
 
 
@@ -132,7 +132,7 @@ def section(kind: str, operations: Sequence[Operation], description: Description
     usual = f"Unless a row says otherwise: {forms}; {start}; measured: {metric}."
     if shared:
         usual += f" Options of all: {', '.join(shared)}."
-    columns = ["operation", "what it is", "sends", "receives", "what differs", "options", "section"]
+    columns = ["operation", "what it is", "sends", "receives", "what differs"]
     rows = [make_row(operation, description, {forms, metric, start, *shared}) for operation in operations]
     heading, _, table = make_table(kind.capitalize(), columns, rows).partition("\n\n")
     return f"{heading}\n\n{usual}\n\n{table}"
@@ -152,13 +152,12 @@ def make_row(operation: Operation, description: Description, usual: Container[st
     """Return the row of one operation, without what is usual in its kind."""
     ways = [amounts(operation, way) if operation.sized else "–" for way in ("send", "receive")]
     differs = [text for text in list_properties(operation) if text not in usual]
+    own = [name for name in list_options(operation) if name not in usual]
     return [
         code(operation.name),
         operation.help,
         *ways,
-        "; ".join([*differs, *list_limits(operation, description)]),
-        ", ".join(name for name in list_options(operation) if name not in usual),
-        operation.standard.removeprefix("MPI-4.1 "),
+        "; ".join([*differs, *list_limits(operation, description), *filter(None, [", ".join(own)])]),
     ]
 
 

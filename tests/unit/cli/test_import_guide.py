@@ -1,0 +1,26 @@
+"""The first commands of the guide on imports do what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+GUIDE = Path(__file__).parents[3] / "docs" / "howto" / "import-old-results.md"
+
+
+def test_the_first_commands_of_the_guide_import_two_files(tmp_path: Path) -> None:
+    block = re.search(r"((?:^    .*\n)+)", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert block
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "RANKBENCH_HOME": str(tmp_path / "home"),
+    }
+    ran = subprocess.run(["bash", "-e", "-c", block[1]], cwd=tmp_path, env=environment, capture_output=True, text=True,
+                         check=False)  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert "2 files: 2 runs of 1 benchmark with 2 libraries, 2 cases" in ran.stdout
+    assert re.search(r"8 B +200 ns +310 ns", ran.stdout)
