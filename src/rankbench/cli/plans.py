@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
@@ -14,14 +15,15 @@ import typer
 
 from rankbench import libraries, plan
 from rankbench.cli.options import parse_option
-from rankbench.model import RankbenchError
+from rankbench.model import CandidateSpec, RankbenchError
 from rankbench.plan import notation
 from rankbench.plan.document import parse_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from rankbench.model import Machine, Plan
+    from rankbench.libraries import Search
+    from rankbench.model import Library, Machine, Plan
 
 PLAN_SUFFIX = ".toml"
 COMMAND_LINE = "command line"
@@ -118,6 +120,25 @@ def divide_words(words: Sequence[str]) -> tuple[list[Path], list[str]]:
     if len(plans) > 1:
         raise RankbenchError(f"name one plan; found {' and '.join(plans)}")
     return [Path(word) for word in plans], [word for word in words if word not in plans]
+
+
+def add_prefixes(words: Sequence[str], search: Search) -> list[str]:
+    """Return candidates typed on the command line, with the prefixes that none of them means; with a plan the words."""
+    plans, candidates = divide_words(words)
+    if plans:
+        return list(words)
+    reach = libraries.find(search) if candidates else []
+    covered = {Path(library.prefix).resolve() for word in candidates for library in find_named_library(word, reach)}
+    added = [f"{PREFIX}{prefix}" for prefix in search.prefixes if Path(prefix).resolve() not in covered]
+    return [*words, *(word for word in added if word not in candidates)]
+
+
+def find_named_library(word: str, reach: list[Library]) -> Iterator[Library]:
+    """Yield the library that a candidate's word means, if there is one: errors are reported with the plan."""
+    named = read_candidate(word)
+    spec = CandidateSpec(library=named if isinstance(named, str) else named["library"])
+    with contextlib.suppress(RankbenchError):
+        yield libraries.resolve_library(spec, reach)
 
 
 def find_plan(file: Path | None, preset: str) -> Path:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -153,6 +155,34 @@ def test_a_campaign_without_a_plan_file_continues(
     assert tomllib.loads((folder / "plan.toml").read_text())["stop"] == {"blocks": 2}
     run(monkeypatch, capsys, *words, *prefixes, "--blocks", "3")
     assert {launch.block for launch in store.open(folder).launches()} == {1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("words", "prefixes", "candidates"),
+    [
+        (["mpich==9.1"], ["9.1", "9.2"], ["mpich-9.1", "mpich-9.2"]),  # one is named by its version
+        (["old=mpich==9.1"], ["./9.1"], ["old"]),
+        (["prefix:9.2"], ["9.1", "9.2"], ["mpich-9.2", "mpich-9.1"]),
+        ([], ["9.1", "9.2"], ["mpich-9.1", "mpich-9.2"]),
+        (["plan.toml"], ["9.1", "9.2"], ["mpich-9.2"]),
+    ],
+)
+def test_a_prefix_is_a_candidate_unless_a_plan_or_a_name_says_which(
+    words: list[str],
+    prefixes: list[str],
+    candidates: list[str],
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for version in ("9.1", "9.2"):
+        make(place / version, version)
+    (place / "plan.toml").write_text('candidates = ["mpich==9.2"]\noperations = ["bcast"]\n')
+    monkeypatch.setenv("PATH", os.defpath)
+    options = [word for prefix in prefixes for word in ("--prefix", prefix)]
+    lines = run(monkeypatch, capsys, "run", *words, *options, "--operations", "bcast", "--sizes", "8", "--dry-run")
+    (listed,) = (line for line in lines if line.startswith("candidates "))
+    assert re.findall(r"(?:mpich-\S+?|old)(?=,| again|$)", listed.partition(", and")[0] + ",") == candidates, listed
 
 
 def test_the_template_is_a_valid_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

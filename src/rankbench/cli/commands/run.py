@@ -44,6 +44,7 @@ from rankbench.cli.plans import (
     Threshold,
     Time,
     Until,
+    add_prefixes,
     make_plan,
 )
 from rankbench.cli.signals import Terminated, exit_code
@@ -147,6 +148,9 @@ def run(
     measured = MeasuringOptions(
         operations, forms, sizes, placements, samples, blocks, time, until, threshold, program, ranks
     )
+    search = libraries.make_search(home(), prefix or (), modules or ())
+    if search.prefixes and not preset:
+        words = add_prefixes(words or [], search)
     planned, own_name = make_plan(
         words or [], preset, measured, {key: value for key, value in place_options.items() if value}, machine
     )
@@ -156,7 +160,6 @@ def run(
     progress = (lambda _: None) if quiet else print_text
     if len(planned.candidates) == 1:
         progress("only one candidate: values, no comparison")
-    search = libraries.make_search(home(), prefix or (), modules or ())
     known = is_campaign(folder)
     reach = None if known else background.start_thread(lambda: libraries.find(search))
     # Loading Polars takes as long as finding libraries.
