@@ -23,6 +23,7 @@ import msgspec
 
 from rankbench import staging
 from rankbench.build import missing
+from rankbench.libraries import inspection, wrappers
 from rankbench.model import Description, Library, RankbenchError, Receipt, Record
 
 if TYPE_CHECKING:
@@ -172,16 +173,18 @@ def make_recipe(library: Library, core: Path) -> Recipe:
     sources = {str(file.relative_to(core)): file.read_text("utf-8") for file in sorted(core.rglob("*.[ch]"))}
     if not sources:
         raise RankbenchError(f"{core}: no sources of the core here; install rankbench again")
-    linked = ask_wrapper(library, "-show")
+    shown = show_command(library)
+    linked = wrappers.find_command(shown)
     require_compiler(library, linked)
+    version = ask_wrapper(library, "--version")
     return Recipe(
         core=core,
         sources=sources,
         wrapper=library.wrapper,
         environment=collect_environment(library),
-        linked=linked.strip(),
-        compiler=ask_wrapper(library, "--version").strip().partition("\n")[0],
-        header=ask_wrapper(library, "-E", "-dD", "-", text="#include <mpi.h>\n"),
+        linked=linked or " ".join(inspection.find_linked(library.wrapper, collect_environment(library))),
+        compiler=wrappers.drop_banner(version, shown).partition("\n")[0],
+        header=wrappers.drop_before_source(ask_wrapper(library, "-E", "-dD", "-", text="#include <mpi.h>\n")),
     )
 
 
@@ -191,13 +194,29 @@ def collect_environment(library: Library) -> dict[str, str]:
 
 
 def require_compiler(library: Library, linked: str) -> None:
-    """Make sure that the compiler which a wrapper calls exists."""
-    name = (shlex.split(linked) or ["cc"])[0]
-    if not shutil.which(name, path=collect_environment(library).get("PATH")):
+    """Make sure that the compiler which a wrapper calls exists, if its command is known."""
+    name = next(iter(shlex.split(linked)), "")
+    if name and not shutil.which(name, path=collect_environment(library).get("PATH")):
         raise RankbenchError(
             f"{library.name}: no C compiler behind {library.wrapper}: {name}: not found; "
             "install gcc (Debian: apt-get install gcc libc6-dev)"
         )
+
+
+def show_command(library: Library) -> str:
+    """Return what the wrapper prints if it is asked for its command. Those of Cray cannot show it."""
+    try:
+        return ask_wrapper(library, "-show")
+    except WrapperError as error:
+        return error.output
+
+
+class WrapperError(RankbenchError):
+    """A wrapper failed."""
+
+    def __init__(self, message: str, output: str) -> None:
+        super().__init__(message)
+        self.output = output
 
 
 def ask_wrapper(library: Library, *arguments: str, text: str = "") -> str:
@@ -210,9 +229,8 @@ def ask_wrapper(library: Library, *arguments: str, text: str = "") -> str:
     except OSError as error:
         raise RankbenchError(f"{library.name}: {library.wrapper} cannot be run: {error.strerror}") from None
     if answer.returncode:
-        raise RankbenchError(
-            f"{library.name}: {library.wrapper} {' '.join(arguments)} failed: {find_first_error(answer.stderr)}"
-        )
+        why = f"{' '.join(arguments)} failed: {find_first_error(answer.stderr)}"
+        raise WrapperError(f"{library.name}: {library.wrapper} {why}", answer.stdout)
     return answer.stdout
 
 

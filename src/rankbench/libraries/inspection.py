@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankbench.libraries import families
+from rankbench.libraries import families, wrappers
 from rankbench.model import Library
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def identify(installation: Installation) -> tuple[families.Family, str] | None:
     """Return the family and version of an installation, None if no family recognises it."""
     environment = installation.environment
     launcher = ask([str(installation.launcher), "--version"], environment) if installation.launcher else ""
-    return judge(read_self_description(installation.wrapper, environment), launcher)
+    described = judge(read_self_description(installation.wrapper, environment), launcher)
+    return described or families.recognise(read_header_macros(installation.wrapper, environment))
 
 
 def judge(wrapper: str, launcher: str) -> tuple[families.Family, str] | None:
@@ -68,9 +69,16 @@ def read_self_description(wrapper: Path, environment: Mapping[str, str]) -> str:
     return "\n".join(ask(command, environment) for command in commands)
 
 
+def read_header_macros(wrapper: Path, environment: Mapping[str, str]) -> str:
+    """Return the macros that define the version of MPI, and of its library, in its header."""
+    command = [str(wrapper), "-x", "c", "-include", "mpi.h", "-E", "-dM", os.devnull]
+    return "\n".join(re.findall(r"^#define \w*VERSION .*", ask(command, environment, success=True), re.MULTILINE))
+
+
 def read_version_line(command: list[str], environment: Mapping[str, str]) -> str:
     """Return the first line of the version of a compiler, or of a wrapper's compiler; empty: there is none."""
-    return ask([*command, "--version"], environment, success=True).strip().partition("\n")[0]
+    version = ask([*command, "--version"], environment, success=True)
+    return wrappers.drop_banner(version, ask([*command, "-show"], environment)).partition("\n")[0]
 
 
 def find_linked_soname(wrapper: str, environment: Mapping[str, str]) -> str:

@@ -81,10 +81,16 @@ def find_shells() -> tuple[Path, ...]:
     return tuple(file for file in map(Path, (*here, *SHELLS)) if file.exists())
 
 
+CRAY = "CRAY_MPICH_DIR"
+"""Variable with the prefix of Cray's MPI, whose wrapper is `cc` of another prefix."""
+
+
 def find_installation(names: Sequence[str], origin: Mapping[str, str] | None = None) -> sources.Installation:
     """Return the MPI library on PATH after the modules are loaded."""
     modules = load(names)
     programs = {tool: shutil.which(tool, path=modules.path) for tool in ("mpicc", *sources.LAUNCHERS)}
+    if not programs["mpicc"] and CRAY in modules.environment:
+        programs["mpicc"] = shutil.which("cc", path=modules.path)
     if not programs["mpicc"]:
         raise RankbenchError(
             f"modules {modules.names}: they put no mpicc on PATH; name the module of an MPI library last"
@@ -92,7 +98,7 @@ def find_installation(names: Sequence[str], origin: Mapping[str, str] | None = N
     wrapper = Path(programs.pop("mpicc") or "")
     launcher = next(filter(None, programs.values()), None)
     return sources.Installation(
-        prefix=wrapper.parent.parent,
+        prefix=wrapper.parent.parent if wrapper.name == "mpicc" else Path(modules.environment[CRAY]),
         wrapper=wrapper,
         launcher=Path(launcher) if launcher else None,
         source="modules",

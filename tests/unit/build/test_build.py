@@ -178,6 +178,28 @@ def test_a_missing_compiler_is_reported_with_a_remedy(library: Library, core: Pa
     )
 
 
+def test_a_banner_of_the_wrapper_is_no_input(library: Library, core: Path, tmp_path: Path) -> None:
+    """Not even one with the time."""
+    plain = build.build(library, tmp_path / "home", core)
+    wrapper = Path(library.wrapper)
+    wrapper.write_text(wrapper.read_text("utf-8").replace("\n", "\necho replacing gcc/12 at $(date +%N)\n", 1), "utf-8")
+    build.build(library, tmp_path / "other", core)
+    wrapper.write_text(wrapper.read_text("utf-8").replace("at $(date +%N)", "with gcc/12.2", 1), "utf-8")
+    noisy = build.build(library, tmp_path / "home", core)
+    assert (noisy.receipt.linked, noisy.receipt.compiler) == (plain.receipt.linked, plain.receipt.compiler)
+    assert noisy.binary == plain.binary
+
+
+def test_a_wrapper_that_cannot_show_its_command_is_used(library: Library, core: Path, tmp_path: Path) -> None:
+    """As those of Cray."""
+    wrapper = Path(library.wrapper)
+    refusal = '[ "$1" = -show ] && echo "cc: error: unrecognized command-line option" >&2 && exit 1'
+    wrapper.write_text(re.sub(r".*-show.*", refusal, wrapper.read_text("utf-8")), "utf-8")
+    result = build.build(library, tmp_path / "home", core)
+    assert result.receipt.compiler == build.build(library, tmp_path / "home", core).receipt.compiler != ""
+    assert result.binary.exists()
+
+
 def test_a_missing_wrapper_is_reported(library: Library, core: Path, tmp_path: Path) -> None:
     Path(library.wrapper).unlink()
     with pytest.raises(RankbenchError) as error:

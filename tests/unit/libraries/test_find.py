@@ -87,6 +87,31 @@ def test_libraries_without_launcher_or_with_unknown_wrapper_are_listed(tmp_path:
     assert libraries.format_title(listed[1]) == "not recognised"
 
 
+@pytest.mark.parametrize(
+    ("macros", "name"),
+    [
+        (['MPICH_VERSION "4.1"', "MPI_VERSION 4"], "mpich-4.1"),
+        (['MPICH_VERSION "3.4a2"', 'I_MPI_VERSION "2021.18.1"'], "intel-mpi-2021.18.1"),
+        (['MPICH_VERSION "3.2.1"', 'MVAPICH2_VERSION "2.3.7"'], "mvapich-2.3.7"),
+        (["OMPI_MAJOR_VERSION 5", "OMPI_MINOR_VERSION 0", "OMPI_RELEASE_VERSION 11"], "openmpi-5.0.11"),
+        (["MPI_VERSION 4"], "unknown"),
+    ],
+)
+def test_a_library_that_only_its_header_names_is_recognised(macros: list[str], name: str, tmp_path: Path) -> None:
+    """A wrapper of any name, such as Cray's `cc`."""
+    header = "; ".join(f"echo '#define {macro}'" for macro in macros)
+    wrapper = write_script(tmp_path / "craype/bin/cc", f'case " $* " in *" -dM "*) {header};; *) exit 1;; esac')
+    (library,) = libraries.find(make_search(tmp_path, (wrapper,)))
+    assert (library.name, library.wrapper) == (name, str(wrapper))
+
+
+def test_a_banner_is_not_the_compiler(tmp_path: Path) -> None:
+    cases = "-show) echo gcc -I/x -lmpi;; --version) echo gcc 12.2.0;; -v) echo mpicc for MPICH version 4.1;;"
+    write_script(tmp_path / "a/bin/mpicc", f'echo "replacing gcc/12 with gcc/12.2"; case $1 in {cases} esac')
+    (library,) = libraries.find(make_search(tmp_path, (tmp_path / "a",)))
+    assert library.compiler == "gcc 12.2.0"
+
+
 def test_a_wrapper_that_cannot_run_is_unknown(tmp_path: Path) -> None:
     wrapper = write_script(tmp_path / "a/bin/mpicc", "")
     wrapper.write_text("#!/no/such/shell\n", encoding="utf-8")

@@ -57,6 +57,15 @@ def test_changes_of_a_module_are_the_library_s_environment(site: Path) -> None:
     }
 
 
+def test_the_wrapper_of_cray_is_cc(site: Path) -> None:
+    (site / "craype").mkdir()
+    (site / "gcc/bin/mpicc").rename(site / "craype/cc")
+    text = f"export CRAY_MPICH_DIR={site}/gcc PATH={site}/craype:$PATH\n"
+    (site / "modules/files/cray-mpich").write_text(text)
+    (library,) = libraries.find(make_search(site, "cray-mpich"))
+    assert (library.wrapper, library.prefix, library.launcher) == (f"{site}/craype/cc", f"{site}/gcc", "")
+
+
 def test_builds_of_one_version_are_named_by_their_modules(site: Path) -> None:
     listed = libraries.find(make_search(site, "mpich/4.3.2", "gcc/12 mpich/4.3.2-clang", "gcc/12 mpich/4.3.2"))
     assert [library.name for library in listed] == [

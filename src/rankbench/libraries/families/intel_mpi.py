@@ -41,6 +41,7 @@ class Family(families.Family):
         r"^Intel\(R\) MPI Library (\d[\d.]*) for",
         r"^Intel\(R\) MPI Library for Linux\* OS, Version (\d[\d.]*)",
         r"for the Intel\(R\) MPI Library (\d[\d.]*) for",
+        r'^#define I_MPI_VERSION "(\S+)"',
     )
     variables = ("I_MPI_",)
     files = (

@@ -28,6 +28,7 @@ class Family(families.Family):
         r"^MPICH Version:\s+(\S+)",
         r"^mpicc for MPICH version (\S+)",
         r"^HYDRA build details:\s+Version:\s+(\S+)",
+        r'^#define MPICH_VERSION "(\S+)"',
     )
     variables = ("MPIR_", "MPICH_", "MPL_")
     files = ("{etc}/mpich.conf", *hydra.FILES, *ucx.FILES)

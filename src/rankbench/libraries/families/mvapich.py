@@ -31,6 +31,7 @@ class Family(families.Family):
         r"^MVAPICH2? Version\s*:\s*(\S+)",
         r"^MVAPICH2? (\d\S*) ",
         r"^mpi\w+ for MVAPICH2? version (\S+)",
+        r'^#define MVAPICH2_VERSION "(\S+)"',
     )
     variables = ("MV2_", "MVP_", "MPIR_", "MPICH_")
     files = ("{etc}/mvapich*.conf", "/etc/mvapich*.conf", "~/.mvapich*.conf", *hydra.FILES, *ucx.FILES)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 
 OLD_SHELL, NEW_SHELL = ("--mca", "plm_rsh_agent"), ("--prtemca", "plm_ssh_agent")
+IN_HEADER = ("MAJOR", "MINOR", "RELEASE")
+"""Parts of the version in its header."""
 OBJECTS = {"core": "core", "thread": "hwthread", "none": "none"}
 RANKFILE = "rankfile.txt"
 UNUSABLE = "unusable transports"
@@ -79,6 +81,12 @@ class Family(families.Family):
             **ucx.SETTINGS,
         }
     )
+
+    def recognise(self, text: str) -> str | None:
+        """Its header has the parts of the version in macros of their own."""
+        parts = dict(re.findall(r"^#define OMPI_(\w+)_VERSION (\d+)", text, re.MULTILINE))
+        in_header = ".".join(parts[name] for name in IN_HEADER) if parts.keys() >= set(IN_HEADER) else None
+        return super().recognise(text) or in_header
 
     def read_usage(self, output: str) -> dict[str, str]:
         """Read which components implement messages, and collectives on MPI_COMM_WORLD."""

@@ -57,7 +57,7 @@ def is_executable(file: Path) -> bool:
 
 def make_installation(wrapper: Path, source: str, origin: dict[str, str] | None = None) -> Installation:
     """Return the installation of a wrapper, with the launcher beside it that has the same suffix (`mpicc.mpich`)."""
-    suffix = wrapper.name.removeprefix("mpicc")
+    suffix = wrapper.name.removeprefix("mpicc") if wrapper.name.startswith("mpicc") else ""
     beside = (wrapper.with_name(name + suffix) for name in LAUNCHERS)
     launcher = next((file for file in beside if is_executable(file)), None)
     return Installation(

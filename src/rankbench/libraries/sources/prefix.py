@@ -1,4 +1,4 @@
-"""Prefixes that the user names: libraries built by hand."""
+"""Prefixes that the user names: libraries built by hand. A wrapper of another name than mpicc is named itself."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ def find(search: sources.Search) -> Iterable[sources.Installation]:
 
 
 def find_named(text: str) -> sources.Installation:
-    """Return the library of a prefix. Raises RankbenchError if there is none."""
-    wrapper = Path(text).absolute() / "bin" / "mpicc"
+    """Return the library of a prefix, or of a wrapper. Raises RankbenchError if there is none."""
+    path = Path(text).absolute()
+    wrapper = path if sources.is_executable(path) else path / "bin" / "mpicc"
     if not sources.is_executable(wrapper):
         raise RankbenchError(f"prefix {text}: no bin/mpicc in it; name the folder that holds an MPI library's bin")
     return sources.make_installation(wrapper, "prefix")
