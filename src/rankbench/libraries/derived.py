@@ -5,7 +5,9 @@ Both are libraries of their own to the rest of rankbench, with a build and a nam
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +18,7 @@ from rankbench.libraries import inspection, sources
 from rankbench.model import Library, RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from rankbench.libraries.families import Family
 
@@ -165,3 +167,12 @@ def find_libmpi(library: Library) -> str:
     environment = library.environment | library.build_environment
     within = (environment | alone for alone in ({"LD_LIBRARY_PATH": environment.get("LD_LIBRARY_PATH", "")}, {}))
     return next(filter(None, (inspection.find_linked(library.wrapper, variables)[1] for variables in within)), "")
+
+
+def find_strings(files: Iterable[str], pattern: bytes) -> set[str]:
+    """Return the texts in binary files that a pattern matches; files that cannot be read have none."""
+    texts: set[str] = set()
+    for file in filter(None, files):
+        with contextlib.suppress(OSError):
+            texts |= {match.decode() for match in re.findall(pattern, Path(file).read_bytes())}
+    return texts

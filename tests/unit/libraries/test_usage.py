@@ -8,11 +8,12 @@ import msgspec
 import pytest
 
 from rankbench.libraries import derived, families
-from rankbench.libraries.families import mpich, openmpi
+from rankbench.libraries.families import intel_mpi, mpich, openmpi
 from rankbench.model import Library
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import ModuleType
 
 LIBRARY = Library(
     name="openmpi-5.0.11", family="openmpi", version="5.0.11", source="", prefix="", wrapper="", launcher=""
@@ -135,9 +136,13 @@ def test_unknown_variables_of_mpich_are_reported(tmp_path: Path, monkeypatch: py
     file.write_bytes(b"\x7fELF\0MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM\0MPIR_CVAR_NOLOCAL\0")
     monkeypatch.setattr(derived, "find_libmpi", lambda _: str(file))
     settings = {"MPIR_CVAR_ALLREDUCE_INTRA_ALGORTHM": "ring", "MPIR_CVAR_NOLOCAL": "1", "FI_PROVIDER": "tcp"}
+    settings |= {"MPICH_NOLOCAL": "1", "nolocal": "1", "OMPI_MCA_btl": "tcp,self", "I_MPI_FABRICS": "shm"}
     assert mpich.Family().list_ignored(LIBRARY, settings, "") == [
         "MPIR_CVAR_ALLREDUCE_INTRA_ALGORTHM is unknown to the library (did you mean "
-        "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM?)"
+        "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM?)",
+        "nolocal is unknown to the library (did you mean MPIR_CVAR_NOLOCAL?)",
+        "OMPI_MCA_btl is unknown to the library",
+        "I_MPI_FABRICS is unknown to the library",
     ]
     assert mpich.Family().list_ignored(LIBRARY, {"MPIR_CVAR_QQQQQQQQQQQQQQQQQQQQQQQQQQQQ": "1"}, "") == [
         "MPIR_CVAR_QQQQQQQQQQQQQQQQQQQQQQQQQQQQ is unknown to the library"
@@ -147,24 +152,78 @@ def test_unknown_variables_of_mpich_are_reported(tmp_path: Path, monkeypatch: py
         assert mpich.Family().list_ignored(LIBRARY, settings, "") == []
 
 
+def test_unknown_variables_of_intel_mpi_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, launcher = tmp_path / "libmpi.so.12", tmp_path / "mpiexec.hydra"
+    file.write_bytes(b"\x7fELF\0I_MPI_FABRICS\0MPIR_CVAR_NOLOCAL\0")
+    launcher.write_bytes(b"I_MPI_PERHOST\0")
+    library = msgspec.structs.replace(LIBRARY, wrapper=str(tmp_path / "mpicc"))
+    settings = {"I_MPI_FABRIC": "shm", "I_MPI_PERHOST": "2", "FABRICS": "shm", "MPIR_CVAR_NOLOCAL": "1"}
+    monkeypatch.setattr(derived, "find_libmpi", lambda _: str(file))
+    assert intel_mpi.Family().list_ignored(library, settings, "") == [
+        "I_MPI_FABRIC is unknown to the library (did you mean I_MPI_FABRICS?)",
+        "FABRICS is unknown to the library (did you mean I_MPI_FABRICS?)",
+    ]
+    monkeypatch.setattr(derived, "find_libmpi", lambda _: "")
+    assert intel_mpi.Family().list_ignored(library, settings, "") == []
+
+
+@pytest.mark.parametrize(
+    ("family", "text", "clause"),
+    [
+        (
+            intel_mpi,
+            "[0] MPI startup(): Incorrect algorithm: ALLREDUCE=999, will be ignored\n",
+            "I_MPI_ADJUST_ALLREDUCE: 999 is ignored",
+        ),
+        (
+            intel_mpi,
+            "[0] MPI startup(): tcp fabric is unknown or has been removed from the product, please use ofi\n",
+            "I_MPI_FABRICS: the library has no tcp and uses others",
+        ),
+        (
+            mpich,
+            "[17.8] [vm:7591 :0]  parser.c:2355 UCX  WARN  unused environment variable: UCX_TSL (maybe: UCX_TLS?)\n",
+            "UCX_TSL is unknown to UCX (did you mean UCX_TLS?)",
+        ),
+        (
+            openmpi,
+            "[17.8] [vm:7611 :0]  ucp_context.c:1381 UCX  WARN  transport 'tpc' is not available, please use one or\n",
+            "UCX has no transport 'tpc' here and uses others",
+        ),
+        (
+            openmpi,
+            "An invalid value was supplied for an enum variable.\n\n  Variable     : coll_tuned_bcast_algorithm\n"
+            "  Value        : 99\n  Valid values : 0|ignore, 1|basic_linear\n---\n",
+            "coll_tuned_bcast_algorithm is ignored: 99 is not one of its values (0|ignore, 1|basic_linear)",
+        ),
+    ],
+)
+def test_reports_on_settings_are_clauses(family: ModuleType, text: str, clause: str) -> None:
+    """Once, although each rank reports it."""
+    assert family.Family().list_ignored(LIBRARY, {}, text * 2) == [clause]
+
+
 def test_unknown_parameters_of_open_mpi_are_reported(tmp_path: Path) -> None:
-    """Frameworks that it does not list are those of its launcher; variables of the environment are not parameters."""
+    """However they are written. Of frameworks of its launcher, which it does not list, nothing is known."""
     program = tmp_path / "ompi_info"
-    listed = ("coll:tuned:param:coll_tuned_bcast_algorithm", "btl:base:param:btl")
+    listed = ["coll:tuned:param:coll_tuned_bcast_algorithm", "btl:base:param:btl", "btl:tcp:param:btl_tcp_links"]
+    listed += ["coll:base:param:coll", "hwloc:base:param:hwloc_base_use_hwthreads_as_cpus"]
     program.write_text("#!/bin/sh\n" + "".join(f"echo 'mca:{line}:value:0'\n" for line in listed))
     program.chmod(0o755)
     library = msgspec.structs.replace(LIBRARY, wrapper=str(tmp_path / "mpicc"))
-    settings = {
-        "coll_tuned_bcast_algoritm": "1",
-        "btl": "self,sm",
-        "rmaps_base_mapping_policy": "core",
-        "UCX_TLS": "self",
-    }
-    assert openmpi.Family().list_ignored(library, settings, "") == [
-        "coll_tuned_bcast_algoritm is unknown to the library (did you mean coll_tuned_bcast_algorithm?)"
+    right = {"btl": "self,sm", "rmaps_base_mapping_policy": "core", "UCX_TLS": "self", "OMPI_MCA_btl_tcp_links": "2"}
+    right |= {"btl_tcp_links_eth0": "1", "hwloc_base_binding_policy": "core"}
+    wrong = {"coll_tuned_bcast_algoritm": "1", "OMPI_MCA_coll_tuned_bcast_algoritm": "1", "bttl": "tcp"}
+    wrong |= {"coll_tunned_bcast_algorithm": "1", "MPIR_CVAR_NOLOCAL": "1"}
+    hint = "(did you mean coll_tuned_bcast_algorithm?)"
+    assert openmpi.Family().list_ignored(library, right | wrong, "") == [
+        f"coll_tuned_bcast_algoritm is unknown to the library {hint}",
+        "bttl is unknown to the library (did you mean btl?)",
+        f"coll_tunned_bcast_algorithm is unknown to the library {hint}",
+        "MPIR_CVAR_NOLOCAL is unknown to the library",
     ]
     program.unlink()
-    assert openmpi.Family().list_ignored(library, settings, "") == []
+    assert openmpi.Family().list_ignored(library, wrong, "") == []
 
 
 @pytest.mark.parametrize(

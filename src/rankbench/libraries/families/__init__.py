@@ -13,11 +13,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from rankbench import units
-from rankbench.libraries import families, srun
+from rankbench.libraries import families, srun, ucx
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from rankbench.model import CommandLine, Library, Placement
@@ -100,24 +100,33 @@ class Family(Protocol):
         """Return what the library uses, from the names of its functions for collectives on MPI_COMM_WORLD."""
         return {}
 
-    def list_ignored(
-        self,
-        library: Library,  # noqa: ARG002
-        settings: Mapping[str, str],  # noqa: ARG002
-        output: str,  # noqa: ARG002
-    ) -> list[str]:
+    def list_ignored(self, library: Library, settings: Mapping[str, str], output: str) -> list[str]:  # noqa: ARG002
         """Return a clause on each setting that the library ignores, from such a launch and from its files."""
-        return []
+        return ucx.list_ignored(output)
 
     def explain_slow_start(self, uses: Mapping[str, str]) -> str:  # noqa: ARG002
         """Return a sentence on what makes its start slow, by what it uses (`read_usage`). Empty: unknown."""
         return ""
 
 
-def describe_unknown(name: str, known: Iterable[str]) -> str:
-    """Return a clause on a setting that the library does not know."""
-    near = difflib.get_close_matches(name, known, n=1)
+def describe_unknown(name: str, known: Collection[str], full: str = "") -> str:
+    """Return a clause on a setting that the library does not know. `full`: the name that it may be a part of."""
+    near = [full] if full in known else difflib.get_close_matches(name, known, n=1)
     return f"{name} is unknown to the library{f' (did you mean {near[0]}?)' if near else ''}"
+
+
+def list_unknown(names: Iterable[str], known: set[str], prefix: str) -> list[str]:
+    """Return a clause on each variable of an MPI library that is not among those that a library knows.
+
+    A name without a `prefix` that would make it known is one, too. Other names may be those of UCX, libfabric or
+    anything.
+    """
+    prefixes = tuple({prefix for family in list_families().values() for prefix in family.variables})
+    return [
+        describe_unknown(name, known, f"{prefix}{name.upper()}")
+        for name in names
+        if (name.startswith(prefixes) and name not in known) or f"{prefix}{name.upper()}" in known
+    ]
 
 
 @functools.cache

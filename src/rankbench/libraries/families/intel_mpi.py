@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from rankbench.libraries import families, hydra
+from rankbench.libraries import derived, families, hydra
 from rankbench.model import CommandLine, RankbenchError
 
 if TYPE_CHECKING:
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 LIBRARY_FOLDERS = ("/usr/lib64", "/usr/lib64/slurm", "/usr/lib/x86_64-linux-gnu", "/usr/lib", "/opt/slurm/lib64")
 PMI2 = ("libpmi2.so", "libpmi2.so.0")
 STARTUP = re.compile(r"MPI startup\(\): (libfabric provider|Load tuning file): (.*\S)")
-IGNORED = re.compile(r"Incorrect adjust value: (\w+)=(.*), will be ignored")
+IGNORED = re.compile(r"Incorrect (?:adjust value|algorithm): (\w+)=(.*), will be ignored")
+REMOVED = re.compile(r"MPI startup\(\): (\S+) fabric is unknown or has been removed")
+VARIABLE = rb"(?:I_MPI|MPIR_CVAR|MPICH)_\w+"
+LAUNCHER_FILES = ("mpiexec.hydra", "hydra_bstrap_proxy", "hydra_pmi_proxy", "mpirun")
 PINNING = {
     # The default order spreads ranks over sockets; compact fills core after core, as in the other families.
     "core": {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core", "I_MPI_PIN_ORDER": "compact"},
@@ -73,9 +76,18 @@ class Family(families.Family):
         adjusted = re.findall(r"MPI startup\(\): (I_MPI_ADJUST_\w+)=(.*)$", output, re.MULTILINE)
         return {name: text for name, text in usage.items() if text} | dict(adjusted)
 
-    def list_ignored(self, library: Library, settings: Mapping[str, str], output: str) -> list[str]:  # noqa: ARG002
-        """Read its reports of invalid values."""
-        return [f"I_MPI_ADJUST_{name}: {value} is ignored" for name, value in dict.fromkeys(IGNORED.findall(output))]
+    def list_ignored(self, library: Library, settings: Mapping[str, str], output: str) -> list[str]:
+        """Read its reports of invalid values, and look for names in the library and its launcher."""
+        known = read_variables(library) if settings else set()
+        return [
+            *(families.list_unknown(settings, known, "I_MPI_") if known else []),
+            *(f"I_MPI_ADJUST_{name}: {value} is ignored" for name, value in dict.fromkeys(IGNORED.findall(output))),
+            *(
+                f"I_MPI_FABRICS: the library has no {name} and uses others"
+                for name in dict.fromkeys(REMOVED.findall(output))
+            ),
+            *super().list_ignored(library, settings, output),
+        ]
 
     def make_environment(self, prefix: Path) -> dict[str, str]:
         """Wrapper and libraries look for everything below I_MPI_ROOT."""
@@ -105,6 +117,13 @@ class Family(families.Family):
                 'install it (Debian: libpmi2-0), or let its own mpiexec launch: launcher = "mpiexec"'
             )
         return {"I_MPI_PMI_LIBRARY": pmi, "LD_LIBRARY_PATH": make_library_path(library), "I_MPI_PIN": "0"}
+
+
+def read_variables(library: Library) -> set[str]:
+    """Return the names of variables in the files of the library and its launcher; none: the library is not found."""
+    file = derived.find_libmpi(library)
+    launcher = [str(Path(library.wrapper).with_name(name)) for name in LAUNCHER_FILES]
+    return derived.find_strings([file, *launcher], VARIABLE) if file else set()
 
 
 def make_pinning(placement: Placement) -> dict[str, str]:

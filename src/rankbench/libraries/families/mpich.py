@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -47,11 +46,11 @@ class Family(families.Family):
         """Read the summary of rank 0, which names the files with its trees of algorithms."""
         return read_summary(output)
 
-    def list_ignored(self, library: Library, settings: Mapping[str, str], output: str) -> list[str]:  # noqa: ARG002
+    def list_ignored(self, library: Library, settings: Mapping[str, str], output: str) -> list[str]:
         """Look for the names of variables in the library, which drops unknown ones silently."""
-        names = [name for name in settings if name.startswith(PREFIX)]
-        known = read_variables(library) if names else set()
-        return [families.describe_unknown(name, known) for name in names if known and name not in known]
+        known = read_variables(library) if settings else set()
+        unknown = families.list_unknown(settings, known, PREFIX) if known else []
+        return [*unknown, *super().list_ignored(library, settings, output)]
 
     def make_mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
@@ -64,13 +63,12 @@ PREFIX = "MPIR_CVAR_"
 
 
 def read_variables(library: Library) -> set[str]:
-    """Return the names of variables in the file of a library; none: it is not found, or is linked statically."""
-    file = derived.find_libmpi(library)
-    try:
-        content = Path(file).read_bytes() if file else b""
-    except OSError:
-        return set()
-    return {name.decode() for name in re.findall(rb"MPIR_CVAR_\w+", content)}
+    """Return the names of variables in the file of a library; none: it is not found, or is linked statically.
+
+    Each has two older names.
+    """
+    names = derived.find_strings([derived.find_libmpi(library)], rb"MPIR_CVAR_\w+")
+    return {f"{prefix}{name.removeprefix(PREFIX)}" for name in names for prefix in (PREFIX, "MPIR_PARAM_", "MPICH_")}
 
 
 TREES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import subprocess
@@ -32,6 +33,13 @@ FUNCTION = re.compile(
 """Pattern of a component's function for a collective."""
 KINDS = {"persistent": re.compile(".*_init$"), "nonblocking": re.compile("i"), "neighbourhood": re.compile("neighbor_")}
 """Calls that usually one component implements."""
+VARIABLE = "OMPI_MCA_"
+"""Begins the environment variables of parameters."""
+INVALID = re.compile(
+    r"invalid value was supplied for an enum.*\n\n? *Variable *: (\S+)\n *Value *: (.*)\n *Valid values *: (.*)"
+)
+CLOSE = 0.85
+"""How alike two names are of which one is a misspelt other."""
 PARAMETER = re.compile(r"^mca:([^:]+):([^:]+):param:([^:]+):", re.MULTILINE)
 UNLISTED = ("btl_uct_atomic_flags",)
 """Parameters of listed components that `ompi_info` does not list."""
@@ -109,12 +117,15 @@ class Family(families.Family):
     def list_ignored(self, library: Library, settings: Mapping[str, str], output: str) -> list[str]:
         """Check the names of parameters, the file of rules as the library does, and the components.
 
-        The library drops unknown parameters and broken files silently.
+        The library drops unknown parameters and broken files silently, and values that are none with a message.
         """
+        parameters = {name.removeprefix(VARIABLE): value for name, value in settings.items()}
         return [
-            *list_unknown(library, settings),
-            *list_ignored_rules(library, settings),
-            *list_ignored_of_tuned(settings, output),
+            *list_unknown(library, parameters),
+            *list_invalid_values(output),
+            *list_ignored_rules(library, parameters),
+            *list_ignored_of_tuned(parameters, output),
+            *super().list_ignored(library, settings, output),
         ]
 
     def make_environment(self, prefix: Path) -> dict[str, str]:
@@ -125,7 +136,7 @@ class Family(families.Family):
 
     def encode_settings(self, settings: Mapping[str, str]) -> dict[str, str]:
         """Spell MCA parameters as environment variables."""
-        return {name if name[:1].isupper() else f"OMPI_MCA_{name}": value for name, value in settings.items()}
+        return {name if name[:1].isupper() else f"{VARIABLE}{name}": value for name, value in settings.items()}
 
     def make_mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
@@ -199,22 +210,44 @@ def find_kind(name: str) -> str:
 
 
 def list_unknown(library: Library, settings: Mapping[str, str]) -> list[str]:
-    """Return a clause on each MCA parameter that the library does not list, though it lists others of its component.
+    """Return a clause on each parameter that the library does not list, and on each variable of another library.
 
-    Of other components, such as those of the launcher, nothing is known. Names of some go on with that of a device.
+    Of frameworks without components, such as those of the launcher, nothing is known: there a name is only unknown if
+    it is nearly one that is known. Names of some go on with that of a device.
     """
-    names = [name for name in settings if not name[:1].isupper() and name not in UNLISTED]
-    known = read_parameters(library) if names else {}
-    return [
-        families.describe_unknown(name, known)
+    names = [name for name in settings if name not in UNLISTED]
+    listed = read_parameters(library) if names else {}
+    if not listed:
+        return []
+    devices = tuple(f"{name}_" for name in listed if "_" in name)
+    frameworks = tuple({f"{framework}_" for framework in listed.values() if framework})
+    unknown = [
+        name
         for name in names
-        if name.startswith(tuple(known.values())) and not name.startswith(tuple(known))
+        if name[:1].islower()
+        and name not in listed
+        and not name.startswith(devices)
+        and (name.startswith(frameworks) or difflib.get_close_matches(name, listed, n=1, cutoff=CLOSE))
+    ]
+    others = [name for name in names if name[:1].isupper() and not name.startswith(Family.variables)]
+    return [
+        *(families.describe_unknown(name, listed) for name in unknown),
+        *families.list_unknown(others, set(), VARIABLE),
+    ]
+
+
+def list_invalid_values(output: str) -> list[str]:
+    """Return a clause on each value that is not one of a parameter's, which the library then does not use."""
+    return [
+        f"{name} is ignored: {value} is not one of its values ({valid})"
+        for name, value, valid in dict.fromkeys(INVALID.findall(output))
     ]
 
 
 def read_parameters(library: Library) -> dict[str, str]:
-    """Return the MCA parameters that the library's `ompi_info` lists, each with the beginning of all names of its
-    component: `coll_tuned_`. None: the program is missing or fails.
+    """Return the MCA parameters that the library's `ompi_info` lists, each with its framework if that has components.
+
+    None: the program is missing or fails.
     """
     program = Path(library.wrapper).parent / "ompi_info"
     command = [str(program), "--all", "--parsable", "--level", "9"]
@@ -229,11 +262,10 @@ def read_parameters(library: Library) -> dict[str, str]:
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return {}
-    return {
-        name: f"{framework}_{component}_"
-        for framework, component, name in PARAMETER.findall(listed)
-        if component != "base" and name.startswith(f"{framework}_{component}_")
-    }
+    parameters = PARAMETER.findall(listed)
+    with_components = {framework for framework, component, _ in parameters if component != "base"} | {"mpi"}
+    with_components -= {"opal", "mca"}  # Parts of the whole, of which only some are listed.
+    return {name: framework if framework in with_components else "" for framework, _, name in parameters}
 
 
 def list_ignored_rules(library: Library, settings: Mapping[str, str]) -> list[str]:
