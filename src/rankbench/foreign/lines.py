@@ -37,6 +37,8 @@ NAMES = re.compile(r"[A-Za-z]{3}|[=:]$")
 CUT = "ends in the middle of a line; is it cut? If not, end it with a newline"
 CUT_ROW = "ends without a line end, and may be cut"
 NO_TEXT = "with bytes that are not text"
+COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
+"""Begins files of gzip, bzip2, xz and zstd."""
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 UTF_8 = b"\xef\xbb\xbf"
 ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][0-9A-B]|[@-Z\\^_=>])")
@@ -57,6 +59,8 @@ LABELS = (
     ),
     # Hydra, of MPICH and Intel MPI: `[0] `.
     Label(re.compile(r"\[\d+\](?: |$)")),
+    # Logs of containers: `2026-11-27T10:00:01.123456789Z `.
+    Label(re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[-+]\d\d:?\d\d)?(?: |$)")),
     # Slurm's srun, and flux: `0: `, ` 0: `. Tables can number their lines like this.
     Label(re.compile(r" {0,6}\d{1,7}:(?: |$)"), is_unique=False),
 )
@@ -165,6 +169,8 @@ def _read_blocks(file: BinaryIO, name: str) -> Iterator[bytes]:
     block = file.read(BLOCK_BYTES)
     if block.startswith(UTF_16):
         raise RankbenchError(f"{name}:1: text in UTF-16; save it as UTF-8")
+    if block.startswith(COMPRESSED):
+        raise RankbenchError(f"{name}:1: compressed; unpack it")
     block = block.removeprefix(UTF_8)
     if not block:
         raise NoResultsError(f"{name}: empty")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rankbench.foreign import Line, Table
     from rankbench.imports.commands import Fact
 
+HYDRA = "HYDRA build details:"
+"""The next line has the version."""
 OWN_COMMENTS = {"osu"}
 """Tools whose own lines before a title do not begin with `#`: there such lines are a user's."""
 CLOSE_LINES = 12
@@ -114,11 +116,12 @@ def read_contexts(
 
 
 def join_continued(texts: Sequence[Line]) -> list[Line]:
-    """Return lines; a command over several lines, which end with a backslash, is one line."""
+    """Return lines; a command over several lines, which end with a backslash, and Hydra's banner are one line."""
     joined: list[Line] = []
     for line in texts:
-        if joined and joined[-1].text.endswith("\\"):
-            joined[-1] = joined[-1]._replace(text=f"{joined[-1].text[:-1]} {line.text}")
+        if joined and (joined[-1].text.endswith("\\") or joined[-1].text.strip() == HYDRA):
+            begin = joined[-1].text.removesuffix("\\")
+            joined[-1] = joined[-1]._replace(text=f"{begin} {line.text.strip()}")
         else:
             joined.append(line)
     return joined

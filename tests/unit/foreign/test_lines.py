@@ -48,6 +48,7 @@ def test_additions_of_editors_and_terminals_are_removed(raw: bytes, text: str) -
         (b"a\n\nb\n\x1f\x8b\x08\n", "f:4: not text (a byte of value 31)"),
         (b"\xff\xfea\x00\n\x00", "f:1: text in UTF-16; save it as UTF-8"),
         (b"\xfe\xff\x00a\x00\n", "f:1: text in UTF-16; save it as UTF-8"),
+        (b"\x1f\x8b\x08\x00", "f:1: compressed; unpack it"),
         (b"a\n1   0.5", "f:2: ends in the middle of a line; is it cut? If not, end it with a newline"),
         (b"1   0.5\r", "f:1: ends in the middle of a line; is it cut? If not, end it with a newline"),
         (b"a\n" + b"b" * 65537 + b"\n", "f:2: longer than 65,536 characters; no tool prints such a line"),

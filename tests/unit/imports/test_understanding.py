@@ -279,6 +279,30 @@ FORMS = {
          ("place program wrapper=apptainer exec old.sif", 2, 0, 1),
          ("place program wrapper=apptainer exec new.sif", 2, 0, 1)],
     ),
+    "versions of launchers": Form(
+        {"a.out": join("mpirun (Open MPI) 5.0.3", LATENCY),
+         "b.out": join("HYDRA build details:", "    Version:      4.2.1", LATENCY)},
+        [("openmpi/5.0.3", 2, 0, 1), ("mpich/4.2.1", 2, 0, 1)],
+    ),
+    "a time before every line": Form(
+        {"a.out": "".join(f"2026-11-27T10:00:0{number}.123456789Z {line}\n"
+                          for number, line in enumerate(LATENCY.splitlines()))},
+        [("place", 2, 0, 1)],
+    ),
+    "a loop over nodes": Form(
+        {"a.out": join(*(f"srun -N {nodes} --ntasks-per-node=32 ./osu_allreduce\n{ALLREDUCE}" for nodes in (2, 4)))},
+        [("place", 64, 2, 1), ("place", 128, 4, 1)],
+    ),
+    "a session recorded by script": Form(
+        {"typescript": join("Script started on 2026-11-27 10:00:00+00:00", "user@n1:~$ mpirun -n 2 ./osu_latency\r",
+                            LATENCY.replace("\n", "\r\n"), "user@n1:~$ exit\r", "Script done on 2026-11-27 10:01:00")},
+        [("place", 2, 0, 1)],
+    ),
+    "colours": Form({"a.out": "\x1b[32m" + LATENCY.replace("\n", "\x1b[0m\n\x1b[32m") + "\n"}, [("place", 2, 0, 1)]),
+    "a Markdown page": Form(
+        {"README.md": join("# Results", "```", "$ mpirun -n 2 osu_latency", LATENCY, "```", "That is good.")},
+        [("place", 2, 0, 1)],
+    ),
     "a command over several lines": Form(
         {"a.out": join(*(f"mpirun -np {ranks} \\\n  --map-by ppr:2:node \\\n  ./osu_allreduce\n{ALLREDUCE}"
                          for ranks in (4, 8)))},
