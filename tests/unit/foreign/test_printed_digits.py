@@ -26,7 +26,7 @@ SAMPLES = {
     name: [path for folder in sorted(tool_outputs.SAMPLES.glob(f"{name}*")) for path in sorted(folder.rglob("*.txt"))]
     for name in sorted(units.modules(tools))
 }
-WITHOUT = {"columns", "nccl_tests"}
+WITHOUT = {"columns", "nccl_tests", "fi_pingpong", "mpibench", "perftest"}
 """Tools without recorded outputs."""
 ALL_REDUCE = (
     "# Collective test starting: all_reduce_perf\n"

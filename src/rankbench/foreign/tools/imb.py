@@ -478,7 +478,10 @@ def adapt_to_run(run: Run, entry: Benchmark, columns: Sequence[str]) -> Operatio
 
 BENCHMARK = re.compile(r"# Benchmarking (?:Multi-)?(?P<name>\S+)(?: \((?P<grid>\d+(?: x \d+)+)\))?$", re.ASCII)
 HEADINGS = re.compile(r"(?:Group\s+)?#(?:bytes|repetitions)\s")
-RANKS = re.compile(r"# #processes = (?P<ranks>\d{1,9})(?: \(threads: (?P<threads>[1-9]\d{0,8})\))?", re.ASCII)
+RANKS = re.compile(
+    r"# (?:\( )?#processes = (?P<ranks>\d{1,9})(?: \))?(?: \(threads: (?P<threads>[1-9]\d{0,8})\))?", re.ASCII
+)
+"""In parentheses before it was Intel's."""
 GROUPS = re.compile(r"# \( (?P<groups>\d{1,9}) groups of (?P<ranks>\d{1,9}) processes each", re.ASCII)
 IDLE = re.compile(r"# \( (?P<idle>\d{1,9}) additional process", re.ASCII)
 MODE = re.compile(r"#\s+MODE: (?P<mode>NON-AGGREGATE|AGGREGATE)\b")
