@@ -31,13 +31,14 @@ from rankbench.verdict.wording import describe_share, format_plan_sizes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankbench.model import Calls, Case, Comparison
+    from rankbench.model import Calls, Case, Comparison, Operation
     from rankbench.verdict.view import CampaignView
 
 MAIN_SHARE = 0.1
 """A call with a smaller share of the time is not named in a sentence."""
 NAMED = 3
 SECOND_NS = 1e9
+PAIR = 2
 FAR = 2.0
 """A size that is extrapolated by a larger factor is a guess."""
 MOST_GUESSED = 0.1
@@ -110,7 +111,7 @@ def sum_mixes(view: CampaignView, calls: Sequence[Calls]) -> Iterator[Mix]:
         parts = [
             make_part(single, cases) for call, cases in lines.items() if cases for single in spread_sizes(call, cases)
         ]
-        if parts:
+        if any(case.placement == placement.name for part in parts for case, _ in part.cases):
             missing = [call for call, cases in lines.items() if not cases]
             yield sum_parts(view, placement.name, count_shares(view, parts), missing)
 
@@ -150,24 +151,37 @@ def count_shares(view: CampaignView, parts: list[Part]) -> list[Part]:
 
 
 def choose_line(view: CampaignView, call: Calls, placement: str) -> list[Case]:
-    """Return the cases that represent a call, by size: those with the fewest unusual options."""
-    fitting = [
+    """Return the cases that represent a call, by size: those with the fewest unusual options.
+
+    Results of other tools represent the operation that measures the same, those between two ranks at all placements
+    where nothing else does.
+    """
+    measured = [
         timed_verdict.case
         for timed_verdict in view.timed_verdicts
-        if (timed_verdict.case.operation, timed_verdict.case.placement) == (call.operation, placement)
-        and timed_verdict.case.quantity == "time"
-        and call.form in {"", timed_verdict.case.form}
+        if timed_verdict.case.quantity == "time" and call.form in {"", timed_verdict.case.form}
     ]
+    same = [case for case in measured if case.operation == call.operation and case.placement == placement]
+    others = [case for case in measured if represents(view.operations[case.operation], call)]
+    here = [case for case in others if case.placement == placement]
+    fitting = same or here or [case for case in others if view.operations[case.operation].ranks_exactly == PAIR]
     lines: dict[str, list[Case]] = {}
     for case in fitting:
-        lines.setdefault(case_labels.make_line_key(case), []).append(case)
+        lines.setdefault(f"{case.placement} {case_labels.make_line_key(case)}", []).append(case)
 
-    def plainness(cases: list[Case]) -> tuple[bool, int]:
-        operation = view.operations[call.operation]
-        return cases[0].form != operation.form, len(case_labels.list_unusual(cases[0], operation))
+    def plainness(cases: list[Case]) -> tuple[bool, int, int]:
+        operation = view.operations[cases[0].operation]
+        return cases[0].form != operation.form, len(case_labels.list_unusual(cases[0], operation)), -len(cases)
 
     plainest = min(lines.values(), key=plainness) if lines else []
     return sorted(plainest, key=lambda case: case.size_bytes)
+
+
+def represents(operation: Operation, call: Calls) -> bool:
+    """Return whether an operation of another tool has the time of a call, or half a round trip as `pingpong` has."""
+    if not operation.foreign or operation.metric not in {"time", "latency"}:
+        return False
+    return operation.foreign.counterpart == call.operation and operation.foreign.meaning.trip in {"call", "half"}
 
 
 def make_part(call: Calls, cases: Sequence[Case]) -> Part:

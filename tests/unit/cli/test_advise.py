@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
+from fakes import imports
 from fakes.campaigns import Truth, make_campaign
 
 from rankbench.cli.commands.advise import advise
 from rankbench.cli.display import console
+from rankbench.imports import ImportRequest, Source, import_campaigns
 from rankbench.model import CaseStatus, RankbenchError
 
 if TYPE_CHECKING:
@@ -111,3 +114,55 @@ def test_calls_and_profile_exclude_each_other(campaign_store: Store, tmp_path: P
     with pytest.raises(RankbenchError) as error:
         advise(campaign_store.folder, calls="allreduce 8: 1", profile=tmp_path)
     assert str(error.value) == "--calls and --profile both say what is called; name one of them"
+
+
+def test_a_profile_is_answered_by_imported_results_of_several_tools(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """OSU's collective and IMB's round trip, which two ranks of the four make."""
+    sources = []
+    for library, time_us in (("openmpi", 2.5), ("mpich", 3.5)):
+        for name, text in (("osu", format_allreduce(time_us)), ("imb", format_pingpong(time_us))):
+            path = tmp_path / f"{name}-{library}.out"
+            path.write_text(text)
+            sources.append(Source(path, library))
+    import_campaigns(ImportRequest(sources, ranks=4), tmp_path / "imported")
+    profile = tmp_path / "app.ipm.xml"
+    profile.write_text(IPM)
+    advise(tmp_path / "imported", profile=profile)
+    out = " ".join(capsys.readouterr().out.split())
+    (mix,) = re.findall(r"ranks-4: 2 calls (.*?)ranks-2", out) or [out]
+    assert "allreduce 8 B 10 measured 26.0 µs 36.0 µs" in mix
+    assert "pingpong 8 B 5 measured 13.0 µs 18.0 µs" in mix
+
+
+IPM = """\
+<?xml version="1.0" encoding="iso-8859-1"?>
+<ipm_job_profile>
+<task ipm_version="2.0.6" mpi_rank="0" mpi_size="1">
+<hash nlog="1" nkey="2" >
+<hent key="1" call="MPI_Allreduce" bytes="8" orank="0" region="0" count="10" >1.0e-4 1.0e-6 2.0e-5</hent>
+<hent key="4" call="MPI_Send" bytes="8" orank="0" region="0" count="5" >1.0e-4 1.0e-6 2.0e-5</hent>
+</hash>
+</task>
+</ipm_job_profile>
+"""
+
+
+def format_allreduce(time_us: float) -> str:
+    title = "\n# OSU MPI Allreduce Latency Test v7.4\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n"
+    return imports.format_osu(title, (4, time_us), (8, time_us + 0.1))
+
+
+def format_pingpong(time_us: float) -> str:
+    return f"""\
+#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part
+#---------------------------------------------------
+# Benchmarking PingPong
+# #processes = 2
+#---------------------------------------------------
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            0         1000         {time_us:.2f}         0.00
+            8         1000         {time_us + 0.1:.2f}         2.00
+# All processes entering MPI_Finalize
+"""
