@@ -13,9 +13,9 @@ import pytest
 GUIDES = Path(__file__).parents[2] / "docs" / "howto"
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in GUIDES.glob("*.md")}
 PLANS = {
-    name: found[1]
+    name: match[1]
     for name, text in TEXTS.items()
-    if (found := re.search(r"as\s+it\s+is.*?```toml\n(.*?)```", text, re.DOTALL))
+    if (match := re.search(r"as\s+it\s+is.*?```toml\n(.*?)```", text, re.DOTALL))
 }
 """The plan after the words `as it is`, by guide."""
 EMULATED = {"lab"}

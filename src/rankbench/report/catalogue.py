@@ -152,12 +152,12 @@ def make_row(operation: Operation, description: Description, usual: Container[st
     """Return the row of one operation, without what is usual in its kind."""
     ways = [amounts(operation, way) if operation.sized else "–" for way in ("send", "receive")]
     differs = [text for text in list_properties(operation) if text not in usual]
-    own = [name for name in list_options(operation) if name not in usual]
+    options = [name for name in list_options(operation) if name not in usual]
     return [
         code(operation.name),
         operation.help,
         *ways,
-        "; ".join([*differs, *list_limits(operation, description), *filter(None, [", ".join(own)])]),
+        "; ".join([*differs, *list_limits(operation, description), *filter(None, [", ".join(options)])]),
     ]
 
 
