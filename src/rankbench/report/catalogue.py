@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rankbench.language import join_words
-
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
@@ -76,13 +74,18 @@ def list_limits(operation: Operation, description: Description) -> Iterator[str]
     elif operation.ranks_least > 1:
         yield f"{operation.ranks_least} ranks or more"
     if operation.sized and len(operation.datatypes) < len(description.datatypes):
-        yield f"of {join_words(operation.datatypes, 'or')}"
+        yield f"of {join_names(operation.datatypes)}"
     if operation.in_place:
         yield "also in place"
     if operation.rounds > 1:
         yield f"{operation.rounds} times in a row"
     if operation.once:
         yield "once in a launch"
+
+
+def join_names(names: Sequence[str], last: str = "or") -> str:
+    """Return `byte`, `float or int`, `double, float or int`."""
+    return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def list_values(option: Option) -> str:
@@ -152,12 +155,12 @@ def make_row(operation: Operation, description: Description, usual: Container[st
     """Return the row of one operation, without what is usual in its kind."""
     ways = [amounts(operation, way) if operation.sized else "–" for way in ("send", "receive")]
     differs = [text for text in list_properties(operation) if text not in usual]
-    options = [name for name in list_options(operation) if name not in usual]
+    rest = [name for name in list_options(operation) if name not in usual]
     return [
         code(operation.name),
         operation.help,
         *ways,
-        "; ".join([*differs, *list_limits(operation, description), *filter(None, [", ".join(options)])]),
+        "; ".join([*differs, *list_limits(operation, description), *filter(None, [", ".join(rest)])]),
     ]
 
 
