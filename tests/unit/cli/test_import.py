@@ -199,7 +199,8 @@ def test_an_empty_folder_is_refused(refuse_import: Refused, place: Path) -> None
 def test_text_of_no_benchmark_is_refused(refuse_import: Refused, place: Path) -> None:
     assert refuse_import(write_file("a.txt", "hello\n", place)) == (
         "rankbench: a.txt: not the output of a known benchmark (allowed: Intel MPI Benchmarks, MPIPerf, NCCL "
-        "tests, OSU micro-benchmarks, ReproMPI, SKaMPI, CSV with a header, MPBench)"
+        "tests, OSU micro-benchmarks, ReproMPI, SKaMPI, libfabric's fi_pingpong, LLNL mpiBench, "
+        "perftest of linux-rdma, CSV with a header, MPBench)"
     )
 
 

@@ -37,7 +37,8 @@ def test_the_meanings_link_to_no_page() -> None:
 def test_each_benchmark_of_each_tool_is_listed_once_with_its_meaning(name: str) -> None:
     tool = TOOLS[name]
     text = meanings.section(tool)
-    assert text.startswith(f"## {tool.TITLE}\n\n{len(tool.OPERATIONS)} benchmarks. ")
+    count = f"{len(tool.OPERATIONS)} benchmarks." if len(tool.OPERATIONS) > 1 else "One benchmark."
+    assert text.startswith(f"## {tool.TITLE}\n\n{count} ")
     for operation in tool.OPERATIONS:
         (row,) = [line for line in text.splitlines() if f"`{operation.name}`" in line]
         assert operation.foreign.meaning.text.replace("|", r"\|").replace("  ", " ") in row
