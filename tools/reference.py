@@ -55,7 +55,7 @@ Which commands are there? `rankbench COMMAND --help` explains each with all opti
 page, [`rankbench.1`](rankbench.1), which is installed as `man rankbench`.
 """
 CLI_NOTES = """
-Many commands take `--format json`, and `--output FILE`; `-` is standard output. [Formats](formats.md#json-of-the-commands)
+Many commands take `--format json`, and `--output FILE`; `-` is standard output. [Formats](formats.md#json-of-commands)
 has the keys, [Exit codes](exit-codes.md) what scripts can rely on.
 
 Variables: `RANKBENCH_HOME` (libraries and builds), `RANKBENCH_RESULTS` (campaigns), and, for the options of the same

@@ -198,7 +198,7 @@ def test_tests_and_tools_named_in_pages_exist() -> None:
 
 
 def test_the_site_is_built_without_broken_links_and_loads_nothing_from_the_network(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
     built = subprocess.run(command, cwd=ROOT, env={**os.environ}, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     pages = {path: path.read_text(encoding="utf-8") for path in (tmp_path / "site").rglob("*.html")}
