@@ -78,7 +78,7 @@ def test_bandwidths_are_means_of_bandwidths(study: dict[str, CampaignView]) -> N
 
 def test_title_and_subtitle_name_metric_and_launches(study: dict[str, CampaignView]) -> None:
     drawn = draw_chart(study["osu-bw"])
-    assert drawn.title == "osu-bw: bandwidth in MB/s (1 MB = 10^6 B), mean and extremes"
+    assert drawn.title == "osu-bw, send_buffers=one: bandwidth in MB/s (1 MB = 10^6 B), mean and extremes"
     assert drawn.subtitle == "2 ranks (1x2), start: none, 3 launches each, bars: smallest to largest"
 
 
