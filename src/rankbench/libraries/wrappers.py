@@ -26,9 +26,12 @@ def is_command(line: str) -> bool:
 
 
 def drop_banner(output: str, other: str) -> str:
-    """Return the lines of an output without those that another call of the same wrapper printed, too."""
+    """Return the lines of an output without those that another call of the same wrapper printed, too.
+
+    A compiler that prints its version whatever it is asked has no banner.
+    """
     banner = set(other.splitlines()) - {""}
-    return "\n".join(line for line in output.splitlines() if line not in banner).strip()
+    return "\n".join(line for line in output.splitlines() if line not in banner).strip() or output.strip()
 
 
 def drop_before_source(text: str) -> str:

@@ -166,8 +166,8 @@ def make_row(operation: Operation, description: Description, usual: Container[st
 
 def make_table(title: str, columns: list[str], rows: list[list[str]]) -> str:
     """Return a heading and a table below it."""
-    lines = [columns, ["---"] * len(columns), *rows]
-    return f"## {title}\n\n" + "".join("| " + " | ".join(line).replace("  ", " ") + " |\n" for line in lines)
+    head, *lines = ("| " + " | ".join(line).replace("  ", " ") + " |\n" for line in [columns, *rows])
+    return f"## {title}\n\n{head}|{'---|' * len(columns)}\n{''.join(lines)}"
 
 
 def code(name: str) -> str:

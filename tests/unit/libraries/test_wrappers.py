@@ -30,6 +30,7 @@ def test_the_command_is_the_line_with_options_of_a_compiler(output: str, command
 def test_lines_that_every_call_prints_are_a_banner() -> None:
     assert wrappers.drop_banner("welcome\n\ngcc 12.2.0\nCopyright\n", f"welcome\n{GCC}\n") == "gcc 12.2.0\nCopyright"
     assert wrappers.drop_banner("\nnvc 22.7-0\n", "\n") == "nvc 22.7-0"
+    assert wrappers.drop_banner("cc 1.0\n", "cc 1.0\n") == "cc 1.0"
 
 
 def test_preprocessed_text_begins_at_its_first_directive() -> None:

@@ -145,13 +145,14 @@ def test_every_file_of_a_campaign_is_described(campaign_store: Store) -> None:
     ("title", "columns"),
     [("Columns of `cases`", tables.CASE_COLUMNS), ("Columns of `samples`", tables.SAMPLE_COLUMNS)],
 )
-def test_columns_are_listed_with_their_types(title: str, columns: dict[str, type[pl.DataType]]) -> None:
-    rows = re.findall(r"^\| `(\w+)` \| (\w+) \|", read_section(title), re.MULTILINE)
-    assert rows == [(name, kind.__name__) for name, kind in columns.items()]
+def test_columns_are_listed(title: str, columns: dict[str, type[pl.DataType]]) -> None:
+    rows = re.findall(r"^\| `(\w+)` \|", read_section(title), re.MULTILINE)
+    as_in_cases = list(tables.CASE_COLUMNS)[:13] if "first thirteen" in read_section(title) else []
+    assert as_in_cases + rows == list(columns)
 
 
 def test_columns_have_the_descriptions_of_their_fields() -> None:
-    rows = dict(re.findall(r"^\| `(\w+)` \| \w+ \| (.*) \|$", read_section("Columns of `cases`"), re.MULTILINE))
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", read_section("Columns of `cases`"), re.MULTILINE))
     for column in list_columns(CaseResult).values():
         assert rows[column.name] == column.column.help
 
