@@ -92,11 +92,6 @@ def render(text: Words) -> str:
     return _Rendering().vformat(text.template, (), text.fields) if isinstance(text, Text) else text
 
 
-def format_text(template: str, **fields: object) -> str:
-    """Return a template with its fields filled, where it is shown at once. Nothing that judges calls it."""
-    return render(say(template, **fields))
-
-
 def as_data(record: object) -> Any:
     """Return a record as JSON has it: each text an object of `template`, `fields` and `text`.
 

@@ -64,7 +64,7 @@ def test_no_room_imports_a_room_to_its_right(path: Path) -> None:
 
 OUTPUT_ROOMS = {"plots", "report", "exports", "lab", "cli"}
 """Rooms that convert texts to strings."""
-RENDERERS = {"render", "format_text", "as_data"}
+RENDERERS = {"render", "as_data"}
 
 
 def _find_rendering(path: Path) -> set[str]:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from rankbench.cli.options import parse_option
-from rankbench.language import format_text
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
-from rankbench.quantities import format_size
+from rankbench.quantities import format_size, spell_count
 from rankbench.report import tables
 from rankbench.units import suggestion
 
@@ -61,7 +60,7 @@ def describe_missing(view: CampaignView, verdict: CaseVerdict, summary: Summary 
     """Return how a case without a value ended; a value that is not compared has a question mark."""
     if summary and summary.doubt:
         return Text(f"{view.measure(verdict.case).text(summary.typical_ns)} {tables.DOUBT}", "yellow")
-    return Text((tables.describe_end(summary) if summary else "") or format_text("not run"), "red")
+    return Text((tables.describe_end(summary) if summary else "") or "not run", "red")
 
 
 def format_half_width(summary: Summary, estimator: str, *, per_second: bool = False) -> str:
@@ -95,12 +94,9 @@ def index_summaries(view: CampaignView) -> dict[tuple[str, str], Summary]:
 def describe_control(comparisons: list[Comparison]) -> str:
     """Return the result of the A/A control."""
     if not comparisons:
-        return format_text(
-            "Noise check: none in this campaign; `control = true` in the plan shows how far to trust the ratios."
-        )
-    return format_text(
-        "Noise check: {name}, measured twice, differs from itself in {wrong} of {all:count case}.",
-        name=comparisons[0].base,
-        wrong=sum(comparison.different for comparison in comparisons),
-        all=len(comparisons),
+        return "Noise check: none in this campaign; `control = true` in the plan shows how far to trust the ratios."
+    return (
+        f"Noise check: {comparisons[0].base}, measured twice, differs from itself in "
+        f"{sum(comparison.different for comparison in comparisons)} of "
+        f"{spell_count(len(comparisons), 'case')}."
     )

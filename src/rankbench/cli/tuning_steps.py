@@ -16,7 +16,7 @@ from rankbench.cli.decisions import stopping
 from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.folders import home
 from rankbench.cli.live_progress import watch_campaign
-from rankbench.language import format_text, render, say
+from rankbench.language import render, say
 from rankbench.libraries import tuned
 from rankbench.model import ProvenSettings, RankbenchError
 from rankbench.plan.stop_rules import Decision
@@ -177,15 +177,8 @@ class Session(NamedTuple):
             return result
         point = min(gains, key=lambda key: gains[key])
         print_text(
-            format_text(
-                "gain so far: faster in {n:count case}; most: {ratio:ratio} of the time ({operation} {size:size} with "
-                "{variant})",
-                n=len(gains),
-                ratio=gains[point],
-                operation=point.operation,
-                size=point.size_bytes,
-                variant=point.variant,
-            )
+            f"gain so far: faster in {spell_count(len(gains), 'case')}; most: {format_ratio(gains[point])} "
+            f"of the time ({point.operation} {format_size(point.size_bytes)} with {point.variant})"
         )
         return result
 

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from rankbench.language import format_text
-
 if TYPE_CHECKING:
     from rankbench.verdict.measures import Measure
 
@@ -59,7 +57,7 @@ def log_axis(heading: str, label: str, channel: str = "y") -> alt.Axis:
 
 def time_axis(heading: str = "", channel: str = "y") -> alt.Axis:
     """Return an axis of nanoseconds, is_labelled in ns, µs, ms and s."""
-    return log_axis(heading or format_text("time"), TIME_LABEL, channel)
+    return log_axis(heading or "time", TIME_LABEL, channel)
 
 
 def value_axis(measure: Measure, heading: str = "", channel: str = "y") -> alt.Axis:
@@ -76,13 +74,11 @@ def size_x(sizes: list[int]) -> alt.X:
     """Return the axis of message sizes, with a tick at every measured one."""
     values = sorted({size_position(size, sizes) for size in sizes})
     label = SIZE_LABEL if 0 not in sizes else f"datum.value === {values[0]} ? '0 B' : {SIZE_LABEL}"
-    axis = alt.Axis(
-        title=format_text("message size"), values=values, labelExpr=label, labelOverlap="parity", labelSeparation=4
-    )
+    axis = alt.Axis(title="message size", values=values, labelExpr=label, labelOverlap="parity", labelSeparation=4)
     return alt.X("position:Q", scale=alt.Scale(type="log", base=2, nice=False, padding=14), axis=axis)
 
 
 def block_x() -> alt.X:
     """Return the axis of blocks, whose launches run at the same time."""
     scale, axis = alt.Scale(nice=False, zero=False, padding=12), alt.Axis(tickMinStep=1, grid=False)
-    return alt.X("block:Q", title=format_text("block, in order of time"), scale=scale, axis=axis)
+    return alt.X("block:Q", title="block, in order of time", scale=scale, axis=axis)

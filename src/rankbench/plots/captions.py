@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench.evaluation import scales
-from rankbench.language import format_text
+from rankbench.language import render, say
+from rankbench.quantities import spell_count
 from rankbench.statistics.estimators import TRIMMED
 from rankbench.statistics.scaling import Site
 
@@ -26,12 +27,12 @@ def describe_conditions(view: CampaignView, interval: str = "", start: str = "")
     launches = sorted({summary.launches for summary in summaries})
     names = " or ".join(dict.fromkeys(case.start for case in view.cases))
     place = f"{case.placement}{warn_oversubscription(view, case)}"
-    where = format_text(
-        "{n:count rank} ({place})" if case.ranks else "number of ranks not reported", n=case.ranks, place=place
+    where = render(
+        say("{n:count rank} ({place})" if case.ranks else "number of ranks not reported", n=case.ranks, place=place)
     )
-    setting = f"{where}, {start or format_text('start: {names}', names=names)}"
+    setting = f"{where}, {start or render(say('start: {names}', names=names))}"
     if not launches:
-        return format_text("{setting}, no launch that counts", setting=setting)
+        return f"{setting}, no launch that counts"
     coverage = min(summary.coverage for summary in summaries)
     counts = describe_launches(launches, view.campaign.plan.estimator)
     return f"{setting}, {counts}, {interval or describe_coverage(view, coverage)}"
@@ -39,11 +40,11 @@ def describe_conditions(view: CampaignView, interval: str = "", start: str = "")
 
 def describe_launches(launches: Sequence[int], estimator: str = "median") -> str:
     """Return the number of launches, given in rising order, and the estimator if it is not the median."""
-    several = format_text("{least} to {most} launches", least=launches[0], most=launches[-1])
-    counted = several if len(launches) > 1 else format_text("{n:count launch}", n=launches[0])
+    several = f"{launches[0]} to {launches[-1]} launches"
+    counted = several if len(launches) > 1 else spell_count(launches[0], "launch")
     if estimator == "median":
-        return format_text("{launches} each", launches=counted)
-    return format_text("{launches} each by its {estimator}", launches=counted, estimator=estimator)
+        return f"{counted} each"
+    return f"{counted} each by its {estimator}"
 
 
 def describe_coverage(view: CampaignView, coverage: float) -> str:
@@ -54,9 +55,11 @@ def describe_coverage(view: CampaignView, coverage: float) -> str:
         return explain_missing_intervals(view)
     wanted = view.campaign.plan.confidence
     if coverage >= wanted - ROUNDING:
-        return format_text("{percent:.3g}% intervals", percent=100 * wanted)
-    return format_text(
-        "{percent:.3g}% intervals (too few launches for {wanted:.3g}%)", percent=100 * coverage, wanted=100 * wanted
+        return render(say("{percent:.3g}% intervals", percent=100 * wanted))
+    return render(
+        say(
+            "{percent:.3g}% intervals (too few launches for {wanted:.3g}%)", percent=100 * coverage, wanted=100 * wanted
+        )
     )
 
 
@@ -74,10 +77,12 @@ def explain_missing_intervals(view: CampaignView) -> str:
     """Return why there are no intervals over launches, or which interval is shown for a single launch."""
     planned = view.campaign.plan
     if planned.estimator != TRIMMED:
-        return format_text("too few for intervals")
-    return format_text(
-        "with MPIPerf's {confidence:.0%} interval of the samples within it, not of the next launch",
-        confidence=planned.confidence,
+        return "too few for intervals"
+    return render(
+        say(
+            "with MPIPerf's {confidence:.0%} interval of the samples within it, not of the next launch",
+            confidence=planned.confidence,
+        )
     )
 
 
@@ -94,8 +99,8 @@ def describe_common(view: CampaignView, summaries: Sequence[Summary]) -> str:
     """Return what holds of all placements: start, launches, the interval."""
     launches = sorted({summary.launches for summary in summaries})
     coverage = min(summary.coverage for summary in summaries)
-    interval = describe_coverage(view, coverage) if coverage else format_text("too few for intervals")
-    return f"{format_text('start: {names}', names=view.cases[0].start)}, {describe_launches(launches)}, {interval}"
+    interval = describe_coverage(view, coverage) if coverage else "too few for intervals"
+    return f"{render(say('start: {names}', names=view.cases[0].start))}, {describe_launches(launches)}, {interval}"
 
 
 def make_title(name: str, measure: Measure) -> str:
@@ -105,5 +110,5 @@ def make_title(name: str, measure: Measure) -> str:
 
 def heading(measure: Measure) -> str:
     """Return what the axis of one operation shows."""
-    names = {"time": format_text("time per call"), "latency": format_text("latency (half a round trip)")}
+    names = {"time": "time per call", "latency": "latency (half a round trip)"}
     return names.get(measure.name, measure.heading)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench.evaluation import scales
-from rankbench.language import format_text
 from rankbench.plots.captions import describe_common
 from rankbench.plots.chart import Chart
 from rankbench.plots.forms import data, make_form
@@ -64,7 +63,7 @@ def draw_over_nodes(
     }
     return Chart(
         draw_nodes(panels, series, drop_moved(first), failed=bool(sets["foot"]), reference=bool(sets["ideal"])),
-        format_text("{case}: {what} by nodes", case=view.case_name(view.cases[0]), what=first.heading),
+        f"{view.case_name(view.cases[0])}: {first.heading} by nodes",
         describe_common(view, [standing.summary for standing in standings if standing.counts]),
         {name: rows for name, rows in sets.items() if rows},
     )
@@ -73,7 +72,7 @@ def draw_over_nodes(
 @functools.lru_cache
 def draw_nodes(panels: Panels, series: Series, measure: Measure, *, failed: bool, reference: bool) -> Row:
     """Return the form of a chart over nodes, with layers for failures and for a reference where there are any."""
-    x = panels.axis(format_text("nodes"), [f"{value:g}" for value in panels.values])
+    x = panels.axis("nodes", [f"{value:g}" for value in panels.values])
     fields = ("candidate", "place", "typical", "interval", "launches", "samples")
     scale = alt.Scale(type="log", nice=False, padding=12)
     grey = alt.Chart(data("ideal")).mark_line(color="#999999", strokeWidth=1.5, strokeDash=[1, 3])

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from rankbench.evaluation import scales
-from rankbench.language import format_text, render
+from rankbench.language import render, say
 from rankbench.plots.forms import WIDTH
 from rankbench.plots.marks import ends, format_values, shorten
 from rankbench.plots.palette import LETTER
@@ -100,11 +100,11 @@ class Sketch:
         """Return the texts for some failures, the fullest first; places that always fail come before the others."""
         always = [standing for standing in failed if not standing.counts]
         named = always or failed
-        fate = render(named[0].word) if len({standing.word for standing in named}) == 1 else format_text("failed")
+        fate = render(named[0].word) if len({standing.word for standing in named}) == 1 else "failed"
         onward = self.at(failed[-1]) == self.panels.values[-1] and len(always) > 1 and not failed[-1].counts
         words = [fate]
         if onward:
-            words.insert(0, format_text(self.onward, fate=fate, first=f"{self.at(always[0]):g}"))
+            words.insert(0, render(say(self.onward, fate=fate, first=f"{self.at(always[0]):g}")))
         if len(named) < len(failed):
-            words.insert(0, format_text("{words}, elsewhere at times", words=words[0]))
+            words.insert(0, f"{words[0]}, elsewhere at times")
         return words

@@ -7,7 +7,6 @@ import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import format_text
 from rankbench.plots import captions
 from rankbench.quantities import format_ratio
 from rankbench.verdict import case_labels
@@ -47,8 +46,8 @@ class Half(NamedTuple):
 
     def describe(self) -> str:
         """Return who is fastest, in words: `near: alpha 1.20×`."""
-        names = f" {self.sign} ".join(self.winners) or format_text("none: no candidate has a value that counts")
-        only = format_text("only {names}", names=names) if self.sign == "only" else names
+        names = f" {self.sign} ".join(self.winners) or "none: no candidate has a value that counts"
+        only = f"only {names}" if self.sign == "only" else names
         text = f"{only} {format_ratio(self.margin)}" if self.winner and self.margin > 1 else only
         return f"{self.level}: {text}" if self.level else text
 
@@ -91,8 +90,8 @@ def list_shown(view: CampaignView) -> list[CaseVerdict]:
 def headings(view: CampaignView, verdicts: list[CaseVerdict]) -> tuple[str, str]:
     """Return title and subtitle of a map; the placement comes first where there are several."""
     memory = any(verdict.case.quantity == "memory" for verdict in verdicts)
-    fastest = format_text("fastest candidate by operation and message size")
-    title = format_text("best candidate by operation and message size") if memory else fastest
+    fastest = "fastest candidate by operation and message size"
+    title = "best candidate by operation and message size" if memory else fastest
     if place := name_place(view, verdicts[0].case.placement):
         title = f"{place}: {title}"
     return title[:1].upper() + title[1:], captions.describe_conditions(
@@ -107,20 +106,20 @@ def name_place(view: CampaignView, placement: str) -> str:
         return ""
     across = [name for name, count in nodes.items() if count > 1]
     alike = across if placement in across else [name for name in nodes if name not in across]
-    where = format_text("Across nodes") if placement in across else format_text("Within a node")
+    where = "Across nodes" if placement in across else "Within a node"
     if not across or len(across) == len(nodes):
-        return format_text("At {placement}", placement=placement)
+        return f"At {placement}"
     return where if len(alike) == 1 else f"{where} ({placement})"
 
 
 def explain_signs(verdicts: Iterable[CaseVerdict]) -> dict[str, str]:
     """Return what the signs in cells without a single winner mean: those that these verdicts can have."""
     shown = list(verdicts)
-    signs = {"=": format_text("equivalent"), "~": format_text("not distinguishable")}
+    signs = {"=": "equivalent", "~": "not distinguishable"}
     if any(len(list_halves(verdict)) > 1 for verdict in shown):
-        signs["A/B"] = format_text("A while cores are near, B while they are far")
+        signs["A/B"] = "A while cores are near, B while they are far"
     if not all(verdict.winners for verdict in shown):
-        signs["!"] = format_text("no value that counts")
+        signs["!"] = "no value that counts"
     return signs
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankbench.language import format_text
 from rankbench.report.tables import Cell, Table
 
 if TYPE_CHECKING:
@@ -24,12 +23,12 @@ def list_meanings(view: CampaignView) -> Table:
         if operation.foreign
     ]
     columns = [
-        format_text("benchmark"),
-        format_text("as the core's"),
-        format_text("what its number is"),
-        format_text("data"),
+        "benchmark",
+        "as the core's",
+        "what its number is",
+        "data",
     ]
-    return Table(format_text("What the numbers of other programs mean"), columns, rows)
+    return Table("What the numbers of other programs mean", columns, rows)
 
 
 def files(view: CampaignView) -> Table:
@@ -43,5 +42,5 @@ def files(view: CampaignView) -> Table:
         ]
         for record in view.campaign.imported
     ]
-    columns = [format_text("file"), format_text("printed by"), format_text("reports itself"), format_text("found")]
-    return Table(format_text("Files that were imported"), columns, rows)
+    columns = ["file", "printed by", "reports itself", "found"]
+    return Table("Files that were imported", columns, rows)

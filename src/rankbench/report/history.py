@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankbench.language import format_text, render
+from rankbench.language import render, say
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Cell, Table
 
@@ -27,14 +27,7 @@ MARK = "°"
 def heading(history: History) -> str:
     """Return what it is the history of."""
     first, last = history.pasts[0], history.pasts[-1]
-    return format_text(
-        "{n} campaigns, {first} ({begun}) to {last} ({ended})",
-        n=len(history.pasts),
-        first=first.name,
-        begun=first.date,
-        last=last.name,
-        ended=last.date,
-    )
+    return f"{len(history.pasts)} campaigns, {first.name} ({first.date}) to {last.name} ({last.date})"
 
 
 def make_table(history: History) -> Table:
@@ -78,12 +71,10 @@ def csv(history: History) -> str:
 def machine(history: History) -> list[str]:
     """Return a line for each change that all cases and candidates share: `the machine: 1.20× slower since ...`."""
     return [
-        format_text(
-            "the machine: all cases and candidates {factor} {way} since {date} (campaign {name}), not counted above",
-            factor=format_ratio(max(step.ratio, 1 / step.ratio)),
-            way="slower" if step.ratio > 1 else "faster",
-            date=history.pasts[step.at].date,
-            name=history.pasts[step.at].name,
+        (
+            f"the machine: all cases and candidates {format_ratio(max(step.ratio, 1 / step.ratio))} "
+            f"{'slower' if step.ratio > 1 else 'faster'} since {history.pasts[step.at].date} (campaign "
+            f"{history.pasts[step.at].name}), not counted above"
         )
         for step in reversed(history.machine)
     ]
@@ -91,17 +82,19 @@ def machine(history: History) -> list[str]:
 
 def describe_change(column: Series, turn: Turn) -> str:
     """Return `allreduce 8 B, openmpi: 1.31× slower, +5% of its time, since 2026-03-02 (campaign night-17: ...)`."""
-    return format_text(
-        "{case}, {candidate}: {change} since {date} (campaign {name}: {why})"
-        if column.memory
-        else "{case}, {candidate}: {change}, {share:+.2g}% of its time, since {date} (campaign {name}: {why})",
-        case=column.title,
-        candidate=column.candidate,
-        change=size(column, turn),
-        share=turn.share * 100,
-        date=turn.since,
-        name=turn.name,
-        why=", ".join(map(render, turn.reasons)) or format_text("its record has nothing new"),
+    return render(
+        say(
+            "{case}, {candidate}: {change} since {date} (campaign {name}: {why})"
+            if column.memory
+            else "{case}, {candidate}: {change}, {share:+.2g}% of its time, since {date} (campaign {name}: {why})",
+            case=column.title,
+            candidate=column.candidate,
+            change=size(column, turn),
+            share=turn.share * 100,
+            date=turn.since,
+            name=turn.name,
+            why=", ".join(map(render, turn.reasons)) or "its record has nothing new",
+        )
     )
 
 
@@ -110,9 +103,5 @@ def size(column: Series, turn: Turn) -> str:
     above = turn.ratio > 1
     factor = format_ratio(turn.ratio if above else 1 / turn.ratio) + MARK * turn.explained
     if column.memory:
-        return (
-            format_text("{factor} more memory", factor=factor)
-            if above
-            else format_text("{factor} less memory", factor=factor)
-        )
-    return format_text("{factor} slower", factor=factor) if above else format_text("{factor} faster", factor=factor)
+        return f"{factor} more memory" if above else f"{factor} less memory"
+    return f"{factor} slower" if above else f"{factor} faster"

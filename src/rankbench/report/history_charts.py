@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import altair as alt
 
 from rankbench import units
-from rankbench.language import format_text, render
+from rankbench.language import render
 from rankbench.model import RankbenchError
 from rankbench.plots import axes, forms, palette
 from rankbench.plots import marks as plots_marks
@@ -74,12 +74,7 @@ def chart(history: History, series: Sequence[Series]) -> Chart:
             history.pasts,
             1 + max((row["line"] for row in marks), default=-1),
         ),
-        format_text(
-            "{case}: {what} over {n} campaigns",
-            case=series[0].title,
-            what=describe_measure(measure),
-            n=len(history.pasts),
-        ),
+        f"{series[0].title}: {describe_measure(measure)} over {len(history.pasts)} campaigns",
         subtitle(history.estimator, launches),
         {
             "points": [
@@ -102,17 +97,16 @@ def paint(history: History, series: Sequence[Series]) -> palette.Names:
 
 def subtitle(estimator: str, launches: Sequence[int]) -> str:
     """Return what the figures are; numbers of launches are in rising order."""
-    several = format_text("{least} to {most}", least=launches[0], most=launches[-1])
-    return format_text(
-        "{estimator} of each launch, median over {several} launches of a campaign, with its interval",
-        estimator=estimator,
-        several=str(launches[0]) if len(launches) == 1 else several,
+    several = f"{launches[0]} to {launches[-1]}"
+    return (
+        f"{estimator} of each launch, median over {str(launches[0]) if len(launches) == 1 else several} "
+        "launches of a campaign, with its interval"
     )
 
 
 def describe_measure(measure: Measure) -> str:
     """Return what is drawn, in words."""
-    return format_text("time per call") if measure.name == "time" else measure.heading
+    return "time per call" if measure.name == "time" else measure.heading
 
 
 def make_row(history: History, column: Series, place: int, measure: Measure) -> Row:
@@ -224,7 +218,7 @@ def axis(pasts: Sequence[Past]) -> alt.X:
     """Return the axis of campaigns, each one step, by their dates."""
     words = {str(place + 1): past.date for place, past in enumerate(pasts)}
     spelt = alt.Axis(
-        title=format_text("campaign, in order of time"),
+        title="campaign, in order of time",
         values=list(range(1, len(pasts) + 1)),
         labelExpr=f"{words}[datum.value] || ''",
         labelOverlap="parity",

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankbench.language import format_text
+from rankbench.language import render, say
 from rankbench.plan import estimators
+from rankbench.quantities import spell_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,51 +23,48 @@ def paragraphs(view: CampaignView) -> list[tuple[str, str]]:
 
 
 def _describe_measuring(view: CampaignView) -> Iterator[tuple[str, str]]:
-    blocks = format_text(
-        "One launch is one mpiexec. A block launches every candidate once, in an order drawn from a recorded seed. "
-        "There were {n}.",
-        n=format_text("{n:count block}", n=view.verdict.blocks),
+    blocks = (
+        "One launch is one mpiexec. A block launches every candidate once, in an order drawn from a recorded "
+        f"seed. There were {spell_count(view.verdict.blocks, 'block')}."
     )
-    yield format_text("Launches"), f"{blocks} {_turns(view)}"
-    yield format_text("Stop rule"), _stop_rule(view)
+    yield "Launches", f"{blocks} {_turns(view)}"
+    yield "Stop rule", _stop_rule(view)
     starts = [f"{start.name}: {start.help}" for start in view.campaign.starts]
-    ready = format_text(
-        "Samples for which a rank was late are discarded. How ranks begin together: {how}.", how="; ".join(starts)
-    )
-    yield format_text("Samples"), f"{_samples(view)} {ready}" if starts else _samples(view)
+    ready = f"Samples for which a rank was late are discarded. How ranks begin together: {'; '.join(starts)}."
+    yield "Samples", f"{_samples(view)} {ready}" if starts else _samples(view)
     yield (
-        format_text("Certainty of starts"),
-        format_text(
+        "Certainty of starts",
+        (
             "The time includes how far apart ranks began. Clocks of ranks may disagree: where that is more than 5% of "
             "the time of a call, the value is shown with a question mark and not compared."
         ),
     )
     yield (
-        format_text("State of the machine"),
-        format_text(
+        "State of the machine",
+        (
             "It is measured without MPI before and after every launch, and reported. No launch is left out because of "
             "it."
         ),
     )
 
     if view.campaign.receipts:
-        yield format_text("Clocks and compilers"), f"{_clocks(view)}{_compilers(view)}"
+        yield "Clocks and compilers", f"{_clocks(view)}{_compilers(view)}"
 
 
 def _stop_rule(view: CampaignView) -> str:
     """Return the rule that ended the campaign, and how many blocks it could choose from."""
     stop = view.campaign.plan.stop
     if stop.blocks_min == stop.blocks_max:
-        return format_text("The plan asked for {n:count block}.", n=stop.blocks_max)
-    bounds = format_text("{least} to {most}", least=stop.blocks_min, most=stop.blocks_max)
-    drop = format_text(" Candidates left the cases that they could no longer win.") if stop.drop else ""
-    return format_text('The plan asked for {bounds} blocks, until "{rule}".', bounds=bounds, rule=stop.until) + drop
+        return f"The plan asked for {spell_count(stop.blocks_max, 'block')}."
+    bounds = f"{stop.blocks_min} to {stop.blocks_max}"
+    drop = " Candidates left the cases that they could no longer win." if stop.drop else ""
+    return f'The plan asked for {bounds} blocks, until "{stop.until}".' + drop
 
 
 def _clocks(view: CampaignView) -> str:
     """Return which clocks were read; a sentence with a space behind it, or nothing."""
     sources = sorted({launch.facts.source for launch in view.launches if launch.facts})
-    return format_text("Clock: {sources}. ", sources=", ".join(sources)) if sources else ""
+    return f"Clock: {', '.join(sources)}. " if sources else ""
 
 
 def _compilers(view: CampaignView) -> str:
@@ -77,7 +75,7 @@ def _compilers(view: CampaignView) -> str:
         lines.setdefault((receipt.compiler, flags), []).append(receipt.library)
     template = "The core for {libraries:and} was built by {compiler} with {flags}."
     return " ".join(
-        format_text(template, libraries=libraries, compiler=compiler, flags=flags or format_text("no options"))
+        render(say(template, libraries=libraries, compiler=compiler, flags=flags or "no options"))
         for (compiler, flags), libraries in lines.items()
     )
 
@@ -86,16 +84,16 @@ def _turns(view: CampaignView) -> str:
     """Return whether launches of a block ran at the same time."""
     together = {launch.together > 1 for launch in view.launches}
     if together == {True}:
-        return format_text(
+        return (
             "The launches of a block are started together and take turns case by case: while one measures, the others "
             "sleep."
         )
     if together == {True, False}:
-        return format_text(
+        return (
             "The launches of a block are started together and take turns case by case, where that was possible; the "
             "others ran alone, one after the other."
         )
-    return format_text("Each launch ran alone: the launches of a block followed each other.")
+    return "Each launch ran alone: the launches of a block followed each other."
 
 
 def _samples(view: CampaignView) -> str:
@@ -103,11 +101,13 @@ def _samples(view: CampaignView) -> str:
     counted = view.case_rows if "calls" in view.case_rows.columns else pl.DataFrame({"calls": [1]})
     most = counted["calls"].max() or 1
     if most == 1:
-        return format_text("Every sample is one timed call.")
-    return format_text(
-        "A sample is one timed call, or, where a call is short compared with a reading of the clock, the mean of "
-        "several: of up to {n} here.",
-        n=most,
+        return "Every sample is one timed call."
+    return render(
+        say(
+            "A sample is one timed call, or, where a call is short compared with a reading of the clock, the mean of "
+            "several: of up to {n} here.",
+            n=most,
+        )
     )
 
 
@@ -115,26 +115,31 @@ def _describe_judging(view: CampaignView) -> Iterator[tuple[str, str]]:
     plan = view.campaign.plan
     meaning = estimators.find_estimator(plan.estimator).meaning
     yield (
-        format_text("Typical value"),
-        format_text(
-            "The median over launches of each launch's {estimator}. Its interval goes from one launch's value "
-            "to another's. It covers the median with a probability of {percent:g}% or more; few launches do not reach "
-            "that, and the heading of the table then has their probability. The launch is the unit of replication, "
-            "since samples of one launch resemble each other.",
-            estimator=format_text("{name} {meaning}", name=plan.estimator, meaning=meaning)
-            if meaning
-            else plan.estimator,
-            percent=100 * plan.confidence,
+        "Typical value",
+        render(
+            say(
+                "The median over launches of each launch's {estimator}. Its interval goes from one launch's value "
+                "to another's. It covers the median with a probability of {percent:g}% or more; few "
+                "launches do not reach "
+                "that, and the heading of the table then has their probability. The launch is the unit of replication, "
+                "since samples of one launch resemble each other.",
+                estimator=f"{plan.estimator} {render(meaning)}" if meaning else plan.estimator,
+                percent=100 * plan.confidence,
+            )
         ),
     )
     yield (
-        format_text("Comparison"),
-        format_text(
-            "Candidates are compared by the ratio of their times, paired within blocks. There are three outcomes. One "
-            "is faster: the test is whether the ratio is beyond {percent:g}%, with p-values adjusted over all "
-            "comparisons (Benjamini and Hochberg) and for interim looks. They are equivalent (=): the interval of the "
-            "ratio is within {percent:g}%. Or it is undecided (~). Where the largest of many ratios is named, its "
-            "interval is wider, because it was chosen.",
-            percent=100.0 * plan.threshold,
+        "Comparison",
+        render(
+            say(
+                "Candidates are compared by the ratio of their times, paired within blocks. There "
+                "are three outcomes. One "
+                "is faster: the test is whether the ratio is beyond {percent:g}%, with p-values adjusted over all "
+                "comparisons (Benjamini and Hochberg) and for interim looks. They are equivalent "
+                "(=): the interval of the "
+                "ratio is within {percent:g}%. Or it is undecided (~). Where the largest of many ratios is named, its "
+                "interval is wider, because it was chosen.",
+                percent=100.0 * plan.threshold,
+            )
         ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankbench.language import format_text
+from rankbench.quantities import spell_count
 from rankbench.report.tables import Cell, Table, make_value_cell, outcome_legend
 
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ def overview(view: CampaignView, rows_max: int = ROWS, command: str = "rankbench
         title = f"{view.full_title(verdict.case)}{level and f' {level}'}{unit and f' ({unit})'}"
         rows.append([Cell(title, case=verdict.case.key), *cells])
     outcomes = outcome_legend(picked)
-    caption = format_text("* fastest, {outcomes}", outcomes=outcomes) if outcomes else ""
+    caption = f"* fastest, {outcomes}" if outcomes else ""
     if len(verdicts) > rows_max:
-        more = format_text("{n:count more row|more rows}: {command}", n=len(verdicts) - rows_max, command=command)
+        more = f"{spell_count(len(verdicts) - rows_max, 'more row|more rows')}: {command}"
         caption = f"{caption}; {more}" if caption else more
-    return Table(caption, [format_text("case"), *picked.candidates], rows)
+    return Table(caption, ["case", *picked.candidates], rows)
 
 
 def mark_outcome(verdict: CaseVerdict, name: str, cell: Cell) -> Cell:

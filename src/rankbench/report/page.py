@@ -18,11 +18,11 @@ import vl_convert
 from markupsafe import Markup, escape
 
 from rankbench import caching, files, plots, units
-from rankbench.language import Text, format_text, render
+from rankbench.language import Text, render, say
 from rankbench.plan import notation, stop_rules
 from rankbench.plots import captions, palette, winner_cells
 from rankbench.plots import forms as plots_forms
-from rankbench.quantities import format_ratio, format_size, format_whole
+from rankbench.quantities import format_ratio, format_size, format_whole, spell_count
 from rankbench.report import foreign_tables, packing, summary, tables, two_campaigns
 from rankbench.report.evidence import SHOWN, list_evidence, list_groups
 from rankbench.report.method import paragraphs
@@ -103,7 +103,7 @@ def mark_commands(text: Text) -> Markup:
 def format_markup(template: str, **fields: object) -> Markup:
     """Return what a template that may hold markup says; texts in its fields hold none."""
     plain = {name: escape(value) if isinstance(value, str) else value for name, value in fields.items()}
-    return Markup(format_text(template, **plain))  # noqa: S704 - templates are our own
+    return Markup(render(say(template, **plain)))  # noqa: S704 - templates are our own
 
 
 def contents(view: CampaignView) -> dict[str, Any]:
@@ -184,17 +184,17 @@ def describe_machine(campaign: Campaign) -> str:
     machine = campaign.machine
     parts = [
         (machine.cpu, machine.cpu),
-        (machine.sockets, format_text("{n:count socket}", n=machine.sockets)),
-        (machine.cores, format_text("{n:count core}", n=machine.cores)),
-        (machine.memory_bytes, format_text("{memory} of memory", memory=format_size(machine.memory_bytes))),
+        (machine.sockets, spell_count(machine.sockets, "socket")),
+        (machine.cores, spell_count(machine.cores, "core")),
+        (machine.memory_bytes, f"{format_size(machine.memory_bytes)} of memory"),
         (machine.distribution, machine.distribution),
         (machine.kernel, f"kernel {machine.kernel}"),
-        (machine.virtual, format_text("virtual ({name})", name=machine.virtual or "no")),
-        (machine.cpu and not machine.virtual, format_text("not virtual")),
+        (machine.virtual, f"virtual ({machine.virtual or 'no'})"),
+        (machine.cpu and not machine.virtual, "not virtual"),
     ]
     known = [text for value, text in parts if value]
-    host = machine.host or format_text("The nodes of a job")
-    return format_text("{host}: {known:,}." if known else "{host}.", host=host, known=known)
+    host = machine.host or "The nodes of a job"
+    return render(say("{host}: {known:,}." if known else "{host}.", host=host, known=known))
 
 
 def changes(comparison: CampaignPair) -> dict[str, Any]:
@@ -211,7 +211,7 @@ def changes(comparison: CampaignPair) -> dict[str, Any]:
         words = two_campaigns.describe_change(change, before, now, renamed)
         cells = [tables.Cell(row[0].text, case=change.case), *row[1:], *winners, tables.Cell(words)]
         (changed if change.different or words else unchanged).append(cells)
-    columns = [*table.columns, format_text("fastest then"), format_text("fastest now"), format_text("change")]
+    columns = [*table.columns, "fastest then", "fastest now", "change"]
     return {
         "changed": tables.Table(table.caption, columns, changed),
         "unchanged": tables.Table(table.caption, columns, unchanged),
@@ -348,16 +348,16 @@ def key_figures(view: CampaignView) -> dict[str, str]:
     # A case that failed may have had late starts and no sample at all.
     discarded = sum(max(0, summary.discarded - summary.late) for summary in verdict.summaries)
     overran = {
-        format_text("longer than their window, discarded"): discarded,
-        format_text("longer than their window, kept"): overrun - discarded,
+        "longer than their window, discarded": discarded,
+        "longer than their window, kept": overrun - discarded,
     }
     return {
-        format_text("candidates"): str(len(view.candidates)),
-        format_text("cases"): format_whole(len(view.cases)),
-        format_text("launches"): format_whole(len(view.launches)),
-        format_text("samples"): format_whole(samples),
-        format_text("false alarms of the noise check"): false_alarms(view) if verdict.control else format_text("none"),
-        **({} if view.campaign.imported else {format_text("late starts discarded"): format_whole(late)}),
+        "candidates": str(len(view.candidates)),
+        "cases": format_whole(len(view.cases)),
+        "launches": format_whole(len(view.launches)),
+        "samples": format_whole(samples),
+        "false alarms of the noise check": false_alarms(view) if verdict.control else "none",
+        **({} if view.campaign.imported else {"late starts discarded": format_whole(late)}),
         **{fate: format_whole(count) for fate, count in overran.items() if count},
         **compare_effort(view),
     }
@@ -373,7 +373,7 @@ def compare_effort(view: CampaignView) -> dict[str, str]:
     all_of_it = len(campaign.cases) * len(campaign.candidates) * campaign.plan.stop.blocks_max
     if measured >= all_of_it:
         return {}
-    title = format_text("less measured than in {n} full blocks", n=campaign.plan.stop.blocks_max)
+    title = f"less measured than in {campaign.plan.stop.blocks_max} full blocks"
     return {title: f"{1 - measured / all_of_it:.0%}"}
 
 
@@ -381,15 +381,15 @@ def count_findings(all_findings: Iterable[Finding]) -> str:
     """Return how many findings of each severity there are, the most severe first."""
     counts = Counter(str(finding.severity) for finding in all_findings)
     names = [name for name in SEVERITIES if counts[name]]
-    return ", ".join(format_text(f"{{n:count {name}}}", n=counts[name]) for name in names)
+    return ", ".join(render(say(f"{{n:count {name}}}", n=counts[name])) for name in names)
 
 
 def false_alarms(view: CampaignView) -> str:
     """Return how many of the A/A comparisons were false alarms."""
     control = view.verdict.control
     if max((comparison.blocks for comparison in control), default=0) < FEWEST_BLOCKS:
-        return format_text("too few blocks")
-    return format_text("{n} of {all}", n=sum(comparison.different for comparison in control), all=len(control))
+        return "too few blocks"
+    return f"{sum(comparison.different for comparison in control)} of {len(control)}"
 
 
 # --- the book of all cases --------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from rankbench.language import format_text
 from rankbench.quantities import format_duration
 
 if TYPE_CHECKING:
@@ -26,9 +25,4 @@ def describe_period(view: CampaignView) -> str:
         return view.campaign.created[:10]
     begin, end = min(begins), max(ends)
     last = f"{end:%H:%M}" if end.date() == begin.date() else f"{end:%Y-%m-%d %H:%M}"
-    return format_text(
-        "measured {begin} to {end} UTC, {seconds}",
-        begin=f"{begin:%Y-%m-%d %H:%M}",
-        end=last,
-        seconds=format_duration((end - begin).total_seconds()),
-    )
+    return f"measured {f'{begin:%Y-%m-%d %H:%M}'} to {last} UTC, {format_duration((end - begin).total_seconds())}"

@@ -15,7 +15,7 @@ import jinja2
 import msgspec
 
 from rankbench import files, plots, units
-from rankbench.language import format_text, render
+from rankbench.language import render, say
 from rankbench.report.paper import PAPER
 from rankbench.report.period import describe_period
 from rankbench.verdict.conclusion import claim_scope
@@ -123,13 +123,15 @@ def compose(view: CampaignView, sheet: Sheet) -> str:
     answer = render(conclusion[0].text) if conclusion else ""
     below = [
         describe_scope(view),
-        format_text(
-            "{host}{period}, rankbench {version}, campaign {name} {digest}",
-            host=f"{view.campaign.machine.host}, " if view.campaign.machine.host else "",
-            period=describe_period(view),
-            version=view.campaign.rankbench,
-            name=view.campaign.name,
-            digest=digest(view),
+        render(
+            say(
+                "{host}{period}, rankbench {version}, campaign {name} {digest}",
+                host=f"{view.campaign.machine.host}, " if view.campaign.machine.host else "",
+                period=describe_period(view),
+                version=view.campaign.rankbench,
+                name=view.campaign.name,
+                digest=digest(view),
+            )
         ),
     ]
     top, lines = place_lines(sheet, [(view.campaign.plan.question, sheet.question), (answer, sheet.answer)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from rankbench.language import format_text, render
+from rankbench.language import render, say
 from rankbench.report import foreign_tables, tables
 from rankbench.report.evidence import list_groups
 from rankbench.report.pictures import name_picture
@@ -50,7 +50,7 @@ def markdown(view: CampaignView, pictures: Sequence[Path] = ()) -> str:
 def findings(view: CampaignView) -> Iterator[str]:
     """Yield the findings, with advice."""
     if view.verdict.findings:
-        yield f"## {format_text('Findings')}"
+        yield f"## {'Findings'}"
     for finding in view.verdict.findings:
         yield f"**{render(finding.title)}** {render(finding.text)} *{render(finding.advice)}*"
 
@@ -63,17 +63,17 @@ def groups(view: CampaignView, album: Album) -> Iterator[str]:
     names = {key: tables.line_name(part) for key, part in view.parts("line")}
     grouped = list_groups(view.verdict)
     if grouped:
-        yield f"## {format_text('Groups of operations')}"
+        yield f"## {'Groups of operations'}"
     for group in grouped:
         yield f"### {render(group.title)}"
         members = case_labels.join_names(names[line] for line in group.lines[1:])
-        same = format_text("The same: {members}.", members=members) if group.kind == "alike" else ""
+        same = f"The same: {members}." if group.kind == "alike" else ""
         yield f"{render(group.text)} {same}".rstrip()
         yield from (text for line in group.lines if (text := album.show_line(line, names[line])))
     alone = [group for group in view.verdict.groups if group not in grouped]
     shown = [(group, text) for group in alone if (text := album.show_line(group.lines[0], names[group.lines[0]]))]
     if shown:
-        yield f"## {format_text('Operations in no group')}"
+        yield f"## {'Operations in no group'}"
     for group, text in shown:
         yield from (f"### {render(group.title)}", render(group.text), text)
 
@@ -104,12 +104,12 @@ class Album:
             return ""
         main = self.show(of_line[0], title)
         links = [self._link(name, name.partition("-")[0].replace("_", " ")) for name in of_line[1:]]
-        return f"{main}\n\n{format_text('{title}; also: {links:,}', title=title, links=links)}" if links else main
+        return f"{main}\n\n{render(say('{title}; also: {links:,}', title=title, links=links))}" if links else main
 
     def show_rest(self) -> list[str]:
         """Return links to all pictures that were not shown, under a heading."""
         links = [self._link(name, name) for name in list(self._files)]
-        return [f"## {format_text('Other figures')}", "\n".join(f"- {link}" for link in links)] if links else []
+        return [f"## {'Other figures'}", "\n".join(f"- {link}" for link in links)] if links else []
 
     def _link(self, name: str, title: str) -> str:
         path = self._files.pop(name)[0]
@@ -118,7 +118,7 @@ class Album:
 
 def markdown_tables(view: CampaignView) -> Iterator[str]:
     """Yield all tables, failures, and what values of other tools mean."""
-    yield f"## {format_text('Tables')}"
+    yield f"## {'Tables'}"
     for kind in tables.kinds().values():
         yield from (markdown_table(table) for table in tables.make_tables("text", kind, view) if table.rows)
         yield from kind.sentences(view) if hasattr(kind, "sentences") else []

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from rankbench.across.two_campaigns import format_interval
-from rankbench.language import format_text, render
+from rankbench.language import render, say
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Cell, Table
 from rankbench.report.text import markdown_cell, markdown_table
@@ -29,12 +29,9 @@ WHY = {"name": "the same name", "family": "the same family", "request": "as requ
 
 def heading(now: CampaignComparison) -> str:
     """Return the names and dates of both campaigns."""
-    return format_text(
-        "{new} ({new_date}) over {old} ({old_date}): times of unpaired launches",
-        new=now.new,
-        new_date=format_date(now.new_created),
-        old=now.old,
-        old_date=format_date(now.old_created),
+    return (
+        f"{now.new} ({format_date(now.new_created)}) over {now.old} ({format_date(now.old_created)}): times of "
+        "unpaired launches"
     )
 
 
@@ -45,10 +42,12 @@ def format_date(created: str) -> str:
 
 def explain_table(now: CampaignComparison) -> str:
     """Return how the table is to be read."""
-    return format_text(
-        "A ratio above 1: slower now; {same}: no change above {percent:g}% can be shown.",
-        same=SAME,
-        percent=now.threshold * 100,
+    return render(
+        say(
+            "A ratio above 1: slower now; {same}: no change above {percent:g}% can be shown.",
+            same=SAME,
+            percent=now.threshold * 100,
+        )
     )
 
 
@@ -61,28 +60,24 @@ def describe_change(
     """
     words = []
     if change.apart:
-        return format_text("not comparable: cores {states}", states=change.apart)
+        return f"not comparable: cores {change.apart}"
     if change.different:
         if change.memory:
-            words.append(format_text("more memory") if change.ratio > 1 else format_text("less memory"))
+            words.append("more memory" if change.ratio > 1 else "less memory")
         else:
-            words.append(format_text("slower") if change.ratio > 1 else format_text("faster"))
+            words.append("slower" if change.ratio > 1 else "faster")
     if before and now and before.winners and now.winners:
         past = [renamed.get(name, name) for name in before.winners]
         if len(past) == 1 and len(now.winners) > 1:
-            words.append(
-                format_text("now equivalent")
-                if now.outcome == "equivalent"
-                else format_text("no longer distinguishable")
-            )
+            words.append("now equivalent" if now.outcome == "equivalent" else "no longer distinguishable")
         elif len(now.winners) == 1 and now.winners != past:
-            words.append(format_text("new winner"))
+            words.append("new winner")
     return ", ".join(words)
 
 
 def describe_match(match: Match) -> str:
     """Return which candidates are compared, and why."""
-    return format_text("{new} against {old} ({why})", new=match.new, old=match.old, why=WHY[match.by])
+    return f"{match.new} against {match.old} ({WHY[match.by]})"
 
 
 def make_table(comparison: CampaignPair) -> Table:
@@ -99,7 +94,7 @@ def make_table(comparison: CampaignPair) -> Table:
 def describe_ratio(change: Change) -> tuple[str, str, str]:
     """Return ratio, interval and adjusted p-value; a lone launch gives no interval."""
     if change.apart:
-        return format_text("not comparable"), format_text("cores {states}", states=change.apart), ""
+        return "not comparable", f"cores {change.apart}", ""
     ratio = format_ratio(change.ratio) + MARK * change.explained if change.different else SAME
     if math.isinf(change.high):
         return ratio, "", ""
@@ -115,7 +110,7 @@ def list_lines(now: CampaignComparison) -> Iterator[str]:
 
 def list_remarks(now: CampaignComparison) -> Iterator[str]:
     """Yield the matched candidates and the remarks."""
-    yield format_text("Matched: {pairs}.", pairs="; ".join(map(describe_match, now.matches)) or format_text("none"))
+    yield f"Matched: {'; '.join(map(describe_match, now.matches)) or 'none'}."
     yield from map(format_remark, now.remarks)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rankbench import quantities, units
 from rankbench.evaluation import evaluate
 from rankbench.exports import EvaluatedCampaign, formats
-from rankbench.language import QUANTITIES, format_text
+from rankbench.language import QUANTITIES, render, say
 from rankbench.report import html, latex, markdown, tables
 from rankbench.verdict.measures import Measure
 
@@ -43,7 +43,7 @@ def test_texts_have_words_for_every_number(value: float) -> None:
     specs = [name for name in QUANTITIES if name not in {"size", "capital", "ordinal"}]
     # Of the largest numbers Python's own percentage is infinite.
     for spec in [*specs, ".2f", ".3g", *([] if 1e300 < abs(value) < math.inf else [".0%"])]:
-        text = format_text(f"{{value:{spec}}}", value=value)
+        text = render(say(f"{{value:{spec}}}", value=value))
         assert text
         assert "nan" not in text
         assert "inf" not in text

@@ -16,9 +16,9 @@ from rankbench.cli.display import console, plain_table, spread_lines
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.evaluation import evaluate
-from rankbench.language import format_text, join_words, render
+from rankbench.language import join_words, render, say
 from rankbench.model import RankbenchError
-from rankbench.quantities import format_ratio, format_time
+from rankbench.quantities import format_ratio, format_time, spell_count
 from rankbench.verdict import mix
 
 if TYPE_CHECKING:
@@ -91,9 +91,7 @@ def print_answer(opened: Store, profile: Profile, form: str) -> None:
     for placement_mix in mixes:
         console.print(
             Text(
-                format_text(
-                    "{placement}: {n:count call}", placement=placement_mix.placement, n=len(placement_mix.parts)
-                ),
+                f"{placement_mix.placement}: {spell_count(len(placement_mix.parts), 'call')}",
                 "bold",
             )
         )
@@ -124,7 +122,7 @@ def suggest_operations(mixes: Iterable[Mix], measured: set[str]) -> Iterator[str
     """Yield a line for each operation of the calls that was not measured and has a name like a measured one."""
     for name in dict.fromkeys(call.operation for placement_mix in mixes for call in placement_mix.missing):
         if near := difflib.get_close_matches(name, measured - {name}, n=1, cutoff=SIMILAR):
-            yield format_text("{name} was not measured; did you mean {near}?", name=name, near=near[0])
+            yield f"{name} was not measured; did you mean {near[0]}?"
 
 
 def choose_calls(calls: str, profile: Path | None, planned: list[Calls]) -> Profile:
@@ -143,18 +141,18 @@ def notes(profile: Profile) -> list[str]:
     return [
         *(f"{note}." for note in profile.notes),
         *(
-            [format_text("Not counted, since no operation corresponds to them: {names:and}.", names=profile.ignored)]
+            [f"Not counted, since no operation corresponds to them: {join_words(profile.ignored, 'and')}."]
             if profile.ignored
             else []
         ),
-        format_text("This is undisturbed communication: the times that ranks wait for each other are not included."),
+        "This is undisturbed communication: the times that ranks wait for each other are not included.",
     ]
 
 
 def table(placement_mix: Mix) -> Table:
     """Return a row for each call, the longest times first, and the sum."""
     names = [standing.candidate for standing in placement_mix.standings]
-    shown = plain_table(format_text("call"), format_text("how often"), format_text("value"), *names)
+    shown = plain_table("call", "how often", "value", *names)
     best = names[0] if names else ""
     order = sorted(range(len(placement_mix.parts)), key=lambda place: -placement_mix.shares.get((best, place), 0.0))
     for place in order[:PARTS_SHOWN]:
@@ -167,15 +165,11 @@ def table(placement_mix: Mix) -> Table:
             Text(mix.name_call(part.calls)), f"{part.calls.calls:,g}", render(part.how), *map(format_time, times)
         )
     if len(order) > PARTS_SHOWN:
-        shown.add_row(format_text("and {n} more", n=len(order) - PARTS_SHOWN), "", "")
+        shown.add_row(f"and {len(order) - PARTS_SHOWN} more", "", "")
     shown.add_section()
-    shown.add_row(
-        format_text("in all"), "", "", *(format_time(standing.time_ns) for standing in placement_mix.standings)
-    )
+    shown.add_row("in all", "", "", *(format_time(standing.time_ns) for standing in placement_mix.standings))
     if not mix.explain_guess(placement_mix):
-        shown.add_row(
-            format_text("time / lowest"), "", "", *(against(standing) for standing in placement_mix.standings)
-        )
+        shown.add_row("time / lowest", "", "", *(against(standing) for standing in placement_mix.standings))
     return shown
 
 
@@ -184,4 +178,4 @@ def against(standing: mix.MixResult) -> str:
     if standing.ratio == standing.low == standing.high == 1:
         return format_ratio(1)
     ratio = format_ratio(standing.ratio) if standing.different else "~"
-    return format_text("{ratio} ({low:bare}–{high:ratio})", ratio=ratio, low=standing.low, high=standing.high)
+    return render(say("{ratio} ({low:bare}–{high:ratio})", ratio=ratio, low=standing.low, high=standing.high))

@@ -26,9 +26,9 @@ from rankbench.cli.formats import (
     strip_style,
 )
 from rankbench.evaluation import evaluate
-from rankbench.language import format_text
+from rankbench.language import render, say
 from rankbench.model import RankbenchError
-from rankbench.quantities import format_ratio
+from rankbench.quantities import format_ratio, spell_count
 from rankbench.report import tables
 from rankbench.report import two_campaigns as change_report
 from rankbench.statistics.placements import invert
@@ -180,9 +180,7 @@ def compare_candidates(folder: Path | None, names: Sequence[str], form: str) -> 
         listed = [[strip_style(column.header) for column in shown.columns], *map(list, zip(*cells, strict=True))]
         (print_csv if form == "csv" else print_markdown)(listed)
         return
-    heading = format_text(
-        "{two} over {one}: times paired within {n:count block}", two=other, one=base, n=view.verdict.blocks
-    )
+    heading = f"{other} over {base}: times paired within {spell_count(view.verdict.blocks, 'block')}"
     console.print(Text(heading, "bold"))
     spread_lines(explanation(view, other))
     console.print()
@@ -195,14 +193,16 @@ def compare_candidates(folder: Path | None, names: Sequence[str], form: str) -> 
 def explanation(view: CampaignView, other: str) -> str:
     """Return the legend of the table."""
     memory = any(case.quantity == "memory" for case in view.cases)
-    return format_text(
-        "A ratio above 1: {name} {what}. It is a mean over blocks, not the quotient of the values; interval: "
-        "{confidence:.0%}; p: of a difference above {threshold:g}%, adjusted over all cases and pairs; ~: no such "
-        "difference is shown.",
-        name=other,
-        what=format_text("is slower, or needs more memory") if memory else format_text("is slower"),
-        confidence=view.campaign.plan.confidence,
-        threshold=100 * view.campaign.plan.threshold,
+    return render(
+        say(
+            "A ratio above 1: {name} {what}. It is a mean over blocks, not the quotient of the values; interval: "
+            "{confidence:.0%}; p: of a difference above {threshold:g}%, adjusted over all cases and pairs; ~: no such "
+            "difference is shown.",
+            name=other,
+            what="is slower, or needs more memory" if memory else "is slower",
+            confidence=view.campaign.plan.confidence,
+            threshold=100 * view.campaign.plan.threshold,
+        )
     )
 
 
@@ -241,7 +241,7 @@ def comparisons(view: CampaignView, base: str, other: str) -> dict[str, Comparis
 def table(view: CampaignView, base: str, other: str, by_case: dict[str, Comparison]) -> Table:
     """Return one row per case, and the geometric mean of all ratios at the end."""
     names, summaries = tables.case_names(view), index_summaries(view)
-    rows = plain_table(format_text("case"), base, other, format_text("ratio"), format_text("interval"), "p")
+    rows = plain_table("case", base, other, "ratio", "interval", "p")
     for verdict in view.verdict.cases:
         values = (format_value(view, verdict, summaries.get((verdict.case.key, name))) for name in (base, other))
         rows.add_row(Text(names[verdict.case.key]), *values, *format_comparison(by_case.get(verdict.case.key)))
@@ -291,18 +291,24 @@ def counts(view: CampaignView, other: str, by_case: dict[str, Comparison]) -> It
     """Yield in how many cases the second candidate is slower, faster or neither; the same for memory."""
     times, memory = of_times(view, by_case), of_memory(view, by_case)
     if times:
-        yield format_text(
-            "{other} is slower in {more}, faster in {less}, equivalent in {alike}, not distinguishable in {neither} of "
-            "{all:count case}.",
-            other=other,
-            **count_outcomes(times),
+        yield render(
+            say(
+                "{other} is slower in {more}, faster in {less}, equivalent in {alike}, not "
+                "distinguishable in {neither} of "
+                "{all:count case}.",
+                other=other,
+                **count_outcomes(times),
+            )
         )
     if memory:
-        yield format_text(
-            "{other} needs more memory in {more}, less in {less}, as much in {alike}, not distinguishable in {neither} "
-            "of {all:count case}.",
-            other=other,
-            **count_outcomes(memory),
+        yield render(
+            say(
+                "{other} needs more memory in {more}, less in {less}, as much in {alike}, not "
+                "distinguishable in {neither} "
+                "of {all:count case}.",
+                other=other,
+                **count_outcomes(memory),
+            )
         )
 
 

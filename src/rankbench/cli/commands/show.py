@@ -27,11 +27,11 @@ from rankbench.cli.display import (
 from rankbench.cli.formats import AnyFormat, add_output_option, check_format, print_csv, print_json, print_markdown
 from rankbench.cli.options import CampaignFolder, Threshold, Verbose, parse_option
 from rankbench.evaluation import evaluate
-from rankbench.language import format_text, render
+from rankbench.language import render, say
 from rankbench.model import RankbenchError
 from rankbench.plan import notation, stop_rules
 from rankbench.plots import captions
-from rankbench.quantities import format_memory
+from rankbench.quantities import format_memory, spell_count
 from rankbench.report import tables
 from rankbench.store import is_running
 from rankbench.units import suggestion
@@ -122,11 +122,8 @@ def show(
         show_answer(view, folder, verbose=verbose)
         if len(picked.cases) < len(view.cases):
             spread_lines(
-                format_text(
-                    "The answer is over the whole campaign; the tables have {n} of its {all:count case}.",
-                    n=len(picked.cases),
-                    all=len(view.cases),
-                )
+                f"The answer is over the whole campaign; the tables have {len(picked.cases)} of its "
+                f"{spell_count(len(view.cases), 'case')}."
             )
         show_results(picked)
         if verbose:
@@ -211,7 +208,7 @@ def show_kinds(picked: CampaignView, kinds: Sequence[ModuleType], *, verbose: bo
         shown = [content for content in contents if verbose or not content.wide]
         show_tables(shown, details=getattr(kind, "DETAILS", False))
         if len(shown) < len(contents):
-            show_sentences([format_text("All values and shapes of distributions: add -v, or --format csv.")])
+            show_sentences(["All values and shapes of distributions: add -v, or --format csv."])
         show_sentences(kind.sentences(picked) if contents and hasattr(kind, "sentences") else [])
         show_sentences([] if contents else [absent(kind, picked)])
 
@@ -240,19 +237,17 @@ def describe_unfinished(opened: Store, verdict: Verdict) -> str:
 
         if stopping(opened)(opened).stop:
             return describe_short(verdict.blocks, stop) if early else ""
-    return format_text(
-        "Not finished: {n:count block} so far. Differences before the end are more often due to chance.",
-        n=verdict.blocks,
+    return (
+        f"Not finished: {spell_count(verdict.blocks, 'block')} so far. Differences before the end are more "
+        "often due to chance."
     )
 
 
 def describe_short(blocks: int, stop: Stop) -> str:
     """Return that the plan's time ended a campaign before the least number of its blocks."""
-    return format_text(
-        "{n:count block} of at least {least} fitted into the time of {time}: only large differences are shown.",
-        n=blocks,
-        least=stop.blocks_min,
-        time=stop.until.partition(" ")[2],
+    return (
+        f"{spell_count(blocks, 'block')} of at least {stop.blocks_min} fitted into the time of "
+        f"{stop.until.partition(' ')[2]}: only large differences are shown."
     )
 
 
@@ -276,7 +271,7 @@ def show_results(picked: CampaignView) -> None:
         console.print()
         heading = part.measure(part.cases[0]).heading
         if part.cases[0].quantity == "memory":
-            heading = format_text("{what} (+: what the first use added)", what=heading)
+            heading = f"{heading} (+: what the first use added)"
         console.print(
             Text.assemble((tables.line_name(part), "bold"), f": {heading}, {captions.describe_conditions(part)}")
         )
@@ -304,9 +299,7 @@ def beyond(picked: CampaignView) -> Iterator[str]:
     pairs = [part for _, part in picked.parts("matrix") if part.cases[0].key in picked.pair_cases]
     for part in pairs:
         name = case_labels.name_case(case_labels.drop_ends(part.cases[0]), part.operation(part.cases[0]))
-        yield format_text(
-            "{name}: measured between {n} pairs of ranks, which --table matrix shows", name=name, n=len(part.cases)
-        )
+        yield f"{name}: measured between {len(part.cases)} pairs of ranks, which --table matrix shows"
     for row in tables.failures(picked).rows:
         candidate, what, cases = (cell.text for cell in row)
         yield f"{candidate}: {what} ({cases})"
@@ -314,7 +307,7 @@ def beyond(picked: CampaignView) -> Iterator[str]:
 
 def block(part: CampaignView) -> Table:
     """Return the table of one line: sizes and levels downwards, candidates to the right."""
-    table = plain_table(format_text("size"), *map(split_name, part.candidates))
+    table = plain_table("size", *map(split_name, part.candidates))
     compared = len(part.candidates) > 1
     if compared:
         table.add_column(tables.fastest_heading(part), overflow="fold")
@@ -332,9 +325,9 @@ def legend(part: CampaignView, results: Table) -> str:
     }
     only = "".join(f", {level} only: too few blocks while cores were {OTHER_LEVEL[level]}" for level in sorted(single))
     wide = any("/+" in str(cell) for column in results.columns for cell in column.cells)
-    widths = format_text("± half the interval, -/+ its ends" if wide else "± half the interval")
+    widths = "± half the interval, -/+ its ends" if wide else "± half the interval"
     if len(part.candidates) > 1:
-        widths += format_text(", × mean over blocks ({level:.0%})", level=part.campaign.plan.confidence)
+        widths += render(say(", × mean over blocks ({level:.0%})", level=part.campaign.plan.confidence))
     return f"{', '.join(filter(None, [tables.outcome_legend(part), widths]))}{only}"
 
 

@@ -10,7 +10,6 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from rankbench.language import format_text
 from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots.chart import Chart
 from rankbench.quantities import format_whole
@@ -56,7 +55,7 @@ def chart(view: CampaignView) -> Chart | None:
         "typical": [make_typical(summary, high, measure) for summary in summaries.values()],
     }
     total = format_whole(sum(summary.samples for summary in summaries.values()))
-    title = format_text("{case}: all {total} samples and every launch", case=view.case_name(case), total=total)
+    title = f"{view.case_name(case)}: all {total} samples and every launch"
     return Chart(make_form(palette.paint(view), measure), title, captions.describe_conditions(view), datasets)
 
 
@@ -103,7 +102,7 @@ def hill(candidate: str, shares: NDArray[np.float64]) -> Row:
 def make_typical(summary: Summary, edge: float, measure: Measure) -> Row:
     """Return the typical value with its interval, and in words what lies beyond the right edge."""
     values = {"value": summary.typical_ns, "low": summary.low_ns, "high": summary.high_ns}
-    beyond = format_text("up to {most} →", most=measure.text(summary.max_ns)) if summary.max_ns > edge else ""
+    beyond = f"up to {measure.text(summary.max_ns)} →" if summary.max_ns > edge else ""
     numbers = {name: marks.shorten(value) for name, value in values.items()}
     return {"candidate": summary.candidate, **numbers, "beyond": beyond}
 
@@ -171,7 +170,7 @@ def hills(names: list[str], measure: Measure) -> alt.Chart:
             x=alt.X("first:Q", scale=TIME, axis=axes.value_axis(measure, channel="x")),
             x2="last:Q",
             y2="top:Q",
-            tooltip=[*forms.tooltips("candidate"), alt.Tooltip("shown:N", title=format_text("share of samples"))],
+            tooltip=[*forms.tooltips("candidate"), alt.Tooltip("shown:N", title="share of samples")],
         )
     )
     return chart

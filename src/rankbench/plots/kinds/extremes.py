@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from rankbench.language import format_text
 from rankbench.plots import axes, bar_form, captions, forms, marks, palette
 from rankbench.plots.chart import Chart
 
@@ -40,10 +39,8 @@ def chart(view: CampaignView) -> Chart | None:
         if len(sizes) > 1
         else bar_form.form(palette.paint(view), measure, tuple(str(row["row"]) for row in rows))
     )
-    title = format_text("{title}, mean and extremes", title=captions.make_title(name, measure))
-    return Chart(
-        form, title, captions.describe_conditions(view, format_text("bars: smallest to largest")), {"points": rows}
-    )
+    title = f"{captions.make_title(name, measure)}, mean and extremes"
+    return Chart(form, title, captions.describe_conditions(view, "bars: smallest to largest"), {"points": rows})
 
 
 def list_points(view: CampaignView, sizes: list[int]) -> list[Row]:

@@ -16,10 +16,10 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from rankbench.language import format_text, render
+from rankbench.language import render, say
 from rankbench.plots import captions, forms, palette
 from rankbench.plots.chart import Chart
-from rankbench.quantities import format_whole
+from rankbench.quantities import format_time, format_whole
 from rankbench.statistics.modes import find_clock_step
 
 if TYPE_CHECKING:
@@ -138,19 +138,17 @@ def chart(view: CampaignView) -> Chart | None:
             datasets[name] += rows
     total = format_whole(sum(len(panel.times) for panel in panels))
     bins = describe_bins(sorted({axis.width for axis in axes}))
-    title = format_text(
-        "{case}: histogram of {total} samples, {bins}", case=view.case_name(case), total=total, bins=bins
-    )
+    title = f"{view.case_name(case)}: histogram of {total} samples, {bins}"
     if len(panels) > MOST_ROWS:
-        title = format_text("{title}, {n} rows are left out", title=title, n=len(panels) - MOST_ROWS)
+        title = f"{title}, {len(panels) - MOST_ROWS} rows are left out"
     return Chart(make_form(palette.paint(view), len(shown)), title, captions.describe_conditions(view), datasets)
 
 
 def describe_bins(widths: Sequence[float]) -> str:
     """Return how wide bins are; widths are in rising order."""
     if len(widths) == 1:
-        return format_text("bins of {width} ns", width=f"{widths[0]:g}")
-    return format_text("bins of {least} to {most} ns", least=f"{widths[0]:g}", most=f"{widths[-1]:g}")
+        return f"bins of {f'{widths[0]:g}'} ns"
+    return f"bins of {f'{widths[0]:g}'} to {f'{widths[-1]:g}'} ns"
 
 
 # --- what is drawn ----------------------------------------------------------------------------------------------------
@@ -194,7 +192,7 @@ def list_rings(view: CampaignView) -> list[Panel]:
         times = samples.filter(pl.col("candidate") == name, pl.col("series") == edge)["time_ns"].to_numpy()
         if len(times) and times.min() > 0:
             modes = view.ring_modes.get((case.key, name, str(edge)), [])
-            text = format_text("{name}, ring of rank {rank}", name=name, rank=edge)
+            text = render(say("{name}, ring of rank {rank}", name=name, rank=edge))
             rows.append(Panel(name, text, times, modes))
     return rows
 
@@ -295,7 +293,7 @@ def bars(panel: Panel, axis: Axis, edges: Values, counts: NDArray[np.int64], hei
             "y": row,
             "top": round_place(tops[at]),
             "count": int(counts[at]),
-            "bin": format_text("{low:time} to {high:time}", low=float(edges[at]), high=float(edges[at + 1])),
+            "bin": f"{format_time(float(edges[at]))} to {format_time(float(edges[at + 1]))}",
         }
 
 
@@ -310,18 +308,16 @@ def mark_modes(panel: Panel, axis: Axis, row: int) -> Iterator[Row]:
 
 def describe_panel(panel: Panel) -> str:
     """Return whose row it is, and how far its samples reach."""
-    return format_text(
-        "{name}: median {middle:time}, slowest {slowest:time}",
-        name=panel.name,
-        middle=float(np.median(panel.times)),
-        slowest=float(panel.times.max()),
+    return (
+        f"{panel.name}: median {format_time(float(np.median(panel.times)))}, slowest "
+        f"{format_time(float(panel.times.max()))}"
     )
 
 
 def mode_words(panel: Panel) -> str:
     """Return the modes in words, where there are several; of many, the heaviest."""
     texts = [render(mode.text).replace(" of samples", "") for mode in panel.modes[1:MOST_MODES]]
-    main = [format_text("main at {place:time}", place=panel.modes[0].mode.location_ns)] if texts else []
+    main = [f"main at {format_time(panel.modes[0].mode.location_ns)}"] if texts else []
     return "; ".join(main + texts) + (" …" if len(panel.modes) > MOST_MODES else "")
 
 
@@ -354,9 +350,9 @@ def make_form(candidates: tuple[str, ...], rows: int) -> Row:
     def axis(title: str) -> alt.Axis:
         return alt.Axis(labels=False, ticks=False, domain=False, grid=False, title=title)
 
-    x = alt.X("x:Q", scale=alt.Scale(domain=[LEFT, 1.0], nice=False), axis=axis(format_text("time")))
+    x = alt.X("x:Q", scale=alt.Scale(domain=[LEFT, 1.0], nice=False), axis=axis("time"))
     heights = alt.Scale(domain=[-0.17, rows - 0.05], nice=False, zero=False)
-    y = alt.Y("y:Q", scale=heights, axis=axis(format_text("samples in a bin")))
+    y = alt.Y("y:Q", scale=heights, axis=axis("samples in a bin"))
     muted = "#888888"
 
     def layer(dataset: str) -> alt.Chart:

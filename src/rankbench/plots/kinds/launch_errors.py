@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench.evaluation import scales
-from rankbench.language import format_text
 from rankbench.plots import captions, forms, marks, palette
 from rankbench.plots.chart import Chart
 from rankbench.statistics.placements import remove_placement
@@ -51,7 +50,7 @@ def chart(view: CampaignView) -> Chart | None:
             "error": f"{standing.summary.launches_rse:.2%}",
             "launches": standing.summary.launches,
             "samples": standing.summary.samples,
-            "words": format_text("{n} per node", n=standing.site.ranks_per_node)
+            "words": f"{standing.site.ranks_per_node} per node"
             if several and last[standing.candidate, standing.site.ranks_per_node] == standing.site
             else "",
         }
@@ -60,7 +59,7 @@ def chart(view: CampaignView) -> Chart | None:
     ranks = tuple(sorted({row["ranks"] for row in rows}))
     if len(ranks) < 2:
         return None
-    title = format_text("{case}: relative standard error over launches", case=view.case_name(view.cases[0]))
+    title = f"{view.case_name(view.cases[0])}: relative standard error over launches"
     return Chart(
         make_form(palette.paint(view), ranks),
         title,
@@ -81,9 +80,9 @@ def make_form(candidates: tuple[str, ...], ranks: tuple[int, ...]) -> Row:
         x=alt.X(
             "ranks:Q",
             scale=alt.Scale(type="log", base=2, nice=False, padding=14),
-            axis=alt.Axis(title=format_text("ranks of all nodes"), values=list(ranks), format="d"),
+            axis=alt.Axis(title="ranks of all nodes", values=list(ranks), format="d"),
         ),
-        y=alt.Y("rse:Q", axis=alt.Axis(title=format_text("relative standard error of the mean"), format="~%")),
+        y=alt.Y("rse:Q", axis=alt.Axis(title="relative standard error of the mean", format="~%")),
         color=palette.colour(candidates),
         detail="part:N",
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from rankbench.language import format_text, render
+from rankbench.language import render, say
 from rankbench.plots import captions, forms, marks
 from rankbench.plots.chart import Chart
 from rankbench.statistics.places import CACHES, HOST
@@ -120,11 +120,7 @@ def chart(view: CampaignView) -> Chart | None:
     frame = make_frame(view, shown)
     return Chart(
         make_form(frame, make_shades(measure, [summary.typical_ns for _, summary in values])),
-        format_text(
-            "{case}: {what} between pairs of ranks",
-            case=case_labels.name_case(case_labels.drop_ends(case), operation),
-            what=measure.heading,
-        ),
+        f"{case_labels.name_case(case_labels.drop_ends(case), operation)}: {measure.heading} between pairs of ranks",
         captions.describe_conditions(view) + describe_order(frame),
         {
             "cells": list_rows(view, values, frame),
@@ -147,8 +143,8 @@ def describe_order(frame: Frame) -> str:
     """Return the order of ranks, if it is not that of the machine."""
     if frame.places.disputed:
         who = maps.name_ranks(frame.places.disputed)
-        return format_text("; ranks in their own order, since launches placed {who} differently", who=who)
-    return "" if frame.levels else format_text("; ranks in their own order")
+        return f"; ranks in their own order, since launches placed {render(who)} differently"
+    return "" if frame.levels else "; ranks in their own order"
 
 
 # --- cells ------------------------------------------------------------------------------------------------------------
@@ -178,16 +174,10 @@ def cell(view: CampaignView, case: Case, summary: Summary, pair_map: Map, pair: 
     measure = view.measure(case)
     return {
         "key": case.key,
-        "pair": format_text("from {first} to {second}", first=first, second=second),
-        "seats": format_text(
-            "{low} to {high}",
-            low=pair_map.places.describe_location(first),
-            high=pair_map.places.describe_location(second),
-        ),
-        "share": render(pair_map.between(pair)) or format_text("not known"),
-        "group": format_text("{n} of {all}", n=pair_map.group[pair], all=len(pair_map.groups))
-        if pair in pair_map.group
-        else format_text("not known"),
+        "pair": f"from {first} to {second}",
+        "seats": f"{pair_map.places.describe_location(first)} to {pair_map.places.describe_location(second)}",
+        "share": render(pair_map.between(pair)) or "not known",
+        "group": f"{pair_map.group[pair]} of {len(pair_map.groups)}" if pair in pair_map.group else "not known",
         "odd": pair in pair_map.odd,
         "value": marks.shorten(measure.value(summary.typical_ns)),
         "text": measure.text(summary.typical_ns),
@@ -204,7 +194,7 @@ def list_words(frame: Frame) -> Iterator[Row]:
     for name in frame.candidates:
         top = frame.top(name)
         yield make_word(name, -frame.margin, top - frame.above + HEAD / 2, "head")
-        yield make_word(format_text("from ↓ to →"), -4 / frame.usual_width, top - LABELS / 2, "right")
+        yield make_word("from ↓ to →", -4 / frame.usual_width, top - LABELS / 2, "right")
         for number in choose_labels(frame, frame.usual_width, LETTER * len(str(max(frame.ranks))) + 6):
             yield make_word(str(frame.ranks[number]), number + 0.5, top - LABELS / 2, "middle")
         for number in choose_labels(frame, height, 11):
@@ -241,7 +231,7 @@ def choose_label(frame: Frame, depth: int, first: int, room: float) -> str:
     level = frame.levels[depth]
     host, number = level.units[frame.ranks[first]]
     kind = level.kinds[0]
-    names = [host] if kind == HOST else [kind] if kind in CACHES else [f"{format_text(kind)} {number}", str(number)]
+    names = [host] if kind == HOST else [kind] if kind in CACHES else [f"{render(say(kind))} {number}", str(number)]
     return next((name for name in names if LETTER * len(name) <= room - 4), "")
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from rankbench.language import format_text, render
+from rankbench.language import render, say
 from rankbench.plots import axes, forms, palette
 from rankbench.plots.chart import Chart
-from rankbench.quantities import format_ratio
+from rankbench.quantities import format_ratio, spell_count
 from rankbench.verdict.overall import weigh_cases
 from rankbench.verdict.standings import list_standings
 
@@ -40,7 +40,7 @@ def chart(view: CampaignView) -> Chart | None:
     most = max(max(row.get("high", 0), row.get("ratio", 0)) for row in rows)
     return Chart(
         forms.make_form(layers(palette.paint(view), [str(row["row"]) for row in rows], most), ROW * len(rows), 300),
-        format_text("Overall time, best = 1"),
+        "Overall time, best = 1",
         describe_weights(view, groups),
         {"rows": rows},
     )
@@ -49,14 +49,14 @@ def chart(view: CampaignView) -> Chart | None:
 def describe_weights(view: CampaignView, groups: list[Standings]) -> str:
     """Return over how many cases the mean is, and how these weigh."""
     cases = [case for group in groups for case in group.cases]
-    counted = format_text("mean over {n:count case}", n=len(set(cases)))
+    counted = f"mean over {spell_count(len(set(cases)), 'case')}"
     operations = {view.case_of[key].operation for key in cases}
     if {call.operation for call in view.campaign.plan.calls} & operations:
         n = len(weigh_cases(view, cases))
-        counted = format_text("the plan's calls ({n:count case}), each by its share of the time", n=n)
+        counted = f"the plan's calls ({spell_count(n, 'case')}), each by its share of the time"
     elif len(operations) > 1:
-        counted = format_text("{counted}, operations weigh equally", counted=counted)
-    return format_text("{counted}, {level:.0%} intervals", counted=counted, level=view.campaign.plan.confidence)
+        counted = f"{counted}, operations weigh equally"
+    return render(say("{counted}, {level:.0%} intervals", counted=counted, level=view.campaign.plan.confidence))
 
 
 def make_rows(group: Standings) -> list[Row]:
@@ -83,9 +83,9 @@ def describe(overall: Overall) -> str:
         return format_ratio(overall.mean)
     if overall.is_wide or not overall.low:
         if overall.always_slower:
-            return format_text("slower in all {n:count block}, by how much is not known", n=overall.blocks)
-        return format_text("{mean:ratio}, not distinguishable", mean=overall.mean)
-    return format_text("{mean:ratio} ({low:bare}–{high:ratio})", mean=overall.mean, low=overall.low, high=overall.high)
+            return f"slower in all {spell_count(overall.blocks, 'block')}, by how much is not known"
+        return f"{format_ratio(overall.mean)}, not distinguishable"
+    return render(say("{mean:ratio} ({low:bare}–{high:ratio})", mean=overall.mean, low=overall.low, high=overall.high))
 
 
 def layers(candidates: palette.Names, rows: list[str], most: float) -> list[alt.Chart]:

@@ -6,7 +6,6 @@ import functools
 import math
 from typing import TYPE_CHECKING
 
-from rankbench.language import format_text
 from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots import panels as plots_panels
 from rankbench.plots.chart import Chart
@@ -52,7 +51,7 @@ def chart(view: CampaignView) -> Chart | None:
     ]
     return Chart(
         make_form(tuple(names), side, tuple(make_labels(view, sizes)), measure),
-        format_text("{line}: {what} by placement", line=view.line_name(), what=measure.heading),
+        f"{view.line_name()}: {measure.heading} by placement",
         captions.describe_common(view, [summary for *_, summary in values]),
         {"points": rows, "heads": side.rows()},
     )
@@ -87,5 +86,5 @@ def make_form(names: tuple[str, ...], panels: Panels, words: tuple[str, ...], me
     """Return a panel per candidate with a line, its interval and its points for each placement."""
     series = plots_panels.Series("placement", names, palette.PLACE_COLOURS)
     fields = ("candidate", "placement", "size", "typical", "interval", "launches", "samples")
-    layers = plots_panels.draw_panels(panels, panels.axis(format_text("message size"), words), series, measure, fields)
+    layers = plots_panels.draw_panels(panels, panels.axis("message size", words), series, measure, fields)
     return forms.make_form(layers, HEIGHT, 60 + PANEL * len(panels.heads))

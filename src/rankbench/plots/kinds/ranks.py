@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from rankbench.language import format_text
+from rankbench.language import render, say
 from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots.chart import Chart
 from rankbench.verdict.view import group_by_case
@@ -42,11 +42,11 @@ def chart(view: CampaignView) -> Chart | None:
     if not timed:
         rows = [make_share(view, row) for row in rank_rows]
         chosen = draw_shares(palette.paint(view), case.ranks)
-        title = format_text("{case}: how often each rank was the last", case=name)
+        title = f"{name}: how often each rank was the last"
     else:
         rows = [make_times(view, row) for row in timed]
         chosen = draw_spans(palette.paint(view), case.ranks, heading(view))
-        title = format_text("{case}: from beginning to end of each rank", case=name)
+        title = f"{name}: from beginning to end of each rank"
     return Chart(
         chosen, title, captions.describe_conditions(view), {"ranks": rows, "even": [{"share": 1 / case.ranks}]}
     )
@@ -62,7 +62,7 @@ def place(view: CampaignView, row: Row) -> Row:
     """Return a rank's candidate and position: candidates are side by side."""
     count = len(view.candidates)
     beside = (view.candidates.index(row["candidate"]) - (count - 1) / 2) * BESIDE / count
-    last = format_text("{share:.0%} of {n} samples", share=row["last"], n=row["samples"])
+    last = render(say("{share:.0%} of {n} samples", share=row["last"], n=row["samples"]))
     return {"candidate": row["candidate"], "rank": row["rank"], "place": row["rank"] + beside, "last": last}
 
 
@@ -77,17 +77,17 @@ def make_times(view: CampaignView, row: Row) -> Row:
     return {
         **place(view, row),
         **{name: marks.shorten(value) for name, value in known.items()},
-        "began": format_text(
-            "{late:time} late, 90% within {p90:time}", late=known["began_ns"], p90=known["began_p90_ns"]
+        "began": render(
+            say("{late:time} late, 90% within {p90:time}", late=known["began_ns"], p90=known["began_p90_ns"])
         ),
-        "ended": format_text("after {end:time}, 90% within {p90:time}", end=known["median_ns"], p90=known["p90_ns"]),
+        "ended": render(say("after {end:time}, 90% within {p90:time}", end=known["median_ns"], p90=known["p90_ns"])),
     }
 
 
 def place_ranks(candidates: tuple[str, ...], ranks: int, *fields: str) -> alt.Chart:
     """Return the ranks from left to right, candidates side by side."""
     step = max(1, 2 ** math.ceil(math.log2(ranks / MOST_NUMBERS)))
-    axis = alt.Axis(title=format_text("rank"), values=list(range(0, ranks, step)), grid=False, format="d")
+    axis = alt.Axis(title="rank", values=list(range(0, ranks, step)), grid=False, format="d")
     return alt.Chart(forms.data("ranks")).encode(
         x=alt.X("place:Q", scale=alt.Scale(domain=[-BESIDE, ranks - 1 + BESIDE], nice=False), axis=axis),
         color=palette.colour(candidates),
@@ -98,7 +98,7 @@ def place_ranks(candidates: tuple[str, ...], ranks: int, *fields: str) -> alt.Ch
 def heading(view: CampaignView) -> str:
     """Return what times are counted from."""
     common = view.campaign.scheduled(view.cases[0])
-    return format_text("after the common start") if common else format_text("after its own beginning")
+    return "after the common start" if common else "after its own beginning"
 
 
 @functools.lru_cache
@@ -117,9 +117,7 @@ def draw_spans(candidates: tuple[str, ...], ranks: int, heading: str) -> Row:
 @functools.lru_cache
 def draw_shares(candidates: tuple[str, ...], ranks: int) -> Row:
     """Draw the share of samples in which a rank was the last."""
-    y = alt.Y(
-        "share:Q", axis=alt.Axis(title=format_text("share of samples"), format=".0%"), scale=alt.Scale(domainMin=0)
-    )
+    y = alt.Y("share:Q", axis=alt.Axis(title="share of samples", format=".0%"), scale=alt.Scale(domainMin=0))
     point = place_ranks(candidates, ranks, "last").mark_point(size=60, filled=True, opacity=1)
     even = alt.Chart(forms.data("even")).mark_rule(strokeDash=[4, 3], color="#888888").encode(y="share:Q")
     return forms.make_form([even, point.encode(y=y, shape=palette.choose_shapes(candidates))], HEIGHT)

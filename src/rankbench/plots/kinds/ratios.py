@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench import statistics
-from rankbench.language import format_text
+from rankbench.language import render, say
 from rankbench.plots import axes, captions, forms, palette
 from rankbench.plots import marks as plots_marks
 from rankbench.plots.chart import Chart
@@ -44,7 +44,7 @@ def chart(view: CampaignView) -> Chart | None:
     return Chart(
         make_form(palette.paint(view), tuple(sizes), memory=memory, strip=view.campaign.plan.threshold > 0),
         heading(view.line_name(), base, memory=memory),
-        captions.describe_conditions(view, format_text("{percent:g}% intervals", percent=100 * statistics.CONFIDENCE)),
+        captions.describe_conditions(view, render(say("{percent:g}% intervals", percent=100 * statistics.CONFIDENCE))),
         {"ratios": rows, "one": [threshold(view)]},
     )
 
@@ -52,8 +52,8 @@ def chart(view: CampaignView) -> Chart | None:
 def heading(line: str, base: str, *, memory: bool) -> str:
     """Return the title: what is compared with what."""
     if memory:
-        return format_text("{line}: memory relative to {base}", line=line, base=base)
-    return format_text("{line}: time relative to {base}", line=line, base=base)
+        return f"{line}: memory relative to {base}"
+    return f"{line}: time relative to {base}"
 
 
 def make_row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
@@ -70,7 +70,7 @@ def make_row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
         "high": plots_marks.shorten(high),
         "different": comparison.different,
         "ratio": f"{format_ratio(comparison.ratio)}{'' if comparison.different else ' ~'}",
-        "interval": format_text("{low:ratio} to {high:ratio}", low=low, high=high) if known else format_text("unknown"),
+        "interval": f"{format_ratio(low)} to {format_ratio(high)}" if known else "unknown",
         "blocks": str(comparison.blocks),
         "adjusted p": f"{comparison.p_adjusted:.2g}",
     }
@@ -94,11 +94,7 @@ def make_form(candidates: tuple[str, ...], sizes: tuple[int, ...], *, memory: bo
 def draw_marks(candidates: tuple[str, ...], sizes: tuple[int, ...], *, memory: bool) -> list[alt.Chart]:
     """Return line, interval and point of every candidate; hollow points are not distinguishable from the base."""
     base = candidates[0]
-    title = (
-        format_text("memory / memory of {base}", base=base)
-        if memory
-        else format_text("time / time of {base}", base=base)
-    )
+    title = f"memory / memory of {base}" if memory else f"time / time of {base}"
     axis = axes.log_axis(title, axes.RATIO_LABEL)
     y = alt.Y("value:Q", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
     chart = alt.Chart(forms.data("ratios")).encode(

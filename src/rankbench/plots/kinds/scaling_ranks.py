@@ -6,12 +6,12 @@ import functools
 from typing import TYPE_CHECKING
 
 from rankbench.evaluation import scales
-from rankbench.language import format_text
 from rankbench.plots import captions, forms, marks, palette
 from rankbench.plots import panels as plots_panels
 from rankbench.plots.chart import Chart
 from rankbench.plots.panels import Panels, Series
 from rankbench.plots.sketch import Sketch
+from rankbench.quantities import spell_count
 from rankbench.statistics.placements import remove_placement
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def chart(view: CampaignView) -> Chart | None:
     foot = sketch.foot(standings, points, view.campaign)
     return Chart(
         make_form(panels, tuple(dict.fromkeys(each.values())), marks.drop_moved(measure), failed=bool(foot)),
-        format_text("{case}: {what} by ranks", case=view.case_name(view.cases[0]), what=measure.heading),
+        f"{view.case_name(view.cases[0])}: {measure.heading} by ranks",
         captions.describe_common(view, [standing.summary for standing in standings if standing.counts]),
         {"points": points, "heads": panels.rows(), **({"foot": foot} if foot else {})},
     )
@@ -69,8 +69,8 @@ def series_name(view: CampaignView, place: Site, *, alone: bool) -> str:
     if not alone:
         return scales.ranks_name(place.ranks_per_node, view.campaign)
     if scales.describe_oversubscription(place, view.campaign):
-        return format_text("{n:count node}, more ranks than cores", n=place.nodes)
-    return format_text("{n:count node}", n=place.nodes)
+        return f"{spell_count(place.nodes, 'node')}, more ranks than cores"
+    return spell_count(place.nodes, "node")
 
 
 def fold_name(name: str, letters: int) -> str:
@@ -85,7 +85,7 @@ def fold_name(name: str, letters: int) -> str:
 @functools.lru_cache
 def make_form(panels: Panels, names: tuple[str, ...], measure: Measure, *, failed: bool) -> Row:
     """Return the form, with layers for failures where there are any."""
-    x = panels.axis(format_text("ranks of all nodes"), make_labels(panels.values))
+    x = panels.axis("ranks of all nodes", make_labels(panels.values))
     series = Series("series", names, palette.PLACE_COLOURS, 15 + 15 * panels.lines)
     fields = ("candidate", "place", "typical", "interval", "launches", "samples")
     layers = [

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from rankbench.language import format_text
 from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots.chart import Chart
 from rankbench.quantities import format_time
@@ -45,8 +44,8 @@ def chart(view: CampaignView) -> Chart | None:
         return None
     return Chart(
         make_form(palette.paint(view), tuple(case.start for case in alike)),
-        format_text("{case}: time by start", case=view.case_name(case)),
-        captions.describe_conditions(view.showing(alike), start=format_text("{n} starts", n=len(alike))),
+        f"{view.case_name(case)}: time by start",
+        captions.describe_conditions(view.showing(alike), start=f"{len(alike)} starts"),
         {"points": rows},
     )
 
@@ -59,7 +58,7 @@ def make_row(case: Case, summary: Summary, measure: Measure) -> Row:
         **{name: marks.shorten(value) for name, value in values.items()},
         "start": case.start,
         "judged": not summary.doubt,
-        "ranks began apart": format_time(summary.skew_ns) if summary.skew_ns >= 0 else format_text("not known"),
+        "ranks began apart": format_time(summary.skew_ns) if summary.skew_ns >= 0 else "not known",
     }
 
 
@@ -73,7 +72,7 @@ def make_form(candidates: tuple[str, ...], starts: tuple[str, ...]) -> Row:
         color=palette.colour(candidates),
     )
     interval = base.mark_rule(strokeWidth=3, opacity=0.5).encode(
-        x=alt.X("low:Q", scale=scale, axis=axes.time_axis(format_text("time per call"), "x")), x2="high:Q"
+        x=alt.X("low:Q", scale=scale, axis=axes.time_axis("time per call", "x")), x2="high:Q"
     )
     point = base.mark_point(size=60, opacity=1, strokeWidth=2).encode(
         x=alt.X("value:Q", scale=scale),

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from rankbench.language import format_text
 from rankbench.plots import axes, forms, marks, palette
 from rankbench.plots.chart import Chart
 from rankbench.quantities import format_time
@@ -37,7 +36,7 @@ def chart(view: CampaignView) -> Chart | None:
     scale = alt.Scale(type="log", nice=False, domain=[min(ends[0], middle / LEAST), max(ends[-1], middle * LEAST)])
     return Chart(
         forms.make_form(layers(palette.paint(view), scale), 200),
-        format_text("State of the machine during each launch, measured without MPI"),
+        "State of the machine during each launch, measured without MPI",
         subtitle(known),
         {"launches": [make_row(view, state) for state in known]},
     )
@@ -48,8 +47,8 @@ def subtitle(known: list[LaunchState]) -> str:
     pairs = {pair for state in known for pair in state.level}
     ((first, two),) = pairs if len(pairs) == 1 else [(0, 0)]
     if len(pairs) > 1:
-        return format_text("geometric mean over {n} pairs of CPUs", n=len(pairs))
-    return format_text("between CPUs {one} and {two}", one=first, two=two)
+        return f"geometric mean over {len(pairs)} pairs of CPUs"
+    return f"between CPUs {first} and {two}"
 
 
 def ends_of(state: LaunchState) -> tuple[float, float]:
@@ -81,7 +80,7 @@ def layers(candidates: tuple[str, ...], scale: alt.Scale) -> list[alt.Chart]:
         color=palette.colour(candidates),
         tooltip=forms.tooltips("candidate", "launch", "block", "before", "after"),
     )
-    axis = axes.time_axis(format_text("exchange of a cache line"))
+    axis = axes.time_axis("exchange of a cache line")
     bar = base.mark_rule(strokeWidth=2).encode(y=alt.Y("before_ns:Q", scale=scale, axis=axis), y2="after_ns:Q")
     points = base.mark_point(size=80, opacity=1).encode(
         y=alt.Y("exchange_ns:Q", scale=scale, axis=axis),

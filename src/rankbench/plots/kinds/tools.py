@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench.foreign.comparing import find_counterpart
-from rankbench.language import format_text
 from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots.chart import Chart
 from rankbench.verdict.measures import Measure
@@ -47,8 +46,8 @@ def chart(view: CampaignView) -> Chart | None:
         for case, summary in line.values
     ]
     call = find_counterpart(series[0].operation)
-    title = format_text("{call}, by several tools", call=captions.make_title(call, TIME))
-    about = format_text("each by its own definition, not compared")
+    title = f"{captions.make_title(call, TIME)}, by several tools"
+    about = "each by its own definition, not compared"
     form = draw_over_sizes(tuple(line.name for line in series), tuple(sizes))
     return Chart(form, title, captions.describe_conditions(view, about), {"points": rows})
 

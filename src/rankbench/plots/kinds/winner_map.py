@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from rankbench.language import format_text
 from rankbench.plots import captions, forms, palette, winner_cells
 from rankbench.plots.chart import Chart
 from rankbench.quantities import format_ratio
@@ -136,7 +135,7 @@ def measure_labels(lines: list[str]) -> tuple[int, int]:
 
 def draw(colour: alt.Color, lines: list[str], sizes: list[str]) -> list[alt.Chart]:
     """Return white ground, tint and words: the tint is the same on a light and on a dark page."""
-    x = name_places([*sizes, WINS], alt.Axis(title=format_text("message size"), orient="top", labelAngle=0))
+    x = name_places([*sizes, WINS], alt.Axis(title="message size", orient="top", labelAngle=0))
     y = name_places([*lines, WINS], alt.Axis(title=None, labelLimit=0))
     across = alt.X("x:Q", scale=alt.Scale(domain=[0, len(sizes) + 1], nice=False), axis=x)
     down = alt.Scale(domain=[len(lines) + 1, 0], nice=False)

@@ -27,10 +27,10 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar
 
 from rankbench import units
-from rankbench.language import format_text, render
+from rankbench.language import render, say
 from rankbench.libraries import content
 from rankbench.model import CaseStatus
-from rankbench.quantities import format_memory, format_ratio, format_time
+from rankbench.quantities import format_memory, format_ratio, format_time, spell_count
 from rankbench.statistics.estimators import TRIMMED
 from rankbench.verdict import case_labels, networks
 
@@ -164,7 +164,7 @@ def make_value_cell(
     """Return a typical value with its interval at a level, or why there is none."""
     measure, summary = part.measure(verdict.case), part.find_value(part.key(verdict.case), candidate, level)
     if level and summary is None and candidate in verdict.ranking:
-        return Cell("–", format_text("no visit while cores were {level}", level=level))
+        return Cell("–", f"no visit while cores were {level}")
     if summary is None or candidate not in verdict.ranking:
         doubted = summary is not None and summary.doubt
         text = f"{measure.text(summary.typical_ns)} {DOUBT}" if summary and doubted else "–"
@@ -173,11 +173,9 @@ def make_value_cell(
     detail = spread(summary, measure.interval(low, high), alone=low == high)
     between = launch_range(measure, summary)
     if launches and summary.launches > 1 and not level and between != measure.interval(low, high):
-        detail = format_text("{interval}; launches {range}", interval=detail, range=between)
+        detail = f"{detail}; launches {between}"
     if measure.kind == "memory":
-        detail = format_text(
-            "{interval}; the first use added {growth:memory}", interval=detail, growth=summary.growth_bytes
-        )
+        detail = f"{detail}; the first use added {format_memory(summary.growth_bytes)}"
     return Cell(measure.text(summary.typical_ns), detail, candidate in verdict.winners)
 
 
@@ -190,7 +188,7 @@ def spread(summary: Summary, interval: str, *, alone: bool) -> str:
     """Return an interval; of a lone launch that it is one, and what is known within it."""
     if summary.coverage:
         return interval
-    return format_text("one launch") if alone else format_text("one launch: {interval} within it", interval=interval)
+    return "one launch" if alone else f"one launch: {interval} within it"
 
 
 def interval(summary: Summary, estimator: str) -> tuple[float, float]:
@@ -208,24 +206,24 @@ def describe_end(summary: Summary) -> str:
 def fastest_heading(part: CampaignView) -> str:
     """Return the heading of the column of winners, which says what its ratio is."""
     memory = part.cases[0].quantity == "memory"
-    return format_text("least (×: next)") if memory else format_text("fastest (×: next slower)")
+    return "least (×: next)" if memory else "fastest (×: next slower)"
 
 
 def outcome_legend(view: CampaignView) -> str:
     """Return what the signs of a table of winners mean; of one candidate nothing is compared."""
     if len(view.candidates) == 1:
         return ""
-    signs = format_text("~ not distinguishable, = equivalent within {within:.0%}", within=view.campaign.plan.threshold)
+    signs = render(say("~ not distinguishable, = equivalent within {within:.0%}", within=view.campaign.plan.threshold))
     shown = {verdict.case.key for verdict in view.list_shown_verdicts()}
     doubted = any(summary.doubt and summary.case in shown for summary in view.verdict.summaries)
-    return f"{signs}, {DOUBT} {format_text('too uncertain to compare')}" if doubted else signs
+    return f"{signs}, {DOUBT} {'too uncertain to compare'}" if doubted else signs
 
 
 def margin_interval(verdict: CaseVerdict) -> str:
     """Return the interval of the ratio to the next slower candidate, where there is one: `1.95–2.05×`."""
     if verdict.margin <= 1 or verdict.differs or not (verdict.margin_low and verdict.margin_high):
         return ""
-    return format_text("{low:bare}–{high:ratio}", low=verdict.margin_low, high=verdict.margin_high)
+    return render(say("{low:bare}–{high:ratio}", low=verdict.margin_low, high=verdict.margin_high))
 
 
 def winner(verdict: CaseVerdict, spread: str = "", between: str = ", ") -> str:
@@ -238,11 +236,7 @@ def winner(verdict: CaseVerdict, spread: str = "", between: str = ", ") -> str:
         return between.join(case_labels.list_levels(verdict))
     if verdict.ranking and not verdict.winners:
         return TOO_FEW_BLOCKS
-    only = (
-        format_text("{level} only: ", level=next(iter(verdict.winners_by_level)))
-        if len(verdict.winners_by_level) == 1
-        else ""
-    )
+    only = f"{next(iter(verdict.winners_by_level))} only: " if len(verdict.winners_by_level) == 1 else ""
     return only + join_winners(verdict, spread)
 
 
@@ -250,15 +244,15 @@ def join_winners(verdict: CaseVerdict, spread: str = "") -> str:
     """Return the winners and their margin, levels of the reference aside."""
     names = f" {verdict.sign} ".join(verdict.winners)
     if len(verdict.ranking) == 1:
-        return format_text("only {name}", name=names)
+        return f"only {names}"
     if verdict.margin <= 1:
         return verdict.sign if len(verdict.winners) > 1 else names or "–"
     ratio = format_ratio(verdict.margin) + spread
     if len(verdict.winners) == 1:
         return f"{names} {ratio}"
     slower = [name for name in verdict.ranking if name not in verdict.winners]
-    rival = slower[0] if len(slower) == 1 else format_text("the next slower")
-    return format_text("{names}, {ratio} to {rival}", names=names, ratio=ratio, rival=rival)
+    rival = slower[0] if len(slower) == 1 else "the next slower"
+    return f"{names}, {ratio} to {rival}"
 
 
 def failures(view: CampaignView) -> Table:
@@ -278,34 +272,34 @@ def failures(view: CampaignView) -> Table:
             of = sum(summary.failures.values()) + summary.launches + summary.left_out
             if count:
                 text = f" ({summary.elsewhere})" if status == CaseStatus.NOT_AS_ASKED else ""
-                befell = format_text("{status} in {count} of {all} launches", status=status, count=count, all=of)
+                befell = f"{status} in {count} of {of} launches"
                 cases_of[summary.candidate, befell + text].append(case.key)
     names = case_names(view)
     rows = [
         [Cell(candidate), Cell(reason), Cell(list_names([names[key] for key in keys]), case=keys[0])]
         for (candidate, reason), keys in cases_of.items()
     ]
-    columns = [format_text("candidate"), format_text("what happened"), format_text("cases")]
-    return Table(format_text("Cases without values, or with fewer"), columns, rows)
+    columns = ["candidate", "what happened", "cases"]
+    return Table("Cases without values, or with fewer", columns, rows)
 
 
 def not_judged(doubted: list[Summary]) -> str:
     """Return why cases of a candidate are not judged: the reason of the worst case."""
     worst = max(doubted, key=lambda summary: summary.error_ns / summary.typical_ns if summary.typical_ns else math.inf)
     if len(doubted) > 1:
-        return format_text("not judged: at worst {doubt}", doubt=worst.doubt)
-    return format_text("not judged: {doubt}", doubt=worst.doubt)
+        return f"not judged: at worst {render(worst.doubt)}"
+    return f"not judged: {render(worst.doubt)}"
 
 
 def name_circumstances(view: CampaignView, case: Case) -> str:
     """Return start and placement of a case, as the tail of a name, where they distinguish it from others."""
     several = len(view.campaign.plan.placements) > 1
-    return name_start(view, case) + (f" {format_text('at {placement}', placement=case.placement)}" if several else "")
+    return name_start(view, case) + (f" {render(say('at {placement}', placement=case.placement))}" if several else "")
 
 
 def name_start(view: CampaignView, case: Case) -> str:
     """Return the start of a case, as the tail of a name, where it is not the usual one."""
-    return "" if view.has_usual_start(case) else f", {format_text('start {start}', start=case.start)}"
+    return "" if view.has_usual_start(case) else f", {render(say('start {start}', start=case.start))}"
 
 
 def line_name(part: CampaignView) -> str:
@@ -322,7 +316,7 @@ def case_names(view: CampaignView) -> dict[str, str]:
 def list_names(names: list[str], most: int = 3) -> str:
     """Return the first few names and how many more there are."""
     text = case_labels.join_names(names[:most])
-    return format_text("{names} and {n} more", names=text, n=len(names) - most) if len(names) > most else text
+    return f"{text} and {len(names) - most} more" if len(names) > most else text
 
 
 def libraries(view: CampaignView) -> Table:
@@ -335,23 +329,23 @@ def libraries(view: CampaignView) -> Table:
         library, receipt, twin = by_name[candidate.library], receipts.get(candidate.library), candidate.control_of
         rows.append(
             [
-                Cell(candidate.name, format_text("twin of {name}, for the noise check", name=twin) if twin else ""),
+                Cell(candidate.name, f"twin of {twin}, for the noise check" if twin else ""),
                 Cell(f"{library.family} {library.version}", library.prefix),
                 Cell(describe_launches(view.launches, candidate.name)),
                 describe_content(view.launches, candidate.name, library.prefix),
                 Cell(receipt.compiler if receipt else "–", " ".join(receipt.flags) if receipt else ""),
-                Cell(describe_settings(candidate) or format_text("none")),
+                Cell(describe_settings(candidate) or "none"),
             ]
         )
     columns = [
-        format_text("candidate"),
-        format_text("library"),
-        format_text("version string"),
-        format_text("content"),
-        format_text("compiler"),
-        format_text("settings"),
+        "candidate",
+        "library",
+        "version string",
+        "content",
+        "compiler",
+        "settings",
     ]
-    return Table(format_text("Candidates"), columns, rows)
+    return Table("Candidates", columns, rows)
 
 
 def describe_settings(candidate: Candidate) -> str:
@@ -373,7 +367,7 @@ def describe_content(launches: Iterable[Launch], candidate: str, prefix: str) ->
         for file in library_files
         if content.is_mpi(file)
     ]
-    count = format_text("{n:count file} in all", n=len(library_files))
+    count = f"{spell_count(len(library_files), 'file')} in all"
     return Cell(
         content.describe_build(library_files, prefix) or "–", ", ".join([*hashes, count]) if library_files else ""
     )
@@ -387,7 +381,7 @@ def usage(view: CampaignView) -> Iterator[Table]:
     for candidate in dict.fromkeys(usage.candidate for usage in view.campaign.usage):
         for usage in view.campaign.usage:
             if usage.candidate == candidate:
-                plan_settings = (format_text("settings of the plan"), settings.get(candidate, ""))
+                plan_settings = ("settings of the plan", settings.get(candidate, ""))
                 for name, text in [plan_settings, *usage.uses.items(), *describe_carriers(usage.nodes)]:
                     places.setdefault((candidate, name, text), []).append(usage.placement)
     rows = [
@@ -396,13 +390,13 @@ def usage(view: CampaignView) -> Iterator[Table]:
         if text
     ]
     columns = [
-        format_text("candidate"),
-        *([format_text("placement")] if several else []),
-        format_text("what"),
-        format_text("as the library reports it"),
+        "candidate",
+        *(["placement"] if several else []),
+        "what",
+        "as the library reports it",
     ]
     if rows:
-        yield Table(format_text("What libraries used, by a check before the campaign"), columns, rows)
+        yield Table("What libraries used, by a check before the campaign", columns, rows)
 
 
 def describe_carriers(nodes: Iterable[NodeNetwork]) -> Iterator[tuple[str, str]]:
@@ -412,9 +406,9 @@ def describe_carriers(nodes: Iterable[NodeNetwork]) -> Iterator[tuple[str, str]]
         alike[tuple((device.name, device.kind) for device in networks.list_carriers(node))].append(node)
     for devices, group in alike.items():
         hosts = list_hosts([node.host for node in group])
-        where = ", ".join(f"{name} ({kind})" for name, kind in devices) or format_text("no device that counts it")
-        name = format_text("what carried {sent} between nodes", sent=format_memory(group[0].probe_bytes))
-        yield name, format_text("{where} on {hosts}", where=where, hosts=hosts)
+        where = ", ".join(f"{name} ({kind})" for name, kind in devices) or "no device that counts it"
+        name = f"what carried {format_memory(group[0].probe_bytes)} between nodes"
+        yield name, f"{where} on {hosts}"
 
 
 def list_hosts(hosts: Sequence[str]) -> str:
@@ -422,7 +416,7 @@ def list_hosts(hosts: Sequence[str]) -> str:
     if len(hosts) <= NAMED_HOSTS:
         return ", ".join(hosts)
     more = len(hosts) - NAMED_HOSTS
-    return format_text("{hosts:,} and {more} more", hosts=list(hosts[:NAMED_HOSTS]), more=more)
+    return f"{', '.join(list(hosts[:NAMED_HOSTS]))} and {more} more"
 
 
 def devices(view: CampaignView) -> Iterator[Table]:
@@ -431,24 +425,24 @@ def devices(view: CampaignView) -> Iterator[Table]:
         [
             Cell(list_hosts(use.hosts)),
             *(Cell(text or "–") for text in (use.device.name, use.device.kind, use.device.state, use.device.rate)),
-            Cell(use.device.driver or format_text("virtual")),
+            Cell(use.device.driver or "virtual"),
             *(Cell(describe_bytes(numbers)) for numbers in (use.sent_bytes, use.received_bytes)),
         ]
         for use in networks.list_uses(view.launches)
     ]
     columns = [
-        format_text("nodes"),
-        format_text("device"),
-        format_text("kind"),
-        format_text("state"),
-        format_text("rate"),
-        format_text("driver"),
-        format_text("sent"),
-        format_text("received"),
+        "nodes",
+        "device",
+        "kind",
+        "state",
+        "rate",
+        "driver",
+        "sent",
+        "received",
     ]
     if rows:
         yield Table(
-            format_text("Network devices of each node, and their traffic while launches ran"),
+            "Network devices of each node, and their traffic while launches ran",
             columns,
             rows,
         )
@@ -457,9 +451,9 @@ def devices(view: CampaignView) -> Iterator[Table]:
 def describe_bytes(numbers: Sequence[int]) -> str:
     """Return what passed through a device of several nodes: the least and the most of a node."""
     if min(numbers) < 0:
-        return format_text("not known")
+        return "not known"
     least, most = format_memory(min(numbers)), format_memory(max(numbers))
-    return least if least == most else format_text("{least} to {most}", least=least, most=most)
+    return least if least == most else f"{least} to {most}"
 
 
 def locations(view: CampaignView) -> Table:
@@ -480,20 +474,18 @@ def locations(view: CampaignView) -> Table:
         for (placement, text, libmpi), launches in launches_by.items()
     ]
     columns = [
-        format_text("placement"),
-        format_text("candidates"),
-        format_text("launches"),
-        format_text("host and CPU"),
-        format_text("MPI library"),
+        "placement",
+        "candidates",
+        "launches",
+        "host and CPU",
+        "MPI library",
     ]
-    return Table(format_text("Where ranks ran"), columns, rows)
+    return Table("Where ranks ran", columns, rows)
 
 
 def describe_location(fact: RankFact) -> str:
     """Return where a rank ran."""
-    return format_text(
-        "rank {rank}: {host}, CPU {cpu} (bound to {cpus})", rank=fact.rank, host=fact.host, cpu=fact.cpu, cpus=fact.cpus
-    )
+    return f"rank {fact.rank}: {fact.host}, CPU {fact.cpu} (bound to {fact.cpus})"
 
 
 def clocks(view: CampaignView) -> Table:
@@ -503,8 +495,8 @@ def clocks(view: CampaignView) -> Table:
     for facts, launch in ((launch.facts, launch) for launch in view.launches if launch.facts):
         identities = len({rank.clock for rank in launch.ranks})
         compared = facts.synchronisation or "linear"
-        several = format_text("{n}, synchronised by {how}", n=identities, how=compared)
-        shared = format_text("one, nothing to synchronise") if identities == 1 else several
+        several = f"{identities}, synchronised by {compared}"
+        shared = "one, nothing to synchronise" if identities == 1 else several
         key = (facts.source, format_time(facts.resolution_ns), shared)
         costs_by[key].append(facts.cost_ns)
         reasons_by[key].append(facts.source_reason)
@@ -518,23 +510,23 @@ def clocks(view: CampaignView) -> Table:
         for key, costs in costs_by.items()
     ]
     columns = [
-        format_text("source"),
-        format_text("resolution"),
-        format_text("cost of a reading"),
-        format_text("clocks of the ranks"),
+        "source",
+        "resolution",
+        "cost of a reading",
+        "clocks of the ranks",
     ]
-    return Table(format_text("Time"), columns, rows)
+    return Table("Time", columns, rows)
 
 
 def first_reason(reasons: list[str]) -> str:
     """Return why a time source was chosen; its values differ a little between launches, and the first ones do."""
-    return reasons[0] if len(set(reasons)) == 1 else format_text("first launch: {reason}", reason=reasons[0])
+    return reasons[0] if len(set(reasons)) == 1 else f"first launch: {reasons[0]}"
 
 
 def time_range(low_ns: float, high_ns: float) -> str:
     """Return `20.5 ns to 21.5 ns`, or one time where both read the same."""
     low, high = format_time(low_ns), format_time(high_ns)
-    return low if low == high else format_text("{low} to {high}", low=low, high=high)
+    return low if low == high else f"{low} to {high}"
 
 
 def control(view: CampaignView) -> Table:
@@ -545,10 +537,10 @@ def control(view: CampaignView) -> Table:
             Cell(names[comparison.case], case=comparison.case),
             Cell(f"{comparison.other} / {comparison.base}"),
             Cell(format_ratio(comparison.ratio)),
-            Cell(format_text("{low:ratio} to {high:ratio}", low=comparison.low, high=comparison.high)),
+            Cell(f"{format_ratio(comparison.low)} to {format_ratio(comparison.high)}"),
         ]
         for comparison in view.verdict.control
         if comparison.different and comparison.case in names
     ]
-    columns = [format_text("case"), format_text("pair"), format_text("ratio"), format_text("interval")]
-    return Table(format_text("Noise check: cases that looked different"), columns, rows)
+    columns = ["case", "pair", "ratio", "interval"]
+    return Table("Noise check: cases that looked different", columns, rows)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankbench.language import format_text
+from rankbench.language import join_words
 from rankbench.quantities import format_ratio, format_size, format_time
 from rankbench.report.tables import Block, Cell, Hint, Paragraph, Table
 from rankbench.statistics.first_calls import summarise_first_calls
@@ -70,22 +70,20 @@ def rows_by_placement(view: CampaignView) -> dict[str, list[dict[str, Any]]]:
 def placement_table(view: CampaignView, placement: str, rows: list[dict[str, Any]]) -> Table:
     """Return the table of one placement."""
     columns = [
-        format_text("operation"),
-        format_text("candidate"),
-        format_text("first call"),
-        format_text("second call"),
-        format_text("first / second"),
+        "operation",
+        "candidate",
+        "first call",
+        "second call",
+        "first / second",
     ]
     columns += [
-        format_text("smallest ratio"),
-        format_text("largest ratio"),
-        format_text("launches"),
-        format_text("size"),
+        "smallest ratio",
+        "largest ratio",
+        "launches",
+        "size",
     ]
     rests = tuple(key for row in rows for key in row["cases"])
-    return Table(
-        format_text("First calls: {place}", place=placement), columns, [cells(view, row) for row in rows], rests
-    )
+    return Table(f"First calls: {placement}", columns, [cells(view, row) for row in rows], rests)
 
 
 def cells(view: CampaignView, row: dict[str, Any]) -> list[Cell]:
@@ -110,13 +108,9 @@ def name_of(view: CampaignView, row: dict[str, Any]) -> str:
 def sentences(view: CampaignView) -> list[str]:
     """Return a sentence for each placement and candidate whose first calls take far longer than the second ones."""
     return [
-        format_text(
-            "{candidate} at {place}: the first call takes more than {far} times as long as the second one in "
-            "{names:and}.",
-            candidate=name,
-            place=place,
-            far=FAR,
-            names=[with_ratio(view, row) for row in far],
+        (
+            f"{name} at {place}: the first call takes more than {FAR} times as long as the second one in "
+            f"{join_words([with_ratio(view, row) for row in far], 'and')}."
         )
         for place, rows in rows_by_placement(view).items()
         for name in view.candidates

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankbench.language import format_text
+from rankbench.language import render, say
 from rankbench.report.tables import Cell, Table, name_start
 from rankbench.statistics.placements import remove_placement
 from rankbench.verdict import case_labels
@@ -61,12 +61,12 @@ def make_table(view: CampaignView, cases: list[Case]) -> Table:
     rows = []
     for case in sorted(cases, key=lambda case: (case.size_bytes, case.ranks, case.placement)):
         errors = list_errors(view, case)
-        cells = [Cell(format_text("{error:.2%}", error=errors.get(name, math.nan))) for name in view.candidates]
+        cells = [Cell(render(say("{error:.2%}", error=errors.get(name, math.nan)))) for name in view.candidates]
         rows.append(
             [Cell(view.size_text(case), case=case.key), Cell(str(case.ranks)), Cell(case.placement), *cells],
         )
-    columns = [format_text("message size"), format_text("ranks"), format_text("placement"), *view.candidates]
-    return Table(format_text("{name}: relative standard error of the mean over launches", name=name), columns, rows)
+    columns = ["message size", "ranks", "placement", *view.candidates]
+    return Table(f"{name}: relative standard error of the mean over launches", columns, rows)
 
 
 def frame(view: CampaignView) -> pl.DataFrame:

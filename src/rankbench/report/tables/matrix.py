@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rankbench import language
-from rankbench.language import format_text, render
+from rankbench.language import render
 from rankbench.plots import captions
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Block, Cell, Charts, Hint, Paragraph, Table, describe_end, name_circumstances
@@ -58,7 +58,7 @@ def tables(view: CampaignView) -> list[Table]:
 def body(view: CampaignView) -> list[Block]:
     """Return what the page shows above the tables."""
     keys = [key for key, part in view.parts("matrix") if part.cases[0].key in view.pair_cases]
-    hint = Hint(format_text("Choose a cell to see its distribution."), plot="matrix")
+    hint = Hint("Choose a cell to see its distribution.", plot="matrix")
     return [hint, Charts("matrix", keys), *map(Paragraph, sentences(view))]
 
 
@@ -72,7 +72,7 @@ def matrix_table(part: CampaignView, candidate: str, summaries: Mapping[tuple[st
     )
     ranks, seated = maps.order_ranks({rank for pair in measured for rank in pair}, launches, part.campaign.machine)
     name, what = name_of(part, case), part.measure(case).heading
-    caption = format_text("{case}, {candidate}: {what} from rank to rank", case=name, candidate=candidate, what=what)
+    caption = f"{name}, {candidate}: {what} from rank to rank"
     if len(ranks) > MOST_VALUES:
         return digits_table(part, caption, blocks(ranks, seated), between, summaries, candidate)
     firsts, seconds = ([rank for rank in ranks if rank in side] for side in map(set, zip(*between, strict=True)))
@@ -80,7 +80,7 @@ def matrix_table(part: CampaignView, candidate: str, summaries: Mapping[tuple[st
         [Cell(str(first)), *(cell(part, between.get((first, second)), candidate, summaries) for second in seconds)]
         for first in firsts
     ]
-    columns = [format_text("from"), *(format_text("to {rank}", rank=rank) for rank in seconds)]
+    columns = ["from", *(f"to {rank}" for rank in seconds)]
     return Table(f"{caption}, {captions.describe_conditions(part)}", columns, rows)
 
 
@@ -122,10 +122,10 @@ def digits_table(
         for first in itertools.chain(*runs)
     }
     ends = [part.measure(part.cases[0]).format(math.exp(end)) for end in (low, high)]
-    scale = format_text("a digit for each rank in this order, from 0 ({low}) to 9 ({high})", low=ends[0], high=ends[1])
-    step = format_text("{step:ratio} the time from digit to digit", step=math.exp((high - low) / 9))
+    scale = f"a digit for each rank in this order, from 0 ({ends[0]}) to 9 ({ends[1]})"
+    step = f"{format_ratio(math.exp((high - low) / 9))} the time from digit to digit"
     rows = [[Cell(str(first)), Cell(line)] for first, line in lines.items()]
-    return Table(f"{caption}, {captions.describe_conditions(part)}; {step}", [format_text("from"), scale], rows)
+    return Table(f"{caption}, {captions.describe_conditions(part)}; {step}", ["from", scale], rows)
 
 
 def name_of(part: CampaignView, case: Case) -> str:
@@ -144,7 +144,7 @@ def cell(part: CampaignView, case: Case | None, candidate: str, summaries: Mappi
             render(summary.doubt),
             case=case.key,
         )
-    return Cell(describe_end(summary) or format_text("not run"), case=case.key)
+    return Cell(describe_end(summary) or "not run", case=case.key)
 
 
 # --- what they say ----------------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def level_tables(part: CampaignView) -> Iterator[Table]:
         case = part.cases[0]
         rows = [level_row(part, pair_map, level) for pair_map in level_maps for level in pair_map.levels]
         name, what = name_of(part, case), part.measure(case).heading
-        caption = format_text("{case}: {what} by what two ranks share", case=name, what=what)
+        caption = f"{name}: {what} by what two ranks share"
         yield Table(f"{caption}, {captions.describe_conditions(part)}", [*LEVELS], rows)
 
 
@@ -179,8 +179,8 @@ def ratio(level: LevelTime) -> Cell:
         return Cell("1")
     text = format_ratio(level.ratio.ratio) + ("" if level.ratio.different else " ~")
     known = level.ratio.blocks > 1
-    interval = format_text("{low:ratio} to {high:ratio}", low=level.ratio.low, high=level.ratio.high)
-    return Cell(text, interval if known else format_text("one launch"))
+    interval = f"{format_ratio(level.ratio.low)} to {format_ratio(level.ratio.high)}"
+    return Cell(text, interval if known else "one launch")
 
 
 def sentences(view: CampaignView) -> list[str]:

@@ -14,7 +14,7 @@ import polars as pl
 
 from rankbench import units
 from rankbench.foreign import tools
-from rankbench.language import format_text
+from rankbench.language import render, say
 from rankbench.quantities import format_time
 from rankbench.report.tables import Cell, Table, line_name
 from rankbench.statistics.estimators import TRIMMED
@@ -79,12 +79,14 @@ def line_table(part: CampaignView, valueses: Sequence[Values]) -> Table:
     sizes = {case.key: part.size_text(case) for case in part.cases}
     rows = [[Cell(sizes[str(row["case"])], case=str(row["case"])), *cells(row)] for row in valueses]
     theirs = find_headings(part.cases[0])
-    caption = format_text(
-        "{line}: as MPIPerf reports it, confidence {share:.0%}",
-        line=line_name(part),
-        share=part.campaign.plan.confidence,
+    caption = render(
+        say(
+            "{line}: as MPIPerf reports it, confidence {share:.0%}",
+            line=line_name(part),
+            share=part.campaign.plan.confidence,
+        )
     )
-    caption = format_text("{line}: as MPIPerf printed it", line=line_name(part)) if theirs else f"{caption}; {POOLED}"
+    caption = f"{line_name(part)}: as MPIPerf printed it" if theirs else f"{caption}; {POOLED}"
     return Table(caption, [*HEADINGS], rows)
 
 
@@ -96,7 +98,7 @@ def cells(row: Values) -> Iterator[Cell]:
     yield Cell(share(row["relative_standard_error"]))
     yield from (Cell(time(row[name])) for name in ("standard_error_ns", "min_ns", "max_ns", "absolute_error_ns"))
     ends = [time(row[name]) for name in ("low_ns", "high_ns")]
-    yield Cell("–" if "–" in ends else format_text("{first} to {last}", first=ends[0], last=ends[1]))
+    yield Cell("–" if "–" in ends else f"{ends[0]} to {ends[1]}")
     yield Cell(share(row["relative_error"]))
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankbench.language import format_text
 from rankbench.plots import captions
 from rankbench.quantities import format_time
 from rankbench.report.tables import Block, Cell, Hint, Table, line_name
@@ -73,14 +72,14 @@ def overlap_table(part: CampaignView) -> Table:
         for case in part.cases
         for name in part.candidates
     ]
-    caption = format_text("{line}: overlap of communication and computation", line=line_name(part))
+    caption = f"{line_name(part)}: overlap of communication and computation"
     return Table(f"{caption}, {captions.describe_conditions(part)}", [*COLUMNS], rows)
 
 
 def make_cells(summary: Summary | None) -> list[Cell]:
     """Return the times of a candidate and what they come to, or why there are none."""
     if summary is None or not math.isfinite(summary.overlap):
-        why = ", ".join(summary.failures) if summary else format_text("not measured")
+        why = ", ".join(summary.failures) if summary else "not measured"
         return [Cell("–", why), *[Cell("–")] * 3]
     times = (summary.typical_ns, summary.compute_ns, summary.pure_ns)
     return [*(Cell(format_time(time_ns)) for time_ns in times), Cell(f"{summary.overlap:.0%}")]

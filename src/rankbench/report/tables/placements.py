@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 
-from rankbench.language import format_text, render
+from rankbench.language import render
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Block, Cell, Charts, Hint, Table, describe_end, launch_range, name_start
 from rankbench.statistics import placements
@@ -113,8 +113,8 @@ def placement_table(part: CampaignView, candidate: str, known: Known) -> Table:
     ]
     case = part.cases[0]
     line, what = part.line_name() + name_start(part, case), part.measure(case).heading
-    caption = format_text("{line}, {candidate}: {what} by placement", line=line, candidate=candidate, what=what)
-    return Table(caption, [format_text("message size"), *names], rows)
+    caption = f"{line}, {candidate}: {what} by placement"
+    return Table(caption, ["message size", *names], rows)
 
 
 def cell(part: CampaignView, candidate: str, placement: str, line: str, cases: dict[str, Case], known: Known) -> Cell:
@@ -135,6 +135,6 @@ def spread(part: CampaignView, case: Case, summary: Summary) -> str:
     """Return the interval, and the least and the largest value of any launch."""
     measure = part.measure(case)
     if summary.launches == 1:
-        return format_text("one launch")
-    interval = measure.interval(summary.low_ns, summary.high_ns) if summary.coverage else format_text("no interval")
-    return format_text("{interval}; launches {range}", interval=interval, range=launch_range(measure, summary))
+        return "one launch"
+    interval = measure.interval(summary.low_ns, summary.high_ns) if summary.coverage else "no interval"
+    return f"{interval}; launches {launch_range(measure, summary)}"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 from markupsafe import Markup
 
-from rankbench.language import format_text
-from rankbench.quantities import format_time
+from rankbench.language import render, say
+from rankbench.quantities import format_time, spell_count
 from rankbench.report.tables import Block, Cell, Hint, Table, line_name
 
 if TYPE_CHECKING:
@@ -90,21 +90,19 @@ def last_table(part: CampaignView, by_case: dict[str, list[Row]]) -> Table:
         if case.key in by_case
     ]
     start = part.cases[0].start
-    caption = format_text("{line}: which rank was the last to end, start: {start}", line=line_name(part), start=start)
-    return Table(caption, [format_text("message size"), *part.candidates], rows)
+    caption = f"{line_name(part)}: which rank was the last to end, start: {start}"
+    return Table(caption, ["message size", *part.candidates], rows)
 
 
 def last(ranks: list[Row]) -> str:
     """Return `rank 1: 62%, rank 0: 38%`, most often first; others in one, ranks with none left out."""
     ordered = sorted((rank for rank in ranks if rank["last"] > 0), key=lambda rank: (-rank["last"], rank["rank"]))
     texts = [
-        format_text("rank {rank}: {share:.0%}", rank=row["rank"], share=row["last"]) for row in ordered[:MOST_NAMED]
+        render(say("rank {rank}: {share:.0%}", rank=row["rank"], share=row["last"])) for row in ordered[:MOST_NAMED]
     ]
     if rest := ordered[MOST_NAMED:]:
         share = sum(row["last"] for row in rest)
-        texts.append(
-            format_text("{ranks}: {share:.0%}", ranks=format_text("{n:count other}", n=len(rest)), share=share)
-        )
+        texts.append(render(say("{ranks}: {share:.0%}", ranks=spell_count(len(rest), "other"), share=share)))
     return ", ".join(texts) or "–"
 
 
@@ -124,7 +122,7 @@ def time_table(part: CampaignView, by_case: dict[str, list[Row]], locations: Loc
         for case in part.cases
         for row in by_case.get(case.key, [])
     ]
-    caption = format_text("{line}: single ranks, start: {start}", line=line_name(part), start=part.cases[0].start)
+    caption = f"{line_name(part)}: single ranks, start: {part.cases[0].start}"
     return Table(caption, [*HEADS], rows)
 
 

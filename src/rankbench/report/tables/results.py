@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 
-from rankbench.language import format_text
 from rankbench.plots import captions
+from rankbench.quantities import spell_count
 from rankbench.report.derived import summary_row
 from rankbench.report.tables import (
     Block,
@@ -66,21 +66,21 @@ def line_table(part: CampaignView, *, launches: bool) -> Table:
         for level, verdict in part.list_shown_rows()
     ]
     best = [fastest_heading(part)] if compared else []
-    return Table(caption, [format_text("message size"), *part.candidates, *best], rows)
+    return Table(caption, ["message size", *part.candidates, *best], rows)
 
 
 def body(view: CampaignView) -> list[Block]:
     """Return what the page shows above the tables."""
-    text = format_text("Typical value; below it its interval and the range of launches.")
+    text = "Typical value; below it its interval and the range of launches."
     if legend := outcome_legend(view):
-        bold = format_text("Bold: fastest, or not distinguishable from it.")
+        bold = "Bold: fastest, or not distinguishable from it."
         text = f"{text} {bold} {legend}."
     return [Hint(text)]
 
 
 def note(table: Table) -> str:
     """Return how many cases a table has."""
-    return format_text("{n:count case}", n=len(table.rows))
+    return spell_count(len(table.rows), "case")
 
 
 def frame(view: CampaignView) -> pl.DataFrame:

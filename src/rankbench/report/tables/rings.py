@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from rankbench.language import format_text, render
+from rankbench.language import render, say
 from rankbench.quantities import format_time, format_whole
 from rankbench.report.tables import Block, Cell, Hint, Table
 from rankbench.verdict import case_labels
@@ -59,7 +59,7 @@ def tables(view: CampaignView) -> list[Table]:
 
 def body(_whole: CampaignView) -> list[Block]:
     """Return what the page shows above the tables."""
-    return [Hint(f"{MEANING} {format_text('Choose a grid to see its histograms.')}")]
+    return [Hint(f"{MEANING} {'Choose a grid to see its histograms.'}")]
 
 
 def note(table: Table) -> str:
@@ -94,7 +94,7 @@ def make_value_tables(part: CampaignView) -> Iterator[Table]:
     edges, directions = (groups(part, rings) for rings in (part.rings, part.ring_directions))
     for by_edge, cases in ((True, edges), (False, directions)):
         for circumstances, rows in cases:
-            what = format_text("grid by ring") if by_edge else format_text("grid by direction")
+            what = "grid by ring" if by_edge else "grid by direction"
             yield by_grid(f"{name_of(part)}, {what}: {circumstances}", rows, by_edge=by_edge)
     for by_edge, cases in ((True, edges), (False, directions)):
         for circumstances, rows in cases:
@@ -157,26 +157,26 @@ def make_ring_cells(entry: dict[str, Any] | None) -> list[Cell]:
 def heading(name: str, *, by_edge: bool) -> str:
     """Return what a table of rings is divided by."""
     if by_edge:
-        return format_text("{name} by edge rank and grid", name=name)
-    return format_text("{name} by direction and grid", name=name)
+        return f"{name} by edge rank and grid"
+    return f"{name} by direction and grid"
 
 
 def setting(part: CampaignView, rows: pl.DataFrame, *, between: bool, short: bool) -> str:
     """Return what a heading owes its reader: where, how started, and whether cores were short."""
-    where = format_text("between nodes") if between else format_text("inside a node")
+    where = "between nodes" if between else "inside a node"
     places = ", ".join(rows["placement"].unique(maintain_order=True))
-    started = format_text("start: {names}", names=" or ".join(rows["start"].unique(maintain_order=True)))
+    started = f"start: {' or '.join(rows['start'].unique(maintain_order=True))}"
     text = f"{where} ({places}), {started}"
     if not short:
         return text
     warning = "{text}; more ranks than the {cores} cores of a node: waiting is measured"
-    return format_text(warning, text=text, cores=part.campaign.machine.cores)
+    return render(say(warning, text=text, cores=part.campaign.machine.cores))
 
 
 def row(entry: dict[str, Any], *, by_edge: bool) -> list[Cell]:
     """Return the row of a ring, or of all rings of a direction."""
     edge = [Cell(str(entry["edge"]))] if by_edge else []
-    interval = format_text("{low:time} to {high:time}", low=entry["low_ns"], high=entry["high_ns"])
+    interval = render(say("{low:time} to {high:time}", low=entry["low_ns"], high=entry["high_ns"]))
     return [
         Cell(entry["candidate"]),
         Cell(entry["grid"], case=entry["case"]),
@@ -184,7 +184,7 @@ def row(entry: dict[str, Any], *, by_edge: bool) -> list[Cell]:
         Cell(entry["direction"]),
         *edge,
         Cell(format_time(entry["typical_ns"])),
-        Cell(interval if entry["coverage"] else format_text("one launch")),
+        Cell(interval if entry["coverage"] else "one launch"),
         *(Cell(format_time(entry[name])) for name in STATISTICS.values()),
         *(Cell(format_whole(entry[name])) for name in NUMBERS.values()),
     ]
@@ -202,7 +202,7 @@ def costs(part: CampaignView) -> Iterator[Table]:
     if counts:
         rows = [cost_row(cost, by_key[cost.cases[0]], part) for cost in counts]
         rests = tuple(key for cost in counts for key in cost.cases)
-        yield Table(format_text("{name}: what one more hop costs", name=name_of(part)), [*COSTS], rows, rests)
+        yield Table(f"{name_of(part)}: what one more hop costs", [*COSTS], rows, rests)
 
 
 def places(part: CampaignView) -> Iterator[Table]:
@@ -222,27 +222,27 @@ def places(part: CampaignView) -> Iterator[Table]:
         for entry in counted.iter_rows(named=True)
     ]
     if rows:
-        columns = [format_text("candidate"), format_text("grid"), format_text("places"), format_text("launches")]
-        yield Table(format_text("{name}: ranks by place, row by row", name=name_of(part)), columns, rows)
+        columns = ["candidate", "grid", "places", "launches"]
+        yield Table(f"{name_of(part)}: ranks by place, row by row", columns, rows)
 
 
 def describe_rank_order(order: str) -> str:
     """Return which ranks have the places of a grid."""
-    return format_text("ranks {order}", order=order.replace(",", ", ")) if order else format_text("each rank its own")
+    return f"ranks {order.replace(',', ', ')}" if order else "each rank its own"
 
 
 def cost_row(cost: HopCost, case: Case, part: CampaignView) -> list[Cell]:
     """Return the row of one line of cases."""
     usual = {option.name: option.usual for option in part.operation(case).options}
-    where = format_text("between nodes") if cost.between_nodes else format_text("inside a node")
-    short = format_text("; more ranks than cores: waiting is measured") if cost.oversubscribed else ""
-    interval = format_text("{low:time} to {high:time}", low=cost.low_ns, high=cost.high_ns)
+    where = "between nodes" if cost.between_nodes else "inside a node"
+    short = "; more ranks than cores: waiting is measured" if cost.oversubscribed else ""
+    interval = f"{format_time(cost.low_ns)} to {format_time(cost.high_ns)}"
     return [
         Cell(cost.candidate),
         Cell(case.options.get("direction", usual.get("direction", ""))),
         Cell(where),
         Cell(format_time(cost.cost_ns)),
-        Cell(format_text("one block") if math.isnan(cost.low_ns) else interval),
+        Cell("one block" if math.isnan(cost.low_ns) else interval),
         Cell(render(cost.basis) + short),
         Cell(str(cost.blocks)),
     ]
@@ -252,9 +252,7 @@ def shapes(part: CampaignView) -> Iterator[Table]:
     """Yield the table of modes and standard deviations of the slowest ring of each round."""
     rows = [cells for case in part.cases for name in part.candidates if (cells := shape_row(part, case, name))]
     if rows:
-        caption = format_text(
-            "{name}: shapes of the distributions, of the slowest ring of each round", name=name_of(part)
-        )
+        caption = f"{name_of(part)}: shapes of the distributions, of the slowest ring of each round"
         yield Table(caption, [*SHAPES], rows, wide=True)
 
 
@@ -267,8 +265,8 @@ def shape_row(part: CampaignView, case: Case, name: str) -> list[Cell]:
     return [
         Cell(name),
         Cell(", ".join([case.placement, *(f"{key}={value}" for key, value in case.options.items())]), case=case.key),
-        Cell("; ".join(render(mode.text) for mode in modes[1:]) or format_text("one")),
-        Cell(format_time(float(np.std(times, ddof=1))) if len(times) > 1 else format_text("too few samples")),
+        Cell("; ".join(render(mode.text) for mode in modes[1:]) or "one"),
+        Cell(format_time(float(np.std(times, ddof=1))) if len(times) > 1 else "too few samples"),
     ]
 
 

@@ -9,7 +9,7 @@ import polars as pl
 from markupsafe import Markup
 
 from rankbench.evaluation import scales
-from rankbench.language import format_text, render
+from rankbench.language import render, say
 from rankbench.report.derived import summary_row
 from rankbench.report.tables import (
     Block,
@@ -80,7 +80,7 @@ def sentences(view: CampaignView) -> list[str]:
         case.placement for case in view.cases if case.operation in names and case.placement not in shown
     )
     text = "Not in these tables, because calls start by another method there: {others:and}."
-    return [format_text(text, others=others)] if others else []
+    return [render(say(text, others=others))] if others else []
 
 
 def body(view: CampaignView) -> list[Block]:
@@ -122,7 +122,7 @@ def scaling_table(view: CampaignView, cases: dict[Site, Case]) -> Table:
     """Return the table of one case."""
     first = next(iter(cases.values()))
     name, what = view.case_name(first) + name_start(view, first), view.measure(first).heading
-    caption = format_text("{case}: {what} by nodes and ranks on each", case=name, what=what)
+    caption = f"{name}: {what} by nodes and ranks on each"
     ordered = sorted(cases, key=lambda place: (place.ranks_per_node, place.nodes))
     fared = {
         (standing.site, standing.candidate): standing for standing in scales.list_results(view, cases, view.candidates)
@@ -131,10 +131,10 @@ def scaling_table(view: CampaignView, cases: dict[Site, Case]) -> Table:
     return Table(
         caption,
         [
-            format_text("nodes x ranks"),
-            format_text("ranks"),
+            "nodes x ranks",
+            "ranks",
             *view.candidates,
-            format_text("fastest (×: next slower)"),
+            "fastest (×: next slower)",
         ],
         rows,
     )

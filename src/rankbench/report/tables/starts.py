@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankbench.language import format_text, render
-from rankbench.quantities import format_ratio
+from rankbench.language import render, say
+from rankbench.quantities import format_ratio, format_time
 from rankbench.report.tables import Block, Cell, Charts, Hint, Paragraph, Table, Terms, line_name, smallest_cases
 from rankbench.verdict.starts import claim_start_effects, find_discard_share
 
@@ -50,12 +50,10 @@ def body(view: CampaignView) -> list[Block]:
         Hint(plot="starts"),
         Charts("starts", smallest_cases(view), paired=True),
         Hint(
-            format_text(
-                "Ratios are paired within blocks. ~: cannot be distinguished from the usual start. Below each: the "
-                "time, how "
-                "far apart ranks began as measured on the synchronised clock (median and 90th percentile), and the "
-                "share of samples that were discarded."
-            )
+            "Ratios are paired within blocks. ~: cannot be distinguished from the usual start. Below each: the "
+            "time, how "
+            "far apart ranks began as measured on the synchronised clock (median and 90th percentile), and the "
+            "share of samples that were discarded."
         ),
     ]
 
@@ -90,7 +88,7 @@ def start_table(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -
     starts = list(
         dict.fromkeys(start_variant.start for case in part.cases for start_variant in part.start_variants(case))
     )
-    columns = [format_text("message size"), format_text("candidate"), *starts]
+    columns = ["message size", "candidate", *starts]
     rows = []
     for case in part.cases:
         alike = {start_variant.start: start_variant for start_variant in part.start_variants(case)}
@@ -98,9 +96,7 @@ def start_table(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -
         for name in part.candidates:
             cells = (cell(part, alike.get(start), name, summaries) for start in starts)
             rows.append([size, Cell(name), *cells])
-    caption = format_text(
-        "{line}: time by start, as a ratio to that with start {usual}", line=line_name(part), usual=starts[0]
-    )
+    caption = f"{line_name(part)}: time by start, as a ratio to that with start {starts[0]}"
     return Table(caption, columns, rows)
 
 
@@ -108,7 +104,7 @@ def cell(part: CampaignView, case: Case | None, candidate: str, summaries: dict[
     """Return the time with one start and its ratio to that with the usual one, and how ranks began."""
     summary = summaries.get((case.key, candidate)) if case else None
     if case is None or summary is None or not (summary.launches or summary.doubt):
-        return Cell("–", ", ".join(summary.failures) if summary else format_text("not measured"))
+        return Cell("–", ", ".join(summary.failures) if summary else "not measured")
     time = part.measure(case).text(summary.typical_ns)
     if summary.doubt:
         return Cell(f"{time} ?", render(summary.doubt))
@@ -128,8 +124,8 @@ def effects(part: CampaignView) -> dict[tuple[str, str], Comparison]:
 
 def began(summary: Summary) -> str:
     """Return how far apart ranks began, and what was discarded."""
-    dropped = format_text("{share:.1%} discarded", share=find_discard_share([summary]))
+    dropped = render(say("{share:.1%} discarded", share=find_discard_share([summary])))
     if not math.isfinite(summary.skew_ns):
         return dropped
-    apart = format_text("ranks {skew:time} apart (p90 {p90:time})", skew=summary.skew_ns, p90=summary.skew_p90_ns)
+    apart = f"ranks {format_time(summary.skew_ns)} apart (p90 {format_time(summary.skew_p90_ns)})"
     return f"{apart}; {dropped}"

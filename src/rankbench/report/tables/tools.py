@@ -9,7 +9,7 @@ import polars as pl
 from rankbench import units
 from rankbench.foreign import tools as foreign_tools
 from rankbench.foreign.comparing import find_counterpart
-from rankbench.language import format_text
+from rankbench.quantities import spell_count
 from rankbench.report.tables import Block, Cell, Charts, Hint, Table
 from rankbench.verdict.same_calls import list_meanings, list_series
 
@@ -94,13 +94,13 @@ def make_values(part: CampaignView, series: list[Series]) -> Table:
         [Cell(texts[size]), *(make_cell(part, *values[size]) if size in values else Cell("–") for values in by_size)]
         for size in sizes
     ]
-    caption = format_text("{call} by {n:count tool}, not compared", call=name_call(part, series), n=count_tools(series))
-    return Table(caption, [format_text("message size"), *(line.name for line in series)], rows)
+    caption = f"{name_call(part, series)} by {spell_count(count_tools(series), 'tool')}, not compared"
+    return Table(caption, ["message size", *(line.name for line in series)], rows)
 
 
 def make_cell(part: CampaignView, case: Case, summary: Summary) -> Cell:
     """Return the value of a case with its unit and its number of launches."""
-    launches = format_text("{n:count launch}", n=summary.launches)
+    launches = spell_count(summary.launches, "launch")
     return Cell(part.measure(case).format(summary.typical_ns), launches, case=case.key)
 
 
@@ -110,8 +110,8 @@ def make_meanings(part: CampaignView, series: list[Series]) -> Table:
         [Cell(operation.name), Cell(name_tool(operation)), Cell(meaning.text)]
         for operation, meaning in list_meanings(series, part.campaign.plan.estimator)
     ]
-    caption = format_text("What the values of {call} are", call=name_call(part, series))
-    columns = [format_text("benchmark"), format_text("measured by"), format_text("what its number is")]
+    caption = f"What the values of {name_call(part, series)} are"
+    columns = ["benchmark", "measured by", "what its number is"]
     return Table(caption, columns, rows)
 
 
@@ -121,7 +121,7 @@ def name_call(part: CampaignView, series: list[Series]) -> str:
     ranks = 2 if part.operation(case).between_two else case.ranks
     form = "" if case.form == "blocking" else f" {case.form}"
     name = f"{find_counterpart(part.operation(case))}{form}"
-    return format_text("{call} on {n:count rank}", call=name, n=ranks) if ranks else name
+    return f"{name} on {spell_count(ranks, 'rank')}" if ranks else name
 
 
 def name_tool(operation: Operation) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from rankbench.language import format_text
+from rankbench.language import render, say
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Block, Cell, Hint, Table, outcome_legend
 
@@ -103,7 +103,7 @@ def serves(rule: Rule, case: Case) -> bool:
 def pair_table(view: CampaignView, pair: Pair) -> Table:
     """Return the table of a pair, with counts of all cases in its caption."""
     changes = list(list_cases(view, pair))
-    default = format_text("own choice")
+    default = "own choice"
     rows = [
         [
             Cell(change.case.operation, case=change.case.key),
@@ -117,26 +117,29 @@ def pair_table(view: CampaignView, pair: Pair) -> Table:
         for change in changes
         if change.variant or change.comparison.different
     ]
-    caption = format_text(
-        "{tuned} against {default}: faster in {faster}, slower in {slower}, equivalent in {alike} of {n:count case} "
-        "({legend})",
-        tuned=pair.tuned.name,
-        default=pair.default,
-        faster=sum(is_faster(change.comparison) for change in changes),
-        slower=sum(change.comparison.different and change.comparison.ratio > 1 for change in changes),
-        alike=sum(change.comparison.alike for change in changes),
-        n=len(changes),
-        legend=outcome_legend(view),
+    caption = render(
+        say(
+            "{tuned} against {default}: faster in {faster}, slower in {slower}, equivalent in "
+            "{alike} of {n:count case} "
+            "({legend})",
+            tuned=pair.tuned.name,
+            default=pair.default,
+            faster=sum(is_faster(change.comparison) for change in changes),
+            slower=sum(change.comparison.different and change.comparison.ratio > 1 for change in changes),
+            alike=sum(change.comparison.alike for change in changes),
+            n=len(changes),
+            legend=outcome_legend(view),
+        )
     )
     columns = ("operation", "ranks", "size", "variant", "tuned / default", "interval", "as tuned")
-    return Table(caption, [format_text(column) for column in columns], rows)
+    return Table(caption, [render(say(column)) for column in columns], rows)
 
 
 def format_interval(comparison: Comparison) -> str:
     """Return the interval, which too few blocks leave open."""
     if not math.isfinite(comparison.high):
-        return format_text("not known: too few blocks")
-    return format_text("{low:ratio} to {high:ratio}", low=comparison.low, high=comparison.high)
+        return "not known: too few blocks"
+    return f"{format_ratio(comparison.low)} to {format_ratio(comparison.high)}"
 
 
 def is_faster(comparison: Comparison) -> bool:
@@ -147,5 +150,5 @@ def is_faster(comparison: Comparison) -> bool:
 def name_outcome(comparison: Comparison) -> str:
     """Return the outcome of a comparison in a word or sign."""
     if comparison.different:
-        return format_text("faster") if comparison.ratio < 1 else format_text("slower")
+        return "faster" if comparison.ratio < 1 else "slower"
     return "=" if comparison.alike else "~"
