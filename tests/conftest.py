@@ -12,15 +12,12 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from rankbench import language
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Examples have no time limit: a short stall of the machine is no failure. They are the same in each run.
 UNHURRIED = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

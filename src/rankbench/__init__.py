@@ -5,11 +5,10 @@ From Python, `rankbench.read("results/small")` returns a campaign as data frames
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rankbench.exports.frames import CampaignFrames
 
 __all__ = ["read"]

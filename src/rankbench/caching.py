@@ -9,12 +9,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rankbench import files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MOST = 32
 """Files of one kind; the ones read least lately are removed."""

@@ -15,15 +15,13 @@ All other formats are Python's own. What judges makes texts with `say`; what sho
 from __future__ import annotations
 
 import string
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn
 
 import msgspec
 
 from rankbench import quantities
 from rankbench.quantities import choose_word
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 class Text(msgspec.Struct, frozen=True):

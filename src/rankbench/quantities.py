@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import TypeVar
 
 Number = TypeVar("Number", int, float)
 UNKNOWN = "–"

@@ -7,13 +7,10 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PREFIX = ".new-"
 STALE_S = 86_400

@@ -6,12 +6,8 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from types import ModuleType
-
+from collections.abc import Iterable
+from types import ModuleType
 
 LONG_LIST = 30
 """Names; more do not fit an error line."""

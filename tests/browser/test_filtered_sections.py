@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 from fakes import placement_campaigns, scales, torus
@@ -15,22 +17,16 @@ from fakes.chromium import (
     scroll_into_view,
     wait_until,
 )
+from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
 from rankbench.evaluation import evaluate
+from rankbench.model import Case, Placement
 from rankbench.report import write_html
+from rankbench.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import TypeAlias
-
-    from selenium.webdriver import Chrome
-
-    from rankbench.model import Case, Placement
-    from rankbench.store import Store
-
     Show: TypeAlias = Callable[[Store], Chrome]
 
 pytestmark = pytest.mark.needs("chromium", "chromedriver")

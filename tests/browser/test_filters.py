@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from fakes.chromium import await_drawing, find_visible, list_visible_texts, open_page, read_log, wait_until
 from fakes.large import Large
-from selenium.webdriver import ActionChains, Keys
+from selenium.webdriver import ActionChains, Chrome, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
+from rankbench.model import CaseVerdict
 from rankbench.report import write_html
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from selenium.webdriver import Chrome
-
-    from rankbench.model import CaseVerdict
 
 pytestmark = pytest.mark.needs("chromium", "chromedriver")
 

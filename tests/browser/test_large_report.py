@@ -6,19 +6,15 @@ slowness are counted: elements, and charts drawn before they are in view.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes.chromium import await_drawing, open_page, read_log, scroll_into_view, wait_until
 from fakes.large import Large
+from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
 from rankbench.report import write_html
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from selenium.webdriver import Chrome
 
 pytestmark = [pytest.mark.needs("chromium", "chromedriver"), pytest.mark.thorough]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +11,6 @@ from fakes import campaign_views, campaigns
 from rankbench.report import write_figures
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from selenium.webdriver import Chrome
 
 pytestmark = pytest.mark.needs("chromium", "chromedriver")

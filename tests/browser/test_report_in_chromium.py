@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import evaluations, kinds, mark_thorough, scales
@@ -22,18 +22,13 @@ from fakes.chromium import (
     set_width,
     wait_until,
 )
-from selenium.webdriver import Keys
+from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select
 
 from rankbench.evaluation import evaluate
 from rankbench.report import write_html
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from selenium.webdriver import Chrome
-    from selenium.webdriver.remote.webelement import WebElement
 
 pytestmark = pytest.mark.needs("chromium", "chromedriver")
 

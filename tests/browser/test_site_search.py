@@ -5,14 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from fakes.chromium import read_log, wait_until
+from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
-
-if TYPE_CHECKING:
-    from selenium.webdriver import Chrome
 
 pytestmark = pytest.mark.needs("chromium", "chromedriver")
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from mpi.conftest import WHEELS, home, reach
 
 from cluster.study import Core
 from rankbench import build, libraries
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Library
+from rankbench.model import Library
 
 __all__ = ["WHEELS", "core", "home", "reach"]
 

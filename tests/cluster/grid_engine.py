@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rankbench.lab import CommandResult, Lab
+from rankbench.lab import CommandResult, Lab
 
 PROGRAMS, DEFAULTS = Path("/usr/lib/gridengine"), Path("/usr/share/gridengine")
 """Debian's folder of programs that are not on PATH, and of initial configurations."""

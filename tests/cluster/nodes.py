@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankbench import lab, libraries
 from rankbench.lab import CommandResult, Delay, Lab, LabRequest
-from rankbench.model import Placement
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from contextlib import AbstractContextManager
-
-    from rankbench.model import Library
+from rankbench.model import Library, Placement
 
 __all__ = [
     "CommandResult",

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
-from cluster.nodes import run_launch
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from cluster.nodes import Lab
-    from rankbench.model import Library
+from cluster.nodes import Lab, run_launch
+from rankbench.model import Library
 
 ROUNDING_NS = 1
 """Offsets and bounds are whole nanoseconds in part of the core's arithmetic."""

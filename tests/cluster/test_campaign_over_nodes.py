@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from cluster.nodes import start_nodes
+from cluster.nodes import CommandResult, Lab, start_nodes
 from rankbench import store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from cluster.nodes import CommandResult, Lab
 
 pytestmark = pytest.mark.needs("namespaces", "ip")
 

@@ -5,20 +5,15 @@ from __future__ import annotations
 import re
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from cluster.grid_engine import Engine
 from rankbench import lab, store
-from rankbench.lab import LabRequest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rankbench.lab import CommandResult
-    from rankbench.store import Store
+from rankbench.lab import CommandResult, LabRequest
+from rankbench.store import Store
 
 pytestmark = pytest.mark.needs("namespaces", "ip", "sge_qmaster", "sge_execd", "qconf")
 

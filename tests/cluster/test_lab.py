@@ -8,23 +8,21 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from fakes import mark_thorough
 
-from cluster.nodes import Delay, list_processes, measure_one_way_ns
+from cluster.nodes import Delay, Lab, list_processes, measure_one_way_ns
 from rankbench import build, lab, libraries, store
 from rankbench.cli.commands.lab import ran
 from rankbench.lab import Cores, LabRequest
+from rankbench.model import Library
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from cluster.nodes import Lab
     from cluster.study import Core
-    from rankbench.model import Library
 
 pytestmark = pytest.mark.needs("namespaces", "ip", "slurmctld", "munged")
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 from fakes.devices import INFINIBAND, write_sysfs
 
-from cluster.nodes import run_launch, start_nodes
+from cluster.nodes import Lab, run_launch, start_nodes
 from rankbench.model import NodeNetwork, Usage
 from rankbench.verdict import networks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from cluster.nodes import Lab
     from cluster.study import Core
 
 pytestmark = pytest.mark.needs("namespaces", "ip")

@@ -8,21 +8,19 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from cluster.nodes import compile_preload, list_processes, run_launch, start_nodes
+from cluster.nodes import Lab, compile_preload, list_processes, run_launch, start_nodes
 from rankbench import lab
 from rankbench.lab import LabRequest, setup
 from rankbench.lab.setup import CLOCKS, compile_program
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from cluster.nodes import Lab
     from cluster.study import Core
 
 pytestmark = pytest.mark.needs("namespaces", "ip")

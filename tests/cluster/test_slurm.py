@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from fakes import mark_thorough
 
 from rankbench import lab, store
-from rankbench.lab import Cores, LabRequest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rankbench.lab import CommandResult, Lab
-    from rankbench.store import Store
+from rankbench.lab import CommandResult, Cores, Lab, LabRequest
+from rankbench.store import Store
 
 pytestmark = pytest.mark.needs("namespaces", "ip", "slurmctld", "munged")
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
+from _pytest.mark import ParameterSet
 
 from rankbench.model import Cpu, Description, Machine
-
-if TYPE_CHECKING:
-    from _pytest.mark import ParameterSet
 
 
 def mark_thorough(*values: object) -> ParameterSet:

@@ -7,12 +7,9 @@ library sets the latencies, and where the program crashes or hangs.
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from fakes import imports, shared_libraries
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PROGRAM = """\
 #include <mpi.h>

@@ -8,6 +8,7 @@ A function from candidate and case gives the time of the case. Values are drawn 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,15 +18,11 @@ import polars as pl
 
 from fakes import campaigns
 from rankbench import statistics
-from rankbench.model import Candidate, Summary
+from rankbench.model import Campaign, Candidate, Case, Summary
 from rankbench.verdict import make_draft
 from rankbench.verdict.view import NO_LAST_RANKS, CampaignView
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from rankbench.model import Campaign, Case
-
     TimeOf = Callable[[str, Case], float]
 
 SIZES = tuple(1 << power for power in range(3, 21))

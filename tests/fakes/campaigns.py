@@ -10,8 +10,9 @@ so that `time` is the true median over launches without state, flip or hump.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -43,12 +44,7 @@ from rankbench.model import (
     State,
     Stop,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    from rankbench.store import Store
+from rankbench.store import Store
 
 CANDIDATES = ("alpha", "beta")
 TWIN_SUFFIX = " (again)"

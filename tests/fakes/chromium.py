@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from selenium.common.exceptions import StaleElementReferenceException
-from selenium.webdriver import ActionChains
+from selenium.webdriver import ActionChains, Chrome
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
-
-if TYPE_CHECKING:
-    from selenium.webdriver import Chrome
-    from selenium.webdriver.remote.webelement import WebElement
 
 
 def open_page(browser: Chrome, address: str) -> Chrome:

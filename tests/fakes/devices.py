@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeAlias
 
 Tree: TypeAlias = "Mapping[str, Mapping[str, str]]"
 """By folder below /sys, its files with one line each."""

@@ -6,7 +6,8 @@ ranks; `find_time_by_level` follows the hierarchy, but the shared L2 makes no di
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -15,12 +16,7 @@ import fakes
 from fakes import campaigns, kinds
 from rankbench import store
 from rankbench.model import Campaign, Case, CaseResult, CaseStatus, Cpu, RankFact, Series
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from rankbench.store import Store
+from rankbench.store import Store
 
 HOSTS = ("n1", "n2")
 SOCKETS, CORES = 2, 4

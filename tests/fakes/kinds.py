@@ -6,7 +6,7 @@ and 3 both take ten times as long.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 
@@ -14,11 +14,7 @@ import fakes
 from fakes import campaigns
 from rankbench import store
 from rankbench.model import ALL_RANKS, Amount, Campaign, Case, CaseResult, CaseStatus, Operation, Option, Series
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.store import Store
+from rankbench.store import Store
 
 NOTHING, ONE = Amount(base=0, each=0), Amount(base=1, each=0)
 PLACEMENT, RANKS = "1x4", 4

@@ -7,9 +7,9 @@ seconds.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -32,13 +32,9 @@ from rankbench.model import (
     Summary,
     Verdict,
 )
+from rankbench.model.verdicts import Outcome
 from rankbench.verdict import case_labels
 from rankbench.verdict.view import CampaignView
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rankbench.model.verdicts import Outcome
 
 CANDIDATES = ("alpha", "beta", "gamma", "delta")
 PLACEMENTS = ("socket", "spread", "nodes")

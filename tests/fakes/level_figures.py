@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
 from rankbench.statistics.references import Levels
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NEAR, FAR = 50.0, 200.0
 LEVELS = Levels(NEAR, FAR, 79.0, 126.0)

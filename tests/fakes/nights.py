@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from fakes import campaigns
 from fakes.campaigns import QUIET_NS, Truth
 from rankbench import store
-from rankbench.model import CaseStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from rankbench.model import Campaign, Case, Launch
-    from rankbench.store import Store
+from rankbench.model import Campaign, Case, CaseStatus, Launch
+from rankbench.store import Store
 
 CASES = campaigns.make_cases(lines=[("allreduce", "blocking"), ("barrier", "blocking")])
 """Two sizes of one operation and one case of another."""

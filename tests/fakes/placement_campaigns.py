@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -10,12 +11,7 @@ import numpy as np
 from fakes import campaigns, hierarchy
 from rankbench import store
 from rankbench.model import Campaign, Case, CaseResult, CaseStatus, Exchange, Launch, Placement, Series, State
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from rankbench.store import Store
+from rankbench.store import Store
 
 SEATS = {
     "same-l2": (("n1", 0), ("n1", 1)),

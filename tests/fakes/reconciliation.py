@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -11,14 +13,8 @@ import fakes
 from fakes import campaigns
 from rankbench import store
 from rankbench.foreign.tools import osu
-from rankbench.model import ALL_RANKS, CaseResult, CaseStatus, Series
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from rankbench.model import Campaign, Case, Operation
-    from rankbench.store import Store
+from rankbench.model import ALL_RANKS, Campaign, Case, CaseResult, CaseStatus, Operation, Series
+from rankbench.store import Store
 
 BLOCKS = 6
 CORE = {operation.name: operation for operation in fakes.read_description().operations}

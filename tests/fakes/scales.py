@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,13 +14,9 @@ import fakes
 from fakes import campaigns
 from rankbench import store
 from rankbench.model import ALL_RANKS, Campaign, Case, CaseResult, CaseStatus, Placement, Series
+from rankbench.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from rankbench.store import Store
-
     OutcomeOf = Callable[[str, Case, Placement], float | CaseStatus]
 
 NODES, RANKS = (1, 2, 3, 4, 6, 8, 12), (1, 2, 4)

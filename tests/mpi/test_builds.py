@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,9 +10,7 @@ from mpi.conftest import WHEELS
 from mpi.test_libraries import PAIR, choose_wheel
 from rankbench import build
 from rankbench.campaign import doctor
-
-if TYPE_CHECKING:
-    from rankbench.model import Library
+from rankbench.model import Library
 
 
 @pytest.mark.parametrize("family", WHEELS)

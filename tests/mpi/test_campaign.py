@@ -10,12 +10,9 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankbench import store
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign
+from rankbench.model import Campaign
 
 PLAN = """
 candidates = CANDIDATES

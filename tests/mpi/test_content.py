@@ -5,19 +5,15 @@ from __future__ import annotations
 import hashlib
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rankbench import build, libraries
 from rankbench.campaign import doctor
 from rankbench.libraries import content
-from rankbench.model import CandidateSpec, Placement
+from rankbench.model import CandidateSpec, Library, LibraryFile, Placement
 
 from .conftest import WHEELS
-
-if TYPE_CHECKING:
-    from rankbench.model import Library, LibraryFile
 
 PAIR = Placement(name="pair", nodes=1, ranks_per_node=2, binding="none")
 

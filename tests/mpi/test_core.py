@@ -11,8 +11,9 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import fakes
 import pytest
@@ -21,9 +22,6 @@ from fakes import mark_thorough
 from mpi.conftest import WHEELS
 from rankbench import build, launch, libraries
 from rankbench.model import LATE_START, Description, Form, Library, Operation, Placement, Step
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 FLIP = Path(__file__).parents[1] / "fakes" / "flip.c"
 FORMS: tuple[Form, ...] = get_args(Form)

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from rankbench import build, launch, libraries
 from rankbench.campaign import doctor
-from rankbench.model import Placement
+from rankbench.campaign.doctor import Check
+from rankbench.model import Library, Placement
 
 from .conftest import WHEELS, run_rankbench
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.campaign.doctor import Check
-    from rankbench.model import Library
 
 PAIR = Placement(name="pair", nodes=1, ranks_per_node=2, binding="none")
 SSH = """#!/bin/sh

@@ -13,8 +13,9 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import pytest
@@ -24,13 +25,8 @@ from fakes.library import make
 from rankbench import build, campaign, evaluation, launch, libraries, plan, store
 from rankbench.campaign import CampaignRequest, Decision, Progress
 from rankbench.language import render
-from rankbench.model import Placement, RankbenchError, Step
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rankbench.model import Finding, Library
-    from rankbench.store import Store
+from rankbench.model import Finding, Library, Placement, RankbenchError, Step
+from rankbench.store import Store
 
 FAULT = Path(__file__).parents[1] / "fakes" / "fault.c"
 PLAN = """

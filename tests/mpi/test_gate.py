@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mpi.conftest import run_rankbench
 from rankbench import store
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLAN = """
 candidates = ["LIBRARY"]

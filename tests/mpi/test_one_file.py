@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import fakes
 import pytest
@@ -11,12 +11,7 @@ from fakes import mark_thorough
 
 from mpi.conftest import REPOSITORY
 from rankbench import build, launch, libraries, plan, samples
-from rankbench.model import CaseStatus, Placement, Step
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Library
+from rankbench.model import CaseStatus, Library, Placement, Step
 
 NOOP = """#include "base/op.h"
 

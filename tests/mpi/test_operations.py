@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import fakes
 import pytest
 
 from mpi.test_core import ONE_LIBRARY, Core, assert_refused, core
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["core"]
 

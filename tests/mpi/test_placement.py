@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import fakes
 import msgspec
@@ -18,15 +17,12 @@ from fakes import mark_thorough
 
 from mpi.conftest import WHEELS, run_rankbench
 from rankbench import build, launch, libraries, plan, store
+from rankbench.build import Build
 from rankbench.campaign import doctor, launching
 from rankbench.campaign.history import Turn
 from rankbench.launch import topology
-from rankbench.model import Candidate, CaseStatus, LaunchStatus
+from rankbench.model import Candidate, CaseResult, CaseStatus, Launch, LaunchStatus, Library, Machine, Placement
 from rankbench.plan.placing import format_ranges
-
-if TYPE_CHECKING:
-    from rankbench.build import Build
-    from rankbench.model import CaseResult, Launch, Library, Machine, Placement
 
 PLAN = """
 candidates = ["mpich"]

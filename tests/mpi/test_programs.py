@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 from mpi.conftest import run_rankbench
 from rankbench import libraries, store
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rankbench.model import Library
-    from rankbench.store import Store
+from rankbench.model import Library
+from rankbench.store import Store
 
 SOURCE = Path(__file__).parents[1] / "fakes" / "solver.c"
 PLAN = """

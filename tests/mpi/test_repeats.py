@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from fakes import mark_thorough
 
 from mpi.test_core import Core, core
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 __all__ = ["core"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -14,8 +15,6 @@ from mpi.test_core import ONE_LIBRARY, core
 from rankbench import plan, store
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mpi.test_core import Core
 
 __all__ = ["core"]

@@ -7,15 +7,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from mpi.test_core import FLIP
 from rankbench import libraries
-
-if TYPE_CHECKING:
-    from rankbench.model import Library
+from rankbench.model import Library
 
 
 def list_wrong_calls(printed: str) -> set[str]:

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import fakes
 import msgspec
@@ -24,11 +23,8 @@ from rankbench.campaign import preflight
 from rankbench.campaign.variables import variables
 from rankbench.libraries import tuned, tuners
 from rankbench.libraries.openmpi_rules import SWITCH
-from rankbench.model import Candidate, Placement, Rule
+from rankbench.model import Candidate, Library, Placement, Rule
 from rankbench.tuning import proving
-
-if TYPE_CHECKING:
-    from rankbench.model import Library
 
 __all__ = ["core"]
 

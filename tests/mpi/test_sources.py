@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -14,11 +13,9 @@ from fakes import mark_thorough, spack
 from mpi.conftest import REPOSITORY, run_rankbench
 from rankbench import build, libraries, store
 from rankbench.campaign import doctor
+from rankbench.campaign.doctor import Check
 from rankbench.libraries import modulefiles
 from rankbench.model import CandidateSpec, Library, Placement, RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.campaign.doctor import Check
 
 pytestmark = pytest.mark.needs("mpicc.mpich", "mpicc.openmpi", "clang")
 

@@ -6,19 +6,14 @@ import contextlib
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from rankbench import build, launch
-from rankbench.model import CommandLine, State
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from rankbench.model import Library
+from rankbench.model import CommandLine, Library, State
 
 CPUS = sorted(os.sched_getaffinity(0))
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +25,6 @@ from rankbench import launch, libraries
 from rankbench.model import Outcome, Placement, RankbenchError, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mpi.test_core import Core
 
 __all__ = ["core", "keeping_library"]

@@ -5,17 +5,14 @@ What proofs print, such as tables, precedes the list.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from mpi.conftest import WHEELS, home, reach
 from mpi.test_core import core
 
 from proofs.judging import UndecidedError
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 __all__ = ["WHEELS", "core", "home", "reach"]
 

@@ -11,15 +11,13 @@ from __future__ import annotations
 import functools
 import os
 import time
-from typing import TYPE_CHECKING, ParamSpec
+from collections.abc import Callable
+from typing import ParamSpec
 
 import numpy as np
 
 from rankbench.launch.occupancy import QUIET, measure_others_share, read_times
 from rankbench.statistics import median_interval
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Arguments = ParamSpec("Arguments")
 BUDGET_S = float(os.environ.get("BUDGET") or 150)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from mpi.test_core import Core, list_valid
 from mpi.test_operations import MILLISECOND_NS
 
 from proofs.judging import repeat
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def measure_calmest(

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import mmap
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from mpi.test_core import Core
 
 from proofs.judging import check_median
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mpi.test_core import Core
 
 CASE = {"operation": "pack", "bytes": 65536, "samples": 30, "limit_s": 3}
 FRESH_PAGES = CASE | {"operation": "bcast"}

@@ -8,16 +8,13 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import fakes
 import pytest
-from mpi.test_core import list_valid
+from mpi.test_core import Core, list_valid
 
 from proofs.judging import check_median, check_repeatedly
-
-if TYPE_CHECKING:
-    from mpi.test_core import Core
 
 VISITS, FEW = 150, 10
 VISIT = (

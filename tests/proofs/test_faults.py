@@ -11,17 +11,15 @@ import itertools
 import math
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import fakes
 import pytest
 from mpi.test_core import FORMS, Core
 
 from proofs.judging import UndecidedError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 VISITS = 5
 VISIT = {"samples": 20, "fill_s": 0.003, "limit_s": 0.04}

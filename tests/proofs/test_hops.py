@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+from mpi.test_core import Core
 
 from proofs.judging import repeat
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mpi.test_core import Core
 
 
 @repeat

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from mpi.test_core import Core
 
 from proofs.judging import check_median
-
-if TYPE_CHECKING:
-    from mpi.test_core import Core
 
 TOOL = Path(__file__).parents[2] / "tools" / "compare-with-imb"
 LAUNCHES = 5

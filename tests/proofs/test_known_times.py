@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,11 +12,7 @@ from mpi.conftest import WHEELS, run_rankbench
 
 from proofs.judging import check_repeatedly
 from rankbench import libraries
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Library
+from rankbench.model import Library
 
 METHODS = {"linear", "ring", "tree"}
 

@@ -6,21 +6,15 @@ The truth is known, since the clocks were set. Links between the emulated nodes 
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from cluster.conftest import core
-from cluster.nodes import start_nodes
-from cluster.study import METHODS, make_clocks, run_study
+from cluster.nodes import Lab, start_nodes
+from cluster.study import METHODS, Core, Offset, make_clocks, run_study
 
 from proofs.judging import check_median
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from cluster.nodes import Lab
-    from cluster.study import Core, Offset
 
 __all__ = ["core"]
 

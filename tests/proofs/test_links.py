@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from cluster.nodes import Delay, measure_one_way_ns, start_nodes
+from cluster.nodes import Delay, Lab, measure_one_way_ns, start_nodes
 
 from proofs.judging import repeat
 from rankbench import lab
 from rankbench.lab import LabRequest
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from cluster.nodes import Lab
 
 
 def measure_way_ns(folder: Path, delay: Delay | None) -> tuple[int, int]:

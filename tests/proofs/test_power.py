@@ -12,25 +12,22 @@ import os
 import subprocess
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 import pytest
 import scipy
 from mpi.conftest import run_rankbench
+from mpi.test_core import Core
 
 from proofs.judging import UndecidedError
 from rankbench import statistics, store
+from rankbench.model import Comparison
 from rankbench.statistics.estimators import VISITS
 from rankbench.statistics.pairing import pair_logs
+from rankbench.store import Store
 from rankbench.verdict.view import select_judgeable
-
-if TYPE_CHECKING:
-    from mpi.test_core import Core
-
-    from rankbench.model import Comparison
-    from rankbench.store import Store
 
 pytestmark = pytest.mark.timeout(4 * 3600)
 SOURCE = Path(__file__).parents[1] / "fakes" / "slower.c"

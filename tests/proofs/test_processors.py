@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from mpi.test_core import Core
 from mpi.test_operations import MILLISECOND_NS, list_options
 
 from proofs.judging import repeat
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mpi.test_core import Core
 
 
 def find_median(record: dict[str, Any]) -> float:

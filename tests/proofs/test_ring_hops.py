@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from cluster.conftest import core
-from cluster.nodes import Delay, run_launch, start_nodes
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from cluster.nodes import Lab
-    from cluster.study import Core
+from cluster.nodes import Delay, Lab, run_launch, start_nodes
+from cluster.study import Core
 
 __all__ = ["core"]
 

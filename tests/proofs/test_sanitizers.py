@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
@@ -19,11 +19,7 @@ from mpi.conftest import WHEELS
 from mpi.test_core import FLIP, FORMS, Core, core, make_cases
 
 from rankbench import build, libraries
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rankbench.model import Library
+from rankbench.model import Library
 
 __all__ = ["core"]
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from math import log2
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from mpi import scale
 
 from proofs.judging import repeat
 from rankbench import build, libraries
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Library
+from rankbench.model import Library
 
 REAL, SIMULATED = (4, 16, 64), (16, 64)
 EXCHANGES_VARY = 3.0

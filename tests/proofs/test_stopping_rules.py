@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import fakes
 import pytest
+from mpi.test_core import Core
 
 from proofs.judging import repeat
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mpi.test_core import Core
 
 
 @pytest.mark.parametrize("start", [start.name for start in fakes.read_description().starts])

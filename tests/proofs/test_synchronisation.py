@@ -7,19 +7,13 @@ from __future__ import annotations
 
 import itertools
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from cluster.conftest import core
-from cluster.nodes import Delay, compile_preload, start_nodes
-from cluster.study import METHODS, ROUNDING_NS, STAGES, Clock, Offset, make_clocks, run_study
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from cluster.nodes import Lab
-    from cluster.study import Core
+from cluster.nodes import Delay, Lab, compile_preload, start_nodes
+from cluster.study import METHODS, ROUNDING_NS, STAGES, Clock, Core, Offset, make_clocks, run_study
 
 __all__ = ["core"]
 

@@ -10,7 +10,9 @@ import itertools
 import math
 import os
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -20,16 +22,11 @@ from mpi.conftest import run_rankbench
 
 from proofs.judging import UndecidedError
 from rankbench import statistics, store
+from rankbench.model import Library
 from rankbench.statistics.references import find_levels
 from rankbench.statistics.turns import estimate_effects
+from rankbench.store import Store
 from rankbench.verdict.view import select_judgeable
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from rankbench.model import Library
-    from rankbench.store import Store
 
 pytestmark = pytest.mark.timeout(4 * 3600)
 BUDGET_S = float(os.environ.get("BUDGET") or 1800)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 from fakes.tool_outputs import SAMPLES
@@ -13,14 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankbench import units
-from rankbench.foreign import reading, tools
+from rankbench.foreign import Table, reading, tools
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import ModuleType
-
-    from rankbench.foreign import Table
 
 TOOLS = units.modules(tools)
 PIECES = [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import polars as pl
 import pytest
@@ -12,10 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankbench import statistics
+from rankbench.model import Comparison
 from rankbench.statistics import median_interval
-
-if TYPE_CHECKING:
-    from rankbench.model import Comparison
 
 Blocks = list[tuple[float, float]]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import random
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,15 +15,9 @@ from fakes import campaigns
 
 from rankbench import samples
 from rankbench.campaign import pinning
-from rankbench.model import ALL_RANKS, CaseStatus, Launch, RankbenchError
+from rankbench.model import ALL_RANKS, Case, CaseResult, CaseStatus, Launch, RankbenchError, Series, Stream
 from rankbench.samples.records import LONGEST_NS, MARKS, PER_SAMPLE
 from rankbench.store import tables
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from rankbench.model import Case, CaseResult, Series, Stream
 
 MUTATIONS = 400
 CASES = campaigns.make_cases(lines=[("allreduce", "blocking"), ("bcast", "blocking")])

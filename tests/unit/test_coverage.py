@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import fakes
 import pytest
 from fakes.tool_outputs import SAMPLES
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rankbench.model import Operation, Option
+from rankbench.model import Operation, Option
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "coverage.md"

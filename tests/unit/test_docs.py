@@ -10,7 +10,6 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import fakes
 import msgspec
@@ -18,10 +17,8 @@ import pytest
 from typer.testing import CliRunner
 
 from rankbench import cli, plan
+from rankbench.model import Plan
 from rankbench.plan import jobs, keys
-
-if TYPE_CHECKING:
-    from rankbench.model import Plan
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))

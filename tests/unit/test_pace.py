@@ -6,13 +6,11 @@ import ctypes
 import random
 import statistics
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 CORE = Path(__file__).parents[2] / "core"
 LIMIT_NS = 40e6

@@ -13,8 +13,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import fakes
 import pytest
@@ -23,9 +23,6 @@ from typer.main import get_command
 
 from rankbench import plan
 from rankbench.cli import application
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "rankbench"

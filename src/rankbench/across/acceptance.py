@@ -13,6 +13,7 @@ A case is a pattern of its title or its key, and a candidate one of its name; `*
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import date, datetime
 from fnmatch import fnmatchcase
 from pathlib import PurePath
@@ -25,8 +26,6 @@ from rankbench.language import NOTHING, say
 from rankbench.plan.document import parse_document
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankbench.plan.document import Value
 
 TABLE = "accepted"

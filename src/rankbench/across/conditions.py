@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
@@ -14,8 +15,6 @@ from rankbench.statistics import states
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from rankbench.model import Campaign, Candidate, Launch, Library, LibraryFile
 
 Side: TypeAlias = "tuple[Campaign, Sequence[Launch], str]"

@@ -10,6 +10,7 @@ candidate is faster by more than the threshold. A failed one may be accepted (`a
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from rankbench.across import conditions
@@ -23,8 +24,6 @@ from rankbench.statistics.placements import invert
 from rankbench.statistics.unpaired import FEWEST_LAUNCHES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from rankbench.across.two_campaigns import CampaignComparison, CampaignPair, Change
     from rankbench.model import Case, Comparison, Summary
     from rankbench.verdict.view import CampaignView

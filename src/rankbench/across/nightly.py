@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,8 +19,6 @@ from rankbench.statistics.prediction import FEWEST_PAST, LAST, predict
 from rankbench.statistics.rounding import find_offsets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rankbench.across.trend import Past, Track
     from rankbench.model import Campaign
     from rankbench.statistics.prediction import Prediction

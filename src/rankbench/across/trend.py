@@ -6,6 +6,7 @@ Like `evaluation` it reads stores, but only the values of launches: with many ca
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rankbench import statistics
 from rankbench.across import conditions
@@ -27,10 +29,6 @@ from rankbench.verdict.measures import choose_measure
 from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     from rankbench.model import Calls, Campaign, Case, Launch, Operation
     from rankbench.statistics.changes import Step
     from rankbench.store import Store

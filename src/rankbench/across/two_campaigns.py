@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
 from rankbench.across import conditions
-from rankbench.across.conditions import Match, Probes  # noqa: TC001 - msgspec resolves them at run time
+from rankbench.across.conditions import Match, Probes
 from rankbench.evaluation import evaluate
 from rankbench.language import NOTHING, Text, clauses, end_sentence, say
 from rankbench.model import RankbenchError, Record
@@ -23,8 +24,6 @@ from rankbench.verdict.conclusion import FEW_LAUNCHES
 from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from rankbench.across.conditions import Difference
     from rankbench.model import Campaign, Case, Plan
     from rankbench.statistics.references import Levels

@@ -14,10 +14,10 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -25,9 +25,6 @@ from rankbench import staging
 from rankbench.build import missing
 from rankbench.libraries import inspection, wrappers
 from rankbench.model import Description, Library, RankbenchError, Receipt, Record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 BINARY = "rankbench-core"
 OBJECTS = "objects"

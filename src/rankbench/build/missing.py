@@ -6,11 +6,8 @@ The header is asked, not MPI_VERSION: libraries declare calls of a standard that
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from importlib.metadata import version
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 FUNCTION = re.compile(r"\bMPI_[A-Z]\w*(?=\s*\()")
 NAME = re.compile(r"\bMPI_[A-Z]\w*")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,8 +24,6 @@ from rankbench.model import CommandLine, RankbenchError, Record
 from rankbench.quantities import spell_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.campaign.foreign import Program
     from rankbench.campaign.preparation import PreparedCampaign
     from rankbench.model import Campaign, Candidate, Case, Library, Placement

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,8 +12,6 @@ from rankbench.model import Look, RankbenchError
 from rankbench.plan import list_looks, notation
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rankbench.model import Campaign, Plan, Stop
     from rankbench.store import Store
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from itertools import groupby, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,8 +30,6 @@ from rankbench.model import NODE_LOST, CaseStatus, LaunchStatus, Outcome, Rankbe
 from rankbench.plan.jobs import NODE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rankbench.campaign.batch import Place
     from rankbench.campaign.exit_causes import LaunchExit
     from rankbench.campaign.loop import Watch

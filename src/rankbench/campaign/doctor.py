@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import socket
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench import launch, libraries, samples
@@ -33,9 +35,6 @@ from rankbench.model import (
 from rankbench.quantities import spell_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from rankbench.build import Build
 
 LIMIT_S = 60.0

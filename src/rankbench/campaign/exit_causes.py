@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import signal
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,8 +18,6 @@ from rankbench.launch.topology import parse_list, read_text
 from rankbench.model import NO_CPU, CaseStatus, LaunchStatus, Outcome, Record, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.model import RankFact
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,9 +15,6 @@ from rankbench.plan import notation
 from rankbench.quantities import format_rough_time, spell_count
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
-    from pathlib import Path
-
     from rankbench.model import Campaign, Case, Machine, Plan, Sampling, Stop
 
 VISIT_S = 0.004

@@ -15,7 +15,9 @@ import subprocess
 import tarfile
 import zlib
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -30,9 +32,6 @@ from rankbench.model import CaseResult, CaseStatus, LaunchStatus, RankbenchError
 from rankbench.plan.variants import abbreviate_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from types import ModuleType
-
     from rankbench.campaign.launching import LaunchRequest
     from rankbench.foreign import Line, Row, Table
     from rankbench.model import Case, Description, Library, Operation, Outcome, Plan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.campaign.exit_causes import ended_from_outside
@@ -10,8 +11,6 @@ from rankbench.campaign.rebuilds import KnownFiles
 from rankbench.model import NO_CPU, CaseStatus, LaunchStatus, find_restless
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rankbench.model import Case, Launch
 
 TRIES = 2

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -32,9 +33,6 @@ from rankbench.plan import notation
 from rankbench.plan.stop_rules import Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from rankbench.campaign.foreign import Programs
     from rankbench.campaign.preparation import PreparedCampaign
     from rankbench.campaign.rebuilds import Rebuild

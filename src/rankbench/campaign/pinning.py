@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import platform
 import re
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +17,6 @@ from rankbench.model import CaseResult, CaseStatus
 from rankbench.plan.placing import FARTHEST, format_ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.model import Placement, RankFact
 
 CPU_FOLDER = Path("/sys/devices/system/cpu")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench import launch, libraries
@@ -11,9 +13,6 @@ from rankbench.libraries import content
 from rankbench.model import CaseStatus, RankbenchError, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from rankbench.build import Build
     from rankbench.campaign.sharing import Uses
     from rankbench.launch.resources import Amounts

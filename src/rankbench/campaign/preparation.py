@@ -9,13 +9,13 @@ import math
 import os
 import secrets
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -28,9 +28,6 @@ from rankbench.model import UNKNOWN_MACHINE, Campaign, Candidate, RankbenchError
 from rankbench.plan import notation
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from typing import IO
-
     from rankbench.build import Build
     from rankbench.campaign.foreign import Programs
     from rankbench.campaign.sharing import Uses

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ from rankbench.campaign import selftest
 from rankbench.model import CaseStatus, Form, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rankbench.model import Library
 
 FILE = "probe.json"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from collections.abc import Container, Sequence
 from statistics import linear_regression, mean, median
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -14,8 +15,6 @@ from rankbench.plan import count_least_blocks, notation
 from rankbench.quantities import spell_count
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
-
     from rankbench.campaign.history import Turn
     from rankbench.language import Words
     from rankbench.model import Campaign, Case, CaseResult, Launch, Look, Series

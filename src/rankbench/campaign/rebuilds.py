@@ -7,15 +7,14 @@ a slow change of the machine.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.libraries import content
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
     from rankbench.libraries.content import Change
     from rankbench.model import Launch, LibraryFile
 

@@ -5,6 +5,7 @@ Each library must be here as it was recorded: another build in its place would b
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -14,8 +15,6 @@ from rankbench.campaign.preparation import EXECUTED
 from rankbench.model import CandidateSpec, RankbenchError, Stop
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
     from rankbench.model import Campaign, Candidate, Library, Plan
 
 COMPARED = (*EXECUTED, "version", "abi", "origin")

@@ -5,6 +5,8 @@ Nothing is judged here but whether a launch did what was asked; `statistics.cloc
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -29,9 +31,6 @@ from rankbench.model import (
 from rankbench.samples import study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
     from rankbench.build import Build
     from rankbench.model import Description, LaunchFacts, Library, Machine, Plan, RankFact
     from rankbench.samples.study import Study

@@ -7,13 +7,10 @@ library that starts first could take all of a resource, and the others would be 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from rankbench.launch.resources import MEMORY, SHM, Amounts, find_shortage, format_amount
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 Uses = dict[tuple[str, str], Amounts]
 """Amount of each resource that a launch uses, by candidate and placement."""

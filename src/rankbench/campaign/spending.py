@@ -7,14 +7,13 @@ them measures and the others wait; so the times of all their turns add up to the
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import groupby, pairwise
 from statistics import median_low
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.model import Launch
 
 PARTS = {

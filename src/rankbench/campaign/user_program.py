@@ -14,6 +14,7 @@ import shlex
 import shutil
 import stat
 import subprocess
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -42,8 +43,6 @@ from rankbench.model import (
 from rankbench.plan.programs import OPERATION, RATE, TIMES_NS, UNIT_HELP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.campaign.launching import LaunchRequest
 
 SUITE = OPERATION

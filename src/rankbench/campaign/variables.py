@@ -6,6 +6,7 @@ The list is stored beside the build of the core, whose name changes with core an
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from rankbench import build, launch, libraries
 from rankbench.model import Placement, RankbenchError, Step, Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rankbench.model import Library
 
 FILE = "variables.json"

@@ -7,10 +7,7 @@ of what else it might be.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 RULE = re.compile(r"^ ?-{20,}[ ]*$", re.MULTILINE)
 """What Open MPI prints before and after each text."""

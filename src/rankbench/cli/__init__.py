@@ -13,9 +13,10 @@ import gc
 import os
 import re
 import sys
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 from typer.exceptions import TyperException
@@ -28,10 +29,6 @@ from rankbench.cli.help_pages import Command, Group
 from rankbench.cli.program import adapt_commands
 from rankbench.cli.signals import Terminated, catch_signals, exit_code
 from rankbench.cli.standard_output import Output, OutputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 USAGE_ERROR = 2
 MOVED = {"clock": "verify --clocks", "list": "status", "presets": "plan", "script": "submit --print"}

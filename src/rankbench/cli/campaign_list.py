@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,8 +22,6 @@ from rankbench.model import DamagedFileError, RankbenchError, Record
 from rankbench.store import folders
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rankbench.store import Store
 
 DAMAGED = "damaged"

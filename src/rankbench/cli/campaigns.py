@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankbench import store
@@ -11,8 +12,6 @@ from rankbench.language import render, say
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rankbench.campaign import Decision
     from rankbench.store import Store
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,13 +17,11 @@ from rankbench.cli.folders import home
 from rankbench.cli.formats import print_json
 from rankbench.model import LaunchFacts, Library, RankbenchError, RankFact, Record, SourceFact
 from rankbench.quantities import format_time
-from rankbench.samples.study import Study  # noqa: TC001 - msgspec resolves the annotations at run time
+from rankbench.samples.study import Study
 from rankbench.statistics import CONFIDENCE, clocks
-from rankbench.statistics.clocks import Accuracy, Cost, Drift  # noqa: TC001 - as above
+from rankbench.statistics.clocks import Accuracy, Cost, Drift
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.statistics.clocks import Spread
 
 LONGEST_WAIT_S = 3600.0

@@ -9,7 +9,9 @@ import sys
 import textwrap
 import threading
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import rich.box
 from rich.cells import cell_len
@@ -22,10 +24,6 @@ from rankbench.cli.program import adapt_commands, split_command
 from rankbench.quantities import spell_count
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-    from pathlib import Path
-    from typing import Self
-
     from rankbench.model import Campaign, Launch, RankFact, Verdict
     from rankbench.report.tables import Table as Content
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -18,8 +19,6 @@ from rankbench.plan import notation
 from rankbench.quantities import format_memory, format_rough_time, format_size, spell_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from rankbench.campaign import CampaignRequest
     from rankbench.model import Candidate, Case, Description, Library, Plan
 

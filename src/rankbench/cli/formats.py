@@ -8,17 +8,15 @@ import functools
 import inspect
 import io
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from rankbench.cli.output_files import check_output, write_output
 from rankbench.units import suggestion
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 OPTION = "--output"
 TABLE, JSON, CSV, MARKDOWN = "table", "json", "csv", "markdown"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 GROUPS = ("Get ready", "Measure", "Read", "Share", "Check", "Cluster")
 """Groups of commands, in the order of work."""

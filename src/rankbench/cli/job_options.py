@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
 from rankbench import launch, plan
 from rankbench.campaign import CampaignRequest
 from rankbench.cli.folders import campaign_folder, home
-from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.cli.options import (
     Binding,
     Modules,
     Name,
@@ -22,9 +23,6 @@ from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotati
 from rankbench.cli.plans import Preset, find_plan
 from rankbench.launch import schedulers
 from rankbench.model import Launcher
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 
 def request_campaign(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Container, Iterator, Mapping
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+from rich.table import Table
 from rich.text import Text
 
 from rankbench.campaign import Decision, Progress, collect_results
@@ -22,11 +25,6 @@ from rankbench.model import BROKEN, LaunchStatus, RankbenchError
 from rankbench.quantities import format_clock, spell_count
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
-    from pathlib import Path
-
-    from rich.table import Table
-
     from rankbench.launch.jobs import Submitted
     from rankbench.launch.schedulers import Ending, JobState
     from rankbench.model import Launch

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING
 
 import msgspec
 import rich.box
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -25,10 +26,6 @@ from rankbench.verdict import case_labels, measures
 from rankbench.verdict.standing import find_standing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rich.console import RenderableType
-
     from rankbench.campaign import Decision
     from rankbench.campaign.history import Turn
     from rankbench.model import Campaign, Case, CaseResult, Launch, Look

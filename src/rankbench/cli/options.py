@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -12,8 +13,6 @@ from rankbench.model import RankbenchError
 from rankbench.plan import notation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rankbench.model import Library
 
 Prefixes = Annotated[

@@ -6,15 +6,12 @@ import io
 import os
 import shutil
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankbench import files
 from rankbench.cli.display import console
 from rankbench.cli.standard_output import close_if_unread
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 STANDARD_OUTPUT = Path("-")
 

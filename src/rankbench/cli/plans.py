@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
@@ -20,8 +21,6 @@ from rankbench.plan import notation
 from rankbench.plan.document import parse_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from rankbench.libraries import Search
     from rankbench.model import Library, Machine, Plan
 

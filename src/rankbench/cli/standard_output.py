@@ -5,11 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import TextIO
+from collections.abc import Iterator
+from typing import TextIO
 
 
 class OutputError(Exception):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,17 +23,13 @@ from rankbench.libraries import tuned
 from rankbench.model import ProvenSettings, RankbenchError
 from rankbench.plan.stop_rules import Decision
 from rankbench.quantities import format_ratio, format_size, spell_count
-from rankbench.tuning import TUNED, choosing, plans, proving
+from rankbench.tuning import TUNED, Task, choosing, plans, proving
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
     from rankbench.campaign import Decide
     from rankbench.libraries.tuners import Target, Tuner
     from rankbench.model import Campaign, Handover, Library, Machine, Rule
     from rankbench.store import Store
-    from rankbench.tuning import Task
     from rankbench.tuning.choosing import SearchResult
     from rankbench.tuning.proving import Exclusion, Proof
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from rankbench.verdict.nodes import complete_campaign
 from rankbench.verdict.view import CampaignView
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankbench.model import Campaign, Launch
     from rankbench.store import Store
 

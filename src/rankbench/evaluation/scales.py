@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.language import NOTHING, Text, Words, say
@@ -9,8 +10,6 @@ from rankbench.quantities import spell_count
 from rankbench.statistics.scaling import Site, oversubscribed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rankbench.model import Campaign, Case, CaseVerdict, Summary
     from rankbench.verdict.view import CampaignView
 

@@ -5,6 +5,7 @@ The loop enforces the bounds on blocks. `statistics.deciding` selects the compar
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,6 @@ from rankbench.statistics.looks import Penalty
 from rankbench.verdict import overall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rankbench.model import Plan, Summary
     from rankbench.verdict.overall import Answer
     from rankbench.verdict.view import CampaignView

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from rankbench import units
@@ -17,8 +18,6 @@ from rankbench.exports import formats
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from rankbench.store import Store
     from rankbench.verdict.view import CampaignView
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,9 +15,6 @@ from rankbench.report import csv_frames
 from rankbench.statistics.estimators import VISITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from rankbench.verdict.view import CampaignView
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rankbench.model import Record
 from rankbench.report.derived import list_summaries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.model import Case, Summary
     from rankbench.verdict.view import CampaignView
 

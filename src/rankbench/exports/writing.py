@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rankbench import files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def write_text(path: Path, text: str) -> Path:

@@ -7,13 +7,12 @@ a line, reports it and reads the rest.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rankbench.model import Amount, Foreign, Meaning, Operation, RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.model import Form
 
 HEAD_LINES = 400

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rankbench.foreign import LineError
+from rankbench.foreign import LineError, Row, Table
 from rankbench.model import CaseResult, CaseStatus, Series
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankbench.foreign import Row, Table
     from rankbench.model import Case
 
 NANOSECONDS = 1e9

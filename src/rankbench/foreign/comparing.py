@@ -6,6 +6,7 @@ matches them. Pure.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import msgspec
@@ -14,8 +15,6 @@ from rankbench.model import Meaning
 from rankbench.plan import estimators
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.model import Operation
 
 PIPELINED = {"bcast", "bcast-large", "reduce", "gather", "gatherv", "scatter", "scatterv"}

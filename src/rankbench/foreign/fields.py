@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from rankbench.foreign import LineError, Row, Table, make_benchmark
+from rankbench.foreign import Line, LineError, Row, Table, make_benchmark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
-
-    from rankbench.foreign import Line
     from rankbench.model import Meaning, Operation
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)

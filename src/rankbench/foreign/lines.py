@@ -10,14 +10,12 @@ import functools
 import itertools
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
 from rankbench.foreign import Line, LineError, NoResultsError, Problem
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
 BLOCK_BYTES = 1 << 20
 """Size of a block; at most two are in memory."""

@@ -9,14 +9,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from rankbench.foreign import HEAD_LINES, Line, LineError, Problem, Table, Text, lines, reading
 from rankbench.foreign.fields import begins_a_row
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 NEXT_LIBRARY, NEXT_ROUND, END = "---", "===", "done"
 MAX_MARK_LENGTH = 16

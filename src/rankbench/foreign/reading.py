@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
 
 from rankbench import units
-from rankbench.foreign import HEAD_LINES, NoResultsError, Text, case_results, lines, tools
+from rankbench.foreign import HEAD_LINES, Line, NoResultsError, Table, Text, case_results, lines, tools
 
 TITLED = re.compile(r"#\s*(?:OSU |Intel|PALLAS|Benchmarking |mpiperf |nThread|SKaMPI|begin result|Command-Line)")
 """Begins the lines that may be a title."""
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-    from types import ModuleType
-
-    from rankbench.foreign import Line, Table
 
 
 def read_file(path: Path) -> Iterator[Table]:

@@ -7,10 +7,8 @@ before their usage text, and exit with any code.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
 
 SENTENCES = (
     r"\brequires (?:exactly|at least|an even number|two or more)\b.*\bprocess(?:es)?\b",

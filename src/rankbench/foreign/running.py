@@ -7,14 +7,13 @@ returns the options that a build lacks, and `WITHOUT` says what a program then d
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from rankbench.model import Operation, Plan
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -56,8 +57,6 @@ from rankbench.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from rankbench.foreign import Row, Table
     from rankbench.store import Store
 

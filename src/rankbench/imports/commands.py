@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from rankbench.libraries import families
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 LIBRARY, RANKS, NODES, PER_NODE, PROGRAM, ARGUMENTS = (
     "library",

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.imports import commands
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-
     from rankbench.foreign import Line, Table
     from rankbench.imports.commands import Fact
 

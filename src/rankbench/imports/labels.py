@@ -7,6 +7,8 @@ runs of one benchmark that would else be repeats; properties that only go along 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.imports import commands, names
@@ -15,9 +17,6 @@ from rankbench.imports.contexts import FILLERS
 from rankbench.model import Placement, RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
-    from pathlib import Path
-
     from rankbench.imports.commands import Fact
     from rankbench.imports.contexts import Context
     from rankbench.imports.names import Place

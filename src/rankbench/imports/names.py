@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Container, Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import NamedTuple
 
 from rankbench.imports import commands
 from rankbench.imports.commands import COUNTS, NODES, PER_NODE, RANKS, Fact
 from rankbench.imports.contexts import BENCHMARK, FILLERS, REPEAT, TIME
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
-    from pathlib import PurePath
 
 FIELD = re.compile(r"\{(\w+)\}")
 IGNORED = {"benchmark", "run", "repeat", "date", "time", "job", "any"}

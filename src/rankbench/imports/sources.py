@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,8 +20,6 @@ from rankbench.quantities import format_size
 from rankbench.units import module, modules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from rankbench.foreign.outputs import Run
 
 WORDS = re.compile(r"[A-Za-z]{3}")

@@ -20,17 +20,15 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.lab import setup
 from rankbench.lab.links import Delay
 from rankbench.lab.setup import CommandResult, LabRequest
 from rankbench.lab.slurm import Cores
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["CommandResult", "Cores", "Delay", "Lab", "LabRequest", "up"]
 

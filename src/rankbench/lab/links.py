@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from rankbench.quantities import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SWITCH = "switch.c"
 SWITCH_NS = 36_000

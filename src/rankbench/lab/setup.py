@@ -6,17 +6,16 @@ import os
 import shlex
 import shutil
 import subprocess
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.lab import links, slurm
+from rankbench.lab.slurm import Cores
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rankbench.lab.links import Delay
-    from rankbench.lab.slurm import Cores
 
 HERE = Path(__file__).parent
 SCRIPT = "lab.sh"

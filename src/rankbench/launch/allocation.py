@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from rankbench.launch.topology import read_text
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from rankbench.model import Placement
 
 

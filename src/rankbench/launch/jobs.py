@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -14,9 +16,6 @@ from rankbench.launch import schedulers
 from rankbench.model import RankbenchError, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from rankbench.launch.schedulers import JobState, Scheduler
 
 PATIENCE_S = 60.0

@@ -9,6 +9,7 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,6 @@ from rankbench.launch import supervisor
 from rankbench.model import Outcome, RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rankbench.model import Step
 
 TRIES = 3

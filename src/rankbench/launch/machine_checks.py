@@ -10,16 +10,14 @@ import re
 import socket
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.launch import host
 from rankbench.launch.topology import parse_list, read_text
 from rankbench.plan.placing import format_ranges
 from rankbench.quantities import format_size, spell_count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 LOOK_S = 0.5
 """Time for which other processes are observed."""

@@ -8,16 +8,14 @@ from __future__ import annotations
 import os
 import stat
 import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rankbench.launch import supervisor
 from rankbench.launch.topology import read_text
 from rankbench.quantities import format_memory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 ROOT = Path("/")
 SHM = "/dev/shm"  # noqa: S108 - only its free space is read

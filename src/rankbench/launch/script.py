@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 import textwrap
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,8 +20,6 @@ from rankbench.model import LEAST_REST, MOST_REST, REST_PART, RankbenchError
 from rankbench.plan.jobs import NODE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rankbench.launch.schedulers import Scheduler
     from rankbench.model import CommandLine, Job
 

@@ -21,13 +21,12 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from io import FileIO
 from pathlib import Path
+from typing import Any
 
 TYPE_CHECKING = False  # Type checkers know this name; importing typing would take a tenth of the start.
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from io import FileIO
-    from typing import Any
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 SHARED = "/dev/shm/"  # noqa: S108 - only files that the descendants made there are removed

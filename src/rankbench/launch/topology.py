@@ -12,14 +12,12 @@ import re
 import shutil
 import subprocess
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 from rankbench.model import Cpu
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
 
 PROGRAMS = ("lstopo-no-graphics", "lstopo")
 OPTIONS = ("--of", "xml", "--no-io")

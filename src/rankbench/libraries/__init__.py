@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,14 +23,12 @@ from rankbench.libraries.derived import (
     make_environment,
     make_environment_of_script,
 )
-from rankbench.libraries.families import Family, recognise  # noqa: TC001 - the room shows it
+from rankbench.libraries.families import Family, recognise
 from rankbench.libraries.naming import distinguish, name_uniquely
 from rankbench.libraries.sources import Installation, Search
 from rankbench.model import Library, RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from rankbench.model import CandidateSpec
 
 ABI = "abi"

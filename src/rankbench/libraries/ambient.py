@@ -7,14 +7,11 @@ start ranks are no such settings.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankbench.libraries import content, families
 from rankbench.model import AmbientSetting, Library
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 
 HARMLESS = re.compile(
     r"OMPI_ALLOW_RUN_AS_ROOT|\w+_(CC|CXX|FC|F77|F90|CFLAGS|CXXFLAGS|FCFLAGS|LDFLAGS|LIBS|CPPFLAGS)$|OPAL_PREFIX$|I_MPI_ROOT$"

@@ -9,6 +9,7 @@ import contextlib
 import os
 import re
 import shutil
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ from rankbench.libraries import inspection, sources
 from rankbench.model import Library, RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from rankbench.libraries.families import Family
 
 PT_INTERP = 3

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rankbench.libraries import families
 from rankbench.model import CommandLine
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rankbench.model import Library, Placement
 
 FILES = ("{etc}/mpiexec.hydra.conf", "~/.mpiexec.hydra.conf")

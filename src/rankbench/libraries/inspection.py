@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from rankbench.libraries import families, wrappers
 from rankbench.model import Library
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rankbench.libraries.sources import Installation
 
 PATIENCE_S = 30

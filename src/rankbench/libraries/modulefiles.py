@@ -9,15 +9,13 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.libraries import sources
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 PATIENCE_S, HINT_PATIENCE_S = 60, 20
 KEPT_VARIABLES = ("HOME", "USER", "LOGNAME", "MODULEPATH", "MODULERCFILE", "LMOD_MODULERCFILE", "LMOD_SYSTEM_NAME")

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from rankbench.model import Rule
 
 SWITCH = "coll_tuned_use_dynamic_rules"

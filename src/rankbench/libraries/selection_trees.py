@@ -14,12 +14,11 @@ import functools
 import itertools
 import json
 import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
     from rankbench.model import Variable
 
 Tree = dict[str, "Tree"]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rankbench.model import CommandLine, RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rankbench.model import Library, Placement
 
 BINDINGS = {"core": "cores", "thread": "threads", "none": "none"}

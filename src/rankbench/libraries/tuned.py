@@ -6,6 +6,7 @@ Each has a folder of its own, which is never changed: campaigns name the files i
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from rankbench import files
 from rankbench.model import ProvenSettings, RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rankbench.model import Library
 
 SUFFIX = " tuned"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, TypeAlias
 
 import msgspec
 
@@ -11,9 +12,6 @@ from rankbench.model.base import ALL_RANKS, Record
 from rankbench.model.columns import Column, Passes
 from rankbench.model.machines import NodeNetwork, State
 from rankbench.model.plans import Case
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class CaseStatus(enum.StrEnum):

@@ -8,15 +8,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.units import suggestion
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 T = TypeVar("T")
 REPEATED = re.compile(r"Cannot overwrite a value|Cannot declare .* twice")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.language import NOTHING, Text, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import polars as pl
 
 QUARTER = 4

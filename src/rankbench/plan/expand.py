@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rankbench.model import FORMS, Case, RankbenchError
@@ -24,8 +25,6 @@ from rankbench.quantities import format_size
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from rankbench.model import Amount, Description, Form, Machine, NamedUnit, Operation, Placement, Plan
 
 MEMORY_SHARE = 0.8

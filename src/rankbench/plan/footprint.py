@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.model import FILLED
@@ -11,8 +12,6 @@ from rankbench.plan.options import count_dimensions, parse_extents
 from rankbench.quantities import format_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankbench.model import Case, Operation, Plan
 
 MOMENT_BYTES, SAMPLE_BYTES = 40, 56

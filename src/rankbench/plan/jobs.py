@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, get_args
 
 import msgspec
@@ -11,8 +12,6 @@ from rankbench.model import SITE_MEMORY, UNKNOWN_MACHINE, Cpu, Job, Launcher
 from rankbench.plan import keys, notation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rankbench.model import Machine, Placement
     from rankbench.plan.document import Value
     from rankbench.plan.placing import Resources

@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from rankbench.model import FORMS, SITE_MEMORY
 from rankbench.plan import notation, placing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Key(NamedTuple):

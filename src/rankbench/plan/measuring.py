@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
@@ -12,8 +13,6 @@ from rankbench.model import ROTATING, Buffers, Cache, Memory, Pages, Sampling
 from rankbench.plan import keys, notation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rankbench.plan.document import Value
 
 MOST_SAMPLES = 100_000_000

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rankbench.model import FORMS, Calls
 from rankbench.plan import estimators, stop_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankbench.model import Form
 
 BINARY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}

@@ -6,6 +6,7 @@ import difflib
 import itertools
 import math
 import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,8 +14,6 @@ from rankbench.plan.document import Value
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
     from rankbench.model import Description, Operation, Option, Plan
     from rankbench.plan.variants import CaseScope
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeVar
@@ -13,8 +14,6 @@ import numpy as np
 from rankbench.plan import notation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankbench.model import Case, Stop
 
 T = TypeVar("T")

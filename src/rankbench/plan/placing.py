@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, groupby, product
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -26,8 +27,6 @@ from rankbench.model import Placement
 from rankbench.units import find_nearest, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from rankbench.model import Cpu, Launcher, Machine
     from rankbench.plan.document import Value
 

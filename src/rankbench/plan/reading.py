@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,8 +18,6 @@ from rankbench.plan.writing import write_toml
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from rankbench.model import Machine
 
 SUITE_PLACES = ("path", "source", "module")

@@ -7,6 +7,7 @@ and in turn. Where a library has no such variable, or takes no value of it while
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,8 +15,6 @@ import msgspec
 from rankbench.model import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rankbench.model import Case, Description, Plan
     from rankbench.plan.document import Value
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from rankbench.language import say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rankbench.language import Words
     from rankbench.model import Look
 

@@ -5,6 +5,7 @@ Each case is there once, under one name. What cannot be measured is left out wit
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -13,8 +14,6 @@ from rankbench.model import ROTATING, Memory
 from rankbench.quantities import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from rankbench.model import Description, Form, Machine, Operation, Placement, Plan
 
 SINGLE_RANK_START = "none"

@@ -11,6 +11,7 @@ candidate.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from rankbench import units
@@ -18,8 +19,6 @@ from rankbench.plots import kinds
 from rankbench.verdict.view import CLOSE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from rankbench.plots.chart import Chart
     from rankbench.verdict.view import CampaignView
 

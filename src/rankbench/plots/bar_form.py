@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench.plots import axes, forms, palette
+from rankbench.plots.chart import Row
 
 if TYPE_CHECKING:
-    from rankbench.plots.chart import Row
     from rankbench.verdict.measures import Measure
 
 ROW = 34

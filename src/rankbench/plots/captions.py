@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rankbench.evaluation import scales
@@ -11,8 +12,6 @@ from rankbench.statistics.estimators import TRIMMED
 from rankbench.statistics.scaling import Site
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankbench.model import Case, Summary
     from rankbench.verdict.measures import Measure
     from rankbench.verdict.view import CampaignView

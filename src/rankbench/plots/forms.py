@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 
-if TYPE_CHECKING:
-    from rankbench.plots.chart import Row
+from rankbench.plots.chart import Row
 
 WIDTH = 680
 

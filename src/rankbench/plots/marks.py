@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from rankbench.plots.chart import Row
+
 if TYPE_CHECKING:
     from rankbench.model import Summary
-    from rankbench.plots.chart import Row
     from rankbench.verdict.measures import Measure
 
 

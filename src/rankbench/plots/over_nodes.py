@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import altair as alt
 
 from rankbench.evaluation import scales
 from rankbench.plots.captions import describe_common
-from rankbench.plots.chart import Chart
+from rankbench.plots.chart import Chart, Row
 from rankbench.plots.forms import data, make_form
 from rankbench.plots.marks import drop_moved, shorten
 from rankbench.plots.palette import paint
@@ -18,11 +19,8 @@ from rankbench.plots.sketch import Sketch
 from rankbench.statistics.placements import remove_placement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from rankbench.evaluation.scales import SiteResult
     from rankbench.model import Case
-    from rankbench.plots.chart import Row
     from rankbench.statistics.scaling import Site
     from rankbench.verdict.measures import Measure
     from rankbench.verdict.view import CampaignView

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -12,8 +13,6 @@ from rankbench.libraries.families import list_families
 from rankbench.plots.forms import WIDTH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from rankbench.model import Campaign
     from rankbench.verdict.view import CampaignView
 

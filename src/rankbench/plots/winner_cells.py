@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.plots import captions
@@ -12,8 +13,6 @@ from rankbench.quantities import format_ratio
 from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rankbench.model import CaseVerdict
     from rankbench.verdict.view import CampaignView
 

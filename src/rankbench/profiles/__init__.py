@@ -6,14 +6,12 @@ receive at the other end would count the same time again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 from rankbench import profiles, units
 from rankbench.model import Calls, RankbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 SENDS = {f"{progress}{mode}send" for progress in ("", "i") for mode in ("", "b", "s", "r")}
 OTHER_END = {"recv", "irecv", "mrecv", "imrecv", "probe", "iprobe", "mprobe", "improbe"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -10,8 +11,6 @@ import polars as pl
 from rankbench.language import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.model import Case, Comparison, Summary
     from rankbench.verdict.view import CampaignView
 

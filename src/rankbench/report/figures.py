@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench import files, plots, units
@@ -15,9 +17,6 @@ from rankbench.verdict import case_labels
 from rankbench.verdict.view import SCOPES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
     from rankbench.verdict.view import CampaignView
 
 MOST_LINES = 120

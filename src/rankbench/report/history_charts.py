@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import altair as alt
@@ -22,9 +24,6 @@ from rankbench.report.paper import PAPER
 from rankbench.report.pictures import ALL_FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
     from rankbench.across.trend import History, Past, Series
     from rankbench.plots.chart import Row
     from rankbench.verdict.measures import Measure

@@ -8,6 +8,7 @@ long a case was timed, in seconds: the sum of its samples. What is accepted is s
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -15,8 +16,6 @@ from rankbench.across.gate import counts
 from rankbench.language import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rankbench.across.gate import Check
 
 NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

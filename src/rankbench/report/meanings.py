@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from rankbench import units
@@ -9,9 +11,6 @@ from rankbench.foreign import tools
 from rankbench.report.catalogue import code, make_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from types import ModuleType
-
     from rankbench.model import Foreign, Meaning, Operation
 
 HEAD = """\

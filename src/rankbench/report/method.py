@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,8 +12,6 @@ from rankbench.plan import estimators
 from rankbench.quantities import spell_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.verdict.view import CampaignView
 
 

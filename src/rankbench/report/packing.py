@@ -6,13 +6,12 @@ import base64
 import gzip
 import itertools
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from rankbench.plots.chart import Chart, Row
     from rankbench.report.tables import Cell, Table
 

@@ -10,7 +10,10 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
+from collections.abc import Iterable
 from importlib import metadata
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jinja2
@@ -34,10 +37,6 @@ from rankbench.verdict.origins import describe_origins
 from rankbench.verdict.view import SCOPES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-    from types import ModuleType
-
     from rankbench.across.two_campaigns import CampaignPair
     from rankbench.model import Campaign, Finding
     from rankbench.report.tables import Table

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import Any
 
 USUAL = ("overall", "winner_map", "curves", "bars", "extremes", "ratios")
 """Kinds of charts that are written unless others are asked for: the answer, and what it rests on."""

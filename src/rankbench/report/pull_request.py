@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rankbench.across.gate import counts
@@ -15,8 +16,6 @@ from rankbench.language import render
 from rankbench.quantities import spell_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.across.gate import Check, Outcome
 
 MOST_CHARACTERS = 60_000

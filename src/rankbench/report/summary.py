@@ -9,6 +9,8 @@ import hashlib
 import math
 import re
 import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jinja2
@@ -21,9 +23,6 @@ from rankbench.report.period import describe_period
 from rankbench.verdict.conclusion import claim_scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     from rankbench.verdict.view import CampaignView
 
 DIGITS = 12

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankbench.language import render, say
@@ -12,9 +14,6 @@ from rankbench.report.pictures import name_picture
 from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
     from rankbench.report.tables import Cell, Table
     from rankbench.verdict.view import CampaignView
 

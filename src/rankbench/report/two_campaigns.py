@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from rankbench.across.two_campaigns import format_interval
@@ -12,8 +13,6 @@ from rankbench.report.tables import Cell, Table
 from rankbench.report.text import markdown_cell, markdown_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rankbench.across.conditions import Match
     from rankbench.across.two_campaigns import CampaignComparison, CampaignPair, Change, Remark
     from rankbench.model import CaseVerdict

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from pathlib import Path  # noqa: TC003 - msgspec resolves the annotations at run time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -33,8 +34,6 @@ from rankbench.plan import settings
 from rankbench.samples import checking, records
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-
     from rankbench.model import Case, Plan
 
 DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one", "calls": "many", "patience": "45"}

@@ -6,14 +6,13 @@ first line that does not fit, as at one that is no record. `records` has the ran
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.model import ALL_RANKS, CaseStatus
 from rankbench.samples import records
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.model import Case, Series
 
 COUNTS = ("sample_count", "valid", "late", "overrun")

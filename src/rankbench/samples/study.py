@@ -5,16 +5,13 @@ Its lines are the records; `core/study/study.c` writes them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 
 from rankbench import samples
 from rankbench.model import Stream
 from rankbench.samples import records
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROUNDING_NS = 1.0
 

@@ -7,11 +7,13 @@ that a thousand of them say little about the next launch (Hunold and Carpen-Amar
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rankbench.model import Comparison
 from rankbench.statistics import by_level, correlation, rounding, trimming
@@ -23,10 +25,6 @@ from rankbench.statistics.moderation import FEWEST_MODERATED, moderate_spread
 from rankbench.statistics.summaries import CONFIDENCE, median_interval, summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     from rankbench.statistics.decision import Decision
     from rankbench.statistics.references import Levels
 

@@ -8,8 +8,8 @@ to be far, and has no interval of known coverage. At one level ratios scatter as
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -20,11 +20,7 @@ from rankbench.model.verdicts import LEVEL_FIELDS
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.looks import Penalty
 from rankbench.statistics.pairing import pair_logs, pair_visits
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rankbench.statistics.references import Levels
+from rankbench.statistics.references import Levels
 
 FEWEST_BLOCKS = 3
 """Minimum of pairs for a difference."""

@@ -24,19 +24,17 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankbench.statistics import CONFIDENCE, FINEST_SPREAD
 from rankbench.statistics.decision import FALSE_DISCOVERIES, adjust, half_width, p_beyond
 from rankbench.statistics.moderation import FEWEST_MODERATED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     Logs = NDArray[np.float64]
 
 SHORTEST = 2

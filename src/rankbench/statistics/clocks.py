@@ -6,6 +6,7 @@ Rank 0 is left out of all results on offsets: they are reported relative to it.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,8 +16,6 @@ from rankbench.samples.study import ROUNDING_NS, Offset
 from rankbench.statistics import median_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rankbench.samples.study import Clock, Synchronisation
 
 

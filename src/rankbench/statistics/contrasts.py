@@ -8,20 +8,18 @@ family.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike, NDArray
 
 from rankbench.statistics import CONFIDENCE, FEWEST_BLOCKS, FINEST_SPREAD, correlation, rounding
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.moderation import moderate_spread
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     Numbers = NDArray[np.float64]
 
 SURE = 0.01

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rankbench.statistics.by_level import pair_values
+from rankbench.statistics.references import Levels
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from rankbench.statistics.references import Levels
-
     Numbers = NDArray[np.float64]
 
 ERRORS = 0.025

@@ -13,10 +13,12 @@ them is. A level that too few blocks will meet is none.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankbench.statistics import distributions
 from rankbench.statistics.by_level import FEWEST_BLOCKS
@@ -25,10 +27,6 @@ from rankbench.statistics.looks import Penalty
 from rankbench.statistics.trimming import SHARE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from rankbench.model import Comparison
 
     Values = NDArray[np.float64]

@@ -22,20 +22,16 @@ gate, `beyond` needs both the test and the whole interval.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rankbench.statistics import distributions
-from rankbench.statistics.looks import ONE_LOOK
+from rankbench.statistics.looks import ONE_LOOK, Penalty
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from rankbench.statistics.looks import Penalty
-
     Values = NDArray[np.float64]
 
 FALSE_DISCOVERIES = 0.05

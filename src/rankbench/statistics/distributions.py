@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     Values = NDArray[np.float64]
 
 

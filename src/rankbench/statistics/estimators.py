@@ -6,7 +6,7 @@ An estimator is named as in a plan; each is a unit of `plan/estimators`.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 import polars as pl
 
@@ -14,9 +14,6 @@ from rankbench.plan import estimators
 from rankbench.statistics.decision import half_width
 from rankbench.statistics.medians import TIED, find_grouped_median
 from rankbench.statistics.parts import divide_by_launch
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 LAUNCH = ["case", "candidate", "block", "launch"]
 VISITS = ["visit", "visit_ns", "visit_hop_ns", "visit_position", "visit_after"]

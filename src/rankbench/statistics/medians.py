@@ -6,12 +6,8 @@ A reading that advances in steps of 10 ns makes most samples of a 130 ns exchang
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 TIED = 0.05
 """Share of equal samples at the median from which on the clock's step matters."""

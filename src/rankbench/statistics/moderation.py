@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from rankbench.statistics import distributions
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     Numbers = NDArray[np.float64]
 
 FEWEST_MODERATED = 10

@@ -19,21 +19,19 @@ import bisect
 import functools
 import itertools
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 import scipy
+from numpy.typing import NDArray
 
 from rankbench.language import Text, say
 from rankbench.statistics import distributions
 from rankbench.statistics.parts import divide_by_launch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     Values = NDArray[np.float64]
 
 FEWEST = 60

@@ -16,18 +16,16 @@ A lone outlier among pairs is a group of one, by the same rule.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rankbench.statistics import compare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     from rankbench.model import Comparison
 
     Logs = NDArray[np.float64]

@@ -6,14 +6,12 @@ groups. A campaign of fewer rows than ROWS_JUDGED is one part.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterator
+from typing import TypeVar
 
 import polars as pl
 
 from rankbench.plan.footprint import ROWS_JUDGED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 T = TypeVar("T")
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rankbench.statistics import CONFIDENCE, FEWEST_BLOCKS, FINEST_SPREAD, compare, rounding, states
 from rankbench.statistics.decision import Estimate, decide
@@ -20,10 +22,6 @@ from rankbench.statistics.places import HOST, locate_rank
 from rankbench.statistics.shapes import JUMP, compute_excesses
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     from rankbench.model import Campaign, Case, Comparison, Cpu, Launch, Level, Machine
 
 

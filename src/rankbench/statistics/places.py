@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.language import Text, say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from rankbench.model import Cpu, Launch, Machine, RankFact
 
 HOST, SOCKET, NUMA, CORE = "host", "socket", "NUMA node", "core"

@@ -11,19 +11,17 @@ values keeps the error small.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankbench.statistics import CONFIDENCE, FINEST_SPREAD
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.moderation import moderate_spread
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     Logs = NDArray[np.float64]
 
 FEWEST_PAST = 8

@@ -6,14 +6,13 @@ a case. It has two levels where the cores in use are near each other at times an
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankbench.model import Campaign
 
 APART = 1.5

@@ -7,18 +7,16 @@ Absolute times do not count here: one operation may take ten times as long as an
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankbench.statistics import FINEST_SPREAD
 from rankbench.statistics.decision import half_width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     from rankbench.statistics.shapes import Curve, Numbers
 
 LIKE = 1.25

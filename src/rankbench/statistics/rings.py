@@ -11,11 +11,13 @@ of one node share one with cases of several.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rankbench.language import Text, say
 from rankbench.statistics.decision import half_width
@@ -25,10 +27,6 @@ from rankbench.statistics.parts import divide_by_case
 from rankbench.statistics.summaries import CONFIDENCE, median_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     from rankbench.model import Campaign, Case
     from rankbench.statistics.modes import Repeated
 

@@ -7,12 +7,9 @@ sides. Chance is a separate error (`decision.Estimate.offset`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LARGEST_SHARE = 0.999
 """A value that is rounded to a larger share of it is as good as unknown; its logarithm has no lower bound at 1."""

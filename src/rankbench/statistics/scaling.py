@@ -7,6 +7,7 @@ and rings are reported by their hops.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -15,8 +16,6 @@ from rankbench.statistics import compare, rounding
 from rankbench.statistics.placements import remove_placement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from rankbench.model import Campaign, Case, Comparison, Placement
 
 STEEPER = 0.5

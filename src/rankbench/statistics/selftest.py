@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankbench.model import CaseResult, CaseStatus, Record, Start
 from rankbench.statistics.medians import find_grouped_median
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 TRUTHS_NS = {"empty": 0.0, "wait-null": 0.0, "wait-up": 1000.0}
 """True time of each self-test of the core, per rank: in `wait-up` the last of n ranks waits n microseconds."""

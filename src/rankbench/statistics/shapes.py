@@ -5,19 +5,17 @@ Time that is a start and so much for each byte grows ever more steeply on logari
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rankbench.statistics import CONFIDENCE
 from rankbench.statistics.contrasts import Contrast, decide_contrasts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     Numbers = NDArray[np.float64]
 
 JUMP = 1.25

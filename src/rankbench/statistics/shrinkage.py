@@ -17,10 +17,9 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     Values = NDArray[np.float64]
 
 FEWEST = 3

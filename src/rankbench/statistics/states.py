@@ -7,11 +7,10 @@ the launch. `docs/evidence/state-probes.md` has the threshold's reason.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rankbench.model import Launch, State
 
 ALIKE = 1.15

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rankbench.language import NOTHING, Text, say
 from rankbench.model import LATE_START, CaseStatus, Summary
 from rankbench.plan.estimators import trim_times
 from rankbench.statistics import distributions, estimators, rounding
 from rankbench.statistics.parts import divide_by_case
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 CONFIDENCE = 0.95
 KEY = ["case", "candidate"]

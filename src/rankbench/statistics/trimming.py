@@ -8,15 +8,13 @@ that error hangs on few values, and is made larger than the formula's, so that t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     Numbers = NDArray[np.float64]
 
 SHARE = 0.2

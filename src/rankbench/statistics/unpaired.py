@@ -8,19 +8,17 @@ an interval shows what more launches would do, not what another day would.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rankbench.statistics import CONFIDENCE, FINEST_SPREAD, rounding
 from rankbench.statistics.decision import Estimate, decide
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
     from rankbench.statistics.decision import Decision
 
 FEWEST_LAUNCHES = 3

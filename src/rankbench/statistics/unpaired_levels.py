@@ -8,17 +8,14 @@ at one level. A level counts for which either side has launches enough; all leve
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import polars as pl
 
 from rankbench.statistics import CONFIDENCE, rounding
+from rankbench.statistics.references import Levels
 from rankbench.statistics.unpaired import FEWEST_LAUNCHES, Unpaired, compare_unpaired
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rankbench.statistics.references import Levels
 
 NAMES = ("near", "far")
 COLUMNS = ("case", "candidate", "figure_ns", "rounding")

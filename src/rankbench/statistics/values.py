@@ -10,23 +10,21 @@ agree already, which is usual, they stay as they are.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy import optimize
 
 from rankbench.model.verdicts import LevelValue
+from rankbench.statistics.references import Levels
 from rankbench.statistics.summaries import median_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     from rankbench.model import Comparison, Level, Summary
-    from rankbench.statistics.references import Levels
 
     Numbers = NDArray[np.float64]
     Bound = tuple[int, int, float, float]

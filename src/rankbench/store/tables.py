@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rankbench import files, store
 from rankbench.model import CaseResult, DamagedFileError, Series, Visit, list_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
     from rankbench.model import Campaign, Launch
 
 MAGIC = b"PAR1"

@@ -6,12 +6,11 @@ the campaigns; nothing is measured here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rankbench.model import Variant
 
 DEFAULT = "default"

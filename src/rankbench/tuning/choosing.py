@@ -7,6 +7,7 @@ among many gains is biased upwards; the proof, on other measurements, gives the 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,17 +17,14 @@ from rankbench import statistics
 from rankbench.model import Rule
 from rankbench.plan.settings import OPTION
 from rankbench.statistics import references
-from rankbench.tuning import DEFAULT
+from rankbench.tuning import DEFAULT, Task
 from rankbench.tuning.plans import make_label
 from rankbench.verdict.interim import list_interim_looks
 from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
     from rankbench.model import Campaign, Comparison, Variant
     from rankbench.store import Store
-    from rankbench.tuning import Task
 
 MOST_IN_FRONT = 3
 """Variants of an operation whose parameters are searched."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rankbench.tuning import DEFAULT, TUNED
+from rankbench.tuning import DEFAULT, TUNED, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from rankbench.model import Variant
-    from rankbench.tuning import Task
 
 GRANULE_BYTES = 8
 """Intermediate sizes are multiples of this, so that every datatype fits."""

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench import evaluation
 from rankbench.language import Text, say
 from rankbench.quantities import format_size
-from rankbench.tuning import DEFAULT, TUNED
+from rankbench.tuning import DEFAULT, TUNED, Task
 from rankbench.tuning.choosing import Point
 from rankbench.verdict.overall import Overall, compare_overall
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankbench.model import Case, Comparison, Rule
     from rankbench.store import Store
-    from rankbench.tuning import Task
     from rankbench.tuning.choosing import SearchResult
 
 

@@ -6,6 +6,7 @@ One campaign; `across` compares several. `evaluation` reads the store and joins 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,6 @@ from rankbench.verdict.conclusion import conclude
 from rankbench.verdict.groups import find_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from rankbench.model import Campaign, Case, Comparison, Launch, Summary
     from rankbench.model.verdicts import Outcome
     from rankbench.verdict.view import CampaignView

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from rankbench.language import Text, say
@@ -10,8 +11,6 @@ from rankbench.libraries import tuners
 from rankbench.verdict.wording import format_plan_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from rankbench.model import Case, Library
     from rankbench.verdict.view import CampaignView
 

@@ -5,6 +5,7 @@ Placement and start are in captions, since all cases of a table or a chart have 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,8 +13,6 @@ import msgspec
 from rankbench.quantities import format_ratio, format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rankbench.model import Case, CaseVerdict, Operation
     from rankbench.model.verdicts import Outcome
 

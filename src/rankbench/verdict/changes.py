@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.verdict.certainty import find_slowdown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.model import Comparison
     from rankbench.verdict.spans import Run
     from rankbench.verdict.view import CampaignView

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,6 @@ from rankbench.verdict.view import CampaignView
 from rankbench.verdict.wording import add_sizes, describe_share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from rankbench.model import AmbientSetting, CaseVerdict
     from rankbench.verdict.overall import Answer
     from rankbench.verdict.view import CampaignView

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import permutations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,8 +12,6 @@ from rankbench.statistics.decision import decide
 from rankbench.verdict.overall import Overall, average_logs, decide_overall, estimate_log, tabulate_logs, weigh_cases
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankbench.statistics.looks import Penalty
     from rankbench.verdict.overall import Answer, Numbers
     from rankbench.verdict.view import CampaignView

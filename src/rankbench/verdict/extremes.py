@@ -8,8 +8,11 @@ so many tests at once as there were ratios to select from (Bonferroni): it cover
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
 
 from rankbench.language import Text, say
 from rankbench.statistics.decision import Estimate, decide
@@ -18,10 +21,6 @@ from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.view import make_sort_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import ArrayLike
-
     from rankbench.model import Case, Comparison
     from rankbench.statistics.decision import Decision
     from rankbench.statistics.shrinkage import Shrunk

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from rankbench.language import Text, Words, clauses, end_sentence, say, sentences
@@ -14,8 +15,6 @@ from rankbench.verdict.spans import describe_run, find_runs
 from rankbench.verdict.wording import describe_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.statistics.resemblance import Profile
     from rankbench.statistics.shapes import Curve
     from rankbench.verdict.spans import Run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.language import Text, say
@@ -10,8 +11,6 @@ from rankbench.verdict.spans import describe_run
 from rankbench.verdict.wording import describe_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankbench.model import Case, CaseVerdict
     from rankbench.verdict.spans import Cases, Run
     from rankbench.verdict.view import CampaignView

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rankbench.language import NOTHING, Text, capital, clauses, end_sentence, list_parts, say
@@ -15,8 +16,6 @@ from rankbench.statistics.places import Places, find_places
 from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
     import polars as pl
 
     from rankbench.model import Campaign, Case, Launch, Machine, Operation

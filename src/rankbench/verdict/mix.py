@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -29,8 +30,6 @@ from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.wording import describe_share, format_plan_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from rankbench.model import Calls, Case, Comparison, Operation
     from rankbench.verdict.view import CampaignView
 

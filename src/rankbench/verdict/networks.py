@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -10,8 +11,6 @@ import msgspec
 from rankbench.model import NetworkDevice, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rankbench.model import Launch, NodeNetwork, Usage
 
 FAST = ("InfiniBand", "RoCE", "Omni-Path", "EFA", "Slingshot")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,8 +12,6 @@ from rankbench.launch.topology import parse_list
 from rankbench.model import UNKNOWN_MACHINE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from rankbench.model import Campaign, Launch, RankFact
     from rankbench.verdict.view import CampaignView
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rankbench.language import NOTHING, Text, say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankbench.model import Campaign, Library
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, trimming
 from rankbench.statistics.decision import Estimate, decide
@@ -20,10 +22,7 @@ from rankbench.statistics.pairing import pair_logs
 from rankbench.verdict import mix
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     import polars as pl
-    from numpy.typing import NDArray
 
     from rankbench.model import CaseVerdict
     from rankbench.statistics.decision import Decision

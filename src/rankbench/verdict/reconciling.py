@@ -8,6 +8,7 @@ the mean of the core's samples is known too. The rest is the tool's: its warm-up
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,8 +20,6 @@ from rankbench.model import Memory
 from rankbench.statistics.contrasts import Contrast, decide_contrasts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from rankbench.model import Campaign, Case, Operation
     from rankbench.store import Store
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rankbench.model import CaseVerdict, Comparison
     from rankbench.verdict.view import CampaignView
 

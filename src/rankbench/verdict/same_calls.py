@@ -5,13 +5,12 @@ The tools measure different things, so their values are shown side by side, each
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.foreign.comparing import describe_core_value, find_counterpart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.model import Case, Meaning, Operation, Summary
     from rankbench.verdict.view import CampaignView
 

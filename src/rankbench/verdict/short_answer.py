@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.language import Text, Words, say, sentences
@@ -16,8 +17,6 @@ from rankbench.verdict.rounding import find_rounded, find_unit_share
 from rankbench.verdict.states import FAR, NEAR, compare_states
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from rankbench.model import CaseVerdict
     from rankbench.statistics.looks import Penalty
     from rankbench.verdict.cuts import Part

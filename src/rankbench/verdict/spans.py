@@ -5,6 +5,7 @@ Spans rest on the verdict of each case and on nothing else, so that they say wha
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,8 +13,6 @@ from rankbench.language import Text, Words, clauses, say
 from rankbench.model import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from rankbench.model import CaseVerdict
 
     Cases = Sequence[tuple[int, CaseVerdict]]

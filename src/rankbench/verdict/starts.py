@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +13,6 @@ from rankbench.model import Claim
 from rankbench.verdict.wording import describe_share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.model import Campaign, Summary
     from rankbench.statistics.starts import StartEffect
 

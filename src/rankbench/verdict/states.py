@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,8 +15,6 @@ from rankbench.statistics.references import find_levels
 from rankbench.verdict.overall import Overall, average_logs, decide_overall, tabulate_pairs, weigh_cases
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from rankbench.statistics.looks import Penalty
     from rankbench.verdict.overall import Answer, Numbers
     from rankbench.verdict.view import CampaignView

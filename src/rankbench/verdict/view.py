@@ -6,6 +6,7 @@ Findings, plots, tables, reports and exports read the same view. It holds no wor
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -28,8 +29,6 @@ from rankbench.verdict.comparisons import Comparisons
 from rankbench.verdict.same_calls import make_call_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-
     from rankbench.model import Campaign, Case, CaseVerdict, Comparison, Launch, Operation, Placement, Summary, Verdict
     from rankbench.model.verdicts import Outcome
     from rankbench.statistics.correlation import LagOne

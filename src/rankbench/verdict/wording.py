@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rankbench.language import NOTHING, Text, Words, say
 from rankbench.quantities import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rankbench.model import Case
 
 

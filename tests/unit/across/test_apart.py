@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -12,9 +12,6 @@ from rankbench.language import render
 from rankbench.report.two_campaigns import describe_change, describe_ratio
 from rankbench.statistics.references import Levels
 from rankbench.statistics.unpaired_levels import compare_at_levels
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 AT = Levels(100.0, 300.0, 150.0, 250.0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
 from xml.etree import ElementTree
 
 import polars as pl
@@ -16,15 +16,11 @@ from rankbench import evaluation, report
 from rankbench.across import gate
 from rankbench.exports.formats import json
 from rankbench.language import render
+from rankbench.model import Case
 from rankbench.report import derived, tables
 from rankbench.report.junit import junit
 from rankbench.report.tables import results
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Case
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 PAIR = ("alpha", "beta")
 SEEDS = range(3)

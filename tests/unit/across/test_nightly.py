@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -12,9 +11,7 @@ from fakes import campaign_views
 from fakes.campaign_views import Noise
 
 from rankbench.across.nightly import compute_typical_logs
-
-if TYPE_CHECKING:
-    from rankbench.model import Case
+from rankbench.model import Case
 
 NAMES = ("alpha", "beta")
 

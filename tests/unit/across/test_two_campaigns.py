@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -10,14 +10,9 @@ from fakes.nights import CASES, make_night, make_slower
 
 from rankbench.across.two_campaigns import CampaignPair, Change, format_interval, hold, list_sentences
 from rankbench.language import render
-from rankbench.model import CaseStatus, CaseVerdict
+from rankbench.model import Case, CaseStatus, CaseVerdict
+from rankbench.model.verdicts import Outcome
 from rankbench.report.two_campaigns import describe_change
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Case
-    from rankbench.model.verdicts import Outcome
 
 
 def read_remark(pair: CampaignPair, kind: str) -> str:

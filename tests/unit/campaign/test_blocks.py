@@ -4,8 +4,8 @@ import errno
 import json
 import os
 from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
@@ -16,18 +16,12 @@ from fakes.library import behave, make
 from rankbench import build, campaign, plan
 from rankbench.campaign import CampaignRequest, Decision, PreparedCampaign, Progress, launching, loop
 from rankbench.campaign.loop import LAUNCHES_A_TURN
+from rankbench.campaign.preparation import Show
 from rankbench.language import render
 from rankbench.libraries import Search
-from rankbench.model import CaseStatus, Launch, LaunchStatus, Look, Machine, RankbenchError, State
-from rankbench.store import lock
+from rankbench.model import CaseResult, CaseStatus, Launch, LaunchStatus, Look, Machine, RankbenchError, State
+from rankbench.store import Store, lock
 from rankbench.store import open as open_store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from rankbench.campaign.preparation import Show
-    from rankbench.model import CaseResult
-    from rankbench.store import Store
 
 CONTINUE = Decision(stop=False, reason="more is wanted")
 PLAN = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import library as fake
@@ -11,12 +11,7 @@ from fakes import make_machine, modules
 from rankbench import plan
 from rankbench.campaign import CampaignRequest
 from rankbench.campaign.preparation import find_candidates
-from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Candidate, Library
+from rankbench.model import Candidate, Library, RankbenchError
 
 
 @pytest.fixture(autouse=True)

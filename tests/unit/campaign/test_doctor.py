@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,9 +11,6 @@ from fakes import library as fake
 from rankbench import build, libraries
 from rankbench.campaign import doctor
 from rankbench.model import Library, Placement, Stream
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAIR = Placement(name="pair", nodes=1, ranks_per_node=2, binding="core")
 

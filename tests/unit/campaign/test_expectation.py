@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import fakes
 import msgspec
@@ -10,9 +10,6 @@ from fakes import campaigns
 
 from rankbench.campaign.expectation import Expectation, check_time, expect_block
 from rankbench.model import Case, Plan, RankbenchError, Sampling, Stop
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def make_plan(folder: Path, sampling: Sampling | None = None) -> tuple[Plan, list[Case]]:

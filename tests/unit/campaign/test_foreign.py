@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import os
 import tarfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import fakes
 import msgspec
@@ -15,6 +15,7 @@ from fakes import campaigns, imports, modules, shared_libraries, tool_outputs
 
 from rankbench import libraries
 from rankbench.campaign import foreign
+from rankbench.campaign.exit_causes import LaunchExit
 from rankbench.campaign.foreign import Program
 from rankbench.campaign.history import Turn
 from rankbench.campaign.launching import LaunchRequest
@@ -26,18 +27,15 @@ from rankbench.model import (
     Case,
     CaseStatus,
     LaunchStatus,
+    Library,
+    Operation,
     Outcome,
     Placement,
+    Plan,
     RankbenchError,
     SuiteSpec,
 )
 from rankbench.plan.reading import parse_plan
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rankbench.campaign.exit_causes import LaunchExit
-    from rankbench.model import Library, Operation, Plan
 
 LATENCY = next(operation for operation in osu.OPERATIONS if operation.name == "osu-latency")
 BARRIER = next(operation for operation in imb.OPERATIONS if operation.name == "imb-mpi1-barrier")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import platform
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -12,10 +13,6 @@ from fakes import campaigns
 
 from rankbench.campaign import pinning
 from rankbench.model import Case, CaseResult, CaseStatus, Placement, RankFact
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 PAIR = Placement(name="1x2", nodes=1, ranks_per_node=2, binding="core", cpus=[[0, 8], [1, 9]], ordinals=[0, 1])
 FILLED_NODES = msgspec.structs.replace(PAIR, cpus=[], ordinals=[])

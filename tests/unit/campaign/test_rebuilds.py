@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import sites
@@ -13,9 +13,6 @@ from fakes.library import make
 from rankbench import cli, store
 from rankbench.libraries import content
 from rankbench.model import LaunchStatus
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLAN = """
 operations = ["allreduce"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from unit.campaign.test_blocks import PLAN, assert_sound, libraries, prepare
@@ -12,9 +12,6 @@ from rankbench.campaign import Progress, history, loop
 from rankbench.campaign.sharing import Sharing
 from rankbench.language import render
 from rankbench.launch.resources import MEMORY, SHM, Amounts
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["libraries"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import imports
@@ -12,13 +12,8 @@ from fakes.campaigns import Truth, make_campaign
 from rankbench.cli.commands.advise import advise
 from rankbench.cli.display import console
 from rankbench.imports import ImportRequest, Source, import_campaigns
-from rankbench.model import CaseStatus, RankbenchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Case
-    from rankbench.store import Store
+from rankbench.model import Case, CaseStatus, RankbenchError
+from rankbench.store import Store
 
 
 def make_truth(candidate: str, case: Case) -> Truth:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from fakes import campaigns
 from fakes.campaigns import Truth, make_campaign
@@ -13,11 +11,9 @@ from rankbench.campaign import Decision
 from rankbench.cli.conclusion import conclude
 from rankbench.cli.display import answer, console, list_findings, print_findings, spread_lines
 from rankbench.language import render
+from rankbench.model import Case
+from rankbench.store import Store
 from rankbench.verdict.joining import join_findings
-
-if TYPE_CHECKING:
-    from rankbench.model import Case
-    from rankbench.store import Store
 
 NAMES = ("alpha-1.0.0", "al[red]pha-beta-2.0", "gamma-long-name-2021.18.1")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -12,11 +11,8 @@ from fakes.campaigns import CANDIDATES, Truth, make_campaign, make_record
 
 from rankbench.cli.commands.compare import compare, pair
 from rankbench.cli.display import console
-from rankbench.model import Campaign, Candidate, CaseStatus, RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.model import Case
-    from rankbench.store import Store
+from rankbench.model import Campaign, Candidate, Case, CaseStatus, RankbenchError
+from rankbench.store import Store
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes.nights import CASES, make_night, make_slower
@@ -12,9 +12,6 @@ from rankbench.cli.commands.compare import compare
 from rankbench.cli.commands.report import report
 from rankbench.cli.display import console
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CONTROL = "Noise check, one candidate measured twice and called different from itself: "
 UNCONTROLLED = "The state of the machine between two campaigns is not controlled, and no interval includes it. "

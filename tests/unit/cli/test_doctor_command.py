@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import fakes
 import pytest
@@ -15,10 +16,6 @@ from rankbench.cli.commands.doctor import doctor
 from rankbench.cli.display import console
 from rankbench.launch.machine_checks import Hindrance
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 QUIET = "nothing on this machine disturbs measurements"
 PLAN = """

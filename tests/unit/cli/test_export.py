@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import campaigns
@@ -12,9 +12,6 @@ from rankbench import cli, exports, store
 from rankbench.cli.display import console
 from rankbench.exports import writing
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FORMATS = ["csv", "json", "junit", "latex", "markdown", "parquet"]
 ALLOWED = f"(allowed: {', '.join(FORMATS)})"

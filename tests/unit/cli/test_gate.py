@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -18,14 +20,8 @@ from rankbench.across.gate import Check
 from rankbench.across.two_campaigns import hold
 from rankbench.cli.display import console
 from rankbench.language import say
-from rankbench.model import CaseStatus, RankbenchError
+from rankbench.model import Case, CaseStatus, RankbenchError
 from rankbench.report.junit import junit, remove_controls
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from rankbench.model import Case
 
 ADVICE = "If this is intended, accept it with a reason: --accept."
 LOG = "See `rankbench show` and the launch's log."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -16,9 +16,6 @@ from typer.testing import CliRunner
 from rankbench import cli, store
 from rankbench.campaign import pinning, remeasuring
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLAN = """
 candidates = ["mpich==9.1"]

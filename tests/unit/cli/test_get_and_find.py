@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -15,10 +17,6 @@ from rankbench.cli.commands.find import find, short
 from rankbench.cli.commands.get import get
 from rankbench.cli.display import console
 from rankbench.model import Library, RankbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 @pytest.fixture(autouse=True)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 from typer.testing import CliRunner
 
 from rankbench import cli, plan
 from rankbench.cli.help_pages import GROUPS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 WIDTH = 80
 

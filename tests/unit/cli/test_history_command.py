@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -14,16 +15,10 @@ from rankbench import store
 from rankbench.across import trend
 from rankbench.cli.commands.history import history
 from rankbench.cli.display import console
-from rankbench.model import Calls, CaseStatus, RankbenchError
+from rankbench.model import Calls, Case, CaseStatus, RankbenchError
 from rankbench.report import history as history_report
 from rankbench.report import history_charts
 from rankbench.report.history_charts import Words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from rankbench.model import Case
 
 BARRIER = CASES[2:]
 SUMMARY = (

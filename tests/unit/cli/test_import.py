@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,13 +12,10 @@ from fakes import imports, tool_outputs
 
 from rankbench import cli, store
 from rankbench.cli.display import console
+from rankbench.model import Campaign
 from rankbench.report.meanings import page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rankbench.model import Campaign
-
     Command = Callable[..., list[str]]
     Refused = Callable[..., str]
 

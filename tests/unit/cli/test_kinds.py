@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from fakes import campaigns, kinds
@@ -16,9 +15,7 @@ from rankbench.cli.commands.show import show
 from rankbench.cli.display import console
 from rankbench.cli.live_progress import VALUES_SHOWN, DisplayedProgress, Screen
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.store import Store
+from rankbench.store import Store
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 

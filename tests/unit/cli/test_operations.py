@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,13 +17,10 @@ from rankbench import cli, libraries
 from rankbench.campaign import probing, selftest
 from rankbench.cli.commands import operations as command
 from rankbench.cli.display import console
+from rankbench.model import Description, Library, Operation
 from rankbench.report import catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rankbench.model import Description, Library, Operation
-
     Command = Callable[..., tuple[int, str, str]]
 
 BUILDING = "building the core with mpich-9.1; it is kept for later campaigns\n"

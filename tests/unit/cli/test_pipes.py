@@ -7,13 +7,11 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from fakes.campaigns import Truth, make_campaign
 
-if TYPE_CHECKING:
-    from rankbench.model import Case
+from rankbench.model import Case
 
 RANKBENCH = Path(sys.executable).with_name("rankbench")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import fakes
 import msgspec
@@ -16,12 +16,7 @@ from rankbench.campaign import foreign
 from rankbench.campaign.foreign import Program
 from rankbench.cli.commands import reconcile as command
 from rankbench.cli.display import console
-from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankbench.model import Library, Operation, SuiteSpec
+from rankbench.model import Library, Operation, RankbenchError, SuiteSpec
 
 NO_PROGRAMS = ("imb-mpi1-bcast", "osu-barrier")
 

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -12,9 +13,6 @@ from rankbench.cli.commands.report import report
 from rankbench.evaluation import evaluate
 from rankbench.language import Text, as_data, render
 from rankbench.model import Case, CaseStatus, RankbenchError, Summary
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def crash_beta(candidate: str, case: Case) -> campaigns.Truth:

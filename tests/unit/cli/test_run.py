@@ -14,16 +14,13 @@ import time
 from collections import Counter
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from fakes.library import behave, make
 
 from rankbench import store
 from rankbench.cli.commands.run import again, continue_by_name
-
-if TYPE_CHECKING:
-    from rankbench.store import Store
+from rankbench.store import Store
 
 PLAN = """
 question = "Which of two stand-ins?"

@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
@@ -24,10 +23,7 @@ from rankbench.cli.display import console
 from rankbench.evaluation import evaluate
 from rankbench.model import Case, CaseStatus, RankbenchError, Summary
 from rankbench.quantities import format_time
-from rankbench.store import lock
-
-if TYPE_CHECKING:
-    from rankbench.store import Store
+from rankbench.store import Store, lock
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 

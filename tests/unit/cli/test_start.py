@@ -6,19 +6,16 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 from fakes.campaigns import Truth, make_campaign
 
 from rankbench import cli, evaluation
 from rankbench.cli import decisions
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.store import Store
+from rankbench.store import Store
 
 EXPENSIVE = ("altair", "jinja2", "msgspec", "numpy", "polars", "rankbench.model", "scipy", "vl_convert")
 

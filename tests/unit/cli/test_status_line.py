@@ -8,14 +8,11 @@ import pty
 import select
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+
+import pytest
 
 from rankbench.cli.display import StatusLine
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pytest
 
 PATIENCE_S = 10.0
 

@@ -9,26 +9,21 @@ import signal
 import socket
 import subprocess
 import time
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 from fakes import campaigns, mark_thorough, scheduler, sites
 from fakes.library import behave
-from fakes.sites import PREFIXES, list_rows
+from fakes.sites import PREFIXES, Site, list_rows
 
 from rankbench import store
 from rankbench.cli import job_status
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.schedulers import JobState
 from rankbench.model import UNKNOWN_MACHINE, CaseStatus, LaunchStatus, RankbenchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from fakes.sites import Site
-
-    from rankbench.store import Store
+from rankbench.store import Store
 
 PLAN = """
 question = "Which of two stand-ins?"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import bench, sites
 from fakes.sites import PREFIXES, Site, list_rows
 
 from rankbench import store
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLAN = """
 candidates = ["mpich==9.1", "mpich==9.2"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import fakes
@@ -12,9 +14,6 @@ from rankbench import cli
 from rankbench.statistics import selftest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     Command = Callable[..., tuple[int, list[str], str]]
 
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import pytest
 from rich.text import Text
 
 from rankbench.cli.display import plain_table, print_text, split_wide
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_columns_that_do_not_fit_are_in_a_table_below() -> None:

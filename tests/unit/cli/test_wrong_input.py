@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import campaigns
@@ -11,9 +11,6 @@ from fakes.campaigns import Truth, make_campaign
 from fakes.library import make
 
 from rankbench import cli
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLAN = 'candidates = ["mpich==9.1"]\noperations = ["allreduce"]\nsizes = "8"\n[stop]\nblocks = 1\n'
 MAKE = "; `rankbench run` makes campaigns"

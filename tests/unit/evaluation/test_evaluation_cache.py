@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,14 +11,9 @@ from fakes.campaigns import Truth, make_campaign
 from rankbench import caching, evaluation, store
 from rankbench.evaluation import cache, evaluate
 from rankbench.language import Text, render, restore_texts, say
-from rankbench.model import DamagedFileError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Case
-    from rankbench.store import Store
-    from rankbench.verdict.view import CampaignView
+from rankbench.model import Case, DamagedFileError
+from rankbench.store import Store
+from rankbench.verdict.view import CampaignView
 
 
 def make_truth(candidate: str, case: Case) -> Truth:

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import fakes
 import msgspec
@@ -10,23 +11,16 @@ from fakes import campaigns, verdicts
 from fakes.campaigns import Truth
 from scipy import stats
 
+from rankbench.campaign import Decision
 from rankbench.evaluation import evaluate
 from rankbench.evaluation.stopping import decide
 from rankbench.language import render
-from rankbench.model import Comparison, Look, Plan, Stop, Summary
+from rankbench.model import Case, Comparison, Look, Plan, Stop, Summary
 from rankbench.plan import list_looks
 from rankbench.plan.reading import parse_plan
 from rankbench.statistics.looks import Penalty
 from rankbench.verdict.interim import list_interim_looks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from rankbench.campaign import Decision
-    from rankbench.model import Case
-    from rankbench.verdict.view import CampaignView
-
+from rankbench.verdict.view import CampaignView
 
 FIRST_LOOK = [1.0] * 5
 LOOKS = list_looks(Stop())

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from fakes import campaigns, kinds
 from fakes.campaigns import Truth
 
 from rankbench.exports import EvaluatedCampaign
-from rankbench.model import CaseStatus
-
-if TYPE_CHECKING:
-    from rankbench.model import Case
+from rankbench.model import Case, CaseStatus
 
 
 def make_truth(candidate: str, case: Case) -> Truth:

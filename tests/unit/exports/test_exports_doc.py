@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from rankbench import exports
-from rankbench.exports import values
+from rankbench.exports import EvaluatedCampaign, values
 from rankbench.exports.formats import csv, json
-
-if TYPE_CHECKING:
-    from rankbench.exports import EvaluatedCampaign
 
 DOC = (Path(__file__).parents[3] / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
 SECTION = DOC.partition("\n## Exports\n")[2].partition("\n## ")[0]

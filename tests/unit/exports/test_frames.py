@@ -9,17 +9,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
 import pytest
 
 import rankbench
+from rankbench.exports import EvaluatedCampaign
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.exports import EvaluatedCampaign
 
 PAGE = Path(__file__).parents[3] / "docs" / "howto" / "python.md"
 NOTEBOOK = json.loads(PAGE.with_suffix(".ipynb").read_text(encoding="utf-8"))

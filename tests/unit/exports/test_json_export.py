@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json as plain_json
 import math
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jsonschema
 import msgspec
@@ -16,9 +17,6 @@ from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.formats import json
 from rankbench.language import as_data
 from rankbench.model import Campaign
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PUBLISHED = Path(__file__).parents[3] / "docs" / "reference" / "export.schema.json"
 RENEW = (

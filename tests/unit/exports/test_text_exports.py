@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 from xml.etree import ElementTree
 
 import msgspec
@@ -12,12 +12,7 @@ from rankbench import report
 from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.formats import junit, latex, markdown
 from rankbench.language import render
-from rankbench.model import CaseStatus
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Summary
+from rankbench.model import CaseStatus, Summary
 
 
 def test_markdown_and_latex_are_those_of_the_report(plain: EvaluatedCampaign, tmp_path: Path) -> None:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
 
-from rankbench.exports import values
+from rankbench.exports import EvaluatedCampaign, values
 from rankbench.exports.formats import csv, parquet
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.exports import EvaluatedCampaign
 
 NAMES = ["x", "x-launches", "x-comparisons"]
 

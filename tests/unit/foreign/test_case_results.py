@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import pytest
 from fakes import imports, tool_outputs
 
-from rankbench.foreign import case_results
+from rankbench.foreign import Table, case_results
 from rankbench.foreign.case_results import make_case_result
 from rankbench.foreign.tools import imb, mpiperf, osu, reprompi
 from rankbench.model import ALL_RANKS, Case, CaseResult, CaseStatus, RankbenchError, Series
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from rankbench.foreign import Table
 
 RATES = (
     "# OSU MPI Multiple Bandwidth / Message Rate Test v5.3\n# [ pairs: 1 ] [ window size: 64 ]\n"

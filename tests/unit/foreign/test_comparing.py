@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from fakes import kinds
@@ -13,10 +13,7 @@ from msgspec.structs import replace
 from rankbench.foreign import make_benchmark
 from rankbench.foreign.comparing import Comparable, compare_benchmarks, describe_core_value
 from rankbench.foreign.tools import imb, mpbench, osu, skampi
-from rankbench.model import Meaning
-
-if TYPE_CHECKING:
-    from rankbench.model import Operation
+from rankbench.model import Meaning, Operation
 
 FORMS = ["blocking", "nonblocking", "persistent"]
 

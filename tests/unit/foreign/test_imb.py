@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from fakes import tool_outputs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankbench.foreign import Line, Text
+from rankbench.foreign import Line, Row, Table, Text
 from rankbench.foreign.tools import imb
-from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from rankbench.foreign import Row, Table
-    from rankbench.model import Meaning, Operation
+from rankbench.model import Meaning, Operation, RankbenchError
 
 SAMPLES = tool_outputs.SAMPLES / "imb"
 FILES = sorted(SAMPLES.rglob("*.txt"))

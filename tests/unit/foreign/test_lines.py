@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rankbench.foreign import Line, lines
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def _read_texts(raw: bytes) -> list[tuple[int, str]]:

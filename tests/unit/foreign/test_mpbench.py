@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import tool_outputs
@@ -13,9 +13,6 @@ from rankbench.foreign import Text
 from rankbench.foreign.running import RunRequest
 from rankbench.foreign.tools import mpbench
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILES = tool_outputs.list_files("mpbench")
 EXPECTED_VALUES = [

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import tool_outputs
 from hypothesis import given
 
+from rankbench.foreign import Table
 from rankbench.foreign.running import RunRequest
 from rankbench.foreign.tools import mpiperf
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.foreign import Table
-    from rankbench.model import Meaning
+from rankbench.model import Meaning
 
 FOLDER = tool_outputs.SAMPLES / "mpiperf"
 FILES = tool_outputs.list_files("mpiperf")

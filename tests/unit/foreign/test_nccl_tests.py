@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import pytest
 from fakes import tool_outputs
 from hypothesis import given
 
+from rankbench.foreign import Table
 from rankbench.foreign.tools import nccl_tests
-
-if TYPE_CHECKING:
-    from rankbench.foreign import Table
-    from rankbench.model import Meaning
+from rankbench.model import Meaning
 
 HEADINGS = """#
 #                                                              out-of-place                       in-place          

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes.tool_outputs import SAMPLES
@@ -13,9 +13,6 @@ from hypothesis import strategies as st
 from rankbench.foreign import Line, Table, Text, lines
 from rankbench.foreign.tools import osu
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILES = sorted(path for path in SAMPLES.glob("osu-*/**/*.txt") if path.read_text().strip())
 NO_TABLE = {"osu_hello.txt", *(f"osu_{call}.txt" for call in osu.PROGRAMS if "neighbor" in call)}

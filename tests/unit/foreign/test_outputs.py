@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import imports, tool_outputs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankbench.foreign import HEAD_LINES, Text, lines, outputs, reading
+from rankbench.foreign import HEAD_LINES, Table, Text, lines, outputs, reading
+from rankbench.foreign.outputs import Output, Run
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.foreign import Table
-    from rankbench.foreign.outputs import Output, Run
 
 STUDY = tool_outputs.SAMPLES / "study"
 LATENCY = imports.format_latencies((0, 1.5), (1, 2.5))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import pytest
 from fakes import imports, tool_outputs
@@ -11,16 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankbench import units
-from rankbench.foreign import tools
+from rankbench.foreign import Row, Table, tools
 from rankbench.foreign.case_results import make_case_result
 from rankbench.foreign.fields import count_decimals
 from rankbench.foreign.tools import imb, mpbench, mpiperf, nccl_tests, osu, reprompi, skampi
 from rankbench.model import Case
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from rankbench.foreign import Row, Table
 
 SAMPLES = {
     name: [path for folder in sorted(tool_outputs.SAMPLES.glob(f"{name}*")) for path in sorted(folder.rglob("*.txt"))]

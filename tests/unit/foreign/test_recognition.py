@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 import pytest
 from fakes.tool_outputs import SAMPLES
 
 from rankbench import units
-from rankbench.foreign import Line, Text, reading, tools
+from rankbench.foreign import Line, Table, Text, reading, tools
 from rankbench.foreign.tools import osu
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from rankbench.foreign import Table
 
 TOOLS = units.modules(tools)
 TITLES = sorted(TOOLS.values(), key=lambda tool: int(getattr(tool, "PRECEDENCE", 0)))

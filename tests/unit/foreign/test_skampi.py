@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from fakes import tool_outputs
 from hypothesis import given
 
+from rankbench.foreign import Table
 from rankbench.foreign.running import RunRequest
 from rankbench.foreign.tools import skampi
-
-if TYPE_CHECKING:
-    from rankbench.foreign import Table
 
 FOLDER = tool_outputs.SAMPLES / "skampi"
 FILES = tool_outputs.list_files("skampi")

@@ -6,8 +6,9 @@ import hashlib
 import json
 import re
 import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from fakes import imports, tool_outputs
@@ -17,13 +18,8 @@ from rankbench import store
 from rankbench.evaluation import evaluate
 from rankbench.foreign import Line, outputs
 from rankbench.imports import ImportRequest, Part, Source
-from rankbench.model import CaseStatus, Launch, LaunchStatus, Placement, RankbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rankbench.model import Summary
-    from rankbench.store import Store
+from rankbench.model import CaseStatus, Launch, LaunchStatus, Placement, RankbenchError, Summary
+from rankbench.store import Store
 
 STUDY = tool_outputs.SAMPLES / "study"
 LABELS = ["MPICH", "OpenMPI", "IntelMPI"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import polars as pl
@@ -13,12 +13,8 @@ from rankbench import store
 from rankbench.across.gate import check_candidate
 from rankbench.evaluation import evaluate
 from rankbench.language import render
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.store import Store
-    from rankbench.verdict.view import CampaignView
+from rankbench.store import Store
+from rankbench.verdict.view import CampaignView
 
 SIZES = (4, 8, 16, 32)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from fakes import imports
@@ -10,10 +12,6 @@ from fakes import imports
 from rankbench import imports as imported
 from rankbench.imports import ImportRequest, Source
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 LATENCY = imports.format_latencies((1, 0.5), (8, 0.6))
 BANDWIDTH = imports.format_osu(imports.BANDWIDTH, (1, 4.0), (8, 35.0))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rankbench.launch.allocation import refuse_left_over_job
 from rankbench.launch.schedulers.slurm import list_hosts
 from rankbench.model import Placement, RankbenchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HERE = Placement(name="socket", nodes=1, ranks_per_node=2, binding="core")
 THERE = Placement(name="nodes", nodes=2, ranks_per_node=1, binding="core", hosts=["n1", "me@n2.site"])

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import scheduler
 
 from rankbench.launch import jobs, schedulers
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NUMBERS = {
     "slurm": "101",

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -9,9 +9,6 @@ import pytest
 from rankbench import launch
 from rankbench.launch import host
 from rankbench.model import UNKNOWN_MACHINE
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CPUINFO = "processor\t: 0\nmodel name\t: Example 9000\nflags\t\t: fpu sse2 hypervisor avx\n"
 STAT = "cpu  10 20 30 40 50 60 70 800 90 0\n"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rankbench.launch import machine_checks
 from rankbench.launch.machine_checks import Hindrance, Usage, check_load, list_static
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CPU = "sys/devices/system/cpu"
 LIMITS = """Limit                     Soft Limit           Hard Limit           Units

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rankbench import launch
 from rankbench.launch import probe
 from rankbench.model import CommandLine, Exchange, RankbenchError, State
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 STATE_OUTPUT = (
     '{"cpus":[0,3],"exchange":[{"cpus":[0,3],"median_ns":60.5,"min_ns":43.8}],"copy_bytes_per_s":62443422990,'

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rankbench.libraries import ambient
 from rankbench.model import Library
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def make_library(family: str, prefix: Path, name: str = "") -> Library:

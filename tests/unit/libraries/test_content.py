@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rankbench.libraries import content
 from rankbench.model import Library, LibraryFile
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PREFIX = "/opt/mpi"
 MPI = "/opt/mpi/lib/libmpi.so.40.40.7"

@@ -9,16 +9,13 @@ import sys
 import tarfile
 import time
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rankbench import libraries
 from rankbench.libraries import wheels
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MPICC = '#!/bin/sh\n[ "$1" = -v ] && echo "mpicc for MPICH version {version}"\n'
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from rankbench.libraries import tuners
+from rankbench.libraries.selection_trees import Tree
 from rankbench.model import Choice, RankbenchError, Rule, Variable, Variant
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.libraries.selection_trees import Tree
 
 
 def make_variables(name: str, *values: str, description: str = "", value: str = "0") -> dict[str, Variable]:

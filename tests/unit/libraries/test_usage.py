@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import ModuleType
 
 import msgspec
 import pytest
@@ -10,10 +11,6 @@ import pytest
 from rankbench.libraries import derived, families
 from rankbench.libraries.families import intel_mpi, mpich, openmpi
 from rankbench.model import Library
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import ModuleType
 
 LIBRARY = Library(
     name="openmpi-5.0.11", family="openmpi", version="5.0.11", source="", prefix="", wrapper="", launcher=""

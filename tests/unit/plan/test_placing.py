@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import fakes
 import msgspec
@@ -15,9 +15,6 @@ from rankbench.model import Cpu, Machine, Placement, Plan, RankbenchError
 from rankbench.plan import placing
 from rankbench.plan.placing import format_ranges
 from rankbench.plan.reading import parse_plan
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
 
 TOPOLOGIES = Path(__file__).parents[2] / "recorded" / "topologies"
 SMALLEST_PLAN = 'candidates = ["mpich"]\noperations = ["allreduce"]\n'

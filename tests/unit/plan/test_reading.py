@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import fakes
 import msgspec
@@ -21,9 +21,6 @@ from rankbench.model import (
 )
 from rankbench.plan import notation
 from rankbench.plan.reading import parse_plan
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SMALLEST_PLAN = 'candidates = ["mpich"]\noperations = ["allreduce"]\n'
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -13,14 +13,10 @@ from rankbench import imports as imported
 from rankbench.evaluation import evaluate
 from rankbench.imports import ImportRequest, Source
 from rankbench.plots import forms
+from rankbench.plots.chart import Chart
 from rankbench.plots.kinds import extremes
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.plots.chart import Chart
-    from rankbench.store import Store
-    from rankbench.verdict.view import CampaignView
+from rankbench.store import Store
+from rankbench.verdict.view import CampaignView
 
 LABELS = ["MPICH", "OpenMPI", "IntelMPI"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -15,15 +15,11 @@ from fakes import evaluations, torus
 from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.plots import forms as plots_forms
+from rankbench.plots.chart import Chart, Row
 from rankbench.plots.kinds import histogram
 from rankbench.plots.kinds.histogram import Axis, Panel
 from rankbench.statistics.modes import find_launch_modes
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.plots.chart import Chart, Row
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 
 def make_panel(times: np.ndarray, name: str = "alpha") -> Panel:

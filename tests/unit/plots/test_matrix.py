@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import ModuleType
 
 import altair as alt
 import pytest
 from fakes import hierarchy, kinds
 
 from rankbench.evaluation import evaluate
+from rankbench.plots.chart import Chart
 from rankbench.plots.kinds import bars, curves, distribution, matrix, ratios, winner_map
 from rankbench.statistics.places import Places
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import ModuleType
-
-    from rankbench.plots.chart import Chart
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 
 @pytest.fixture(scope="module")

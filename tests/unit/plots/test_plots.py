@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 import altair as alt
 import msgspec
@@ -16,15 +17,10 @@ from rankbench.evaluation import evaluate
 from rankbench.plots import axes, captions, palette, winner_cells
 from rankbench.plots import chart as plots_chart
 from rankbench.plots import forms as plots_forms
+from rankbench.plots.chart import Chart
 from rankbench.plots.kinds import bars, curves, distribution, ranks, ratios, winner_map
 from rankbench.verdict.measures import Measure
 from rankbench.verdict.view import CALL, SCOPES, CampaignView
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.plots.chart import Chart
-    from rankbench.verdict.view import CampaignView
 
 Kind = Literal["time", "bandwidth", "rate", "memory"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -13,10 +12,8 @@ from fakes import campaigns, evaluations
 from rankbench.model import Exchange, Launch, State
 from rankbench.plots import chart as plots_chart
 from rankbench.plots import marks
+from rankbench.plots.chart import Chart
 from rankbench.plots.kinds import state
-
-if TYPE_CHECKING:
-    from rankbench.plots.chart import Chart
 
 
 def draw_chart(*launches: Launch) -> Chart | None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rankbench import profiles
 from rankbench.model import Calls, RankbenchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MPIP = """\
 @ mpiP

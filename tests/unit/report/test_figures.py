@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,15 +14,10 @@ from rankbench import imports, plots, units
 from rankbench.evaluation import evaluate
 from rankbench.imports import ImportRequest, Source
 from rankbench.model import RankbenchError
+from rankbench.plots.chart import Chart
 from rankbench.report import figures, pictures, write_figures
 from rankbench.verdict import case_labels
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from rankbench.plots.chart import Chart
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 BEGINNINGS = {".png": b"\x89PNG", ".svg": b"<svg", ".pdf": b"%PDF"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -19,15 +19,11 @@ from rankbench.evaluation import evaluate
 from rankbench.exports import tidy
 from rankbench.model import RankbenchError
 from rankbench.report import markdown, write_html
+from rankbench.report.tables import Table
 from rankbench.report.tables.first_calls import sentences as first_call_sentences
 from rankbench.report.tables.first_calls import tables as first_call_tables
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.report.tables import Table
-    from rankbench.store import Store
-    from rankbench.verdict.view import CampaignView
+from rankbench.store import Store
+from rankbench.verdict.view import CampaignView
 
 FIRST_NS = {"bcast": 1000.0, "reduce": 60000.0}
 """First calls of alpha; those of beta take a tenth."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -15,12 +15,8 @@ from rankbench.evaluation import evaluate
 from rankbench.foreign.tools import osu
 from rankbench.imports import ImportRequest, Source
 from rankbench.report import foreign_tables, markdown, write_html
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.report.tables import Table
-    from rankbench.verdict.view import CampaignView
+from rankbench.report.tables import Table
+from rankbench.verdict.view import CampaignView
 
 OSU = {operation.name: operation for operation in osu.OPERATIONS}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -15,11 +15,7 @@ from rankbench.report import csv_frames
 from rankbench.report.tables import launch_errors
 from rankbench.statistics.placements import remove_placement
 from rankbench.statistics.summaries import summarise
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 
 @pytest.fixture(scope="module")

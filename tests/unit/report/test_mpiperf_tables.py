@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -20,10 +19,8 @@ from rankbench.report.tables.mpiperf import HEADINGS, cells, make_row, wanted
 from rankbench.report.tables.mpiperf import frame as mpiperf_frame
 from rankbench.report.tables.mpiperf import tables as mpiperf_tables
 from rankbench.report.text import markdown
-
-if TYPE_CHECKING:
-    from rankbench.store import Store
-    from rankbench.verdict.view import CampaignView
+from rankbench.store import Store
+from rankbench.verdict.view import CampaignView
 
 SAMPLE = tool_outputs.SAMPLES / "mpiperf" / "Allgather.txt"
 

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import kinds
 
 from rankbench.evaluation import evaluate
 from rankbench.report import latex, markdown, write_html
-from rankbench.report.tables import results
+from rankbench.report.tables import Table, results
 from rankbench.report.tables.matrix import tables as matrix_tables
 from rankbench.report.tables.overlap import tables as overlap_tables
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.report.tables import Table
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import polars as pl
@@ -14,9 +14,6 @@ from rankbench.language import Text
 from rankbench.model import Group
 from rankbench.report import write_html
 from rankbench.report.page import compare_effort, mark_commands
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(scope="module")

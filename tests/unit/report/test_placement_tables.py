@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
 from fakes import kinds, pages, placement_campaigns
 
 from rankbench.evaluation import evaluate
-from rankbench.model import CaseResult, CaseStatus
+from rankbench.model import Case, CaseResult, CaseStatus
 from rankbench.plots.kinds import placements
 from rankbench.report import latex, markdown, write_html
 from rankbench.report.tables.placements import tables as placement_tables
 from rankbench.verdict.view import CampaignView
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Case
-    from rankbench.verdict.view import CampaignView
 
 FACTORS = {"same-l2": 1.0, "two-sockets": 3.0, "nodes": 25.0}
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 import msgspec
 from fakes import evaluations
 
 from rankbench.report.tables import ranks as rank_tables
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 
 def keep_all(evaluation: CampaignView) -> CampaignView:

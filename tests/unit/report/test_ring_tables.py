@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import campaigns, evaluations, pages, torus
@@ -15,15 +15,11 @@ from rankbench.evaluation import evaluate
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_time
 from rankbench.report import latex, markdown, write_html
+from rankbench.report.tables import Table
 from rankbench.report.tables.rings import frame as ring_frame
 from rankbench.report.tables.rings import tables as ring_tables
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.report.tables import Table
-    from rankbench.store import Store
-    from rankbench.verdict.view import CampaignView
+from rankbench.store import Store
+from rankbench.verdict.view import CampaignView
 
 
 @pytest.fixture(scope="module")

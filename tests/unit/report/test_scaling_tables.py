@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import polars as pl
 import pytest
@@ -15,21 +17,15 @@ from typer.testing import CliRunner
 from rankbench import plots, store
 from rankbench.cli import application
 from rankbench.evaluation import evaluate
-from rankbench.model import CaseStatus
+from rankbench.model import Case, CaseStatus, Placement
+from rankbench.plots.chart import Row
 from rankbench.plots.kinds import node_bandwidth, placements, scaling, scaling_ranks
 from rankbench.report import latex, markdown, packing, write_html
 from rankbench.report.tables.placements import tables as placement_tables
 from rankbench.report.tables.scaling import frame as scaling_frame
 from rankbench.report.tables.scaling import sentences as scaling_sentences
 from rankbench.report.tables.scaling import tables as scaling_tables
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from rankbench.model import Case, Placement
-    from rankbench.plots.chart import Row
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 NODES = (1, 2, 4, 8)
 SCALE = "alltoall.blocking.64.byte..window"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -10,14 +10,10 @@ from fakes import campaigns
 from fakes.campaigns import Truth
 
 from rankbench import evaluation, plots
+from rankbench.model import Case
 from rankbench.report.tables import smallest_cases
 from rankbench.report.tables.starts import tables as start_tables
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Case
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 WINDOW = campaigns.make_cases(lines=[("allreduce", "blocking"), ("barrier", "blocking")])
 SMALL = "allreduce.blocking.8.float.socket.window"

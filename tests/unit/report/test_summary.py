@@ -7,23 +7,19 @@ import itertools
 import re
 import struct
 import xml.etree.ElementTree as ElementTree
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
 from fakes import campaign_views, campaigns, evaluations
 
 from rankbench.language import render
+from rankbench.model import Case
 from rankbench.plots.kinds import overall
 from rankbench.report import summary, write_figures, write_page, write_slide
 from rankbench.verdict.conclusion import conclude
 from rankbench.verdict.standings import list_standings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Case
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 NAMES = ("alpha", "beta", "gamma")
 

@@ -1,18 +1,14 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from fakes import campaigns, evaluations
 
 from rankbench.model import CaseVerdict
+from rankbench.model.verdicts import Outcome
 from rankbench.report import overview, tables
 from rankbench.report.tables import Cell, Table, results
 from rankbench.report.text import latex, markdown
-
-if TYPE_CHECKING:
-    from rankbench.model.verdicts import Outcome
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 
 @pytest.fixture

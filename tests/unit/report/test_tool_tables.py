@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import imports, tool_outputs
@@ -12,13 +12,9 @@ from rankbench import report
 from rankbench.evaluation import evaluate
 from rankbench.imports import ImportRequest, Source
 from rankbench.plots.kinds import tools as plot
+from rankbench.report.tables import Table
 from rankbench.report.tables import tools as table_kind
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.report.tables import Table
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 OUTPUTS = {"A": "mpiperf/Bcast.txt", "B": "skampi/skampi_coll.txt"}
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
 from fakes import verdicts
 
-from rankbench.model import Rule, Variant
+from rankbench.model import Case, Rule, Variant
 from rankbench.report.tables import tuned
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Case
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 SIZES = {8: 1.0, 1024: 0.5, 65536: 1.5}
 """Beta's time relative to alpha's."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from fakes import campaigns, torus
@@ -15,13 +16,8 @@ from rankbench.evaluation import evaluate
 from rankbench.exports import EvaluatedCampaign, formats
 from rankbench.language import QUANTITIES, render, say
 from rankbench.report import html, latex, markdown, tables
+from rankbench.store import Store
 from rankbench.verdict.measures import Measure
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from rankbench.store import Store
 
 FORMATTERS = sorted(name for name in vars(quantities) if name.startswith("format_") and name != "format_size")
 NUMBERS = st.floats(allow_nan=True, allow_infinity=True) | st.sampled_from([0.0, -0.0, math.nan, math.inf, -math.inf])

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from fakes import study as fake
 
 from rankbench.samples import study
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def _read(tmp_path: Path, text: str) -> study.Study:

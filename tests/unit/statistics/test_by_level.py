@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -11,12 +10,10 @@ import pytest
 import scipy
 from fakes import level_figures as fake
 
+from rankbench.model import Comparison
 from rankbench.statistics import FEWEST_BLOCKS, compare
 from rankbench.statistics.looks import Penalty
 from rankbench.statistics.placements import invert
-
-if TYPE_CHECKING:
-    from rankbench.model import Comparison
 
 PAIR = [("a", "b")]
 HALF = np.array([0.0, 1.0] * 6)

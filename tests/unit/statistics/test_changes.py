@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 import tracemalloc
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from rankbench.statistics.changes import FEWEST, Levels, find_steps
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
 THRESHOLD = 0.03
 LAUNCHES = 0.01

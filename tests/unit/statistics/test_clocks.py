@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import pytest
 from fakes import study as fake
 
 from rankbench.samples import study
 from rankbench.statistics import clocks
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
 
 
 def _make_study(tmp_path: Path, **truth: Any) -> study.Study:

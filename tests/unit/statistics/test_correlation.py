@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
+from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from rankbench import statistics
 from rankbench.statistics.correlation import LagOne, correlate_blocks, correlate_launches
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def draw_series(r: float, comparisons: int, blocks: int, seed: int, level: float = 1.0) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -15,9 +15,6 @@ from rankbench import plan, statistics
 from rankbench.model import Comparison, Stop
 from rankbench.statistics import deciding
 from rankbench.statistics.looks import Penalty
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LOOKS = plan.list_looks(Stop())
 DESIGN = deciding.SequentialDesign(0.03, LOOKS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -13,11 +12,8 @@ from fakes import campaign_views
 from scipy import stats
 
 from rankbench.statistics import decision
-from rankbench.statistics.decision import Estimate, adjust, decide, log_beyond, p_beyond
+from rankbench.statistics.decision import Estimate, Family, adjust, decide, log_beyond, p_beyond
 from rankbench.statistics.looks import ONE_LOOK, Penalty
-
-if TYPE_CHECKING:
-    from rankbench.statistics.decision import Family
 
 MARGIN = math.log1p(0.03)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -10,9 +10,6 @@ from fakes import campaigns, imports
 
 from rankbench.statistics.ranks import tabulate_last_ranks, tabulate_ranks
 from rankbench.verdict.view import NO_LAST_RANKS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_shares_of_last_ranks_are_per_launch_and_only_of_operations_timed_by_all(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +13,6 @@ from rankbench.language import render
 from rankbench.statistics import modes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     Random = np.random.Generator
     Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 

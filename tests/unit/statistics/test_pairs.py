@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 import polars as pl
@@ -11,9 +11,6 @@ import pytest
 
 from rankbench.statistics import pairs
 from rankbench.statistics.pairs import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 THRESHOLD = 0.03
 CORES, SOCKETS = 4, 2

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import fakes
 import msgspec
@@ -13,14 +14,8 @@ import pytest
 from fakes import campaigns, hierarchy, placement_campaigns, verdicts
 
 from rankbench import statistics
-from rankbench.model import State
+from rankbench.model import Machine, State
 from rankbench.statistics import placements
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from rankbench.model import Machine
 
 SIZES = tuple(2**power for power in range(3, 20))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -10,9 +10,6 @@ from fakes import campaigns
 from fakes.campaigns import Truth
 
 from rankbench.statistics.ranks import tabulate_ranks
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CASES = campaigns.make_cases(lines=[("allreduce", "blocking"), ("pingpong", "blocking")], sizes=(8,))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -11,13 +12,8 @@ from fakes import campaigns, torus
 
 from rankbench.language import render
 from rankbench.statistics import rings
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from rankbench.statistics.rings import HopCost
-    from rankbench.store import Store
+from rankbench.statistics.rings import HopCost
+from rankbench.store import Store
 
 
 def estimate_costs(store: Store) -> list[HopCost]:

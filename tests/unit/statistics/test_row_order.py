@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import itertools
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import pytest
@@ -17,15 +18,11 @@ from fakes import campaigns, torus
 
 import rankbench
 from rankbench import statistics
+from rankbench.model import Case
 from rankbench.statistics import rings
 from rankbench.statistics.shapes import list_curves
 from rankbench.statistics.unpaired import compare_unpaired
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rankbench.model import Case
-    from rankbench.store import Store
+from rankbench.store import Store
 
 SOURCE = Path(rankbench.__file__).parent
 PLACEMENTS = ((1, 1), (1, 4), (1, 9), (1, 16))

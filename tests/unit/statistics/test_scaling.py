@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import polars as pl
@@ -12,9 +12,6 @@ from fakes import placement_campaigns, scales, torus
 from rankbench.model import Campaign, Placement
 from rankbench.statistics import scaling
 from rankbench.statistics.scaling import Site, Step
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LINE = "allreduce.blocking.8.float..window"
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from rankbench.statistics.shrinkage import shrink
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     Values = NDArray[np.float64]
     Draw = Callable[[np.random.Generator], Values]
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 from fakes import campaigns
 
-from rankbench.model import Exchange, State
+from rankbench.model import Exchange, Launch, State
 from rankbench.statistics import states
-
-if TYPE_CHECKING:
-    from rankbench.model import Launch
 
 
 def make_launch(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
+from numpy.typing import NDArray
 from scipy import stats
 
 from rankbench import plan, statistics
@@ -16,10 +18,6 @@ from rankbench.statistics.looks import ALPHA, ONE_LOOK, Penalty
 from rankbench.statistics.medians import find_grouped_median
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     Noise = Callable[[np.random.Generator, tuple[int, ...]], NDArray[np.float64]]
 
 

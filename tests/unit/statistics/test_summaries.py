@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import polars as pl
 import pytest
@@ -12,10 +10,7 @@ from unit.statistics.test_estimators import make_launch
 
 from rankbench import statistics
 from rankbench.language import render
-
-if TYPE_CHECKING:
-    from rankbench.model import Summary
-
+from rankbench.model import Summary
 
 OTHER_COLUMNS = {"moved_bytes": 0, "moved_messages": 0, "pure_ns": 0.0, "compute_ns": 0.0, "growth_bytes": 0,
           "printed_bytes": 0, "fallback": ""}  # fmt: skip

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import polars as pl
 import pytest
+from numpy.typing import NDArray
 from scipy import stats
 
 from rankbench import statistics
 from rankbench.statistics import trimming
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 CAMPAIGNS = 2000
 SCATTER = 0.05

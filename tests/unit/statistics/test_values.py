@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import fakes
 import numpy as np
@@ -13,15 +14,10 @@ from fakes import level_figures as fake
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankbench.model import Summary
+from rankbench.model import Comparison, Level, Summary
+from rankbench.model.verdicts import LevelValue
 from rankbench.statistics import compare, median_interval
 from rankbench.statistics.values import agree, agree_values
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rankbench.model import Comparison, Level
-    from rankbench.model.verdicts import LevelValue
 
 CASES, BLOCKS = 8, 8
 PAIRS = list(itertools.combinations(fake.NAMES, 2))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import random
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -17,10 +18,6 @@ from rankbench.cli.commands.status import status
 from rankbench.cli.display import console
 from rankbench.evaluation import evaluate
 from rankbench.model import DamagedFileError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 FLIPS = 25
 JSON = ("campaign.json", "launches/000003.json")

@@ -6,7 +6,7 @@ import contextlib
 import io
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import msgspec
@@ -56,10 +56,7 @@ from rankbench.model import (
     Verdict,
     list_columns,
 )
-from rankbench.store import tables
-
-if TYPE_CHECKING:
-    from rankbench.store import Store
+from rankbench.store import Store, tables
 
 ROOT = Path(__file__).parents[3]
 DOC = (ROOT / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")

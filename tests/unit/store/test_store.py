@@ -9,8 +9,9 @@ import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -21,11 +22,7 @@ from polars.testing import assert_frame_equal
 from rankbench import store
 from rankbench.language import Text, as_data
 from rankbench.model import CaseResult, CaseStatus, Claim, Memory, RankbenchError, Series
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from rankbench.store import Store
+from rankbench.store import Store
 
 CASE, OTHER = campaigns.make_cases()[:2]
 STEPS_OF_APPEND = 9

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import campaigns
 
 from rankbench import evaluation
 from rankbench.language import render
+from rankbench.model import Case
 from rankbench.statistics.looks import ONE_LOOK
 from rankbench.tuning import DEFAULT, TUNED, proving
 from rankbench.verdict.overall import find_answer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Case
 
 
 def tune_large(name: str, case: Case) -> campaigns.Truth:

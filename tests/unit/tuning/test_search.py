@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -10,13 +10,9 @@ from fakes import campaigns
 
 from rankbench import evaluation, statistics
 from rankbench.model import Variant
+from rankbench.store import Store
 from rankbench.tuning import DEFAULT, Task
 from rankbench.tuning.choosing import Abilities, choose_rules, read_search
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.store import Store
 
 CASES = [case for case in campaigns.make_cases("socket") if case.operation == "allreduce" and case.form == "blocking"]
 RING = Variant(name="ring", settings={"A": "ring"}, algorithm="ring", at_start=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -15,13 +14,10 @@ from rankbench.cli import application
 from rankbench.cli.commands import tune
 from rankbench.language import render
 from rankbench.libraries import tuners
-from rankbench.model import Placement
+from rankbench.model import Case, Finding, Placement
 from rankbench.verdict import findings
 from rankbench.verdict.advice import format_tune_command
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Finding
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 SIZES = tuple(1 << power for power in range(4, 21, 2))
 CASES = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -13,11 +13,7 @@ from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import Case, Comparison
 from rankbench.statistics import deciding
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 SMALL, MIDDLE, LARGE = (case.key for case in verdicts.LINE)
 NAMES = ("alpha", "beta", "gamma")

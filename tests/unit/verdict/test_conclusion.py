@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -15,19 +16,13 @@ from fakes import campaign_views, campaigns, scales, verdicts
 
 from rankbench import evaluation, quantities
 from rankbench.language import render
-from rankbench.model import UNKNOWN_MACHINE, Calls, CaseStatus
+from rankbench.model import UNKNOWN_MACHINE, Calls, Case, CaseStatus, Claim, Form, Placement, Verdict
 from rankbench.report.page import describe_machine
 from rankbench.verdict.conclusion import conclude
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.nodes import describe_place
 from rankbench.verdict.overall import compare_overall
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from rankbench.model import Case, Claim, Form, Placement, Verdict
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 NOTHING = "No two candidates have values for the same case, so there is nothing to compare."
 SINGLE = "Only one candidate: values, no comparison."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -12,9 +12,6 @@ from fakes import verdicts
 
 from rankbench.language import render
 from rankbench.verdict.findings import correlated
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BLOCKS = 16
 

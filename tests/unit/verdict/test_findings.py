@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,15 +13,20 @@ from fakes.words import render_texts
 
 from rankbench import units
 from rankbench.language import Text, render
-from rankbench.model import LATE_START, CaseStatus, Comparison, Finding, Launch, LaunchStatus, Placement, Span
+from rankbench.model import (
+    LATE_START,
+    Case,
+    CaseStatus,
+    Comparison,
+    Finding,
+    Launch,
+    LaunchStatus,
+    Placement,
+    Span,
+    Verdict,
+)
 from rankbench.verdict import findings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from rankbench.model import Case, Verdict
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 SMALL, MIDDLE, LARGE = (case.key for case in verdicts.LINE)
 

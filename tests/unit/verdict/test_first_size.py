@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 import polars as pl
@@ -15,15 +16,9 @@ from rankbench import imports
 from rankbench.evaluation import evaluate
 from rankbench.imports import ImportRequest, Source
 from rankbench.language import Text, render
-from rankbench.model import Finding
+from rankbench.model import Case, Finding
 from rankbench.verdict.findings import first_size
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from rankbench.model import Case
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 SIZES = (0, 1, 2, 1024, 65536)
 ADVICE = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
@@ -12,14 +12,9 @@ from fakes import campaign_views, campaigns
 from fakes.words import render_texts
 
 from rankbench.language import Text, render
-from rankbench.model import Group, Span
+from rankbench.model import Case, Group, Span
 from rankbench.statistics.resemblance import APART, group_lines
 from rankbench.verdict.groups import find_groups
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from rankbench.model import Case
 
 SIZES = tuple(2**power for power in range(3, 19))
 SWITCH = 8192

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,14 +12,9 @@ from fakes.level_comparisons import combine_levels
 
 from rankbench.evaluation import evaluate
 from rankbench.language import render
-from rankbench.model import CaseStatus, Comparison, Summary
+from rankbench.model import Case, CaseStatus, CaseVerdict, Comparison, Summary
 from rankbench.verdict import judge_case
 from rankbench.verdict.comparisons import Comparisons
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Case, CaseVerdict
 
 CASE = verdicts.LINE[0]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,13 +11,9 @@ from fakes import campaign_views, campaigns
 
 from rankbench.evaluation import evaluate
 from rankbench.language import render
+from rankbench.model import Case
 from rankbench.verdict.extremes import Extremes, decide_selected
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Case
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 LINES = campaigns.make_cases(
     lines=[("allreduce", "blocking"), ("bcast", "blocking"), ("reduce", "blocking"), ("alltoall", "blocking")],

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import msgspec
 from fakes import campaigns, verdicts
@@ -12,13 +13,7 @@ from fakes.words import render_texts
 
 from rankbench import evaluation
 from rankbench.language import Text, render
-from rankbench.model import CaseStatus, Finding, LaunchStatus, Placement
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from rankbench.model import Case, Form, Launch
+from rankbench.model import Case, CaseStatus, Finding, Form, Launch, LaunchStatus, Placement
 
 NODES = {f"{nodes}x2": (nodes, 2) for nodes in (1, 2, 4, 8, 12)}
 MATRIX = {f"{nodes}x{ranks}": (nodes, ranks) for nodes in (1, 2, 4) for ranks in (1, 2, 4)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -17,11 +17,7 @@ from rankbench.report.tables.matrix import frame as matrix_frame
 from rankbench.report.tables.matrix import sentences as matrix_sentences
 from rankbench.report.tables.matrix import tables as matrix_tables
 from rankbench.verdict import maps
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 SLOW = {(4, 6), (6, 4)}
 SOCKET = "within one socket, NUMA node and L3"

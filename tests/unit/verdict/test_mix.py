@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,17 +11,12 @@ from fakes import verdicts
 from scipy.stats import t
 
 from rankbench.language import render
-from rankbench.model import Calls, CaseStatus
+from rankbench.model import Calls, Case, CaseStatus
 from rankbench.verdict import mix
 from rankbench.verdict.interim import find_penalty
+from rankbench.verdict.mix import Mix
+from rankbench.verdict.view import CampaignView
 from rankbench.verdict.wording import format_plan_sizes
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Case
-    from rankbench.verdict.mix import Mix
-    from rankbench.verdict.view import CampaignView
 
 
 def make_call(size: int, times: float = 1.0, operation: str = "allreduce") -> Calls:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import campaigns, verdicts
@@ -12,15 +12,10 @@ from fakes.words import render_texts
 
 from rankbench.evaluation import evaluate
 from rankbench.language import Text, render, say
-from rankbench.model import Finding
+from rankbench.model import Case, Finding
 from rankbench.statistics.modes import Mode, Pattern, Repeated
 from rankbench.verdict.findings import modes
 from rankbench.verdict.view import NO_VALUES, CampaignView
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Case
 
 CASES = campaigns.make_cases(lines=[("allreduce", "blocking"), ("pingpong", "blocking")], sizes=(8,))
 

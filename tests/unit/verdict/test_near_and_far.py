@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -16,11 +16,7 @@ from rankbench.report import derived, overview
 from rankbench.report.tables import results
 from rankbench.statistics.modes import Mode, Pattern, Repeated
 from rankbench.verdict.findings import modes, reference
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 NAMES = ("alpha", "beta")
 KEYS = [case.key for case in verdicts.LINE]

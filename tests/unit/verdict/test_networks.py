@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
 from fakes import verdicts
 
 from rankbench.language import render
-from rankbench.model import NetworkDevice, NodeNetwork, Usage
+from rankbench.model import Launch, NetworkDevice, NodeNetwork, Usage
 from rankbench.report import tables
 from rankbench.verdict import networks
 from rankbench.verdict.findings import network
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Launch
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 PROBE_BYTES = 4 << 20
 ALL = PROBE_BYTES + 15_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -10,14 +10,9 @@ from fakes import campaigns
 
 from rankbench import evaluation
 from rankbench.language import render
-from rankbench.model import UNKNOWN_MACHINE, Placement, RankFact
+from rankbench.model import UNKNOWN_MACHINE, Campaign, Launch, Placement, RankFact
 from rankbench.store import Store
 from rankbench.verdict.nodes import complete_campaign, count_cores
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Campaign, Launch
 
 PLACES = (("1x1", 1), ("2x1", 2), ("3x1", 3))
 WAITING = (

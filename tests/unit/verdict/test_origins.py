@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -10,9 +10,6 @@ from fakes import campaigns
 
 from rankbench.language import render
 from rankbench.verdict.origins import describe_origins
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WHEELS = "Libraries: wheels from PyPI; builds for production may have more."
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -13,11 +13,7 @@ from rankbench.campaign.launching import drop_network_bytes
 from rankbench.language import render
 from rankbench.model import CaseResult, CaseStatus
 from rankbench.verdict.findings import output
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 
 @pytest.fixture

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,10 +13,6 @@ from fakes.words import render_texts
 from rankbench import evaluation
 from rankbench.language import Text, render
 from rankbench.model import Finding, Launch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 NEAR, FAR = placement_campaigns.SOCKETS
 LARGE = (8, 1 << 20, 64 << 20)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 import numpy as np
@@ -19,16 +19,10 @@ from fakes.words import render_texts
 
 from rankbench import units
 from rankbench.language import Text, render
-from rankbench.model import Finding
+from rankbench.model import Case, Finding
 from rankbench.verdict import findings
 from rankbench.verdict.findings import guidelines
-from rankbench.verdict.view import NO_LAST_RANKS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from rankbench.model import Case
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import NO_LAST_RANKS, CampaignView
 
 FINDERS = units.modules(findings)
 SIZES = tuple(4**power for power in range(2, 11))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,12 +11,7 @@ from fakes.reconciliation import BLOCKS, CORE, OSU, SKEWED, Planted, make_case, 
 
 from rankbench.model import Memory
 from rankbench.verdict import reconciling
-from rankbench.verdict.reconciling import BEGUN, MEAN, PARTS, REST, WHOLE, Moved
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.verdict.reconciling import Reconciled
+from rankbench.verdict.reconciling import BEGUN, MEAN, PARTS, REST, WHOLE, Moved, Reconciled
 
 
 def list_ratios(reconciled: Reconciled) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import polars as pl
@@ -16,11 +16,7 @@ from rankbench.statistics.references import by_case
 from rankbench.verdict import judge_case
 from rankbench.verdict.comparisons import Comparisons
 from rankbench.verdict.findings import reference
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 HOPS = [50.0, 200.0, 50.0, 200.0]
 SMALLEST = verdicts.LINE[0].key

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fakes import mark_thorough, scales
@@ -10,12 +10,7 @@ from fakes.words import render_texts
 
 from rankbench import evaluation
 from rankbench.language import Text, render
-from rankbench.model import CaseStatus, Finding, Span
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Case, Placement
+from rankbench.model import Case, CaseStatus, Finding, Placement, Span
 
 NODES = (1, 2, 3, 4, 6, 8, 12)
 ADVICE = "Choose by the number of nodes and ranks of your jobs. The scaling charts show where the curves cross."

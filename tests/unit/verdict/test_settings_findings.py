@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -13,11 +13,7 @@ from rankbench.language import render
 from rankbench.model import Usage
 from rankbench.verdict.conclusion import conclude
 from rankbench.verdict.findings import fallback, ignored
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 REPORT = "Allreduce ring cannot be applied."
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,11 +12,7 @@ from fakes import verdicts
 from rankbench.language import render
 from rankbench.model import LaunchStatus, Library, Usage
 from rankbench.verdict.findings import slow_start
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 
 @pytest.fixture

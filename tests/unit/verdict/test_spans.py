@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -13,20 +14,13 @@ from hypothesis import strategies as st
 
 from rankbench import evaluation
 from rankbench.language import render, say
-from rankbench.model import CaseVerdict
+from rankbench.model import Case, CaseVerdict, Placement, Span
+from rankbench.model.verdicts import Outcome
+from rankbench.store import Store
 from rankbench.verdict.findings import crossover
 from rankbench.verdict.groups import find_groups
 from rankbench.verdict.lines import describe_undecided
-from rankbench.verdict.spans import describe_run, find_runs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from rankbench.model import Case, Placement, Span
-    from rankbench.model.verdicts import Outcome
-    from rankbench.store import Store
-    from rankbench.verdict.spans import Run
+from rankbench.verdict.spans import Run, describe_run, find_runs
 
 NAMES = ("alpha", "beta", "gamma")
 SIZES = tuple(2**power for power in range(3, 13))

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 from fakes import campaigns, verdicts
 
 from rankbench.language import render, say
-from rankbench.model import CaseVerdict, Summary
+from rankbench.model import Case, CaseVerdict, Finding, Summary, Verdict
 from rankbench.verdict.findings import start_uncertain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from rankbench.model import Case, Finding, Verdict
 
 DOUBT = "start uncertain by 41% of its time: clocks likely agree within 12.0 µs; a call takes 29.3 µs"
 

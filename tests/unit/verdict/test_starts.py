@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,13 +11,9 @@ from fakes.campaigns import Truth
 
 from rankbench import evaluation
 from rankbench.language import render
+from rankbench.model import Case
 from rankbench.verdict.starts import claim_start_effects
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankbench.model import Case
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 WINDOW = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=(8, 65536))
 FACTORS = {"none": 0.42, "roundtime": 1.0, "barrier": 1.25}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,14 +12,8 @@ from fakes.words import render_texts
 
 from rankbench import evaluation
 from rankbench.language import Text, render
-from rankbench.model import Finding, State
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from rankbench.model import Launch, Verdict
-    from rankbench.verdict.view import CampaignView
+from rankbench.model import Finding, Launch, State, Verdict
+from rankbench.verdict.view import CampaignView
 
 EXCHANGE = "Without MPI, handing over a cache line from one CPU to another"
 COMPARED = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import msgspec
 import pytest
@@ -12,14 +12,9 @@ from fakes.reconciliation import CORE, OSU, make_case
 from fakes.words import render_texts
 
 from rankbench.language import Text, render
-from rankbench.model import Finding
+from rankbench.model import Case, Finding
 from rankbench.verdict.findings import tools_disagree
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rankbench.model import Case
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 PAIRS = {"allreduce": "osu-allreduce", "bcast": "osu-bcast"}
 SIZES = (8, 1024)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,9 +12,6 @@ from unit.statistics.test_turns import CONCURRENT_LAUNCHES, draw_values
 
 from rankbench.language import render
 from rankbench.verdict.findings import turns
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(("after", "expected"), [(0.09, 1), (0.01, 0)])

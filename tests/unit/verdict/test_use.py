@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -10,16 +11,10 @@ from fakes import campaigns, level_comparisons, verdicts
 
 from rankbench import evaluation, store
 from rankbench.language import render
-from rankbench.model import Calls, CaseStatus
+from rankbench.model import Calls, Campaign, Case, CaseStatus, Verdict
 from rankbench.verdict import judge
 from rankbench.verdict.overall import Overall
 from rankbench.verdict.short_answer import describe_distance
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from rankbench.model import Campaign, Case, Verdict
 
 FASTER = {"alpha": 1.0, "beta": 1.5, "gamma": 2.0}
 

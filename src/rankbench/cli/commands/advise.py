@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Table
 from rich.text import Text
 
 from rankbench import profiles
@@ -14,7 +16,7 @@ from rankbench.cli.calls import parse_calls
 from rankbench.cli.campaigns import open_current
 from rankbench.cli.display import console, plain_table, spread_lines
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
-from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.cli.options import CampaignFolder
 from rankbench.evaluation import evaluate
 from rankbench.language import join_words, render, say
 from rankbench.model import RankbenchError
@@ -22,10 +24,6 @@ from rankbench.quantities import format_ratio, format_time, spell_count
 from rankbench.verdict import mix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from rich.table import Table
-
     from rankbench.language import Text as Sentence
     from rankbench.model import Calls
     from rankbench.profiles import Profile

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Table
 from rich.text import Text
 
 from rankbench.across.conditions import parse_pairs, resolve
@@ -36,10 +38,6 @@ from rankbench.store import find_similar
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rich.table import Table
-
     from rankbench.across.two_campaigns import CampaignPair
     from rankbench.model import Campaign, CaseVerdict, Comparison, Summary
     from rankbench.verdict.view import CampaignView

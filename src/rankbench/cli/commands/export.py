@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,7 +10,7 @@ import typer
 from rankbench import exports, files
 from rankbench.cli.campaigns import open_current
 from rankbench.cli.display import StatusLine, console
-from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.cli.options import CampaignFolder
 from rankbench.cli.output_files import check_output, is_stream, write_outputs
 from rankbench.exports import EvaluatedCampaign, writing
 from rankbench.model import RankbenchError

@@ -6,9 +6,10 @@ import re
 import sys
 import tempfile
 import textwrap
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import rich.box
 import typer
@@ -20,12 +21,9 @@ from rankbench.campaign.doctor import Check
 from rankbench.cli.display import console
 from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
-from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.cli.options import Modules, Prefixes
 from rankbench.model import Library, Placement, RankbenchError, Record
 from rankbench.staging import UnwritableHomeError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ORDER = 20
 GROUP = "Get ready"

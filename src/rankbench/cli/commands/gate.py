@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -43,8 +44,6 @@ from rankbench.statistics.prediction import FEWEST_PAST, LAST
 from rankbench.store.folders import list_campaigns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from rankbench.across.acceptance import Acceptance
     from rankbench.across.conditions import Match
     from rankbench.across.gate import Check, Outcome

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,8 +26,6 @@ from rankbench.statistics.changes import FEWEST
 from rankbench.store.folders import list_campaigns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.across.trend import History
 
 ORDER = 54

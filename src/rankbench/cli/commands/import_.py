@@ -13,7 +13,7 @@ from rankbench import extras, imports
 from rankbench.cli.display import console, plain_table, print_text
 from rankbench.cli.folders import campaign_folder
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
-from rankbench.cli.options import Results  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.cli.options import Results
 from rankbench.imports import ImportRequest, Source
 from rankbench.model import RankbenchError
 from rankbench.quantities import spell_count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,15 +16,13 @@ from rankbench.campaign import probing
 from rankbench.cli.display import console, spread_lines
 from rankbench.cli.folders import home
 from rankbench.cli.formats import add_output_option, check_format, print_json
-from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.cli.options import Modules, Prefixes
 from rankbench.language import join_words
 from rankbench.model import CaseStatus, Description, Library, Operation, Option, RankbenchError
 from rankbench.report import catalogue
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from rankbench.campaign.probing import Answer, Probe
 
     Answers = Mapping[str, Sequence[Answer]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,8 +25,6 @@ from rankbench.verdict.measures import choose_measure
 from rankbench.verdict.reconciling import BEGUN, MEAN, REST, WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from rankbench.model import Campaign, Library, Operation, Plan
     from rankbench.statistics.contrasts import Contrast
     from rankbench.store import Store

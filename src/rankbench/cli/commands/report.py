@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,8 +22,6 @@ from rankbench.model import RankbenchError
 from rankbench.plan import notation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import polars as pl
 
     from rankbench.verdict.view import CampaignView

@@ -17,7 +17,7 @@ from rankbench import extras, files, launch, libraries
 from rankbench.cli import background
 from rankbench.cli.display import print_text
 from rankbench.cli.folders import campaign_folder, find_campaign, home, is_campaign, results_folder
-from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.cli.options import (
     Binding,
     Hosts,
     Modules,

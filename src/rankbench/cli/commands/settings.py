@@ -13,7 +13,7 @@ from rankbench.campaign.variables import variables
 from rankbench.cli.display import console, spread_lines
 from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
-from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.cli.options import Modules, Prefixes
 from rankbench.libraries import tuners
 from rankbench.model import RankbenchError, Variable, Variant
 

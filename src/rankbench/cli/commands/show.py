@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated
 
 import polars as pl
 import typer
+from rich.table import Table
 from rich.text import Text
 
 from rankbench.cli.campaigns import open_current
@@ -41,12 +45,6 @@ from rankbench.verdict.origins import describe_origins
 from rankbench.verdict.states import FAR, NEAR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-    from types import ModuleType
-
-    from rich.table import Table
-
     from rankbench.model import CaseVerdict, Stop, Summary, Verdict
     from rankbench.report.tables import Table as Content
     from rankbench.store import Store

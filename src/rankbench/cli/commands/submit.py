@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rankbench import campaign, extras
-from rankbench.campaign import CampaignRequest  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.campaign import CampaignRequest
 from rankbench.campaign.batch import make_script, write
 from rankbench.cli.display import print_text, spell_blocks
 from rankbench.cli.job_options import add_job_options

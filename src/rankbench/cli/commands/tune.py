@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -13,7 +14,7 @@ from rankbench.campaign.variables import variables
 from rankbench.cli.calls import parse_calls
 from rankbench.cli.display import console, print_text
 from rankbench.cli.folders import campaign_folder, home
-from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.cli.options import (
     Binding,
     Hosts,
     Modules,
@@ -27,13 +28,11 @@ from rankbench.cli.tuning_steps import Runner, Session
 from rankbench.libraries import tuners
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
+from rankbench.tuning import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rankbench.libraries.tuners import Target, Tuner
     from rankbench.model import Calls, Library, Plan
-    from rankbench.tuning import Task
 
 ORDER = 34
 GROUP = "Measure"

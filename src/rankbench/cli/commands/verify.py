@@ -6,10 +6,12 @@ import contextlib
 import io
 import tempfile
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
+from rich.table import Table
 from rich.text import Text
 
 from rankbench import launch
@@ -27,10 +29,6 @@ from rankbench.units import suggestion
 from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from rich.table import Table
-
     from rankbench.campaign.selftest import Bench
     from rankbench.model import CaseResult, Library, SourceFact
     from rankbench.statistics.selftest import Trial, Wait

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 from rankbench import files
+from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.tidy import list_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from rankbench.exports import EvaluatedCampaign
 
 TITLE = "tidy tables: summaries, launch values, comparisons"
 SUFFIX = ".csv"

@@ -6,20 +6,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from rankbench import files
+from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.values import Value, list_values
 from rankbench.language import NOTHING, as_data
 from rankbench.model import Campaign, Record, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from rankbench.exports import EvaluatedCampaign
     from rankbench.verdict.view import CampaignView
 
 TITLE = "campaign, verdict, values and launch values in one document"

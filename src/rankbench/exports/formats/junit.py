@@ -5,22 +5,21 @@ Nothing is held against another campaign or candidate: that is `rankbench gate`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankbench.across.gate import Check
 from rankbench.across.two_campaigns import title_case
 from rankbench.evaluation.scales import describe_result
+from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.writing import write_text
 from rankbench.language import NOTHING, render, say
 from rankbench.model import BROKEN
 from rankbench.report import junit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from rankbench.across.gate import Outcome
-    from rankbench.exports import EvaluatedCampaign
     from rankbench.model import Case, Summary
     from rankbench.verdict.view import CampaignView
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 from rankbench import report
+from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.writing import write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from rankbench.exports import EvaluatedCampaign
 
 TITLE = "verdict, findings and tables for wikis"
 SUFFIX = ".md"

@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from rankbench.foreign import Row, Table, make_benchmark
+from rankbench.foreign import Line, Row, Table, Text, make_benchmark
 from rankbench.foreign.fields import Place, count_decimals, make_slug
 from rankbench.model import Meaning, RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from rankbench.foreign import Line, Text
     from rankbench.model import Operation
 
 NAME = "columns"

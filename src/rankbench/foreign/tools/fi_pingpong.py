@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
-from rankbench.foreign import Row, Table, make_benchmark
+from rankbench.foreign import Line, Row, Table, Text, make_benchmark
 from rankbench.foreign.fields import Drafts, Place
 from rankbench.model import Meaning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rankbench.foreign import Line, Text
 
 NAME = "fi_pingpong"
 TITLE = "libfabric's fi_pingpong"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,16 +17,12 @@ import msgspec
 from msgspec.structs import replace
 
 from rankbench.files import write
-from rankbench.foreign import Role, Row, Table, make_benchmark
+from rankbench.foreign import Line, Role, Row, Table, Text, make_benchmark
 from rankbench.foreign.fields import NONE, Drafts, Place, begins_a_row, make_variant
-from rankbench.foreign.running import find_option, set_repetitions
+from rankbench.foreign.running import RunRequest, find_option, set_repetitions
 from rankbench.model import Foreign, Form, Meaning, Operation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rankbench.foreign import Line, Text
-    from rankbench.foreign.running import RunRequest
     from rankbench.model import Plan
 
 NAME = "imb"

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from rankbench.foreign import Row, Table, make_benchmark
+from rankbench.foreign import Line, Row, Table, Text, make_benchmark
 from rankbench.foreign.fields import Drafts, Place, begins_a_row
-from rankbench.foreign.running import find_option, set_repetitions
+from rankbench.foreign.running import RunRequest, find_option, set_repetitions
 from rankbench.model import Meaning, RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rankbench.foreign import Line, Text
-    from rankbench.foreign.running import RunRequest
     from rankbench.model import Form, Operation, Plan
 
 NAME = "mpbench"

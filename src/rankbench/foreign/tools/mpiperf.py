@@ -7,21 +7,18 @@ quarters at both ends, calls alone or with a computation in between.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from rankbench.foreign import Row, Table, make_benchmark
+from rankbench.foreign import Line, Role, Row, Table, Text, make_benchmark
 from rankbench.foreign.fields import NONE, Drafts, Place, begins_a_row, make_unknown, make_variant
-from rankbench.foreign.running import find_option, set_repetitions
+from rankbench.foreign.running import RunRequest, find_option, set_repetitions
 from rankbench.model import Meaning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rankbench.foreign import Line, Role, Text
-    from rankbench.foreign.running import RunRequest
     from rankbench.model import Operation, Plan
 
 NAME = "mpiperf"

@@ -7,20 +7,18 @@ processes.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from rankbench.foreign import Line, Problem, Row, Table, make_benchmark
+from rankbench.foreign import Line, Problem, Role, Row, Table, Text, make_benchmark
 from rankbench.foreign.fields import NONE, Drafts, Place, begins_a_row, make_unknown, make_variant
 from rankbench.model import Meaning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rankbench.foreign import Role, Text
     from rankbench.model import Operation
 
 NAME = "nccl_tests"

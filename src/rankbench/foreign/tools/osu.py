@@ -16,24 +16,20 @@ import functools
 import itertools
 import math
 import re
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from rankbench.foreign import Line, LineError, Problem, Row, Table, make_benchmark
+from rankbench.foreign import Line, LineError, Problem, Role, Row, Table, Text, make_benchmark
 from rankbench.foreign.fields import count_decimals, make_table_without_rows
-from rankbench.foreign.running import find_option, set_repetitions
+from rankbench.foreign.running import RunRequest, find_option, set_repetitions
 from rankbench.model import Meaning
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
-    from pathlib import Path
-
-    from rankbench.foreign import Role, Text
-    from rankbench.foreign.running import RunRequest
     from rankbench.model import Form, Operation, Plan
 
 NAME = "osu"

@@ -7,19 +7,17 @@ a common one, how processes start together, and the call. Each combination has i
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from rankbench.foreign import Row, Table, make_benchmark
+from rankbench.foreign import Line, Role, Row, Table, Text, make_benchmark
 from rankbench.foreign.fields import NONE, NUMBER, Drafts, Place, begins_a_row, make_slug, make_unknown
 from rankbench.model import Meaning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rankbench.foreign import Line, Role, Text
     from rankbench.model import Operation
 
 NAME = "reprompi"

@@ -7,22 +7,19 @@ can use any names, and the file does not show what they call.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from rankbench.files import write
-from rankbench.foreign import Row, Table, make_benchmark
+from rankbench.foreign import Line, Role, Row, Table, Text, make_benchmark
 from rankbench.foreign.fields import NONE, Drafts, Place, begins_a_row, make_slug, make_unknown
-from rankbench.foreign.running import set_repetitions
+from rankbench.foreign.running import RunRequest, set_repetitions
 from rankbench.model import Meaning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rankbench.foreign import Line, Role, Text
-    from rankbench.foreign.running import RunRequest
     from rankbench.model import Operation, Plan
 
 NAME = "skampi"

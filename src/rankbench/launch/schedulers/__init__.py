@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from rankbench import units
@@ -15,8 +16,6 @@ from rankbench.launch import schedulers
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rankbench.model import Job
 
 Phase = Literal["queued", "running", "ended"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from rankbench.launch import schedulers
 from rankbench.launch.topology import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rankbench.model import Job
 
 PHASES: tuple[tuple[str, schedulers.Phase], ...] = (("[QHWTSM]", "queued"), ("[REBU]", "running"), (".*", "ended"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from rankbench.launch import schedulers
 from rankbench.model import SITE_MEMORY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rankbench.model import Job
 
 PHASES: tuple[tuple[str, schedulers.Phase], ...] = (

@@ -9,6 +9,8 @@ from __future__ import annotations
 import difflib
 import functools
 import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,9 +19,6 @@ from rankbench.libraries import families, srun, ucx
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from pathlib import Path
-
     from rankbench.model import CommandLine, Library, Placement
 
 

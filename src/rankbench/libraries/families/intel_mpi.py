@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -12,8 +13,6 @@ from rankbench.libraries import derived, families, hydra
 from rankbench.model import CommandLine, RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rankbench.model import Library, Placement
 
 LIBRARY_FOLDERS = ("/usr/lib64", "/usr/lib64/slurm", "/usr/lib/x86_64-linux-gnu", "/usr/lib", "/opt/slurm/lib64")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from rankbench.libraries import derived, families, hydra, ucx
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rankbench.model import CommandLine, Library, Placement
 
 

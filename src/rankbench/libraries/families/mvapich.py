@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from rankbench.libraries import families, hydra, ucx
 from rankbench.model import CommandLine, RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rankbench.model import Library, Placement
 
 AFFINITY = {"1": ("VIADEV_USE_AFFINITY", "VIADEV_CPU_MAPPING"), "2": ("MV2_ENABLE_AFFINITY", "MV2_CPU_MAPPING")}

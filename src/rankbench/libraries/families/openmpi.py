@@ -6,6 +6,7 @@ import difflib
 import os
 import re
 import subprocess
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -14,8 +15,6 @@ from rankbench.libraries import families, openmpi_rules, ucx
 from rankbench.model import CommandLine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from rankbench.model import Library, Placement
 
 

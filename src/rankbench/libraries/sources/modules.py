@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from rankbench.libraries import modulefiles
+from rankbench.libraries import modulefiles, sources
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rankbench.libraries import sources
 
 TITLE = "environment modules given by --modules"
 PRECEDENCE = 22

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankbench.libraries import sources
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 TITLE = "prefixes given by --prefix"
 PRECEDENCE = 20

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from rankbench.libraries import sources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 TITLE = "PyPI, installed by `rankbench get`"
 PRECEDENCE = 10

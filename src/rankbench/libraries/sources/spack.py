@@ -9,16 +9,14 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from rankbench.libraries import families, modulefiles, sources
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 TITLE = "Spack's packages that provide MPI"
 PRECEDENCE = 25

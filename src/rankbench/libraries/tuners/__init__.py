@@ -7,6 +7,7 @@ values to try of variables that say up to which size messages are sent at once.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from rankbench import units
@@ -14,8 +15,6 @@ from rankbench.libraries import tuners
 from rankbench.model import RankbenchError, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from rankbench.model import Handover, Library, Rule, Variable
 
 POINT_TO_POINT = {"pingpong", "exchange", "sendrecv", "bandwidth"}

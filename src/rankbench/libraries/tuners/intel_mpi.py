@@ -11,15 +11,14 @@ list has a preset for every size, and no size can be left to the library.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from rankbench.libraries.tuners import Target
 from rankbench.model import Handover, RankbenchError, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from rankbench.libraries.tuners import Target
     from rankbench.model import Rule, Variable
 
 FAMILIES = ("intel-mpi",)

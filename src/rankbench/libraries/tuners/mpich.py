@@ -8,19 +8,17 @@ not meant, files replace the two trees of the library (see `selection_trees`), a
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankbench.libraries import selection_trees
-from rankbench.libraries.selection_trees import SIZE_KEYS, limit_ranks, limit_sizes
+from rankbench.libraries.selection_trees import SIZE_KEYS, Range, Tree, Trees, limit_ranks, limit_sizes
+from rankbench.libraries.tuners import Target
 from rankbench.model import Handover, RankbenchError, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from rankbench.libraries.selection_trees import Range, Tree, Trees
-    from rankbench.libraries.tuners import Target
     from rankbench.model import Rule, Variable
 
 FAMILIES = ("mpich", "mvapich")

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING
 import altair as alt
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rankbench.plots import axes, captions, forms, marks, palette
-from rankbench.plots.chart import Chart
+from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_whole
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from rankbench.model import Summary
-    from rankbench.plots.chart import Row
     from rankbench.verdict.measures import Measure
     from rankbench.verdict.view import CampaignView
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench.plots import axes, bar_form, captions, forms, marks, palette
-from rankbench.plots.chart import Chart
+from rankbench.plots.chart import Chart, Row
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Summary
-    from rankbench.plots.chart import Row
     from rankbench.verdict.measures import Measure
     from rankbench.verdict.view import CampaignView
 

@@ -10,24 +10,21 @@ import dataclasses
 import functools
 import itertools
 import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import altair as alt
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rankbench.language import render, say
 from rankbench.plots import captions, forms, palette
-from rankbench.plots.chart import Chart
+from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_time, format_whole
 from rankbench.statistics.modes import find_clock_step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from rankbench.plots.chart import Row
     from rankbench.statistics.modes import Repeated
     from rankbench.verdict.view import CampaignView
 

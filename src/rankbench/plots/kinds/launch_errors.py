@@ -10,12 +10,11 @@ import altair as alt
 
 from rankbench.evaluation import scales
 from rankbench.plots import captions, forms, marks, palette
-from rankbench.plots.chart import Chart
+from rankbench.plots.chart import Chart, Row
 from rankbench.statistics.placements import remove_placement
 
 if TYPE_CHECKING:
     from rankbench.evaluation.scales import SiteResult
-    from rankbench.plots.chart import Row
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Errors over launches"

@@ -6,21 +6,19 @@ import dataclasses
 import itertools
 import json
 import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
 from rankbench.language import render, say
 from rankbench.plots import captions, forms, marks
-from rankbench.plots.chart import Chart
+from rankbench.plots.chart import Chart, Row
 from rankbench.statistics.places import CACHES, HOST
 from rankbench.verdict import case_labels, maps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.model import Case, Summary
-    from rankbench.plots.chart import Row
     from rankbench.statistics.places import Level, Places
     from rankbench.verdict.maps import Map
     from rankbench.verdict.measures import Measure

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots import panels as plots_panels
-from rankbench.plots.chart import Chart
+from rankbench.plots.chart import Chart, Row
 from rankbench.plots.panels import Panels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankbench.model import Case, Summary
-    from rankbench.plots.chart import Row
     from rankbench.verdict.measures import Measure
     from rankbench.verdict.view import CampaignView
 

@@ -11,11 +11,10 @@ import polars as pl
 
 from rankbench.language import render, say
 from rankbench.plots import axes, captions, forms, marks, palette
-from rankbench.plots.chart import Chart
+from rankbench.plots.chart import Chart, Row
 from rankbench.verdict.view import group_by_case
 
 if TYPE_CHECKING:
-    from rankbench.plots.chart import Row
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Single ranks"

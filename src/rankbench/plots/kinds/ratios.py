@@ -12,12 +12,11 @@ from rankbench import statistics
 from rankbench.language import render, say
 from rankbench.plots import axes, captions, forms, palette
 from rankbench.plots import marks as plots_marks
-from rankbench.plots.chart import Chart
+from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_ratio, format_size
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Comparison
-    from rankbench.plots.chart import Row
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Ratios"

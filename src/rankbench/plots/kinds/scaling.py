@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench.plots import over_nodes
+from rankbench.plots.chart import Chart
 
 if TYPE_CHECKING:
-    from rankbench.plots.chart import Chart
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Scaling with nodes"

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rankbench.evaluation import scales
 from rankbench.plots import captions, forms, marks, palette
 from rankbench.plots import panels as plots_panels
-from rankbench.plots.chart import Chart
+from rankbench.plots.chart import Chart, Row
 from rankbench.plots.panels import Panels, Series
 from rankbench.plots.sketch import Sketch
 from rankbench.quantities import spell_count
 from rankbench.statistics.placements import remove_placement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankbench.plots.chart import Row
     from rankbench.statistics.scaling import Site
     from rankbench.verdict.measures import Measure
     from rankbench.verdict.view import CampaignView

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench.plots import axes, forms, marks, palette
-from rankbench.plots.chart import Chart
+from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_time
 from rankbench.statistics import states
 
 if TYPE_CHECKING:
-    from rankbench.plots.chart import Row
     from rankbench.statistics.states import LaunchState
     from rankbench.verdict.view import CampaignView
 

@@ -9,12 +9,11 @@ import altair as alt
 
 from rankbench.foreign.comparing import find_counterpart
 from rankbench.plots import axes, captions, forms, marks, palette
-from rankbench.plots.chart import Chart
+from rankbench.plots.chart import Chart, Row
 from rankbench.verdict.measures import Measure
 from rankbench.verdict.same_calls import list_series
 
 if TYPE_CHECKING:
-    from rankbench.plots.chart import Row
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Tools"

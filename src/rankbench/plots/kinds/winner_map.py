@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench.plots import captions, forms, palette, winner_cells
-from rankbench.plots.chart import Chart
+from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_ratio
 
 if TYPE_CHECKING:
     from rankbench.model import CaseVerdict
-    from rankbench.plots.chart import Row
     from rankbench.plots.winner_cells import Half
     from rankbench.verdict.view import CampaignView
 

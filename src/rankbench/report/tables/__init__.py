@@ -23,7 +23,9 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
+from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar
 
 from rankbench import units
@@ -35,9 +37,6 @@ from rankbench.statistics.estimators import TRIMMED
 from rankbench.verdict import case_labels, networks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from types import ModuleType
-
     from rankbench.model import Candidate, Case, CaseVerdict, Launch, NodeNetwork, RankFact, Summary
     from rankbench.verdict.measures import Measure
     from rankbench.verdict.view import CampaignView

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -19,8 +20,6 @@ from rankbench.report.tables import Block, Cell, Charts, Hint, Paragraph, Table,
 from rankbench.verdict import case_labels, maps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rankbench.model import Case, Summary
     from rankbench.statistics.pairs import LevelTime, Pair
     from rankbench.statistics.places import Places, Unit

@@ -7,6 +7,7 @@ tables have what it printed, and nothing where it printed none.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,8 +21,6 @@ from rankbench.report.tables import Cell, Table, line_name
 from rankbench.statistics.estimators import TRIMMED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.model import Case, Summary
     from rankbench.verdict.view import CampaignView
 

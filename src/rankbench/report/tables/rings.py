@@ -7,6 +7,7 @@ Placements with more ranks on a node than it has cores have tables of their own,
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,8 +20,6 @@ from rankbench.report.tables import Block, Cell, Hint, Table
 from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.model import Case
     from rankbench.statistics.rings import HopCost
     from rankbench.verdict.view import CampaignView

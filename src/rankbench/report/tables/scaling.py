@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -29,8 +30,6 @@ from rankbench.verdict import case_labels, measures
 from rankbench.verdict.view import SCOPES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rankbench.evaluation.scales import SiteResult
     from rankbench.model import Case
     from rankbench.statistics.scaling import Site

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -12,8 +13,6 @@ from rankbench.quantities import format_ratio
 from rankbench.report.tables import Block, Cell, Hint, Table, outcome_legend
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.model import Candidate, Case, Comparison, Rule
     from rankbench.verdict.view import CampaignView
 

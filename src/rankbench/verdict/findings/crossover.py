@@ -7,6 +7,7 @@ What to do: Choose by the sizes that your application sends. Measure more sizes 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rankbench.language import Text, say, sentences
@@ -16,8 +17,6 @@ from rankbench.verdict.lines import describe_runs, describe_undecided, find_line
 from rankbench.verdict.spans import find_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.verdict.spans import Run
     from rankbench.verdict.view import CampaignView
 

@@ -9,6 +9,7 @@ launch's log, then try the newest version or another transport. `rankbench docto
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.campaign.exit_causes import signal_of
@@ -19,8 +20,6 @@ from rankbench.model import NO_CPU, Finding, LaunchStatus
 from rankbench.verdict.wording import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.model import Launch
     from rankbench.verdict.view import CampaignView
 

@@ -8,6 +8,7 @@ algorithms: `rankbench settings`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from rankbench.model import Finding
 from rankbench.plan.settings import OPTION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.model import Summary
     from rankbench.verdict.view import CampaignView
 

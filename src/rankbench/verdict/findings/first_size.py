@@ -9,6 +9,7 @@ What to do: Leave the first size out, begin with a size that nobody reads, or gi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,8 +21,6 @@ from rankbench.verdict import measures
 from rankbench.verdict.lines import Line, find_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.verdict.measures import Measure
     from rankbench.verdict.view import CampaignView
 

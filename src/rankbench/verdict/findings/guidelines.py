@@ -12,6 +12,7 @@ the vendor.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,8 +25,6 @@ from rankbench.statistics.contrasts import Claim, compare_within_launches, judge
 from rankbench.verdict.advice import advise_tuning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.model import Case, Operation
     from rankbench.statistics.contrasts import Contrast
     from rankbench.verdict.view import CampaignView

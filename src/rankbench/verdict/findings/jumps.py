@@ -8,6 +8,7 @@ What to do: Find the setting that moves the switch, and try other values; `rankb
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,8 +19,6 @@ from rankbench.verdict.advice import advise_tuning
 from rankbench.verdict.lines import Line, find_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from rankbench.model import Case
     from rankbench.statistics.contrasts import Contrast
     from rankbench.statistics.shapes import Step

@@ -9,6 +9,7 @@ ranks.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,8 +20,6 @@ from rankbench.model import Finding
 from rankbench.statistics.contrasts import judge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.model import Case, Operation
     from rankbench.verdict.view import CampaignView
 

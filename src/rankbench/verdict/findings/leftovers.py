@@ -8,6 +8,7 @@ What to do: Find out which part of the library starts the process, and switch it
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rankbench.campaign.exit_causes import is_leftover
@@ -15,8 +16,6 @@ from rankbench.language import say
 from rankbench.model import Finding, LaunchStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Processes that outlive the ranks"

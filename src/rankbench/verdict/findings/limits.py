@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.campaign.exit_causes import quote_signal, signal_of
@@ -16,8 +17,6 @@ from rankbench.language import NOTHING, Text, Words, list_parts, say, sentences
 from rankbench.model import BROKEN, CaseStatus, Finding, LaunchStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from rankbench.model import Launch, Placement, Summary
     from rankbench.verdict.view import CampaignView
 

@@ -9,6 +9,7 @@ What to do: Use the result with the start `window`.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,8 +20,6 @@ from rankbench.model import Finding
 from rankbench.statistics.contrasts import Claim, compare_within_launches, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.model import Case
     from rankbench.statistics.contrasts import Contrast
     from rankbench.verdict.view import CampaignView

@@ -9,6 +9,7 @@ transport.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rankbench.language import Text, say, sentences
@@ -16,8 +17,6 @@ from rankbench.model import Finding
 from rankbench.verdict.level_modes import follows_level, has_second_mode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.statistics.modes import Repeated
     from rankbench.verdict.view import CampaignView
 

@@ -10,6 +10,7 @@ support for the device: use the library of the site, or build it with the site's
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rankbench.language import NOTHING, Text, say
@@ -19,8 +20,6 @@ from rankbench.quantities import format_memory
 from rankbench.verdict.networks import find_bypass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.model import NetworkDevice, Usage
     from rankbench.verdict.networks import Bypass
     from rankbench.verdict.view import CampaignView

@@ -7,6 +7,7 @@ What to do: Check the name of the setting, and the transport or algorithm that i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from rankbench.model import Finding
 from rankbench.statistics import FEWEST_BLOCKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.model import Candidate, Comparison
     from rankbench.verdict.view import CampaignView
 

@@ -7,14 +7,13 @@ What to do: Run more blocks, stop other work, bind ranks to cores; on virtual ma
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rankbench.language import say
 from rankbench.model import Finding, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Noise between launches"

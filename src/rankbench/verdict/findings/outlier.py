@@ -7,6 +7,7 @@ What to do: Try other algorithms or transports of this library for these sizes; 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,8 +24,6 @@ from rankbench.verdict.interim import list_interim_looks
 from rankbench.verdict.wording import add_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.model import Case, Comparison
     from rankbench.verdict.view import CampaignView
 

@@ -8,14 +8,13 @@ What to do: Switch the output off, by the library's setting for verbosity.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rankbench.language import NOTHING, Text, say
 from rankbench.model import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.model import Launch, Summary
     from rankbench.verdict.view import CampaignView
 

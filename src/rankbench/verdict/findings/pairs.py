@@ -7,6 +7,7 @@ What to do: Place ranks that communicate much where they share most. See what el
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from rankbench.quantities import format_size
 from rankbench.verdict import case_labels, maps, measures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.verdict.maps import Map
     from rankbench.verdict.measures import Measure
     from rankbench.verdict.view import CampaignView

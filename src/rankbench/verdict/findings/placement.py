@@ -10,6 +10,7 @@ What to do: Place ranks that communicate most where the times are best.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,8 +25,6 @@ from rankbench.statistics.places import CACHES
 from rankbench.verdict import case_labels, measures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rankbench.model import Case, Comparison, Launch, Operation, Summary
     from rankbench.statistics.placements import Jump
     from rankbench.verdict.measures import Measure

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,6 @@ from rankbench.model import Finding
 from rankbench.verdict.level_modes import list_level_modes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.model import CaseVerdict, Comparison, Level
     from rankbench.statistics.references import Levels
     from rankbench.verdict.view import CampaignView

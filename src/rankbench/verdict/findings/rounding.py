@@ -8,6 +8,7 @@ What to do: Have the tool print more digits, compare longer calls, or let rankbe
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rankbench.language import say
@@ -15,8 +16,6 @@ from rankbench.model import Finding
 from rankbench.verdict.rounding import find_rounded, find_unit_share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Too few printed digits"

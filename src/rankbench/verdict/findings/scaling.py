@@ -8,6 +8,7 @@ What to do: Choose by the numbers that your jobs have. Look at the algorithm tha
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.language import Text, list_parts, say, sentences
@@ -19,8 +20,6 @@ from rankbench.verdict.changes import find_changes
 from rankbench.verdict.spans import Run, describe_run, find_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from rankbench.model import Case, CaseVerdict, Comparison
     from rankbench.statistics.scaling import Growth, Site
     from rankbench.verdict.view import CampaignView

@@ -9,6 +9,7 @@ What to do: Set what the finding names, in a candidate of its own. The operation
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rankbench.language import NOTHING, Text, Words, say
@@ -16,8 +17,6 @@ from rankbench.libraries.families import list_families
 from rankbench.model import Finding, LaunchStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Slow start"

@@ -7,6 +7,7 @@ What to do: `rankbench tune` looks for the setting that moves the switch. As a w
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,8 +18,6 @@ from rankbench.verdict.advice import advise_tuning
 from rankbench.verdict.lines import Line, find_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.model import Case
     from rankbench.statistics.contrasts import Contrast
     from rankbench.verdict.view import CampaignView

@@ -8,6 +8,7 @@ agree.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rankbench.language import Text, say
@@ -16,8 +17,6 @@ from rankbench.statistics.estimators import START_BOUND
 from rankbench.verdict.wording import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Uncertain starts"

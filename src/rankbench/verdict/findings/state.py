@@ -9,6 +9,7 @@ the others, switch its progress threads off or set `together = false`.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,6 @@ from rankbench.model import Finding, find_restless
 from rankbench.statistics import compare, states
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rankbench.model import Launch, LaunchGroup
     from rankbench.statistics.states import LaunchState
     from rankbench.verdict.view import CampaignView

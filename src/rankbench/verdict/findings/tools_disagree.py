@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.language import say, sentences
@@ -16,8 +17,6 @@ from rankbench.model import Finding
 from rankbench.verdict import reconciling
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.verdict.reconciling import Pair
     from rankbench.verdict.view import CampaignView
 

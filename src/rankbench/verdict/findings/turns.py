@@ -9,6 +9,7 @@ What to do: Compare with a campaign that has `together = false`.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rankbench.language import Text, say
@@ -16,8 +17,6 @@ from rankbench.model import Finding
 from rankbench.statistics.turns import AFTER, POSITION, estimate_effects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankbench.statistics.turns import Effect
     from rankbench.verdict.view import CampaignView
 

@@ -9,6 +9,7 @@ What to do: Look at the launches one by one, bind ranks and helper threads, and 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from itertools import permutations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,8 +23,6 @@ from rankbench.statistics.shapes import list_curves
 from rankbench.verdict.lines import Line, find_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rankbench.statistics.shapes import Curve, Numbers
     from rankbench.verdict.view import CampaignView
 
