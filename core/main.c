@@ -31,6 +31,7 @@
 #include "sync/world.h"
 #include "timing/watchdog.h"
 #include "verify/completion.h"
+#include "verify/variants.h"
 
 enum { WARM_UP_NS = 10000000 };
 
@@ -249,6 +250,7 @@ static int run_job(struct world *world, const struct job *job, struct turns *tur
     write_last_record(world, job, hop_latency, turns, stream);
     close_hop_latency(hop_latency);
     close_completion_check(world->completion_check);
+    free_variants();
     tree_broadcast_patient(&world->all, &exit_code, sizeof exit_code);
     free_neighbours(world);
     release_source(world);

@@ -13,8 +13,8 @@ const struct choice to_choice = {"to", "the other rank", .least = 0, .most = MOS
 const struct choice threads_choice = {"threads", "threads per rank that call at the same time, each on its own communicator",
                                       .least = 1, .most = MOST_THREADS, .usual = 1};
 const struct choice reduction_choice = {
-    "reduction", "the reduction; user: a sum that the program defines",
-    NAMES_OF("sum", "prod", "min", "max", "land", "lor", "lxor", "band", "bor", "bxor", "user")};
+    "reduction", "the reduction; user: a sum, ordered: one that is not commutative, both defined by the program",
+    NAMES_OF("sum", "prod", "min", "max", "land", "lor", "lxor", "band", "bor", "bxor", "user", "ordered")};
 const struct choice arrival_choice = {"arrival", "arrival pattern of the ranks; times count from the last arrival",
                                       NAMES_OF("together", "staggered", "random", "one-late")};
 const struct choice spread_choice = {"spread_us", "microseconds between the first and the last arrival", .least = 1,
@@ -26,6 +26,8 @@ const struct choice tests_choice = {"tests", "calls of MPI_Test during the compu
 const struct choice compute_choice = {"compute_us",
                                       "length of the computation in microseconds; 0: as long as the communication alone",
                                       .least = 0, .most = MOST_MICROSECONDS, .usual = 0};
+const struct choice free_choice = {"free", "whether a call is timed with the freeing of what it makes",
+                                   NAMES_OF("untimed", "timed")};
 
 static bool is_self_test(const struct operation *operation) {
     return operation->kind == KIND_SELF_TEST;
@@ -47,6 +49,10 @@ static bool can_arrive_apart(const struct operation *operation) {
     return !operation->timing.rank_0_measures && !operation->hooks.read_once_ns && !is_self_test(operation);
 }
 
+static bool makes_something(const struct operation *operation) {
+    return operation->kind == KIND_PROCESS && operation->hooks.after;
+}
+
 static bool has_quantities(const struct operation *operation) {
     return !is_self_test(operation);
 }
@@ -62,6 +68,7 @@ static const struct offer {
     {&from_choice, is_between_any_two}, {&to_choice, is_between_any_two},    {&threads_choice, has_threads},
     {&reduction_choice, reduces},       {&arrival_choice, can_arrive_apart}, {&spread_choice, can_arrive_apart},
     {&quantity_choice, has_quantities}, {&tests_choice, can_overlap},        {&compute_choice, can_overlap},
+    {&free_choice, makes_something},
 };
 
 int list_choices(const struct operation *operation, const struct choice *choices[MOST_CHOICES]) {

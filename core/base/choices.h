@@ -5,12 +5,18 @@
 #include "base/op.h"
 
 /* In the order of the names of the choices. */
-enum { REDUCTION_USER = 10 };
+enum { REDUCTION_USER = 10, REDUCTION_ORDERED };
 enum { ARRIVE_TOGETHER, ARRIVE_STAGGERED, ARRIVE_RANDOMLY, ARRIVE_ONE_LATE };
+enum { FREE_UNTIMED, FREE_TIMED };
 enum { QUANTITY_TIME, QUANTITY_OVERLAP, QUANTITY_MEMORY };
 
 extern const struct choice from_choice, to_choice, threads_choice, reduction_choice, arrival_choice, spread_choice,
-    quantity_choice, tests_choice, compute_choice, window_choice;
+    quantity_choice, tests_choice, compute_choice, window_choice, free_choice;
+
+/* Whether the program defines the reduction. */
+static inline bool is_user_defined(int64_t reduction) {
+    return reduction >= REDUCTION_USER;
+}
 
 /* Value of a choice for a case. */
 struct choice_value {

@@ -166,6 +166,10 @@ struct call {
     } moved;
     enum form form;
     int (*initiate)(struct call *);
+    /* Frees what a call made, as a part of the timed call; NULL: it is freed afterwards. `frees` is set meanwhile: nothing
+     * is inspected then. */
+    int (*free)(struct call *);
+    bool frees;
     /* Data of the operation itself, made by `prepare` and freed by `finish`. */
     void *state;
     /* Grid of the ranks, for operations on a grid. */

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/float_mode.h"
+
 /* Time of MPI_Init on this rank. */
 extern int64_t startup_ns;
 
@@ -14,6 +16,8 @@ void start_library(bool threads);
 int64_t read_memory_bytes(void);
 /* Memory that MPI_Init added. */
 int64_t read_startup_bytes(void);
+/* The processor's mode for floating-point numbers after MPI_Init, in words, and since when; empty: that of every program. */
+void describe_startup_mode(char into[FLOAT_MODE_BYTES]);
 /* Why threads may not call the library; NULL: they may. */
 const char *why_no_threads(void);
 

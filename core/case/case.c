@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/allocation.h"
+#include "base/float_mode.h"
 #include "base/registry.h"
 #include "base/startup.h"
 #include "base/time_parts.h"
@@ -24,6 +25,7 @@
 #include "timing/watchdog.h"
 #include "verify/check.h"
 #include "verify/evidence.h"
+#include "verify/rehearsal.h"
 
 static void copy_layout(const struct layout *layout, struct result *result) {
     const size_t bytes = layout && layout->order ? (size_t)layout->ranks * sizeof(int) : 0;
@@ -38,8 +40,11 @@ static void copy_layout(const struct layout *layout, struct result *result) {
 static void rehearse_and_time(const struct setting *setting, struct timing *timing, struct result *result) {
     switch_part(PART_REHEARSE);
     watch_fallback(setting->plan->request->settings);
+    timing->run = choose_timed_run(setting);
     timing->long_ns = rehearse(setting);
     end_fallback_watch(setting->outcome);
+    if (timing->long_ns == 0)
+        check_other_calls(setting);
     if (!all_ranks_good(setting->team, setting->outcome) || setting->world->probes || has_single_value(setting))
         return;
     struct thread_team *thread_team = NULL;
@@ -53,8 +58,22 @@ static void rehearse_and_time(const struct setting *setting, struct timing *timi
     join_threads(thread_team);
 }
 
+/* Calls keep the processor's mode, as the calling conventions of all systems require. */
+static void compare_modes(const struct setting *setting, struct float_mode before) {
+    const struct float_mode after = read_float_mode();
+    char mode[FLOAT_MODE_BYTES], line[LINE_BYTES / 2];
+    if (is_same_mode(before, after))
+        return;
+    describe_mode(after, mode);
+    snprintf(line, sizeof line, "rank %d: calls of the case changed the processor's floating-point mode, to %s",
+             setting->team->rank, mode);
+    note(setting->outcome, WRONG_DATA, line);
+    set_float_mode(before);
+}
+
 static void prepare_and_time(const struct setting *setting, struct timing *timing, struct result *result) {
     const int64_t held_before = has_single_value(setting) ? read_memory_bytes() : 0;
+    const struct float_mode mode = read_float_mode();
     make_communicators(setting);
     if (all_ranks_good(setting->team, setting->outcome) && !setting->team->idle)
         EACH_WORKER(worker, setting)
@@ -71,6 +90,7 @@ static void prepare_and_time(const struct setting *setting, struct timing *timin
         setting->outcome->growth_bytes = read_memory_bytes() - held_before;
         record_value(setting, timing, &result->measurement);
     }
+    compare_modes(setting, mode);
     all_ranks_good(setting->team, setting->outcome);
     if (!setting->team->idle)
         EACH_WORKER(worker, setting)
@@ -199,7 +219,6 @@ static struct timing make_timing(const struct setting *setting, const struct cal
         .request = setting->plan->request,
         .call = first_call(setting),
         .buffers = &setting->workers->buffers,
-        .run = choose_run(setting->plan),
         .delivers = true,
         .rounds = (operation->timing.rounds ? operation->timing.rounds : 1) * (setting->threads > 1 ? THREAD_ROUNDS : 1),
         .legs = operation->metric == METRIC_LATENCY ? 2 : 1,

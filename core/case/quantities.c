@@ -19,6 +19,7 @@
 #include "timing/steering.h"
 #include "timing/stop.h"
 #include "verify/check.h"
+#include "verify/rehearsal.h"
 
 static int64_t find_offset_change(const struct clock *clock, const struct measurement *measurement) {
     if (measurement->sample_count == 0)
@@ -129,6 +130,7 @@ static double measure_sample_cost(const struct setting *setting, const struct ti
     other.inspect_stage = NULL;
     other.reference = NULL;
     other.begin_round = NULL;
+    other.check_promises = NULL;
     other.delivers = false;
     other.rounds = other.legs = 1;
     other.long_ns = 0;
@@ -165,12 +167,14 @@ static int measure_overlap(const struct setting *setting, const struct timing *t
     part.renew_data = part.inspect_stage = NULL; /* A computation delivers no data. */
     part.reference = NULL;
     part.begin_round = NULL;
+    part.check_promises = NULL;
     part.delivers = false;
     result->compute_ns = measure_median(setting, &part, run_computation);
     part.renew_data = timing->renew_data;
     part.inspect_stage = timing->inspect_stage;
     part.reference = timing->reference;
     part.begin_round = timing->begin_round;
+    part.check_promises = timing->check_promises;
     part.delivers = true;
     part.run = run_overlapped;
     return measure(&part, &result->measurement);
@@ -209,6 +213,7 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
     timing->keep_reference = keep_reference_data;
     timing->judge_difference = judge_difference;
     timing->judge_receipts = judge_receipts;
+    timing->check_promises = has_promises(setting) ? check_promises_again : NULL;
     const struct written written = read_written();
     const bool overlaps = read_case_choice(setting, &quantity_choice) == QUANTITY_OVERLAP;
     note_code(outcome, overlaps ? measure_overlap(setting, timing, result) : measure(timing, measurement),

@@ -29,6 +29,8 @@ static const char *why_quantity_invalid(const struct setting *setting) {
     const int64_t quantity = read_case_choice(setting, &quantity_choice);
     if (quantity == QUANTITY_OVERLAP && (plan->form == BLOCKING || plan->operation->timing.completes))
         return "quantity=overlap needs a nonblocking or persistent form that the core completes";
+    if (quantity != QUANTITY_TIME && read_case_choice(setting, &free_choice) == FREE_TIMED)
+        return "free=timed needs quantity=time";
     if (quantity != QUANTITY_TIME && setting->threads > 1)
         return "with threads only quantity=time is measured";
     if (quantity != QUANTITY_TIME && setting->team->ranks > 2 && plan->operation->ranks.between_two)

@@ -6,6 +6,8 @@
 
 #include "base/allocation.h"
 #include "base/choices.h"
+#include "base/core.h"
+#include "kit/special.h"
 
 long count_amount_bytes(struct amount amount, long size_bytes, int ranks, int messages) {
     return size_bytes * (amount.base + (long)amount.each * ranks) * (amount.per_message ? messages : 1);
@@ -184,24 +186,34 @@ void check_bytes(const unsigned char *data, long bytes, unsigned stream, long ba
 
 /* --- reductions --- */
 
-/* Random data for a term: 64 bits, a byte, and the largest number of bits of the term. */
+/* Random data for a term: 64 bits, a byte, the largest number of bits of the term, and whether it may be a fraction. */
 struct draw {
     uint64_t bits;
     int x;
     int width;
+    bool fractions;
 };
+
+/* Every other number is negative; none is a zero with a sign. */
+static double set_sign(uint64_t number, bool negative) {
+    return negative ? -(double)(number + 1) : (double)number;
+}
 
 /* The sum of all terms is exact in any order. A term has as many bits as this allows after the number of its block is
  * added. */
 static double make_wide_term(struct draw draw) {
-    return (double)(draw.bits >> (64 - draw.width));
+    return set_sign(draw.bits >> (64 - draw.width), draw.bits & 1);
 }
-/* Few terms of a product are 2, and few terms of a logical `and` are false. */
+/* Few terms of a product are not 1, and few terms of a logical `and` are false. */
 static double make_product_term(struct draw draw) {
-    return draw.x % 64 ? 1 : 2;
+    const double terms[] = {2, -1, draw.fractions ? 0.5 : -1};
+    return draw.x % 64 < LENGTH(terms) ? terms[draw.x % 64] : 1;
 }
-static double make_plain_term(struct draw draw) {
-    return draw.x;
+static double make_bits(struct draw draw) {
+    return (int32_t)(draw.bits >> 32);
+}
+static double make_map(struct draw draw) {
+    return draw.bits >> 32 | 1;
 }
 static double make_rarely_false(struct draw draw) {
     return draw.x % 8 != 0;
@@ -213,10 +225,10 @@ static double make_truth(struct draw draw) {
     return draw.x & 1;
 }
 static double make_all_but_one_bit(struct draw draw) {
-    return 0xff ^ (1 << draw.x % 8);
+    return (int32_t)~(UINT32_C(1) << draw.x % 32);
 }
 static double make_one_bit(struct draw draw) {
-    return 1 << draw.x % 8;
+    return (int32_t)(UINT32_C(1) << draw.x % 32);
 }
 
 static double add(double a, double b) {
@@ -250,13 +262,26 @@ static double combine_bits_xor(double a, double b) {
     return (int)a ^ (int)b;
 }
 
+/* Maps x -> a x + b modulo 2^16, of which one follows the other: the order matters. The lower half is a, which is odd, so
+ * that no map forgets those before it. */
+static uint32_t follow(uint32_t first, uint32_t second) {
+    const uint32_t factor = second & 0xffff, sum = (first >> 16) * factor + (second >> 16);
+    return sum << 16 | ((first & 0xffff) * factor & 0xffff);
+}
+static double combine_maps(double a, double b) {
+    return follow((uint32_t)a, (uint32_t)b);
+}
+
 /* How a term depends on the number of its block of PERIOD elements: not at all; or the number is added to each term,
  * and is in the result once per term, or once. */
 enum growth { SAME_IN_ALL_BLOCKS, ADDED_BY_EACH, ADDED_ONCE };
 
+enum { WORD_BITS = 32 };
+
 /* In a changed element one rank, another one in each turn, contributes a number below 2^bits that differs from turn to
  * turn, and every other rank the neutral element. Where terms grow with the number of their block, all contribute one
  * number and that rank a second one besides. */
+static const double CHANGED_UNIT = 0x1p-11;
 static const struct reduction {
     double (*term)(struct draw draw);
     double (*merge)(double a, double b);
@@ -271,10 +296,11 @@ static const struct reduction {
     {make_rarely_false, combine_and, true, SAME_IN_ALL_BLOCKS, 1, 1},
     {make_rarely_true, combine_or, true, SAME_IN_ALL_BLOCKS, 0, 1},
     {make_truth, combine_xor, true, SAME_IN_ALL_BLOCKS, 0, 1},
-    {make_all_but_one_bit, combine_bits_and, true, SAME_IN_ALL_BLOCKS, INT32_MAX, 31},
-    {make_one_bit, combine_bits_or, true, SAME_IN_ALL_BLOCKS, 0, 31},
-    {make_plain_term, combine_bits_xor, true, SAME_IN_ALL_BLOCKS, 0, 31},
+    {make_all_but_one_bit, combine_bits_and, true, SAME_IN_ALL_BLOCKS, -1, WORD_BITS},
+    {make_one_bit, combine_bits_or, true, SAME_IN_ALL_BLOCKS, 0, WORD_BITS},
+    {make_bits, combine_bits_xor, true, SAME_IN_ALL_BLOCKS, 0, WORD_BITS},
     {make_wide_term, add, false, ADDED_BY_EACH, 0, 0},
+    {make_map, combine_maps, false, SAME_IN_ALL_BLOCKS, 1, WORD_BITS},
 };
 
 static void add_up(void *in, void *inout, int *count, MPI_Datatype *type) {
@@ -287,14 +313,22 @@ static void add_up(void *in, void *inout, int *count, MPI_Datatype *type) {
             ((int *)inout)[i] += ((int *)in)[i];
 }
 
+static void follow_all(void *in, void *inout, int *count, MPI_Datatype *type) {
+    const int words = *count * (*type == MPI_DOUBLE ? 2 : 1);
+    for (int i = 0; i < words; i++)
+        ((uint32_t *)inout)[i] = follow(((uint32_t *)in)[i], ((uint32_t *)inout)[i]);
+}
+
 int make_reduction(int64_t which, MPI_Op *reduction) {
     const MPI_Op known[] = {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};
-    *reduction = which == REDUCTION_USER ? MPI_OP_NULL : known[which];
-    return which == REDUCTION_USER ? MPI_Op_create(add_up, 1, reduction) : MPI_SUCCESS;
+    *reduction = which < LENGTH(known) ? known[which] : MPI_OP_NULL;
+    if (which < LENGTH(known))
+        return MPI_SUCCESS;
+    return which == REDUCTION_USER ? MPI_Op_create(add_up, 1, reduction) : MPI_Op_create(follow_all, 0, reduction);
 }
 
 void free_reduction(int64_t which, MPI_Op *reduction) {
-    if (which == REDUCTION_USER && *reduction != MPI_OP_NULL)
+    if (is_user_defined(which) && *reduction != MPI_OP_NULL)
         MPI_Op_free(reduction);
 }
 
@@ -319,8 +353,20 @@ static int count_exact_bits(const struct datatype *datatype) {
     return datatype->basic == MPI_FLOAT ? 24 : datatype->basic == MPI_DOUBLE ? 53 : 31;
 }
 
-/* Bits of a term, and of the number added to it. Up to one term more than ranks may be added: that of the target
- * before. */
+static bool is_whole(const struct call *call) {
+    return call->message.datatype->basic == MPI_INT;
+}
+
+/* Numbers of a floating-point type are multiples of this power of two, so that half of their bits are a fraction. Products
+ * would need another one for each number of ranks. */
+static double find_unit(const struct call *call) {
+    if (is_whole(call) || find_reduction(call)->growth == SAME_IN_ALL_BLOCKS)
+        return 1;
+    return call->message.datatype->basic == MPI_FLOAT ? 0x1p-13 : 0x1p-27;
+}
+
+/* Bits of the size of a term, and of the number added to it. Up to one term more than ranks may be added: that of the
+ * target before. */
 static int count_term_bits(const struct call *call) {
     int bits = count_exact_bits(call->message.datatype) - 1;
     for (long terms = 1; find_reduction(call)->growth == ADDED_BY_EACH && terms < call->peers.ranks + 1; terms *= 2)
@@ -332,7 +378,8 @@ static double make_term(const struct call *call, int rank, long position) {
     const unsigned stream = call->seed + (unsigned)rank;
     const long place = position % PERIOD;
     const uint64_t number = 2 * (uint64_t)place, high = make_word(number, stream), low = make_word(number + 1, stream);
-    return find_reduction(call)->term((struct draw){high << 32 | low, make_byte(place, stream), count_term_bits(call)});
+    return find_reduction(call)->term(
+        (struct draw){high << 32 | low, make_byte(place, stream), count_term_bits(call), !is_whole(call)});
 }
 
 /* Numbers of consecutive blocks differ in many bits. An odd factor gives distinct numbers, as long as there are enough
@@ -344,13 +391,25 @@ static double find_block_number(const struct call *call, long block) {
     return (double)(number & ((UINT64_C(1) << count_term_bits(call)) - 1));
 }
 
+/* Maps are not numbers of the type: each word of an element holds one. */
+static void store_maps(unsigned char *place, const double *values, int words, long count) {
+    for (long i = 0; i < count * words; i++)
+        memcpy(place + i * WORD_BYTES, &(uint32_t){(uint32_t)values[i / words]}, WORD_BYTES);
+}
+
 /* Stores values, each plus `more`, as elements of the type. */
-static void store_numbers(const struct datatype *datatype, unsigned char *place, const double *values, double more, long count) {
+static void store_numbers(const struct call *call, unsigned char *place, const double *values, double more, long count) {
+    const MPI_Datatype basic = call->message.datatype->basic;
+    const double unit = find_unit(call);
+    if (find_reduction(call)->merge == combine_maps) {
+        store_maps(place, values, call->message.datatype->bytes / WORD_BYTES, count);
+        return;
+    }
     for (long i = 0; i < count; i++)
-        if (datatype->basic == MPI_FLOAT)
-            memcpy(place + i * (long)sizeof(float), &(float){(float)(values[i] + more)}, sizeof(float));
-        else if (datatype->basic == MPI_DOUBLE)
-            memcpy(place + i * (long)sizeof(double), &(double){values[i] + more}, sizeof(double));
+        if (basic == MPI_FLOAT)
+            memcpy(place + i * (long)sizeof(float), &(float){(float)((values[i] + more) * unit)}, sizeof(float));
+        else if (basic == MPI_DOUBLE)
+            memcpy(place + i * (long)sizeof(double), &(double){(values[i] + more) * unit}, sizeof(double));
         else
             memcpy(place + i * (long)sizeof(int), &(int){(int)(values[i] + more)}, sizeof(int));
 }
@@ -363,13 +422,17 @@ static long count_to_block_end(long position, long elements) {
 void fill_terms(const struct call *call, unsigned char *data, long elements, long from, int rank) {
     double terms[PERIOD];
     long block_bytes;
+    if (uses_special_numbers()) {
+        fill_special(call, data, elements, from, rank);
+        return;
+    }
     for (long i = 0; i < find_least(PERIOD, elements); i++)
         terms[(from + i) % PERIOD] = make_term(call, rank, from + i);
     for (long i = 0; i < elements; i += block_bytes) {
         const long at = from + i;
         block_bytes = count_to_block_end(at, elements - i);
-        store_numbers(call->message.datatype, data + i * call->message.datatype->bytes, terms + at % PERIOD,
-                      find_block_number(call, at / PERIOD), block_bytes);
+        store_numbers(call, data + i * call->message.datatype->bytes, terms + at % PERIOD, find_block_number(call, at / PERIOD),
+                      block_bytes);
     }
     if (recording)
         record((struct segment){.data = data, .length = elements, .from = from, .reduced = true, .first = rank, .last = rank});
@@ -382,6 +445,17 @@ static double reduce_terms(const struct call *call, long position, int first_ran
     return value;
 }
 
+/* The term of a changed element that is the same in all blocks. */
+static double make_changed_term(const struct call *call, uint32_t drawn) {
+    const struct reduction *reduction = find_reduction(call);
+    if (reduction->merge == combine_maps)
+        return drawn | 1;
+    if (reduction->bits == WORD_BITS)
+        return (int32_t)drawn;
+    const uint32_t size = drawn >> (WORD_BITS - reduction->bits);
+    return reduction->integers_only ? size : set_sign(size, drawn & 1) * (is_whole(call) ? 1 : CHANGED_UNIT);
+}
+
 /* The result of a changed element over a range of ranks; of one rank: its term. */
 static double reduce_changed(const struct call *call, int64_t turn, int first_rank, int last_rank) {
     const struct reduction *reduction = find_reduction(call);
@@ -390,11 +464,12 @@ static double reduce_changed(const struct call *call, int64_t turn, int first_ra
     const bool contributes = (uint64_t)first_rank <= chosen && chosen <= (uint64_t)last_rank;
     const uint32_t drawn = make_word(number, call->seed);
     if (reduction->growth == SAME_IN_ALL_BLOCKS) {
-        const double term = drawn >> (WORD_BYTES * 8 - reduction->bits);
+        const double term = make_changed_term(call, drawn);
         return !contributes ? reduction->neutral : ranks == 1 ? term : reduction->merge(term, reduction->neutral);
     }
-    const int shift = WORD_BYTES * 8 - find_smaller(count_term_bits(call), 31);
-    const double common = make_word(number + 1, call->seed) >> shift, more = contributes ? drawn >> shift : 0;
+    const int shift = WORD_BITS - find_smaller(count_term_bits(call), WORD_BITS - 1);
+    const uint32_t other = make_word(number + 1, call->seed);
+    const double common = set_sign(other >> shift, other & 1), more = contributes ? set_sign(drawn >> shift, drawn & 1) : 0;
     if (reduction->growth == ADDED_BY_EACH)
         return ranks * common + more;
     return ranks == 1 ? common + more : reduction->merge(common, common + more);
@@ -410,7 +485,7 @@ struct change find_change(const struct call *call, const struct segment *segment
         return NO_CHANGE;
     struct change change = {.at = unit * width, .bytes = width};
     const double value = reduce_changed(call, turn, segment->first, segment->last);
-    store_numbers(call->message.datatype, change.content, &value, 0, 1);
+    store_numbers(call, change.content, &value, 0, 1);
     return change;
 }
 
@@ -424,7 +499,7 @@ static void make_unchanged(const struct call *call, const struct segment *segmen
     const long position = segment->from + change->at / call->message.datatype->bytes;
     const int times = reduction->growth == ADDED_BY_EACH ? segment->last - segment->first + 1 : 1;
     const double value = reduce_terms(call, position, segment->first, segment->last);
-    store_numbers(call->message.datatype, change->content, &value, times * find_block_number(call, position / PERIOD), 1);
+    store_numbers(call, change->content, &value, times * find_block_number(call, position / PERIOD), 1);
 }
 
 struct change find_unchanged(const struct call *call, const struct segment *segment, int64_t turn) {
@@ -445,6 +520,10 @@ void check_reduced(const struct call *call, const unsigned char *data, long elem
         record(segment);
         return;
     }
+    if (uses_special_numbers()) {
+        check_special(call, find_reduction(call)->merge, data, elements, from, first_rank, last_rank, mismatch);
+        return;
+    }
     const struct change change = present_turn ? find_change(call, &segment, present_turn) : NO_CHANGE;
     double values[PERIOD];
     unsigned char expected[PERIOD * sizeof(double)];
@@ -454,8 +533,7 @@ void check_reduced(const struct call *call, const unsigned char *data, long elem
     for (long i = 0; i < elements; i += block_bytes) {
         const long at = from + i;
         block_bytes = count_to_block_end(at, elements - i);
-        store_numbers(call->message.datatype, expected, values + at % PERIOD, times * find_block_number(call, at / PERIOD),
-                      block_bytes);
+        store_numbers(call, expected, values + at % PERIOD, times * find_block_number(call, at / PERIOD), block_bytes);
         put_change(&change, expected, i * width, block_bytes * width);
         compare_all(data + i * width, expected, block_bytes * width, base + i * width, mismatch);
     }

@@ -98,7 +98,7 @@ long count_receive_bytes(const struct call *call) {
     return add_gaps(call, call->buffers.receive_bytes);
 }
 
-long plan_buffers(struct buffers *buffers, const struct call *call, long share_bytes) {
+static void plan_slot(struct buffers *buffers, const struct call *call) {
     const struct amounts as_root = find_amounts(buffers->operation, call, true);
     const struct amounts as_other = find_amounts(buffers->operation, call, false);
     const long most =
@@ -118,14 +118,23 @@ long plan_buffers(struct buffers *buffers, const struct call *call, long share_b
     buffers->receive_at = align(&buffers->memory, buffers->send_at + sent + guard);
     buffers->receive_room = received;
     buffers->stride = round_up(buffers->receive_at + received + guard, find_slot_unit(&buffers->memory));
-    buffers->slots = 1;
-    if (buffers->memory.cold)
-        buffers->slots = find_larger(2, share_bytes / buffers->stride + 1);
-    if (buffers->slots > MOST_SLOTS)
-        buffers->slots = MOST_SLOTS;
+}
+
+static void set_slots(struct buffers *buffers, int64_t slots) {
+    buffers->slots = slots < MOST_SLOTS ? slots : MOST_SLOTS;
     buffers->step = find_step(buffers->slots);
     buffers->map_bytes = buffers->stride * buffers->slots + find_slot_unit(&buffers->memory) + read_page_bytes();
+}
+
+long plan_buffers(struct buffers *buffers, const struct call *call, long share_bytes) {
+    plan_slot(buffers, call);
+    set_slots(buffers, buffers->memory.cold ? find_larger(2, share_bytes / buffers->stride + 1) : 1);
     return buffers->map_bytes;
+}
+
+void plan_slots(struct buffers *buffers, const struct call *call, int64_t slots) {
+    plan_slot(buffers, call);
+    set_slots(buffers, slots);
 }
 
 /* --- memory --- */

@@ -47,6 +47,8 @@ struct amounts find_amounts(const struct operation *operation, const struct call
 
 /* Returns the bytes of the buffers. `share_bytes` is this rank's share of the memory that cold buffers rotate through. */
 long plan_buffers(struct buffers *buffers, const struct call *call, long share_bytes);
+/* Plans buffers for so many calls. */
+void plan_slots(struct buffers *buffers, const struct call *call, int64_t slots);
 /* Returns false with the reason if the system gives no such memory. */
 bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]);
 void free_buffers(struct buffers *buffers);

@@ -54,14 +54,19 @@ static int read_comm(MPI_Comm comm, struct properties *observed) {
     return code ? code : MPI_Group_free(&group);
 }
 
-/* All zero if the call made no communicator. */
+/* All zero if the call made no communicator. Freed within the call, it is not inspected. */
 int free_new_comm(struct call *call) {
     struct new_comm *new_comm = get_new_comm(call);
-    new_comm->observed = (struct properties){0};
-    if (new_comm->comm == MPI_COMM_NULL)
+    const bool exists = new_comm->comm != MPI_COMM_NULL, freed = new_comm->freed;
+    int code = MPI_SUCCESS;
+    new_comm->freed = call->frees && exists;
+    if (!exists && freed)
         return MPI_SUCCESS;
-    const int code = read_comm(new_comm->comm, &new_comm->observed);
-    return code ? code : MPI_Comm_free(&new_comm->comm);
+    if (!call->frees) {
+        new_comm->observed = (struct properties){0};
+        code = exists ? read_comm(new_comm->comm, &new_comm->observed) : MPI_SUCCESS;
+    }
+    return code || !exists ? code : MPI_Comm_free(&new_comm->comm);
 }
 
 void check_properties(const struct properties *observed, struct properties expected, struct mismatch *mismatch) {

@@ -21,6 +21,8 @@ struct new_comm {
     MPI_Group group;
     /* Properties of the communicator of the last call, before it was freed. */
     struct properties observed;
+    /* Whether it was freed within the call. */
+    bool freed;
     /* Fault found by the last checked call; NULL: none. */
     const char *fault;
 };

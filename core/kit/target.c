@@ -288,8 +288,8 @@ const char *refuse_target(const struct call *call) {
 }
 
 const char *refuse_reduction(const struct call *call) {
-    const bool is_user_defined = read_choice(call, &reduction_choice) == REDUCTION_USER;
-    return is_user_defined ? "MPI_Accumulate and its like take predefined reductions only" : refuse_target(call);
+    const bool user = is_user_defined(read_choice(call, &reduction_choice));
+    return user ? "MPI_Accumulate and its like take predefined reductions only" : refuse_target(call);
 }
 
 /* --- made and put away --- */

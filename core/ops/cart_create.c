@@ -11,7 +11,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation cart_create = {
     .name = "cart_create",
-    .help = "creates a communicator of all ranks on a periodic grid; freed after each call, untimed",
+    .help = "creates a communicator of all ranks on a periodic grid",
     .standard = "MPI-4.1 8.5.1",
     MAKES_COMMUNICATOR,
     CHOICES(&dimensions_choice, &grid_choice),

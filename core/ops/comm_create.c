@@ -13,7 +13,7 @@ static int create_group(struct call *call) {
 
 static const struct operation comm_create = {
     .name = "comm_create",
-    .help = "creates a communicator of a group, called by all ranks of the old one; freed after each call, untimed",
+    .help = "creates a communicator of a group, called by all ranks of the old one",
     .standard = "MPI-4.1 7.4.2",
     MAKES_COMMUNICATOR,
     .forms = {create},
@@ -24,7 +24,7 @@ REGISTER(operation, comm_create);
 
 static const struct operation comm_create_group = {
     .name = "comm_create_group",
-    .help = "creates a communicator of a group, called by its ranks only; freed after each call, untimed",
+    .help = "creates a communicator of a group, called by its ranks only",
     .standard = "MPI-4.1 7.4.2",
     MAKES_COMMUNICATOR,
     .forms = {create_group},

@@ -11,7 +11,7 @@ static int nonblocking(struct call *call) {
 
 static const struct operation comm_dup = {
     .name = "comm_dup",
-    .help = "duplicates a communicator; freed after each call, untimed",
+    .help = "duplicates a communicator",
     .standard = "MPI-4.1 7.4.2",
     MAKES_COMMUNICATOR,
     .forms = {blocking, nonblocking},

@@ -53,7 +53,7 @@ static void check_split_type(const struct call *call, struct mismatch *mismatch)
 
 static const struct operation comm_split = {
     .name = "comm_split",
-    .help = "splits a communicator by colour; parts are freed after each call, untimed",
+    .help = "splits a communicator by colour",
     .standard = "MPI-4.1 7.4.2",
     MAKES_COMMUNICATOR,
     CHOICES(&colour_choice),
@@ -65,7 +65,7 @@ REGISTER(operation, comm_split);
 
 static const struct operation comm_split_type = {
     .name = "comm_split_type",
-    .help = "splits a communicator by shared memory; parts are freed after each call, untimed",
+    .help = "splits a communicator by shared memory",
     .standard = "MPI-4.1 7.4.2",
     MAKES_COMMUNICATOR,
     .forms = {split_type},

@@ -11,7 +11,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation dist_graph_create_adjacent = {
     .name = "dist_graph_create_adjacent",
-    .help = "creates a graph of all ranks with the neighbours of a periodic grid; freed after each call, untimed",
+    .help = "creates a graph of all ranks with the neighbours of a periodic grid",
     .standard = "MPI-4.1 8.5.4",
     MAKES_COMMUNICATOR,
     CHOICES(&dimensions_choice),

@@ -43,7 +43,7 @@ static void finish(struct call *call) {
 
 static const struct operation session = {
     .name = "session",
-    .help = "starts a session and creates a communicator of all its ranks; both are freed after each call, untimed",
+    .help = "starts a session and creates a communicator of all its ranks",
     .standard = "MPI-4.1 11.3.1",
     PROCESS,
     .forms = {blocking},

@@ -7,6 +7,7 @@
 struct state {
     MPI_Win win;
     struct properties observed;
+    bool freed;
 };
 
 static int prepare(struct call *call) {
@@ -42,13 +43,19 @@ static int read_window(MPI_Win win, struct properties *observed) {
     return code ? code : MPI_Group_free(&group);
 }
 
+/* Freed within the call, it is not inspected. */
 static int after(struct call *call) {
     struct state *state = call->state;
-    state->observed = (struct properties){0};
-    if (state->win == MPI_WIN_NULL)
+    const bool exists = state->win != MPI_WIN_NULL, freed = state->freed;
+    int code = MPI_SUCCESS;
+    state->freed = call->frees && exists;
+    if (!exists && freed)
         return MPI_SUCCESS;
-    const int code = read_window(state->win, &state->observed);
-    return code ? code : MPI_Win_free(&state->win);
+    if (!call->frees) {
+        state->observed = (struct properties){0};
+        code = exists ? read_window(state->win, &state->observed) : MPI_SUCCESS;
+    }
+    return code || !exists ? code : MPI_Win_free(&state->win);
 }
 
 static void finish(struct call *call) {
@@ -72,7 +79,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation win_create = {
     .name = "win_create",
-    .help = "creates a window of existing memory; freed after each call, untimed",
+    .help = "creates a window of existing memory",
     .standard = "MPI-4.1 12.2.1",
     MAKES_WINDOW,
     RECEIVES({.base = 1}),
@@ -82,7 +89,7 @@ REGISTER(operation, win_create);
 
 static const struct operation win_allocate = {
     .name = "win_allocate",
-    .help = "creates a window with new memory; both are freed after each call, untimed",
+    .help = "creates a window with new memory",
     .standard = "MPI-4.1 12.2.2",
     MAKES_WINDOW,
     .forms = {allocate},

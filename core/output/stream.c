@@ -10,7 +10,9 @@
 
 #include "base/choices.h"
 #include "base/core.h"
+#include "base/float_mode.h"
 #include "base/registry.h"
+#include "base/startup.h"
 #include "base/time_parts.h"
 #include "kit/memory.h"
 #include "output/result.h"
@@ -66,6 +68,7 @@ static void write_sources(FILE *stream, const struct source_fact *sources) {
 }
 
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world) {
+    char mode[FLOAT_MODE_BYTES];
     fprintf(stream, "{\"record\":\"launch\",\"format\":1,\"ranks\":%d", world->all.ranks);
     write_text(stream, "library_version", launch->library);
     fprintf(stream, ",\"mpi_version\":\"%d.%d\",\"core\":\"" CORE_VERSION "\"", launch->mpi_version, launch->mpi_subversion);
@@ -75,6 +78,8 @@ void write_launch(FILE *stream, const struct launch_fact *launch, const struct w
     fprintf(stream, ",\"resolution_ns\":%lld,\"cost_ns\":%.1f", (long long)chosen->resolution_ns, chosen->cost_ns);
     write_text(stream, "synchronisation", world->synchronisation->name);
     fprintf(stream, ",\"last_level_cache_bytes\":%lld", (long long)launch->last_level_cache_bytes);
+    describe_startup_mode(mode);
+    write_text(stream, "float_mode", mode);
     write_sources(stream, world->sources);
     end_record(stream);
 }

@@ -102,6 +102,8 @@ struct timing {
     void (*inspect_at_return)(const struct setting *setting);
     /* After each stage: checks the data of this rank; NULL: not possible. */
     void (*inspect_stage)(const struct setting *setting);
+    /* After each stage, on all ranks: checks what calls promise beside their data; NULL: nothing. */
+    void (*check_promises)(const struct setting *setting);
     /* Data that each call must deliver, compared after every round; NULL: not compared. Equal on all ranks.
      * `keep_reference` stores the present data, `judge_difference` checks whether a difference is wrong. */
     struct reference *reference;

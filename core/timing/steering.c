@@ -426,6 +426,10 @@ int measure(const struct timing *timing, struct measurement *into) {
         control.rounds_before_s = read_part_s(PART_ROUNDS);
         switch_part(PART_ROUNDS);
         code = first_error(code, time_stage(timing, timing->start, &control.stage_plan, into, samples));
+        if (timing->check_promises) {
+            switch_part(PART_CHECK);
+            timing->check_promises(timing->setting);
+        }
         switch_part(PART_STEER);
         if (leads) {
             control.failed |= count_state(samples, control.stage_plan.lead + control.stage_plan.rounds, ROUND_FAILED) > 0;

@@ -7,7 +7,7 @@
 #include "verify/order.h"
 
 /* Late ranks per check; of more ranks, others are late at the next check. */
-enum { MOST_TURNS = 16 };
+enum { MOST_TURNS = 16, TURNS_BETWEEN_STAGES = 2 };
 
 /* Over all ranks: the last entry and the first return. */
 struct barrier_times {
@@ -32,7 +32,7 @@ static void merge_times(void *into, const void *from, int bytes) {
 }
 
 /* The late rank enters when the others have announced that they do. */
-static int64_t enter_call(const struct setting *setting, int late_rank) {
+static int64_t enter_call(const struct setting *setting, int late_rank, int64_t late_ns) {
     const struct team *team = setting->team;
     if (team->rank != late_rank) {
         announce(setting, late_rank);
@@ -41,14 +41,15 @@ static int64_t enter_call(const struct setting *setting, int late_rank) {
     for (int rank = 0; rank < team->ranks; rank++)
         if (rank != late_rank)
             wait_for_announcement(setting, rank);
-    return wait_late(setting);
+    return wait_late(setting, late_ns);
 }
 
-static struct barrier_times run_with_late_rank(const struct setting *setting, int (*run)(struct call *), int late_rank) {
+static struct barrier_times run_with_late_rank(const struct setting *setting, int (*run)(struct call *), int late_rank,
+                                               int64_t late_ns) {
     const int rank = setting->team->rank;
     const struct source *source = setting->world->source;
     const struct twin_reading before = read_both(source);
-    const int64_t entered_ns = enter_call(setting, late_rank);
+    const int64_t entered_ns = enter_call(setting, late_rank, late_ns);
     note_code(setting->outcome, run(first_call(setting)), setting->plan->operation->name);
     const int64_t returned_ns = source->read_ns();
     return (struct barrier_times){find_earliest_ns(setting, entered_ns), find_latest_ns(setting, returned_ns), rank, rank,
@@ -65,16 +66,27 @@ static void judge_times(const struct setting *setting, const struct barrier_time
     note(setting->outcome, WRONG_DATA, line);
 }
 
-void check_barrier(const struct setting *setting, int (*run)(struct call *)) {
-    static int checks;
+/* The first late rank differs from check to check; the number of checks may differ between ranks. */
+static void check_turns(const struct setting *setting, int (*run)(struct call *), int turns, int64_t late_ns) {
+    static int32_t checks;
     const struct team *team = setting->team;
-    const int turns = team->ranks < MOST_TURNS ? team->ranks : MOST_TURNS;
-    const int shift = checks++ % team->ranks;
-    synchronise_for_order(setting);
+    int32_t shift = checks++ % team->ranks;
+    tree_broadcast(team, &shift, sizeof shift);
     for (int turn = 0; turn < turns; turn++) {
-        struct barrier_times barrier_times = run_with_late_rank(setting, run, (turn * team->ranks / turns + shift) % team->ranks);
+        const int late_rank = (turn * team->ranks / turns + shift) % team->ranks;
+        struct barrier_times barrier_times = run_with_late_rank(setting, run, late_rank, late_ns);
         tree_combine(team, &barrier_times, sizeof barrier_times, merge_times);
         if (team->rank == 0)
             judge_times(setting, &barrier_times);
     }
+}
+
+void check_barrier(const struct setting *setting, int (*run)(struct call *)) {
+    const int ranks = setting->team->ranks;
+    synchronise_for_order(setting);
+    check_turns(setting, run, ranks < MOST_TURNS ? ranks : MOST_TURNS, LATE_NS);
+}
+
+void check_barrier_again(const struct setting *setting, int (*run)(struct call *)) {
+    check_turns(setting, run, TURNS_BETWEEN_STAGES, LATE_BETWEEN_STAGES_NS);
 }

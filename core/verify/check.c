@@ -8,25 +8,35 @@
 #include "kit/receipts.h"
 #include "kit/target.h"
 #include "request/request.h"
-#include "timing/watchdog.h"
-#include "verify/barrier.h"
 #include "verify/completion.h"
 #include "verify/evidence.h"
 #include "verify/status.h"
-#include "verify/synchronous.h"
 
 enum { SEED_STEP = 1000003 };
-/* A first call may be slow, since it sets up what later ones use; one that takes longer than this and than its time
- * limit counts as long. */
-static const double LONG_CALL_NS = 1e9;
-
 static int run_call(struct call *call) {
     const int code = begin_call(call);
     return code ? code : complete_call(call);
 }
 
-int (*choose_run(const struct plan *plan))(struct call *) {
+run_function *choose_run(const struct plan *plan) {
     return plan->form == BLOCKING || plan->operation->timing.completes ? plan->operation->forms[plan->form] : run_call;
+}
+
+static int run_and_free(struct call *call) {
+    int code = call->form == BLOCKING ? call->initiate(call) : run_call(call);
+    if (code)
+        return code;
+    call->frees = true;
+    code = call->free(call);
+    call->frees = false;
+    return code;
+}
+
+run_function *choose_timed_run(const struct setting *setting) {
+    if (read_case_choice(setting, &free_choice) != FREE_TIMED)
+        return choose_run(setting->plan);
+    first_call(setting)->free = setting->plan->operation->hooks.after;
+    return run_and_free;
 }
 
 static void describe_mismatch(const struct setting *setting, const struct worker *worker, const struct mismatch *mismatch) {
@@ -56,7 +66,7 @@ static const char *name_caller(const struct worker *worker) {
     return is_passive(worker) ? "another rank's call" : "the call";
 }
 
-static void inspect_worker(const struct setting *setting, struct worker *worker) {
+void inspect_worker(const struct setting *setting, struct worker *worker) {
     struct mismatch mismatch = {0};
     char line[LINE_BYTES / 2];
     check_buffers(&worker->buffers, &worker->call, &mismatch);
@@ -214,11 +224,29 @@ static int64_t time_completion_check(const struct setting *setting, struct worke
     return read_steady_ns() - ended_ns;
 }
 
+/* Which rank makes its next checked calls late, by how much. */
+static struct {
+    int rank;
+    int64_t late_ns;
+} delay;
+
+void delay_checked_calls(int rank, int64_t late_ns) {
+    delay.rank = rank;
+    delay.late_ns = late_ns;
+}
+
+static void wait_if_late(const struct call *call) {
+    const int64_t until_ns = read_steady_ns() + delay.late_ns;
+    while (delay.rank == call->peers.rank && read_steady_ns() < until_ns)
+        ;
+}
+
 /* Returns the time of the check. */
 static int64_t run_checked_call(const struct setting *setting, struct worker *worker) {
     const int64_t began_ns = setting->world->source->read_ns();
     const struct operation *operation = setting->plan->operation;
     struct call *call = &worker->call;
+    wait_if_late(call);
     int code = operation->hooks.before ? operation->hooks.before(call) : MPI_SUCCESS;
     code = code ? code : run_and_keep_time(setting, call);
     code = code || !operation->hooks.prove ? code : operation->hooks.prove(call);
@@ -266,13 +294,13 @@ static double call_and_check(const struct setting *setting, bool *conclusive) {
     return (double)(ended_ns - began_ns - looked_ns);
 }
 
-static void call_and_check_once(const struct setting *setting) {
+void check_call(const struct setting *setting) {
     bool conclusive;
     call_and_check(setting, &conclusive);
 }
 
 /* An inconclusive check is repeated with longer times, a few times per rehearsal. */
-static double check_until_conclusive(const struct setting *setting) {
+double check_until_conclusive(const struct setting *setting) {
     bool conclusive;
     double call_ns = call_and_check(setting, &conclusive);
     while (!conclusive && all_ranks_good(setting->team, setting->outcome) && lengthen_completion_check(setting))
@@ -311,81 +339,11 @@ void inspect_between_stages(const struct setting *setting) {
         inspect(setting);
     if (!setting->plan->operation->hooks.is_passive_target)
         return;
-    call_and_check_once(setting);
+    check_call(setting);
     renew_data(setting);
     dissemination_barrier(setting->team);
     if (!setting->team->idle)
         EACH_WORKER(worker, setting)
             call_untimed(setting, &worker->call);
     dissemination_barrier(setting->team);
-}
-
-static bool rotates(const struct setting *setting) {
-    return setting->workers->buffers.memory.root == ROTATING;
-}
-
-/* A persistent request has a fixed root. */
-static bool can_change_root(const struct setting *setting) {
-    return setting->plan->form != PERSISTENT && setting->threads == 1 && setting->workers->buffers.any_root;
-}
-
-static int find_other_root(const struct call *call) {
-    return call->peers.root == call->peers.ranks - 1 ? 0 : call->peers.ranks - 1;
-}
-
-static bool is_long(const struct setting *setting, double call_ns) {
-    return !setting->world->probes && call_ns > LONG_CALL_NS && call_ns > setting->plan->request->stop.limit_s * 1e9;
-}
-
-/* Checks the guarantees of calls beside their data. */
-static void check_promises(const struct setting *setting) {
-    const bool meets = setting->plan->operation->timing.synchronises, synchronous = sends_synchronously(setting);
-    const bool statuses = has_statuses(setting);
-    if ((!meets && !synchronous && !statuses) || !all_ranks_good(setting->team, setting->outcome))
-        return;
-    if (meets)
-        check_barrier(setting, choose_run(setting->plan));
-    if (synchronous)
-        check_synchronous(setting);
-    if (statuses)
-        check_statuses(setting);
-}
-
-/* At the first visit of a case calls are rehearsed with two roots, at later ones once: the first call on new buffers.
- * All later checks are made at every visit, including the call with new data after the timed ones. */
-static double rehearse_calls(const struct setting *setting) {
-    const int turns = setting->plan->last.good ? 1 : 2;
-    for (int turn = 0; turn < turns && all_ranks_good(setting->team, setting->outcome); turn++) {
-        if (rotates(setting))
-            set_root(&setting->workers->buffers, first_call(setting), turn % first_call(setting)->peers.ranks);
-        else if (turn > 0 && can_change_root(setting))
-            set_root(&setting->workers->buffers, first_call(setting), find_other_root(first_call(setting)));
-        watch_phase("is rehearsed");
-        double call_ns = check_until_conclusive(setting);
-        tree_broadcast(setting->team, &call_ns, sizeof call_ns);
-        if (is_long(setting, call_ns))
-            return call_ns;
-    }
-    return 0;
-}
-
-double rehearse(const struct setting *setting) {
-    const int root = first_call(setting)->peers.root;
-    const double long_ns = rehearse_calls(setting);
-    shorten_completion_check(setting);
-    if (!rotates(setting) && can_change_root(setting))
-        set_root(&setting->workers->buffers, first_call(setting), root);
-    if (long_ns == 0 && !setting->plan->last.good)
-        check_promises(setting);
-    return long_ns;
-}
-
-void check_after_timing(const struct setting *setting, double long_ns) {
-    watch_phase("is checked");
-    if (leaves_data(&setting->workers->buffers))
-        inspect(setting);
-    if (!all_ranks_good(setting->team, setting->outcome) || long_ns > 0)
-        return;
-    call_and_check_once(setting);
-    check_promises(setting);
 }

@@ -4,8 +4,12 @@
 
 #include "verify/setting.h"
 
-/* Returns the function that makes one complete call. */
-int (*choose_run(const struct plan *plan))(struct call *);
+/* Makes one complete call. */
+typedef int run_function(struct call *call);
+
+run_function *choose_run(const struct plan *plan);
+/* The same for timed calls, which also free what they make if the case says so. */
+run_function *choose_timed_run(const struct setting *setting);
 
 /* Renews the data for timed calls. */
 void renew_data(const struct setting *setting);
@@ -27,12 +31,14 @@ void inspect_between_stages(const struct setting *setting);
 /* Checks the present data. */
 void inspect(const struct setting *setting);
 
-/* Calls twice with different data (once at later visits of the case), so that data of the first call do not pass for
- * those of the second. If one call uses up the time limit, the second call is the timed one, and the time of the first
- * is returned, else 0. */
-double rehearse(const struct setting *setting);
-/* Checks the data of timed calls, and one more call with new data: a library that stopped working would have left older
- * data. `long_ns` is the result of `rehearse`. */
-void check_after_timing(const struct setting *setting, double long_ns);
+/* Checks the present data of a worker. */
+void inspect_worker(const struct setting *setting, struct worker *worker);
+
+/* One call with new data, whose data are checked. */
+void check_call(const struct setting *setting);
+/* The same, repeated with longer times while the check of late delivery is inconclusive. Returns the time of the call. */
+double check_until_conclusive(const struct setting *setting);
+/* A rank makes its checked calls late by this time from now on. */
+void delay_checked_calls(int rank, int64_t late_ns);
 
 #endif

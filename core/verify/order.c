@@ -4,9 +4,21 @@
 
 #include "base/tree.h"
 #include "base/wait.h"
+#include "kit/modes.h"
 #include "sync/clock.h"
 
-enum { LATE_NS = 200000, TAG_ANNOUNCED = 7051 };
+enum { TAG_ANNOUNCED = 7051 };
+
+struct pair find_pair(const struct setting *setting, long most_bytes, bool upper) {
+    const struct call *call = first_call(setting);
+    const bool two = setting->plan->operation->ranks.between_two;
+    const int other = two ? find_other(call) : call->peers.rank ^ 1;
+    return (struct pair){
+        .other = other < call->peers.ranks || two ? other : call->peers.rank,
+        .bytes = (int)(call->message.bytes < most_bytes ? call->message.bytes : most_bytes),
+        .sends = (call->peers.rank > other) == upper,
+    };
+}
 
 void synchronise_for_order(const struct setting *setting) {
     synchronise(setting->team, setting->world->source, setting->world->synchronisation);
@@ -20,10 +32,10 @@ void wait_for_announcement(const struct setting *setting, int rank) {
     receive_bytes(setting->team, NULL, 0, rank, TAG_ANNOUNCED);
 }
 
-int64_t wait_late(const struct setting *setting) {
+int64_t wait_late(const struct setting *setting, int64_t late_ns) {
     const struct world *world = setting->world;
     const struct stage waiting = {.read_ns = world->source->read_ns, .yields = world->yields};
-    return wait_until(&waiting, world->source->read_ns() + LATE_NS + 4 * setting->team->clock->worst_bound_ns);
+    return wait_until(&waiting, world->source->read_ns() + late_ns + 4 * setting->team->clock->worst_bound_ns);
 }
 
 /* Largest error of a reading: that of the clock's offset, and the cost and resolution of reading. */

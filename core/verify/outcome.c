@@ -66,6 +66,11 @@ void note_code(struct outcome *outcome, int code, const char *what) {
     watch_error(what, code);
 }
 
+void add_circumstance(struct outcome *outcome, const char *call) {
+    const size_t length = strlen(outcome->reason);
+    snprintf(outcome->reason + length, sizeof outcome->reason - length, "; in a call that the case does not time: %s", call);
+}
+
 bool all_ranks_good(const struct team *team, struct outcome *outcome) {
     tree_combine(team, outcome, sizeof *outcome, merge_outcomes);
     tree_broadcast(team, outcome, sizeof *outcome);

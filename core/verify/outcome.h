@@ -37,6 +37,8 @@ void note(struct outcome *outcome, int severity, const char *text);
 void note_cause(struct outcome *outcome, int severity, const char *cause, const char *text);
 /* Notes the error code of an MPI call, except MPI_SUCCESS. */
 void note_code(struct outcome *outcome, int code, const char *what);
+/* Adds to the reason in which call it arose. */
+void add_circumstance(struct outcome *outcome, const char *call);
 /* Gives every rank of the team the worst outcome so far, so that all continue alike. Returns whether it is good. */
 bool all_ranks_good(const struct team *team, struct outcome *outcome);
 

@@ -14,11 +14,6 @@ enum { TURNS = 6 };
 
 static unsigned char message[MOST_BYTES];
 
-struct pair {
-    int other, bytes;
-    bool sends;
-};
-
 bool sends_synchronously(const struct setting *setting) {
     return read_case_choice(setting, &mode_choice) == SYNCHRONOUS;
 }
@@ -39,10 +34,10 @@ static int run_send(const struct call *call, const struct pair *pair) {
     return code ? code : MPI_Request_free(&request);
 }
 
-static void receive(const struct setting *setting, const struct pair *pair) {
+static void receive(const struct setting *setting, const struct pair *pair, int64_t late_ns) {
     const struct call *call = first_call(setting);
     wait_for_announcement(setting, pair->other);
-    const int64_t entered_ns = find_earliest_ns(setting, wait_late(setting));
+    const int64_t entered_ns = find_earliest_ns(setting, wait_late(setting, late_ns));
     note_code(setting->outcome, MPI_Recv(message, pair->bytes, MPI_BYTE, pair->other, TAG, call->peers.comm, MPI_STATUS_IGNORE),
               "MPI_Recv");
     send_bytes(setting->team, &entered_ns, sizeof entered_ns, pair->other, TAG_CAME);
@@ -64,23 +59,23 @@ static void send(const struct setting *setting, const struct pair *pair) {
     note(setting->outcome, WRONG_DATA, line);
 }
 
-/* The two ranks, or consecutive ranks; the last of an odd number takes no part. */
-static struct pair find_pair(const struct setting *setting, bool upper) {
-    const struct call *call = first_call(setting);
-    const bool two = setting->plan->operation->ranks.between_two;
-    const int other = two ? find_other(call) : call->peers.rank ^ 1;
-    return (struct pair){
-        .other = other < call->peers.ranks || two ? other : call->peers.rank,
-        .bytes = (int)(call->message.bytes < MOST_BYTES ? call->message.bytes : MOST_BYTES),
-        .sends = (call->peers.rank > other) == upper,
-    };
+static void check_once(const struct setting *setting, int64_t late_ns, bool upper) {
+    const struct pair pair = find_pair(setting, MOST_BYTES, upper);
+    if (setting->team->idle || pair.other == setting->team->rank)
+        return;
+    if (pair.sends)
+        send(setting, &pair);
+    else
+        receive(setting, &pair, late_ns);
 }
 
 void check_synchronous(const struct setting *setting) {
     synchronise_for_order(setting);
-    for (int turn = 0; turn < TURNS; turn++) {
-        const struct pair pair = find_pair(setting, turn % 2);
-        if (!setting->team->idle && pair.other != setting->team->rank)
-            (pair.sends ? send : receive)(setting, &pair);
-    }
+    for (int turn = 0; turn < TURNS; turn++)
+        check_once(setting, LATE_NS, turn % 2);
+}
+
+void check_synchronous_again(const struct setting *setting) {
+    for (int turn = 0; turn < 2; turn++)
+        check_once(setting, LATE_BETWEEN_STAGES_NS, turn);
 }

@@ -8,5 +8,7 @@
 bool sends_synchronously(const struct setting *setting);
 /* Called by all ranks of the team. */
 void check_synchronous(const struct setting *setting);
+/* Fewer sends, with the clocks as they are, between stages. */
+void check_synchronous_again(const struct setting *setting);
 
 #endif

@@ -38,8 +38,10 @@ if TYPE_CHECKING:
     Failing = Callable[[list[list[CaseResult]]], set[str]]
     """Returns the names of the starts with wrong values, from the results of each launch."""
 
-SIZES = "8,64K"
-"""Sizes of data checks: one for the eager protocol of most libraries, and one for the rendezvous protocol."""
+SIZES = "8,1000,64K"
+"""Sizes of data checks: for the eager protocol of most libraries, no power of two, and for the rendezvous protocol."""
+FEW_RANKS = (3, 4)
+"""Data are checked on these numbers of ranks, too, however many cores there are: three is no power of two."""
 MEMORY = (Memory(), Memory(buffers="in-place"), Memory(root=ROTATING))
 """States of memory in data checks: each may make a library take another path."""
 OF_TIMES = {"quantity", "arrival"}

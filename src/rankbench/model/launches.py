@@ -116,6 +116,8 @@ class LaunchFacts(Record, frozen=True):
     """How clocks are compared."""
     last_level_cache_bytes: int = 0
     """Cold buffers exceed this size; 0: unknown."""
+    float_mode: str = ""
+    """The processor's mode for floating-point numbers after MPI_Init, and since when; empty: that of every program."""
     sources: list[SourceFact] = []
     """All sources that were tried."""
 

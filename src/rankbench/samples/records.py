@@ -51,6 +51,7 @@ class Launch(Line, frozen=True, kw_only=True, tag="launch"):
     source_reason: str = ""
     synchronisation: str = ""
     last_level_cache_bytes: Whole = 0
+    float_mode: str = ""
     sources: list[SourceFact] = []
 
 

@@ -25,7 +25,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
     def run_command(*arguments: str, **behaviour: Any) -> tuple[int, list[str], str]:
         fake.behave(prefix, **behaviour)
-        words = ["rankbench", "verify", "mpich==9.9", "--prefix", str(prefix), "--ranks", "2", *arguments]
+        ranks = [] if "--time" in arguments else ["--ranks", "2"]
+        words = ["rankbench", "verify", "mpich==9.9", "--prefix", str(prefix), *ranks, *arguments]
         monkeypatch.setattr("sys.argv", words)
         with pytest.raises(SystemExit) as ended:
             cli.main()
@@ -33,6 +34,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         return int(ended.value.code or 0), [" ".join(line.split()) for line in out.splitlines()], err
 
     return run_command
+
+
+SIZES = "8 B, 1000 B and 64 KiB"
 
 
 def list_failures(lines: list[str]) -> list[str]:
@@ -48,7 +52,7 @@ def test_a_correct_library_passes(run: Command) -> None:
     code, lines, _ = run()
     assert code == 0
     assert lines[0] == "mpich-9.9, 2 ranks on fake (CPUs 0 1)"
-    assert "Data, in messages of 8 B and 64 KiB" in lines
+    assert "Data, in messages of 8 B, 1000 B and 64 KiB" in lines
     assert "allreduce right right right" in lines
     assert "pingpong right right right" in lines
     head = next(line for line in lines if line.startswith("time source"))
@@ -101,8 +105,11 @@ def test_datatypes_and_options_are_tested_on_request(run: Command) -> None:
     reason = "wrong-data: byte 3 is 7, expected 9"
     calls = [line.removeprefix("FAILED mpich-9.9: ").removesuffix(f": {reason}") for line in list_failures(lines)]
     assert [call for call in calls if not call.startswith("gather")] == [
-        *(f"bcast {form}, struct or vector, 8 B and 64 KiB" for form in ("blocking", "nonblocking", "persistent")),
-        *(f"put {form}, epoch=fence, 8 B and 64 KiB" for form in ("blocking", "nonblocking")),
+        *(
+            f"bcast {form}, struct or vector, 8 B, 1000 B and 64 KiB"
+            for form in ("blocking", "nonblocking", "persistent")
+        ),
+        *(f"put {form}, epoch=fence, 8 B, 1000 B and 64 KiB" for form in ("blocking", "nonblocking")),
     ]
 
 
@@ -199,3 +206,29 @@ def test_only_the_named_clocks_are_tested(run: Command) -> None:
     code, lines, _ = run("--clock", "tsc")
     assert code == 0
     assert not [line for line in lines if "MPI_Wtime" in line]
+
+
+def test_data_are_checked_on_few_ranks_however_many_cores_there_are(
+    run: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rankbench.launch.machine", lambda: fakes.make_machine(cores=3))
+    code, lines, _ = run("--time", "30m", "--clock", "tsc", wrong=["allgather.8"])
+    assert code == 1
+    assert lines[0].startswith("mpich-9.9, 3 ranks on fake")
+    (on_four,) = (line for line in lines if line.startswith("data on "))
+    assert on_four.startswith("data on 4 ranks: ")
+    assert " right, 6 WRONG (" in on_four
+    assert [line for line in list_failures(lines) if "4 ranks" in line] == [
+        f"FAILED mpich-9.9: allgather {form}{place}, 4 ranks, 8 B: wrong-data: byte 3 is 7, expected 9"
+        for form in ("blocking", "nonblocking", "persistent")
+        for place in ("", ", in-place")
+    ]
+
+
+def test_checks_after_the_time_limit_are_named(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, lines, _ = run("--time", "1ms")
+    assert code == 0
+    assert lines == [
+        "not reached within 1ms: mpich-9.9; --time allows more",
+        "What was checked is right.",
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -23,7 +24,8 @@ from rankbench.cli.formats import TableOrJson, add_output_option, check_format, 
 from rankbench.cli.options import Modules, Prefixes, choose_libraries
 from rankbench.launch.occupancy import QUIET
 from rankbench.model import FORMS, CaseStatus, RankbenchError
-from rankbench.quantities import format_size, format_time
+from rankbench.plan import notation
+from rankbench.quantities import format_duration, format_size, format_time
 from rankbench.statistics import selftest as judge
 from rankbench.units import suggestion
 from rankbench.verdict import case_labels
@@ -37,7 +39,7 @@ ORDER = 75
 GROUP = "Check"
 EXAMPLES = """
 rankbench verify
-rankbench verify openmpi --thorough
+rankbench verify openmpi --thorough --time 2h
 rankbench verify --clocks
 rankbench verify openmpi --clocks --runs 50 --format json --output clock.json
 """
@@ -104,12 +106,16 @@ def verify(
     ] = False,
     prefix: Prefixes = None,
     modules: Modules = None,
+    time_: Annotated[
+        str, typer.Option("--time", metavar="TIME", help="No check begins after this time; what is left out is named.")
+    ] = "30m",
     format_: TableOrJson = "table",
 ) -> None:
     """Test that data are right, and that times are true.
 
-    Checks the data of every call, and times operations of known duration with every clock and start. With --clocks it
-    tests the accuracy, the cost and the drift of synchronised clocks instead.
+    Checks the data of every call, without --ranks also on three and four ranks, and times operations of known duration
+    with every clock and start. With --clocks it tests the accuracy, the cost and the drift of synchronised clocks
+    instead.
 
     Exit code 1: data or times are wrong. Times that other work or the hypervisor disturbed are reported as "cannot be
     verified here" and are no failure.
@@ -119,41 +125,113 @@ def verify(
         reach = choose_libraries(names or [], prefix or [], modules or [])
         study_libraries(reach if names else reach[:1], ClockOptions(ranks, runs, wait, all_sources), form)
         return
-    wanted = ranks or max(2, launch.machine().cores)
+    limit = Limit.after(parse_limit(time_))
     failures: list[Failure] = []
     libraries = choose_libraries(names or [], prefix or [], modules or [])
     for library in libraries:
         quiet = contextlib.redirect_stdout(io.StringIO()) if form == "json" else contextlib.nullcontext()
         with tempfile.TemporaryDirectory(prefix="rankbench-") as folder, quiet:
-            failures += check_library(library, wanted, clock or [EVERY], Path(folder), thorough=thorough)
+            wanted = Wanted(choose_ranks(ranks), clock or [EVERY], thorough, limit)
+            failures += check_library(library, wanted, Path(folder))
     if form == "json":
         lines = [failure._asdict() for failure in failures]
-        print_json({"libraries": [library.name for library in libraries], "failures": lines})
+        names = [library.name for library in libraries]
+        print_json({"libraries": names, "failures": lines, "not_reached": limit.missed})
         raise typer.Exit(any(failure.certain for failure in failures))
     for failure in failures:
         spread_lines(failure.text)
+    if limit.missed:
+        spread_lines(f"not reached within {time_}: {'; '.join(limit.missed)}; --time allows more")
     if any(failure.of_data for failure in failures):
         console.print("Do not use these calls of these libraries, and report them to the vendors.")
     if any(failure.certain for failure in failures):
         raise typer.Exit(1)
     if failures:
         console.print(f"All data are correct. {len(failures)} of the checks of times cannot be verified here.")
+    elif limit.missed:
+        console.print("What was checked is right.")
     else:
         console.print("All data are correct, and all times are accurate.")
 
 
-def check_library(
-    library: Library, ranks: int, clocks: Sequence[str], folder: Path, *, thorough: bool
-) -> list[Failure]:
+class Limit(NamedTuple):
+    """When the last check may begin, and those that could not."""
+
+    until: float
+    missed: list[str]
+
+    @classmethod
+    def after(cls, seconds: float) -> Limit:
+        """Return the limit this time from now."""
+        return cls(time.monotonic() + seconds, [])
+
+    def allows(self, check: str) -> bool:
+        """Report whether a check may begin; otherwise note it."""
+        if time.monotonic() < self.until:
+            return True
+        self.missed.append(check)
+        return False
+
+
+class Wanted(NamedTuple):
+    """What is tested of each library: data on each number of ranks, times on the first."""
+
+    ranks: list[int]
+    clocks: Sequence[str]
+    thorough: bool
+    limit: Limit
+
+
+def parse_limit(text: str) -> float:
+    """Return the time limit in seconds."""
+    try:
+        return notation.parse_seconds(text)
+    except ValueError:
+        raise RankbenchError(f"--time: found {text!r}, expected {notation.TIME_HELP}") from None
+
+
+def choose_ranks(requested: int | None) -> list[int]:
+    """Return the requested number of ranks, or one per core and the few that every machine can test."""
+    if requested:
+        return [requested]
+    usual = max(2, launch.machine().cores)
+    return [usual, *(ranks for ranks in selftest.FEW_RANKS if ranks != usual)]
+
+
+def check_library(library: Library, wanted: Wanted, folder: Path) -> list[Failure]:
     """Test one library, show the results, and return the failures."""
+    usual, *others = wanted.ranks
+    if not wanted.limit.allows(library.name):
+        return []
     try:
         with console.status(f"{library.name}: building and checking …"):
-            bench = selftest.prepare_bench(library, ranks, home(), folder)
+            bench = selftest.prepare_bench(library, usual, home(), folder)
     except RankbenchError as error:
         return [Failure(str(error))]
-    sources = choose_sources(bench, clocks)
+    sources = choose_sources(bench, wanted.clocks)
     console.print(Text(f"{library.name}, {describe_places(bench.ranks)}", style="bold"), soft_wrap=True)
-    return [*check_data(bench, thorough=thorough), *check_waits(bench, sources)]
+    failures = [*check_data(bench, thorough=wanted.thorough)]
+    for ranks in others:
+        if wanted.limit.allows(f"{library.name}: data on {ranks} ranks"):
+            failures += check_other_ranks(library, ranks, folder)
+    if wanted.limit.allows(f"{library.name}: times"):
+        failures += check_waits(bench, sources)
+    return failures
+
+
+def check_other_ranks(library: Library, ranks: int, folder: Path) -> Iterator[Failure]:
+    """Check data on another number of ranks, which may share cores; show one line."""
+    began = time.monotonic()
+    try:
+        with console.status(f"{library.name}: data on {ranks} ranks …"):
+            bench = selftest.prepare_bench(library, ranks, home(), folder)
+            results = selftest.data(bench)
+    except RankbenchError as error:
+        yield Failure(f"{error} ({ranks} ranks)")
+        return
+    console.print(f"data on {ranks} ranks: {tally(results)} ({format_duration(time.monotonic() - began)})")
+    for group in group_by_size([result for result in results if result.status not in HARMLESS]):
+        yield describe_failure(bench, group, ", ".join(filter(None, [group[0].case.memory.label, f"{ranks} ranks"])))
 
 
 def choose_sources(bench: Bench, names: Sequence[str]) -> list[SourceFact]:
@@ -175,7 +253,7 @@ def check_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
     with console.status(f"{bench.library.name}: data …"):
         results = selftest.data(bench)
     sizes = sorted({result.case.size_bytes for result in results} - {0})
-    console.print(f"\nData, in messages of {' and '.join(map(format_size, sizes))}\n", markup=False)
+    console.print(f"\nData, in messages of {join_sizes(sizes)}\n", markup=False)
     table = columns("operation", *FORMS)
     for name in dict.fromkeys(map(name_call, results)):
         case_results = [result for result in results if name_call(result) == name]
@@ -216,9 +294,15 @@ def check_thoroughly(bench: Bench) -> list[CaseResult]:
 def describe_failure(bench: Bench, results: Sequence[CaseResult], how: str) -> Failure:
     """Return the failure of a call: `allgather persistent, in-place, 8 B and 64 KiB`."""
     case, status, reason = results[0].case, results[0].status, results[0].reason
-    sizes = " and ".join(map(format_size, sorted({result.case.size_bytes for result in results} - {0})))
+    sizes = join_sizes(sorted({result.case.size_bytes for result in results} - {0}))
     what = ", ".join(filter(None, [f"{case.operation} {case.form}", how, sizes]))
     return Failure(f"{bench.library.name}: {what}: {status}: {reason}", of_data=True)
+
+
+def join_sizes(sizes: Sequence[int]) -> str:
+    """Return sizes in words: `8 B, 1000 B and 64 KiB`."""
+    texts = [format_size(size) for size in sizes]
+    return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
 def cell(results: Sequence[CaseResult]) -> str:
