@@ -139,9 +139,10 @@ def test_several_origins_change_one_number(core: Core, unusual: Path, fault: str
 def test_promises_are_checked_between_stages(
     core: Core, unusual: Path, fault: str, case: dict[str, object], tmp_path: Path
 ) -> None:
-    """The library is right in the first calls and the last ones; a rank that loses its CPU may hide a wrong order."""
-    records = measure_all(core, unusual, tmp_path, fault, [case | {"start": "barrier", "samples": 2000, "limit_s": 60}])
-    assert [record["status"] for record in records] == ["wrong-data"]
+    """The library is right in the first calls and the last ones; ranks that share a CPU may hide a wrong order."""
+    visit = case | {"start": "barrier", "samples": 2000, "limit_s": 60}
+    records = (measure(core, unusual, tmp_path, fault, visit) for _ in range(20))
+    assert "wrong-data" in (record["status"] for record in records)
 
 
 @pytest.mark.parametrize("operation", ["comm_dup", "comm_split", "win_create", "win_allocate"])
