@@ -6,14 +6,14 @@ from pathlib import Path
 
 from fakes import tool_outputs
 
-from rankbench.foreign import Problem, Text
+from rankbench.foreign import Problem, Table, Text
 from rankbench.foreign.tools import columns, reframe
 
 LOGS = Path(__file__).parents[2] / "recorded/outputs/reframe"
 LATENCY, COLLECTIVES = (LOGS / f"{name}.txt" for name in ("osu_latency", "collectives"))
 
 
-def read_lenient(text: str) -> tuple[list[object], list[Problem]]:
+def read_lenient(text: str) -> tuple[list[Table], list[Problem]]:
     problems: list[Problem] = []
     return list(reframe.read(Text("f", iter(tool_outputs.number_lines(text)), problems=problems))), problems
 
@@ -53,7 +53,7 @@ def test_a_parameter_is_the_size() -> None:
     assert len(problems) == 8
 
 
-def test_what_differs_between_runs_is_a_setting_and_not_pooled() -> None:
+def test_runs_that_differ_in_a_column_are_not_pooled() -> None:
     text = LATENCY.read_text().replace("||{}|builtin", '||{"UCX_TLS": "tcp"}|gnu', 1)
     tables = tool_outputs.read_tables(reframe, text.replace("%lib=", "%transport="))
     assert [table.context.get("env_vars", "") for table in tables] == ['{"UCX_TLS": "tcp"}', ""]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,14 +13,17 @@ from rich.markup import escape
 from rankbench import extras, files
 from rankbench import report as hand_over
 from rankbench.across.two_campaigns import hold
+from rankbench.cli.campaign_list import Row, read_rows
 from rankbench.cli.campaigns import choose_folder, open_current
-from rankbench.cli.display import StatusLine, console
+from rankbench.cli.display import StatusLine, console, print_text
+from rankbench.cli.folders import is_campaign
 from rankbench.cli.options import CampaignFolder, Threshold, parse_option
 from rankbench.cli.output_files import check_output, write_output
 from rankbench.evaluation import evaluate
 from rankbench.language import as_data
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
+from rankbench.report import listing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,6 +38,7 @@ rankbench report results/plan --output plan.html
 rankbench report plan --summary
 rankbench report plan --figures png,svg --markdown
 rankbench report plan --against results/plan-old
+rankbench report results
 """
 
 
@@ -72,12 +77,20 @@ def report(
 ) -> None:
     """Write a campaign's report: one HTML file for any browser.
 
-    It needs no network. Figures and text are written on request.
+    It needs no network. Figures and text are written on request. Of a folder with several campaigns the page is a list,
+    FOLDER/index.html.
     """
     extras.require("report", "`rankbench report`")
     place = choose_folder(folder)
     if output:
         check_output("--output", output)
+    if has_campaigns(place):
+        others = {"--against": against, "--summary": summary, "--figures": figures, "--markdown": markdown}
+        others |= {"--latex": latex, "--csv": csv, "--threshold": threshold, "--figures-of": figures_of}
+        for name in (name for name, value in others.items() if value):
+            raise RankbenchError(f"{name}: {place} holds several campaigns; name one of them")
+        write_list(place, output)
+        return
     if figures_of and not figures:
         raise RankbenchError("--figures-of: which formats? Add --figures svg, for example")
     formats, kinds = hand_over.check_figures(split(figures), split(figures_of))
@@ -109,6 +122,38 @@ def report(
         pieces |= {place / f"{name}.csv": as_csv(frame) for name, frame in frames.items()}
     for path, write in pieces.items():
         write_one(path, write)
+
+
+def has_campaigns(folder: Path) -> bool:
+    """Return whether a folder is no campaign and has campaigns right below it."""
+    return not is_campaign(folder) and any(folder.glob("*/campaign.json"))
+
+
+def write_list(folder: Path, output: Path | None) -> None:
+    """Write the list of a folder's campaigns, the newest first, and print what cannot be read."""
+    rows, damaged = read_rows(folder, no_answer=False)
+    target = (output or folder / "index.html").resolve().parent
+    listed = [
+        listing.ListedCampaign(
+            row.name, row.date, row.state, row.candidates, row.blocks, row.question, row.answer, find_page(row, target)
+        )
+        for row in reversed(rows)
+    ]
+    text = listing.render_list(str(folder), listed)
+    if output:
+        write_output("--output", output, text)
+    else:
+        write_one(folder / "index.html", lambda path: files.write(path, text))
+    for line in damaged:
+        print_text(line)
+    if missing := [row.name for row in rows if not (Path(row.folder) / "report.html").exists()]:
+        print_text(f"no report yet: {', '.join(missing)}; `rankbench report NAME` writes one")
+
+
+def find_page(row: Row, target: Path) -> str:
+    """Return the path of a campaign's report from the folder of the list; empty: there is none."""
+    page = Path(row.folder).resolve() / "report.html"
+    return os.path.relpath(page, target) if page.exists() else ""
 
 
 def split(text: str) -> list[str]:

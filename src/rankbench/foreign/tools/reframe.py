@@ -34,7 +34,7 @@ IGNORED = re.compile(
     r"result|name|\w+_name|descr|info|version|hashcode|jobid|job_\w+|perf_\w+|stagedir|outputdir|maintainers|tags|system|"
     r"partition|environ|num_tasks|num_tasks_per_node"
 )
-"""Columns that no run is told apart by, or that have a meaning of their own."""
+"""Columns that do not distinguish runs, or that have a meaning of their own."""
 ABSENT = {"", "null", "None", "{}", "[]", "false"}
 TEXT = (
     "a number that a check of ReFrame reports: its author knows over which calls and ranks it is the mean, the minimum "
