@@ -33,14 +33,9 @@ def choose_cases(cases: list[Case], operations: str = "", forms: str = "", sizes
     names, types = divide(operations), divide(forms)
     sizes_bytes = parse_option("sizes", sizes, notation.parse_sizes, notation.SIZES_HELP)
     named = list(map(format_size, sizes_bytes or ()))
-    for what, wanted, has in (
-        ("operations", names, [case.operation for case in cases]),
-        ("forms", types, [case.form for case in cases]),
-        ("sizes", named, [format_size(case.size_bytes) for case in cases]),
-    ):
-        for name in set(wanted) - set(has):
-            similar = suggestion("" if what == "sizes" else name, dict.fromkeys(has))  # Similar digits mean nothing.
-            raise RankbenchError(f"--{what} {name}: not measured{similar}")
+    check_measured("operations", names, [case.operation for case in cases])
+    check_measured("forms", types, [case.form for case in cases])
+    check_measured("sizes", named, [format_size(case.size_bytes) for case in cases])
     selection = [case for case in cases if case.operation in (names or [case.operation])]
     selection = [case for case in selection if case.form in (types or [case.form])]
     if cases and not selection:
@@ -49,6 +44,13 @@ def choose_cases(cases: list[Case], operations: str = "", forms: str = "", sizes
     if cases and not selection:
         raise RankbenchError(f"{', '.join([*names, *types])} was not measured in the size {', '.join(named)}")
     return selection
+
+
+def check_measured(what: str, wanted: list[str], measured: list[str]) -> None:
+    """Raise RankbenchError for a wanted name that is not among the measured ones."""
+    for name in set(wanted) - set(measured):
+        similar = suggestion("" if what == "sizes" else name, dict.fromkeys(measured))  # Similar digits mean nothing.
+        raise RankbenchError(f"--{what} {name}: not measured{similar}")
 
 
 def divide(text: str) -> list[str]:

@@ -117,20 +117,10 @@ def contents(view: CampaignView) -> dict[str, Any]:
     numbers = {case.key: number for number, case in enumerate(view.cases)}
     packed = packing.tables(shown, numbers)
     return {
+        **answer_contents(view, numbers),
+        **provenance_contents(view),
         "campaign": campaign,
         "verdict": view.verdict,
-        "answer": next(iter(view.verdict.conclusion), None),
-        "scope": summary.describe_scope(view),
-        "digest": summary.digest(view),
-        "sentence_cases": {
-            number: join_numbers(sentence.cases, numbers)
-            for number, sentence in enumerate(view.verdict.conclusion, 1)
-            if SHOWN < len(sentence.cases) < len(names)
-        },
-        "groups": list_groups(view.verdict),
-        "alone": [
-            line for group in view.verdict.groups if group not in list_groups(view.verdict) for line in group.lines
-        ],
         "figures": key_figures(view),
         "alarms": false_alarms(view),
         "control_judged": max((each.blocks for each in view.verdict.control), default=0) >= FEWEST_BLOCKS,
@@ -152,6 +142,39 @@ def contents(view: CampaignView) -> dict[str, Any]:
         "few_near": near is not None,
         "failures": tables.failures(view),
         "broken": [launch for launch in view.launches if launch.status != "ok"],
+        "control": tables.control(view),
+        "foreign": any(operation.foreign for operation in campaign.operations),
+        "probed": any(launch.before or launch.after for launch in view.launches),
+        "starts": sorted({case.start for case in campaign.cases}),
+        "book": book(view),
+        "parts": {name: packing.deflate(part) for name, part in {**charts, "forms": forms, "tables": packed}.items()},
+        "most_named": SHOWN,
+        "most_sentences": MOST_SENTENCES,
+        "engine": engine(),
+    }
+
+
+def answer_contents(view: CampaignView, numbers: dict[str, int]) -> dict[str, Any]:
+    """Return what the template shows of the answer; `numbers` are those of the cases."""
+    conclusion, groups = view.verdict.conclusion, list_groups(view.verdict)
+    return {
+        "answer": next(iter(conclusion), None),
+        "scope": summary.describe_scope(view),
+        "digest": summary.digest(view),
+        "sentence_cases": {
+            number: join_numbers(sentence.cases, numbers)
+            for number, sentence in enumerate(conclusion, 1)
+            if SHOWN < len(sentence.cases) < len(numbers)
+        },
+        "groups": groups,
+        "alone": [line for group in view.verdict.groups if group not in groups for line in group.lines],
+    }
+
+
+def provenance_contents(view: CampaignView) -> dict[str, Any]:
+    """Return what the template shows of the origin of values: files, libraries, machine."""
+    campaign = view.campaign
+    return {
         "provenance": [
             foreign_tables.files(view),
             tables.libraries(view),
@@ -161,20 +184,11 @@ def contents(view: CampaignView) -> dict[str, Any]:
             tables.clocks(view),
             foreign_tables.list_meanings(view),
         ],
-        "control": tables.control(view),
-        "foreign": any(operation.foreign for operation in campaign.operations),
-        "probed": any(launch.before or launch.after for launch in view.launches),
-        "starts": sorted({case.start for case in campaign.cases}),
         "requirements": [
             f"{library.family}=={library.version}" for library in campaign.libraries if library.source == "pypi"
         ],
         "machine_text": describe_machine(campaign),
         "origins": render(describe_origins(campaign)),
-        "book": book(view),
-        "parts": {name: packing.deflate(part) for name, part in {**charts, "forms": forms, "tables": packed}.items()},
-        "most_named": SHOWN,
-        "most_sentences": MOST_SENTENCES,
-        "engine": engine(),
     }
 
 

@@ -130,6 +130,11 @@ def verify(
         lines = [failure._asdict() for failure in failures]
         print_json({"libraries": [library.name for library in libraries], "failures": lines})
         raise typer.Exit(any(failure.certain for failure in failures))
+    print_failures(failures)
+
+
+def print_failures(failures: Sequence[Failure]) -> None:
+    """Print what is wrong, or could not be verified here; exit with code 1 if something is wrong."""
     for failure in failures:
         spread_lines(failure.text)
     if any(failure.of_data for failure in failures):
@@ -174,6 +179,25 @@ def check_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
     """Show whether data are correct; yield a failure for each call with wrong data."""
     with console.status(f"{bench.library.name}: data …"):
         results = selftest.data(bench)
+    show_data(results)
+    unusual = check_thoroughly(bench) if thorough else []
+    for reason in dict.fromkeys(
+        result.reason for result in (*results, *unusual) if result.status == CaseStatus.REFUSED
+    ):
+        spread_lines(f"refused: {reason}")
+    wrong = [result for result in results if result.status not in HARMLESS]
+    for group in group_by_size(wrong):
+        yield describe_failure(bench, group, group[0].case.memory.label)
+    broken = {(result.case.operation, result.case.form) for result in wrong}
+    wrong = [result for result in unusual if result.status not in HARMLESS]
+    for group in by_call([result for result in wrong if (result.case.operation, result.case.form) not in broken]):
+        yield describe_failure(
+            bench, group, " or ".join(dict.fromkeys(circumstance(result, bench) for result in group))
+        )
+
+
+def show_data(results: Sequence[CaseResult]) -> None:
+    """Print a table of whether data are correct, by call and form."""
     sizes = sorted({result.case.size_bytes for result in results} - {0})
     console.print(f"\nData, in messages of {' and '.join(map(format_size, sizes))}\n", markup=False)
     table = columns("operation", *FORMS)
@@ -181,23 +205,6 @@ def check_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
         case_results = [result for result in results if name_call(result) == name]
         table.add_row(name, *(cell([result for result in case_results if result.case.form == form]) for form in FORMS))
     console.print(table)
-    unusual = check_thoroughly(bench) if thorough else []
-    for reason in dict.fromkeys(
-        result.reason for result in (*results, *unusual) if result.status == CaseStatus.REFUSED
-    ):
-        spread_lines(f"refused: {reason}")
-    for group in group_by_size([result for result in results if result.status not in HARMLESS]):
-        yield describe_failure(bench, group, group[0].case.memory.label)
-    broken = {(result.case.operation, result.case.form) for result in results if result.status not in HARMLESS}
-    new = [
-        result
-        for result in unusual
-        if (result.case.operation, result.case.form) not in broken and result.status not in HARMLESS
-    ]
-    for group in by_call(new):
-        yield describe_failure(
-            bench, group, " or ".join(dict.fromkeys(circumstance(result, bench) for result in group))
-        )
 
 
 def check_thoroughly(bench: Bench) -> list[CaseResult]:
