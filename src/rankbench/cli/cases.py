@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from rankbench.cli.options import parse_option
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.quantities import format_size, spell_count
 from rankbench.report import tables
 from rankbench.units import suggestion
+from rankbench.workflows.option_values import parse_option
 
 if TYPE_CHECKING:
     from rankbench.model import Case, CaseVerdict, Comparison, Summary

@@ -14,10 +14,8 @@ from rich.text import Text
 
 from rankbench.across.conditions import parse_pairs, resolve
 from rankbench.across.two_campaigns import hold
-from rankbench.cli.campaigns import open_current
 from rankbench.cli.cases import describe_control, describe_missing, format_half_width, index_summaries
 from rankbench.cli.display import console, find_words, plain_table, spread_lines
-from rankbench.cli.folders import find_campaign, is_campaign, results_folder
 from rankbench.cli.formats import (
     AnyFormat,
     add_output_option,
@@ -36,6 +34,8 @@ from rankbench.report import two_campaigns as change_report
 from rankbench.statistics.placements import invert
 from rankbench.store import find_similar
 from rankbench.units import suggestion
+from rankbench.workflows.opening import open_current
+from rankbench.workflows.places import find_campaign, is_campaign, results_folder
 
 if TYPE_CHECKING:
     from rankbench.across.two_campaigns import CampaignPair

@@ -20,16 +20,12 @@ from rankbench.across.conditions import compare_content, is_content_known, match
 from rankbench.across.nightly import nightly
 from rankbench.across.two_campaigns import hold
 from rankbench.campaign import remeasuring
-from rankbench.cli.campaigns import open_current
 from rankbench.cli.cases import describe_control
-from rankbench.cli.decisions import is_finished, stopping
 from rankbench.cli.display import StatusLine, console
 from rankbench.cli.display import print_text as note
-from rankbench.cli.folders import home
 from rankbench.cli.formats import TableJsonOrMarkdown, add_output_option, check_format, print_json
 from rankbench.cli.live_progress import watch_campaign
 from rankbench.cli.options import Modules, Prefixes
-from rankbench.cli.options import parse_option as understood
 from rankbench.cli.output_files import check_output, write_output
 from rankbench.cli.signals import Terminated, exit_code
 from rankbench.evaluation import evaluate
@@ -42,6 +38,10 @@ from rankbench.report.pull_request import format_pull_request
 from rankbench.report.two_campaigns import list_remarks
 from rankbench.statistics.prediction import FEWEST_PAST, LAST
 from rankbench.store.folders import list_campaigns
+from rankbench.workflows.decisions import is_finished, stopping
+from rankbench.workflows.opening import open_current
+from rankbench.workflows.option_values import parse_option as understood
+from rankbench.workflows.places import home
 
 if TYPE_CHECKING:
     from rankbench.across.acceptance import Acceptance

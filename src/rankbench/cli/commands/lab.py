@@ -14,10 +14,10 @@ import typer
 
 from rankbench import build
 from rankbench import lab as room
-from rankbench.cli.folders import home
 from rankbench.lab import options
 from rankbench.lab.setup import MOST_NODES
 from rankbench.model import RankbenchError
+from rankbench.workflows.places import home
 
 if TYPE_CHECKING:
     from rankbench.lab import Lab, LabRequest

@@ -12,14 +12,15 @@ from rich.markup import escape
 from rankbench import extras, files
 from rankbench import report as hand_over
 from rankbench.across.two_campaigns import hold
-from rankbench.cli.campaigns import choose_folder, open_current
 from rankbench.cli.display import StatusLine, console
-from rankbench.cli.options import CampaignFolder, Threshold, parse_option
+from rankbench.cli.options import CampaignFolder, Threshold
 from rankbench.cli.output_files import check_output, write_output
 from rankbench.evaluation import evaluate
 from rankbench.language import as_data
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
+from rankbench.workflows.opening import choose_folder, open_current
+from rankbench.workflows.option_values import parse_option
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankbench import extras, files, launch, libraries
-from rankbench.cli import background
 from rankbench.cli.display import print_text
-from rankbench.cli.folders import campaign_folder, find_campaign, home, is_campaign, results_folder
 from rankbench.cli.options import (
     Binding,
     Hosts,
@@ -30,10 +28,9 @@ from rankbench.cli.options import (
     Seed,
     Verbose,
 )
-from rankbench.cli.plans import (
+from rankbench.cli.plan_options import (
     Blocks,
     Forms,
-    MeasuringOptions,
     Operations,
     Placements,
     Preset,
@@ -44,8 +41,6 @@ from rankbench.cli.plans import (
     Threshold,
     Time,
     Until,
-    add_prefixes,
-    make_plan,
 )
 from rankbench.cli.signals import Terminated, exit_code
 from rankbench.launch import schedulers
@@ -53,6 +48,9 @@ from rankbench.libraries import ambient
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.quantities import spell_count
+from rankbench.workflows import background
+from rankbench.workflows.places import campaign_folder, find_campaign, home, is_campaign, results_folder
+from rankbench.workflows.requested_plans import MeasuringOptions, add_prefixes, make_plan
 
 if TYPE_CHECKING:
     from rankbench.campaign import CampaignRequest, Decision, PreparedCampaign
@@ -201,7 +199,7 @@ def run(
 
 def is_finished(request: CampaignRequest) -> bool:
     """Return whether a campaign is complete."""
-    from rankbench.cli import decisions
+    from rankbench.workflows import decisions
 
     return decisions.is_finished(request)
 
@@ -209,8 +207,8 @@ def is_finished(request: CampaignRequest) -> bool:
 def measure(prepared: PreparedCampaign, *, quiet: bool) -> Decision:
     """Run the blocks of a campaign and show its progress; return why it ended."""
     from rankbench import campaign
-    from rankbench.cli.decisions import stopping
     from rankbench.cli.live_progress import watch_campaign
+    from rankbench.workflows.decisions import stopping
 
     with watch_campaign(prepared.store.campaign, quiet=quiet) as watch:
         return campaign.run(prepared, stopping(prepared.store), watch)

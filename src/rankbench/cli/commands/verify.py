@@ -18,7 +18,6 @@ from rankbench import launch
 from rankbench.campaign import selftest
 from rankbench.cli.clock_study import LONGEST_WAIT_S, ClockOptions, study_libraries
 from rankbench.cli.display import columns, console, describe_places, spread_lines
-from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import Modules, Prefixes, choose_libraries
 from rankbench.launch.occupancy import QUIET
@@ -27,6 +26,7 @@ from rankbench.quantities import format_size, format_time
 from rankbench.statistics import selftest as judge
 from rankbench.units import suggestion
 from rankbench.verdict import case_labels
+from rankbench.workflows.places import home
 
 if TYPE_CHECKING:
     from rankbench.campaign.selftest import Bench
