@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+import rankbench
 from mpi.conftest import run_rankbench
 from rankbench import store
+from rankbench.workflows.comparison import CandidatePair
 
 PLAN = """
 candidates = ["LIBRARY"]
@@ -36,3 +40,17 @@ def test_both_libraries_are_measured_again_in_one_campaign(home: Path, tmp_path:
         assert len(results.launches()) == launches  # Of both libraries and the control; none the second time.
     families = [candidate.library.rpartition("-")[0] for candidate in results.campaign.candidates]
     assert families == ["openmpi", "mpich", "openmpi"]
+
+
+def test_two_libraries_are_compared_from_python(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANKBENCH_HOME", str(home))
+    result = rankbench.run(
+        "mpich", "openmpi", operations="allreduce", sizes="8", ranks=2, samples=5, blocks="2", results=tmp_path
+    )
+    assert result.decision is not None
+    compared = rankbench.compare(result.folder, "mpich", "openmpi")
+    assert isinstance(compared, CandidatePair)
+    assert len(compared.comparisons) == 1
+    gate = rankbench.gate(result.folder, candidate="mpich", against_candidate="openmpi", threshold="900%")
+    assert len(gate.checks) == 1
+    assert gate.campaign.name == result.folder.name

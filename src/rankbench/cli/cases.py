@@ -8,13 +8,13 @@ from rich.text import Text
 
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
-from rankbench.quantities import format_size, spell_count
+from rankbench.quantities import format_size
 from rankbench.report import tables
 from rankbench.units import suggestion
 from rankbench.workflows.option_values import parse_option
 
 if TYPE_CHECKING:
-    from rankbench.model import Case, CaseVerdict, Comparison, Summary
+    from rankbench.model import Case, CaseVerdict, Summary
     from rankbench.verdict.view import CampaignView
 
 WIDE = 0.5
@@ -91,14 +91,3 @@ def format_spread(below: float, above: float, percent: float) -> str:
 def index_summaries(view: CampaignView) -> dict[tuple[str, str], Summary]:
     """Return the summaries by case and candidate."""
     return {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
-
-
-def describe_control(comparisons: list[Comparison]) -> str:
-    """Return the result of the A/A control."""
-    if not comparisons:
-        return "Noise check: none in this campaign; `control = true` in the plan shows how far to trust the ratios."
-    return (
-        f"Noise check: {comparisons[0].base}, measured twice, differs from itself in "
-        f"{sum(comparison.different for comparison in comparisons)} of "
-        f"{spell_count(len(comparisons), 'case')}."
-    )
