@@ -382,7 +382,7 @@ def _explain_near_matches(then: Campaign, now: Campaign, shared: set[str]) -> It
             now=other[0].ranks,
         )
     starts = [
-        {(_make_startless_key(case), case.start) for case in of.cases if case.key not in shared} for of in (then, now)
+        {(case.without("start"), case.start) for case in of.cases if case.key not in shared} for of in (then, now)
     ]
     both = {form for form, _ in starts[0]} & {form for form, _ in starts[1]}
     start_names = [sorted({start for form, start in side if form in both}) for side in starts]
@@ -393,10 +393,6 @@ def _explain_near_matches(then: Campaign, now: Campaign, shared: set[str]) -> It
             then=start_names[0],
             now=start_names[1],
         )
-
-
-def _make_startless_key(case: Case) -> str:
-    return case.key.replace(f".{case.start}", "", 1)
 
 
 def _report_state(probes: Probes) -> Iterator[Remark]:

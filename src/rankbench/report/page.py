@@ -414,6 +414,7 @@ def book(view: CampaignView) -> dict[str, Any]:
     number = {id(case): line for line, (_, part) in enumerate(parts) for case in part.cases}
     placements = [placement.name for placement in view.campaign.plan.placements]
     firsts = [(key, part.cases[0], part.operation(part.cases[0])) for key, part in parts]
+    around = [case.split_at_size() for _, case, _ in firsts]
     return {
         "theme": THEME,
         "kinds": {operation.kind: operation.kind for _, _, operation in firsts},
@@ -423,6 +424,8 @@ def book(view: CampaignView) -> dict[str, Any]:
         "sizes": {str(case.size_bytes): format_size(case.size_bytes) for case in view.cases},
         "lines": {
             "key": [key for key, _, _ in firsts],
+            "before": [before for before, _ in around],
+            "after": [after for _, after in around],
             "call": [case_labels.name_call(case, operation) for _, case, operation in firsts],
             "rest": [
                 "".join(f", {word}" for word in case_labels.list_unusual(case, operation))
