@@ -95,15 +95,15 @@ def measure_python(path: Path, root: Path = ROOT) -> File:
     for node in ast.walk(tree):
         if isinstance(node, PythonFunction):
             inner = [child for child in ast.walk(node) if isinstance(child, PythonFunction) and child is not node]
-            own = set(range(node.lineno, (node.end_lineno or 0) + 1)).difference(
+            lines = set(range(node.lineno, (node.end_lineno or 0) + 1)).difference(
                 *(range(child.lineno, (child.end_lineno or 0) + 1) for child in inner)
             )
             parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             counted = [each for each in parameters if each.arg not in {"self", "cls"}]
             if is_command(path, node):
-                own, counted = own - set(range(node.lineno, node.body[0].lineno)), []
+                lines, counted = lines - set(range(node.lineno, node.body[0].lineno)), []
             place = f"{path.relative_to(root)}:{node.lineno} {node.name}"
-            functions.append(Function(place, len(own & code), count_ways([*list_own_nodes(node)]), len(counted)))
+            functions.append(Function(place, len(lines & code), count_ways([*list_own_nodes(node)]), len(counted)))
     return File(str(path.relative_to(root)), len(code), functions)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench import launch, libraries
 from rankbench.across import acceptance
-from rankbench.across import gate as checking
+from rankbench.across import gate as gate_checks
 from rankbench.across.conditions import compare_content, is_content_known, match_candidates, parse_pairs, resolve
 from rankbench.across.nightly import nightly
 from rankbench.across.two_campaigns import hold
@@ -110,9 +110,9 @@ class GateResult(NamedTuple):
         return f"{self.candidate or self.campaign.name} against {self.against}"
 
     @property
-    def counts(self) -> Mapping[checking.Outcome, int]:
+    def counts(self) -> Mapping[gate_checks.Outcome, int]:
         """Return the number of checks by outcome."""
-        return checking.counts(self.checks)
+        return gate_checks.counts(self.checks)
 
     @property
     def has_passed(self) -> bool:
@@ -146,8 +146,8 @@ def check_request(request: GateRequest) -> None:
     """Check that a request is of one design. Raises RankbenchError if not, or for values of another design."""
     both = request.candidate and request.against_candidate
     designs = (bool(request.against), bool(request.history), bool(both))
-    one = request.candidate or request.against_candidate
-    if sum(designs) != 1 or ((request.against or request.history) and one):
+    any_candidate = request.candidate or request.against_candidate
+    if sum(designs) != 1 or ((request.against or request.history) and any_candidate):
         raise RankbenchError(
             "gate NEW takes --against OLD, --history FOLDER, or both --candidate NAME and --against-candidate NAME"
         )
@@ -190,9 +190,9 @@ def limit_campaign(time: str, blocks: int) -> Stop | None:
 def check_against(new: Path, old: Path, match: dict[str, str], threshold: float | None) -> GateResult:
     """Check a campaign against an older one."""
     opened, older = open_current(new), open_current(old)
-    least = max(opened.campaign.plan.threshold, checking.UNPAIRED)
+    least = max(opened.campaign.plan.threshold, gate_checks.UNPAIRED)
     campaign_pair = hold(older, opened, match, least if threshold is None else threshold)
-    checks = checking.check_campaign(campaign_pair)
+    checks = gate_checks.check_campaign(campaign_pair)
     changed = list_differing(older.campaign, opened.campaign, campaign_pair.comparison.matches)
     same = [] if changed else describe_same(campaign_pair.then, campaign_pair.now, campaign_pair.comparison.matches)
     texts = [ONE_DAY, *same, *list_remarks(campaign_pair.comparison)]
@@ -262,8 +262,8 @@ def check_again(
     view = evaluate(store, threshold=threshold)
     campaign_pair = hold(older, opened, match, threshold)
     checks = [
-        *checking.check_missing(campaign_pair),
-        *(check for pair in pairs for check in checking.check_candidate(view, pair[1], pair[0])),
+        *gate_checks.check_missing(campaign_pair),
+        *(check for pair in pairs for check in gate_checks.check_candidate(view, pair[1], pair[0])),
     ]
     at = view.launches[0].started[:10]
     blocks = spell_count(view.verdict.blocks, "block")
@@ -327,6 +327,6 @@ def check_candidates(folder: Path, new: str, old: str, threshold: float | None) 
     new_name, old_name = (resolve(view.campaign, name) for name in (new, old))
     if new_name == old_name:
         raise RankbenchError(f"{new} and {old} are the same candidate; nothing to gate")
-    checks = checking.check_candidate(view, new_name, old_name)
+    checks = gate_checks.check_candidate(view, new_name, old_name)
     texts = [f"Times of {new_name} and {old_name} are paired within {spell_count(view.verdict.blocks, 'block')}."]
     return GateResult(view.campaign, old_name, checks, texts, candidate=new_name)

@@ -154,10 +154,10 @@ def plan_run(request: RunRequest, progress: Progress = SILENT) -> PlannedRun:
     from rankbench import campaign
     from rankbench.workflows.decisions import is_finished
 
-    found = campaign.CampaignRequest(
+    wanted = campaign.CampaignRequest(
         planned, folder, machine, home(), search.prefixes, search.modules, request.seed, request.more, reach=reach
     )
-    return PlannedRun(found, known and is_finished(found))
+    return PlannedRun(wanted, known and is_finished(wanted))
 
 
 def measure(planned: PlannedRun, progress: Progress = SILENT) -> RunResult:

@@ -117,7 +117,7 @@ def test_a_gate_within_a_campaign(result: RunResult) -> None:
     assert passed.heading == "base against slow"
 
 
-def test_what_a_user_can_correct_is_an_error_of_one_line() -> None:
+def test_wrong_requests_are_errors_of_one_line() -> None:
     with pytest.raises(RankbenchError, match="--operations: missing; name what to measure"):
         rankbench.run("mpich", "openmpi")
     with pytest.raises(RankbenchError, match="gate NEW takes --against OLD"):

@@ -23,7 +23,7 @@ from rankbench.cli.options import Modules, Prefixes, choose_libraries
 from rankbench.launch.occupancy import QUIET
 from rankbench.model import FORMS, CaseStatus, RankbenchError
 from rankbench.quantities import format_size, format_time
-from rankbench.statistics import selftest as judge
+from rankbench.statistics import selftest as truths
 from rankbench.units import suggestion
 from rankbench.verdict import case_labels
 from rankbench.workflows.places import home
@@ -289,12 +289,12 @@ def check_waits(bench: Bench, sources: Sequence[SourceFact]) -> Iterator[Failure
             with console.status(f"{bench.library.name}: waits of known length by {source.name} …"):
                 waits = selftest.measure_waits(
                     bench,
-                    list(judge.TRUTHS_NS),
+                    list(truths.TRUTHS_NS),
                     source.name,
-                    lambda by_launch: judge.find_wrong_starts(by_launch, starts),
+                    lambda by_launch: truths.find_wrong_starts(by_launch, starts),
                 )
             others[source.name] = waits.others
-            rows += [(source, trial) for trial in judge.evaluate_trials(waits.by_launch, starts)]
+            rows += [(source, trial) for trial in truths.evaluate_trials(waits.by_launch, starts)]
     console.print("\nTimes in ns: measured, and in brackets the difference from the true time in the heading\n")
     console.print(wait_table(rows))
     for source in sources:
@@ -344,7 +344,7 @@ def wrong(bench: Bench, source: SourceFact, trial: Trial, others: float) -> Iter
             )
     if not trial.keeps_enough:
         yield Failure(
-            f"{name}: {by}, {trial.discarded:.1%} of the rounds were discarded, more than {judge.MOST_DISCARDED:.0%}: "
+            f"{name}: {by}, {trial.discarded:.1%} of the rounds were discarded, more than {truths.MOST_DISCARDED:.0%}: "
             f"ranks were interrupted; {advise_fewer_ranks(bench) or busy(others)}",
             certain=False,
         )
@@ -358,9 +358,9 @@ def advise_fewer_ranks(bench: Bench) -> str:
 
 def imprecise(source: SourceFact, trial: Trial) -> str:
     """Return advice on a clock that is too coarse; empty: it is not."""
-    if source.resolution_ns > judge.TOLERANCE_NS:
+    if source.resolution_ns > truths.TOLERANCE_NS:
         return f"this clock advances in steps of {format_time(source.resolution_ns)}: use a finer one"
-    if trial.bound_ns > judge.TOLERANCE_NS:
+    if trial.bound_ns > truths.TOLERANCE_NS:
         return f"clocks are compared within {format_time(trial.bound_ns)} only: use a start without a schedule, barrier"
     return ""
 

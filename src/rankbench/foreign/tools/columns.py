@@ -123,8 +123,8 @@ def _read_header(text: str) -> Header | None:
 
 def _list_values(names: Sequence[str], others: Container[int]) -> list[Value]:
     """Return the columns of times and bandwidths; `others` are the indices of columns with another meaning."""
-    found = (_read_value(place, name) for place, name in enumerate(names) if place not in others)
-    return [value for value in found if value]
+    values = (_read_value(place, name) for place, name in enumerate(names) if place not in others)
+    return [value for value in values if value]
 
 
 def _read_value(place: int, name: str) -> Value | None:
