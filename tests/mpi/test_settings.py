@@ -40,10 +40,7 @@ def test_every_library_lists_its_variables_and_algorithms(name: str, reach: list
     listed = variables(library, home)
     assert len(listed) > 300
     for operation in ("allreduce", "bcast", "alltoall", "reduce"):
-        assert (
-            len({list_variant.name for list_variant in tuners.find_tuner(library).list_variants(operation, listed)})
-            >= 3
-        )
+        assert len({variant.name for variant in tuners.find_tuner(library).list_variants(operation, listed)}) >= 3
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from rankbench.evaluation import evaluate
 from rankbench.language import NOTHING, Text, clauses, end_sentence, say
 from rankbench.model import RankbenchError, Record
 from rankbench.statistics import CONFIDENCE, FALSE_DISCOVERIES, states
-from rankbench.statistics.decision import Estimate, decide
+from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.statistics.references import by_case
 from rankbench.statistics.unpaired import FEWEST_LAUNCHES
 from rankbench.statistics.unpaired_levels import compare_at_levels, compute_far_share
@@ -382,7 +382,7 @@ def _explain_near_matches(then: Campaign, now: Campaign, shared: set[str]) -> It
             now=other[0].ranks,
         )
     starts = [
-        {(_make_startless_key(case), case.start) for case in of.cases if case.key not in shared} for of in (then, now)
+        {(case.without("start"), case.start) for case in of.cases if case.key not in shared} for of in (then, now)
     ]
     both = {form for form, _ in starts[0]} & {form for form, _ in starts[1]}
     start_names = [sorted({start for form, start in side if form in both}) for side in starts]
@@ -393,10 +393,6 @@ def _explain_near_matches(then: Campaign, now: Campaign, shared: set[str]) -> It
             then=start_names[0],
             now=start_names[1],
         )
-
-
-def _make_startless_key(case: Case) -> str:
-    return case.key.replace(f".{case.start}", "", 1)
 
 
 def _report_state(probes: Probes) -> Iterator[Remark]:
@@ -626,7 +622,7 @@ def _extremes(all_changes: Sequence[Change], size: Callable[[Change], float], co
 def _extreme(change: Change, among: int, confidence: float) -> Text:
     """Return a change with an interval that pays for its selection among so many (Bonferroni)."""
     estimate = Estimate(math.log(change.ratio), change.error, change.degrees, change.rounding)
-    (decision,) = decide([estimate], 0.0, confidence, family="bonferroni", tests=among)
+    (decision,) = decide([estimate], 0.0, confidence, family=Family("bonferroni", tests=among))
     return say(
         "{title} of {name} ({ratio:ratio}: {interval}, corrected for the choice)",
         title=change.title,

@@ -63,23 +63,23 @@ class Recipe(Record, frozen=True):
     """The library's `mpi.h`, preprocessed, with its macros: in it shows a library that was replaced in place."""
 
     @property
-    def list_missing_calls(self) -> list[str]:
+    def missing_calls(self) -> list[str]:
         """Return the MPI calls that the core makes and the library does not declare."""
         return sorted(missing.find_used(self.sources.values()) - missing.find_declared(self.header))
 
     @property
-    def render_stand_ins(self) -> str:
+    def stand_ins(self) -> str:
         """Return the text of `missing.h`."""
         sources = self.sources.values()
         names = missing.find_names(sources) - missing.find_used(sources) - missing.find_names([self.header])
-        return missing.render_header(self.list_missing_calls, names)
+        return missing.render_header(self.missing_calls, names)
 
     @property
-    def compute_key(self) -> str:
+    def key(self) -> str:
         """Return the hash that names the build."""
         made_of = [
             self.sources,
-            self.render_stand_ins,
+            self.stand_ins,
             FLAGS,
             LIBRARIES,
             self.wrapper,
@@ -96,7 +96,7 @@ def build(library: Library, home: Path, core: Path | None = None, show: Callable
     `show` prints that it is compiled, since that takes long.
     """
     recipe = make_recipe(library, core or find_core_folder())
-    place = home / "builds" / recipe.compute_key[:16]
+    place = home / "builds" / recipe.key[:16]
     receipt = read_receipt(place)
     if not receipt:
         with lock_build(place):
@@ -234,7 +234,7 @@ def ask_wrapper(library: Library, *arguments: str, text: str = "") -> str:
 def compile_into(place: Path, recipe: Recipe, library: Library) -> None:
     """Compile the core beside its place and rename the folder; a failure leaves a log in its stead."""
     with staging.make_temporary_folder(place.parent) as folder:
-        (folder / "missing.h").write_text(recipe.render_stand_ins, encoding="utf-8")
+        (folder / "missing.h").write_text(recipe.stand_ins, encoding="utf-8")
         try:
             objects, warnings = compile_objects(recipe, folder)
             warnings += link(recipe, folder, objects)
@@ -312,7 +312,7 @@ def make_receipt(recipe: Recipe, library: Library, binary: Path) -> Receipt:
         compiler=recipe.compiler,
         flags=[*FLAGS, *LIBRARIES],
         linked=recipe.linked,
-        missing=recipe.list_missing_calls,
+        missing=recipe.missing_calls,
         core_sha256=hashlib.sha256(msgspec.json.encode(recipe.sources)).hexdigest(),
         binary_sha256=hashlib.sha256(binary.read_bytes()).hexdigest(),
     )

@@ -12,14 +12,14 @@ from rich.text import Text
 
 from rankbench import files, store
 from rankbench.campaign import blocks_done
-from rankbench.cli.decisions import is_ended
 from rankbench.cli.display import StatusLine, columns, console, print_text
-from rankbench.cli.folders import results_folder
 from rankbench.cli.formats import print_json
 from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import DamagedFileError, RankbenchError, Record
 from rankbench.store import folders
+from rankbench.workflows.decisions import is_ended
+from rankbench.workflows.places import results_folder
 
 if TYPE_CHECKING:
     from rankbench.store import Store

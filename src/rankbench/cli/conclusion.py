@@ -11,7 +11,6 @@ import polars as pl
 
 from rankbench.campaign.changes import list_past_looks
 from rankbench.campaign.spending import total_duration_s
-from rankbench.cli.decisions import LAST, evaluate_latest
 from rankbench.cli.display import (
     answer,
     console,
@@ -26,6 +25,7 @@ from rankbench.model import BROKEN, NODE_LOST, LaunchStatus
 from rankbench.quantities import format_clock, spell_count
 from rankbench.report.overview import ROWS, overview
 from rankbench.statistics import deciding
+from rankbench.workflows.decisions import LAST, evaluate_latest
 
 if TYPE_CHECKING:
     from rankbench.campaign import Decision

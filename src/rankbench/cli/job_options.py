@@ -11,18 +11,12 @@ import typer
 
 from rankbench import launch, plan
 from rankbench.campaign import CampaignRequest
-from rankbench.cli.folders import campaign_folder, home
-from rankbench.cli.options import (
-    Binding,
-    Modules,
-    Name,
-    Prefixes,
-    Results,
-    Seed,
-)
-from rankbench.cli.plans import Preset, find_plan
+from rankbench.cli.options import Binding, Modules, Name, Prefixes, Results, Seed
+from rankbench.cli.plan_options import Preset
 from rankbench.launch import schedulers
 from rankbench.model import Launcher
+from rankbench.workflows.places import campaign_folder, home
+from rankbench.workflows.requested_plans import find_plan
 
 
 def request_campaign(

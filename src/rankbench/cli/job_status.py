@@ -16,13 +16,13 @@ from rich.text import Text
 from rankbench.campaign import Decision, Progress, collect_results
 from rankbench.campaign.progress import list_failures
 from rankbench.campaign.spending import total_duration_s
-from rankbench.cli.campaigns import collect_job
 from rankbench.cli.display import columns, console, describe_block, print_text, spell_blocks
 from rankbench.language import render
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.script import FOLDER, LOG
 from rankbench.model import BROKEN, LaunchStatus, RankbenchError
 from rankbench.quantities import format_clock, spell_count
+from rankbench.workflows.opening import collect_job
 
 if TYPE_CHECKING:
     from rankbench.launch.jobs import Submitted

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING
 
-import msgspec
 import rich.box
 from rich.console import Group, RenderableType
 from rich.live import Live
@@ -251,7 +250,6 @@ def list_first_cases(cases: Sequence[Case]) -> list[Case]:
     """Return the case of the smallest size of each line, of several starts and pairs of ranks the first."""
     firsts: dict[str, Case] = {}
     for case in sorted(cases, key=lambda case: case.size_bytes):
-        alike = msgspec.structs.replace(case_labels.drop_ends(case), start="")
-        firsts.setdefault(case_labels.make_line_key(alike), case)
+        firsts.setdefault(case.without("size", "start", *case_labels.ENDS), case)
     chosen = {case.key for case in firsts.values()}
     return [case for case in cases if case.key in chosen]

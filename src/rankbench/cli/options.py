@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankbench.cli.folders import home
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
+from rankbench.workflows.places import home
 
 if TYPE_CHECKING:
     from rankbench.model import Library
@@ -76,7 +76,6 @@ CampaignFolder = Annotated[
 def choose_libraries(names: Sequence[str], prefixes: Sequence[Path], modules: Sequence[str] = ()) -> list[Library]:
     """Return the named libraries, or all that are found."""
     from rankbench import libraries
-    from rankbench.model import RankbenchError
 
     reach = libraries.find(libraries.make_search(home(), prefixes, modules))
     if not reach:
@@ -84,16 +83,4 @@ def choose_libraries(names: Sequence[str], prefixes: Sequence[Path], modules: Se
     return [libraries.choose(name, reach) for name in names] or reach
 
 
-Kind = TypeVar("Kind")
 Threshold = Annotated[str, typer.Option(help="Smallest difference that counts as relevant: 3%.")]
-
-
-def parse_option(option: str, text: str, parse: Callable[[object], Kind], allowed: str) -> Kind | None:
-    """Return the parsed value of an option; None: it is not given. Raises RankbenchError for an invalid value."""
-    try:
-        return parse(text) if text else None
-    except notation.UnlikelyError as error:
-        message = f"--{option} {text}: expected {allowed.replace(chr(34), '')}; {error.hint.replace(chr(34), '')}"
-        raise RankbenchError(f"--{option}: {error.hint}" if error.alone else message) from None
-    except ValueError:
-        raise RankbenchError(f"--{option} {text}: expected {allowed.replace(chr(34), '')}") from None

@@ -14,9 +14,7 @@ from rich.markup import escape
 from rankbench import campaign, files, launch, libraries, plan, tuning
 from rankbench.campaign import CampaignRequest
 from rankbench.campaign.variables import variables
-from rankbench.cli.decisions import stopping
 from rankbench.cli.display import columns, console, print_text
-from rankbench.cli.folders import home
 from rankbench.cli.live_progress import watch_campaign
 from rankbench.language import render, say
 from rankbench.libraries import tuned
@@ -24,6 +22,8 @@ from rankbench.model import ProvenSettings, RankbenchError
 from rankbench.plan.stop_rules import Decision
 from rankbench.quantities import format_ratio, format_size, spell_count
 from rankbench.tuning import TUNED, Task, choosing, plans, proving
+from rankbench.workflows.decisions import stopping
+from rankbench.workflows.places import home
 
 if TYPE_CHECKING:
     from rankbench.campaign import Decide

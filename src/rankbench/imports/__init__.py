@@ -15,8 +15,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
 from rankbench import store
 from rankbench.foreign import Problem
 from rankbench.foreign.case_results import make_case_result
@@ -429,7 +427,7 @@ def order_cases(cases: Iterable[Case]) -> list[Case]:
     by_key = {case.key: case for case in cases}
     lines: dict[str, list[Case]] = {}
     for case in by_key.values():
-        lines.setdefault(msgspec.structs.replace(case, size_bytes=0).key, []).append(case)
+        lines.setdefault(case.without("size"), []).append(case)
     return [case for line in lines.values() for case in sorted(line, key=lambda case: case.size_bytes)]
 
 

@@ -129,7 +129,12 @@ def read_source(request: ImportRequest, source: Source) -> FileContent:
         return make_empty_content(path, f"line {error.line}: {error.reason}")
     except RankbenchError as error:
         return make_empty_content(path, str(error).removeprefix(f"{path}").lstrip(": "))
-    output = read.output
+    return join_parts(request, source, read)
+
+
+def join_parts(request: ImportRequest, source: Source, read: outputs.Reading) -> FileContent:
+    """Return the content of a file whose output was read."""
+    path, output = source.path, read.output
     beside = [other for ending in ERRORS if (other := path.with_suffix(ending)) != path and read_first_message(other)]
     errors = [f"{other.name} beside it says: {read_first_message(other)}" for other in beside]
     parts = list_parts(request, source, read)

@@ -319,9 +319,28 @@ class Case(Record, frozen=True, dict=True):
 
         Differences from the defaults of memory and options follow: `....window.cold.in-place.arrival=random`.
         """
-        words = (self.operation, self.form, str(self.size_bytes), self.datatype, self.placement, self.start)
-        chosen = "".join(f".{name}={value}" for name, value in self.options.items())
-        return ".".join(words) + self.memory.suffix + chosen
+        return self.without()
+
+    def without(self, *parts: str) -> str:
+        """Return what identifies the case apart from some of its parts, for cases that differ only in these.
+
+        It is compared and never taken apart, as the key. `parts`: `size`, other fields, or names of options.
+        """
+        words = {
+            "operation": self.operation,
+            "form": self.form,
+            "size": str(self.size_bytes),
+            "datatype": self.datatype,
+            "placement": self.placement,
+            "start": self.start,
+        }
+        chosen = "".join(f".{name}={value}" for name, value in self.options.items() if name not in parts)
+        return ".".join(word for name, word in words.items() if name not in parts) + self.memory.suffix + chosen
+
+    def split_at_size(self) -> tuple[str, str]:
+        """Return what is before and after the size in the keys of cases that differ from this one in size only."""
+        before = f"{self.operation}.{self.form}."
+        return before, self.key[len(before) + len(str(self.size_bytes)) :]
 
     @property
     def quantity(self) -> Quantity:

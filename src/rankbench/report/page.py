@@ -117,20 +117,10 @@ def contents(view: CampaignView) -> dict[str, Any]:
     numbers = {case.key: number for number, case in enumerate(view.cases)}
     packed = packing.tables(shown, numbers)
     return {
+        **answer_contents(view, numbers),
+        **provenance_contents(view),
         "campaign": campaign,
         "verdict": view.verdict,
-        "answer": next(iter(view.verdict.conclusion), None),
-        "scope": summary.describe_scope(view),
-        "digest": summary.digest(view),
-        "sentence_cases": {
-            number: join_numbers(sentence.cases, numbers)
-            for number, sentence in enumerate(view.verdict.conclusion, 1)
-            if SHOWN < len(sentence.cases) < len(names)
-        },
-        "groups": list_groups(view.verdict),
-        "alone": [
-            line for group in view.verdict.groups if group not in list_groups(view.verdict) for line in group.lines
-        ],
         "figures": key_figures(view),
         "alarms": false_alarms(view),
         "control_judged": max((each.blocks for each in view.verdict.control), default=0) >= FEWEST_BLOCKS,
@@ -152,6 +142,39 @@ def contents(view: CampaignView) -> dict[str, Any]:
         "few_near": near is not None,
         "failures": tables.failures(view),
         "broken": [launch for launch in view.launches if launch.status != "ok"],
+        "control": tables.control(view),
+        "foreign": any(operation.foreign for operation in campaign.operations),
+        "probed": any(launch.before or launch.after for launch in view.launches),
+        "starts": sorted({case.start for case in campaign.cases}),
+        "book": book(view),
+        "parts": {name: packing.deflate(part) for name, part in {**charts, "forms": forms, "tables": packed}.items()},
+        "most_named": SHOWN,
+        "most_sentences": MOST_SENTENCES,
+        "engine": engine(),
+    }
+
+
+def answer_contents(view: CampaignView, numbers: dict[str, int]) -> dict[str, Any]:
+    """Return what the template shows of the answer; `numbers` are those of the cases."""
+    conclusion, groups = view.verdict.conclusion, list_groups(view.verdict)
+    return {
+        "answer": next(iter(conclusion), None),
+        "scope": summary.describe_scope(view),
+        "digest": summary.digest(view),
+        "sentence_cases": {
+            number: join_numbers(sentence.cases, numbers)
+            for number, sentence in enumerate(conclusion, 1)
+            if SHOWN < len(sentence.cases) < len(numbers)
+        },
+        "groups": groups,
+        "alone": [line for group in view.verdict.groups if group not in groups for line in group.lines],
+    }
+
+
+def provenance_contents(view: CampaignView) -> dict[str, Any]:
+    """Return what the template shows of the origin of values: files, libraries, machine."""
+    campaign = view.campaign
+    return {
         "provenance": [
             foreign_tables.files(view),
             tables.libraries(view),
@@ -161,20 +184,11 @@ def contents(view: CampaignView) -> dict[str, Any]:
             tables.clocks(view),
             foreign_tables.list_meanings(view),
         ],
-        "control": tables.control(view),
-        "foreign": any(operation.foreign for operation in campaign.operations),
-        "probed": any(launch.before or launch.after for launch in view.launches),
-        "starts": sorted({case.start for case in campaign.cases}),
         "requirements": [
             f"{library.family}=={library.version}" for library in campaign.libraries if library.source == "pypi"
         ],
         "machine_text": describe_machine(campaign),
         "origins": render(describe_origins(campaign)),
-        "book": book(view),
-        "parts": {name: packing.deflate(part) for name, part in {**charts, "forms": forms, "tables": packed}.items()},
-        "most_named": SHOWN,
-        "most_sentences": MOST_SENTENCES,
-        "engine": engine(),
     }
 
 
@@ -400,6 +414,7 @@ def book(view: CampaignView) -> dict[str, Any]:
     number = {id(case): line for line, (_, part) in enumerate(parts) for case in part.cases}
     placements = [placement.name for placement in view.campaign.plan.placements]
     firsts = [(key, part.cases[0], part.operation(part.cases[0])) for key, part in parts]
+    around = [case.split_at_size() for _, case, _ in firsts]
     return {
         "theme": THEME,
         "kinds": {operation.kind: operation.kind for _, _, operation in firsts},
@@ -409,6 +424,8 @@ def book(view: CampaignView) -> dict[str, Any]:
         "sizes": {str(case.size_bytes): format_size(case.size_bytes) for case in view.cases},
         "lines": {
             "key": [key for key, _, _ in firsts],
+            "before": [before for before, _ in around],
+            "after": [after for _, after in around],
             "call": [case_labels.name_call(case, operation) for _, case, operation in firsts],
             "rest": [
                 "".join(f", {word}" for word in case_labels.list_unusual(case, operation))

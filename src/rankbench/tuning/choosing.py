@@ -107,7 +107,7 @@ def _index_variants(campaign: Campaign, task: Task) -> pl.DataFrame:
 
     A candidate has settings of several operations. Cases of an operation of which it is no variant are left out.
     """
-    usual = {_strip_settings(case.key): case.key for case in campaign.cases if OPTION not in case.options}
+    usual = {case.without(OPTION): case.key for case in campaign.cases if OPTION not in case.options}
     labels = {
         make_label(operation, variant): variant.name
         for operation, variants in task.variants.items()
@@ -115,18 +115,13 @@ def _index_variants(campaign: Campaign, task: Task) -> pl.DataFrame:
     }
     names = {operation: {variant.name for variant in variants} for operation, variants in task.variants.items()}
     rows = [
-        (case.key, candidate.name, usual[_strip_settings(case.key)], variant)
+        (case.key, candidate.name, usual[case.without(OPTION)], variant)
         for case in campaign.cases
         for candidate in campaign.candidates
         for variant in [labels.get(case.options.get(OPTION, ""), DEFAULT) if task.in_launch else candidate.name]
         if variant == DEFAULT or variant in names.get(case.operation, ())
     ]
     return pl.DataFrame(rows, ["case", "candidate", "like", "variant"], orient="row")
-
-
-def _strip_settings(key: str) -> str:
-    """Return a case's key without its settings."""
-    return ".".join(word for word in key.split(".") if not word.startswith(f"{OPTION}="))
 
 
 def _find_wrong(store: Store, index: pl.DataFrame, campaign: Campaign) -> dict[str, list[str]]:

@@ -23,7 +23,7 @@ import msgspec
 
 from rankbench.language import NOTHING, Text, end_sentence, list_parts, say
 from rankbench.quantities import format_size
-from rankbench.statistics.decision import Estimate, decide
+from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.verdict import case_labels
 from rankbench.verdict.extremes import shrink_along_sizes
 from rankbench.verdict.interim import find_penalty
@@ -271,8 +271,7 @@ def make_result(
         plan.threshold,
         plan.confidence,
         penalty=penalty,
-        family="bonferroni",
-        tests=len(fitted) - 1,
+        family=Family("bonferroni", tests=len(fitted) - 1),
     )
     return MixResult(name, total, decision.ratio, decision.low, decision.high, decision.beyond)
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, trimming
-from rankbench.statistics.decision import Estimate, decide
+from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.statistics.looks import ONE_LOOK
 from rankbench.statistics.pairing import pair_logs
 from rankbench.verdict import mix
@@ -116,7 +116,7 @@ def decide_overall(view: CampaignView, estimates: Sequence[Estimate], penalty: P
     plan, repeated = view.campaign.plan, view.correlation
     widening = repeated.widening if repeated else 1.0
     widened = [estimate._replace(error=estimate.error * widening) for estimate in estimates]
-    return decide(widened, plan.threshold, plan.confidence, penalty=penalty, family="bonferroni", tests=tests)
+    return decide(widened, plan.threshold, plan.confidence, penalty=penalty, family=Family("bonferroni", tests=tests))
 
 
 def weigh_cases(view: CampaignView, cases: Collection[str]) -> dict[str, float]:
@@ -167,14 +167,11 @@ def find_answer(
     compared = list(select_compared(view, view.timed_verdicts) if verdicts is None else verdicts)
     called = _time_calls(view)
     keys = {verdict.case.key for verdict in compared if called.get(verdict.case.key)}
-    lacking = {}
     if keys:
         compared = sorted(
             (verdict for verdict in compared if verdict.case.key in keys), key=lambda verdict: -called[verdict.case.key]
         )
-        for name in view.candidates:
-            if missing := next((verdict.case.key for verdict in compared if name not in verdict.ranking), ""):
-                lacking[name] = missing
+    lacking = _find_lacking(view, compared) if keys else {}
     most = max((sum(name in verdict.ranking for verdict in compared) for name in view.candidates), default=0)
     names = [
         name
@@ -185,6 +182,15 @@ def find_answer(
     if not cases or not names or len(names) + len(lacking) < 2:
         return None
     return _compare_names(view, names, weigh_cases(view, cases), penalty, among)._replace(lacking=lacking)
+
+
+def _find_lacking(view: CampaignView, compared: Sequence[CaseVerdict]) -> dict[str, str]:
+    """Return the first case without a value of each candidate that lacks one."""
+    lacking = {}
+    for name in view.candidates:
+        if missing := next((verdict.case.key for verdict in compared if name not in verdict.ranking), ""):
+            lacking[name] = missing
+    return lacking
 
 
 def _compare_names(

@@ -15,7 +15,7 @@ from fakes.nights import CASES, Fate, make_night, make_slower
 from typer.testing import CliRunner
 
 from rankbench import cli, statistics
-from rankbench.across import gate as gating
+from rankbench.across import gate as gate_checks
 from rankbench.across.gate import Check
 from rankbench.across.two_campaigns import hold
 from rankbench.cli.display import console
@@ -267,8 +267,8 @@ def test_the_threshold_holds_within_one_campaign(tmp_path: Path, threshold: str,
 
 @pytest.mark.parametrize(("low", "outcome"), [(1.46, "skipped"), (1.51, "failed")])
 def test_an_interval_that_reaches_below_the_threshold_does_not_fail(low: float, outcome: str) -> None:
-    ratio = gating.Ratio(2.19, low, 3.3, 0.003, enough=True, memory=False)
-    assert gating.rule(ratio, 0.5, say("takes 2.19×")).outcome == outcome
+    ratio = gate_checks.Ratio(2.19, low, 3.3, 0.003, enough=True, memory=False)
+    assert gate_checks.rule(ratio, 0.5, say("takes 2.19×")).outcome == outcome
 
 
 def test_within_one_campaign_a_case_that_only_the_other_candidate_completes_fails(tmp_path: Path) -> None:

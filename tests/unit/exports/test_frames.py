@@ -49,7 +49,7 @@ def test_the_documented_columns_exist(plain: EvaluatedCampaign) -> None:
 def test_the_example_runs(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "quick").symlink_to(plain.store.folder)
-    (example,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    _, example = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     ran = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "alpha" in ran.stdout

@@ -13,7 +13,6 @@ from rich.text import Text
 
 from rankbench import profiles
 from rankbench.cli.calls import parse_calls
-from rankbench.cli.campaigns import open_current
 from rankbench.cli.display import console, plain_table, spread_lines
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import CampaignFolder
@@ -22,6 +21,7 @@ from rankbench.language import join_words, render, say
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_ratio, format_time, spell_count
 from rankbench.verdict import mix
+from rankbench.workflows.opening import open_current
 
 if TYPE_CHECKING:
     from rankbench.language import Text as Sentence

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankbench import exports, files
-from rankbench.cli.campaigns import open_current
 from rankbench.cli.display import StatusLine, console
 from rankbench.cli.options import CampaignFolder
 from rankbench.cli.output_files import check_output, is_stream, write_outputs
 from rankbench.exports import EvaluatedCampaign, writing
 from rankbench.model import RankbenchError
+from rankbench.workflows.opening import open_current
 
 if TYPE_CHECKING:
     from rankbench.store import Store

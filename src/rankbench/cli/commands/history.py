@@ -12,10 +12,8 @@ from rich.text import Text
 
 from rankbench import extras
 from rankbench.across import trend
-from rankbench.cli.campaigns import open_current
 from rankbench.cli.cases import choose_cases
 from rankbench.cli.display import console, fill_table
-from rankbench.cli.folders import find_campaign
 from rankbench.cli.formats import check_format, print_json, redirect_output
 from rankbench.cli.output_files import is_stream
 from rankbench.model import RankbenchError
@@ -24,6 +22,8 @@ from rankbench.report import history as history_report
 from rankbench.report.pictures import ALL_FORMATS
 from rankbench.statistics.changes import FEWEST
 from rankbench.store.folders import list_campaigns
+from rankbench.workflows.opening import open_current
+from rankbench.workflows.places import find_campaign
 
 if TYPE_CHECKING:
     from rankbench.across.trend import History

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankbench import build
-from rankbench import lab as room
-from rankbench.cli.folders import home
+from rankbench import lab as nodes_lab
 from rankbench.lab import options
 from rankbench.lab.setup import MOST_NODES
 from rankbench.model import RankbenchError
+from rankbench.workflows.places import home
 
 if TYPE_CHECKING:
     from rankbench.lab import Lab, LabRequest
@@ -54,7 +54,7 @@ def lab(
     """
     texts = {"delay": delay, "rate": rate, "clocks": clocks, "cores": cores}
     request = make_request(nodes, texts, share or [], slurm=slurm)
-    with room.up(request) as up:
+    with nodes_lab.up(request) as up:
         print(f"lab: head, {', '.join(up.nodes)}; {up.description}{and_more(up, request)}", file=sys.stderr)  # noqa: T201
         code = ran(up, command or shell(up))
     raise typer.Exit(code)
@@ -67,10 +67,10 @@ def make_request(nodes: int, texts: dict[str, str], share: list[Path], *, slurm:
     if missing := [path for path in share if not path.is_dir()]:
         raise RankbenchError(f"--share {missing[0]}: no such folder")
     delay_ns = options.delay_ns(texts["delay"]) if texts["delay"] else 0
-    believed = options.cores(texts["cores"]) if texts["cores"] else room.Cores(1, os.cpu_count() or 1)
-    return room.LabRequest(
+    believed = options.cores(texts["cores"]) if texts["cores"] else nodes_lab.Cores(1, os.cpu_count() or 1)
+    return nodes_lab.LabRequest(
         nodes=nodes,
-        delay=room.Delay(delay_ns, delay_ns) if delay_ns else None,
+        delay=nodes_lab.Delay(delay_ns, delay_ns) if delay_ns else None,
         rate_bit_s=options.rate_bit_s(texts["rate"]) if texts["rate"] else 0,
         offsets_ns=options.offsets_ns(texts["clocks"], nodes) if texts["clocks"] else (),
         slurm=believed if slurm else None,

@@ -11,9 +11,7 @@ from rich.text import Text
 
 from rankbench import campaign, launch, plan
 from rankbench.campaign import CampaignRequest, foreign
-from rankbench.cli.decisions import stopping
 from rankbench.cli.display import columns, console, print_text
-from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.live_progress import watch_campaign
 from rankbench.cli.options import Modules, Prefixes, Results, choose_libraries
@@ -23,6 +21,8 @@ from rankbench.quantities import format_size
 from rankbench.verdict import reconciling
 from rankbench.verdict.measures import choose_measure
 from rankbench.verdict.reconciling import BEGUN, MEAN, REST, WHOLE
+from rankbench.workflows.decisions import stopping
+from rankbench.workflows.places import home
 
 if TYPE_CHECKING:
     from rankbench.model import Campaign, Library, Operation, Plan

@@ -11,19 +11,20 @@ import typer
 from rich.markup import escape
 
 from rankbench import extras, files
-from rankbench import report as hand_over
+from rankbench import report as reports
 from rankbench.across.two_campaigns import hold
 from rankbench.cli.campaign_list import Row, read_rows
-from rankbench.cli.campaigns import choose_folder, open_current
 from rankbench.cli.display import StatusLine, console, print_text
-from rankbench.cli.folders import is_campaign
-from rankbench.cli.options import CampaignFolder, Threshold, parse_option
+from rankbench.cli.options import CampaignFolder, Threshold
 from rankbench.cli.output_files import check_output, write_output
 from rankbench.evaluation import evaluate
 from rankbench.language import as_data
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.report import listing
+from rankbench.workflows.opening import choose_folder, open_current
+from rankbench.workflows.option_values import parse_option
+from rankbench.workflows.places import is_campaign
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,13 +60,13 @@ def report(
         ),
     ] = False,
     figures: Annotated[
-        str, typer.Option(metavar="FORMATS", help=f"Write CAMPAIGN/figures too, as {','.join(hand_over.FORMATS)}.")
+        str, typer.Option(metavar="FORMATS", help=f"Write CAMPAIGN/figures too, as {','.join(reports.FORMATS)}.")
     ] = "",
     figures_of: Annotated[
         str,
         typer.Option(
             metavar="KINDS",
-            help=f"Kinds of charts for --figures: {','.join(hand_over.USUAL)} unless others are named; or all.",
+            help=f"Kinds of charts for --figures: {','.join(reports.USUAL)} unless others are named; or all.",
         ),
     ] = "",
     markdown: Annotated[  # noqa: FBT002
@@ -93,7 +94,7 @@ def report(
         return
     if figures_of and not figures:
         raise RankbenchError("--figures-of: which formats? Add --figures svg, for example")
-    formats, kinds = hand_over.check_figures(split(figures), split(figures_of))
+    formats, kinds = reports.check_figures(split(figures), split(figures_of))
     with StatusLine(f"evaluating {place} …"):
         campaign = open_current(place)
         matters = parse_option("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
@@ -102,23 +103,23 @@ def report(
     pieces: dict[Path, Callable[[Path], object]] = {}
     if output:
         with StatusLine(f"writing {output} …"):
-            write_output("--output", output, hand_over.html(view, campaign_pair))
+            write_output("--output", output, reports.html(view, campaign_pair))
     else:
         derived = {"verdict": as_data(view.verdict)}
-        pieces[place / "report.html"] = lambda path: hand_over.write_html(path, view, campaign_pair)
-        pieces[place / "verdict.json"] = lambda _: campaign.write_derived(hand_over.make_frames(view), derived)
+        pieces[place / "report.html"] = lambda path: reports.write_html(path, view, campaign_pair)
+        pieces[place / "verdict.json"] = lambda _: campaign.write_derived(reports.make_frames(view), derived)
     if summary:
-        pieces[place / "summary.pdf"] = lambda path: hand_over.write_page(path, view)
-        pieces[place / "summary.png"] = lambda path: hand_over.write_slide(path, view)
+        pieces[place / "summary.pdf"] = lambda path: reports.write_page(path, view)
+        pieces[place / "summary.png"] = lambda path: reports.write_slide(path, view)
     pictures: list[Path] = []
     if formats:
         pieces[place / "figures"] = lambda path: pictures.extend(write_figures(path, view, formats, kinds))
     if markdown:
-        pieces[place / "report.md"] = lambda path: files.write(path, hand_over.markdown(view, pictures))
+        pieces[place / "report.md"] = lambda path: files.write(path, reports.markdown(view, pictures))
     if latex:
-        pieces[place / "tables.tex"] = lambda path: files.write(path, hand_over.latex(view))
+        pieces[place / "tables.tex"] = lambda path: files.write(path, reports.latex(view))
     if csv:
-        frames = hand_over.csv_frames(view)
+        frames = reports.csv_frames(view)
         pieces |= {place / f"{name}.csv": as_csv(frame) for name, frame in frames.items()}
     for path, write in pieces.items():
         write_one(path, write)
@@ -164,7 +165,7 @@ def split(text: str) -> list[str]:
 def write_figures(folder: Path, view: CampaignView, formats: list[str], kinds: list[str]) -> list[Path]:
     """Write figures, show their number so far, and return their files."""
     with StatusLine(f"drawing figures in {folder} …") as status:
-        return hand_over.write_figures(
+        return reports.write_figures(
             folder, view, formats, kinds, lambda count: status.update(f"drawing figures in {folder}: {count} …")
         )
 

@@ -13,7 +13,6 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from rankbench.cli.campaigns import open_current
 from rankbench.cli.cases import choose_cases, describe_missing, format_half_width, format_spread
 from rankbench.cli.display import (
     StatusLine,
@@ -29,7 +28,7 @@ from rankbench.cli.display import (
     spread_lines,
 )
 from rankbench.cli.formats import AnyFormat, add_output_option, check_format, print_csv, print_json, print_markdown
-from rankbench.cli.options import CampaignFolder, Threshold, Verbose, parse_option
+from rankbench.cli.options import CampaignFolder, Threshold, Verbose
 from rankbench.evaluation import evaluate
 from rankbench.language import render, say
 from rankbench.model import RankbenchError
@@ -43,6 +42,8 @@ from rankbench.verdict import case_labels
 from rankbench.verdict.networks import list_uses
 from rankbench.verdict.origins import describe_origins
 from rankbench.verdict.states import FAR, NEAR
+from rankbench.workflows.opening import open_current
+from rankbench.workflows.option_values import parse_option
 
 if TYPE_CHECKING:
     from rankbench.model import CaseVerdict, Stop, Summary, Verdict
@@ -231,7 +232,7 @@ def describe_unfinished(opened: Store, verdict: Verdict) -> str:
         return ""
     timed = not math.isinf(notation.find_time_limit_s(stop.until))
     if (timed or not early) and not is_running(opened.folder):
-        from rankbench.cli.decisions import stopping  # Slow to load, and finished campaigns do not need it.
+        from rankbench.workflows.decisions import stopping  # Slow to load, and finished campaigns do not need it.
 
         if stopping(opened)(opened).stop:
             return describe_short(verdict.blocks, stop) if early else ""

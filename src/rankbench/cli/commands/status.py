@@ -9,9 +9,7 @@ import typer
 
 from rankbench import extras, store
 from rankbench.campaign import Decision, spending
-from rankbench.cli.campaigns import choose_folder, collect_job
 from rankbench.cli.display import columns, console, print_text
-from rankbench.cli.folders import find_campaign, is_campaign
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.job_status import (
     count_failed_cases,
@@ -27,6 +25,8 @@ from rankbench.language import render
 from rankbench.launch.script import FOLDER
 from rankbench.model import RankbenchError
 from rankbench.quantities import spell_count
+from rankbench.workflows.opening import choose_folder, collect_job
+from rankbench.workflows.places import find_campaign, is_campaign
 
 if TYPE_CHECKING:
     from rankbench.store import Store

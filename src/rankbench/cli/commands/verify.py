@@ -18,15 +18,15 @@ from rankbench import launch
 from rankbench.campaign import selftest
 from rankbench.cli.clock_study import LONGEST_WAIT_S, ClockOptions, study_libraries
 from rankbench.cli.display import columns, console, describe_places, spread_lines
-from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import Modules, Prefixes, choose_libraries
 from rankbench.launch.occupancy import QUIET
 from rankbench.model import FORMS, CaseStatus, RankbenchError
 from rankbench.quantities import format_size, format_time
-from rankbench.statistics import selftest as judge
+from rankbench.statistics import selftest as truths
 from rankbench.units import suggestion
 from rankbench.verdict import case_labels
+from rankbench.workflows.places import home
 
 if TYPE_CHECKING:
     from rankbench.campaign.selftest import Bench
@@ -130,6 +130,11 @@ def verify(
         lines = [failure._asdict() for failure in failures]
         print_json({"libraries": [library.name for library in libraries], "failures": lines})
         raise typer.Exit(any(failure.certain for failure in failures))
+    print_failures(failures)
+
+
+def print_failures(failures: Sequence[Failure]) -> None:
+    """Print what is wrong, or could not be verified here; exit with code 1 if something is wrong."""
     for failure in failures:
         spread_lines(failure.text)
     if any(failure.of_data for failure in failures):
@@ -174,6 +179,25 @@ def check_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
     """Show whether data are correct; yield a failure for each call with wrong data."""
     with console.status(f"{bench.library.name}: data …"):
         results = selftest.data(bench)
+    show_data(results)
+    unusual = check_thoroughly(bench) if thorough else []
+    for reason in dict.fromkeys(
+        result.reason for result in (*results, *unusual) if result.status == CaseStatus.REFUSED
+    ):
+        spread_lines(f"refused: {reason}")
+    wrong = [result for result in results if result.status not in HARMLESS]
+    for group in group_by_size(wrong):
+        yield describe_failure(bench, group, group[0].case.memory.label)
+    broken = {(result.case.operation, result.case.form) for result in wrong}
+    wrong = [result for result in unusual if result.status not in HARMLESS]
+    for group in by_call([result for result in wrong if (result.case.operation, result.case.form) not in broken]):
+        yield describe_failure(
+            bench, group, " or ".join(dict.fromkeys(circumstance(result, bench) for result in group))
+        )
+
+
+def show_data(results: Sequence[CaseResult]) -> None:
+    """Print a table of whether data are correct, by call and form."""
     sizes = sorted({result.case.size_bytes for result in results} - {0})
     console.print(f"\nData, in messages of {' and '.join(map(format_size, sizes))}\n", markup=False)
     table = columns("operation", *FORMS)
@@ -181,23 +205,6 @@ def check_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
         case_results = [result for result in results if name_call(result) == name]
         table.add_row(name, *(cell([result for result in case_results if result.case.form == form]) for form in FORMS))
     console.print(table)
-    unusual = check_thoroughly(bench) if thorough else []
-    for reason in dict.fromkeys(
-        result.reason for result in (*results, *unusual) if result.status == CaseStatus.REFUSED
-    ):
-        spread_lines(f"refused: {reason}")
-    for group in group_by_size([result for result in results if result.status not in HARMLESS]):
-        yield describe_failure(bench, group, group[0].case.memory.label)
-    broken = {(result.case.operation, result.case.form) for result in results if result.status not in HARMLESS}
-    new = [
-        result
-        for result in unusual
-        if (result.case.operation, result.case.form) not in broken and result.status not in HARMLESS
-    ]
-    for group in by_call(new):
-        yield describe_failure(
-            bench, group, " or ".join(dict.fromkeys(circumstance(result, bench) for result in group))
-        )
 
 
 def check_thoroughly(bench: Bench) -> list[CaseResult]:
@@ -282,12 +289,12 @@ def check_waits(bench: Bench, sources: Sequence[SourceFact]) -> Iterator[Failure
             with console.status(f"{bench.library.name}: waits of known length by {source.name} …"):
                 waits = selftest.measure_waits(
                     bench,
-                    list(judge.TRUTHS_NS),
+                    list(truths.TRUTHS_NS),
                     source.name,
-                    lambda by_launch: judge.find_wrong_starts(by_launch, starts),
+                    lambda by_launch: truths.find_wrong_starts(by_launch, starts),
                 )
             others[source.name] = waits.others
-            rows += [(source, trial) for trial in judge.evaluate_trials(waits.by_launch, starts)]
+            rows += [(source, trial) for trial in truths.evaluate_trials(waits.by_launch, starts)]
     console.print("\nTimes in ns: measured, and in brackets the difference from the true time in the heading\n")
     console.print(wait_table(rows))
     for source in sources:
@@ -337,7 +344,7 @@ def wrong(bench: Bench, source: SourceFact, trial: Trial, others: float) -> Iter
             )
     if not trial.keeps_enough:
         yield Failure(
-            f"{name}: {by}, {trial.discarded:.1%} of the rounds were discarded, more than {judge.MOST_DISCARDED:.0%}: "
+            f"{name}: {by}, {trial.discarded:.1%} of the rounds were discarded, more than {truths.MOST_DISCARDED:.0%}: "
             f"ranks were interrupted; {advise_fewer_ranks(bench) or busy(others)}",
             certain=False,
         )
@@ -351,9 +358,9 @@ def advise_fewer_ranks(bench: Bench) -> str:
 
 def imprecise(source: SourceFact, trial: Trial) -> str:
     """Return advice on a clock that is too coarse; empty: it is not."""
-    if source.resolution_ns > judge.TOLERANCE_NS:
+    if source.resolution_ns > truths.TOLERANCE_NS:
         return f"this clock advances in steps of {format_time(source.resolution_ns)}: use a finer one"
-    if trial.bound_ns > judge.TOLERANCE_NS:
+    if trial.bound_ns > truths.TOLERANCE_NS:
         return f"clocks are compared within {format_time(trial.bound_ns)} only: use a start without a schedule, barrier"
     return ""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -102,14 +102,19 @@ def _read_header(text: str) -> Header | None:
     names = tuple(name.strip().strip("\"'# ") for name in text.split(separator))
     plain = [name.lower() for name in names]
     sizes = [place for place, name in enumerate(plain) if SIZE_NAME.fullmatch(name)]
-    values = [value for place, name in enumerate(names) if place not in sizes and (value := _read_value(place, name))]
     known = {what: plain.index(name) for what, all_ in KNOWN.items() for name in all_ if name in plain}
-    values = [value for value in values if value.place not in known.values()]
+    values = _list_values(names, {*sizes, *known.values()})
     if len(sizes) != 1 or not values:
         return None
     used = {*sizes, *known.values(), *(value.place for value in values)}
     settings = {name: place for place, name in enumerate(names) if place not in used and name}
     return Header(separator, names, sizes[0], tuple(values), known, settings)
+
+
+def _list_values(names: Sequence[str], others: Container[int]) -> list[Value]:
+    """Return the columns of times and bandwidths; `others` are the indices of columns with another meaning."""
+    values = (_read_value(place, name) for place, name in enumerate(names) if place not in others)
+    return [value for value in values if value]
 
 
 def _read_value(place: int, name: str) -> Value | None:
