@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PLACES = 2 * KINDS, FULL = KINDS * 3 / 4, UNROUNDED = BINS_PER_OCTAVE };
+enum { PLACES = 2 * KINDS, FULL = KINDS * 3 / 4, UNROUNDED = BINS_PER_OCTAVE, AHEAD = 8192 };
 static const uint64_t GOLDEN = 0x9e3779b97f4a7c15u;
 
 struct header *header;
@@ -97,7 +97,7 @@ static struct kind *find_place(const struct features *wanted, const char *name) 
 }
 
 /* Where the table is full, calls that differ in size, root or communicator only become one kind. */
-static struct kind *find_kind(const struct call *call, int number, const char *name, bool started) {
+struct kind *find_kind(const struct call *call, int number, const char *name, bool started) {
     struct features wanted = {.bytes = call->bytes, .call = number, .started = started, .gaps = call->gaps, .root = call->root};
     wanted.ranks = call->group ? call->group->ranks : 0;
     struct kind *kind = find_place(&wanted, name);
@@ -136,8 +136,7 @@ static void count_partner(struct kind *kind, const struct call *call) {
     kind->other_partners++;
 }
 
-struct kind *count_call(const struct call *call, int number, const char *name, bool started) {
-    struct kind *const kind = find_kind(call, number, name, started);
+void count_call(struct kind *kind, const struct call *call) {
     const uint64_t ticks = call->end - call->begin;
     kind->calls++;
     kind->ticks += ticks;
@@ -149,7 +148,6 @@ struct kind *count_call(const struct call *call, int number, const char *name, b
     if (call->peer != NO_PEER)
         count_partner(kind, call);
     header->last_ticks = call->end;
-    return kind;
 }
 
 /* All ranks of a communicator keep the same calls, since it depends on the number of the call only. */
@@ -166,6 +164,13 @@ static void thin_arrivals(void) {
     header->arrivals = kept;
 }
 
+/* Pages that are written the first time are slow one by one. Older systems do not know this request. */
+static void prepare_arrivals(void) {
+#ifdef MADV_POPULATE_WRITE
+    madvise(&arrivals[header->arrivals], AHEAD * sizeof *arrivals, MADV_POPULATE_WRITE);
+#endif
+}
+
 void log_arrival(const struct call *call, const struct kind *kind) {
     const struct group *const group = call->group;
     if (group->identity == 0 || !is_kept(group->identity, group->sequence))
@@ -174,6 +179,8 @@ void log_arrival(const struct call *call, const struct kind *kind) {
         thin_arrivals();
     if (header->arrivals == ARRIVALS || !is_kept(group->identity, group->sequence))
         return;
+    if (header->arrivals % AHEAD == 0)
+        prepare_arrivals();
     const uint32_t is_root = call->root == group->rank ? ROOT : 0;
     arrivals[header->arrivals++] =
         (struct arrival){group->identity, group->sequence, (uint32_t)(kind - kinds) | is_root, call->begin, call->end};

@@ -12,6 +12,7 @@ struct type {
     bool gaps;
 };
 
+uint32_t epoch;
 static struct group communicators[GROUPS], windows[GROUPS];
 static struct type types[TYPES];
 static struct {
@@ -39,15 +40,20 @@ static struct group *find_group(struct group *table, uintptr_t handle, bool *is_
         header->lost_communicators++;
         place = &unknown;
     }
-    *place = (struct group){.handle = handle, .neighbours = -1};
+    *place = (struct group){.handle = handle, .neighbours = -1, .is_kept = place != &unknown};
     return place;
 }
 
 static void forget_group(struct group *table, uintptr_t handle) {
     struct group *const bucket = &table[find_bucket(handle, GROUPS)];
+    if (threaded)
+        lock_tables();
     for (int i = 0; i < BUCKET; i++)
         if (bucket[i].handle == handle)
             bucket[i] = (struct group){0};
+    epoch++;
+    if (threaded)
+        unlock_tables();
 }
 
 void forget_communicator(uintptr_t handle) {
@@ -159,9 +165,14 @@ static struct type *find_type(MPI_Datatype type) {
 
 void forget_type(uintptr_t handle) {
     struct type *const bucket = &types[find_bucket(handle, TYPES)];
+    if (threaded)
+        lock_tables();
     for (int i = 0; i < BUCKET; i++)
         if (bucket[i].handle == handle)
             bucket[i].handle = 0;
+    epoch++;
+    if (threaded)
+        unlock_tables();
 }
 
 void add_data(struct call *call, int64_t count, MPI_Datatype type) {

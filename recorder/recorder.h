@@ -23,6 +23,7 @@ enum {
     BINS_PER_OCTAVE = 8,
     BINS = 40 * BINS_PER_OCTAVE,
     NAME_BYTES = 32,
+    MEMORIES = 4,
     NO_ROOT = -1,
     NO_PEER = INT32_MIN
 };
@@ -74,7 +75,7 @@ struct arrival {
 struct group {
     uintptr_t handle;
     int32_t ranks, rank, neighbours;
-    bool inter;
+    bool inter, is_kept;
     uint64_t identity; /* equal at all its ranks; 0: not known */
     uint32_t sequence;
 };
@@ -84,6 +85,21 @@ struct call {
     struct group *group;
     int root, peer;
     bool gaps;
+};
+
+/* What tells a call from another one of the same name, as the program gave it. */
+struct arguments {
+    uintptr_t group, type;
+    int64_t count;
+    int root, peer;
+};
+
+/* One of the last calls of a wrapper: most programs repeat few, and then nothing of them is searched again. */
+struct memory {
+    struct arguments given;
+    struct group *group;
+    struct kind *kind;
+    uint32_t epoch;
 };
 
 /* The library's functions, found when MPI is initialised: a library may be loaded later than this file. */
@@ -125,6 +141,7 @@ struct library {
     MPI_Info no_info;
     void *in_place; /* Fortran's MPI_IN_PLACE; C has another */
 };
+#pragma GCC visibility push(hidden)
 extern struct library library;
 
 void *find_next(const char *name); /* startup.c */
@@ -157,11 +174,13 @@ extern _Thread_local bool inside __attribute__((tls_model("initial-exec")));
 
 void lock_tables(void);
 void unlock_tables(void);
-struct kind *count_call(const struct call *call, int number, const char *name, bool started);
+struct kind *find_kind(const struct call *call, int number, const char *name, bool started);
+void count_call(struct kind *kind, const struct call *call);
 void log_arrival(const struct call *call, const struct kind *kind);
 
 /* --- objects.c: communicators, windows and types --- */
 
+extern uint32_t epoch; /* how many were forgotten: their handles may mean others now */
 struct group *find_communicator(MPI_Comm communicator);
 struct group *find_window(MPI_Win window);
 void forget_communicator(uintptr_t handle);
@@ -195,8 +214,32 @@ static inline void leave_call(struct call *call) {
         lock_tables();
 }
 
+static inline unsigned choose_memory(const struct arguments *given) {
+    return (unsigned)((uint64_t)given->count * 0x9e3779b97f4a7c15u >> 56) % MEMORIES;
+}
+
+/* The kind of a call that only has another partner than one before; 0: it is another. */
+static inline struct kind *recall(const struct memory *memory, const struct arguments *given, struct call *call) {
+    const struct arguments *const last = &memory->given;
+    if (!memory->kind || memory->epoch != epoch || last->group != given->group || last->type != given->type ||
+        last->count != given->count || last->root != given->root ||
+        (last->peer == MPI_PROC_NULL) != (given->peer == MPI_PROC_NULL))
+        return 0;
+    call->group = memory->group;
+    call->root = given->root;
+    call->peer = given->peer;
+    return memory->kind;
+}
+
+/* A group that found no place in the table, or calls of any size, have to be found each time. */
+static inline void remember(struct memory *memory, const struct arguments *given, const struct call *call, struct kind *kind) {
+    const bool is_found = kind->is.bytes == call->bytes && (!call->group || call->group->is_kept);
+    *memory = (struct memory){*given, call->group, is_found ? kind : 0, epoch};
+}
+
 static inline void finish_call(void) {
     if (threaded)
         unlock_tables();
     inside = false;
 }
+#pragma GCC visibility pop

@@ -78,10 +78,9 @@ static int count_active(const uintptr_t *handles, int count) {
 }
 
 /* Time in a Wait or Test belongs to the calls that it completed; if there are none, to the first that it tested. */
-static void complete_calls(struct call *call, int number, const char *name, const uintptr_t *handles, int count,
-                           const int *places, int completed, int first) {
+static void complete_calls(struct call *call, struct kind *kind, const uintptr_t *handles, int count, const int *places,
+                           int completed, int first) {
     const uint64_t ticks = call->end - call->begin;
-    struct kind *const kind = count_call(call, number, name, false);
     if (completed == 0) {
         for (int i = 0; i < count; i++) {
             struct request *const found = find_request(handles[i]);
@@ -124,12 +123,19 @@ static bool begin_completion(struct completion *one, const void *requests_, int 
     return enter_call(&one->call);
 }
 
-static void end_completion(struct completion *one, int number, const char *name, const int *places, int completed, int first) {
+struct completer {
+    struct kind *kind; /* 0: not yet called */
+    const char *name;
+    int number, first;
+};
+
+static void end_completion(struct completion *one, struct completer *by, const int *places, int completed) {
     leave_call(&one->call);
+    if (!by->kind)
+        by->kind = find_kind(&one->call, by->number, by->name, false);
+    count_call(by->kind, &one->call);
     if (completed != MPI_UNDEFINED)
-        complete_calls(&one->call, number, name, one->handles, one->count, places, one->handles ? completed : 0, first);
-    else
-        count_call(&one->call, number, name, false);
+        complete_calls(&one->call, by->kind, one->handles, one->count, places, one->handles ? completed : 0, by->first);
     finish_call();
     if (one->handles != one->few)
         free(one->handles);
@@ -138,7 +144,7 @@ static void end_completion(struct completion *one, int number, const char *name,
 static void start_requests(struct call *call, int number, const char *name, const uintptr_t *handles, int count) {
     struct call one = *call;
     if (count == 0)
-        count_call(call, number, name, false);
+        count_call(find_kind(call, number, name, false), call);
     one.end = call->begin + (call->end - call->begin) / (unsigned)(count > 0 ? count : 1);
     for (int i = 0; i < count; i++) {
         struct request *const found = find_request(handles[i]);
@@ -150,7 +156,8 @@ static void start_requests(struct call *call, int number, const char *name, cons
         one.gaps = kind->is.gaps;
         struct group group = {.ranks = kind->is.ranks};
         one.group = kind->is.ranks ? &group : 0;
-        struct kind *const started = count_call(&one, kind->is.call, kind->name, true);
+        struct kind *const started = find_kind(&one, kind->is.call, kind->name, true);
+        count_call(started, &one);
         if (kind->partners[0].calls && !started->partners[0].calls)
             memcpy(started->partners, kind->partners, sizeof kind->partners);
         found->kind = started;
@@ -164,13 +171,14 @@ static void start_requests(struct call *call, int number, const char *name, cons
 #define CALL(name, parameters, arguments, requests_, count_, fortran, number, places, completed, first) \
     int name parameters { \
         static int(*next) parameters; \
+        static struct completer by = {0, "MPI_" #number, number, first}; \
         struct completion one; \
         if (!next) \
             next = (int(*) parameters)(intptr_t)find_next(#name); \
         if (!begin_completion(&one, requests_, count_, fortran)) \
             return next arguments; \
         const int answer = next arguments; \
-        end_completion(&one, number, "MPI_" #number, places, completed, first); \
+        end_completion(&one, &by, places, completed); \
         return answer; \
     }
 #define C_CALL(name, parameters, arguments, requests_, count_, number, places, completed) \

@@ -262,6 +262,61 @@ def describe(wrapper: Wrapper, in_place: str) -> Iterator[str]:
     words = wrapper.parameters
     if wrapper.name in UNCOUNTED:
         return
+    find = f'find_kind(&call, {wrapper.number}, "MPI_{wrapper.kind}", false)'
+    if is_short(wrapper):
+        yield "static struct memory memories[MEMORIES];"
+        yield f"const struct arguments given = {{{list_arguments(wrapper)}}};"
+        yield "struct memory *const memory = &memories[choose_memory(&given)];"
+        yield "struct kind *kind = recall(memory, &given, &call);"
+        yield "if (!kind) {"
+        yield from (f"    {line}" for line in find_features(wrapper, in_place))
+        yield f"    kind = {find};"
+        yield "    remember(memory, &given, &call, kind);"
+        yield "}"
+    else:
+        yield from find_features(wrapper, in_place)
+        yield f"struct kind *const kind = {find};"
+    yield "count_call(kind, &call);"
+    collective = is_collective(wrapper)
+    if collective and not wrapper.persistent:
+        yield "call.group->sequence++;"
+    if "request" in words:
+        if any(word in words for word in PARTNERS):
+            yield "if (call.peer != MPI_PROC_NULL)"
+        yield f"    track_request(kind, *request, call.begin, {'true' if wrapper.persistent else 'false'});"
+    elif collective:
+        yield "identify(comm, call.group);"
+        yield "log_arrival(&call, kind);"
+
+
+def is_collective(wrapper: Wrapper) -> bool:
+    """Return whether all ranks of a communicator make a call together, and it creates none."""
+    words = set(wrapper.parameters)
+    return "comm" in words and not words & {*PARTNERS, "made_comm"}
+
+
+def is_short(wrapper: Wrapper) -> bool:
+    """Return whether few arguments decide what a call is, so that an equal call is recognised by them."""
+    return "/" not in wrapper.amount and "[" not in wrapper.amount
+
+
+def list_arguments(wrapper: Wrapper) -> str:
+    """Return the initialisers of `struct arguments`."""
+    words = wrapper.parameters
+    count, _, kind = wrapper.amount.partition("*")
+    fields = {
+        "group": next((f"(uintptr_t){word}" for word in ("comm", "win") if word in words), ""),
+        "type": f"(uintptr_t){kind}" if kind else "",
+        "count": count,
+        "root": "root" if "root" in words else "NO_ROOT",
+        "peer": next((word for word in PARTNERS if word in words), "NO_PEER"),
+    }
+    return ", ".join(f".{name} = {value}" for name, value in fields.items() if value)
+
+
+def find_features(wrapper: Wrapper, in_place: str) -> Iterator[str]:
+    """Yield the statements that find a call's communicator, root, partner and data."""
+    words = wrapper.parameters
     if "comm" in words:
         yield "call.group = find_communicator(comm);"
     elif "win" in words:
@@ -270,23 +325,12 @@ def describe(wrapper: Wrapper, in_place: str) -> Iterator[str]:
         yield "call.root = root;"
     partner = next((word for word in PARTNERS if word in words), "")
     if partner:
-        yield f"call.peer = {partner} == MPI_PROC_NULL ? MPI_PROC_NULL : {partner};"
+        yield f"call.peer = {partner};"
     if wrapper.amount:
         yield from add_amounts(wrapper, in_place)
     if partner:
         yield "if (call.peer == MPI_PROC_NULL)"
         yield "    call.bytes = 0;"
-    collective = "comm" in words and not partner and "made_comm" not in words
-    if collective and not wrapper.persistent:
-        yield "call.group->sequence++;"
-    yield f'struct kind *const kind = count_call(&call, {wrapper.number}, "MPI_{wrapper.kind}", false);'
-    if "request" in words:
-        yield f"track_request(kind, *request, call.begin, {'true' if wrapper.persistent else 'false'});"
-    elif collective:
-        yield "identify(comm, call.group);"
-        yield "log_arrival(&call, kind);"
-    else:
-        yield "(void)kind;"
 
 
 def add_amounts(wrapper: Wrapper, in_place: str) -> Iterator[str]:

@@ -226,6 +226,7 @@ def join_kind(
     }
     shortest, longest, others = float("inf"), 0.0, 0
     partners: dict[int, int] = {}
+    neighbours = [0] * len(ranks)
     bins: dict[float, int] = {}
     for place, number in places:
         row, rate = ranks[place].kinds[number], ranks[place].ticks_per_ns
@@ -238,6 +239,7 @@ def join_kind(
         for partner in row["partners"]:
             if partner["calls"]:
                 distance = int(partner["distance"])
+                neighbours[place] += distance >= 0
                 partners[distance] = partners.get(distance, 0) + int(partner["calls"])
         for place_of_bin in np.flatnonzero(row["bins"]):
             begin = find_bin_begin(int(place_of_bin)) / rate
@@ -260,6 +262,7 @@ def join_kind(
         distribution=[Bin(time_ns=begin, calls=bins[begin]) for begin in sorted(bins)],
         partners=[Partner(distance=entry, calls=partners[entry]) for entry in sorted(partners)],
         other_partners=others,
+        neighbours=neighbours if partners else [],
         completed=counted["completed"] if any(counted["completed"]) else [],
         pending_s=lists["pending"] if any(lists["pending"]) else [],
         waited_s=lists["waited"] if any(lists["waited"]) else [],

@@ -54,6 +54,8 @@ class Kind(Record, frozen=True):
     partners: list[Partner] = []
     other_partners: int = 0
     """Calls with a partner that is not listed."""
+    neighbours: list[int] = []
+    """How many different partners each rank had, up to eight."""
     completed: list[int] = []
     """Of nonblocking and persistent calls."""
     pending_s: list[float] = []
@@ -112,6 +114,11 @@ def decode(text: bytes, file: str) -> RunRecord:
 def encode(run: RunRecord) -> bytes:
     """Return the text of a record, a line for each kind of call."""
     return msgspec.json.format(msgspec.json.encode(run), indent=1) + b"\n"
+
+
+def count_nodes(run: RunRecord) -> int:
+    """Return the number of hosts."""
+    return len(set(run.hosts))
 
 
 def sum_time(kind: Kind) -> list[float]:
