@@ -1,0 +1,114 @@
+"""Runs a user's command with the recorder preloaded into its ranks, and joins what they leave to one record."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankbench import files, libraries, staging
+from rankbench.build.recorder import build_recorder
+from rankbench.campaign.rank_files import join_ranks
+from rankbench.launch import preloading
+from rankbench.model import RankbenchError
+from rankbench.model.program_records import encode
+
+if TYPE_CHECKING:
+    from rankbench.model import Library
+    from rankbench.model.program_records import RunRecord
+
+SCRIPT = "rank.sh"
+TEXT = """#!/bin/sh
+# Starts one rank with the recorder.
+exec env RANKBENCH_RECORD={folder} LD_PRELOAD={recorder}"${{LD_PRELOAD:+ $LD_PRELOAD}}" "$@"
+"""
+LIBMPI = re.compile(r"\blib\w*mpi\w*\.so\.(\d+) => (\S+)")
+
+
+def record_command(
+    command: Sequence[str], library: Library, home: Path, output: Path, program: str = ""
+) -> tuple[RunRecord, int]:
+    """Run a command, write the record of its calls, and return it with the exit code of the command.
+
+    Args:
+        command: a launcher and its words, or a program alone.
+        library: the one that the program uses; the recorder is built with its wrapper.
+        home: where builds are kept.
+        output: the file to write. Its folder must be seen by all nodes.
+        program: the word that is the program, where the command does not show it.
+
+    Raises RankbenchError where nothing can be recorded.
+    """
+    for place in preloading.find_programs(command, program):
+        path = preloading.require_preloadable(command[place])
+        require_same_interface(path, library)
+    recorder = build_recorder(library, home, calls=True)
+    if not output.parent.is_dir():
+        raise RankbenchError(f"{output}: no such folder: {output.parent}")
+    with staging.make_temporary_folder(output.parent.absolute()) as folder:
+        text = TEXT.format(folder=shlex.quote(str(folder)), recorder=shlex.quote(str(recorder)))
+        files.write(folder / SCRIPT, text.encode())
+        words = preloading.insert_words(command, ["/bin/sh", str(folder / SCRIPT)], program)
+        code = subprocess.run(words, check=False).returncode
+        try:
+            run = join_ranks(folder, list(command), library.name)
+        except RankbenchError as error:
+            ended = f" (it ended with exit code {code})" if code else ""
+            raise RankbenchError(f"{shlex.join(command)}: {error}{ended}") from None
+    files.write(output, encode(run))
+    return run, code
+
+
+def find_library(command: Sequence[str], available: Sequence[Library]) -> Library:
+    """Return the library that the launcher of a command belongs to.
+
+    Raises RankbenchError if it belongs to none, or to the scheduler.
+    """
+    place = shutil.which(command[0])
+    if not place:
+        raise RankbenchError(f"{command[0]}: no such program")
+    named = "name the program's library: rankbench record --library NAME -- ..."
+    if not preloading.is_launcher(command[0]):
+        raise RankbenchError(f"{command[0]}: not a launcher that is known; {named}")
+    launcher = Path(place).resolve()
+    equals = [
+        candidate for candidate in available if candidate.launcher and Path(candidate.launcher).resolve() == launcher
+    ]
+    beside = [
+        candidate
+        for candidate in available
+        if candidate.launcher and Path(candidate.launcher).parent.resolve() == Path(place).parent.resolve()
+    ]
+    if equals or len(beside) == 1:
+        return (equals or beside)[0]
+    raise RankbenchError(f"{command[0]}: belongs to no library that is known here ({place}); {named}")
+
+
+def require_same_interface(program: Path, library: Library) -> None:
+    """Make sure that a binary is linked to a library of the same binary interface; scripts and others may be right."""
+    ldd = shutil.which("ldd")
+    with program.open("rb") as file:
+        is_binary = file.read(4) == preloading.ELF
+    expected = re.search(r"\.so\.(\d+)", library.abi)
+    if not ldd or not is_binary or not expected:
+        return
+    answer = subprocess.run([ldd, str(program)], capture_output=True, text=True, check=False).stdout
+    wrong = next((place for place in LIBMPI.finditer(answer) if place[1] != expected[1]), None)
+    if wrong and not any(place[1] == expected[1] for place in LIBMPI.finditer(answer)):
+        shown = wrong[0].partition(" ")[0]
+        raise RankbenchError(
+            f"{program}: is linked to {shown}, {library.name} has {library.abi}; use the launcher of the program's "
+            "library, or name it: --library NAME"
+        )
+
+
+def check_loaded(run: RunRecord, library: Library) -> str:
+    """Return a remark where the ranks used another library than the recorder was built for; empty: they did not."""
+    known = libraries.recognise(run.version)
+    if known and known[0].name != library.family:
+        return f"the program used {run.version}, not {library.name}"
+    return ""
