@@ -21,7 +21,7 @@ from rankbench.libraries import tuned
 from rankbench.model import ProvenSettings, RankbenchError
 from rankbench.plan.stop_rules import Decision
 from rankbench.quantities import format_ratio, format_size, spell_count
-from rankbench.tuning import TUNED, Task, choosing, plans, proving
+from rankbench.tuning import FEWEST_BLOCKS, TUNED, Task, choosing, plans, proving
 from rankbench.workflows.decisions import stopping
 from rankbench.workflows.places import home
 
@@ -38,7 +38,6 @@ ROUNDS = 4
 operations with a slower case are left out."""
 SHARES = {"screening": 0.35, "parameters": 0.5, "search": 0.7}
 """Share of the time limit at which a step ends; a proof ends at the limit."""
-FEWEST_BLOCKS = 3
 
 
 class Runner:
@@ -113,9 +112,9 @@ class Session(NamedTuple):
         if not choosing.choose_rules(task, result, self.find_abilities(task)):
             print_text(f"{name}: no setting is faster by more than {task.threshold:.0%}; no file is written")
             return
-        if not self.check_effect(task, result):
-            return
-        self.prove(task, result)
+        checked = self.check_effect(task, result)
+        if checked:
+            self.prove(task, checked)
 
     def search(self, task: Task) -> tuple[Task, SearchResult]:
         """Return the variants that may be faster, parameters of the fastest ones included, and their values."""
@@ -155,17 +154,15 @@ class Session(NamedTuple):
         final = self.measure("search", promising_task, self.blocks)
         # A variant that was dropped early can still show, by being slow, whether a file is in effect.
         slow = choosing.SearchResult(
-            {point: ratio for point, ratio in screened.ratios.items() if point not in final.ratios}, screened.wrong
+            {point: ratio for point, ratio in screened.ratios.items() if point not in final.ratios}, screened.faults
         )
-        return everything, choosing.SearchResult(
-            final.ratios | slow.ratios, choosing.combine_results([slow, final]).wrong
-        )
+        return everything, choosing.combine_results([slow, final])
 
     def measure(self, step: str, task: Task, blocks: int) -> SearchResult:
-        """Run a search; report wrong data and the gain so far."""
+        """Run a search; report faults and the gain so far."""
         result = choosing.read_search(self.run(step, plans.make_search(task, blocks)), task)
-        for variant, operations in result.wrong.items():
-            print_text(f"WRONG DATA: {variant} of {', '.join(operations)}; it is not used. Report it to the vendor")
+        for line in proving.list_faults(result.faults):
+            print_text(line)
         for variant, reports in result.fallbacks.items():
             for operation, report in reports.items():
                 print_text(f"not usable everywhere: {variant} of {operation}; {self.library.name} reports: {report}")
@@ -188,34 +185,35 @@ class Session(NamedTuple):
         }
         return choosing.Abilities(can_split, self.tuner.HAS_OWN_CHOICE)
 
-    def check_effect(self, task: Task, result: SearchResult) -> bool:
-        """Return whether the library follows a file: one that selects a slow variant must make a case slower.
+    def check_effect(self, task: Task, result: SearchResult) -> SearchResult | None:
+        """Return the result of the search with the faults of this check; None where settings have no effect.
 
-        Where no variant is slow enough, nothing is known, and the proof decides.
+        Settings that select a variant must change the time of a case as the search has shown.
         """
-        slow = choosing.find_slow_point(task, result, self.find_abilities(task))
-        if not slow:
-            return True
-        point, variant = slow
-        rule = choosing.make_slow_rule(task, point, variant)
-        handover = self.tuner.make_handover([rule], self.target)
-        settings = write_files(handover, self.run.folder / "check-files")
-        values = plans.make_check(task, settings, point.operation, point.size_bytes, point.placement)
+        abilities = self.find_abilities(task)
+        point, variant = choosing.find_evident_point(task, result, abilities)
+        rule = choosing.make_evident_rule(task, point, variant, abilities)
+        expected = result.ratios[point].ratio
+        settings = write_files(self.tuner.make_handover([rule], self.target), self.run.folder / "check-files")
+        evident = max(expected, 1 / expected) > choosing.EVIDENT_RATIO
+        blocks = tuning.SCREENING_BLOCKS if evident else self.blocks
+        values = plans.make_check(task, settings, point.operation, point.size_bytes, point.placement, blocks)
         proof = proving.read_proof(self.run("check", values, {TUNED: [rule]}, self.require_settings))
-        expected = f"{variant.name} for {point.operation} {format_size(point.size_bytes)}"
-        # Few blocks need not show a significant difference; the ratio is nearer to that of the search or to 1.
-        if proof.overall.mean > result.ratios[point].ratio ** 0.5:
+        exclusion = proving.exclude_faulty(result, [rule], proof)
+        for sentence in exclusion.sentences:
+            print_text(sentence)
+        selected = f"{variant.name} for {point.operation} {format_size(point.size_bytes)}"
+        if proof.follows(expected):
             print_text(
-                f"check: {self.library.name} follows its file: with {expected} it needs "
+                f"check: {self.library.name} follows its file: with {selected} it needs "
                 f"{format_ratio(proof.overall.mean)} of the time, as expected"
             )
-            return True
-        ratio = format_ratio(result.ratios[point].ratio)
+            return exclusion.result
         print_text(
-            f"{self.library.name}: its file has no effect: {expected} needed {ratio} of the time in the search, and "
-            f"{format_ratio(proof.overall.mean)} with the file; no file is written"
+            f"{self.library.name}: its file has no effect: {selected} needed {format_ratio(expected)} of the time in "
+            f"the search, and {format_ratio(proof.overall.mean)} with the file; no file is written"
         )
-        return False
+        return None
 
     def require_settings(self, campaign: Campaign) -> None:
         """Check that the library has read its settings, as far as it reports them, and print the report.
@@ -256,14 +254,14 @@ class Session(NamedTuple):
             operations = list(dict.fromkeys(rule.operation for rule in rules))
             values = plans.make_proof(task, settings, operations, [*task.placements, *others], self.blocks, attempt)
             proof = proving.read_proof(self.run(f"proof-{attempt}", values, {TUNED: rules}, self.require_settings))
-            if not proof.slower and proof.significant:
+            last = attempt >= ROUNDS - 1 or self.run.is_over()
+            exclusion = proving.exclude(task, result, rules, proof, operations=last)
+            if not exclusion.sentences and proof.significant:
                 self.hand_over(handover, rules, proof, list(task.placements.values()))
                 return
             print_text(f"proof {attempt}: as tuned {name} needs {render(proof.text)}")
-            if not proof.slower:
+            if not exclusion.sentences:
                 break
-            last = attempt >= ROUNDS - 1 or self.run.is_over()
-            exclusion = proving.exclude_slower(task, result, rules, proof, operations=last)
             for sentence in exclusion.sentences:
                 print_text(sentence)
             result = self.search_between(task, exclusion, attempt)

@@ -6,13 +6,16 @@ import itertools
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rankbench.tuning import DEFAULT, TUNED, Task
+from rankbench.tuning import DEFAULT, FEWEST_BLOCKS, LEAST_CHECKED, TUNED, Task
 
 if TYPE_CHECKING:
     from rankbench.model import Variant
 
 GRANULE_BYTES = 8
 """Intermediate sizes are multiples of this, so that every datatype fits."""
+PROOF_SAMPLES = -(-LEAST_CHECKED // FEWEST_BLOCKS)
+PROOF_LIMIT = "4s"
+"""Longest time for a case in one launch of a proof; only calls of more than 10 ms need it."""
 
 
 def make_search(task: Task, blocks: int) -> dict[str, object]:
@@ -34,15 +37,17 @@ def make_proof(
     """Return the plan that compares the default library with the tuned one, at more sizes."""
     question = f"Is {task.library} faster with these settings?"
     head = _list_head(task, question, operations, add_middles(task.sizes_bytes), placements, blocks)
-    return {"seed": seed} | head | {"control": True} | _list_pair(task, settings)
+    samples = {"good": PROOF_SAMPLES, "fill": "15ms"}
+    measured = {"samples": samples, "case_limit": PROOF_LIMIT, "control": True}
+    return {"seed": seed} | head | measured | _list_pair(task, settings)
 
 
 def make_check(
-    task: Task, settings: Mapping[str, str], operation: str, size_bytes: int, placement: str
+    task: Task, settings: Mapping[str, str], operation: str, size_bytes: int, placement: str, blocks: int
 ) -> dict[str, object]:
-    """Return the plan that shows whether a file is in effect: it should make one case slower."""
+    """Return the plan that shows whether settings are in effect: they should make one case slower, or faster."""
     question = f"Does {task.library} read its tuning file?"
-    head = _list_head(task, question, [operation], [size_bytes], [placement], 3)
+    head = _list_head(task, question, [operation], [size_bytes], [placement], blocks)
     return head | _list_pair(task, settings)
 
 
