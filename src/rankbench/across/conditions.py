@@ -76,7 +76,7 @@ def match_candidates(old: Campaign, new: Campaign, wanted: Mapping[str, str]) ->
 
 
 def parse_pairs(texts: Iterable[str]) -> dict[str, str]:
-    """Return what `OLD=NEW` says, by OLD."""
+    """Return what `OLD=NEW` says, by OLD. Raises RankbenchError for another form."""
     parts = {text: text.partition("=") for text in texts}
     for text, (old, _, new) in parts.items():
         if not old or not new:
@@ -85,7 +85,10 @@ def parse_pairs(texts: Iterable[str]) -> dict[str, str]:
 
 
 def resolve(campaign: Campaign, wanted: str) -> str:
-    """Return the candidate of that name, or the only one of that library or family."""
+    """Return the candidate of that name, or the only one of that library or family.
+
+    Raises RankbenchError if none or several fit.
+    """
     libraries = {library.name: library for library in campaign.libraries}
     names = [candidate.name for candidate in campaign.candidates]
     fitting = [

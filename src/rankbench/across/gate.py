@@ -104,7 +104,10 @@ class Ratio(NamedTuple):
 
 
 def check_campaign(pair: CampaignPair) -> list[Check]:
-    """Return the checks of a campaign against an older one: of everything that had a value then."""
+    """Return the checks of a campaign against an older one: of everything that had a value then.
+
+    Raises RankbenchError if nothing is in common.
+    """
     then, now, comparison = pair.then, pair.now, pair.comparison
     shared = {case.key for case in list_common_cases(then.campaign, now.campaign)}
     if not shared or not comparison.matches:
@@ -182,7 +185,7 @@ def rule_change(
 def check_candidate(view: CampaignView, new: str, old: str) -> list[Check]:
     """Return the checks of one candidate against another of the same campaign, paired within blocks.
 
-    Comparisons test against the threshold of the evaluation.
+    Comparisons test against the threshold of the evaluation. Raises RankbenchError if the other has no values.
     """
     threshold = view.campaign.plan.threshold
     checks = []

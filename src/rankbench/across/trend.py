@@ -154,7 +154,10 @@ def find_operation(campaign: Campaign, case: Case) -> Operation:
 
 
 def make_history(stores: Sequence[Store]) -> History:
-    """Return the history of several campaigns, with the estimator of the newest one, and its changes."""
+    """Return the history of several campaigns, with the estimator of the newest one, and its changes.
+
+    Raises RankbenchError for fewer than two campaigns.
+    """
     ordered = sorted(stores, key=lambda store: parse_created(store.campaign))
     if len(ordered) < 2:
         raise RankbenchError(

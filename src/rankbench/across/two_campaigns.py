@@ -136,6 +136,8 @@ def hold(
     """Compare a campaign with an older one, both evaluated as the newer one's plan says.
 
     `requests` matches candidates, old to new. The threshold is the newer plan's unless another is given.
+
+    Raises RankbenchError if both are the same.
     """
     if old.folder.resolve() == new.folder.resolve():
         raise RankbenchError(f"{new.folder}: the older and the newer campaign are the same; name two")

@@ -140,7 +140,10 @@ def read_receipt(place: Path) -> Receipt | None:
 
 
 def describe(build: Build) -> Description:
-    """Return what the core says of itself; MPI is not started for it."""
+    """Return what the core says of itself; MPI is not started for it.
+
+    Raises RankbenchError if it cannot be run or says nothing.
+    """
     command = [str(build.binary), "--describe"]
     try:
         answer = run(command, build.environment)
@@ -166,7 +169,7 @@ def find_core_folder() -> Path:
 
 
 def make_recipe(library: Library, core: Path) -> Recipe:
-    """Ask the wrapper for all that decides the build."""
+    """Ask the wrapper for all that decides the build. Raises RankbenchError if the core's sources are not installed."""
     sources = {str(file.relative_to(core)): file.read_text("utf-8") for file in sorted(core.rglob("*.[ch]"))}
     if not sources:
         raise RankbenchError(f"{core}: no sources of the core here; install rankbench again")
@@ -191,7 +194,10 @@ def collect_environment(library: Library) -> dict[str, str]:
 
 
 def require_compiler(library: Library, linked: str) -> None:
-    """Make sure that the compiler which a wrapper calls exists, if its command is known."""
+    """Make sure that the compiler which a wrapper calls exists, if its command is known.
+
+    Raises RankbenchError if it does not.
+    """
     name = next(iter(shlex.split(linked)), "")
     if name and not shutil.which(name, path=collect_environment(library).get("PATH")):
         raise RankbenchError(
@@ -217,7 +223,10 @@ class WrapperError(RankbenchError):
 
 
 def ask_wrapper(library: Library, *arguments: str, text: str = "") -> str:
-    """Return what the wrapper prints; `-x c` lets it read C from standard input."""
+    """Return what the wrapper prints; `-x c` lets it read C from standard input.
+
+    Raises RankbenchError if it cannot be run.
+    """
     if not library.wrapper:
         raise RankbenchError(f"{library.name}: no mpicc in {library.prefix}; install the library's development files")
     language = ["-x", "c"] if text else []
@@ -232,7 +241,10 @@ def ask_wrapper(library: Library, *arguments: str, text: str = "") -> str:
 
 
 def compile_into(place: Path, recipe: Recipe, library: Library) -> None:
-    """Compile the core beside its place and rename the folder; a failure leaves a log in its stead."""
+    """Compile the core beside its place and rename the folder; a failure leaves a log in its stead.
+
+    Raises RankbenchError if it does not compile.
+    """
     with staging.make_temporary_folder(place.parent) as folder:
         (folder / "missing.h").write_text(recipe.stand_ins, encoding="utf-8")
         try:

@@ -58,7 +58,7 @@ def build_recorder(library: Library, home: Path, *, calls: bool = False) -> Path
 
 
 def compile_recorder(place: Path, recipe: build.Recipe, wrappers: str, library: Library) -> None:
-    """Compile beside the place and rename the folder."""
+    """Compile beside the place and rename the folder. Raises RankbenchError if it does not compile."""
     with staging.make_temporary_folder(place.parent) as folder:
         names = [str(recipe.core.absolute() / name) for name in recipe.sources if name.endswith(".c")]
         objects = folder / "objects"

@@ -28,6 +28,8 @@ def require_same_measurement(folder: Path, record: Campaign, wanted: Plan, seed:
     """Refuse a plan or a seed that would change what the campaign measures. Seed 0 is any.
 
     The settings of the recorded candidates must be in the plan too: they are set where launchers run.
+
+    Raises RankbenchError if it would.
     """
     different = differences(record.plan, wanted) if record.plan.text != wanted.text else []
     settings = [spec.settings for spec in wanted.candidates]

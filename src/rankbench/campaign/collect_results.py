@@ -137,7 +137,7 @@ def list_finished(campaign: Path, place: Place) -> Iterator[Attempt]:
 
 
 def read_ending(path: Path) -> EndingFile:
-    """Return how a launch ended."""
+    """Return how a launch ended. Raises RankbenchError if its file is damaged."""
     try:
         end = msgspec.json.decode((path / ENDING).read_bytes(), type=EndingFile)
         counted = path / "output_bytes"  # It exists if the middle of `output.log` was removed.
@@ -230,7 +230,10 @@ class Collector(NamedTuple):
 
 
 def find_program(store: Store, place: Place) -> ForeignLaunch:
-    """Return the command of a turn's foreign program, or why there is none; empty for the core."""
+    """Return the command of a turn's foreign program, or why there is none; empty for the core.
+
+    Raises RankbenchError if the list of programs is damaged.
+    """
     path = store.folder / script.FOLDER / PROGRAMS / f"{place.line}.json"
     try:
         return msgspec.json.decode(path.read_bytes(), type=ForeignLaunch) if place.cases[0].suite else ForeignLaunch()

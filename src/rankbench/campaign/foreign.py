@@ -72,7 +72,10 @@ def find_tools() -> dict[str, ModuleType]:
 
 
 def add_operations(description: Description, planned: Plan) -> Description:
-    """Return a description with the benchmarks of the foreign tools in a plan."""
+    """Return a description with the benchmarks of the foreign tools in a plan.
+
+    Raises RankbenchError for an unknown tool.
+    """
     tool_names = {text.partition("-")[0] for text in planned.operations}
     for spec in planned.suites:
         if spec.name not in find_tools():
@@ -152,7 +155,10 @@ def spec(name: str, key: str, where: str) -> SuiteSpec:
 def find_programs(
     planned: Plan, operations: Sequence[Operation], used: Iterable[Library], reach: Sequence[Library], home: Path
 ) -> tuple[Programs, dict[tuple[str, str], str]]:
-    """Return the programs of foreign operations by library, and why others cannot run."""
+    """Return the programs of foreign operations by library, and why others cannot run.
+
+    Raises RankbenchError if no library has a program that the plan names.
+    """
     specs = {spec.name: spec for spec in planned.suites}
     by_operation: Programs = {}
     refused: dict[tuple[str, str], str] = {}
@@ -235,7 +241,7 @@ def find_below(folder: Path, name: str) -> Path | None:
 
 
 def find_folder(spec: SuiteSpec, library: Library) -> Path:
-    """Return the folder of a tool's programs for a library."""
+    """Return the folder of a tool's programs for a library. Raises RankbenchError if its name has unknown fields."""
     texts = {"library": library.name, "family": library.family, "version": library.version}
     try:
         return Path(spec.path.format(**texts)).expanduser()
@@ -253,7 +259,10 @@ def find_shipped(name: str, reach: Iterable[Library]) -> Path | None:
 
 
 def build_tarball(source: Path, library: Library, home: Path) -> Path:
-    """Return the folder with the programs of a tarball, built once for each library by its wrapper."""
+    """Return the folder with the programs of a tarball, built once for each library by its wrapper.
+
+    Raises RankbenchError if it cannot be read or built.
+    """
     try:
         digest = hashlib.sha256(source.read_bytes()).hexdigest()
     except OSError as error:
@@ -279,7 +288,7 @@ def build_tarball(source: Path, library: Library, home: Path) -> Path:
 
 
 def unpack(source: Path, folder: Path) -> None:
-    """Unpack a tarball into a folder, and nothing outside it."""
+    """Unpack a tarball into a folder, and nothing outside it. Raises RankbenchError if it is no tarball."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:

@@ -297,7 +297,10 @@ def list_file_flags(path: Path | None) -> list[str]:
 
 
 def prepare_files(request: LaunchRequest, folder: Path) -> tuple[Path, Path, Path]:
-    """Write the job and empty stream and output; return the paths of the three."""
+    """Write the job and empty stream and output; return the paths of the three.
+
+    Raises RankbenchError if they cannot be written.
+    """
     folder = folder.absolute()  # Ranks on other nodes may have another working directory.
     job, stream, output = folder / JOB, folder / "stream.jsonl", folder / "output.log"
     try:

@@ -288,7 +288,10 @@ class Loop:
                 self.finish_launch(*answer, turn, cases, remaining)
 
     def require_no_rebuild(self, rebuilt: Sequence[Rebuild]) -> None:
-        """Stop the campaign if libraries were rebuilt while it runs; their launches are not stored."""
+        """Stop the campaign if libraries were rebuilt while it runs; their launches are not stored.
+
+        Raises RankbenchError if they were.
+        """
         if rebuilt:
             raise RankbenchError(
                 f"{self.store.folder}: {rebuilds.explain(rebuilt)}; its launches since then are not stored. "

@@ -170,7 +170,10 @@ def check_expected_time(request: CampaignRequest, cases: Sequence[Case], candida
 
 
 def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> PreparedCampaign:
-    """Open a campaign of the same plan and seed, and check that libraries and core are unchanged."""
+    """Open a campaign of the same plan and seed, and check that libraries and core are unchanged.
+
+    Raises RankbenchError if they are not.
+    """
     opened = store.open(request.folder, lock_file)
     record = opened.campaign
     changes.require_same_measurement(request.folder, record, request.plan, request.seed)
@@ -211,7 +214,10 @@ def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> Prepar
 
 
 def expand_cases(planned: Plan, description: Description, machine: Machine) -> tuple[list[Case], list[str]]:
-    """Return the cases of a plan, and notes. It is an error if none is left, with the reason if that is the machine."""
+    """Return the cases of a plan, and notes. It is an error if none is left, with the reason if that is the machine.
+
+    Raises RankbenchError if none is left.
+    """
     try:
         return plan.expand_plan(planned, description, machine)
     except plan.NoCaseError as error:
@@ -246,7 +252,10 @@ def find_programs(
 
 
 def require_libraries(request: CampaignRequest, record: Campaign) -> None:
-    """Refuse libraries that differ from the record: a record from elsewhere may name any program as wrapper."""
+    """Refuse libraries that differ from the record: a record from elsewhere may name any program as wrapper.
+
+    Raises RankbenchError if they differ.
+    """
     reach = find_libraries(request)
     plan_libraries = libraries.resolve_libraries(request.plan.candidates, reach)
     here = {library.name: library for library in (*reach, *plan_libraries)}
@@ -268,7 +277,10 @@ def is_executed_same(library: Library, other: Library) -> bool:
 
 
 def require_machine(folder: Path, recorded: Machine, here: Machine) -> None:
-    """Refuse to continue on another machine: the values of one campaign would be those of two machines."""
+    """Refuse to continue on another machine: the values of one campaign would be those of two machines.
+
+    Raises RankbenchError if it is another one.
+    """
     for what in ("host", "cpu", "cores"):
         before, now = getattr(recorded, what), getattr(here, what)
         if before != now:
@@ -291,7 +303,7 @@ def strip_hash(receipt: Receipt) -> Receipt:
 
 
 def make_writable(folder: Path) -> None:
-    """Create a folder, and refuse one that cannot be written."""
+    """Create a folder, and refuse one that cannot be written. Raises RankbenchError if it cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -310,7 +322,7 @@ def find_libraries(request: CampaignRequest) -> list[Library]:
 
 
 def find_candidates(request: CampaignRequest) -> tuple[list[Candidate], dict[str, Library]]:
-    """Return the plan's candidates and the libraries that they use."""
+    """Return the plan's candidates and the libraries that they use. Raises RankbenchError if two have the same name."""
     reach = find_libraries(request)
     candidates: dict[str, Candidate] = {}
     used: dict[str, Library] = {}
@@ -344,7 +356,10 @@ def make_candidate(spec: CandidateSpec, library: Library, request: CampaignReque
 
 
 def require_named_candidates(planned: Plan, candidates: Collection[str]) -> None:
-    """Refuse keys that name none of the candidates, by its name or its library."""
+    """Refuse keys that name none of the candidates, by its name or its library.
+
+    Raises RankbenchError if one names none.
+    """
     libraries_named = [spec.library for spec in planned.candidates]
     for key in ("baseline", "calls_measured_with"):
         named = getattr(planned, key)
@@ -372,6 +387,8 @@ def check_candidates(
     """Check every candidate in every placement, and its use of resources. It is an error if none works.
 
     The checks write to the campaign's folder, which other nodes see as well. A job of a scheduler makes its own checks.
+
+    Raises RankbenchError if none works.
     """
     if request.scheduled:
         return CheckResults({}, {}, [], {})

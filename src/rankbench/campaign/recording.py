@@ -89,7 +89,10 @@ def find_library(command: Sequence[str], available: Sequence[Library]) -> Librar
 
 
 def require_same_interface(program: Path, library: Library) -> None:
-    """Make sure that a binary is linked to a library of the same binary interface; scripts and others may be right."""
+    """Make sure that a binary is linked to a library of the same binary interface; scripts and others may be right.
+
+    Raises RankbenchError if not.
+    """
     ldd = shutil.which("ldd")
     with program.open("rb") as file:
         is_binary = file.read(4) == preloading.ELF

@@ -164,7 +164,10 @@ def find_executable(command: str, folder: Path) -> Path:
 
 
 def prepare_folder(spec: ProgramSpec, library: Library, home: Path) -> Path:
-    """Return the folder that launches run in or copy: the user's own, or a copy in which the program was built."""
+    """Return the folder that launches run in or copy: the user's own, or a copy in which the program was built.
+
+    Raises RankbenchError if it is too large to copy.
+    """
     folder = Path(spec.folder)
     if not spec.copies and not spec.build:
         return folder

@@ -58,7 +58,10 @@ class ClockOptions(NamedTuple):
 
 
 def study_libraries(reach: Sequence[Library], options: ClockOptions, form: str) -> None:
-    """Study the clocks under each library and print the results. Raises typer.Exit if an error exceeds its bound."""
+    """Study the clocks under each library and print the results. Raises typer.Exit if an error exceeds its bound.
+
+    Raises RankbenchError for fewer than two ranks.
+    """
     machine = launch.machine()
     wanted = options.ranks or max(2, machine.cores // machine.sockets)
     if wanted < 2:

@@ -57,7 +57,10 @@ def list_time_notes(request: CampaignRequest, cases: Sequence[Case], expected: E
 
 
 def describe_core(used: Iterable[Library], request: CampaignRequest) -> Description:
-    """Return the core's description, built with the first library that can build it."""
+    """Return the core's description, built with the first library that can build it.
+
+    Raises RankbenchError if none can.
+    """
     reason = ""
     for library in used:
         try:

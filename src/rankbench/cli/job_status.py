@@ -70,7 +70,10 @@ def query_state(job: Submitted) -> JobState:
 
 
 def follow(opened: Store) -> None:
-    """Follow a campaign's job to its end and print changes; then print the conclusion."""
+    """Follow a campaign's job to its end and print changes; then print the conclusion.
+
+    Raises RankbenchError if there is no job, or the scheduler does not answer.
+    """
     job = find_last_job(opened.folder)
     if not job:
         raise RankbenchError(f"{opened.folder}: --wait: it has no job; `rankbench submit` makes one")

@@ -74,7 +74,7 @@ CampaignFolder = Annotated[
 
 
 def choose_libraries(names: Sequence[str], prefixes: Sequence[Path], modules: Sequence[str] = ()) -> list[Library]:
-    """Return the named libraries, or all that are found."""
+    """Return the named libraries, or all that are found. Raises RankbenchError if there are none."""
     from rankbench import libraries
 
     reach = libraries.find(libraries.make_search(home(), prefixes, modules))

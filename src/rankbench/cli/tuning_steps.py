@@ -218,7 +218,7 @@ class Session(NamedTuple):
     def require_settings(self, campaign: Campaign) -> None:
         """Check that the library has read its settings, as far as it reports them, and print the report.
 
-        It shows them by what it reports in the check of the campaign, or by MPI_T.
+        It shows them by what it reports in the check of the campaign, or by MPI_T. Raises RankbenchError if it has not.
         """
         name = self.library.name
         (candidate,) = (candidate for candidate in campaign.candidates if candidate.name == TUNED)

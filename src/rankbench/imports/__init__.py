@@ -179,7 +179,10 @@ def describe_parts(parts: Sequence[Part]) -> list[Understanding]:
 
 
 def explain_paths(request: ImportRequest, files: Sequence[FileContent]) -> list[FileContent]:
-    """Return the files with what their paths say; one that does not match the pattern has no runs."""
+    """Return the files with what their paths say; one that does not match the pattern has no runs.
+
+    Raises RankbenchError if none matches.
+    """
     with_parts = [file for file in files if file.parts]
     places = names.read_places([file.path.absolute() for file in with_parts], request.pattern)
     by_path = {file.path: place for file, place in zip(with_parts, places, strict=True)}

@@ -143,7 +143,10 @@ def read_fact(run: RunInfo, name: str) -> str:
 
 
 def refuse_unclear_folders(runs: Sequence[RunInfo], levels: Sequence[int], chosen: Sequence[Mapping[str, str]]) -> None:
-    """Refuse folders whose names may be machines: they differ at two levels, or besides the name of the library."""
+    """Refuse folders whose names may be machines: they differ at two levels, or besides the name of the library.
+
+    Raises RankbenchError for these.
+    """
     named = any(run.label for run in runs) or any(f"{LIBRARY} {LIBRARY}" in parts for parts in chosen)
     if not levels or (len(levels) == 1 and not named):
         return
@@ -168,7 +171,7 @@ def refuse_unclear_folders(runs: Sequence[RunInfo], levels: Sequence[int], chose
 
 
 def refuse_unclear_numbers(runs: Sequence[RunInfo], kind: str, values: Sequence[str]) -> None:
-    """Refuse numbers in names that may be ranks, nodes, sizes of anything, or repeats."""
+    """Refuse numbers in names that may be ranks, nodes, sizes of anything, or repeats. Always raises RankbenchError."""
     numbers = sorted({names.find_number(value) for value in values if value}, key=int)
     run, value = next((run, value) for run, value in zip(runs, values, strict=True) if value)
     pattern = names.suggest_number_pattern(run.path, names.find_number(value), is_file=kind == FILE)

@@ -102,7 +102,7 @@ class FileContent(NamedTuple):
 
 
 def refuse_duplicates(sources: Iterable[Source]) -> None:
-    """Refuse a file that is named twice: its results would count as two runs."""
+    """Refuse a file that is named twice: its results would count as two runs. Raises RankbenchError for such a file."""
     paths: set[Path] = set()
     for source in sources:
         if source.path.resolve() in paths:

@@ -33,7 +33,7 @@ def offsets_ns(text: str, nodes: int) -> tuple[int, ...]:
 
 
 def cores(text: str) -> Cores:
-    """Return the sockets and cores of `4` or `2x4`."""
+    """Return the sockets and cores of `4` or `2x4`. Raises RankbenchError for another form."""
     match = re.fullmatch(r"(?:([1-9]\d{0,2})x)?([1-9]\d{0,3})", text)
     if not match:
         raise RankbenchError(f"--cores {text}: expected a number of cores, or sockets x cores of each, such as 2x4")

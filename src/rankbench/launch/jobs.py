@@ -45,7 +45,7 @@ class Answer(NamedTuple):
 
 
 def submit(scheduler: Scheduler, script: Path) -> str:
-    """Submit a script; return the job's number."""
+    """Submit a script; return the job's number. Raises RankbenchError if the scheduler refuses it."""
     command = scheduler.submit if scheduler.by_input else (*scheduler.submit, str(script))
     answer = run_command(command, script if scheduler.by_input else None)
     number = re.search(scheduler.printed, answer.output)
@@ -68,7 +68,7 @@ def query_state(scheduler: Scheduler, number: str) -> JobState:
 
 
 def cancel(scheduler: Scheduler, number: str) -> None:
-    """End a job."""
+    """End a job. Raises RankbenchError if the scheduler does not end it."""
     answer = run_command(scheduler.cancellation(number))
     if answer.exit_code:
         raise RankbenchError(f"{scheduler.title} does not end job {number}: {answer.first_line}")
@@ -118,7 +118,10 @@ def check_line(line: bytes, where: str) -> Submitted:
 
 
 def run_command(command: Sequence[str], script: Path | None = None) -> Answer:
-    """Run a scheduler's command; a script may be its standard input."""
+    """Run a scheduler's command; a script may be its standard input.
+
+    Raises RankbenchError if it cannot be run or does not answer.
+    """
     try:
         process = subprocess.run(
             command,

@@ -64,7 +64,7 @@ def insert_words(command: Sequence[str], before: Sequence[str], program: str = "
 
 
 def find_programs(command: Sequence[str], program: str = "") -> list[int]:
-    """Return the places of the programs in a launcher's command line."""
+    """Return the places of the programs in a launcher's command line. Raises RankbenchError if one is not there."""
     if program:
         if program not in command:
             raise RankbenchError(f"--program {program}: no such word in the command; write it as it stands there")
@@ -81,7 +81,10 @@ def list_parts(command: Sequence[str]) -> Iterator[int]:
 
 
 def find_program(command: Sequence[str], begin: int) -> int:
-    """Return the place of the first word that is neither an option nor the value of one."""
+    """Return the place of the first word that is neither an option nor the value of one.
+
+    Raises RankbenchError if there is none, or it is unclear.
+    """
     place = begin
     while place < len(command):
         word = command[place]

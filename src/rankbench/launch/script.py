@@ -105,7 +105,10 @@ def render_script(script: Script, scheduler: Scheduler) -> str:
 
 
 def directives(script: Script, scheduler: Scheduler) -> list[str]:
-    """Return the lines that request nodes. Line breaks within one are refused: the rest would be executed."""
+    """Return the lines that request nodes. Line breaks within one are refused: the rest would be executed.
+
+    Raises RankbenchError for a line break.
+    """
     lines = scheduler.directives(script.job, job_name(script.campaign.name), str(script.campaign / FOLDER / LOG))
     for line in lines:
         if not line.isprintable():

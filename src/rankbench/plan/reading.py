@@ -68,7 +68,7 @@ def list_presets() -> list[str]:
 
 
 def find_preset(name: str) -> Path:
-    """Return the file of a preset plan."""
+    """Return the file of a preset plan. Raises RankbenchError if there is none."""
     if name not in list_presets():
         raise RankbenchError(f'no preset "{name}"{suggestion(name, list_presets())}')
     return PRESETS / f"{name}.toml"

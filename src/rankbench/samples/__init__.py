@@ -92,7 +92,10 @@ def _list_turns(cases: Sequence[Case], order: Sequence[Case], plan: Plan, once: 
 
 
 def read_job(path: Path, cases: Sequence[Case], plan: Plan, once: Container[str] = ()) -> list[Case]:
-    """Return the case of each of a job's lines. A line that is of none of these cases is an error."""
+    """Return the case of each of a job's lines. A line that is of none of these cases is an error.
+
+    Raises RankbenchError for such a line.
+    """
     by_line = {case_line(case, plan, once): case for case in cases}
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("case ")]
     unknown = next((line for line in lines if line not in by_line), None)

@@ -179,7 +179,10 @@ def is_running(folder: Path) -> bool:
 
 
 def lock(folder: Path) -> IO[bytes]:
-    """Return the lock on a campaign's folder, which excludes other runs until it is closed or this process ends."""
+    """Return the lock on a campaign's folder, which excludes other runs until it is closed or this process ends.
+
+    Raises RankbenchError if another process has it, or the folder cannot be locked.
+    """
     files.refuse_links(folder / name for name in ("lock", *FOLDERS))
     try:
         handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, files.MODE)
@@ -259,7 +262,10 @@ def find_similar(folder: Path) -> list[Path]:
 
 
 def newest(results: Path) -> Path:
-    """Return the folder of the newest campaign, at or directly below a folder."""
+    """Return the folder of the newest campaign, at or directly below a folder.
+
+    Raises RankbenchError if there is none.
+    """
     paths = [*results.glob("campaign.json"), *results.glob("*/campaign.json")]
     if not paths:
         raise RankbenchError(f"no campaign in {results}; {_elsewhere(results.parent)}")

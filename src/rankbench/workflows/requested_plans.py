@@ -62,7 +62,10 @@ class MeasuringOptions(NamedTuple):
 def make_plan(
     words: Sequence[str], preset: str, measured: MeasuringOptions, place_options: Mapping[str, object], machine: Machine
 ) -> PlanRequest:
-    """Return the plan that words and options name. `place_options`: where ranks run."""
+    """Return the plan that words and options name. `place_options`: where ranks run.
+
+    Raises RankbenchError if they name none.
+    """
     files, candidates = divide_words(words)
     values = keys(measured, candidates)
     if not files and not preset:
@@ -93,7 +96,10 @@ def make_plan(
 
 
 def divide_words(words: Sequence[str]) -> tuple[list[Path], list[str]]:
-    """Return the plans among the words (files, or words that look like files), and the other words."""
+    """Return the plans among the words (files, or words that look like files), and the other words.
+
+    Raises RankbenchError if there are two plans.
+    """
     plans = [word for word in words if word.endswith(PLAN_SUFFIX) or Path(word).is_file()]
     if len(plans) > 1:
         raise RankbenchError(f"name one plan; found {' and '.join(plans)}")
@@ -120,7 +126,7 @@ def find_named_library(word: str, reach: list[Library]) -> Iterator[Library]:
 
 
 def find_plan(file: Path | None, preset: str) -> Path:
-    """Return the named plan: a file or a preset."""
+    """Return the named plan: a file or a preset. Raises RankbenchError if there is none, or two are named."""
     if file is not None and preset:
         raise RankbenchError(f"name one plan: found {file} and --preset {preset}")
     if file is None and not preset:
@@ -138,7 +144,7 @@ def explain_missing_plan() -> str:
 
 
 def refuse_missing_operations(candidates: Sequence[str]) -> NoReturn:
-    """Refuse candidates without operations, which a misspelt plan is, too."""
+    """Refuse candidates without operations, which a misspelt plan is, too. Always raises RankbenchError."""
     path = Path(candidates[0]) if len(candidates) == 1 else None
     if path and (path / "campaign.json").exists():
         command = shlex.join(["rankbench", "run", "--continue", str(path)])
@@ -161,7 +167,7 @@ def refuse_missing_operations(candidates: Sequence[str]) -> NoReturn:
 
 
 def keys(measured: MeasuringOptions, candidates: Sequence[str]) -> dict[str, Any]:
-    """Return the keys of a plan that the options set."""
+    """Return the keys of a plan that the options set. Raises RankbenchError if two of them contradict each other."""
     if measured.ranks and measured.placements:
         raise RankbenchError("--ranks and --placements both say where ranks run; leave one of them out")
     placements = f"1x{measured.ranks}" if measured.ranks else measured.placements
@@ -201,7 +207,10 @@ def split(text: str) -> list[str]:
 
 
 def ending(measured: MeasuringOptions) -> dict[str, Any]:
-    """Return the table `stop` of the options on how long is measured."""
+    """Return the table `stop` of the options on how long is measured.
+
+    Raises RankbenchError if two of them contradict each other.
+    """
     if measured.time and measured.until:
         raise RankbenchError("--time and --until both say when to stop; leave one of them out")
     if measured.time:
@@ -214,7 +223,10 @@ def ending(measured: MeasuringOptions) -> dict[str, Any]:
 
 
 def blocks_of(text: str) -> int | dict[str, int]:
-    """Return the number of blocks of `5`, or the least and the most of `5:60`."""
+    """Return the number of blocks of `5`, or the least and the most of `5:60`.
+
+    Raises RankbenchError for another form.
+    """
     match = re.fullmatch(r"(\d+)(?:[:-](\d+))?", text.strip())
     if not match or int(match[1]) < 1:
         raise RankbenchError(f"--blocks {text}: expected a number such as 5, or the fewest and the most such as 5:60")

@@ -66,7 +66,7 @@ def advise(
 
 
 def print_answer(opened: Store, profile: Profile, form: str) -> None:
-    """Print the answer for every placement."""
+    """Print the answer for every placement. Raises RankbenchError if none of the calls was measured."""
     view = evaluate(opened)
     mixes = list(mix.sum_mixes(view, profile.calls))
     if not mixes:
@@ -124,7 +124,7 @@ def suggest_operations(mixes: Iterable[Mix], measured: set[str]) -> Iterator[str
 
 
 def choose_calls(calls: str, profile: Path | None, planned: list[Calls]) -> Profile:
-    """Return the calls that the options name."""
+    """Return the calls that the options name. Raises RankbenchError if there are none."""
     if profile:
         return profiles.read(profile)
     if not calls and not planned:

@@ -109,7 +109,10 @@ def every(request: CampaignRequest, names: Sequence[str]) -> tuple[list[Candidat
 
 
 def select_candidates(request: CampaignRequest, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
-    """Return the plan's candidates, or those named by their name, library or family."""
+    """Return the plan's candidates, or those named by their name, library or family.
+
+    Raises RankbenchError for another name.
+    """
     candidates, used = find_candidates(request)
     words = {
         candidate.name: {candidate.name, candidate.library, used[candidate.library].family} for candidate in candidates

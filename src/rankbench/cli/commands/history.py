@@ -155,7 +155,7 @@ def beyond(timeline: History, *, every: bool) -> Iterator[str]:
 
 
 def draw(timeline: History, folder: Path, formats: list[str]) -> None:
-    """Write the charts."""
+    """Write the charts. Raises RankbenchError if they cannot be written."""
     from rankbench.report import history_charts
 
     try:

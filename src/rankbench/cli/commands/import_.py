@@ -130,7 +130,7 @@ def show_import(imported: Imported, *, verbose: bool) -> None:
 
 
 def list_sources(text: str) -> list[Source]:
-    """Return the files of an argument."""
+    """Return the files of an argument. Raises RankbenchError if there is none."""
     label, equals, rest = text.partition("=")
     if equals and not rest:
         raise RankbenchError(f"{text}: no file after the label; write {label}=FILE")

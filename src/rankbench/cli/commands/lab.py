@@ -61,7 +61,7 @@ def lab(
 
 
 def make_request(nodes: int, texts: dict[str, str], share: list[Path], *, slurm: bool) -> LabRequest:
-    """Return the lab that is asked for."""
+    """Return the lab that is asked for. Raises RankbenchError for options that do not fit."""
     if texts["cores"] and not slurm:
         raise RankbenchError("--cores is what Slurm sees of each node; add --slurm")
     if missing := [path for path in share if not path.is_dir()]:

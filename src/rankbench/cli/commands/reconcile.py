@@ -131,7 +131,10 @@ def record(row: Reconciled) -> dict[str, object]:
 
 
 def place(text: str) -> tuple[str, tuple[str, str]]:
-    """Return a tool's name and location: the key of a plan and its value."""
+    """Return a tool's name and location: the key of a plan and its value.
+
+    Raises RankbenchError for an unknown tool or a missing folder.
+    """
     name, _, where = text.partition("=")
     if name not in foreign.find_tools():
         raise RankbenchError(

@@ -176,7 +176,7 @@ def as_csv(frame: pl.DataFrame) -> Callable[[Path], None]:
 
 
 def write_one(path: Path, write: Callable[[Path], object]) -> None:
-    """Write one part of the report and print its path."""
+    """Write one part of the report and print its path. Raises RankbenchError if it cannot be written."""
     try:
         with StatusLine(f"writing {path} …"):
             write(path)

@@ -150,7 +150,10 @@ def record(picked: CampaignView) -> dict[str, object]:
 
 
 def find_kinds(names: str) -> list[ModuleType]:
-    """Return the kinds of tables with these names, separated by commas, in their order."""
+    """Return the kinds of tables with these names, separated by commas, in their order.
+
+    Raises RankbenchError for an unknown name.
+    """
     kinds = {str(kind.FLAG): kind for kind in tables.kinds().values()}
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     for name in wanted:

@@ -123,7 +123,7 @@ def show_json(opened: Store, decision: Decision | None) -> None:
 
 
 def show_spending(opened: Store, form: str) -> None:
-    """Print how the time of a campaign was spent."""
+    """Print how the time of a campaign was spent. Raises RankbenchError if no launch reports it."""
     launches = opened.launches()
     parts = spending.list_parts(launches)
     if not parts:

@@ -148,7 +148,7 @@ def list_called(calls: Sequence[Calls]) -> tuple[list[str], str]:
 
 
 def parse_limit(text: str) -> float | None:
-    """Return the time limit in seconds; None: no limit."""
+    """Return the time limit in seconds; None: no limit. Raises RankbenchError if it is no time."""
     try:
         return notation.parse_seconds(text) if text else None
     except ValueError:
@@ -156,7 +156,10 @@ def parse_limit(text: str) -> float | None:
 
 
 def make_task(library: Library, request: Request, tuner: Tuner, target: Target) -> Task:
-    """Return the task, with the variants that the library lists."""
+    """Return the task, with the variants that the library lists.
+
+    Raises RankbenchError if it lists none for an operation.
+    """
     variants = {name: tuners.list_variants(tuner, name, target.variables) for name in request.operations}
     lacking = [name for name in request.operations if not variants[name]]
     if len(lacking) == len(request.operations) or (lacking and request.named):

@@ -162,7 +162,7 @@ def check_library(
 
 
 def choose_sources(bench: Bench, names: Sequence[str]) -> list[SourceFact]:
-    """Return the selected time sources."""
+    """Return the selected time sources. Raises RankbenchError if one is unknown or not usable."""
     known = {source.name: source for source in bench.facts.sources}
     for name in names:
         if name not in {*known, EVERY}:
