@@ -25,7 +25,7 @@ from rankbench.campaign.batch import (
 )
 from rankbench.campaign.loop import Loop, make_untried, placement_of, replay_store
 from rankbench.campaign.preflight import Refusal
-from rankbench.launch import jobs, script
+from rankbench.launch import job_commands, script
 from rankbench.model import NODE_LOST, CaseStatus, LaunchStatus, Outcome, RankbenchError, Record, State
 from rankbench.plan.jobs import NODE
 
@@ -336,7 +336,7 @@ def record_refusals(store: Store, watch: Watch) -> None:
 
     Candidates without a program for a foreign benchmark miss it from the first block on.
     """
-    if not (store.folder / script.FOLDER / jobs.STOPPED).exists():
+    if not (store.folder / script.FOLDER / job_commands.STOPPED).exists():
         return
     refused = list_refusals(store)
     loop = Loop(store, store.campaign, {}, watch, replay_store(store, watch), refused)

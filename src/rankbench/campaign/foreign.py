@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from rankbench import libraries, units
 from rankbench.campaign import exit_causes, user_program
 from rankbench.campaign.exit_causes import EMPTY, LaunchExit
-from rankbench.foreign import Text, lines, reading, refusals, tools
+from rankbench.foreign import Text, printed_lines, recognition, refusals, tools
 from rankbench.foreign.case_results import make_case_result
 from rankbench.foreign.running import RunRequest
 from rankbench.model import CaseResult, CaseStatus, LaunchStatus, RankbenchError, Stream, SuiteSpec
@@ -335,7 +335,7 @@ def classify(request: LaunchRequest, operation: Operation, outcome: Outcome, out
     try:
         tables = [
             table
-            for table in reading.read_run(units.module(tools, operation.foreign.suite), text)
+            for table in recognition.read_run(units.module(tools, operation.foreign.suite), text)
             if is_of(table, operation)
         ]
         unreadable = ""
@@ -370,9 +370,9 @@ def find_refusal(operation: Operation, outcome: Outcome, tables: Sequence[Table]
 def read_printed(output: Path, *, complete: bool) -> Iterator[Line]:
     """Return the lines of an output; without the last one if it was cut off."""
     if complete:
-        return lines.read_file(output)
+        return printed_lines.read_file(output)
     text = output.read_bytes()
-    return lines.read_lines(io.BytesIO(text[: text.rfind(b"\n") + 1]), str(output))
+    return printed_lines.read_lines(io.BytesIO(text[: text.rfind(b"\n") + 1]), str(output))
 
 
 def check_world(request: LaunchRequest, operation: Operation, tables: Sequence[Table]) -> str:

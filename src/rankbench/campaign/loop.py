@@ -27,7 +27,7 @@ from rankbench.campaign.spending import total_duration_s
 from rankbench.language import say
 from rankbench.launch import Monitor, SupervisorKilledError, read_free
 from rankbench.launch.resources import MEMORY
-from rankbench.launch.turns import MOST_LAUNCHES
+from rankbench.launch.turn_page import MOST_LAUNCHES
 from rankbench.model import THREADS, Case, CaseResult, CaseStatus, Launch, LaunchStatus, RankbenchError
 from rankbench.plan import notation
 from rankbench.plan.stop_rules import Decision

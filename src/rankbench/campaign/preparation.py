@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench import build, files, launch, libraries, plan, store
-from rankbench.campaign import changes, doctor, foreign, probing, rebuilds
+from rankbench.campaign import doctor, foreign, plan_changes, probing, rebuilds
 from rankbench.campaign.expectation import check_time, expect_block
 from rankbench.campaign.preflight import CheckResults, Refusal, examine
 from rankbench.libraries import ambient, tuned
@@ -176,7 +176,7 @@ def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> Prepar
     """
     opened = store.open(request.folder, lock_file)
     record = opened.campaign
-    changes.require_same_measurement(request.folder, record, request.plan, request.seed)
+    plan_changes.require_same_measurement(request.folder, record, request.plan, request.seed)
     if not request.scheduled:
         require_machine(request.folder, recorded=record.machine, here=request.machine)
     if record.plan.placements != request.plan.placements:
@@ -208,7 +208,7 @@ def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> Prepar
     rebuilds.require_same(request.folder, rebuilds.KnownFiles(launches), library_files)
     for line in list_refusals(refused):
         show(f"note: {line}; not launched now")
-    changes.take_over(opened, request.plan, request.more)
+    plan_changes.take_over(opened, request.plan, request.more)
     programs, without = find_programs(request, record.operations, used)
     return PreparedCampaign(opened, binaries(builds), refused, programs, without, uses, library_files)
 

@@ -28,7 +28,7 @@ from rankbench.cli.help_pages import Command, Group
 from rankbench.cli.program import adapt_commands
 from rankbench.cli.signals import Terminated, catch_signals, exit_code
 from rankbench.cli.standard_output import Output, OutputError
-from rankbench.workflows.places import home
+from rankbench.workflows.locations import home
 
 USAGE_ERROR = 2
 MOVED = {"clock": "verify --clocks", "list": "status", "presets": "plan", "script": "submit --print"}

@@ -19,7 +19,7 @@ from rankbench.language import render
 from rankbench.model import DamagedFileError, RankbenchError, Record
 from rankbench.store import folders
 from rankbench.workflows.decisions import is_ended
-from rankbench.workflows.places import results_folder
+from rankbench.workflows.locations import results_folder
 
 if TYPE_CHECKING:
     from rankbench.store import Store

@@ -19,7 +19,7 @@ from rankbench.quantities import format_time
 from rankbench.samples.study import Study
 from rankbench.statistics import CONFIDENCE, clocks
 from rankbench.statistics.clocks import Accuracy, Cost, Drift
-from rankbench.workflows.places import home
+from rankbench.workflows.locations import home
 
 if TYPE_CHECKING:
     from rankbench.statistics.clocks import Spread

@@ -115,7 +115,7 @@ class StatusLine:
 class TerminalProgress(Progress):
     """Shows a workflow on the terminal, or as lines; not at all if quiet."""
 
-    modules = ("rankbench.cli.live_progress", "rankbench.cli.conclusion")
+    modules = ("rankbench.cli.live_progress", "rankbench.cli.campaign_end")
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.quiet = quiet

@@ -16,7 +16,7 @@ from rankbench.cli.display import console, spread_lines
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.quantities import format_memory, format_rough_time, format_size, spell_count
-from rankbench.workflows.places import is_campaign
+from rankbench.workflows.locations import is_campaign
 
 if TYPE_CHECKING:
     from rankbench.campaign import CampaignRequest

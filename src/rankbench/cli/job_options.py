@@ -11,11 +11,11 @@ import typer
 
 from rankbench import launch, plan
 from rankbench.campaign import CampaignRequest
-from rankbench.cli.options import Binding, Modules, Name, Prefixes, Results, Seed
 from rankbench.cli.plan_options import Preset
+from rankbench.cli.shared_options import Binding, Modules, Name, Prefixes, Results, Seed
 from rankbench.launch import schedulers
 from rankbench.model import Launcher
-from rankbench.workflows.places import campaign_folder, home
+from rankbench.workflows.locations import campaign_folder, home
 from rankbench.workflows.requested_plans import find_plan
 
 

@@ -18,14 +18,14 @@ from rankbench.campaign.progress import list_failures
 from rankbench.campaign.spending import total_duration_s
 from rankbench.cli.display import columns, console, describe_block, print_text, spell_blocks
 from rankbench.language import render
-from rankbench.launch import jobs, schedulers
+from rankbench.launch import job_commands, schedulers
 from rankbench.launch.script import FOLDER, LOG
 from rankbench.model import BROKEN, LaunchStatus, RankbenchError
 from rankbench.quantities import format_clock, spell_count
 from rankbench.workflows.opening import collect_job
 
 if TYPE_CHECKING:
-    from rankbench.launch.jobs import Submitted
+    from rankbench.launch.job_commands import Submitted
     from rankbench.launch.schedulers import Ending, JobState
     from rankbench.model import Launch
     from rankbench.store import Store
@@ -54,7 +54,7 @@ ENDINGS: dict[Ending, str] = {
 
 def find_last_job(folder: Path) -> Submitted | None:
     """Return the last submitted job of a campaign."""
-    return jobs.read_last(folder / FOLDER)
+    return job_commands.read_last(folder / FOLDER)
 
 
 def describe_queued_job(folder: Path) -> str:
@@ -66,7 +66,7 @@ def describe_queued_job(folder: Path) -> str:
 
 def query_state(job: Submitted) -> JobState:
     """Return the state of a job."""
-    return jobs.query_state(schedulers.find_schedulers()[job.scheduler], job.number)
+    return job_commands.query_state(schedulers.find_schedulers()[job.scheduler], job.number)
 
 
 def follow(opened: Store) -> None:
@@ -99,7 +99,7 @@ def follow(opened: Store) -> None:
         and decision.stop
         and any(launch.facts or launch.status == LaunchStatus.OK for launch in opened.launches())
     ):
-        from rankbench.cli.conclusion import conclude  # Evaluating is not part of waiting for the job.
+        from rankbench.cli.campaign_end import conclude  # Evaluating is not part of waiting for the job.
 
         if conclude(opened, decision):
             raise typer.Exit(1)
@@ -170,7 +170,7 @@ def print_job(opened: Store, decision: Decision | None) -> None:
 def explain_end(opened: Store, where: JobState | None) -> str:
     """Return why a job ended before its campaign did: by its script's last word, else by that of the scheduler."""
     folder = opened.folder / FOLDER
-    path, begun = folder / jobs.STOPPED, jobs.has_begun(folder)
+    path, begun = folder / job_commands.STOPPED, job_commands.has_begun(folder)
     word = path.read_text(encoding="utf-8").strip() if begun and path.exists() else ""
     kind, _, what = word.partition(" ")
     endings = MEANINGS | {"signal": f"ended by {what}", "lost": f"ended because there is no answer from {what}"}

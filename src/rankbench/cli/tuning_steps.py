@@ -21,9 +21,9 @@ from rankbench.libraries import tuned
 from rankbench.model import ProvenSettings, RankbenchError
 from rankbench.plan.stop_rules import Decision
 from rankbench.quantities import format_ratio, format_size, spell_count
-from rankbench.tuning import FEWEST_BLOCKS, TUNED, Task, choosing, plans, proving
+from rankbench.tuning import FEWEST_BLOCKS, TUNED, Task, choosing, proving, step_plans
 from rankbench.workflows.decisions import stopping
-from rankbench.workflows.places import home
+from rankbench.workflows.locations import home
 
 if TYPE_CHECKING:
     from rankbench.campaign import Decide
@@ -160,7 +160,7 @@ class Session(NamedTuple):
 
     def measure(self, step: str, task: Task, blocks: int) -> SearchResult:
         """Run a search; report faults and the gain so far."""
-        result = choosing.read_search(self.run(step, plans.make_search(task, blocks)), task)
+        result = choosing.read_search(self.run(step, step_plans.make_search(task, blocks)), task)
         for line in proving.list_faults(result.faults):
             print_text(line)
         for variant, reports in result.fallbacks.items():
@@ -197,7 +197,7 @@ class Session(NamedTuple):
         settings = write_files(self.tuner.make_handover([rule], self.target), self.run.folder / "check-files")
         evident = max(expected, 1 / expected) > choosing.EVIDENT_RATIO
         blocks = tuning.SCREENING_BLOCKS if evident else self.blocks
-        values = plans.make_check(task, settings, point.operation, point.size_bytes, point.placement, blocks)
+        values = step_plans.make_check(task, settings, point.operation, point.size_bytes, point.placement, blocks)
         proof = proving.read_proof(self.run("check", values, {TUNED: [rule]}, self.require_settings))
         exclusion = proving.exclude_faulty(result, [rule], proof)
         for sentence in exclusion.sentences:
@@ -252,7 +252,9 @@ class Session(NamedTuple):
             handover = self.tuner.make_handover(rules, self.target)
             settings = write_files(handover, self.run.folder / f"files-{attempt}")
             operations = list(dict.fromkeys(rule.operation for rule in rules))
-            values = plans.make_proof(task, settings, operations, [*task.placements, *others], self.blocks, attempt)
+            values = step_plans.make_proof(
+                task, settings, operations, [*task.placements, *others], self.blocks, attempt
+            )
             proof = proving.read_proof(self.run(f"proof-{attempt}", values, {TUNED: rules}, self.require_settings))
             last = attempt >= ROUNDS - 1 or self.run.is_over()
             exclusion = proving.exclude(task, result, rules, proof, operations=last)

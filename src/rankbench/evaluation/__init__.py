@@ -51,12 +51,12 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
     """Evaluate what these launches measured."""
     # What computes takes as long to load as all that a cached evaluation needs.
     from rankbench import statistics
+    from rankbench.statistics.level_values import agree_values
     from rankbench.statistics.modes import find_group_modes
     from rankbench.statistics.parts import hold
     from rankbench.statistics.ranks import tabulate_last_ranks
     from rankbench.statistics.references import by_case
     from rankbench.statistics.rounding import join_rounding
-    from rankbench.statistics.values import agree_values
     from rankbench.verdict import judge, make_draft
     from rankbench.verdict.interim import list_interim_looks
     from rankbench.verdict.view import select_judgeable

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.foreign import LineError, NoResultsError, Problem, Table, lines, outputs, refusals, tools
+from rankbench.foreign import LineError, NoResultsError, Problem, Table, outputs, printed_lines, refusals, tools
 from rankbench.foreign.fields import make_table_without_rows
 from rankbench.imports import contexts, names
 from rankbench.imports.commands import Fact
@@ -227,7 +227,7 @@ def make_failed_part(command: contexts.Failure, model: Part, source: Source) -> 
 def list_failures(source: Source) -> list[Part]:
     """Return the runs of a file in which no benchmark printed a title, by its commands or its name."""
     path = source.path
-    texts = list(itertools.islice(lines.read_file(path, []), MOST_LINES)) if path.stat().st_size else []
+    texts = list(itertools.islice(printed_lines.read_file(path, []), MOST_LINES)) if path.stat().st_size else []
     _, commands = contexts.read_contexts([], texts)
     program = PROGRAM_IN_NAME.search(path.name)
     if program and not commands and texts:

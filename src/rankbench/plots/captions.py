@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rankbench.evaluation import scales
 from rankbench.language import render, say
 from rankbench.quantities import spell_count
-from rankbench.statistics.estimators import TRIMMED
+from rankbench.statistics.launch_values import TRIMMED
 from rankbench.statistics.scaling import Site
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from rankbench.plan import notation, stop_rules
 from rankbench.plots import captions, palette, winner_cells
 from rankbench.plots import forms as plots_forms
 from rankbench.quantities import format_ratio, format_size, format_whole, spell_count
-from rankbench.report import foreign_tables, packing, summary, tables, two_campaigns
+from rankbench.report import foreign_tables, packing, summary, tables, then_and_now
 from rankbench.report.evidence import SHOWN, list_evidence, list_groups
 from rankbench.report.method import paragraphs
 from rankbench.report.period import describe_period
@@ -215,21 +215,21 @@ def changes(comparison: CampaignPair) -> dict[str, Any]:
     past = {verdict.case.key: verdict for verdict in comparison.then.list_shown_verdicts()}
     present = {verdict.case.key: verdict for verdict in comparison.now.list_shown_verdicts()}
     renamed = {match.old: match.new for match in comparison.comparison.matches}
-    table = two_campaigns.make_table(comparison)
+    table = then_and_now.make_table(comparison)
     changed: list[list[tables.Cell]] = []
     unchanged: list[list[tables.Cell]] = []
     for row, change in zip(table.rows, comparison.comparison.changes, strict=True):
         before, now = past.get(change.case), present.get(change.case)
         winners = [tables.Cell(tables.winner(verdict) if verdict else "") for verdict in (before, now)]
-        words = two_campaigns.describe_change(change, before, now, renamed)
+        words = then_and_now.describe_change(change, before, now, renamed)
         cells = [tables.Cell(row[0].text, case=change.case), *row[1:], *winners, tables.Cell(words)]
         (changed if change.different or words else unchanged).append(cells)
     columns = [*table.columns, "fastest then", "fastest now", "change"]
     return {
         "changed": tables.Table(table.caption, columns, changed),
         "unchanged": tables.Table(table.caption, columns, unchanged),
-        "explanation": two_campaigns.explain_table(comparison.comparison),
-        "sentences": list(two_campaigns.list_lines(comparison.comparison)),
+        "explanation": then_and_now.explain_table(comparison.comparison),
+        "sentences": list(then_and_now.list_lines(comparison.comparison)),
     }
 
 

@@ -19,7 +19,7 @@ from rankbench.model import Comparison
 from rankbench.statistics import by_level, correlation, rounding, trimming
 from rankbench.statistics.by_level import FEWEST_BLOCKS
 from rankbench.statistics.decision import FALSE_DISCOVERIES, FDR, Estimate, decide
-from rankbench.statistics.estimators import compute_launch_values
+from rankbench.statistics.launch_values import compute_launch_values
 from rankbench.statistics.looks import Penalty
 from rankbench.statistics.moderation import FEWEST_MODERATED, moderate_spread
 from rankbench.statistics.summaries import CONFIDENCE, median_interval, summarise

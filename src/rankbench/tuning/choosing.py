@@ -18,7 +18,7 @@ from rankbench.model import BROKEN, NO_CPU, LaunchStatus, Rule
 from rankbench.plan.settings import OPTION
 from rankbench.statistics import references
 from rankbench.tuning import DEFAULT, Task
-from rankbench.tuning.plans import make_label
+from rankbench.tuning.step_plans import make_label
 from rankbench.verdict.interim import list_interim_looks
 from rankbench.verdict.view import select_judgeable
 

@@ -15,8 +15,8 @@ from rankbench.quantities import spell_count
 from rankbench.statistics.placements import invert
 from rankbench.store import find_similar
 from rankbench.units import suggestion
+from rankbench.workflows.locations import find_campaign, is_campaign, results_folder
 from rankbench.workflows.opening import open_current
-from rankbench.workflows.places import find_campaign, is_campaign, results_folder
 from rankbench.workflows.watching import SILENT, Progress
 
 if TYPE_CHECKING:

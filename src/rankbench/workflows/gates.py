@@ -20,14 +20,14 @@ from rankbench.language import render
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.quantities import spell_count
-from rankbench.report.two_campaigns import list_remarks
+from rankbench.report.then_and_now import list_remarks
 from rankbench.statistics.prediction import FEWEST_PAST, LAST
 from rankbench.store.folders import list_campaigns
 from rankbench.workflows.comparison import describe_control
 from rankbench.workflows.decisions import is_finished
+from rankbench.workflows.locations import home
 from rankbench.workflows.opening import open_current
 from rankbench.workflows.option_values import parse_option
-from rankbench.workflows.places import home
 from rankbench.workflows.runs import PlannedRun, measure
 from rankbench.workflows.watching import SILENT, Progress
 

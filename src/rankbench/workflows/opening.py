@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rankbench import store
 from rankbench.language import render, say
 from rankbench.model import RankbenchError
-from rankbench.workflows.places import find_campaign, results_folder
+from rankbench.workflows.locations import find_campaign, results_folder
 
 if TYPE_CHECKING:
     from rankbench.campaign import Decision

@@ -14,7 +14,7 @@ from rankbench.launch import schedulers
 from rankbench.libraries import ambient
 from rankbench.model import RankbenchError
 from rankbench.workflows import background
-from rankbench.workflows.places import campaign_folder, find_campaign, home, is_campaign, results_folder
+from rankbench.workflows.locations import campaign_folder, find_campaign, home, is_campaign, results_folder
 from rankbench.workflows.requested_plans import MeasuringOptions, add_prefixes, make_plan
 from rankbench.workflows.watching import SILENT, Progress
 

@@ -12,7 +12,7 @@ from rankbench.across.two_campaigns import CampaignPair, Change, format_interval
 from rankbench.language import render
 from rankbench.model import Case, CaseStatus, CaseVerdict
 from rankbench.model.verdicts import Outcome
-from rankbench.report.two_campaigns import describe_change
+from rankbench.report.then_and_now import describe_change
 
 
 def read_remark(pair: CampaignPair, kind: str) -> str:

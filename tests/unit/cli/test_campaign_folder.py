@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rankbench.model import RankbenchError
-from rankbench.workflows.places import campaign_folder
+from rankbench.workflows.locations import campaign_folder
 
 PLAN = 'question = "?"\ncandidates = ["mpich"]\noperations = ["barrier"]\n'
 

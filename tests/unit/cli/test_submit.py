@@ -20,7 +20,7 @@ from fakes.sites import PREFIXES, Site, list_rows
 
 from rankbench import store
 from rankbench.cli import job_status
-from rankbench.launch import jobs, schedulers
+from rankbench.launch import job_commands, schedulers
 from rankbench.launch.schedulers import JobState
 from rankbench.model import UNKNOWN_MACHINE, CaseStatus, LaunchStatus, RankbenchError
 from rankbench.store import Store
@@ -444,8 +444,8 @@ def test_the_end_of_a_job_is_that_of_its_script_or_its_scheduler(
     folder = tmp_path / "job"
     folder.mkdir()
     for number in ("1", "2"):
-        jobs.remember(folder, "slurm", number)
-    for name, text in ((jobs.BEGUN, begun), (jobs.STOPPED, stopped)):
+        job_commands.remember(folder, "slurm", number)
+    for name, text in ((job_commands.BEGUN, begun), (job_commands.STOPPED, stopped)):
         if text:
             (folder / name).write_text(f"{text}\n")
     campaign = cast("Store", SimpleNamespace(folder=tmp_path))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from fakes import tool_outputs
 
-from rankbench.foreign import reading
+from rankbench.foreign import recognition
 from rankbench.foreign.tools import fi_pingpong, imb, mpibench, perftest, ucx_perftest
 
 LINE = "-" * 87
@@ -148,7 +148,7 @@ def test_the_benchmarks_of_pallas_are_those_of_imb() -> None:
     ids=["mpibench", "fi_pingpong", "perftest", "pallas"],
 )
 def test_the_tool_is_recognised(text: str, tool: object) -> None:
-    assert reading.find_tool(tool_outputs.number_lines(text)) is tool
+    assert recognition.find_tool(tool_outputs.number_lines(text)) is tool
 
 
 @pytest.mark.parametrize(

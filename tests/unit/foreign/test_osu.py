@@ -10,7 +10,7 @@ from fakes.tool_outputs import SAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankbench.foreign import Line, Table, Text, lines
+from rankbench.foreign import Line, Table, Text, printed_lines
 from rankbench.foreign.suites.osu import PROGRAMS
 from rankbench.foreign.tools import osu
 from rankbench.model import RankbenchError
@@ -25,7 +25,7 @@ def _read_text(text: str, file: str = "f") -> list[Table]:
 
 
 def _read_file(path: Path) -> list[Table]:
-    return list(osu.read(Text(str(path), lines.read_file(path))))
+    return list(osu.read(Text(str(path), printed_lines.read_file(path))))
 
 
 def _find_name(path: Path) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from rankbench.launch import jobs, schedulers
+from rankbench.launch import job_commands, schedulers
 from rankbench.launch.schedulers import JobState
 from rankbench.launch.script import FUNCTIONS, Line, Script, Turn, render_script, write_file_line
 from rankbench.model import CommandLine, Job, RankbenchError
@@ -279,5 +279,5 @@ def test_names_and_logs_with_blanks_are_replaced_or_quoted(name: str, folder: st
 
 def test_a_missing_command_is_reported() -> None:
     with pytest.raises(RankbenchError) as error:
-        jobs.run_command(["no-such-qstat", "-f"])
+        job_commands.run_command(["no-such-qstat", "-f"])
     assert str(error.value) == ("no-such-qstat: cannot be run (No such file or directory); is this a submit node?")

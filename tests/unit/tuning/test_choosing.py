@@ -11,7 +11,7 @@ from rankbench.cli import tuning_steps
 from rankbench.cli.commands import tune
 from rankbench.libraries import tuners
 from rankbench.model import Choice, Comparison, RankbenchError, Variable, Variant
-from rankbench.tuning import FEWEST_BLOCKS, LEAST_CHECKED, Task, choosing, plans, proving
+from rankbench.tuning import FEWEST_BLOCKS, LEAST_CHECKED, Task, choosing, proving, step_plans
 from rankbench.tuning.choosing import Abilities, Fault, Point, SearchResult
 from rankbench.verdict.overall import Overall
 
@@ -287,18 +287,18 @@ def test_a_rule_of_which_few_calls_were_checked_is_left_out() -> None:
 
 
 def test_the_fewest_blocks_of_a_proof_check_enough_calls() -> None:
-    proof = plan.make_plan(plans.make_proof(TASK, {}, ["bcast"], ["socket"], 3, 1), "proof", launch.machine())
+    proof = plan.make_plan(step_plans.make_proof(TASK, {}, ["bcast"], ["socket"], 3, 1), "proof", launch.machine())
     assert proof.sampling.good * FEWEST_BLOCKS >= LEAST_CHECKED
 
 
 def test_the_proof_has_sizes_between_the_tuned_ones() -> None:
-    assert plans.add_middles([8, 64, 512]) == [8, 24, 64, 184, 512]
+    assert step_plans.add_middles([8, 64, 512]) == [8, 24, 64, 184, 512]
 
 
 def test_the_nodes_of_a_tuning_are_those_of_all_its_plans() -> None:
     task = TASK._replace(placements={"4x1": 4}, reach={"hosts": ["n1", "n2", "n3", "n4"], "one_machine": True})
-    check = plans.make_check(task, {}, "bcast", 8, "4x1", 3)
-    for values in (plans.make_search(task, 3), plans.make_proof(task, {}, ["bcast"], ["4x1"], 3, 1), check):
+    check = step_plans.make_check(task, {}, "bcast", 8, "4x1", 3)
+    for values in (step_plans.make_search(task, 3), step_plans.make_proof(task, {}, ["bcast"], ["4x1"], 3, 1), check):
         assert (values["hosts"], values["one_machine"]) == (["n1", "n2", "n3", "n4"], True)
 
 

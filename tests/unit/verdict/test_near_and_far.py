@@ -12,7 +12,7 @@ from fakes import verdicts
 from rankbench import statistics
 from rankbench.across import gate
 from rankbench.language import render, say
-from rankbench.report import derived, overview
+from rankbench.report import flat_frames, overview
 from rankbench.report.tables import results
 from rankbench.statistics.modes import Mode, Pattern, Repeated
 from rankbench.verdict.findings import modes, reference
@@ -70,7 +70,7 @@ def test_a_gate_does_not_fail_a_case_that_depends_on_the_level(evaluation: Campa
 
 
 def test_exported_comparisons_have_columns_of_both_levels(evaluation: CampaignView) -> None:
-    row = derived.make_frames(evaluation)["comparisons"].row(by_predicate=pl.col("case") == KEYS[0], named=True)
+    row = flat_frames.make_frames(evaluation)["comparisons"].row(by_predicate=pl.col("case") == KEYS[0], named=True)
     assert (row["near_ratio"], row["far_ratio"]) == (pytest.approx(1.2), pytest.approx(0.8))
     assert (row["near_blocks"], row["far_blocks"]) == (6, 6)
 

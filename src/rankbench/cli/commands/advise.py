@@ -15,7 +15,7 @@ from rankbench import profiles
 from rankbench.cli.calls import parse_calls
 from rankbench.cli.display import console, plain_table, spread_lines
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
-from rankbench.cli.options import CampaignFolder
+from rankbench.cli.shared_options import CampaignFolder
 from rankbench.evaluation import evaluate
 from rankbench.language import join_words, render, say
 from rankbench.model import RankbenchError

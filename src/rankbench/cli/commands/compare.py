@@ -24,7 +24,7 @@ from rankbench.cli.formats import (
 from rankbench.language import render, say
 from rankbench.quantities import format_ratio, spell_count
 from rankbench.report import tables
-from rankbench.report import two_campaigns as change_report
+from rankbench.report import then_and_now as change_report
 from rankbench.workflows import comparison
 from rankbench.workflows.comparison import CandidatePair, CompareRequest, describe_control
 

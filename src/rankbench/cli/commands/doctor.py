@@ -18,13 +18,13 @@ from rankbench.campaign.preflight import check_candidates
 from rankbench.campaign.preparation import find_candidates
 from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
-from rankbench.cli.options import Binding, Hosts, Modules, Prefixes, RemoteShell, choose_libraries
 from rankbench.cli.plan_options import Preset
+from rankbench.cli.shared_options import Binding, Hosts, Modules, Prefixes, RemoteShell, choose_libraries
 from rankbench.launch.machine_checks import check_machine
 from rankbench.libraries import ambient
 from rankbench.model import Candidate, RankbenchError
 from rankbench.units import suggestion
-from rankbench.workflows.places import home
+from rankbench.workflows.locations import home
 from rankbench.workflows.requested_plans import divide_words, find_plan
 
 if TYPE_CHECKING:

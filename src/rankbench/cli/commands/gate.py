@@ -12,8 +12,8 @@ from rich.text import Text
 
 from rankbench.cli.display import TerminalProgress, console, print_text
 from rankbench.cli.formats import TableJsonOrMarkdown, add_output_option, check_format, print_json
-from rankbench.cli.options import Modules, Prefixes
 from rankbench.cli.output_files import check_output, write_output
+from rankbench.cli.shared_options import Modules, Prefixes
 from rankbench.cli.signals import Terminated, exit_code
 from rankbench.language import render
 from rankbench.model import Record

@@ -18,12 +18,12 @@ from rankbench.cli.formats import check_format, print_json, redirect_output
 from rankbench.cli.output_files import is_stream
 from rankbench.model import RankbenchError
 from rankbench.quantities import spell_count
-from rankbench.report import history as history_report
+from rankbench.report import history_table as history_report
 from rankbench.report.pictures import ALL_FORMATS
-from rankbench.statistics.changes import FEWEST
+from rankbench.statistics.change_points import FEWEST
 from rankbench.store.folders import list_campaigns
+from rankbench.workflows.locations import find_campaign
 from rankbench.workflows.opening import open_current
-from rankbench.workflows.places import find_campaign
 
 if TYPE_CHECKING:
     from rankbench.across.trend import History

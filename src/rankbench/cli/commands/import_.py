@@ -12,12 +12,12 @@ from rich.text import Text
 from rankbench import extras, imports
 from rankbench.cli.display import console, plain_table, print_text
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
-from rankbench.cli.options import Results
+from rankbench.cli.shared_options import Results
 from rankbench.imports import ImportRequest, Source
 from rankbench.model import RankbenchError
 from rankbench.quantities import spell_count
 from rankbench.report.meanings import page
-from rankbench.workflows.places import campaign_folder
+from rankbench.workflows.locations import campaign_folder
 
 if TYPE_CHECKING:
     from rankbench.imports import Imported

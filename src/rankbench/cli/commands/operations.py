@@ -15,12 +15,12 @@ from rankbench import build, libraries
 from rankbench.campaign import probing
 from rankbench.cli.display import console, spread_lines
 from rankbench.cli.formats import add_output_option, check_format, print_json
-from rankbench.cli.options import Modules, Prefixes
+from rankbench.cli.shared_options import Modules, Prefixes
 from rankbench.language import join_words
 from rankbench.model import CaseStatus, Description, Library, Operation, Option, RankbenchError
 from rankbench.report import catalogue
 from rankbench.units import suggestion
-from rankbench.workflows.places import home
+from rankbench.workflows.locations import home
 
 if TYPE_CHECKING:
     from rankbench.campaign.probing import Answer, Probe

@@ -14,7 +14,7 @@ from rankbench.campaign import CampaignRequest, foreign
 from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.live_progress import watch_campaign
-from rankbench.cli.options import Modules, Prefixes, Results, choose_libraries
+from rankbench.cli.shared_options import Modules, Prefixes, Results, choose_libraries
 from rankbench.model import RankbenchError
 from rankbench.plan.document import Value
 from rankbench.quantities import format_size
@@ -22,7 +22,7 @@ from rankbench.verdict import reconciling
 from rankbench.verdict.measures import choose_measure
 from rankbench.verdict.reconciling import BEGUN, MEAN, REST, WHOLE
 from rankbench.workflows.decisions import stopping
-from rankbench.workflows.places import home
+from rankbench.workflows.locations import home
 
 if TYPE_CHECKING:
     from rankbench.model import Campaign, Library, Operation, Plan

@@ -11,11 +11,11 @@ import typer
 from rankbench import libraries
 from rankbench.campaign import recording
 from rankbench.cli.display import console, plain_table, spread_lines
-from rankbench.cli.options import Modules, Prefixes
+from rankbench.cli.shared_options import Modules, Prefixes
 from rankbench.model import RankbenchError
 from rankbench.model.program_records import sum_time
 from rankbench.quantities import format_count, format_size, format_time
-from rankbench.workflows.places import home
+from rankbench.workflows.locations import home
 
 if TYPE_CHECKING:
     from rankbench.model.program_records import Kind, RunRecord

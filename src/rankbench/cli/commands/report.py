@@ -15,16 +15,16 @@ from rankbench import report as reports
 from rankbench.across.two_campaigns import hold
 from rankbench.cli.campaign_list import Row, read_rows
 from rankbench.cli.display import StatusLine, console, print_text
-from rankbench.cli.options import CampaignFolder, Threshold
 from rankbench.cli.output_files import check_output, write_output
+from rankbench.cli.shared_options import CampaignFolder, Threshold
 from rankbench.evaluation import evaluate
 from rankbench.language import as_data
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.report import listing
+from rankbench.workflows.locations import is_campaign
 from rankbench.workflows.opening import choose_folder, open_current
 from rankbench.workflows.option_values import parse_option
-from rankbench.workflows.places import is_campaign
 
 if TYPE_CHECKING:
     import polars as pl

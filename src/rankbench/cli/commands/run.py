@@ -12,19 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankbench.cli.display import TerminalProgress, print_text
-from rankbench.cli.options import (
-    Binding,
-    Hosts,
-    Modules,
-    Name,
-    OneMachine,
-    Prefixes,
-    Quiet,
-    RemoteShell,
-    Results,
-    Seed,
-    Verbose,
-)
 from rankbench.cli.plan_options import (
     Blocks,
     Forms,
@@ -39,11 +26,24 @@ from rankbench.cli.plan_options import (
     Time,
     Until,
 )
+from rankbench.cli.shared_options import (
+    Binding,
+    Hosts,
+    Modules,
+    Name,
+    OneMachine,
+    Prefixes,
+    Quiet,
+    RemoteShell,
+    Results,
+    Seed,
+    Verbose,
+)
 from rankbench.cli.signals import Terminated, exit_code
 from rankbench.plan import notation
 from rankbench.quantities import spell_count
 from rankbench.workflows import runs
-from rankbench.workflows.places import find_campaign, is_campaign
+from rankbench.workflows.locations import find_campaign, is_campaign
 from rankbench.workflows.runs import RunRequest
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def run(
     if result.decision is None:
         show_finished(result.store, folder.name)
         return
-    from rankbench.cli.conclusion import conclude
+    from rankbench.cli.campaign_end import conclude
 
     failed = conclude(result.store, result.decision, continue_by_name(folder), verbose=verbose)
     if failed and not ignore_failures:

@@ -28,7 +28,7 @@ from rankbench.cli.display import (
     spread_lines,
 )
 from rankbench.cli.formats import AnyFormat, add_output_option, check_format, print_csv, print_json, print_markdown
-from rankbench.cli.options import CampaignFolder, Threshold, Verbose
+from rankbench.cli.shared_options import CampaignFolder, Threshold, Verbose
 from rankbench.evaluation import evaluate
 from rankbench.language import render, say
 from rankbench.model import RankbenchError
@@ -39,9 +39,9 @@ from rankbench.report import tables
 from rankbench.store import is_running
 from rankbench.units import suggestion
 from rankbench.verdict import case_labels
+from rankbench.verdict.near_and_far import FAR, NEAR
 from rankbench.verdict.networks import list_uses
 from rankbench.verdict.origins import describe_origins
-from rankbench.verdict.states import FAR, NEAR
 from rankbench.workflows.opening import open_current
 from rankbench.workflows.option_values import parse_option
 

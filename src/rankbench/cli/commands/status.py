@@ -25,8 +25,8 @@ from rankbench.language import render
 from rankbench.launch.script import FOLDER
 from rankbench.model import RankbenchError
 from rankbench.quantities import spell_count
+from rankbench.workflows.locations import find_campaign, is_campaign
 from rankbench.workflows.opening import choose_folder, collect_job
-from rankbench.workflows.places import find_campaign, is_campaign
 
 if TYPE_CHECKING:
     from rankbench.store import Store

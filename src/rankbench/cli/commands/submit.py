@@ -14,7 +14,7 @@ from rankbench.campaign.batch import make_script, write
 from rankbench.cli.display import print_text, spell_blocks
 from rankbench.cli.job_options import add_job_options
 from rankbench.cli.job_status import describe_queued_job, follow
-from rankbench.launch import jobs, schedulers
+from rankbench.launch import job_commands, schedulers
 from rankbench.launch.script import FOLDER, render_script
 from rankbench.model import RankbenchError
 
@@ -59,8 +59,8 @@ def submit(
     if write_only:
         print_text(f"submit it by: {' '.join(chosen.submit)} {'< ' * chosen.by_input}{path}")
         return
-    number = jobs.submit(chosen, path)
-    jobs.remember(request.folder / FOLDER, chosen.name, number)
+    number = job_commands.submit(chosen, path)
+    job_commands.remember(request.folder / FOLDER, chosen.name, number)
     print_text(f"job {number} of {chosen.title} on {request.plan.job.nodes} nodes")
     prepared.store.unlock()
     if wait:

@@ -13,14 +13,14 @@ from rankbench import launch, libraries, plan, profiles, tuning
 from rankbench.campaign.variables import variables
 from rankbench.cli.calls import parse_calls
 from rankbench.cli.display import console, print_text
-from rankbench.cli.options import Binding, Hosts, Modules, OneMachine, Prefixes, RemoteShell, Results
+from rankbench.cli.shared_options import Binding, Hosts, Modules, OneMachine, Prefixes, RemoteShell, Results
 from rankbench.cli.signals import Terminated, exit_code
 from rankbench.cli.tuning_steps import Runner, Session
 from rankbench.libraries import tuners
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.tuning import Task
-from rankbench.workflows.places import campaign_folder, home
+from rankbench.workflows.locations import campaign_folder, home
 
 if TYPE_CHECKING:
     from rankbench.libraries.tuners import Target, Tuner

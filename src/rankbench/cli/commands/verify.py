@@ -19,19 +19,19 @@ from rankbench.campaign import selftest
 from rankbench.cli.clock_study import LONGEST_WAIT_S, ClockOptions, study_libraries
 from rankbench.cli.display import columns, console, describe_places, spread_lines
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
-from rankbench.cli.options import Modules, Prefixes, choose_libraries
+from rankbench.cli.shared_options import Modules, Prefixes, choose_libraries
 from rankbench.launch.occupancy import QUIET
 from rankbench.model import FORMS, CaseStatus, RankbenchError
 from rankbench.quantities import format_size, format_time
-from rankbench.statistics import selftest as truths
+from rankbench.statistics import known_times as truths
 from rankbench.units import suggestion
 from rankbench.verdict import case_labels
-from rankbench.workflows.places import home
+from rankbench.workflows.locations import home
 
 if TYPE_CHECKING:
     from rankbench.campaign.selftest import Bench
     from rankbench.model import CaseResult, Library, SourceFact
-    from rankbench.statistics.selftest import Trial, Wait
+    from rankbench.statistics.known_times import Trial, Wait
 
 ORDER = 75
 GROUP = "Check"

@@ -33,7 +33,7 @@ from rankbench.language import render, say
 from rankbench.libraries import content
 from rankbench.model import CaseStatus
 from rankbench.quantities import format_memory, format_ratio, format_time, spell_count
-from rankbench.statistics.estimators import TRIMMED
+from rankbench.statistics.launch_values import TRIMMED
 from rankbench.verdict import case_labels, networks
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankbench.campaign.changes import list_past_looks
+from rankbench.campaign.plan_changes import list_past_looks
 from rankbench.campaign.spending import total_duration_s
 from rankbench.cli.display import (
     answer,

@@ -10,7 +10,7 @@ import typer
 
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
-from rankbench.workflows.places import home
+from rankbench.workflows.locations import home
 
 if TYPE_CHECKING:
     from rankbench.model import Library

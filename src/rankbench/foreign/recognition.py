@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from rankbench import units
-from rankbench.foreign import HEAD_LINES, Line, NoResultsError, Table, Text, case_results, lines, tools
+from rankbench.foreign import HEAD_LINES, Line, NoResultsError, Table, Text, case_results, printed_lines, tools
 
 TITLED = re.compile(r"#\s*(?:OSU |Intel|PALLAS|Benchmarking |mpiperf |nThread|SKaMPI|begin result|Command-Line)")
 """Begins the lines that may be a title."""
@@ -25,7 +25,7 @@ def read_file(path: Path) -> Iterator[Table]:
     Raises RankbenchError if it cannot be read or is damaged, NoResultsError if no tool is recognised or it has no
     table.
     """
-    return read_text(Text(str(path), lines.read_file(path)))
+    return read_text(Text(str(path), printed_lines.read_file(path)))
 
 
 def read_text(text: Text) -> Iterator[Table]:
@@ -87,7 +87,7 @@ def read_run(tool: ModuleType, text: Text) -> Iterator[Table]:
 
 def read_tables(tool: ModuleType, text: Text) -> Iterator[Table]:
     """Yield the tables that a tool printed. Raises RankbenchError for a damaged row or an impossible value."""
-    for table in tool.read(text._replace(lines=lines.check_rows(text.file, text.lines, text.problems))):
+    for table in tool.read(text._replace(lines=printed_lines.check_rows(text.file, text.lines, text.problems))):
         case_results.refuse_impossible_values(table, text.file)
         yield table
 
