@@ -178,3 +178,12 @@ def test_shapes_are_measured(tmp_path: Path) -> None:
         Function("shape.c:2 shape", 7, 4, 2),
         Function("shape.c:13 nothing", 2, 1, 0),
     ]
+
+
+def test_no_module_is_named_like_one_of_another_room() -> None:
+    """Units, which are in folders inside rooms, are named for what they are units of."""
+    rooms: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.glob("*/*.py")):
+        if path.stem != "__init__":
+            rooms.setdefault(path.stem, []).append(path.parent.name)
+    assert {name: places for name, places in rooms.items() if len(places) > 1} == {}, "say what is special about each"
