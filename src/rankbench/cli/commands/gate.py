@@ -16,9 +16,16 @@ from rankbench import campaign as campaigning
 from rankbench import launch, libraries
 from rankbench.across import acceptance
 from rankbench.across import gate as gating
-from rankbench.across.conditions import compare_content, is_content_known, match_candidates, parse_pairs, resolve
-from rankbench.across.nightly import nightly
-from rankbench.across.two_campaigns import hold
+from rankbench.across.conditions import (
+    compare_content,
+    find_unlike,
+    is_content_known,
+    match_candidates,
+    parse_pairs,
+    resolve,
+)
+from rankbench.across.nightly import nightly, select_earlier
+from rankbench.across.two_campaigns import CONTRADICTION, hold
 from rankbench.campaign import remeasuring
 from rankbench.cli.campaigns import open_current
 from rankbench.cli.cases import describe_control
@@ -38,6 +45,7 @@ from rankbench.model import RankbenchError, Record
 from rankbench.plan import notation
 from rankbench.quantities import spell_count
 from rankbench.report.junit import junit as spelt
+from rankbench.report.junit import junit_error
 from rankbench.report.pull_request import format_pull_request
 from rankbench.report.two_campaigns import list_remarks
 from rankbench.statistics.prediction import FEWEST_PAST, LAST
@@ -100,6 +108,17 @@ class Gate(Record, frozen=True):
     """Checks by outcome."""
     remarks: list[str]
     checks: list[Check]
+
+
+class Allowed(NamedTuple):
+    """What may differ between the campaigns of a gate."""
+
+    machines: bool
+    methods: bool
+
+
+class UncheckedError(RankbenchError):
+    """Values cannot be trusted, or were not measured alike, so that nothing is checked."""
 
 
 class Remeasuring(NamedTuple):
@@ -170,6 +189,15 @@ def gate(
         Path | None,
         typer.Option(metavar="FILE", help="Accepted regressions (TOML): case, limit, reason and date of each."),
     ] = None,
+    across_machines: Annotated[  # noqa: FBT002
+        bool, typer.Option("--across-machines", help="Allow campaigns of different machines.")
+    ] = False,
+    across_methods: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option(
+            "--across-methods", help="Allow campaigns with different time sources, synchronisations or limits of cases."
+        ),
+    ] = False,
     format_: TableJsonOrMarkdown = "table",
     strict: Annotated[bool, typer.Option("--strict", help="Treat undecided checks as failures.")] = False,  # noqa: FBT002
     strict_improvements: Annotated[  # noqa: FBT002
@@ -183,7 +211,7 @@ def gate(
 ) -> None:
     """For CI: fail if anything became slower or stopped working.
 
-    Exit code 0: passed; 1: failed; 2: usage error.
+    Exit code 0: passed; 1: failed; 2: usage error, or campaigns that were not measured alike or were changed since.
 
     Against another campaign (--against) launches are unpaired, and the state of the machine between the two is not
     controlled. The better design is one campaign that measures both libraries, paired block by block
@@ -211,17 +239,26 @@ def gate(
         raise RankbenchError("--remeasure is for --against; name the older campaign by --against OLD")
     if junit:
         check_output("--junit", junit)
+    allowed = Allowed(across_machines, across_methods)
+    if any(allowed) and (remeasure or not (against or history)):
+        raise RankbenchError("--across-machines and --across-methods are for --against and --history")
     entries = read_acceptances(accept)
-    if against and remeasure:
-        report = side_by_side(new, against, parse_pairs(match or []), limit, how)
-    else:
-        with StatusLine(f"checking {new} …"):
-            if against:
-                report = campaigns(new, against, parse_pairs(match or []), limit)
-            elif history:
-                report = earlier(new, history, last, reference, limit)
-            else:
-                report = candidates(new, candidate, against_candidate, limit)
+    try:
+        if against and remeasure:
+            report = side_by_side(new, against, parse_pairs(match or []), limit, how)
+        else:
+            with StatusLine(f"checking {new} …"):
+                if against:
+                    report = campaigns(new, against, parse_pairs(match or []), limit, allowed)
+                elif history:
+                    report = earlier(new, history, last, reference, limit, allowed)
+                else:
+                    report = candidates(new, candidate, against_candidate, limit)
+    except UncheckedError as error:
+        if junit:
+            created = open_current(new).campaign.created
+            write_output("--junit", junit, junit_error(str(new), created, str(error)), quiet=True)
+        raise
     report = apply_acceptances(report, entries, strict_improvements)
     print_as(report, form)
     if junit:
@@ -271,11 +308,40 @@ def limits(time: str, blocks: int) -> Stop | None:
     return remeasuring.make_stop(time, blocks)
 
 
-def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | None) -> Report:
+def require_likeness(old: Store, new: Store, allowed: Allowed) -> None:
+    """Raise UncheckedError if machines or methods of two campaigns differ and this is not allowed."""
+    unlike = find_unlike(old.campaign, old.launches(), new.campaign, new.launches())
+    reasons = [
+        (differences, option)
+        for differences, option, may in (
+            (unlike.machine, "--across-machines", allowed.machines),
+            (unlike.method, "--across-methods", allowed.methods),
+        )
+        if differences and not may
+    ]
+    if reasons:
+        what = "; ".join(render(item.text) for differences, _ in reasons for item in differences)
+        raise UncheckedError(
+            f"{new.folder} and {old.folder} were not measured alike: {what}; measure both alike, or allow it: "
+            f"{' '.join(option for _, option in reasons)}"
+        )
+
+
+def require_soundness(*views: CampaignView) -> None:
+    """Raise UncheckedError if the samples of a campaign contradict its estimates."""
+    for view in views:
+        for finding in view.verdict.findings:
+            if finding.kind == CONTRADICTION:
+                raise UncheckedError(f"{view.campaign.name}: {render(finding.text)} {render(finding.advice)}")
+
+
+def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | None, allowed: Allowed) -> Report:
     """Check a campaign against an older one."""
     opened, older = open_current(new), open_current(old)
+    require_likeness(older, opened, allowed)
     least = max(opened.campaign.plan.threshold, gating.UNPAIRED)
     campaign_pair = hold(older, opened, match, least if threshold is None else threshold)
+    require_soundness(campaign_pair.then, campaign_pair.now)
     checks = gating.check_campaign(campaign_pair)
     changed = differing(older.campaign, opened.campaign, campaign_pair.comparison.matches)
     same = [] if changed else describe_same(campaign_pair.then, campaign_pair.now, campaign_pair.comparison.matches)
@@ -391,10 +457,16 @@ def measure_again(
     return open_current(folder), both.pairs
 
 
-def earlier(new: Path, folders: list[Path], last: int, reference: str, threshold: float | None) -> Report:
+def earlier(
+    new: Path, folders: list[Path], last: int, reference: str, threshold: float | None, allowed: Allowed
+) -> Report:
     """Check a campaign against those made before it."""
     opened = open_current(new)
     stores = [open_current(folder) for folder in list_campaigns(folders)]
+    past = select_earlier(opened, stores, last)
+    for older in past[:-1]:
+        require_likeness(older, opened, allowed)
+    require_soundness(*map(evaluate, past[-2:]))
     outcome = nightly(opened, stores, last, reference, threshold)
     texts = [
         f"Ratios to {outcome.reference} in the same campaign." if outcome.reference else "Times, without a reference.",
@@ -408,6 +480,7 @@ def earlier(new: Path, folders: list[Path], last: int, reference: str, threshold
 def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Report:
     """Check a candidate against another one of the same campaign."""
     view = evaluate(open_current(folder), threshold=threshold)
+    require_soundness(view)
     new_name, old_name = (resolve(view.campaign, name) for name in (new, old))
     if new_name == old_name:
         raise RankbenchError(f"{new} and {old} are the same candidate; nothing to gate")
