@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 LEAST, MOST = 0.01, 999
 """Ends of intervals of ratios that are spelt."""
+CONTRADICTION = "contradiction"
+"""Kind of the finding, and of the remark, on samples that contradict estimates."""
 APART = 0.1
 """Difference in the share of far visits from which on it is reported."""
 EXTREMES = 3
@@ -277,6 +279,7 @@ def list_remarks(
     old: CampaignView, new: CampaignView, matched: Sequence[Match], all_changes: Sequence[Change], probes: Probes
 ) -> Iterator[Remark]:
     """Yield what limits the validity of the ratios: first what holds in this case, last what always holds."""
+    yield from _report_contradictions(old, new)
     yield from _machine(old, new)
     yield from _libraries(old, new, matched)
     yield from _rankbench(old, new)
@@ -287,6 +290,14 @@ def list_remarks(
     yield from _report_few_launches(all_changes)
     yield _control(old, new)
     yield _warn_uncontrolled(all_changes, probes)
+
+
+def _report_contradictions(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
+    for view in (old, new):
+        for finding in view.verdict.findings:
+            if finding.kind == CONTRADICTION:
+                text = say("{campaign}: {text}", campaign=view.campaign.name, text=finding.text)
+                yield Remark(kind=CONTRADICTION, text=text, advice=finding.advice)
 
 
 def _machine(old: CampaignView, new: CampaignView) -> Iterator[Remark]:

@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from rankbench import launch, libraries
 from rankbench.across import acceptance
 from rankbench.across import gate as gate_checks
-from rankbench.across.conditions import compare_content, is_content_known, match_candidates, parse_pairs, resolve
-from rankbench.across.nightly import nightly
-from rankbench.across.two_campaigns import hold
+from rankbench.across.conditions import (
+    compare_content,
+    find_unlike,
+    is_content_known,
+    match_candidates,
+    parse_pairs,
+    resolve,
+)
+from rankbench.across.nightly import nightly, select_earlier
+from rankbench.across.two_campaigns import CONTRADICTION, hold
 from rankbench.campaign import CampaignRequest, remeasuring
 from rankbench.evaluation import evaluate
 from rankbench.language import render
@@ -46,6 +53,17 @@ ONE_DAY = (
 
 SAME_RECORDS = "both campaigns record the same libraries and settings; a difference comes from the machine or the day"
 NO_CONTENT = ", unless a library was rebuilt in the same place: an older campaign does not know its libraries' content"
+
+
+class Allowed(NamedTuple):
+    """What may differ between the campaigns of a gate."""
+
+    machines: bool
+    methods: bool
+
+
+class UncheckedError(RankbenchError):
+    """Values cannot be trusted, or were not measured alike, so that nothing is checked."""
 
 
 class Remeasuring(NamedTuple):
@@ -89,6 +107,10 @@ class GateRequest(NamedTuple):
     """A file (TOML) with accepted regressions."""
     strict_improvements: bool = False
     """Whether what became faster, and accepted regressions that are gone, fail too."""
+    across_machines: bool = False
+    """With `against` or `history`: whether the campaigns may be of different machines."""
+    across_methods: bool = False
+    """With `against` or `history`: whether time sources, synchronisations and limits of cases may differ."""
 
 
 class GateResult(NamedTuple):
@@ -123,20 +145,22 @@ class GateResult(NamedTuple):
 def gate(request: GateRequest, progress: Progress = SILENT) -> GateResult:
     """Check whether anything became slower or stopped working.
 
-    Raises RankbenchError for what cannot be compared, and for requests of no design or of several.
+    Raises RankbenchError for what cannot be compared, and for requests of no design or of several; UncheckedError for
+    campaigns that were not measured alike, or whose samples were changed.
     """
     check_request(request)
     limit = parse_option("threshold", request.threshold, notation.parse_share, notation.SHARE_HELP)
     how = Remeasuring(limit_campaign(request.time, request.blocks), request.prefixes, request.modules)
     entries = read_acceptances(request.accept)
+    allowed = Allowed(request.across_machines, request.across_methods)
     if request.against and request.remeasures:
         result = check_again(request.new, request.against, parse_pairs(request.match), limit, how, progress)
     else:
         with progress.show_status(f"checking {request.new} …"):
             if request.against:
-                result = check_against(request.new, request.against, parse_pairs(request.match), limit)
+                result = check_against(request.new, request.against, parse_pairs(request.match), limit, allowed)
             elif request.history:
-                result = check_history(request.new, request.history, request.last, request.reference, limit)
+                result = check_history(request.new, request.history, request.last, request.reference, limit, allowed)
             else:
                 result = check_candidates(request.new, request.candidate, request.against_candidate, limit)
     return apply_acceptances(result, entries, strict=request.strict_improvements)
@@ -159,6 +183,9 @@ def check_request(request: GateRequest) -> None:
         raise RankbenchError("--time, --blocks, --prefix and --modules are for --remeasure; add that")
     if request.remeasures and not request.against:
         raise RankbenchError("--remeasure is for --against; name the older campaign by --against OLD")
+    unpaired = (request.against and not request.remeasures) or request.history
+    if (request.across_machines or request.across_methods) and not unpaired:
+        raise RankbenchError("--across-machines and --across-methods are for --against and --history")
 
 
 def read_acceptances(path: Path | None) -> list[Acceptance]:
@@ -187,11 +214,40 @@ def limit_campaign(time: str, blocks: int) -> Stop | None:
     return remeasuring.make_stop(time, blocks)
 
 
-def check_against(new: Path, old: Path, match: dict[str, str], threshold: float | None) -> GateResult:
+def require_likeness(old: Store, new: Store, allowed: Allowed) -> None:
+    """Raise UncheckedError if machines or methods of two campaigns differ and this is not allowed."""
+    unlike = find_unlike(old.campaign, old.launches(), new.campaign, new.launches())
+    reasons = [
+        (differences, option)
+        for differences, option, may in (
+            (unlike.machine, "--across-machines", allowed.machines),
+            (unlike.method, "--across-methods", allowed.methods),
+        )
+        if differences and not may
+    ]
+    if reasons:
+        what = "; ".join(render(item.text) for differences, _ in reasons for item in differences)
+        raise UncheckedError(
+            f"{new.folder} and {old.folder} were not measured alike: {what}; measure both alike, or allow it: "
+            f"{' '.join(option for _, option in reasons)}"
+        )
+
+
+def require_soundness(*views: CampaignView) -> None:
+    """Raise UncheckedError if the samples of a campaign contradict its estimates."""
+    for view in views:
+        for finding in view.verdict.findings:
+            if finding.kind == CONTRADICTION:
+                raise UncheckedError(f"{view.campaign.name}: {render(finding.text)} {render(finding.advice)}")
+
+
+def check_against(new: Path, old: Path, match: dict[str, str], threshold: float | None, allowed: Allowed) -> GateResult:
     """Check a campaign against an older one."""
     opened, older = open_current(new), open_current(old)
+    require_likeness(older, opened, allowed)
     least = max(opened.campaign.plan.threshold, gate_checks.UNPAIRED)
     campaign_pair = hold(older, opened, match, least if threshold is None else threshold)
+    require_soundness(campaign_pair.then, campaign_pair.now)
     checks = gate_checks.check_campaign(campaign_pair)
     changed = list_differing(older.campaign, opened.campaign, campaign_pair.comparison.matches)
     same = [] if changed else describe_same(campaign_pair.then, campaign_pair.now, campaign_pair.comparison.matches)
@@ -214,7 +270,7 @@ def describe_same(then: CampaignView, now: CampaignView, matched: Sequence[Match
 
 
 def list_rebuilt(old: Store, new: Store, pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Return a clause for each pair of candidates whose library was rebuilt between two check_against."""
+    """Return a clause for each pair of candidates whose library was rebuilt between two campaigns."""
     then, now = old.launches(), new.launches()
     return [
         f"{name}: {render(difference.text)}"
@@ -224,7 +280,7 @@ def list_rebuilt(old: Store, new: Store, pairs: Iterable[tuple[str, str]]) -> li
 
 
 def libraries_of(*campaigns: Campaign) -> list[Library]:
-    """Return the libraries of check_against."""
+    """Return the libraries of campaigns."""
     return [library for campaign in campaigns for library in campaign.libraries]
 
 
@@ -307,10 +363,16 @@ def measure_again(
     return open_current(folder), both.pairs
 
 
-def check_history(new: Path, folders: Sequence[Path], last: int, reference: str, threshold: float | None) -> GateResult:
+def check_history(
+    new: Path, folders: Sequence[Path], last: int, reference: str, threshold: float | None, allowed: Allowed
+) -> GateResult:
     """Check a campaign against those made before it."""
     opened = open_current(new)
     stores = [open_current(folder) for folder in list_campaigns(folders)]
+    past = select_earlier(opened, stores, last)
+    for older in past[:-1]:
+        require_likeness(older, opened, allowed)
+    require_soundness(*map(evaluate, past[-2:]))
     outcome = nightly(opened, stores, last, reference, threshold)
     texts = [
         f"Ratios to {outcome.reference} in the same campaign." if outcome.reference else "Times, without a reference.",
@@ -324,6 +386,7 @@ def check_history(new: Path, folders: Sequence[Path], last: int, reference: str,
 def check_candidates(folder: Path, new: str, old: str, threshold: float | None) -> GateResult:
     """Check a candidate against another one of the same campaign. Raises RankbenchError if they are the same."""
     view = evaluate(open_current(folder), threshold=threshold)
+    require_soundness(view)
     new_name, old_name = (resolve(view.campaign, name) for name in (new, old))
     if new_name == old_name:
         raise RankbenchError(f"{new} and {old} are the same candidate; nothing to gate")

@@ -19,10 +19,12 @@ from rankbench.language import render
 from rankbench.model import Record
 from rankbench.quantities import spell_count
 from rankbench.report.junit import junit as format_junit
+from rankbench.report.junit import junit_error
 from rankbench.report.pull_request import format_pull_request
 from rankbench.statistics.prediction import FEWEST_PAST, LAST
 from rankbench.workflows import gates
-from rankbench.workflows.gates import GateRequest, GateResult, check_request
+from rankbench.workflows.gates import GateRequest, GateResult, UncheckedError, check_request
+from rankbench.workflows.opening import open_current
 
 if TYPE_CHECKING:
     from rankbench.across.gate import Check, Outcome
@@ -111,6 +113,15 @@ def gate(
         Path | None,
         typer.Option(metavar="FILE", help="Accepted regressions (TOML): case, limit, reason and date of each."),
     ] = None,
+    across_machines: Annotated[  # noqa: FBT002
+        bool, typer.Option("--across-machines", help="Allow campaigns of different machines.")
+    ] = False,
+    across_methods: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option(
+            "--across-methods", help="Allow campaigns with different time sources, synchronisations or limits of cases."
+        ),
+    ] = False,
     format_: TableJsonOrMarkdown = "table",
     strict: Annotated[bool, typer.Option("--strict", help="Treat undecided checks as failures.")] = False,  # noqa: FBT002
     strict_improvements: Annotated[  # noqa: FBT002
@@ -124,7 +135,7 @@ def gate(
 ) -> None:
     """For CI: fail if anything became slower or stopped working.
 
-    Exit code 0: passed; 1: failed; 2: usage error.
+    Exit code 0: passed; 1: failed; 2: usage error, or campaigns that were not measured alike or were changed since.
 
     Against another campaign (--against) launches are unpaired, and the state of the machine between the two is not
     controlled. The better design is one campaign that measures both libraries, paired block by block
@@ -152,6 +163,8 @@ def gate(
         modules=modules or (),
         accept=accept,
         strict_improvements=strict_improvements,
+        across_machines=across_machines,
+        across_methods=across_methods,
     )
     check_request(request)
     if junit:
@@ -162,6 +175,11 @@ def gate(
         if remeasure:
             print_text("stopped; what was measured is kept. Continue with the same command")
         raise typer.Exit(exit_code(stopped)) from None
+    except UncheckedError as error:
+        if junit:
+            created = open_current(new).campaign.created
+            write_output("--junit", junit, junit_error(str(new), created, str(error)), quiet=True)
+        raise
     print_as(result, form)
     if junit:
         text = format_junit(result.checks, result.heading, result.campaign.created, result.remarks)
