@@ -128,7 +128,7 @@ def test_a_crash_in_a_later_pass_costs_only_its_case(tmp_path: Path) -> None:
     ("behaviour", "alone"),
     [mark_thorough({"waited_s": 1.0, "busy_s": 0.9}, [3, 1, 1]), ({"waited_s": 1.0, "busy_s": 0.004}, [3, 3, 1]),
      mark_thorough({"waited_s": 1.0, "busy_s": 0.002}, [3, 3, 3]),
-     ({"dead_in_turns": True}, [1, 1, 1]), mark_thorough({"killed_in_turns": True}, [1, 1, 1])],
+     mark_thorough({"dead_in_turns": True}, [1, 1, 1]), mark_thorough({"killed_in_turns": True}, [1, 1, 1])],
 )  # fmt: skip
 def test_launches_that_disturb_others_or_fail_beside_them_are_launched_alone(
     tmp_path: Path, behaviour: dict[str, object], alone: list[int]

@@ -133,6 +133,7 @@ def list_summaries(campaign_store: Store, case: str) -> dict[str, Summary]:
     }
 
 
+@pytest.mark.thorough
 def test_mean_minimum_and_maximum_are_those_of_the_study(study: Store) -> None:
     by_name = list_summaries(study, "osu-latency.blocking.8.")
     numbers = {
