@@ -425,7 +425,7 @@ def test_short_calls_are_timed_in_groups_unless_each_call_is_requested(core: Cor
 
 
 MEMORY = [
-    ["--cache", "cold"],
+    mark_thorough(["--cache", "cold"]),
     ["--pages", "untouched"],
     ["--pages", "huge", "--alignment", "65536"],
     mark_thorough(["--alignment", "64"]),

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fakes import mark_thorough
 
 from mpi.conftest import WHEELS, run_rankbench
 from rankbench import build, libraries, profiles
@@ -55,11 +56,12 @@ def find(run: RunRecord, call: str, **features: object) -> Kind:
     return kinds[0]
 
 
-@pytest.fixture(params=WHEELS)
+@pytest.fixture(params=[WHEELS[0], *map(mark_thorough, WHEELS[1:])])
 def library(request: pytest.FixtureRequest, reach: list[Library]) -> Library:
     return libraries.choose(request.param, [entry for entry in reach if entry.source == "pypi"])
 
 
+@pytest.mark.parametrize("library", WHEELS, indirect=True)
 def test_numbers_bytes_and_partners_are_exact(
     library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from rankbench.across import conditions
-from rankbench.across.two_campaigns import format_interval, list_common_cases, title_case
+from rankbench.across.intervals import format_interval
+from rankbench.across.two_campaigns import list_common_cases, title_case
 from rankbench.evaluation.scales import describe_result
 from rankbench.language import NOTHING, Text, Words, say
 from rankbench.model import BROKEN, CaseStatus, RankbenchError, Record

@@ -58,7 +58,10 @@ def nightly(
 
 
 def select_earlier(new: Store, earlier: Sequence[Store], last: int) -> list[Store]:
-    """Return the last campaigns with cases of the new one made before it, in order of time, and the new one."""
+    """Return the last campaigns with cases of the new one made before it, in order of time, and the new one.
+
+    Raises RankbenchError if they are too few for a prediction.
+    """
     moment, cases = trend.parse_created(new.campaign), {case.key for case in new.campaign.cases}
     older = sorted(
         (

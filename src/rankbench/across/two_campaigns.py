@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
 from rankbench.across import conditions
 from rankbench.across.conditions import Match, Probes
+from rankbench.across.intervals import format_interval, join_differences
 from rankbench.evaluation import evaluate
 from rankbench.language import NOTHING, Text, clauses, end_sentence, say
 from rankbench.model import RankbenchError, Record
@@ -24,15 +25,12 @@ from rankbench.verdict.conclusion import FEW_LAUNCHES
 from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
-    from rankbench.across.conditions import Difference
     from rankbench.model import Campaign, Case, Plan
     from rankbench.statistics.references import Levels
     from rankbench.statistics.unpaired import Unpaired
     from rankbench.store import Store
     from rankbench.verdict.view import CampaignView
 
-LEAST, MOST = 0.01, 999
-"""Ends of intervals of ratios that are spelt."""
 CONTRADICTION = "contradiction"
 """Kind of the finding, and of the remark, on samples that contradict estimates."""
 APART = 0.1
@@ -515,19 +513,6 @@ def _report_probes(probes: Probes) -> Iterator[Text]:
         yield say("handing a cache line to another CPU takes {ratio:ratio}", ratio=probes.exchange)
     if probes.copy:
         yield say("copying takes {ratio:ratio}", ratio=probes.copy)
-
-
-def format_interval(low: float, high: float) -> Text:
-    """Return an interval of ratios, `0.98–1.03×`; of one that says nothing no digits: `<0.01–>999×`."""
-    return say(
-        f"{'<{least:g}' if low < LEAST else '{low:bare}'}–{'>{most}×' if high > MOST else '{high:ratio}'}",
-        low=low, high=high, least=LEAST, most=MOST,
-    )  # fmt: skip
-
-
-def join_differences(differences: Iterable[Difference]) -> Text:
-    """Return the differences in one line."""
-    return clauses(difference.text for difference in differences)
 
 
 # --- sentences --------------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ TEXT = """#!/bin/sh
 # Starts one rank with the recorder.
 exec env RANKBENCH_RECORD={folder} LD_PRELOAD={recorder}"${{LD_PRELOAD:+ $LD_PRELOAD}}" "$@"
 """
+RECORD = "record.json"
 LIBMPI = re.compile(r"\blib\w*mpi\w*\.so\.(\d+) => (\S+)")
 
 
@@ -59,7 +60,9 @@ def record_command(
         except RankbenchError as error:
             ended = f" (it ended with exit code {code})" if code else ""
             raise RankbenchError(f"{shlex.join(command)}: {error}{ended}") from None
-    files.write(output, encode(run))
+    with files.make_staging_folder(output) as staged:
+        files.write(staged / RECORD, encode(run))
+        files.put(staged / RECORD, output)
     return run, code
 
 

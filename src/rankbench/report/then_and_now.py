@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from rankbench.across.two_campaigns import format_interval
+from rankbench.across.intervals import format_interval
 from rankbench.language import render, say
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Cell, Table

@@ -8,7 +8,8 @@ import msgspec
 import pytest
 from fakes.nights import CASES, make_night, make_slower
 
-from rankbench.across.two_campaigns import CampaignPair, Change, format_interval, hold, list_sentences
+from rankbench.across.intervals import format_interval
+from rankbench.across.two_campaigns import CampaignPair, Change, hold, list_sentences
 from rankbench.language import render
 from rankbench.model import Case, CaseStatus, CaseVerdict
 from rankbench.model.verdicts import Outcome

@@ -11,6 +11,7 @@ import typer
 from rankbench import libraries
 from rankbench.campaign import recording
 from rankbench.cli.display import console, plain_table, spread_lines
+from rankbench.cli.output_files import check_output, is_standard_output
 from rankbench.cli.shared_options import Modules, Prefixes
 from rankbench.model import RankbenchError
 from rankbench.model.program_records import sum_time
@@ -53,6 +54,9 @@ def record(
 
     For each kind of call: number, time and its distribution, and how long collectives waited for the last rank.
     """
+    if is_standard_output(output):
+        raise RankbenchError("--output -: standard output is the program's; name a file")
+    check_output("--output", output)
     available = libraries.find(libraries.make_search(home(), prefix or (), modules or ()))
     used = libraries.choose(library, available) if library else recording.find_library(command, available)
     run, code = recording.record_command(command, used, home(), output, program)

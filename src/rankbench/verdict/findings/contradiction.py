@@ -46,7 +46,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
         low = ratios.filter(pl.col("candidate") == name, pl.col("ratio") < LEAST_RATIO)
         yield Finding(
             kind="contradiction",
-            title=say("Stored samples of {name} contradict what was measured", name=name),
+            title=say("Samples changed after they were measured: {name}", name=name),
             text=say(
                 "The medians of {name}'s samples are {ratio:ratio} what its launches estimated while they measured "
                 "(median of {n:count value|values}). The samples were changed after they had been measured.",
