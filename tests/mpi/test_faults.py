@@ -104,6 +104,16 @@ FAULTS = {
         {"FAULT": "hang", **ON_RANK_1}, "hung", "a call does not return (the case is warmed up)",
         "faulty made no progress in some launches of 1 case (bcast).", ("hung", "ok", "ok"),
     ),
+    "a library ignores alarms and never returns": Fault(
+        {"FAULT": "ignore-alarms", **ON_RANK_1}, "hung", "a call does not return (the case is warmed up)",
+        "faulty made no progress in some launches of 1 case (bcast).", ("hung", "ok", "ok"),
+    ),
+    "a library closes files that are not its own": Fault(
+        {"FAULT": "close-files", **ON_RANK_0},
+        "crashed",
+        "the library closed files that it had not opened, among them that of the results",
+        "faulty crashed in some launches of 1 case (bcast).",
+    ),
     "a call returns an error": Fault(
         {"FAULT": "refuse"}, "failed", "rank 0, bcast: Other MPI error",
         "faulty returned an error in some launches of 1 case (bcast).",
@@ -214,7 +224,7 @@ def run_with_fault(
     file.write_text(text.format(**words) + settings)
     machine = launch.machine()
     planned = plan.load_plan(file, machine)
-    if fault["FAULT"] in {"hang", "refuse"}:
+    if fault["FAULT"] in {"hang", "ignore-alarms", "refuse"}:
         planned = msgspec.structs.replace(planned, launch_limit_s=PATIENCE_S)
     prepared = campaign.prepare(CampaignRequest(planned, place / "results", machine, home), lambda _: None)
     watch = Progress(prepared.store.campaign)

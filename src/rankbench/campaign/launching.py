@@ -357,6 +357,8 @@ def classify(request: LaunchRequest, outcome: Outcome, stream_file: Path, log: s
         return LaunchExit(LaunchStatus.HUNG, reason, outcome, stream, CaseStatus.NOT_RUN)
     if outcome.hung:
         return LaunchExit(LaunchStatus.HUNG, f"no sign of life for {request.plan.launch_limit_s:g} s", outcome, stream)
+    if not stream.complete and exit_causes.CLOSED in log:
+        return LaunchExit(LaunchStatus.CRASHED, exit_causes.CLOSED_REASON, outcome, stream)
     if not stream.complete and (stuck_case := exit_causes.find_stuck_phase(log, stream.ranks)):
         case_status, reason = stuck_case
         launch_status = LaunchStatus.CRASHED if case_status == CaseStatus.FAILED else LaunchStatus.HUNG

@@ -277,6 +277,8 @@ def _value(passes: Passes, name: str, counting: Sequence[CaseResult], opening: C
         return getattr(opening, name)
     if passes is Passes.SUM:
         return sum(values)
+    if passes is Passes.LEAST:
+        return min(values)
     if passes is Passes.MEAN:
         return sum(values) / len(values)
     return max(values, key=abs) if passes is Passes.LARGEST else values[0]
@@ -297,7 +299,7 @@ def _join(parts: Sequence[CaseResult], place: int) -> Series:
         for name in records.MARKS
     }
     visits = [
-        Visit(sum(len(series.time_ns) for series in columns), part.hop_ns, part.position, part.after)
+        Visit(sum(len(series.time_ns) for series in columns), part.hop_ns, part.position, part.after, part.waited_share)
         for part, columns in zip(parts, part_series, strict=True)
     ]
     return Series(rank=counting[0].rank, visits=visits, **lists, **places)

@@ -11,6 +11,7 @@ from collections.abc import Collection
 import polars as pl
 
 from rankbench.plan import estimators
+from rankbench.statistics import dropping
 from rankbench.statistics.decision import half_width
 from rankbench.statistics.medians import TIED, find_grouped_median
 from rankbench.statistics.parts import divide_by_launch
@@ -41,15 +42,21 @@ def compute_launch_values(
     and likely did;
     `uncertain` whether the latter is too much to judge the value. That matters where times are counted from a `common`
     start only: not in the cases `by_ranks`, in which each rank's time is its own. `few` shows whether too few rounds
-    count to judge the value. A median on a step of the clock is interpolated within it.
+    count to judge the value, or ranks waited for a CPU in all visits. Other visits in which they waited are left out. A
+    median on a step of the clock is interpolated within it.
     """
-    return pl.concat([_compute_launch_values(part, estimator, by_ranks) for part in divide_by_launch(samples)]).sort(
-        LAUNCH
-    )
+    if "visit_waited" not in samples.collect_schema():
+        samples = samples.with_columns(visit_waited=pl.lit(None, pl.Float32))
+    most_waited = dropping.find_most_waited(samples)
+    parts = [_compute_launch_values(part, estimator, by_ranks, most_waited) for part in divide_by_launch(samples)]
+    return pl.concat(parts).sort(LAUNCH)
 
 
-def _compute_launch_values(samples: pl.LazyFrame, estimator: str, by_ranks: Collection[str]) -> pl.DataFrame:
-    time, rounds, valid = pl.col("time_ns"), pl.col("rounds"), samples.filter(~pl.col("discarded"))
+def _compute_launch_values(
+    samples: pl.LazyFrame, estimator: str, by_ranks: Collection[str], most_waited: float
+) -> pl.DataFrame:
+    time, rounds = pl.col("time_ns"), pl.col("rounds")
+    valid = dropping.drop_disturbed(samples, most_waited).filter(~pl.col("discarded"))
     needed = pl.max_horizontal(LEAST_SHARE * rounds, pl.min_horizontal(FEWEST, rounds / 2))
     far = pl.col("error_ns") > START_BOUND * pl.col("middle_ns")
     plain = (
@@ -62,9 +69,12 @@ def _compute_launch_values(samples: pl.LazyFrame, estimator: str, by_ranks: Coll
             pl.col("bound_ns", "error_ns").median().fill_null(0),
             (time == time.median()).mean().alias("tied"),
             pl.len().alias("valid"),
+            pl.col("disturbed").first(),
         )
         .join(samples.group_by(LAUNCH).agg(pl.len().alias("rounds")), on=LAUNCH)
-        .with_columns(common=~pl.col("case").is_in(list(by_ranks)), few=pl.col("valid") < needed)
+        .with_columns(
+            common=~pl.col("case").is_in(list(by_ranks)), few=pl.col("disturbed") | (pl.col("valid") < needed)
+        )
         .with_columns(uncertain=far & pl.col("common"))
         .collect()
     )
@@ -73,7 +83,7 @@ def _compute_launch_values(samples: pl.LazyFrame, estimator: str, by_ranks: Coll
         finer = finer.join(_visits(valid, estimator), on=LAUNCH, how="left", maintain_order="left").with_columns(
             figure_ns=pl.coalesce(pl.col("visit_ns").list.median(), "figure_ns")
         )
-    return finer.drop("tied", "valid", "rounds")
+    return finer.drop("tied", "valid", "rounds", "disturbed")
 
 
 def _visits(valid: pl.LazyFrame, estimator: str) -> pl.DataFrame:

@@ -33,7 +33,9 @@ else:
     tables = units.load_lazily("rankbench.store.tables")  # It loads Polars, which preparing a job does not need.
 
 FORMAT = 1
-FOLDERS = ("launches", "cases", "samples", "evidence", "looks", "work", "job")
+ALONE = "alone"
+"""Subfolder for launches that were made alone beside those in turns, in folders of the same names."""
+FOLDERS = ("launches", "cases", "samples", "evidence", "looks", "work", "job", ALONE)
 """Subfolders of a campaign's folder; only the holder of its lock writes to them."""
 ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
@@ -52,6 +54,7 @@ class Store:
         self._lock = lock_file
         self._read: dict[str, tuple[list[Path], pl.LazyFrame]] = {}
         self._checked: set[Path] = set()
+        self._alone: Store | None = None
 
     def lock(self) -> None:
         """Lock this folder against other runs until this process ends."""
@@ -62,6 +65,19 @@ class Store:
         if self._lock:
             self._lock.close()
             self._lock = None
+
+    @property
+    def alone(self) -> Store:
+        """The launches that were made alone, to compare them with those in turns. They are no part of the results."""
+        if self._alone is None:
+            self._alone = Store(self.folder / ALONE, self.campaign)
+        return self._alone
+
+    def append_alone(self, launch: Launch, results: Sequence[CaseResult]) -> None:
+        """Add a launch that was made alone."""
+        for kind in ("launches", "cases", "samples"):
+            files.make_folder(files.make_folder(self.folder / ALONE) / kind)
+        self.alone.append(launch, results)
 
     def keep_evidence(self, launch: Launch, results: Sequence[CaseResult]) -> list[CaseResult]:
         """Write what was received instead of the expected data, one file per case; return rows that name the files."""
@@ -119,8 +135,11 @@ class Store:
 
     def list_files(self) -> list[Path]:
         """Return the files of the campaign's record and of its committed launches: records, cases and samples."""
-        records = sorted((self.folder / "launches").glob("*.json"))
-        tables = [self.folder / kind / f"{record.stem}.parquet" for kind in ("cases", "samples") for record in records]
+        folders = [self.folder, self.folder / ALONE]
+        records = [record for folder in folders for record in sorted((folder / "launches").glob("*.json"))]
+        tables = [
+            record.parents[1] / kind / f"{record.stem}.parquet" for kind in ("cases", "samples") for record in records
+        ]
         return [self.folder / "campaign.json", *records, *tables]
 
     def cases(self) -> pl.DataFrame:

@@ -180,9 +180,9 @@ def list_faults(faults: Iterable[Fault]) -> Iterator[str]:
     variants: dict[tuple[str, str], list[Fault]] = {}
     for fault in faults:
         variants.setdefault((fault.status, fault.variant), []).append(fault)
-    for (status, variant), same in variants.items():
-        operations = ", ".join(sorted({fault.operation for fault in same}))
-        reason = f" ({same[0].reason})" if same[0].reason else ""
+    for (status, variant), alike in variants.items():
+        operations = ", ".join(sorted({fault.operation for fault in alike}))
+        reason = f" ({alike[0].reason})" if alike[0].reason else ""
         yield f"{spell_fault(status)}: {variant} of {operations}; it is not used. Report it to the vendor{reason}"
 
 

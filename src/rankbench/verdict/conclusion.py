@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import Text, Words, end_sentence, list_parts, say, sentences
 from rankbench.libraries import ambient
-from rankbench.model import BROKEN, CaseStatus, Claim
+from rankbench.model import BROKEN, CaseStatus, Claim, LaunchStatus
 from rankbench.statistics import CONFIDENCE, distributions
 from rankbench.verdict import mix
 from rankbench.verdict.cuts import find_cut
@@ -55,6 +55,7 @@ def conclude(view: CampaignView) -> list[Claim]:
     return [
         *(_claim_fastest(view, best, answer, times) if times else ()),
         *(_claim_memory(view, memory, brief=not times) if memory else ()),
+        *_claim_alone(view),
         *_claim_mix(view),
         *(
             gap
@@ -77,6 +78,22 @@ def _claim_ignored(view: CampaignView) -> Iterator[Claim]:
     for name, clauses in list_dropped_settings(view.campaign).items():
         text = say("{candidate} ran without some of its settings: {clauses}.", candidate=name, clauses=clauses)
         yield Claim(text=text, cases=[], brief=True)
+
+
+def _claim_alone(view: CampaignView) -> Iterator[Claim]:
+    """Say which cases are not decided, since candidates compare differently alone."""
+    if cases := list(dict.fromkeys(comparison.case for comparison in view.verdict.alone)):
+        first = view.verdict.alone[0]
+        text = say(
+            "Not decided: in {n:count case} candidates compare differently when each runs alone, as an application "
+            "does: {other} takes {alone:ratio} the time of {base} alone, and {in_turns:ratio} while others wait.",
+            n=len(cases),
+            base=first.base,
+            other=first.other,
+            alone=first.alone,
+            in_turns=first.in_turns,
+        )
+        yield Claim(text=text, cases=cases, brief=True)
 
 
 def _claim_fastest(view: CampaignView, best: str, answer: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:
@@ -452,8 +469,16 @@ def _describe_scope(view: CampaignView, launches: Text) -> Text:
     has_settings = any(candidate.settings for candidate in view.campaign.candidates) or any(
         ambient.is_personal(setting) for launch in view.launches for setting in launch.ambient
     )
+    turns = {launch.together > 1 for launch in view.launches if launch.status == LaunchStatus.OK}
+    in_turns = None if len(turns) > 1 else True in turns
     return say(
-        "Valid {where}, for {versions}, {settings}, based on {launches}",
+        {
+            True: "Valid {where}, for {versions}, {settings}, measured in turns while the other candidates' processes "
+            "waited, based on {launches}",
+            None: "Valid {where}, for {versions}, {settings}, measured in part in turns while the other candidates' "
+            "processes waited, based on {launches}",
+            False: "Valid {where}, for {versions}, {settings}, based on {launches}",
+        }[in_turns],
         where=describe_place(view),
         versions=_name_versions(view),
         settings=say("at the given settings" if has_settings else "at default settings"),

@@ -146,7 +146,12 @@ def _time_calls(view: CampaignView) -> dict[str, float]:
 
 
 def select_compared(view: CampaignView, verdicts: Sequence[CaseVerdict]) -> Sequence[CaseVerdict]:
-    """Return the verdicts of repeated calls of ranks with a core each; others count only where there are no such."""
+    """Return the verdicts of repeated calls of ranks with a core each; others count only where there are no such.
+
+    Cases that compare differently alone never count.
+    """
+    apart = {comparison.case for comparison in view.verdict.alone}
+    verdicts = [verdict for verdict in verdicts if verdict.case.key not in apart]
     ample = [verdict for verdict in verdicts if not view.short_of_cores(verdict.case)] or verdicts
     return [verdict for verdict in ample if verdict.case.operation not in view.campaign.once_operations] or ample
 

@@ -99,7 +99,7 @@ def test_a_fault_of_the_tuned_library_in_any_launch_is_in_the_proof(tmp_path: Pa
 
 
 @pytest.mark.parametrize("status", [CaseStatus.REFUSED, CaseStatus.LACKING, CaseStatus.NOT_AS_ASKED])
-def test_a_failure_of_the_machine_is_no_fault(tmp_path: Path, status: CaseStatus) -> None:
+def test_a_cause_outside_of_the_library_is_no_fault(tmp_path: Path, status: CaseStatus) -> None:
     store = campaigns.make_campaign(tmp_path / "proof", break_tuned(status), 12, candidates=(DEFAULT, TUNED))
     assert not proving.read_proof(store).faults
 
@@ -160,15 +160,15 @@ def tune(
     tmp_path: Path, truth: Callable[[str], Callable[[str, Case], campaigns.Truth]], monkeypatch: pytest.MonkeyPatch
 ) -> tuple[list[str], list[object]]:
     """Return the steps of a tuning with one fast variant, and what it hands over."""
-    handed_over: list[object] = []
+    handover: list[object] = []
     library = msgspec.structs.replace(campaigns.make_library("openmpi"), name="openmpi-5.0.11", version="5.0.11")
     steps = Steps(tmp_path, truth)
     session = Session(library, tuners.find_tuner(library), tuners.Target("", {}, "5.0.11"), steps, 8)  # type: ignore[arg-type]
     points = {Point("socket", "allreduce", size, "ring"): make_ratio(0.8) for size in campaigns.SIZES}
     monkeypatch.setattr(Session, "search", lambda _session, task: (task, SearchResult(points)))
-    monkeypatch.setattr(Session, "hand_over", lambda _session, *arguments: handed_over.extend(arguments))
+    monkeypatch.setattr(Session, "hand_over", lambda _session, *arguments: handover.extend(arguments))
     session.conclude(SEARCH_TASK)
-    return steps.names, handed_over
+    return steps.names, handover
 
 
 def make_faster(_step: str) -> Callable[[str, Case], campaigns.Truth]:
@@ -178,14 +178,14 @@ def make_faster(_step: str) -> Callable[[str, Case], campaigns.Truth]:
 def test_the_effect_of_settings_is_checked_where_no_variant_is_slow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names, handed_over = tune(tmp_path, make_faster, monkeypatch)
+    names, handover = tune(tmp_path, make_faster, monkeypatch)
     assert names == ["check", "proof-1"]
-    assert handed_over
+    assert handover
 
 
 def test_settings_without_effect_are_not_proven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names, handed_over = tune(tmp_path, lambda _: campaigns.make_equal_truth, monkeypatch)
-    assert (names, handed_over) == (["check"], [])
+    names, handover = tune(tmp_path, lambda _: campaigns.make_equal_truth, monkeypatch)
+    assert (names, handover) == (["check"], [])
 
 
 @pytest.mark.parametrize("step", ["check", "proof-1"])
@@ -198,6 +198,6 @@ def test_a_fault_in_any_step_leaves_no_file(
         usual = make_faster(name)
         return lambda candidate, case: faulty if name == step and candidate == TUNED else usual(candidate, case)
 
-    names, handed_over = tune(tmp_path, truth, monkeypatch)
-    assert (names[-1], handed_over) == (step, [])
+    names, handover = tune(tmp_path, truth, monkeypatch)
+    assert (names[-1], handover) == (step, [])
     assert "ring cannot be used" in " ".join(capsys.readouterr().out.split())
