@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rankbench.across.two_campaigns import CampaignPair
     from rankbench.exports.frames import CampaignFrames
-    from rankbench.workflows.comparison import CandidatePair
+    from rankbench.workflows.comparison import ComparedPair
     from rankbench.workflows.gates import GateResult
     from rankbench.workflows.runs import RunResult
+    from rankbench.workflows.tuning_steps import TuneResult
     from rankbench.workflows.watching import Progress
 
-__all__ = ["compare", "gate", "read", "run"]
+__all__ = ["compare", "gate", "read", "run", "tune"]
 
 # What is imported in functions loads slowly, and commands need little of it.
 
@@ -53,7 +53,7 @@ def run(
     return runs.run(request, progress or watching.SILENT)
 
 
-def compare(*words: str | Path, match: Sequence[str] = ()) -> CandidatePair | CampaignPair:
+def compare(*words: str | Path, match: Sequence[str] = ()) -> ComparedPair:
     """Compare two candidates of a campaign, or two campaigns, case by case.
 
     Args:
@@ -103,6 +103,24 @@ def gate(
         **options,
     )
     return gates.gate(request, progress or watching.SILENT)
+
+
+def tune(library: str, *, progress: Progress | None = None, **options: Any) -> TuneResult:
+    """Find settings that make a library faster, prove them and write them; an interrupted search is continued.
+
+    Args:
+        library: as plans name it, such as "mpich".
+        progress: what is called meanwhile; None: nothing is shown.
+        options: other fields of `rankbench.workflows.tunings.TuneRequest`, such as `operations="allreduce"`.
+
+    Raises RankbenchError for what can be corrected: the request, the library, the machine.
+    """
+    from rankbench import extras
+
+    extras.require("run", "rankbench.tune")
+    from rankbench.workflows import tunings, watching
+
+    return tunings.tune(tunings.TuneRequest(library=library, **options), progress or watching.SILENT)
 
 
 def read(folder: str | Path) -> CampaignFrames:

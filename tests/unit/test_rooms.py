@@ -15,7 +15,7 @@ from rankbench.language import say
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "rankbench"
-ENTRANCES = {"__main__": {"cli"}, "__init__": {"across", "exports", "workflows"}}
+ENTRANCES = {"__main__": {"cli"}, "__init__": {"exports", "workflows"}}
 """Modules outside of rooms that import some: the command, and the functions for Python."""
 SHARED = {"model", "units", "quantities", "language", "staging", "files", "caching", "extras"}
 

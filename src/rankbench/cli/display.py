@@ -125,6 +125,19 @@ class TerminalProgress(Progress):
         if not self.quiet:
             print_text(line)
 
+    def show_text(self, text: str) -> None:
+        """Print lines as they are."""
+        if not self.quiet:
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def show_table(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Print a table."""
+        if not self.quiet:
+            table = columns(*heads)
+            for row in rows:
+                table.add_row(*map(escape, row))
+            console.print(table)
+
     def show_status(self, text: str) -> AbstractContextManager[object]:
         """Show a line that is removed at the end."""
         return StatusLine(text)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.across.conditions import parse_pairs, resolve
-from rankbench.across.two_campaigns import hold
+from rankbench.across.two_campaigns import CampaignPair, hold
 from rankbench.evaluation import evaluate
 from rankbench.model import RankbenchError
 from rankbench.quantities import spell_count
@@ -20,7 +20,6 @@ from rankbench.workflows.opening import open_current
 from rankbench.workflows.watching import SILENT, Progress
 
 if TYPE_CHECKING:
-    from rankbench.across.two_campaigns import CampaignPair
     from rankbench.model import Campaign, Comparison
     from rankbench.verdict.view import CampaignView
 
@@ -46,7 +45,10 @@ class CandidatePair(NamedTuple):
     """By case: the ratio of the other's time to the base's."""
 
 
-def compare(request: CompareRequest, progress: Progress = SILENT) -> CandidatePair | CampaignPair:
+ComparedPair = CandidatePair | CampaignPair
+
+
+def compare(request: CompareRequest, progress: Progress = SILENT) -> ComparedPair:
     """Compare two candidates, or two campaigns.
 
     Raises RankbenchError for what is no campaign or candidate, or has no case with values of both.

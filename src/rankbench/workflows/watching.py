@@ -21,6 +21,12 @@ class Progress:
     def show_line(self, line: str) -> None:
         """Show a line on what is being done."""
 
+    def show_text(self, text: str) -> None:
+        """Show lines as they are, to be copied."""
+
+    def show_table(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Show a table."""
+
     def show_status(self, _text: str) -> AbstractContextManager[object]:
         """Show what is being done until the context ends."""
         return contextlib.nullcontext()

@@ -7,13 +7,13 @@ import pytest
 from fakes import campaigns
 
 from rankbench import launch, plan
-from rankbench.cli import tuning_steps
-from rankbench.cli.commands import tune
 from rankbench.libraries import tuners
 from rankbench.model import Choice, Comparison, RankbenchError, Variable, Variant
 from rankbench.tuning import FEWEST_BLOCKS, LEAST_CHECKED, Task, choosing, proving, step_plans
 from rankbench.tuning.choosing import Abilities, Fault, Point, SearchResult
 from rankbench.verdict.overall import Overall
+from rankbench.workflows import tuning_steps, tunings
+from rankbench.workflows.watching import SILENT
 
 SIZES = [8, 64, 512, 4096]
 RING, TREE = (Variant(name=name, settings={"A": name}, algorithm=name) for name in ("ring", "tree"))
@@ -321,10 +321,10 @@ def test_an_option_is_a_value_and_errors_name_it(text: str) -> None:
     shown = text.replace("\n", "\\n")
     for option, values in (("sizes", (text, "3%")), ("threshold", ("8", text))):
         with pytest.raises(RankbenchError) as error:
-            tune.make_request("allreduce", values[0], ["socket"], values[1], "", None, {})
+            tunings.make_wanted_task("allreduce", values[0], ["socket"], values[1], "", None, {})
         assert str(error.value).startswith(f'--{option}: found "{shown}", expected ')
     with pytest.raises(RankbenchError, match=r"^--placements\[0\]: found "):
-        tune.make_request("allreduce", "8", [text], "3%", "", None, {})
+        tunings.make_wanted_task("allreduce", "8", [text], "3%", "", None, {})
 
 
 def make_task(operations: str, calls: str = "") -> Task:
@@ -333,8 +333,11 @@ def make_task(operations: str, calls: str = "") -> Task:
     name = "coll_tuned_allreduce_algorithm"
     variable = Variable(name=name, description="", type="whole", constant=False, value="0", values=choices)
     library = msgspec.structs.replace(campaigns.make_library("openmpi"), name="openmpi-5.0.11")
-    request = tune.make_request(operations, "8" if not calls else tune.SIZES, ["socket"], "3%", calls, None, {})
-    return tune.make_task(library, request, tuners.find_tuner(library), tuners.Target("", {name: variable}))
+    request = tunings.make_wanted_task(
+        operations, "8" if not calls else tunings.SIZES, ["socket"], "3%", calls, None, {}
+    )
+    target = tuners.Target("", {name: variable})
+    return tunings.make_task(library, request, tuners.find_tuner(library), target, SILENT)
 
 
 @pytest.mark.parametrize(
@@ -355,5 +358,5 @@ def test_an_unknown_operation_is_refused_before_any_measurement(operations: str,
 
 
 def test_calls_that_a_library_cannot_tune_are_left_out() -> None:
-    assert make_task(tune.OPERATIONS, "allreduce 8: 5, barrier: 5").operations == ["allreduce"]
-    assert make_task(tune.OPERATIONS).operations == ["allreduce"]
+    assert make_task(tunings.OPERATIONS, "allreduce 8: 5, barrier: 5").operations == ["allreduce"]
+    assert make_task(tunings.OPERATIONS).operations == ["allreduce"]

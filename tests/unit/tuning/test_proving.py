@@ -11,7 +11,7 @@ import pytest
 from fakes import campaigns
 
 from rankbench import evaluation
-from rankbench.cli.tuning_steps import Session
+from rankbench.cli.display import TerminalProgress
 from rankbench.language import render
 from rankbench.libraries import tuners
 from rankbench.model import BROKEN, NO_CPU, Case, CaseStatus, Comparison, LaunchStatus, Variant
@@ -20,6 +20,7 @@ from rankbench.store import Store
 from rankbench.tuning import DEFAULT, LEAST_CHECKED, TUNED, Task, proving
 from rankbench.tuning.choosing import Point, SearchResult
 from rankbench.verdict.overall import find_answer
+from rankbench.workflows.tuning_steps import Session
 
 
 def tune_large(name: str, case: Case) -> campaigns.Truth:
@@ -131,6 +132,7 @@ class Steps:
 
     def __init__(self, folder: Path, truth: Callable[[str], Callable[[str, Case], campaigns.Truth]]) -> None:
         self.folder, self.truth, self.names = folder, truth, list[str]()
+        self.progress = TerminalProgress()
 
     def __call__(self, name: str, _values: object, _rules: object, _examine: object) -> Store:
         self.names.append(name)

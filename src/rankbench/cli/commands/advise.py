@@ -12,7 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench import profiles
-from rankbench.cli.calls import parse_calls
 from rankbench.cli.display import console, plain_table, spread_lines
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.shared_options import CampaignFolder
@@ -21,6 +20,7 @@ from rankbench.language import join_words, render, say
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_ratio, format_time, spell_count
 from rankbench.verdict import mix
+from rankbench.workflows.calls import parse_calls
 from rankbench.workflows.opening import open_current
 
 if TYPE_CHECKING:

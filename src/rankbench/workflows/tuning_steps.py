@@ -1,4 +1,4 @@
-"""The steps of a tuning, each a campaign in its own folder, and their reports."""
+"""The steps of a tuning, each a campaign in its own folder."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
-
-from rich.markup import escape
 
 from rankbench import campaign, files, launch, libraries, plan, tuning
 from rankbench.campaign import CampaignRequest
 from rankbench.campaign.variables import variables
-from rankbench.cli.display import columns, console, print_text
-from rankbench.cli.live_progress import watch_campaign
 from rankbench.language import render, say
 from rankbench.libraries import tuned
 from rankbench.model import ProvenSettings, RankbenchError
@@ -24,6 +21,7 @@ from rankbench.quantities import format_ratio, format_size, spell_count
 from rankbench.tuning import FEWEST_BLOCKS, TUNED, Task, choosing, proving, step_plans
 from rankbench.workflows.decisions import stopping
 from rankbench.workflows.locations import home
+from rankbench.workflows.watching import SILENT, Progress
 
 if TYPE_CHECKING:
     from rankbench.campaign import Decide
@@ -43,8 +41,16 @@ SHARES = {"screening": 0.35, "parameters": 0.5, "search": 0.7}
 class Runner:
     """Runs the campaigns of a tuning within the time limit, each in a subfolder of the tuning's folder."""
 
-    def __init__(self, folder: Path, prefixes: Sequence[Path], modules: Sequence[str], limit_s: float | None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        prefixes: Sequence[Path],
+        modules: Sequence[str],
+        limit_s: float | None,
+        progress: Progress = SILENT,
+    ) -> None:
         self.folder, self.prefixes, self.modules, self.limit_s = folder, prefixes, modules, limit_s
+        self.progress = progress
         self.began_s = monotonic()
 
     def __call__(
@@ -61,12 +67,17 @@ class Runner:
             CampaignRequest(
                 planned, self.folder / name, machine, home(), self.prefixes, self.modules, rules=rules or {}
             ),
-            print_resumed,
+            self.show_resumed,
         )
         examine(prepared.store.campaign)
-        with watch_campaign(prepared.store.campaign) as watch:
+        with self.progress.watch(prepared.store.campaign) as watch:
             campaign.run(prepared, self.limit(stopping(prepared.store), SHARES.get(name, 1.0)), watch)
         return prepared.store
+
+    def show_resumed(self, line: str) -> None:
+        """Show that a campaign continues; other messages of its preparation are the same for every step."""
+        if line.startswith("continuing"):
+            self.progress.show_line(line)
 
     def is_over(self, share: float = 1.0) -> bool:
         """Return whether a part of the time limit has passed."""
@@ -85,10 +96,15 @@ class Runner:
         return decide_in_time
 
 
-def print_resumed(line: str) -> None:
-    """Print that a campaign continues; other messages of its preparation are the same for every step."""
-    if line.startswith("continuing"):
-        print_text(line)
+class TuneResult(NamedTuple):
+    """The result of a tuning."""
+
+    folder: Path
+    """The folder of its campaigns."""
+    proven: ProvenSettings | None = None
+    """None: nothing is faster, or it is not proven."""
+    environment: Mapping[str, str] = MappingProxyType({})
+    """Variables by which the library gets the proven settings."""
 
 
 class Session(NamedTuple):
@@ -100,21 +116,24 @@ class Session(NamedTuple):
     run: Runner
     blocks: int
 
-    def conclude(self, task: Task) -> None:
-        """Search, choose, prove, and write the proven settings."""
+    def show(self, line: str) -> None:
+        """Show a line on the tuning."""
+        self.run.progress.show_line(line)
+
+    def conclude(self, task: Task) -> TuneResult:
+        """Search, choose, prove, and write the proven settings. Raises RankbenchError if the library ignores them."""
         name = self.library.name
         where = ", ".join(f"{ranks} ranks on {place}" for place, ranks in task.placements.items())
-        print_text(
+        self.show(
             f"{name}: {task.variant_count} variants of {', '.join(task.operations)}; "
             f"{spell_count(len(task.sizes_bytes), 'size')}; {where}"
         )
         task, result = self.search(task)
         if not choosing.choose_rules(task, result, self.find_abilities(task)):
-            print_text(f"{name}: no setting is faster by more than {task.threshold:.0%}; no file is written")
-            return
+            self.show(f"{name}: no setting is faster by more than {task.threshold:.0%}; no file is written")
+            return TuneResult(self.run.folder)
         checked = self.check_effect(task, result)
-        if checked:
-            self.prove(task, checked)
+        return self.prove(task, checked) if checked else TuneResult(self.run.folder)
 
     def search(self, task: Task) -> tuple[Task, SearchResult]:
         """Return the variants that may be faster, parameters of the fastest ones included, and their values."""
@@ -123,7 +142,7 @@ class Session(NamedTuple):
         screened = result
         promising = choosing.select_promising(task, result)
         promising_task = task._replace(variants=promising)
-        print_text(f"screening: {promising_task.variant_count} of {number} variants may be faster than the default")
+        self.show(f"screening: {promising_task.variant_count} of {number} variants may be faster than the default")
         varied = {
             operation: [
                 variant
@@ -140,7 +159,7 @@ class Session(NamedTuple):
             screened = choosing.combine_results([screened, result])
             promising_too = choosing.select_promising(parameters, result)
             added = sum(map(len, promising_too.values()))
-            print_text(
+            self.show(
                 f"parameters: {added} of {parameters.variant_count} variants of the fastest algorithms may be faster"
             )
             promising_task = promising_task._replace(
@@ -162,16 +181,16 @@ class Session(NamedTuple):
         """Run a search; report faults and the gain so far."""
         result = choosing.read_search(self.run(step, step_plans.make_search(task, blocks)), task)
         for line in proving.list_faults(result.faults):
-            print_text(line)
+            self.show(line)
         for variant, reports in result.fallbacks.items():
             for operation, report in reports.items():
-                print_text(f"not usable everywhere: {variant} of {operation}; {self.library.name} reports: {report}")
+                self.show(f"not usable everywhere: {variant} of {operation}; {self.library.name} reports: {report}")
         gains = choosing.list_gains(task, result)
         if not gains:
-            print_text("gain so far: none")
+            self.show("gain so far: none")
             return result
         point = min(gains, key=lambda key: gains[key])
-        print_text(
+        self.show(
             f"gain so far: faster in {spell_count(len(gains), 'case')}; most: {format_ratio(gains[point])} "
             f"of the time ({point.operation} {format_size(point.size_bytes)} with {point.variant})"
         )
@@ -201,15 +220,15 @@ class Session(NamedTuple):
         proof = proving.read_proof(self.run("check", values, {TUNED: [rule]}, self.require_settings))
         exclusion = proving.exclude_faulty(result, [rule], proof)
         for sentence in exclusion.sentences:
-            print_text(sentence)
+            self.show(sentence)
         selected = f"{variant.name} for {point.operation} {format_size(point.size_bytes)}"
         if proof.follows(expected):
-            print_text(
+            self.show(
                 f"check: {self.library.name} follows its file: with {selected} it needs "
                 f"{format_ratio(proof.overall.mean)} of the time, as expected"
             )
             return exclusion.result
-        print_text(
+        self.show(
             f"{self.library.name}: its file has no effect: {selected} needed {format_ratio(expected)} of the time in "
             f"the search, and {format_ratio(proof.overall.mean)} with the file; no file is written"
         )
@@ -236,19 +255,19 @@ class Session(NamedTuple):
                 continue
             if shown[variable] != value:
                 raise RankbenchError(f"{name}: {variable} was set to {value} and reads {shown[variable]}")
-            print_text(f"read back: {name} has {variable}={value}")
+            self.show(f"read back: {name} has {variable}={value}")
 
-    def prove(self, task: Task, result: SearchResult) -> None:
+    def prove(self, task: Task, result: SearchResult) -> TuneResult:
         """Prove rules, choose again without what made a case slower, and write the proven ones."""
         name = self.library.name
         others = list_other_placements(task, launch.machine())
         if not others:
-            print_text("proof: no room here for another number of ranks; the proof is for the tuned ones")
+            self.show("proof: no room here for another number of ranks; the proof is for the tuned ones")
         for attempt in range(1, ROUNDS + 1):
             rules = choosing.choose_rules(task, result, self.find_abilities(task))
             if not rules:
                 break
-            show_rules(rules)
+            self.run.progress.show_table(*list_rules(rules))
             handover = self.tuner.make_handover(rules, self.target)
             settings = write_files(handover, self.run.folder / f"files-{attempt}")
             operations = list(dict.fromkeys(rule.operation for rule in rules))
@@ -259,15 +278,15 @@ class Session(NamedTuple):
             last = attempt >= ROUNDS - 1 or self.run.is_over()
             exclusion = proving.exclude(task, result, rules, proof, operations=last)
             if not exclusion.sentences and proof.significant:
-                self.hand_over(handover, rules, proof, list(task.placements.values()))
-                return
-            print_text(f"proof {attempt}: as tuned {name} needs {render(proof.text)}")
+                return self.hand_over(handover, rules, proof, list(task.placements.values()))
+            self.show(f"proof {attempt}: as tuned {name} needs {render(proof.text)}")
             if not exclusion.sentences:
                 break
             for sentence in exclusion.sentences:
-                print_text(sentence)
+                self.show(sentence)
             result = self.search_between(task, exclusion, attempt)
-        print_text(f"{name}: no gain is proven; no file is written")
+        self.show(f"{name}: no gain is proven; no file is written")
+        return TuneResult(self.run.folder)
 
     def search_between(self, task: Task, exclusion: Exclusion, attempt: int) -> SearchResult:
         """Return the result of the search with sizes at which the variant of a range was slower."""
@@ -279,8 +298,8 @@ class Session(NamedTuple):
         between = task._replace(operations=list(variants), sizes_bytes=sizes, variants=variants)
         return choosing.combine_results([exclusion.result, self.measure(f"between-{attempt}", between, self.blocks)])
 
-    def hand_over(self, handover: Handover, rules: list[Rule], proof: Proof, ranks: list[int]) -> None:
-        """Store the proven settings, and print what a job script or module file needs."""
+    def hand_over(self, handover: Handover, rules: list[Rule], proof: Proof, ranks: list[int]) -> TuneResult:
+        """Store the proven settings, and show what a job script or module file needs."""
         machine = launch.machine()
         proven = tuned.store_proven(
             ProvenSettings(
@@ -306,12 +325,13 @@ class Session(NamedTuple):
             f"# Campaigns: {proven.campaigns}\n"
         )
         files.write(self.run.folder / "settings.sh", head + lines)
-        print_text("")
-        print_text(f"With these settings {self.library.name} needs {proven.text}.")
-        console.print(lines, markup=False, highlight=False, soft_wrap=True)
-        print_text(
+        self.show("")
+        self.show(f"With these settings {self.library.name} needs {proven.text}.")
+        self.run.progress.show_text(lines)
+        self.show(
             f'For job scripts: {self.run.folder / "settings.sh"}. In plans: candidates = ["{self.library.name} tuned"]'
         )
+        return TuneResult(self.run.folder, proven, environment)
 
 
 def list_other_placements(task: Task, machine: Machine) -> list[str]:
@@ -327,13 +347,13 @@ def list_other_placements(task: Task, machine: Machine) -> list[str]:
     return [place for number, place in places.items() if number not in tuned_ranks][:1]
 
 
-def show_rules(rules: Sequence[Rule]) -> None:
-    """Print rules."""
-    table = columns("operation", "ranks", "from", "to", "variant")
-    for rule in rules:
-        sizes = format_size(rule.first_bytes), format_end(rule, rules)
-        table.add_row(rule.operation, str(rule.ranks), *sizes, escape(rule.variant.name))
-    console.print(table)
+def list_rules(rules: Sequence[Rule]) -> tuple[list[str], list[list[str]]]:
+    """Return a table of rules: its heads and its rows."""
+    rows = [
+        [rule.operation, str(rule.ranks), format_size(rule.first_bytes), format_end(rule, rules), rule.variant.name]
+        for rule in rules
+    ]
+    return ["operation", "ranks", "from", "to", "variant"], rows
 
 
 def format_end(rule: Rule, rules: Sequence[Rule]) -> str:
