@@ -20,7 +20,7 @@ from rankbench.cli.options import (
     Results,
     Seed,
 )
-from rankbench.cli.plans import Preset, find_plan
+from rankbench.cli.plans import Preset, add_profile, find_plan
 from rankbench.launch import schedulers
 from rankbench.model import Launcher
 
@@ -70,7 +70,7 @@ def request_campaign(
            "exclusive": exclusive, "contiguous": contiguous, "memory": memory, "launcher": launcher,
            "options": option}  # fmt: skip
     machine, path = launch.machine(), find_plan(file, preset)
-    planned = plan.load_plan(path, machine, drop_missing(place_options), job=drop_missing(job))
+    planned = add_profile(plan.load_plan(path, machine, drop_missing(place_options), job=drop_missing(job)))
     schedulers.find_scheduler(planned.job)
     folder = campaign_folder(results, path.stem if name is None else name)
     return CampaignRequest(planned, folder, machine, home(), prefix or (), modules or (), seed, scheduled=True)

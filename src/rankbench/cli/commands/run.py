@@ -37,6 +37,7 @@ from rankbench.cli.plans import (
     Operations,
     Placements,
     Preset,
+    ProfileFile,
     Program,
     Ranks,
     Samples,
@@ -64,6 +65,7 @@ EXAMPLES = """
 rankbench run mpich openmpi --operations allreduce --sizes 8:64K --blocks 5
 rankbench run base=prefix:/opt/base dev=prefix:/opt/dev --operations allreduce
 rankbench run mpich openmpi --program './solver -n 200' --ranks 8
+rankbench run mpich openmpi --profile record.json
 rankbench run --preset quick
 rankbench run plan.toml --dry-run        # what would be measured
 rankbench run --continue plan --more 9   # nine blocks beyond the stored
@@ -87,6 +89,7 @@ def run(
     preset: Preset = "",
     operations: Operations = "",
     program: Program = "",
+    profile: ProfileFile = None,
     ranks: Ranks = None,
     sizes: Sizes = "",
     forms: Forms = "",
@@ -146,7 +149,7 @@ def run(
     place_options = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
             "one_machine": one_machine}  # fmt: skip
     measured = MeasuringOptions(
-        operations, forms, sizes, placements, samples, blocks, time, until, threshold, program, ranks
+        operations, forms, sizes, placements, samples, blocks, time, until, threshold, program, ranks, profile
     )
     search = libraries.make_search(home(), prefix or (), modules or ())
     if search.prefixes and not preset:
@@ -164,6 +167,7 @@ def run(
     reach = None if known else background.start_thread(lambda: libraries.find(search))
     # Loading Polars takes as long as finding libraries.
     from rankbench import campaign, store
+    from rankbench.campaign import recording
 
     request = campaign.CampaignRequest(
         planned, folder, machine, home(), search.prefixes, search.modules, seed, more or 0, reach=reach
@@ -184,6 +188,7 @@ def run(
         before = len(prepared.store.launches())
         loaded()
         decision = measure(prepared, quiet=quiet)
+        recording.record_candidates(prepared, progress)
     except (KeyboardInterrupt, Terminated) as stopped:
         state = "what was measured is kept" if is_campaign(folder) else "nothing was measured yet"
         with contextlib.suppress(OSError):  # The terminal may be gone.
