@@ -12,7 +12,7 @@ from rankbench.model import Look, RankbenchError
 from rankbench.plan import list_looks, notation
 
 if TYPE_CHECKING:
-    from rankbench.model import Campaign, Plan, Stop
+    from rankbench.model import Campaign, Plan, Recorded, Stop
     from rankbench.store import Store
 
 ADOPTABLE = ("question", "stop", "threshold", "confidence", "estimator", "baseline", "calls", "job")
@@ -50,9 +50,16 @@ def require_same_measurement(folder: Path, record: Campaign, wanted: Plan, seed:
 
 def differences(first: Plan, other: Plan) -> list[str]:
     """Return the fields in which two plans differ."""
-    before, after = (msgspec.structs.replace(plan, stop=rule(plan.stop)) for plan in (first, other))
+    before, after = (
+        msgspec.structs.replace(plan, stop=rule(plan.stop), profile=drop_file(plan.profile)) for plan in (first, other)
+    )
     names = [name for name in after.__struct_fields__ if name not in DERIVED]
     return [name for name in names if getattr(before, name) != getattr(after, name)]
+
+
+def drop_file(profile: Recorded | None) -> Recorded | None:
+    """Return a profile without the place of its file: a campaign has a copy."""
+    return msgspec.structs.replace(profile, file="") if profile else None
 
 
 def rule(stop: Stop) -> Stop:

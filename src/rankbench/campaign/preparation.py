@@ -156,6 +156,8 @@ def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -
     if footprint.is_large:
         show(f"note: {footprint}")
     campaign_store = store.create(request.folder, record, lock_file)
+    if request.plan.profile:
+        campaign_store.keep_record(Path(request.plan.profile.file).read_bytes())
     return PreparedCampaign(campaign_store, binaries(builds), refused, programs, without, uses, library_files)
 
 

@@ -6,19 +6,25 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankbench import files, libraries, staging
-from rankbench.build.recorder import build_recorder
+from rankbench.build import recorder
+from rankbench.campaign import launching
+from rankbench.campaign.history import Turn
 from rankbench.campaign.rank_files import join_ranks
+from rankbench.campaign.user_program import RECORD
 from rankbench.launch import preloading
-from rankbench.model import RankbenchError
+from rankbench.model import CaseStatus, LaunchStatus, RankbenchError
 from rankbench.model.program_records import encode
+from rankbench.plan.programs import OPERATION
 
 if TYPE_CHECKING:
-    from rankbench.model import Library
+    from rankbench.campaign.foreign import Program
+    from rankbench.campaign.preparation import PreparedCampaign
+    from rankbench.model import Candidate, Case, Library, Placement
     from rankbench.model.program_records import RunRecord
 
 SCRIPT = "rank.sh"
@@ -26,7 +32,7 @@ TEXT = """#!/bin/sh
 # Starts one rank with the recorder.
 exec env RANKBENCH_RECORD={folder} LD_PRELOAD={recorder}"${{LD_PRELOAD:+ $LD_PRELOAD}}" "$@"
 """
-RECORD = "record.json"
+RECORD_FILE = "record.json"
 LIBMPI = re.compile(r"\blib\w*mpi\w*\.so\.(\d+) => (\S+)")
 
 
@@ -47,11 +53,11 @@ def record_command(
     for place in preloading.find_programs(command, program):
         path = preloading.require_preloadable(command[place])
         require_same_interface(path, library)
-    recorder = build_recorder(library, home, calls=True)
+    preloaded = recorder.build_recorder(library, home, calls=True)
     if not output.parent.is_dir():
         raise RankbenchError(f"{output}: no such folder: {output.parent}")
     with staging.make_temporary_folder(output.parent.absolute()) as folder:
-        text = TEXT.format(folder=shlex.quote(str(folder)), recorder=shlex.quote(str(recorder)))
+        text = TEXT.format(folder=shlex.quote(str(folder)), recorder=shlex.quote(str(preloaded)))
         files.write(folder / SCRIPT, text.encode())
         words = preloading.insert_words(command, ["/bin/sh", str(folder / SCRIPT)], program)
         code = subprocess.run(words, check=False).returncode
@@ -61,9 +67,65 @@ def record_command(
             ended = f" (it ended with exit code {code})" if code else ""
             raise RankbenchError(f"{shlex.join(command)}: {error}{ended}") from None
     with files.make_staging_folder(output) as staged:
-        files.write(staged / RECORD, encode(run))
-        files.put(staged / RECORD, output)
+        files.write(staged / RECORD_FILE, encode(run))
+        files.put(staged / RECORD_FILE, output)
     return run, code
+
+
+def record_candidates(prepared: PreparedCampaign, show: Callable[[str], None]) -> None:
+    """Record one launch of the plan's program with each candidate that has no record yet, if the plan says so.
+
+    A launch that fails leaves no record, and a line that says why.
+    """
+    campaign = prepared.store.campaign
+    cases = [case for case in campaign.cases if case.suite == OPERATION]
+    if not campaign.plan.program or not campaign.plan.program.record or not cases:
+        return
+    known = prepared.store.records()
+    case = max(cases, key=lambda case: case.ranks)
+    placement = next(place for place in campaign.plan.placements if place.name == case.placement)
+    for candidate in campaign.candidates:
+        program = prepared.programs.get((candidate.library, case.operation))
+        refused = (candidate.name, placement.name) in prepared.refused
+        if candidate.control_of or candidate.name in known or program is None or refused:
+            continue
+        show(f"recording the calls of {candidate.name}")
+        try:
+            run = record_launch(prepared, candidate, case, placement, program)
+        except RankbenchError as error:
+            show(f"note: the calls of {candidate.name} are not recorded: {error}")
+        else:
+            prepared.store.keep_record(encode(run), candidate.name)
+
+
+def record_launch(
+    prepared: PreparedCampaign, candidate: Candidate, case: Case, placement: Placement, program: Program
+) -> RunRecord:
+    """Return the record of one launch of a candidate. Raises RankbenchError where it fails."""
+    campaign = prepared.store.campaign
+    library = next(entry for entry in campaign.libraries if entry.name == candidate.library)
+    request = launching.LaunchRequest(
+        number=0,
+        turn=Turn(0, candidate.name, placement.name),
+        position=0,
+        candidate=candidate,
+        library=library,
+        placement=placement,
+        plan=campaign.plan,
+        binary=prepared.binaries[candidate.library],
+        cases=[case],
+        program=program._replace(script=program.script.replace(recorder.FILE, recorder.CALLS_FILE)),
+    )
+    folder = prepared.store.folder / "work" / "recording"
+    try:
+        launch, results = launching.make(request, folder)
+        if launch.status != LaunchStatus.OK or any(result.status != CaseStatus.OK for result in results):
+            reasons = [launch.reason, *(result.reason for result in results)]
+            raise RankbenchError(next(filter(None, reasons), str(launch.status)))
+        assert campaign.plan.program
+        return join_ranks(folder / RECORD, campaign.plan.program.run, library.name)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def find_library(command: Sequence[str], available: Sequence[Library]) -> Library:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,6 +15,12 @@ Sizes = Annotated[str, typer.Option(metavar="SIZES", help="Message sizes: 8,1K,6
 Placements = Annotated[str, typer.Option(metavar="NAME,...", help="Where ranks run: socket, 2x4 (nodes x ranks).")]
 Program = Annotated[
     str, typer.Option(metavar="COMMAND", help="Your own program as what is measured: './solver -n 200'.")
+]
+ProfileFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="The calls of a program as what is measured: its record, or the report of a profiler."
+    ),
 ]
 Ranks = Annotated[int | None, typer.Option(metavar="N", min=1, help="Ranks on this node: the placement 1xN.")]
 Forms = Annotated[str, typer.Option(metavar="NAME,...", help="Call types: blocking, nonblocking, persistent, all.")]

@@ -40,6 +40,7 @@ def evaluate(
             case_rows=store.cases(),
             modes=dict(evaluation.modes),
             last_ranks=cache.unpack(evaluation.last_ranks),
+            records=store.records(),
         )
     view = compute(store, campaign, launches)
     if name and name == cache.name_evaluation(store, campaign):  # No other process added a launch meanwhile.
@@ -100,6 +101,7 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
         case_rows=cases,
         modes=find_group_modes(samples.filter(pl.col("case").is_in(list_timed(campaign))), ["case", "candidate"]),
         last_ranks=tabulate_last_ranks(samples),
+        records=store.records(),
     )
     return view.with_verdict(judge(view))
 

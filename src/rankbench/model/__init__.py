@@ -76,9 +76,11 @@ from rankbench.model.plans import (
     Placement,
     Plan,
     ProgramSpec,
+    Recorded,
     Sampling,
     Stop,
     SuiteSpec,
+    Uncovered,
 )
 from rankbench.model.steps import CommandLine, Outcome, Step
 from rankbench.model.tuning import Choice, Handover, ProvenSettings, Rule, Variable, Variant

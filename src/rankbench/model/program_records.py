@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from rankbench.model.base import Form, RankbenchError, Record
+from rankbench.quantities import format_size
 
 FORMAT = 1
 HEAD = '"record": "calls of a program"'
@@ -114,6 +115,16 @@ def decode(text: bytes, file: str) -> RunRecord:
 def encode(run: RunRecord) -> bytes:
     """Return the text of a record, a line for each kind of call."""
     return msgspec.json.format(msgspec.json.encode(run), indent=1) + b"\n"
+
+
+def name_kind(kind: Kind) -> str:
+    """Return the name of a call, with its form if the name does not show it."""
+    return f"{kind.call} (started)" if kind.form == "persistent" else kind.call
+
+
+def describe_size(kind: Kind) -> str:
+    """Return the size of a kind of call."""
+    return "various sizes" if kind.bytes < 0 else format_size(kind.bytes)
 
 
 def count_nodes(run: RunRecord) -> int:

@@ -43,6 +43,7 @@ def parse_program(value: Value, plan_file: Path) -> ProgramSpec:
         run=parse_command(fields["run"]),
         folder=str(folder),
         copies=copies,
+        record="record" in fields and fields["record"].read_switch(),
         build=build,
         value=parse_pattern(fields["value"]) if "value" in fields else "",
         unit=parse_unit(fields["unit"]) if "unit" in fields else "",

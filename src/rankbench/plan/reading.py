@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from rankbench.model import FORMS, Calls, CandidateSpec, Form, Plan, RankbenchError, Stop, SuiteSpec
+from rankbench.model import FORMS, Calls, CandidateSpec, Form, Plan, RankbenchError, Recorded, Stop, SuiteSpec
 from rankbench.plan import jobs, keys, measuring, notation, placing, programs, stop_rules
 from rankbench.plan import settings as settings_of_cases
 from rankbench.plan.document import Value, parse_document
@@ -119,8 +119,8 @@ def parse_plan(
         from_options=list(overrides),
         question=value("question", QUESTION).read_text(lines=True),
         candidates=parse_candidates(root, values),
-        operations=[programs.OPERATION]
-        if "program" in values and "operations" not in values
+        operations=[programs.OPERATION] * ("program" in values)
+        if values.keys() & {"program", "profile"} and "operations" not in values
         else parse_operations(read_required(root, values, "operations"), values.get("suite")),
         forms=parse_forms(value("forms", USUAL)),
         sizes_bytes=value("sizes", "8,1K,64K,1M").parse_with(notation.parse_sizes, notation.SIZES_HELP),
@@ -128,6 +128,7 @@ def parse_plan(
         options=options,
         settings=settings_of_cases.parse_settings(value("settings", {})),
         calls=parse_calls(values.get("calls")),
+        profile=parse_profile(values["profile"], values.get("calls"), Path(file)) if "profile" in values else None,
         calls_measured_with=values["calls_measured_with"].read_text() if "calls_measured_with" in values else "",
         every_pair=parse_every_pair(values.get("pairs"), options),
         placements=placements,
@@ -215,6 +216,20 @@ def parse_calls(value: Value | None) -> list[Calls]:
     if value and (fault := notation.find_calls_fault(calls)):
         raise value.make_error(fault)
     return calls
+
+
+STORED = "records/profile.json"
+"""Where a campaign keeps the profile of its plan."""
+
+
+def parse_profile(value: Value, calls: Value | None, plan_file: Path) -> Recorded:
+    """Return the file of a profile. Beside the stored plan of a campaign, it is the copy that the campaign keeps."""
+    if calls:
+        raise value.make_error("with [calls], which says the same; leave one of the two out")
+    path = Path(value.read_text("a file")).expanduser()
+    stored = plan_file.parent / STORED
+    is_stored = (plan_file.parent / "campaign.json").exists() and stored.exists()
+    return Recorded(file=str(stored.absolute() if is_stored else (plan_file.parent / path).absolute()))
 
 
 def name_options(overrides: Mapping[str, object]) -> dict[str, Value]:

@@ -14,11 +14,13 @@ import hashlib
 import os
 import shlex
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote, unquote
 
 import msgspec
 
 from rankbench import files, units
 from rankbench.model import Campaign, DamagedFileError, Launch, Look, RankbenchError, StoredTable
+from rankbench.model.program_records import HEAD, decode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankbench.model import CaseResult, Usage
+    from rankbench.model.program_records import RunRecord
     from rankbench.store import tables
 else:
     tables = units.load_lazily("rankbench.store.tables")  # It loads Polars, which preparing a job does not need.
@@ -35,10 +38,12 @@ else:
 FORMAT = 1
 ALONE = "alone"
 """Subfolder for launches that were made alone beside those in turns, in folders of the same names."""
-FOLDERS = ("launches", "cases", "samples", "evidence", "looks", "work", "job", ALONE)
+FOLDERS = ("launches", "cases", "samples", "evidence", "looks", "work", "job", "records", ALONE)
 """Subfolders of a campaign's folder; only the holder of its lock writes to them."""
 ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
+RECORDS, PROFILE, RECORDED_WITH = "records", "profile", "with-"
+"""The subfolder with what a program called; in it the profile of the plan, and one record for each candidate."""
 SMALL = 1 << 20
 """Samples of up to this many bytes on disk are held in memory, where they need some 50 MB."""
 Kind = TypeVar("Kind", bound=msgspec.Struct)
@@ -129,18 +134,33 @@ class Store:
         self.campaign = msgspec.structs.replace(self.campaign, usage=list(usage))
         _write_json(self.folder / "campaign.json", self.campaign)
 
+    def keep_record(self, content: bytes, candidate: str = "") -> None:
+        """Write what a program called: the profile that the plan names, or what was recorded with a candidate."""
+        files.make_folder(self.folder / RECORDS)
+        name = f"{RECORDED_WITH}{quote(candidate, safe='')}" if candidate else PROFILE
+        _write(self.folder / RECORDS / f"{name}.json", content)
+
+    def records(self) -> dict[str, RunRecord]:
+        """Return the records of a program by candidate; of no candidate: the plan's profile, unless it is a report."""
+        found = {path: path.read_bytes() for path in sorted((self.folder / RECORDS).glob("*.json"))}
+        return {
+            unquote(path.stem.removeprefix(RECORDED_WITH)) if path.stem != PROFILE else "": decode(content, str(path))
+            for path, content in found.items()
+            if HEAD.encode() in content[:200]
+        }
+
     def launches(self) -> list[Launch]:
         """Return the committed launches in the order of their numbers."""
         return [_read_numbered(path, Launch) for path in sorted((self.folder / "launches").glob("*.json"))]
 
     def list_files(self) -> list[Path]:
-        """Return the files of the campaign's record and of its committed launches: records, cases and samples."""
+        """Return the files of the campaign's record, of records of a program, and of its committed launches."""
         folders = [self.folder, self.folder / ALONE]
         records = [record for folder in folders for record in sorted((folder / "launches").glob("*.json"))]
         tables = [
             record.parents[1] / kind / f"{record.stem}.parquet" for kind in ("cases", "samples") for record in records
         ]
-        return [self.folder / "campaign.json", *records, *tables]
+        return [self.folder / "campaign.json", *sorted((self.folder / RECORDS).glob("*.json")), *records, *tables]
 
     def cases(self) -> pl.DataFrame:
         """Return one row per case and committed launch; the columns are `tables.CASE_COLUMNS`."""

@@ -11,7 +11,7 @@ from rankbench.language import Text, Words, end_sentence, list_parts, say, sente
 from rankbench.libraries import ambient
 from rankbench.model import BROKEN, CaseStatus, Claim, LaunchStatus
 from rankbench.statistics import CONFIDENCE, distributions
-from rankbench.verdict import mix
+from rankbench.verdict import mix, prediction
 from rankbench.verdict.cuts import find_cut
 from rankbench.verdict.dropped_settings import list_dropped_settings
 from rankbench.verdict.extremes import Extremes, decide_selected, format_decision
@@ -57,6 +57,7 @@ def conclude(view: CampaignView) -> list[Claim]:
         *(_claim_memory(view, memory, brief=not times) if memory else ()),
         *_claim_alone(view),
         *_claim_mix(view),
+        *_claim_program(view),
         *(
             gap
             for name in sorted(view.candidates, key=lambda name: name != best)
@@ -307,6 +308,18 @@ def _claim_mix(view: CampaignView) -> Iterator[Claim]:
     for placed in mix.sum_mixes(view, view.campaign.plan.calls):
         keys = [case.key for part in placed.parts for case, _ in part.cases]
         yield Claim(text=sentences(mix.describe_mix(view, placed)), cases=list(dict.fromkeys(keys)))
+
+
+def _claim_program(view: CampaignView) -> Iterator[Claim]:
+    """Say what the recorded calls mean for the program, and whether its measured run times agree."""
+    answer = prediction.find_answer(view)
+    if answer is None:
+        return
+    keys = list(dict.fromkeys(case.key for part in answer.calls.parts for case, _ in part.cases))
+    yield Claim(text=sentences(prediction.describe_answer(view, answer)), cases=keys, brief=True)
+    truth = list(prediction.describe_truth(view, answer))
+    if truth:
+        yield Claim(text=sentences(truth), cases=keys, brief=True)
 
 
 def _claim_failures(view: CampaignView, name: str) -> Iterator[Claim]:

@@ -12,7 +12,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from rankbench import libraries, plan
+import msgspec
+
+from rankbench import libraries, plan, profiles
 from rankbench.model import CandidateSpec, RankbenchError
 from rankbench.plan import notation
 from rankbench.plan.document import parse_document
@@ -57,6 +59,7 @@ class MeasuringOptions(NamedTuple):
     threshold: str = ""
     program: str = ""
     ranks: int | None = None
+    profile: Path | None = None
 
 
 def make_plan(
@@ -71,17 +74,18 @@ def make_plan(
     if not files and not preset:
         if not candidates:
             raise RankbenchError(explain_missing_plan())
-        if not values.keys() & {"operations", "program"}:
+        if not values.keys() & {"operations", "program", "profile"}:
             refuse_missing_operations(candidates)
-        values = {"question": make_question(values), **values}
-        return PlanRequest(
-            plan.make_plan(values, COMMAND_LINE, machine, {**values, **place_options}),
-            name_of(values),
-        )
+        values = place_profile({"question": make_question(values), **values}, Path())
+        planned = plan.make_plan(values, COMMAND_LINE, machine, {**values, **place_options})
+        return PlanRequest(add_profile(planned), name_of(values))
     path = find_plan(files[0] if files else None, preset)
-    if not values:
-        return PlanRequest(plan.load_plan(path, machine, place_options), path.stem)
     file_values = parse_document(plan.read_plan(path), str(path)).raw
+    if "profile" in file_values and not values.keys() & {"profile", "placements"}:
+        values |= {key: value for key, value in place_profile(file_values, path.parent).items() if key == "placements"}
+        values = values if "placements" not in file_values else keys(measured, candidates)
+    if not values:
+        return PlanRequest(add_profile(plan.load_plan(path, machine, place_options)), path.stem)
     missing: dict[str, object] = {
         key: values[key] for key in ("candidates", "operations") if key in values and key not in file_values
     }
@@ -89,10 +93,38 @@ def make_plan(
     if candidates:
         file_values.pop("candidate", None)
     values = file_values | values | ({"stop": file_values.get("stop", {}) | values["stop"]} if "stop" in values else {})
-    return PlanRequest(
-        plan.make_plan(values, str(path), machine, {**keys(measured, candidates), **place_options}),
-        path.stem,
-    )
+    planned = plan.make_plan(values, str(path), machine, {**keys(measured, candidates), **place_options})
+    return PlanRequest(add_profile(planned), path.stem)
+
+
+def place_profile(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the keys of a plan, with the placements of a recorded program if there are none.
+
+    Args:
+        values: keys of a plan.
+        folder: what the path of its profile is relative to.
+    """
+    if "profile" not in values or "placements" in values or not isinstance(values["profile"], str):
+        return dict(values)
+    calls, recorded = profiles.choose_calls(folder / Path(values["profile"]).expanduser())
+    fewer = {call.ranks for call in calls} - {recorded.ranks, 0, 1}
+    nodes = recorded.nodes if recorded.nodes and recorded.ranks % recorded.nodes == 0 else 1
+    places = [f"{nodes}x{recorded.ranks // nodes}", *(f"1x{ranks}" for ranks in sorted(fewer))]
+    return {**values, "placements": places} if recorded.ranks else dict(values)
+
+
+def add_profile(planned: Plan) -> Plan:
+    """Return a plan with the calls of its profile. Raises RankbenchError if it cannot be read, or has other ranks."""
+    if not planned.profile:
+        return planned
+    calls, recorded = profiles.choose_calls(Path(planned.profile.file))
+    ranks = [placement.ranks for placement in planned.placements]
+    if recorded.ranks and recorded.ranks not in ranks:
+        raise RankbenchError(
+            f"{recorded.file}: the record of {recorded.ranks} ranks, and the placements have "
+            f"{', '.join(map(str, sorted(set(ranks))))}; record the program with as many, or leave placements out"
+        )
+    return msgspec.structs.replace(planned, calls=calls, profile=recorded)
 
 
 def divide_words(words: Sequence[str]) -> tuple[list[Path], list[str]]:
@@ -183,6 +215,7 @@ def keys(measured: MeasuringOptions, candidates: Sequence[str]) -> dict[str, Any
         **{key: list(value) for key, value in lists.items() if value},
         **{key: value for key, value in single.items() if value},
         **({"program": {"run": measured.program}} if measured.program else {}),
+        **({"profile": str(measured.profile.absolute())} if measured.profile else {}),
         **({"stop": stop} if stop else {}),
     }
 
@@ -244,8 +277,12 @@ def make_question(values: Mapping[str, Any]) -> str:
 
 
 def list_measured(values: Mapping[str, Any]) -> list[str]:
-    """Return the operations and the program that options name."""
-    return [*values.get("operations", []), *([values["program"]["run"]] if "program" in values else [])]
+    """Return the operations, the program and the profile that options name."""
+    return [
+        *values.get("operations", []),
+        *([values["program"]["run"]] if "program" in values else []),
+        *([f"calls of {Path(values['profile']).stem}"] if "profile" in values else []),
+    ]
 
 
 def name_of(values: Mapping[str, Any]) -> str:

@@ -34,6 +34,8 @@ class RunRequest(NamedTuple):
     preset: str = ""
     operations: str = ""
     program: str = ""
+    profile: Path | None = None
+    """The calls of a program as what is measured: its record, or the report of a profiler."""
     ranks: int | None = None
     sizes: str = ""
     forms: str = ""
@@ -163,6 +165,7 @@ def plan_run(request: RunRequest, progress: Progress = SILENT) -> PlannedRun:
 def measure(planned: PlannedRun, progress: Progress = SILENT) -> RunResult:
     """Run a planned campaign until its rule ends it. Raises RankbenchError if it cannot be run, or not as planned."""
     from rankbench import campaign, store
+    from rankbench.campaign import recording
     from rankbench.workflows.decisions import stopping
 
     if planned.is_finished:
@@ -174,6 +177,7 @@ def measure(planned: PlannedRun, progress: Progress = SILENT) -> RunResult:
     loaded()
     with progress.watch(prepared.store.campaign) as watch:
         decision = campaign.run(prepared, stopping(prepared.store), watch)
+    recording.record_candidates(prepared, progress.show_line)
     prepared.store.unlock()
     return RunResult(prepared.store, decision if len(prepared.store.launches()) > before else None)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import msgspec
 import pytest
 
+from rankbench import profiles
 from rankbench.campaign.rank_files import find_bin_begin, name_form
 from rankbench.model import RankbenchError
-from rankbench.model.program_records import FORMAT, Dropped, Kind, RunRecord, encode, sum_time
+from rankbench.model.program_records import FORMAT, Dropped, Kind, Partner, RunRecord, encode, sum_time
 from rankbench.profiles import record
 
 
@@ -25,6 +29,10 @@ def make_kind(call: str, size: int, calls: int, *, started: bool = False, waited
         distribution=[],
         waited_s=[waited_s, waited_s] if waited_s else [],
     )
+
+
+def change(kind: Kind, **changes: object) -> Kind:
+    return msgspec.structs.replace(kind, **changes)
 
 
 def make_run(*kinds: Kind) -> RunRecord:
@@ -61,10 +69,59 @@ def test_forms_of_collectives_are_kept_apart() -> None:
         ("allreduce", 8, "blocking"): 10,
         ("allreduce", 8, "nonblocking"): 4,
         ("allreduce", 8, "persistent"): 3,
-        ("pingpong", 64, ""): 5,
+        ("pingping", 64, "nonblocking"): 5,
     }
     assert profile.ignored == []
     assert profile.notes == ("4 calls of MPI_Bcast have no known size and are not counted",)
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "operation", "calls"),
+    [(1, "pingping", 20), (2, "exchange", 10), (4, "halo", 5), (6, "halo", 20 / 6)],
+)
+def test_messages_to_several_partners_are_one_call(neighbours: int, operation: str, calls: float) -> None:
+    sent = change(make_kind("MPI_Isend", 64, 20), neighbours=[neighbours] * 2)
+    (call,) = record.read(encode(make_run(sent, make_kind("MPI_Irecv", 64, 20))).decode(), "x").calls
+    assert call.operation == operation
+    assert call.calls == pytest.approx(calls)
+    assert call.seconds == 2.0  # Of a rank: one in MPI_Isend, and one in MPI_Irecv.
+
+
+def test_messages_to_nobody_are_none() -> None:
+    nowhere = [Partner(distance=-1, calls=10)]
+    sent = change(make_kind("MPI_Isend", 0, 5), partners=nowhere)
+    profile = record.read(encode(make_run(sent, make_kind("MPI_Bcast", 8, 1))).decode(), "x")
+    assert [call.operation for call in profile.calls] == ["bcast"]
+
+
+@pytest.mark.parametrize(
+    ("waiting_s", "options"),
+    [
+        ([0.0, 0.0], {}),
+        ([0.0, 0.01], {}),
+        ([0.0, 0.5], {"arrival": "one-late", "spread_us": "50000"}),
+        ([0.3, 0.5], {"arrival": "random", "spread_us": "80000"}),
+    ],
+)
+def test_ranks_arrive_as_they_did_in_the_program(waiting_s: list[float], options: dict[str, str]) -> None:
+    kind = change(make_kind("MPI_Allreduce", 8, 10), waiting_s=waiting_s)
+    (call,) = record.read(encode(make_run(kind)).decode(), "x").calls
+    assert call.options == options
+    assert call.waiting_s == sum(waiting_s) / 2
+
+
+def test_the_most_expensive_calls_are_chosen_and_the_rest_is_named(tmp_path: Path) -> None:
+    kinds = [change(make_kind("MPI_Allreduce", 8 << place, 10), seconds=[0.5**place] * 2) for place in range(12)]
+    path = tmp_path / "record.json"
+    path.write_bytes(encode(make_run(*kinds, change(make_kind("MPI_Comm_split", 0, 1), seconds=[0.02, 0.02]))))
+    calls, recorded = profiles.choose_calls(path)
+    assert [call.size_bytes for call in calls] == [8, 16, 32, 64, 128]
+    assert [part.what for part in recorded.uncovered] == [
+        "MPI_Comm_split: nothing that is measured corresponds to it",
+        "7 kinds of calls that took less time",
+    ]
+    assert recorded.covered == pytest.approx(sum(call.seconds for call in calls) / recorded.mpi_s)
+    assert recorded.covered >= profiles.COVERED
 
 
 def test_time_in_a_wait_belongs_to_the_calls_that_it_completes() -> None:

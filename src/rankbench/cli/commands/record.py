@@ -14,8 +14,8 @@ from rankbench.cli.display import console, plain_table, spread_lines
 from rankbench.cli.output_files import check_output, is_standard_output
 from rankbench.cli.shared_options import Modules, Prefixes
 from rankbench.model import RankbenchError
-from rankbench.model.program_records import sum_time
-from rankbench.quantities import format_count, format_size, format_time
+from rankbench.model.program_records import describe_size, name_kind, sum_time
+from rankbench.quantities import format_count, format_time
 from rankbench.workflows.locations import home
 
 if TYPE_CHECKING:
@@ -89,24 +89,14 @@ def format_row(kind: Kind, seconds: float, total: float, ranks: int) -> list[str
     waiting = f"{sum(kind.waiting_s) / seconds:.0%}" if kind.waiting_s and seconds else "-"
     mean = format_time(seconds / calls * NS_PER_S) if calls else "-"
     share = f"{seconds / total:.1%}" if total else "-"
-    return [name_kind(kind), format_bytes(kind), share, format_count(calls / ranks), mean, waiting]
-
-
-def format_bytes(kind: Kind) -> str:
-    """Return the size of a kind of call."""
-    return "various sizes" if kind.bytes < 0 else format_size(kind.bytes)
-
-
-def name_kind(kind: Kind) -> str:
-    """Return the name of a call, with its form if the name does not show it."""
-    return f"{kind.call} (started)" if kind.form == "persistent" else kind.call
+    return [name_kind(kind), describe_size(kind), share, format_count(calls / ranks), mean, waiting]
 
 
 def list_remarks(run: RunRecord, times: list[float]) -> Iterator[str]:
     """Yield what decides, and what is not known."""
     sum_s = sum(times)
     names = [
-        f"{name_kind(kind)} of {format_bytes(kind)} ({seconds / sum_s:.0%})"
+        f"{name_kind(kind)} of {describe_size(kind)} ({seconds / sum_s:.0%})"
         for kind, seconds in list(zip(run.kinds, times, strict=True))[:DECIDING]
         if seconds
     ]

@@ -18,6 +18,7 @@ from rankbench.cli.plan_options import (
     Operations,
     Placements,
     Preset,
+    ProfileFile,
     Program,
     Ranks,
     Samples,
@@ -55,6 +56,7 @@ EXAMPLES = """
 rankbench run mpich openmpi --operations allreduce --sizes 8:64K --blocks 5
 rankbench run base=prefix:/opt/base dev=prefix:/opt/dev --operations allreduce
 rankbench run mpich openmpi --program './solver -n 200' --ranks 8
+rankbench run mpich openmpi --profile record.json
 rankbench run --preset quick
 rankbench run plan.toml --dry-run        # what would be measured
 rankbench run --continue plan --more 9   # nine blocks beyond the stored
@@ -77,6 +79,7 @@ def run(
     preset: Preset = "",
     operations: Operations = "",
     program: Program = "",
+    profile: ProfileFile = None,
     ranks: Ranks = None,
     sizes: Sizes = "",
     forms: Forms = "",
@@ -130,6 +133,7 @@ def run(
         preset=preset,
         operations=operations,
         program=program,
+        profile=profile,
         ranks=ranks,
         sizes=sizes,
         forms=forms,
