@@ -35,6 +35,7 @@ from rankbench.model import (
     RankbenchError,
     State,
     Step,
+    Stream,
 )
 
 if TYPE_CHECKING:
@@ -350,13 +351,8 @@ def classify(request: LaunchRequest, outcome: Outcome, stream_file: Path, log: s
         return LaunchExit(status, f"its stream is damaged: {stream.damage}", outcome, stream)
     if leftover := exit_causes.explain_leftover(outcome, stream):
         return LaunchExit(LaunchStatus.OK, leftover, outcome, stream)
-    if outcome.hung and stream.complete:
-        return LaunchExit(LaunchStatus.HUNG, exit_causes.UNFINISHED, outcome, stream)
-    if outcome.hung and exit_causes.lacked_cpu(outcome.waiting, stream.ranks):
-        reason = exit_causes.explain_waiting(outcome.waiting)
-        return LaunchExit(LaunchStatus.HUNG, reason, outcome, stream, CaseStatus.NOT_RUN)
     if outcome.hung:
-        return LaunchExit(LaunchStatus.HUNG, f"no sign of life for {request.plan.launch_limit_s:g} s", outcome, stream)
+        return classify_hung(request, outcome, stream)
     if not stream.complete and exit_causes.CLOSED in log:
         return LaunchExit(LaunchStatus.CRASHED, exit_causes.CLOSED_REASON, outcome, stream)
     if not stream.complete and (stuck_case := exit_causes.find_stuck_phase(log, stream.ranks)):
@@ -371,6 +367,16 @@ def classify(request: LaunchRequest, outcome: Outcome, stream_file: Path, log: s
     if outcome.exit_code not in {0, WRONG_DATA_EXIT}:
         return LaunchExit(LaunchStatus.CRASHED, f"ended badly after its last case: {how}", outcome, stream)
     return LaunchExit(LaunchStatus.OK, "", outcome, stream)
+
+
+def classify_hung(request: LaunchRequest, outcome: Outcome, stream: Stream) -> LaunchExit:
+    """Return how a launch ended that gave no sign of life."""
+    if stream.complete:
+        return LaunchExit(LaunchStatus.HUNG, exit_causes.UNFINISHED, outcome, stream)
+    if exit_causes.lacked_cpu(outcome.waiting, stream.ranks):
+        reason = exit_causes.explain_waiting(outcome.waiting)
+        return LaunchExit(LaunchStatus.HUNG, reason, outcome, stream, CaseStatus.NOT_RUN)
+    return LaunchExit(LaunchStatus.HUNG, f"no sign of life for {request.plan.launch_limit_s:g} s", outcome, stream)
 
 
 def list_rows(ending: LaunchExit) -> list[CaseResult]:

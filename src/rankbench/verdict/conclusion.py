@@ -11,7 +11,7 @@ from rankbench.language import Text, Words, end_sentence, list_parts, say, sente
 from rankbench.libraries import ambient
 from rankbench.model import BROKEN, CaseStatus, Claim, LaunchStatus
 from rankbench.statistics import CONFIDENCE, distributions
-from rankbench.verdict import mix, prediction
+from rankbench.verdict import mix, program_answer
 from rankbench.verdict.cuts import find_cut
 from rankbench.verdict.dropped_settings import list_dropped_settings
 from rankbench.verdict.extremes import Extremes, decide_selected, format_decision
@@ -312,12 +312,12 @@ def _claim_mix(view: CampaignView) -> Iterator[Claim]:
 
 def _claim_program(view: CampaignView) -> Iterator[Claim]:
     """Say what the recorded calls mean for the program, and whether its measured run times agree."""
-    answer = prediction.find_answer(view)
+    answer = program_answer.find_answer(view)
     if answer is None:
         return
     keys = list(dict.fromkeys(case.key for part in answer.calls.parts for case, _ in part.cases))
-    yield Claim(text=sentences(prediction.describe_answer(view, answer)), cases=keys, brief=True)
-    truth = list(prediction.describe_truth(view, answer))
+    yield Claim(text=sentences(program_answer.describe_answer(view, answer)), cases=keys, brief=True)
+    truth = list(program_answer.describe_truth(view, answer))
     if truth:
         yield Claim(text=sentences(truth), cases=keys, brief=True)
 

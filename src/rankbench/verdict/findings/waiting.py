@@ -36,7 +36,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
     loose = [case.key for case in view.campaign.cases if not view.campaign.scheduled(case)]
     yield Finding(
         kind="waiting",
-        title=say("Ranks waited for a CPU for {share:.0%} of the time", share=middle),
+        title=say("Ranks waited for a CPU"),
         text=say(
             "A rank of a case waited for a CPU for {share:.0%} of the time in which it was timed (median over launches "
             "and cases). Launches in which ranks waited twice as long are not compared. In {n:count case} without a "

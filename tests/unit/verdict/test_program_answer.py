@@ -11,8 +11,8 @@ from fakes import campaigns, verdicts
 
 from rankbench.language import render
 from rankbench.model import Calls, Case, Recorded, Uncovered
-from rankbench.verdict import prediction
-from rankbench.verdict.prediction import ProgramAnswer
+from rankbench.verdict import program_answer
+from rankbench.verdict.program_answer import ProgramAnswer
 from rankbench.verdict.view import CampaignView
 
 LINE = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=(8,))
@@ -44,19 +44,19 @@ def make_view(folder: Path, beta: float, program: float = 0.0, **changes: object
 
 
 def answer(view: CampaignView) -> ProgramAnswer:
-    found = prediction.find_answer(view)
-    assert found
-    return found
+    result = program_answer.find_answer(view)
+    assert result
+    return result
 
 
 def describe(view: CampaignView) -> str:
-    texts = [*prediction.describe_answer(view, answer(view)), *prediction.describe_truth(view, answer(view))]
+    texts = [*program_answer.describe_answer(view, answer(view)), *program_answer.describe_truth(view, answer(view))]
     return " ".join(map(render, texts))
 
 
 def test_without_a_record_there_is_no_prediction(tmp_path: Path) -> None:
     view = verdicts.evaluate(tmp_path, lambda _candidate, _case: 1.0, cases=LINE)
-    assert prediction.find_answer(view) is None
+    assert program_answer.find_answer(view) is None
 
 
 def test_only_the_time_of_calls_depends_on_the_library(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_waiting_is_no_fault_of_a_library(tmp_path: Path) -> None:
     assert "less than 3% between any of these" in text
 
 
-def test_what_is_not_covered_is_named_with_its_share(tmp_path: Path) -> None:
+def test_uncovered_calls_are_named_with_their_share(tmp_path: Path) -> None:
     view = make_view(tmp_path, 2.0, uncovered=[Uncovered("MPI_Comm_split: nothing corresponds to it", 0.2)])
     assert "stand for 80% of the time in MPI; not covered: MPI_Comm_split: nothing corresponds to it (20.0%)" in (
         describe(view)
