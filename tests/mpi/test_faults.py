@@ -300,7 +300,7 @@ def test_a_full_disk_is_not_the_library_s_fault(tmp_path: Path, home: Path, prel
     # No object may hold the store, which is locked as long as one does.
     text = read_error(lambda: run_with_fault(tmp_path, home, preload, full))
     gc.collect()
-    assert text == f"{stream}: cannot be written (No space left on device); what was stored before is safe"
+    assert text == f"{stream}: cannot be written (File too large); what was stored before is safe"
     over = run_with_fault(tmp_path, home, preload, full)
     assert (over.odd, over.messages, over.failures) == ([], [], [])
     assert [launch.number for launch in over.store.launches()] == [1, 2]
