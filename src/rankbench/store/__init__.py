@@ -126,10 +126,10 @@ class Store:
 
     def records(self) -> dict[str, RunRecord]:
         """Return the records of a program by candidate; of no candidate: the plan's profile, unless it is a report."""
-        found = {path: path.read_bytes() for path in sorted((self.folder / RECORDS).glob("*.json"))}
+        contents = {path: path.read_bytes() for path in sorted((self.folder / RECORDS).glob("*.json"))}
         return {
             unquote(path.stem.removeprefix(RECORDED_WITH)) if path.stem != PROFILE else "": decode(content, str(path))
-            for path, content in found.items()
+            for path, content in contents.items()
             if HEAD.encode() in content[:200]
         }
 

@@ -9,11 +9,11 @@ from mpi4py import MPI  # type: ignore[import-not-found]
 
 length, steps = (int(word) for word in (*sys.argv[1:], "4096", "2000")[:2])
 world = MPI.COMM_WORLD
-mine, total, norms = array("d", [1.0] * length), array("d", [0.0] * length), array("d", [0.0] * world.size)
-world.Bcast(mine, root=0)
+part, total, norms = array("d", [1.0] * length), array("d", [0.0] * length), array("d", [0.0] * world.size)
+world.Bcast(part, root=0)
 began = MPI.Wtime()
 for _ in range(steps):
-    world.Allreduce(mine, total, op=MPI.SUM)
+    world.Allreduce(part, total, op=MPI.SUM)
     world.Allgather(total[:1], norms)
 if world.rank == 0:
     print(f"time per step: {(MPI.Wtime() - began) / steps * 1e6:.3f} us")

@@ -87,7 +87,7 @@ def test_messages_to_several_partners_are_one_call(neighbours: int, operation: s
     assert call.seconds == 2.0  # Of a rank: one in MPI_Isend, and one in MPI_Irecv.
 
 
-def test_messages_to_nobody_are_none() -> None:
+def test_messages_to_the_null_process_do_not_count() -> None:
     nowhere = [Partner(distance=-1, calls=10)]
     sent = change(make_kind("MPI_Isend", 0, 5), partners=nowhere)
     profile = record.read(encode(make_run(sent, make_kind("MPI_Bcast", 8, 1))).decode(), "x")

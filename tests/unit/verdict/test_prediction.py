@@ -44,9 +44,9 @@ def make_view(folder: Path, beta: float, program: float = 0.0, **changes: object
 
 
 def answer(view: CampaignView) -> ProgramAnswer:
-    found = prediction.find_answer(view)
-    assert found
-    return found
+    program = prediction.find_answer(view)
+    assert program
+    return program
 
 
 def describe(view: CampaignView) -> str:
@@ -79,7 +79,7 @@ def test_waiting_is_no_fault_of_a_library(tmp_path: Path) -> None:
     assert "less than 3% between any of these" in text
 
 
-def test_what_is_not_covered_is_named_with_its_share(tmp_path: Path) -> None:
+def test_calls_that_are_not_covered_are_named_with_their_share(tmp_path: Path) -> None:
     view = make_view(tmp_path, 2.0, uncovered=[Uncovered("MPI_Comm_split: nothing corresponds to it", 0.2)])
     assert "stand for 80% of the time in MPI; not covered: MPI_Comm_split: nothing corresponds to it (20.0%)" in (
         describe(view)
