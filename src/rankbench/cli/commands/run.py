@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
 from rankbench import extras, files, launch, libraries
@@ -57,6 +58,7 @@ from rankbench.quantities import spell_count
 
 if TYPE_CHECKING:
     from rankbench.campaign import CampaignRequest, Decision, PreparedCampaign
+    from rankbench.model import Plan
     from rankbench.store import Store
 
 ORDER = 30
@@ -157,6 +159,8 @@ def run(
     planned, own_name = make_plan(
         words or [], preset, measured, {key: value for key, value in place_options.items() if value}, machine
     )
+    if continued and planned.program:
+        planned = keep_program(planned, results / name if name else continued)
     if planned.job.scheduler:
         schedulers.find_scheduler(planned.job)
     folder = choose_folder(results, own_name if name is None else name, anew=anew, more=more or 0)
@@ -231,6 +235,13 @@ def choose_stored_plan(campaign: Path, words: list[str], preset: str, name: str 
             f"--continue {campaign}: no campaign; `rankbench status` shows those in `{results_folder()}`"
         )
     return [str(folder / PLAN_FILE)], folder.parent, folder.resolve().name
+
+
+def keep_program(planned: Plan, folder: Path) -> Plan:
+    """Return a stored plan with the program as it was recorded: its folder was relative to the plan that was given."""
+    from rankbench import store
+
+    return msgspec.structs.replace(planned, program=store.open(folder).campaign.plan.program)
 
 
 def choose_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
