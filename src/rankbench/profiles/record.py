@@ -24,6 +24,8 @@ WAITED = 0.1
 """From this share of a collective's time on, ranks are made to arrive apart when it is measured."""
 LATE = 0.1
 """A rank that waits less than this share of what others wait is late."""
+MOST_SPREAD_US = 1000
+"""Ranks are made to arrive no farther apart: rounds would be few, and a longer wait is no other one."""
 US = 1e6
 NEIGHBOURS: tuple[tuple[str, int, dict[str, str]], ...] = (
     ("halo", 6, {"dimensions": "3"}),
@@ -201,7 +203,7 @@ def find_arrival(group: Group) -> dict[str, str]:
     each = group.calls / len(group.seconds)
     waiting = [waited / each for waited in group.waiting_s if waited >= LATE * most]
     mean_us = sum(waiting) / len(waiting) * US
-    spread_us = round(mean_us if late == 1 else 2 * mean_us)
+    spread_us = min(MOST_SPREAD_US, round(mean_us if late == 1 else 2 * mean_us))
     return {"arrival": "one-late" if late == 1 else "random", "spread_us": str(spread_us)} if spread_us else {}
 
 

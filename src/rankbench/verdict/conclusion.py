@@ -46,7 +46,12 @@ def conclude(view: CampaignView) -> list[Claim]:
             if len(view.candidates) == 1
             else "No two candidates have values for the same case, so there is nothing to compare."
         )
-        return [Claim(text=text, cases=[], brief=True), *_claim_uncertain_starts(view), *_claim_noise_check(view)]
+        return [
+            Claim(text=text, cases=[], brief=True),
+            *_claim_program(view),
+            *_claim_uncertain_starts(view),
+            *_claim_noise_check(view),
+        ]
     compared = select_compared(view, judged)
     times = [verdict for verdict in compared if verdict.case.quantity != "memory"]
     memory = [verdict for verdict in compared if verdict.case.quantity == "memory"]
@@ -312,8 +317,11 @@ def _claim_mix(view: CampaignView) -> Iterator[Claim]:
 
 def _claim_program(view: CampaignView) -> Iterator[Claim]:
     """Say what the recorded calls mean for the program, and whether its measured run times agree."""
+    recorded = view.campaign.plan.profile
     answer = program_answer.find_answer(view)
     if answer is None:
+        if recorded and recorded.mpi_s:
+            yield Claim(text=sentences(program_answer.describe_record(recorded)), cases=[], brief=True)
         return
     keys = list(dict.fromkeys(case.key for part in answer.calls.parts for case, _ in part.cases))
     yield Claim(text=sentences(program_answer.describe_answer(view, answer)), cases=keys, brief=True)

@@ -124,6 +124,8 @@ def sum_mixes(view: CampaignView, calls: Sequence[Calls]) -> Iterator[Mix]:
 def choose_called_line(view: CampaignView, call: Calls, placement: Placement) -> tuple[Calls, list[Case]]:
     """Return a call with the cases that represent it; messages to several partners by round trips if need be."""
     fewer = [place.name for place in view.campaign.plan.placements if place.ranks == call.ranks]
+    if call.ranks and not fewer and view.campaign.plan.profile:
+        return call, []
     name = fewer[0] if fewer and call.ranks != placement.ranks else placement.name
     cases = choose_line(view, call, name)
     if not cases and call.operation in MESSAGES:

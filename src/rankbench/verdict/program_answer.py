@@ -92,13 +92,12 @@ def find_answer(view: CampaignView) -> ProgramAnswer | None:
     placed = mixes[0]
     within_s = find_recorded_time(view, recorded, placed)
     rest_s = recorded.seconds - within_s
-    waiting_s = sum(part.calls.waiting_s for part in placed.parts)
-    besides_s = waiting_s + recorded.mpi_s * find_uncovered(recorded, placed)
+    uncovered_s = recorded.mpi_s * find_uncovered(recorded, placed)
     best = placed.standings[0]
     predictions = [
         Prediction(
             standing.candidate,
-            add_interval(view, placed, standing, besides_s),
+            add_interval(view, placed, standing, uncovered_s + find_waiting(view, placed, standing.candidate)),
             find_recorded_mpi(view, recorded, standing.candidate),
             predict_ratio(best, standing, rest_s),
             find_measured(view, best.candidate, standing.candidate),
@@ -116,6 +115,13 @@ def find_recorded_time(view: CampaignView, recorded: Recorded, placed: Mix) -> f
     time_s = next((standing.time_ns / SECOND_NS for standing in placed.standings if standing.candidate == name), 0.0)
     spent_s = sum(part.calls.seconds - part.calls.waiting_s for part in placed.parts)
     return min(time_s or spent_s, recorded.mpi_s - recorded.waiting_s)
+
+
+def find_waiting(view: CampaignView, placed: Mix, candidate: str) -> float:
+    """Return the mean rank's waiting in the candidate's own run, else in the recorded one, in seconds."""
+    if run := view.records.get(candidate):
+        return sum(sum(kind.waiting_s) for kind in run.kinds) / run.ranks
+    return sum(part.calls.waiting_s for part in placed.parts)
 
 
 def find_own(view: CampaignView, recorded: Recorded) -> str:
@@ -182,6 +188,16 @@ def find_measured(view: CampaignView, base: str, other: str) -> Interval | None:
 def describe_answer(view: CampaignView, answer: ProgramAnswer) -> Iterator[Text]:
     """Say what the program spends in MPI, what of it no library changes, and what the calls mean for the run."""
     recorded = answer.recorded
+    yield from describe_record(recorded)
+    yield from describe_runs(view, answer)
+    yield from describe_coverage(answer)
+    best = answer.calls.standings[0].candidate
+    library = next(candidate.library for candidate in view.campaign.candidates if candidate.name == best)
+    yield say("Settings that may help: rankbench tune {library} --profile {file}.", library=library, file=recorded.file)
+
+
+def describe_record(recorded: Recorded) -> Iterator[Text]:
+    """Say what the program spends in MPI, and what of it no library changes."""
     yield say(
         "The program spent {share:.0%} of its time in MPI with {library}; {waiting:.0%} of that was waiting in "
         "collectives for later ranks, which no library changes.",
@@ -191,11 +207,6 @@ def describe_answer(view: CampaignView, answer: ProgramAnswer) -> Iterator[Text]
     )
     if recorded.waiting_s > MOSTLY * recorded.mpi_s:
         yield say("Mostly waiting: look at how work is divided among ranks before the library.")
-    yield from describe_runs(view, answer)
-    yield from describe_coverage(answer)
-    best = answer.calls.standings[0].candidate
-    library = next(candidate.library for candidate in view.campaign.candidates if candidate.name == best)
-    yield say("Settings that may help: rankbench tune {library} --profile {file}.", library=library, file=recorded.file)
 
 
 def describe_runs(view: CampaignView, answer: ProgramAnswer) -> Iterator[Text]:

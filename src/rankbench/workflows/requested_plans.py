@@ -107,7 +107,7 @@ def place_profile(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     if "profile" not in values or "placements" in values or not isinstance(values["profile"], str):
         return dict(values)
     calls, recorded = profiles.choose_calls(folder / Path(values["profile"]).expanduser())
-    fewer = {call.ranks for call in calls} - {recorded.ranks, 0, 1}
+    fewer = {call.ranks for call in calls} - {recorded.ranks, 0}
     nodes = recorded.nodes if recorded.nodes and recorded.ranks % recorded.nodes == 0 else 1
     places = [f"{nodes}x{recorded.ranks // nodes}", *(f"1x{ranks}" for ranks in sorted(fewer))]
     return {**values, "placements": places} if recorded.ranks else dict(values)

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from rankbench import extras, files, launch, libraries
 from rankbench.language import render
 from rankbench.launch import schedulers
 from rankbench.libraries import ambient
-from rankbench.model import RankbenchError
+from rankbench.model import Plan, RankbenchError
 from rankbench.workflows import background
 from rankbench.workflows.locations import campaign_folder, find_campaign, home, is_campaign, results_folder
 from rankbench.workflows.requested_plans import MeasuringOptions, add_prefixes, make_plan
@@ -145,6 +147,8 @@ def plan_run(request: RunRequest, progress: Progress = SILENT) -> PlannedRun:
     planned, own_name = make_plan(
         words, request.preset, request.measured, {key: value for key, value in place_options.items() if value}, machine
     )
+    if request.continued and planned.program:
+        planned = keep_program(planned, find_campaign(request.continued))
     if planned.job.scheduler:
         schedulers.find_scheduler(planned.job)
     folder = choose_new_folder(request, own_name)
@@ -195,6 +199,13 @@ def name_stored_plan(request: RunRequest, campaign: Path) -> RunRequest:
             f"--continue {campaign}: no campaign; `rankbench status` shows those in `{results_folder()}`"
         )
     return request._replace(words=[str(folder / PLAN_FILE)], results=folder.parent, name=folder.resolve().name)
+
+
+def keep_program(planned: Plan, folder: Path) -> Plan:
+    """Return a stored plan with the program as it was recorded: its folder was relative to the plan that was given."""
+    from rankbench import store
+
+    return msgspec.structs.replace(planned, program=store.open(folder).campaign.plan.program)
 
 
 def choose_new_folder(request: RunRequest, name: str) -> Path:

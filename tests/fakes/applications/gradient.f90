@@ -2,8 +2,8 @@
 ! eight bytes are made over all ranks. Arguments: points of a rank, iterations, and microseconds by which the last rank
 ! computes longer.
 program gradient
-  use mpi
   implicit none
+  include 'mpif.h'
   integer :: ranks, rank, error, points, iterations, step, late_us, below, above
   real(8), allocatable :: x(:), r(:), p(:), q(:)
   real(8) :: rho, before, alpha, until, began

@@ -98,13 +98,14 @@ def test_messages_to_no_rank_are_left_out() -> None:
     ("waiting_s", "options"),
     [
         ([0.0, 0.0], {}),
-        ([0.0, 0.01], {}),
-        ([0.0, 0.5], {"arrival": "one-late", "spread_us": "50000"}),
-        ([0.3, 0.5], {"arrival": "random", "spread_us": "80000"}),
+        ([0.0, 0.001], {}),
+        ([0.0, 0.005], {"arrival": "one-late", "spread_us": "500"}),
+        ([0.0015, 0.0025], {"arrival": "random", "spread_us": "400"}),
+        ([0.0, 0.02], {"arrival": "one-late", "spread_us": "1000"}),
     ],
 )
 def test_ranks_arrive_as_they_did_in_the_program(waiting_s: list[float], options: dict[str, str]) -> None:
-    kind = change(make_kind("MPI_Allreduce", 8, 10), waiting_s=waiting_s)
+    kind = change(make_kind("MPI_Allreduce", 8, 10), seconds=[0.02, 0.02], waiting_s=waiting_s)
     (call,) = record.read(encode(make_run(kind)).decode(), "x").calls
     assert call.options == options
     assert call.waiting_s == sum(waiting_s) / 2

@@ -103,3 +103,14 @@ def test_a_miss_is_reported_with_its_likely_reason(program: float, sentence: str
 def test_a_recorded_time_that_is_far_off_is_a_miss(tmp_path: Path) -> None:
     view = make_view(tmp_path, 2.0, mpi_s=1.9)
     assert "The time in MPI with alpha was recorded as 1.90 s, predicted 502 ms" in describe(view)
+
+
+def test_a_call_of_other_ranks_than_any_placement_is_uncovered(tmp_path: Path) -> None:
+    view = make_view(tmp_path, 2.0)
+    plan = view.campaign.plan
+    alone = Calls("allreduce", 8, MILLION, "blocking", ranks=1, seconds=MILLION * CALL_S / 4)
+    changed = msgspec.structs.replace(plan, calls=[*plan.calls, alone])
+    view = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, plan=changed))
+    assert "stand for 75% of the time in MPI; not covered: allreduce 8 B, which was not measured (25.0%)" in describe(
+        view
+    )
