@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rankbench.model.verdicts import is_informative
 from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, trimming
 from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.statistics.looks import ONE_LOOK
@@ -41,8 +42,6 @@ together. The deviation is that of all such cases: the median of their absolute 
 0.36 in three blocks, 0.45 in four and 0.50 in five."""
 FEWEST_OF_RANGE = 6
 """Of fewer values the range of the middle three fifths depends on the outermost ones."""
-WIDEST = 10.0
-"""An interval whose ends are farther apart says nothing of a ratio, and is not shown."""
 
 
 class Overall(NamedTuple):
@@ -69,7 +68,7 @@ class Overall(NamedTuple):
     @property
     def is_wide(self) -> bool:
         """The interval says nothing of the ratio."""
-        return self.low > 0 and self.high > WIDEST * self.low
+        return self.low > 0 and not is_informative(self.low, self.high)
 
 
 class Answer(NamedTuple):
