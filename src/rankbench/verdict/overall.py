@@ -21,6 +21,7 @@ from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.statistics.looks import ONE_LOOK
 from rankbench.statistics.pairing import pair_logs
 from rankbench.verdict import mix
+from rankbench.verdict.standing import choose_compared
 
 if TYPE_CHECKING:
     import polars as pl
@@ -171,12 +172,8 @@ def find_answer(
             (verdict for verdict in compared if verdict.case.key in keys), key=lambda verdict: -called[verdict.case.key]
         )
     lacking = _find_lacking(view, compared) if keys else {}
-    most = max((sum(name in verdict.ranking for verdict in compared) for name in view.candidates), default=0)
-    names = [
-        name
-        for name in view.candidates
-        if name not in lacking and 2 * sum(name in verdict.ranking for verdict in compared) > most
-    ]
+    counts = {name: sum(name in verdict.ranking for verdict in compared) for name in view.candidates}
+    names = [name for name in choose_compared(counts) if name not in lacking]
     cases = [verdict.case.key for verdict in compared if set(names) <= set(verdict.ranking)]
     if not cases or not names or len(names) + len(lacking) < 2:
         return None
