@@ -1,7 +1,8 @@
 """rankbench measures MPI libraries side by side and says which one to use, where, by how much, and how sure it is.
 
 From Python, `rankbench.run("mpich", "openmpi", operations="allreduce")` measures, `rankbench.compare` and
-`rankbench.gate` compare what was measured, and `rankbench.read("results/small")` returns a campaign as data frames.
+`rankbench.gate` compare what was measured, and `rankbench.read("results/small")` returns a campaign as data frames,
+`rankbench.read_all` several.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rankbench.exports.frames import CampaignFrames
+    from rankbench.exports.frames import CampaignFrames, JoinedFrames
     from rankbench.workflows.comparison import ComparedPair
     from rankbench.workflows.gates import GateResult
     from rankbench.workflows.runs import RunResult
     from rankbench.workflows.tuning_steps import TuneResult
     from rankbench.workflows.watching import Progress
 
-__all__ = ["compare", "gate", "read", "run", "tune"]
+__all__ = ["compare", "gate", "read", "read_all", "run", "tune"]
 
 # What is imported in functions loads slowly, and commands need little of it.
 
@@ -131,3 +132,13 @@ def read(folder: str | Path) -> CampaignFrames:
     from rankbench.exports import frames  # Commands that read nothing need not wait for Polars.
 
     return frames.read(folder)
+
+
+def read_all(*folders: str | Path) -> JoinedFrames:
+    """Read campaigns from their folders, below each other. Raises RankbenchError as `read` does."""
+    from rankbench import extras
+
+    extras.require("run", "rankbench.read_all")
+    from rankbench.exports import frames
+
+    return frames.read_all(folders)

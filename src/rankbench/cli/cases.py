@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from rankbench.model import RankbenchError
+from rankbench.model.verdicts import LEAST_COVERAGE, is_informative
 from rankbench.plan import notation
 from rankbench.quantities import format_size
 from rankbench.report import tables
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
 
 WIDE = 0.5
 """Relative width above which an interval is shown by both ends."""
-LEAST_COVERAGE = 0.9
-"""Intervals with less coverage, which are those of few launches, are not shown."""
-WIDEST = 10
-"""Ratio of the ends of an interval above which it says nothing, and is not shown."""
 
 
 def choose_cases(cases: list[Case], operations: str = "", forms: str = "", sizes: str = "") -> list[Case]:
@@ -81,7 +78,7 @@ def format_half_width(summary: Summary, estimator: str, *, per_second: bool = Fa
 
 def format_spread(below: float, above: float, percent: float) -> str:
     """Return half the width of an interval in percent, or its ends relative to the value; empty: it is too wide."""
-    if below <= 0 or above > WIDEST * below:
+    if below <= 0 or not is_informative(below, above):
         return ""
     if max(1 - below, above - 1) > WIDE:
         return f" -{max(0.0, 100 * (1 - below)):.0f}/+{100 * (above - 1):.0f}%"

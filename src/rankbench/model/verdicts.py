@@ -12,6 +12,17 @@ from rankbench.model.base import Record
 from rankbench.model.plans import Case
 
 
+LEAST_COVERAGE = 0.9
+"""Intervals that cover with less, which are those of few launches, say nothing and are not shown."""
+WIDEST = 10.0
+"""Nor do those whose ends are farther apart than by this factor."""
+
+
+def is_informative(low: float, high: float, coverage: float = 1.0) -> bool:
+    """Return whether an interval says something, so that it is shown."""
+    return coverage >= LEAST_COVERAGE and high <= WIDEST * low
+
+
 class LevelValue(Record, frozen=True, omit_defaults=True):
     """The value of one candidate in one case at one level of the reference; fields are as in `Summary`."""
 
@@ -123,6 +134,11 @@ class Summary(Record, frozen=True, omit_defaults=True):
     def left_out(self) -> int:
         """Launches that have values and do not count."""
         return self.uncertain + self.few
+
+    @property
+    def has_interval(self) -> bool:
+        """The interval of the typical value says something and is shown."""
+        return is_informative(self.low_ns, self.high_ns, self.coverage)
 
     def at(self, name: str) -> Summary | None:
         """Return the summary with the value of one level: itself for no level, None if it has no value at this one."""

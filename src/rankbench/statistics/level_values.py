@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from rankbench.model.verdicts import LevelValue
-from rankbench.statistics.references import Levels
+from rankbench.statistics.references import Levels, name_level
 from rankbench.statistics.summaries import median_interval
 
 if TYPE_CHECKING:
@@ -83,15 +83,9 @@ def tabulate_levels(
         return {}
     lists = ["visit_ns", "visit_hop_ns"]
     visits = launch_values.filter(pl.col("case").is_in(list(levels))).explode(lists).drop_nulls(lists)
-    nearest, farthest = (
-        pl.col("case").replace_strict({key: getattr(at, name) for key, at in levels.items()}, return_dtype=pl.Float64)
-        for name in ("nearest_ns", "farthest_ns")
-    )
-    hop = pl.col("visit_hop_ns")
-    level = pl.when(hop <= nearest).then(pl.lit(NAMES[0])).when(hop >= farthest).then(pl.lit(NAMES[1]))
     medians = (
-        visits.filter(hop > 0, pl.col("visit_ns") > 0)
-        .with_columns(level=level)
+        visits.filter(pl.col("visit_ns") > 0)
+        .with_columns(level=name_level(levels))
         .drop_nulls("level")
         .group_by("case", "candidate", "level", "launch")
         .agg(pl.col("visit_ns").median())

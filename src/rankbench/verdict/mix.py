@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench.language import NOTHING, Text, end_sentence, list_parts, say
+from rankbench.model.verdicts import is_informative
 from rankbench.quantities import format_size
 from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.verdict import case_labels
@@ -88,6 +89,11 @@ class MixResult(NamedTuple):
     low: float
     high: float
     different: bool
+
+    @property
+    def has_interval(self) -> bool:
+        """The interval of the ratio says something and is shown."""
+        return is_informative(self.low, self.high)
 
 
 class Mix(NamedTuple):
@@ -436,7 +442,9 @@ def describe_answer(mix: Mix, within: float, source: str, *, several: bool) -> I
     if behind:
         ratios = [
             say(
-                "{name} needs {ratio:ratio} the time ({low:bare}–{high:ratio})",
+                "{name} needs {ratio:ratio} the time ({low:bare}–{high:ratio})"
+                if standing.has_interval
+                else "{name} needs more time, by how much is not known",
                 name=standing.candidate,
                 ratio=standing.ratio,
                 low=standing.low,

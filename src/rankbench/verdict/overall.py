@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rankbench.model.verdicts import is_informative
 from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, trimming
 from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.statistics.looks import ONE_LOOK
 from rankbench.statistics.pairing import pair_logs
 from rankbench.verdict import mix
+from rankbench.verdict.standing import choose_compared
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,8 +43,6 @@ together. The deviation is that of all such cases: the median of their absolute 
 0.36 in three blocks, 0.45 in four and 0.50 in five."""
 FEWEST_OF_RANGE = 6
 """Of fewer values the range of the middle three fifths depends on the outermost ones."""
-WIDEST = 10.0
-"""An interval whose ends are farther apart says nothing of a ratio, and is not shown."""
 
 
 class Overall(NamedTuple):
@@ -69,7 +69,7 @@ class Overall(NamedTuple):
     @property
     def is_wide(self) -> bool:
         """The interval says nothing of the ratio."""
-        return self.low > 0 and self.high > WIDEST * self.low
+        return self.low > 0 and not is_informative(self.low, self.high)
 
 
 class Answer(NamedTuple):
@@ -177,12 +177,8 @@ def find_answer(
             (verdict for verdict in compared if verdict.case.key in keys), key=lambda verdict: -called[verdict.case.key]
         )
     lacking = _find_lacking(view, compared) if keys else {}
-    most = max((sum(name in verdict.ranking for verdict in compared) for name in view.candidates), default=0)
-    names = [
-        name
-        for name in view.candidates
-        if name not in lacking and 2 * sum(name in verdict.ranking for verdict in compared) > most
-    ]
+    counts = {name: sum(name in verdict.ranking for verdict in compared) for name in view.candidates}
+    names = [name for name in choose_compared(counts) if name not in lacking]
     cases = [verdict.case.key for verdict in compared if set(names) <= set(verdict.ranking)]
     if not cases or not names or len(names) + len(lacking) < 2:
         return None

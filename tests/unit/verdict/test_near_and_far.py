@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from fakes import verdicts
 
+import rankbench
 from rankbench import statistics
 from rankbench.across import gate
 from rankbench.language import render, say
@@ -58,6 +59,14 @@ def test_verdict_and_table_name_both_levels(evaluation: CampaignView) -> None:
         "allreduce, 8 B far",
     ]
     assert [finding.severity for finding in evaluation.verdict.findings if finding.kind == "reference"] == ["warning"]
+
+
+@pytest.mark.usefixtures("evaluation")
+def test_frames_have_winners_and_outcomes_at_both_levels(tmp_path: Path) -> None:
+    verdict = rankbench.read(tmp_path / "made").verdict
+    columns = ["outcome_near", "winners_near", "outcome_far", "winners_far"]
+    assert verdict.select(columns).rows()[0] == ("faster", ["alpha"], "faster", ["beta"])
+    assert set(verdict["outcome_near"].to_list()) == {"faster", "equivalent"}
 
 
 def test_a_gate_does_not_fail_a_case_that_depends_on_the_level(evaluation: CampaignView) -> None:

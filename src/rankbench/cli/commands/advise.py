@@ -176,4 +176,6 @@ def against(standing: mix.MixResult) -> str:
     if standing.ratio == standing.low == standing.high == 1:
         return format_ratio(1)
     ratio = format_ratio(standing.ratio) if standing.different else "~"
+    if not standing.has_interval:
+        return "slower" if standing.different else ratio
     return render(say("{ratio} ({low:bare}–{high:ratio})", ratio=ratio, low=standing.low, high=standing.high))

@@ -22,7 +22,7 @@ from rankbench.cli.formats import TableOrJson, add_output_option, check_format, 
 from rankbench.cli.shared_options import Modules, Prefixes, choose_libraries
 from rankbench.launch.occupancy import QUIET
 from rankbench.model import FORMS, CaseStatus, RankbenchError
-from rankbench.quantities import format_size, format_time
+from rankbench.quantities import format_size, format_time, spell_count
 from rankbench.statistics import known_times as truths
 from rankbench.units import suggestion
 from rankbench.verdict import case_labels
@@ -62,11 +62,44 @@ class Failure(NamedTuple):
     line: str
     certain: bool = True
     of_data: bool = False
+    cause: str = ""
+    """What it has in common with others of its library; empty: nothing."""
+    what: str = ""
+    """The call or the time, without the cause."""
+    detail: str = ""
+    """What was found."""
 
     @property
     def text(self) -> str:
         """Return the printed line."""
         return f"{'FAILED' if self.certain else 'cannot be verified here:'} {self.line}"
+
+    @classmethod
+    def of_call(cls, library: str, what: str, status: str, form: str, reason: str) -> Failure:
+        """Return the failure of a call's data; those of one form have a line in common."""
+        line = f"{library}: {what}: {status}: {reason}"
+        return cls(line, of_data=True, cause=f"{library}: {status}, {form}", what=what, detail=reason)
+
+    @classmethod
+    def of_time(cls, library: str, what: str, detail: str, why: str, *, certain: bool) -> Failure:
+        """Return a time that is wrong or missing; those that have the same reason have a line in common."""
+        return cls(f"{library}: {what}: {detail}; {why}", certain, cause=f"{library}: {why}", what=what, detail=detail)
+
+
+def join_failures(failures: Sequence[Failure]) -> list[Failure]:
+    """Return failures with a line for each cause, where that of several names all and shows the first."""
+    groups: dict[tuple[str, bool], list[Failure]] = {}
+    for place, failure in enumerate(failures):
+        groups.setdefault((failure.cause or str(place), failure.certain), []).append(failure)
+    return [join_alike(alike) if len(alike) > 1 else alike[0] for alike in groups.values()]
+
+
+def join_alike(alike: Sequence[Failure]) -> Failure:
+    """Return one failure in place of several with the same cause."""
+    first = alike[0]
+    named = "; ".join(failure.what for failure in alike)
+    counted = spell_count(len(alike), "call" if first.of_data else "time")
+    return first._replace(line=f"{first.cause}, {counted}: {named}. The first: {first.detail}")
 
 
 @add_output_option
@@ -135,7 +168,7 @@ def verify(
 
 def print_failures(failures: Sequence[Failure]) -> None:
     """Print what is wrong, or could not be verified here; exit with code 1 if something is wrong."""
-    for failure in failures:
+    for failure in join_failures(failures):
         spread_lines(failure.text)
     if any(failure.of_data for failure in failures):
         console.print("Do not use these calls of these libraries, and report them to the vendors.")
@@ -225,7 +258,7 @@ def describe_failure(bench: Bench, results: Sequence[CaseResult], how: str) -> F
     case, status, reason = results[0].case, results[0].status, results[0].reason
     sizes = " and ".join(map(format_size, sorted({result.case.size_bytes for result in results} - {0})))
     what = ", ".join(filter(None, [f"{case.operation} {case.form}", how, sizes]))
-    return Failure(f"{bench.library.name}: {what}: {status}: {reason}", of_data=True)
+    return Failure.of_call(bench.library.name, what, status, case.form, reason)
 
 
 def cell(results: Sequence[CaseResult]) -> str:
@@ -335,19 +368,19 @@ def wrong(bench: Bench, source: SourceFact, trial: Trial, others: float) -> Iter
     why, certain = cause or busy(others), not cause and others <= QUIET
     for wait in trial.waits:
         if wait.measured_ns is None:
-            yield Failure(f"{name}: {wait.operation} {by}: no value ({wait.reason}); {why}", certain)
+            yield Failure.of_time(name, f"{wait.operation} {by}", f"no value ({wait.reason})", why, certain=certain)
         elif not wait.right:
-            yield Failure(
-                f"{name}: {wait.operation} {by}: {wait.measured_ns:.0f} ns measured, {wait.truth_ns:g} ns are true, "
-                f"{wait.tolerance_ns:g} ns off are allowed; {why}",
-                certain,
+            detail = (
+                f"{wait.measured_ns:.0f} ns measured, {wait.truth_ns:g} ns are true, {wait.tolerance_ns:g} ns off are "
+                "allowed"
             )
+            yield Failure.of_time(name, f"{wait.operation} {by}", detail, why, certain=certain)
     if not trial.keeps_enough:
-        yield Failure(
-            f"{name}: {by}, {trial.discarded:.1%} of the rounds were discarded, more than {truths.MOST_DISCARDED:.0%}: "
-            f"ranks were interrupted; {advise_fewer_ranks(bench) or busy(others)}",
-            certain=False,
+        detail = (
+            f"{trial.discarded:.1%} of the rounds were discarded, more than {truths.MOST_DISCARDED:.0%}: ranks were "
+            "interrupted"
         )
+        yield Failure.of_time(name, by, detail, advise_fewer_ranks(bench) or busy(others), certain=False)
 
 
 def advise_fewer_ranks(bench: Bench) -> str:
