@@ -5,7 +5,6 @@ A library's prefix is only read. Nothing is compiled twice: the name of a build 
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import itertools
 import math
@@ -21,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from rankbench import staging
+from rankbench import locking, staging
 from rankbench.build import missing
 from rankbench.libraries import inspection, wrappers
 from rankbench.model import Description, Library, RankbenchError, Receipt, Record
@@ -122,11 +121,10 @@ def lock_build(place: Path) -> Iterator[None]:
     """Keep others from making the same build meanwhile: they wait, and find it made."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        lock = place.with_name(f".{place.name}.lock").open("wb")
+        lock = locking.lock(place.with_name(f".{place.name}.lock"), wait=True)
     except OSError as error:
         raise staging.UnwritableHomeError(place.parent, error) from None
     with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -113,7 +113,7 @@ def prepare(request: CampaignRequest, show: Show) -> PreparedCampaign:
         raise
 
 
-def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> PreparedCampaign:
+def begin_campaign(request: CampaignRequest, lock_file: Lock, show: Show) -> PreparedCampaign:
     """Create a new campaign. If that fails, its folder is as before."""
     candidates, used = find_candidates(request)
     builds = build_cores(used.values(), request.home, show)
@@ -171,7 +171,7 @@ def check_expected_time(request: CampaignRequest, cases: Sequence[Case], candida
     return check_time(stop, len(cases), expected)
 
 
-def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> PreparedCampaign:
+def resume(request: CampaignRequest, lock_file: Lock, show: Show) -> PreparedCampaign:
     """Open a campaign of the same plan and seed, and check that libraries and core are unchanged.
 
     Raises RankbenchError if they are not.

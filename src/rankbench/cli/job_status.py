@@ -19,7 +19,7 @@ from rankbench.campaign.spending import total_duration_s
 from rankbench.cli.display import columns, console, describe_block, print_text, spell_blocks
 from rankbench.language import render
 from rankbench.launch import job_commands, schedulers
-from rankbench.launch.script import FOLDER, LOG
+from rankbench.launch.script import FOLDER, LOG, SCHEDULER_LOG
 from rankbench.model import BROKEN, LaunchStatus, RankbenchError
 from rankbench.quantities import format_clock, spell_count
 from rankbench.workflows.opening import collect_job
@@ -163,18 +163,27 @@ def print_job(opened: Store, decision: Decision | None) -> None:
         print_text(f"job {job.number} of {schedulers.find_schedulers()[job.scheduler].title}: {where.reason}")
         print_text(f"next: rankbench status {folder} --wait")
     else:
-        print_text(f"{explain_end(opened, where)}; log: {folder / FOLDER / LOG}")
+        print_text(f"{explain_end(opened, where)}; log: {find_log(folder / FOLDER)}")
         print_text("next: submit it again; it continues where it stopped")
 
 
+def find_log(folder: Path) -> Path:
+    """Return the log of a job, or what its scheduler stored where its script wrote none."""
+    return next((path for name in (LOG, SCHEDULER_LOG) if (path := folder / name).exists()), folder / LOG)
+
+
 def explain_end(opened: Store, where: JobState | None) -> str:
-    """Return why a job ended before its campaign did: by its script's last word, else by that of the scheduler."""
+    """Return why a job ended before its campaign did: by its script's last word, else by that of the scheduler.
+
+    Where the script knows only the signal that ended it, the scheduler may know why it was sent.
+    """
     folder = opened.folder / FOLDER
     path, begun = folder / job_commands.STOPPED, job_commands.has_begun(folder)
     word = path.read_text(encoding="utf-8").strip() if begun and path.exists() else ""
     kind, _, what = word.partition(" ")
     endings = MEANINGS | {"signal": f"ended by {what}", "lost": f"ended because there is no answer from {what}"}
-    text = endings.get(kind, "") or ENDINGS.get(where.ending if where else "", "")
+    of_scheduler = ENDINGS.get(where.ending if where else "", "")
+    text = (kind == "signal" and of_scheduler) or endings.get(kind, "") or of_scheduler
     if not begun:
         text = f"{text} before it began" if text else "did not begin"
     scheduler = f" ({where.reason})" if where else ""

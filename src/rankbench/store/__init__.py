@@ -9,26 +9,26 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import fcntl
 import hashlib
 import os
 import shlex
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote, unquote
 
 import msgspec
 
-from rankbench import files, units
+from rankbench import files, locking, units
 from rankbench.model import Campaign, DamagedFileError, Launch, Look, RankbenchError, StoredTable
 from rankbench.model.program_records import HEAD, decode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
-    from typing import IO
 
     import polars as pl
 
+    from rankbench.locking import Lock
     from rankbench.model import CaseResult, Usage
     from rankbench.model.program_records import RunRecord
     from rankbench.store import tables
@@ -40,6 +40,8 @@ ALONE = "alone"
 """Subfolder for launches that were made alone beside those in turns, in folders of the same names."""
 FOLDERS = ("launches", "cases", "samples", "evidence", "looks", "work", "job", "records", ALONE)
 """Subfolders of a campaign's folder; only the holder of its lock writes to them."""
+LOCK = "lock"
+LOCK_FOLDER = locking.name_folder(Path(LOCK)).name
 ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
 RECORDS, PROFILE, RECORDED_WITH = "records", "profile", "with-"
@@ -53,7 +55,7 @@ Numbered = TypeVar("Numbered", Launch, "_TablesField")
 class Store:
     """The folder of a campaign, from `create` or `open`."""
 
-    def __init__(self, folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None) -> None:
+    def __init__(self, folder: Path, campaign: Campaign, lock_file: Lock | None = None) -> None:
         self.folder = folder
         self.campaign = campaign
         self._lock = lock_file
@@ -207,45 +209,37 @@ class Store:
 
 def is_running(folder: Path) -> bool:
     """Return whether a process of this host, or of a host that shares its locks, runs the campaign of a folder."""
-    try:
-        with files.open_regular(folder / "lock") as handle:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # It was never run, or the file system has no locks.
-        return False
-    return False
+    return locking.is_locked(folder / LOCK)
 
 
-def lock(folder: Path) -> IO[bytes]:
+def lock(folder: Path) -> Lock:
     """Return the lock on a campaign's folder, which excludes other runs until it is closed or this process ends.
 
     Raises RankbenchError if another process has it, or the folder cannot be locked.
     """
-    files.refuse_links(folder / name for name in ("lock", *FOLDERS))
+    files.refuse_links(folder / name for name in (LOCK, LOCK_FOLDER, *FOLDERS))
     try:
-        handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, files.MODE)
-        random = os.fdopen(handle, "r+b")
-        fcntl.flock(random, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        return locking.lock(folder / LOCK)
+    except BlockingIOError as error:
+        advice = f"; {error.strerror}" if (folder / LOCK_FOLDER).exists() else ""
         raise RankbenchError(
-            f"{folder}: another rankbench is running this campaign; wait for it or choose another --name"
+            f"{folder}: another rankbench is running this campaign; wait for it or choose another --name{advice}"
         ) from None
     except OSError as error:
         raise RankbenchError(f"{folder}: cannot be locked ({error.strerror}); {ELSEWHERE}") from None
-    return random
 
 
 def discard_empty(folder: Path, new: Sequence[Path]) -> None:
     """Remove the new folders of a campaign, innermost first, if they have nothing but the caller's lock."""
-    if [path.name for path in folder.iterdir()] == ["lock"]:
-        (folder / "lock").unlink()
+    if {path.name for path in folder.iterdir()} <= {LOCK, LOCK_FOLDER}:
+        shutil.rmtree(folder / LOCK_FOLDER, ignore_errors=True)
+        (folder / LOCK).unlink()
         with contextlib.suppress(OSError):  # Another run may have begun in it.
             for path in new:
                 path.rmdir()
 
 
-def create(folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None) -> Store:
+def create(folder: Path, campaign: Campaign, lock_file: Lock | None = None) -> Store:
     """Create the folder of a new campaign. Raises RankbenchError if it cannot be written or holds one already.
 
     It is locked meanwhile, unless the caller holds the lock.
@@ -260,7 +254,7 @@ def create(folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None)
         return _begin(folder, campaign)
 
 
-def _begin(folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None) -> Store:
+def _begin(folder: Path, campaign: Campaign, lock_file: Lock | None = None) -> Store:
     if (folder / "campaign.json").exists():
         raise RankbenchError(f"{folder}: holds a campaign already; choose another --name, or remove the folder")
     try:
@@ -273,7 +267,7 @@ def _begin(folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None)
     return Store(folder, campaign, lock_file)
 
 
-def open(folder: Path, lock_file: IO[bytes] | None = None) -> Store:  # noqa: A001 - the verb of the room
+def open(folder: Path, lock_file: Lock | None = None) -> Store:  # noqa: A001 - the verb of the room
     """Open the folder of a campaign. Raises RankbenchError if it holds none, is damaged, or has another format.
 
     `lock_file` is its lock, if the caller holds it.

@@ -63,7 +63,7 @@ def test_a_submitted_campaign_runs_to_its_end(tmp_path: Path, kind: str) -> None
         assert launch.before
         assert launch.after
         assert launch.together == 3
-        assert launch.job.isdigit() or launch.job in {"101.server", "f101"}
+        assert launch.job.isdigit() or launch.job in {"101.server", "ƒ101"}
     assert [(usage.candidate, usage.placement) for usage in results.campaign.usage] == [
         ("mpich-9.1", "2x1"),
         ("mpich-9.2", "2x1"),
@@ -425,7 +425,9 @@ ENDS: list[tuple[JobState, str, str, str]] = [
     (JobState("ended", "no longer known to PBS"), "", "", "its job did not begin (no longer known to PBS)"),
     (JobState("ended", "CANCELED", "cancelled"), "2", "", "its job was cancelled (CANCELED)"),
     (JobState("ended", "TIMEOUT", "time"), "2", "", "its job reached its time limit (TIMEOUT)"),
-    (JobState("ended", "TIMEOUT", "time"), "2", "signal SIGTERM", "its job ended by SIGTERM (TIMEOUT)"),
+    (JobState("ended", "TIMEOUT", "time"), "2", "signal SIGTERM", "its job reached its time limit (TIMEOUT)"),
+    (JobState("ended", "CANCELED", "cancelled"), "2", "signal SIGHUP", "its job was cancelled (CANCELED)"),
+    (JobState("ended", "FAILED"), "2", "signal SIGTERM", "its job ended by SIGTERM (FAILED)"),
     (JobState("ended", "PREEMPTED", "preempted"), "2", "", "its job was preempted (PREEMPTED)"),
     (JobState("ended", "NODE_FAIL", "node"), "2", "", "its job lost a node (NODE_FAIL)"),
     (JobState("ended", "FAILED"), "2", "",
