@@ -24,6 +24,7 @@ from rankbench.campaign import doctor, foreign, plan_changes, probing, rebuilds
 from rankbench.campaign.expectation import check_time, expect_block
 from rankbench.campaign.preflight import CheckResults, Refusal, examine
 from rankbench.libraries import ambient, tuned
+from rankbench.locking import Lock
 from rankbench.model import UNKNOWN_MACHINE, Campaign, Candidate, RankbenchError
 from rankbench.plan import notation
 

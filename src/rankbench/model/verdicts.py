@@ -11,7 +11,6 @@ from rankbench.language import NOTHING, Text
 from rankbench.model.base import Record
 from rankbench.model.plans import Case
 
-
 LEAST_COVERAGE = 0.9
 """Intervals that cover with less, which are those of few launches, say nothing and are not shown."""
 WIDEST = 10.0

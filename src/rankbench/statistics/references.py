@@ -64,7 +64,8 @@ def name_level(levels: Mapping[str, Levels]) -> pl.Expr:
         )
         for name in ("nearest_ns", "farthest_ns")
     )
-    return pl.when(hop <= 0).then(None).when(hop <= nearest).then(pl.lit("near")).when(hop >= farthest).then(pl.lit("far"))
+    near, far = pl.lit("near"), pl.lit("far")
+    return pl.when(hop <= 0).then(None).when(hop <= nearest).then(near).when(hop >= farthest).then(far)
 
 
 def by_case(launch_values: pl.DataFrame, campaign: Campaign) -> dict[str, Levels]:
