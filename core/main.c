@@ -19,6 +19,7 @@
 #include "output/stream.h"
 #include "output/table.h"
 #include "request/job.h"
+#include "request/keys.h"
 #include "study/dispatch.h"
 #include "study/network.h"
 #include "study/state.h"

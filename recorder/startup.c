@@ -4,9 +4,9 @@
  * own library defines is found when the program runs. RANKBENCH_RECORD names the folder for the files, one for each rank.
  * Without it, or in a process that never initialises MPI, nothing happens. */
 #define _GNU_SOURCE
+#include "startup.h"
 #include <dlfcn.h>
-#include <mpi.h>
-#include <stdatomic.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,11 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#pragma weak PMPI_Comm_rank
-#pragma weak PMPI_Comm_size
-#pragma weak PMPI_Get_library_version
-#pragma weak ompi_mpi_comm_world
-
 enum { PATH_BYTES = 4096, VERSION_BYTES = 256 };
 
 /* `depth` counts nested calls: the wrappers of Fortran call those of C in some libraries. */
@@ -27,23 +22,68 @@ static struct {
     int depth, rank, ranks;
     int64_t began_ns, ended_ns;
     bool initialised, written;
+    long process;
     char library[PATH_BYTES], version[VERSION_BYTES];
 } run;
 
-static int64_t read_ns(void) {
+static int64_t read_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* dlsym finds names of this file, too. */
+static bool is_own(void *address) {
+    Dl_info here, there;
+    return dladdr((void *)(intptr_t)find_next, &here) && dladdr(address, &there) && here.dli_fbase == there.dli_fbase;
+}
+
+struct search {
+    const char *name;
+    void *found;
+};
+
+static int search_object(struct dl_phdr_info *object, size_t size, void *data) {
+    struct search *const search = data;
+    void *const handle = object->dlpi_name[0] ? dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD) : 0;
+    (void)size;
+    if (!handle)
+        return 0;
+    search->found = dlsym(handle, search->name);
+    dlclose(handle);
+    return search->found && !is_own(search->found);
+}
+
+/* Modules of interpreters load the library for themselves only: it is not among those that all see. */
+static void *search_objects(const char *name) {
+    struct search search = {.name = name};
+    return dl_iterate_phdr(search_object, &search) ? search.found : 0;
+}
+
 /* The function that would be called without this file. */
-static void *find_next(const char *name) {
-    void *const function = dlsym(RTLD_NEXT, name);
+void *find_next(const char *name) {
+    void *function = dlsym(RTLD_NEXT, name);
+    if (!function)
+        function = search_objects(name);
     if (!function) {
         fprintf(stderr, "rankbench: the program's MPI library has no %s\n", name);
         _exit(127);
     }
     return function;
+}
+
+/* Constants of Open MPI are addresses, of which the program may hold a copy: the first one found is used by all. */
+void *find_constant(const char *name) {
+    void *const address = dlsym(RTLD_DEFAULT, name);
+    return address ? address : search_objects(name);
+}
+
+static MPI_Comm find_world(void) {
+#ifdef OPEN_MPI
+    return (MPI_Comm)find_constant("ompi_mpi_comm_world");
+#else
+    return MPI_COMM_WORLD;
+#endif
 }
 
 static void write_text(FILE *file, const char *key, const char *text) {
@@ -82,33 +122,54 @@ static void write_run(bool finalised) {
         rename(part, path);
 }
 
-/* Programs that end without MPI_Finalize, by `exit` or at the end of `main`. */
+/* Programs that end without MPI_Finalize, by `exit` or at the end of `main`; a child that was forked is none of them. */
 static void end_early(void) {
+    if (run.process != (long)getpid())
+        return;
+    if (end_calls)
+        end_calls(false);
     if (run.ended_ns == 0)
-        run.ended_ns = read_ns();
+        run.ended_ns = read_now();
     write_run(false);
 }
 
+/* Threads may call at the same time, as the library provides. */
+static bool find_threads(void) {
+    int provided = MPI_THREAD_SINGLE;
+    ((__typeof__(&PMPI_Query_thread))(intptr_t)find_next("PMPI_Query_thread"))(&provided);
+    return provided == MPI_THREAD_MULTIPLE;
+}
+
+/* The library may have been loaded after this file, so that its names are searched now. */
 static void note_initialised(int code) {
     Dl_info place;
     int length = 0;
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    void *const find_rank = find_next("PMPI_Comm_rank");
     if (code != MPI_SUCCESS || run.initialised)
         return;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
-    PMPI_Get_library_version(version, &length);
+    const MPI_Comm world = find_world();
+    ((__typeof__(&PMPI_Comm_rank))(intptr_t)find_rank)(world, &run.rank);
+    ((__typeof__(&PMPI_Comm_size))(intptr_t)find_next("PMPI_Comm_size"))(world, &run.ranks);
+    ((__typeof__(&PMPI_Get_library_version))(intptr_t)find_next("PMPI_Get_library_version"))(version, &length);
     snprintf(run.version, sizeof run.version, "%.*s", VERSION_BYTES - 1, version);
-    if (dladdr((void *)(intptr_t)PMPI_Comm_rank, &place) && place.dli_fname)
+    if (dladdr(find_rank, &place) && place.dli_fname)
         snprintf(run.library, sizeof run.library, "%s", place.dli_fname);
     run.initialised = true;
+    run.process = (long)getpid();
     atexit(end_early);
-    run.began_ns = read_ns();
+    const char *const folder = getenv("RANKBENCH_RECORD");
+    char path[PATH_BYTES + 64];
+    if (begin_calls && folder && snprintf(path, sizeof path, "%s/rank-%d-%ld.calls", folder, run.rank, run.process) < PATH_BYTES)
+        begin_calls(path, &(struct started){run.rank, run.ranks, find_threads(), run.library, run.version});
+    run.began_ns = read_now();
 }
 
 static void note_finalising(void) {
     if (run.ended_ns == 0)
-        run.ended_ns = read_ns();
+        run.ended_ns = read_now();
+    if (end_calls)
+        end_calls(true);
     write_run(true);
 }
 
@@ -141,3 +202,18 @@ INITIALISES(mpi_init_thread_, (int *required, int *provided, int *error), (requi
 INITIALISES(mpi_init_thread_f08_, (int *required, int *provided, int *error), (required, provided, error), error ? *error : 0)
 FINALISES(mpi_finalize_, (int *error), (error))
 FINALISES(mpi_finalize_f08_, (int *error), (error))
+
+/* MPI_Abort ends a process by a signal or `_exit`. */
+int MPI_Abort(MPI_Comm communicator, int code) {
+    int (*const next)(MPI_Comm, int) = (int (*)(MPI_Comm, int))(intptr_t)find_next("MPI_Abort");
+    end_early();
+    return next(communicator, code);
+}
+#define ABORTS(name) \
+    void name(int *communicator, int *code, int *error) { \
+        void (*const next)(int *, int *, int *) = (void (*)(int *, int *, int *))(intptr_t)find_next(#name); \
+        end_early(); \
+        next(communicator, code, error); \
+    }
+ABORTS(mpi_abort_)
+ABORTS(mpi_abort_f08_)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/allocation.h"
+#include "base/numbers.h"
 #include "base/registry.h"
 #include "base/tree.h"
 #include "case/free_memory.h"
@@ -13,10 +14,6 @@
 #include "request/request.h"
 
 enum { LEAST_COLD_BYTES = 8 << 20, THREADS_APART = 500001 };
-
-static int find_smaller(int a, int b) {
-    return a < b ? a : b;
-}
 
 static struct memory find_memory_kind(const struct request *request, int threads) {
     return (struct memory){
@@ -91,7 +88,7 @@ void make_worker(const struct setting *setting, struct worker *worker) {
 static void check_size(const struct setting *setting, double needed) {
     char line[LINE_BYTES / 2];
     const struct call *call = first_call(setting);
-    needed *= find_smaller(setting->world->ranks_on_host, setting->team->ranks);
+    needed *= min(setting->world->ranks_on_host, setting->team->ranks);
     if (!setting->plan->operation->data.large && call->message.large_count > INT32_MAX) {
         snprintf(line, sizeof line, "%ld bytes are more than 2^31-1 elements of type %s", call->message.bytes,
                  call->message.datatype->name);
@@ -107,7 +104,7 @@ static void check_size(const struct setting *setting, double needed) {
  * it. */
 static long find_cold_bytes(const struct setting *setting) {
     const struct world *world = setting->world;
-    const int64_t share = 2 * world->last_level_cache_bytes / find_smaller(world->ranks_on_cache, setting->team->ranks);
+    const int64_t share = 2 * world->last_level_cache_bytes / min(world->ranks_on_cache, setting->team->ranks);
     return (long)(share > LEAST_COLD_BYTES ? share : LEAST_COLD_BYTES);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/allocation.h"
 #include "base/printing.h"
+#include "base/process.h"
 #include "base/startup.h"
 #include "base/steady.h"
 #include "base/time_parts.h"
@@ -191,6 +192,38 @@ static void check_clock(const struct setting *setting, const struct twin_reading
         note(setting->outcome, FAILED, line);
 }
 
+/* --- what happened meanwhile --- */
+
+static struct strain read_strain(void) {
+    const int64_t waited_ns = read_waited_ns();
+    return (struct strain){waited_ns, waited_ns < 0 ? 0 : read_steady_ns(), read_own_bytes()};
+}
+
+static int64_t find_larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static void merge_strains(void *into, const void *from, int bytes) {
+    (void)bytes;
+    struct strain *local = into;
+    const struct strain *theirs = from;
+    local->waited_ns = find_larger(local->waited_ns, theirs->waited_ns);
+    local->timed_ns = find_larger(local->timed_ns, theirs->timed_ns);
+    local->leaked_bytes = find_larger(local->leaked_bytes, theirs->leaked_bytes);
+}
+
+/* The most of all ranks that take part, on rank 0. */
+static struct strain compare_strain(const struct team *team, const struct strain *before) {
+    const struct strain now = read_strain();
+    struct strain most = {0};
+    if (!team->idle && now.timed_ns > 0)
+        most = (struct strain){now.waited_ns - before->waited_ns, now.timed_ns - before->timed_ns, 0};
+    if (!team->idle && now.leaked_bytes > before->leaked_bytes && before->leaked_bytes >= 0)
+        most.leaked_bytes = now.leaked_bytes - before->leaked_bytes;
+    tree_combine(team, &most, sizeof most, merge_strains);
+    return most;
+}
+
 void time_case(const struct setting *setting, struct timing *timing, struct result *result) {
     struct outcome *outcome = setting->outcome;
     struct measurement *measurement = &result->measurement;
@@ -215,10 +248,12 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
     timing->judge_receipts = judge_receipts;
     timing->check_promises = has_promises(setting) ? check_promises_again : NULL;
     const struct written written = read_written();
+    const struct strain strain = read_strain();
     const bool overlaps = read_case_choice(setting, &quantity_choice) == QUANTITY_OVERLAP;
     note_code(outcome, overlaps ? measure_overlap(setting, timing, result) : measure(timing, measurement),
               setting->plan->operation->name);
     outcome->printed_bytes = count_printed(&written);
+    result->strain = compare_strain(setting->team, &strain);
     check_clock(setting, &before);
     outcome->drift_ns = setting->team->idle ? 0 : find_offset_change(setting->team->clock, measurement);
     outcome->moved_rank = setting->team->rank;

@@ -7,6 +7,7 @@
 #include "base/allocation.h"
 #include "base/choices.h"
 #include "base/core.h"
+#include "base/numbers.h"
 #include "kit/special.h"
 
 long count_amount_bytes(struct amount amount, long size_bytes, int ranks, int messages) {
@@ -17,10 +18,6 @@ int resize_type(MPI_Datatype spread, long extent, MPI_Datatype *type) {
     const int code = MPI_Type_create_resized(spread, 0, extent, type);
     MPI_Type_free(&spread);
     return code;
-}
-
-static long find_least(long a, long b) {
-    return a < b ? a : b;
 }
 
 enum { WORD_BYTES = sizeof(uint32_t), BLOCK_BYTES = 1024 * WORD_BYTES };
@@ -117,7 +114,7 @@ static long find_changed_unit(int64_t turn, unsigned stream, long units) {
 /* The last word of a stream may be a part of one. */
 static struct change find_changed_word(int64_t turn, unsigned stream, long bytes) {
     const long unit = find_changed_unit(turn, stream, (bytes + WORD_BYTES - 1) / WORD_BYTES), at = unit * WORD_BYTES;
-    struct change change = {.at = at, .bytes = (int)find_least(WORD_BYTES, bytes - at)};
+    struct change change = {.at = at, .bytes = (int)min(WORD_BYTES, bytes - at)};
     const uint32_t word = make_word(FAR | (uint64_t)turn, stream);
     memcpy(change.content, &word, sizeof word);
     return change;
@@ -147,7 +144,7 @@ static void compare(unsigned char actual, unsigned char expected, long offset, s
 
 static void copy_expected(struct excerpt *excerpt, const unsigned char *expected, long bytes, long offset) {
     const long first = offset > excerpt->from ? offset : excerpt->from;
-    const long end = find_least(offset + bytes, excerpt->from + excerpt->bytes);
+    const long end = min(offset + bytes, excerpt->from + excerpt->bytes);
     if (first < end)
         memcpy(excerpt->expected + (first - excerpt->from), expected + (first - offset), (size_t)(end - first));
 }
@@ -177,7 +174,7 @@ void check_bytes(const unsigned char *data, long bytes, unsigned stream, long ba
     }
     const struct change change = present_turn && bytes > 0 ? find_changed_word(present_turn, stream, bytes) : NO_CHANGE;
     for (long at = 0; at < bytes; at += BLOCK_BYTES) {
-        const long block_bytes = find_least(BLOCK_BYTES, bytes - at);
+        const long block_bytes = min(BLOCK_BYTES, bytes - at);
         fill_from(expected, at, block_bytes, stream);
         put_change(&change, expected, at, block_bytes);
         compare_all(data + at, expected, block_bytes, base + at, mismatch);
@@ -336,10 +333,6 @@ bool reduces_whole_numbers_only(int64_t which) {
     return reductions[which].integers_only;
 }
 
-static int find_smaller(int a, int b) {
-    return a < b ? a : b;
-}
-
 static const struct reduction *find_reduction(const struct call *call) {
     return &reductions[read_choice(call, &reduction_choice)];
 }
@@ -416,7 +409,7 @@ static void store_numbers(const struct call *call, unsigned char *place, const d
 
 /* Elements from a position to the end of its block. */
 static long count_to_block_end(long position, long elements) {
-    return find_least(PERIOD - position % PERIOD, elements);
+    return min(PERIOD - position % PERIOD, elements);
 }
 
 void fill_terms(const struct call *call, unsigned char *data, long elements, long from, int rank) {
@@ -426,7 +419,7 @@ void fill_terms(const struct call *call, unsigned char *data, long elements, lon
         fill_special(call, data, elements, from, rank);
         return;
     }
-    for (long i = 0; i < find_least(PERIOD, elements); i++)
+    for (long i = 0; i < min(PERIOD, elements); i++)
         terms[(from + i) % PERIOD] = make_term(call, rank, from + i);
     for (long i = 0; i < elements; i += block_bytes) {
         const long at = from + i;
@@ -467,7 +460,7 @@ static double reduce_changed(const struct call *call, int64_t turn, int first_ra
         const double term = make_changed_term(call, drawn);
         return !contributes ? reduction->neutral : ranks == 1 ? term : reduction->merge(term, reduction->neutral);
     }
-    const int shift = WORD_BITS - find_smaller(count_term_bits(call), WORD_BITS - 1);
+    const int shift = WORD_BITS - min(count_term_bits(call), WORD_BITS - 1);
     const uint32_t other = make_word(number + 1, call->seed);
     const double common = set_sign(other >> shift, other & 1), more = contributes ? set_sign(drawn >> shift, drawn & 1) : 0;
     if (reduction->growth == ADDED_BY_EACH)
@@ -528,7 +521,7 @@ void check_reduced(const struct call *call, const unsigned char *data, long elem
     double values[PERIOD];
     unsigned char expected[PERIOD * sizeof(double)];
     long block_bytes;
-    for (long i = 0; i < find_least(PERIOD, elements); i++)
+    for (long i = 0; i < min(PERIOD, elements); i++)
         values[(from + i) % PERIOD] = reduce_terms(call, from + i, first_rank, last_rank);
     for (long i = 0; i < elements; i += block_bytes) {
         const long at = from + i;

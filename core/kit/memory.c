@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/allocation.h"
+#include "base/numbers.h"
 #include "kit/data.h"
 
 enum { LINE = 64, HUGE_BYTES = 2 << 20, MOST_SLOTS = 1 << 22, MOST_FOR_ANY_ROOT = 4 << 20 };
@@ -61,30 +62,22 @@ static long align(const struct memory *memory, long from) {
     return round_up(from, find_unit(memory));
 }
 
-static long find_larger(long a, long b) {
-    return a > b ? a : b;
-}
-
 /* Guards are a page; cold buffers, of which there are many, have a cache line, so that they do not need more pages than
  * their size. */
 static long count_guard_bytes(const struct memory *memory) {
-    return find_larger(GUARD_BYTES, find_unit(memory));
+    return max(GUARD_BYTES, find_unit(memory));
 }
 
 static long find_slot_unit(const struct memory *memory) {
-    const long unit = find_larger(2 * memory->alignment, find_unit(memory));
-    return memory->huge ? find_larger(unit, HUGE_BYTES) : unit;
-}
-
-static int64_t find_common_divisor(int64_t a, int64_t b) {
-    return b == 0 ? a : find_common_divisor(b, a % b);
+    const long unit = max(2 * memory->alignment, find_unit(memory));
+    return memory->huge ? max(unit, HUGE_BYTES) : unit;
 }
 
 /* The step from slot to slot is about the golden section of their number: an order that processors do not predict, and
  * which visits each slot once per cycle. */
 static int64_t find_step(int64_t slots) {
     int64_t step = (int64_t)((double)slots * 0.6180339887) + 1;
-    while (find_common_divisor(slots, step) != 1)
+    while (gcd(slots, step) != 1)
         step++;
     return step;
 }
@@ -101,8 +94,7 @@ long count_receive_bytes(const struct call *call) {
 static void plan_slot(struct buffers *buffers, const struct call *call) {
     const struct amounts as_root = find_amounts(buffers->operation, call, true);
     const struct amounts as_other = find_amounts(buffers->operation, call, false);
-    const long most =
-        find_larger(as_root.send_bytes, as_other.send_bytes) + find_larger(as_root.receive_bytes, as_other.receive_bytes);
+    const long most = max(as_root.send_bytes, as_other.send_bytes) + max(as_root.receive_bytes, as_other.receive_bytes);
     const bool root = call->peers.rank == call->peers.root, rotates = buffers->memory.root == ROTATING;
     /* The same on all ranks. Without rotating roots, room for another root serves one checked call only, and is
      * limited. */
@@ -110,9 +102,8 @@ static void plan_slot(struct buffers *buffers, const struct call *call) {
         rotates || (buffers->operation->ranks.rooted && !buffers->memory.cold && add_gaps(call, most) <= MOST_FOR_ANY_ROOT);
     buffers->any_root = either;
     const struct amounts local = root ? as_root : as_other;
-    const long sent = add_gaps(call, either ? find_larger(as_root.send_bytes, as_other.send_bytes) : local.send_bytes);
-    const long received =
-        add_gaps(call, either ? find_larger(as_root.receive_bytes, as_other.receive_bytes) : local.receive_bytes);
+    const long sent = add_gaps(call, either ? max(as_root.send_bytes, as_other.send_bytes) : local.send_bytes);
+    const long received = add_gaps(call, either ? max(as_root.receive_bytes, as_other.receive_bytes) : local.receive_bytes);
     const long guard = count_guard_bytes(&buffers->memory);
     buffers->send_at = align(&buffers->memory, guard);
     buffers->receive_at = align(&buffers->memory, buffers->send_at + sent + guard);
@@ -121,14 +112,14 @@ static void plan_slot(struct buffers *buffers, const struct call *call) {
 }
 
 static void set_slots(struct buffers *buffers, int64_t slots) {
-    buffers->slots = slots < MOST_SLOTS ? slots : MOST_SLOTS;
+    buffers->slots = min(slots, MOST_SLOTS);
     buffers->step = find_step(buffers->slots);
     buffers->map_bytes = buffers->stride * buffers->slots + find_slot_unit(&buffers->memory) + read_page_bytes();
 }
 
 long plan_buffers(struct buffers *buffers, const struct call *call, long share_bytes) {
     plan_slot(buffers, call);
-    set_slots(buffers, buffers->memory.cold ? find_larger(2, share_bytes / buffers->stride + 1) : 1);
+    set_slots(buffers, buffers->memory.cold ? max(2, share_bytes / buffers->stride + 1) : 1);
     return buffers->map_bytes;
 }
 
@@ -160,7 +151,7 @@ bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
     }
     buffers->map = map;
     const uintptr_t at = (uintptr_t)map;
-    const uintptr_t unit = (uintptr_t)find_larger(find_slot_unit(&buffers->memory), read_page_bytes());
+    const uintptr_t unit = (uintptr_t)max(find_slot_unit(&buffers->memory), read_page_bytes());
     buffers->base = (unsigned char *)map + ((at + unit - 1) / unit * unit - at);
     /* If the system uses huge pages by itself, normal ones must be requested, too. */
     madvise(map, (size_t)buffers->map_bytes, buffers->memory.huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);

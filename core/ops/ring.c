@@ -11,6 +11,7 @@
 
 #include "base/allocation.h"
 #include "base/choices.h"
+#include "base/numbers.h"
 #include "kit/data.h"
 #include "kit/neighbours.h"
 #include "kit/receipts.h"
@@ -134,10 +135,6 @@ static const char *refuse_shift(const struct call *call) {
 
 /* --- who is in the ring --- */
 
-static int find_divisor(int a, int b) {
-    return b == 0 ? a : find_divisor(b, a % b);
-}
-
 static int find_extent(const struct ring *ring) {
     return ring->on.grid.layout.extents[ring->dimension];
 }
@@ -154,7 +151,7 @@ static int find_place_after(const struct ring *ring, int hops) {
 
 static bool is_edge(const struct call *call) {
     const struct ring *ring = get_ring(call);
-    return find_coordinate(ring, ring->place) < find_divisor(find_extent(ring), abs(ring->displacement) % find_extent(ring));
+    return find_coordinate(ring, ring->place) < gcd(find_extent(ring), abs(ring->displacement) % find_extent(ring));
 }
 
 static uint32_t find_number(const struct ring *ring, int place) {
@@ -346,7 +343,7 @@ static int find_ring(struct call *call, struct ring *ring) {
     struct layout *layout = &ring->on.grid.layout;
     ring->dimension = find_dimension(call);
     ring->displacement = find_sign(call) * (int)read_choice(call, &displacement_choice);
-    layout->hops = find_extent(ring) / find_divisor(find_extent(ring), abs(ring->displacement) % find_extent(ring));
+    layout->hops = find_extent(ring) / gcd(find_extent(ring), abs(ring->displacement) % find_extent(ring));
     call->layout = layout;
     call->moved.messages = (int64_t)layout->ranks * layout->hops;
     call->moved.bytes = call->moved.messages * call->message.bytes;

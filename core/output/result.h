@@ -31,6 +31,7 @@ struct result {
     /* Medians of the communication alone and of the computation alone, if they are to overlap. */
     double pure_ns, compute_ns;
     int64_t growth_bytes, spread_ns, printed_bytes;
+    struct strain strain;
     /* Time of the first two calls, before anything was timed; 0: not made. */
     int64_t call_ns[2];
     /* Cost of the start and of reading the clock, contained in every time; 0: unknown. */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/choices.h"
@@ -44,17 +45,31 @@ void write_text(FILE *stream, const char *key, const char *text) {
 }
 
 /* The launcher ends all ranks at once, and must have received the line before. */
-static void abort_launch(void) {
+static void abort_launch(const char *what, const char *why, int code) {
     const struct timespec nap = {.tv_nsec = 200000000};
-    fprintf(stderr, "rankbench-core: the stream cannot be written (%s)\n", strerror(errno));
+    fprintf(stderr, "rankbench-core: the stream %s (%s)\n", what, why);
     nanosleep(&nap, NULL);
-    MPI_Abort(MPI_COMM_WORLD, EXIT_STREAM);
+    MPI_Abort(MPI_COMM_WORLD, code);
+}
+
+/* Whether the stream's descriptor still is that of its file: a library may close files that it has not opened, and its
+ * next file then gets the same descriptor. */
+static bool is_own_file(FILE *stream) {
+    static struct stat first;
+    struct stat now;
+    if (fstat(fileno(stream), &now) != 0)
+        return false;
+    if (first.st_ino == 0)
+        first = now;
+    return first.st_ino == now.st_ino && first.st_dev == now.st_dev;
 }
 
 void end_record(FILE *stream) {
     fputs("}\n", stream);
+    if (!is_own_file(stream))
+        abort_launch("was closed", "by the library", EXIT_MPI);
     if (fflush(stream) != 0 || ferror(stream))
-        abort_launch();
+        abort_launch("cannot be written", strerror(errno), EXIT_STREAM);
 }
 
 static void write_sources(FILE *stream, const struct source_fact *sources) {
@@ -224,7 +239,10 @@ static void write_counts(FILE *stream, const struct result *result) {
             result->cost_ns, (long long)measurement->first_window_ns, (long long)measurement->last_window_ns);
     fprintf(stream, ",\"estimate_ns\":%.1f,\"tolerance_ns\":%lld", measurement->estimate_ns,
             (long long)measurement->tolerance_ns);
-    fprintf(stream, ",\"printed_bytes\":%lld", (long long)result->printed_bytes);
+    fprintf(stream, ",\"printed_bytes\":%lld,\"leaked_bytes\":%lld", (long long)result->printed_bytes,
+            (long long)result->strain.leaked_bytes);
+    fprintf(stream, ",\"waited_ns\":%lld,\"timed_ns\":%lld", (long long)result->strain.waited_ns,
+            (long long)result->strain.timed_ns);
     write_text(stream, "moved", result->moved);
     write_text(stream, "fallback", result->fallback);
 }

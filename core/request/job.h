@@ -55,8 +55,6 @@ struct job {
 bool read_arguments(int argc, char **argv, struct job *job, char error[LINE_BYTES]);
 /* Reads the job file, if there is one, on rank 0. */
 bool read_job(struct job *job, char error[LINE_BYTES]);
-/* Whether two requests agree in the operation and in all keys and choices. */
-bool is_same_case(const struct request *first, const struct request *other);
 void print_help(FILE *out);
 
 #endif

@@ -38,7 +38,7 @@ struct cpus {
 
 struct exchange {
     int a, b;
-    double find_median_ns, min_ns;
+    double median_ns, min_ns;
 };
 
 /* The shared page. No other data are in the pair of cache lines that CPUs fetch at once. */
@@ -133,7 +133,7 @@ static void time_round_trips(struct page *page, int64_t enough_ns, int64_t until
         after = read_now_ns();
         batch_ns[count] = (double)(after - before) / (2 * ROUND_TRIPS);
     }
-    page->result.find_median_ns = find_median(batch_ns, count);
+    page->result.median_ns = find_median(batch_ns, count);
     page->result.min_ns = batch_ns[0];
 }
 
@@ -166,7 +166,7 @@ static bool measure_pair(struct page *page, struct exchange *pair, int64_t lengt
         kill(answering, SIGKILL);
         ended_well(answering);
     }
-    pair->find_median_ns = page->result.find_median_ns;
+    pair->median_ns = page->result.median_ns;
     pair->min_ns = page->result.min_ns;
     return good;
 }
@@ -359,7 +359,7 @@ static void print_exchange(FILE *out, const struct exchange *pairs, int count) {
     fputs(",\"exchange\":[", out);
     for (int i = 0; i < count; i++)
         fprintf(out, "%s{\"cpus\":[%d,%d],\"median_ns\":%.2f,\"min_ns\":%.2f}", i ? "," : "", pairs[i].a, pairs[i].b,
-                pairs[i].find_median_ns, pairs[i].min_ns);
+                pairs[i].median_ns, pairs[i].min_ns);
     fputc(']', out);
 }
 

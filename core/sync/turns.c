@@ -70,7 +70,7 @@ struct page {
     /* Per launch: a number that changes while it waits and is alive. */
     _Atomic uint32_t life_signs[MOST_LAUNCHES];
 };
-/* The offsets in launch/turns.py. */
+/* The offsets in launch/turn_page.py. */
 _Static_assert(offsetof(struct page, changes) == 260 && offsetof(struct page, life_signs) == 780, "the launcher's page");
 
 struct turns {

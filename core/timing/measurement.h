@@ -66,6 +66,14 @@ struct measurement {
     enum stopped stopped;
 };
 
+/* What else happened to a rank while a case was warmed up and timed, the most of all ranks. */
+struct strain {
+    /* Time that it waited for a CPU, and the whole time; 0: unknown. */
+    int64_t waited_ns, timed_ns;
+    /* Bytes by which its own memory grew. */
+    int64_t leaked_bytes;
+};
+
 struct setting;
 
 struct timing {

@@ -67,11 +67,31 @@ static inline int call_hook(int (*function)(struct call *), struct call *call) {
     return function ? function(call) : MPI_SUCCESS;
 }
 
+/* Before a round: new data, and what the operation needs for a call. An extra round is not recorded. */
+static int prepare_round(const struct timing *timing, bool changes, bool extra) {
+    struct call *const call = timing->call;
+    if (changes)
+        change_buffers(timing->buffers, call);
+    if (timing->begin_round)
+        timing->begin_round(timing->setting, extra);
+    if (call->window.receipts)
+        clear_receipts(call->window.receipts);
+    return call_hook(timing->operation->hooks.before, call);
+}
+
+/* After the rounds of a stage without an error. */
+static void inspect_rounds(const struct timing *timing, bool looks) {
+    if (looks)
+        timing->inspect_at_return(timing->setting);
+    if (timing->inspect_stage)
+        timing->inspect_stage(timing->setting);
+    compare_data(timing, STAGE_WINDOW_BYTES);
+    compare_receipts(timing);
+}
+
 static int run_stage(const struct timing *timing, const struct start *start, const struct stage_plan *stage_plan,
                      int64_t first_round, struct moment *moments) {
     int64_t (*const read_ns)(void) = timing->world->source->read_ns;
-    const struct operation *const operation = timing->operation;
-    struct call *const call = timing->call;
     struct stage stage = {
         .team = timing->team,
         .read_ns = read_ns,
@@ -90,16 +110,10 @@ static int run_stage(const struct timing *timing, const struct start *start, con
     memset(moments, 0, sizeof *moments * (size_t)(stage_plan->lead + rounds));
     for (int round = -stage_plan->lead; round < rounds && !code; round++) {
         const bool extra = round == stage_plan->rounds;
-        if (changes)
-            change_buffers(timing->buffers, call);
-        if (timing->begin_round)
-            timing->begin_round(timing->setting, extra);
-        if (call->window.receipts)
-            clear_receipts(call->window.receipts);
         stage.calls = round == -stage_plan->lead || stage_plan->calls_between;
         if (arrives)
             stage.delay_ns = find_delay_ns(timing, first_round + round);
-        code = first_error(code, call_hook(operation->hooks.before, call));
+        code = prepare_round(timing, changes, extra);
         const bool in_time = start->begin(&stage, round);
         const int64_t begin_ns = start->scheduled ? stage.begin_ns : timing->measures ? read_ns() : 0;
         code = first_error(code, run_calls(timing, extra ? 1 : stage_plan->repeats));
@@ -111,7 +125,7 @@ static int run_stage(const struct timing *timing, const struct start *start, con
             .state = (in_time ? 0 : ROUND_LATE) | (stage.skipped ? ROUND_SKIPPED : 0),
         };
         count_runs(timing, extra ? 1 : stage_plan->repeats);
-        code = first_error(code, call_hook(operation->hooks.after, call));
+        code = first_error(code, call_hook(timing->operation->hooks.after, timing->call));
         if (!extra && !code) {
             compare_data(timing, ROUND_WINDOW_BYTES);
             compare_receipts(timing);
@@ -119,14 +133,8 @@ static int run_stage(const struct timing *timing, const struct start *start, con
                 give_progress(timing->team);
         }
     }
-    if (stage_plan->looks && !code)
-        timing->inspect_at_return(timing->setting);
-    if (timing->inspect_stage && !code)
-        timing->inspect_stage(timing->setting);
-    if (!code) {
-        compare_data(timing, STAGE_WINDOW_BYTES);
-        compare_receipts(timing);
-    }
+    if (!code)
+        inspect_rounds(timing, stage_plan->looks);
     return code;
 }
 

@@ -36,8 +36,11 @@ enum { FIRST_RENEWAL = 16, RENEWAL_GROWTH = 4 };
 static const double READING_SHARE = 0.01;
 /* Largest share of the remaining time for renewing data. */
 static const double RENEWAL_SHARE = 0.02;
-/* A case without valid samples may last this multiple of its time limit. */
+/* A case of which too few rounds are valid may last this multiple of its time limit. */
 static const double PATIENCE = 10;
+/* Enough rounds: this many, of few rounds half, of many this share. As in statistics/estimators.py. */
+enum { FEWEST_VALID = 10 };
+static const double LEAST_SHARE = 0.1;
 
 struct control {
     struct stage_plan stage_plan;
@@ -248,11 +251,17 @@ static bool awaits_delivery(const struct control *control) {
     return control->renewed && control->stages == control->renewed;
 }
 
-/* A case without a valid sample may last longer. Renewed data must be delivered by a call before the case ends. */
+/* Otherwise the visit is left out of comparisons: more often the longer its calls take. */
+static bool has_enough(const struct measurement *so_far) {
+    const double rounds = (double)so_far->sample_count;
+    return so_far->valid > 0 && (double)so_far->valid >= fmax(LEAST_SHARE * rounds, fmin(FEWEST_VALID, rounds / 2));
+}
+
+/* A case with too few valid samples may last longer. Renewed data must be delivered by a call before the case ends. */
 static enum stopped decide_stop(const struct timing *timing, struct control *control, const struct measurement *so_far,
                                 double timed_ns) {
     const double step_ns = (double)timing->team->clock->step_ns / find_run_ns(timing, control->stage_plan.repeats);
-    const double limit_ns = timing->stop->limit_s * 1e9, most_ns = so_far->valid > 0 ? limit_ns : PATIENCE * limit_ns;
+    const double limit_ns = timing->stop->limit_s * 1e9, most_ns = has_enough(so_far) ? limit_ns : PATIENCE * limit_ns;
     const enum stopped stopped = find_stop(&control->stopping, timing->stop, timing->start, so_far, timed_ns, step_ns);
     if (awaits_delivery(control))
         return STOPPED_NOT;

@@ -1,25 +1,30 @@
-#define _XOPEN_SOURCE 700 /* Alarms, and calls that go on after one. */
+#define _GNU_SOURCE /* Timers, and calls that go on after a signal. */
 
 /* An error on a single rank leaves the others in a call that does not return, and MPI offers no way out but to end the
- * job. The same holds for a call that never returns. An alarm, which costs nothing while ranks are timed, ends the
+ * job. The same holds for a call that never returns. A timer, which costs nothing while ranks are timed, ends the
  * process with one line; the launcher then ends the other ranks, and the stream holds all results so far.
  *
  * The line has the share of the phase for which the process could have run and waited for a CPU: a call that gets no CPU
  * is no fault of the library.
  *
- * The alarm waits in parts. A process that is stopped and continued (a suspended job, SIGSTOP) loses one part at most,
+ * SIGALRM and its timer are left to the library, which may use or ignore them: the signal is a real-time one that nothing
+ * else handles. Only the system call makes such a timer in every libc without another library.
+ *
+ * The timer waits in parts. A process that is stopped and continued (a suspended job, SIGSTOP) loses one part at most,
  * so that the library is not blamed for the pause. */
 #include "timing/watchdog.h"
 
-#include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/core.h"
+#include "base/process.h"
 #include "base/steady.h"
 #include "request/request.h"
 
@@ -34,17 +39,9 @@ enum { PARTS = 4 };
 static volatile int parts_left;
 
 static int64_t phase_began_ns, phase_waited_ns;
-
-/* Time for which this process waited for a CPU so far; negative: unknown. Reads without stdio, for signal handlers. */
-static int64_t read_waited_ns(void) {
-    char text[96] = "";
-    const int file = open("/proc/self/schedstat", O_RDONLY);
-    const ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
-    if (file >= 0)
-        close(file);
-    const char *const waited = length > 0 ? strchr(text, ' ') : NULL;
-    return waited ? strtoll(waited, NULL, 10) : -1;
-}
+/* The kernel's number of the timer. */
+static int timer;
+static bool has_timer;
 
 /* Whole percents of the phase spent waiting for a CPU; 0 where that is unknown. */
 static int find_waited_percent(void) {
@@ -82,12 +79,30 @@ static void expire(int number) {
         end_process();
 }
 
-static void set_alarm(double seconds) {
+/* Returns the highest real-time signal that has no handler. */
+static int find_free_signal(void) {
+    struct sigaction action;
+    int number = SIGRTMAX;
+    while (number > SIGRTMIN && (sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_DFL))
+        number--;
+    return number;
+}
+
+static void make_timer(void) {
+    const struct sigaction action = {.sa_handler = expire, .sa_flags = SA_RESTART};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL};
+    event.sigev_signo = find_free_signal();
+    sigaction(event.sigev_signo, &action, NULL);
+    has_timer = syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer) == 0;
+}
+
+static void set_timer(double seconds) {
     const double part = seconds / PARTS;
-    const struct timeval time = {.tv_sec = (time_t)part, .tv_usec = (suseconds_t)(1e6 * (part - (double)(time_t)part))};
-    const struct itimerval timer = {.it_interval = time, .it_value = time};
+    const struct timespec time = {.tv_sec = (time_t)part, .tv_nsec = (long)(1e9 * (part - (double)(time_t)part))};
+    const struct itimerspec setting = {.it_interval = time, .it_value = time};
     parts_left = PARTS;
-    setitimer(ITIMER_REAL, &timer, NULL);
+    if (has_timer)
+        syscall(SYS_timer_settime, timer, 0, &setting, NULL);
 }
 
 void watch_case(const struct request *request, int index, int rank, double patience) {
@@ -95,8 +110,8 @@ void watch_case(const struct request *request, int index, int rank, double patie
              request->operation, request->form, (long long)request->bytes);
     error_text[0] = '\0';
     patience_s = patience;
-    const struct sigaction action = {.sa_handler = expire, .sa_flags = SA_RESTART};
-    sigaction(SIGALRM, &action, NULL);
+    if (!has_timer)
+        make_timer();
     watch_phase("is set up");
 }
 
@@ -105,7 +120,7 @@ void watch_phase(const char *phase) {
     phase_began_ns = read_steady_ns();
     phase_waited_ns = read_waited_ns();
     if (patience_s > 0 && !error_text[0])
-        set_alarm(patience_s);
+        set_timer(patience_s);
 }
 
 void watch_error(const char *operation, int code) {
@@ -114,10 +129,10 @@ void watch_error(const char *operation, int code) {
     MPI_Error_string(code, text, &length);
     snprintf(error_text, sizeof error_text, "%s returned: %.*s", operation, (int)strcspn(text, "\n"), text);
     if (patience_s > 0)
-        set_alarm(patience_s / 2 < FAILED_ALONE_S ? patience_s / 2 : FAILED_ALONE_S); /* Before the waiting ranks give up. */
+        set_timer(patience_s / 2 < FAILED_ALONE_S ? patience_s / 2 : FAILED_ALONE_S); /* Before the waiting ranks give up. */
 }
 
 void stop_watching(void) {
-    set_alarm(0);
+    set_timer(0);
     patience_s = 0;
 }

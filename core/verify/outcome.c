@@ -3,15 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "base/registry.h"
 #include "base/tree.h"
 #include "timing/watchdog.h"
 
 const char *const statuses[] = {"ok", "lacking", "refused", "failed", "wrong-data"};
-
-static int64_t find_largest(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
 
 static void merge_outcomes(void *into, const void *from, int bytes) {
     (void)bytes;
@@ -24,14 +21,14 @@ static void merge_outcomes(void *into, const void *from, int bytes) {
     merged.moved_rank = moved->moved_rank;
     merged.moved_from = moved->moved_from;
     merged.moved_to = moved->moved_to;
-    merged.drift_ns = find_largest(local->drift_ns, theirs->drift_ns);
-    merged.moved_bytes = find_largest(local->moved_bytes, theirs->moved_bytes);
-    merged.moved_messages = find_largest(local->moved_messages, theirs->moved_messages);
-    merged.growth_bytes = find_largest(local->growth_bytes, theirs->growth_bytes);
-    merged.printed_bytes = find_largest(local->printed_bytes, theirs->printed_bytes);
+    merged.drift_ns = max(local->drift_ns, theirs->drift_ns);
+    merged.moved_bytes = max(local->moved_bytes, theirs->moved_bytes);
+    merged.moved_messages = max(local->moved_messages, theirs->moved_messages);
+    merged.growth_bytes = max(local->growth_bytes, theirs->growth_bytes);
+    merged.printed_bytes = max(local->printed_bytes, theirs->printed_bytes);
     memcpy(merged.fallback, *local->fallback ? local->fallback : theirs->fallback, sizeof merged.fallback);
     for (int i = 0; i < 2; i++)
-        merged.call_ns[i] = find_largest(local->call_ns[i], theirs->call_ns[i]);
+        merged.call_ns[i] = max(local->call_ns[i], theirs->call_ns[i]);
     *local = merged;
 }
 

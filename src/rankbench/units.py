@@ -34,7 +34,7 @@ def modules(package: ModuleType) -> dict[str, ModuleType]:
 
 def list_names(package: ModuleType) -> list[str]:
     """Return the plain names of the modules directly inside a package, in alphabetical order, and import none."""
-    return sorted(iter_module.name for iter_module in pkgutil.iter_modules(package.__path__))
+    return sorted(entry.name for entry in pkgutil.iter_modules(package.__path__))
 
 
 def module(package: ModuleType, name: str) -> ModuleType:

@@ -105,8 +105,7 @@ def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path
     assert list_visible_texts(page, "#scaling summary") == ["barrier", "alltoall 64 B"]
     sizes = page.find_element(By.CSS_SELECTOR, "#scaling select")
     first = {
-        str(find_element.get_attribute("data-key"))
-        for find_element in page.find_elements(By.CSS_SELECTOR, "#scaling figure")
+        str(element.get_attribute("data-key")) for element in page.find_elements(By.CSS_SELECTOR, "#scaling figure")
     }
     enter_text(page, "alltoall")
     wait_until(page, lambda: list_visible_texts(page, "#scaling summary") == ["alltoall 64 B"])
@@ -121,8 +120,7 @@ def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path
     wait_until(page, lambda: list_visible_texts(page, "#scaling summary") == ["barrier", "alltoall 64 B"])
     assert Select(sizes).first_selected_option.text == "64 B"
     again = {
-        str(find_element.get_attribute("data-key"))
-        for find_element in page.find_elements(By.CSS_SELECTOR, "#scaling figure")
+        str(element.get_attribute("data-key")) for element in page.find_elements(By.CSS_SELECTOR, "#scaling figure")
     }
     assert again == first
     scroll_to_tables(page, "scaling")

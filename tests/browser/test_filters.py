@@ -128,8 +128,7 @@ def test_sections_without_cases_say_so(page: Chrome) -> None:
         *["Nothing of this rests on a case that passes the filters."] * 2,
     ]
     assert [
-        find_element.get_attribute("id")
-        for find_element in page.find_elements(By.CSS_SELECTOR, "section:has(.nothing)")
+        element.get_attribute("id") for element in page.find_elements(By.CSS_SELECTOR, "section:has(.nothing)")
     ] == [
         *("map", "tables", "findings", "curves", "places", "ranks"),
     ]
@@ -161,11 +160,7 @@ def press(page: Chrome, *keys: str) -> None:
 
 def test_the_map_is_navigated_by_keys(page: Chrome) -> None:
     grid = page.find_element(By.CSS_SELECTOR, "#map [role=grid]")
-    stops = [
-        find_element
-        for find_element in grid.find_elements(By.TAG_NAME, "td")
-        if find_element.get_attribute("tabindex") == "0"
-    ]
+    stops = [element for element in grid.find_elements(By.TAG_NAME, "td") if element.get_attribute("tabindex") == "0"]
     assert len(stops) == 1
     page.execute_script("arguments[0].focus()", stops[0])
     assert read_focus(page).startswith("accumulate 8 B: alpha")

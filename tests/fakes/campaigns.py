@@ -190,6 +190,7 @@ class Draw:
             late=len(late),
             sync_bound_ns=truth.bound_ns,
             stopped="samples",
+            estimate_ns=float(np.median(column.time_ns)),
             moved_bytes=messages * case.size_bytes,
             moved_messages=messages,
             series=[column, *split_ranks(column, truth)],

@@ -16,6 +16,7 @@ TYPE_CHECKING = False  # For type checkers; importing typing would take a tenth 
 
 USUAL: dict[str, Any] = {
     "factor": 1.0,  # factor of this library on all times
+    "factor_in_turns": 1.0,  # and on times that it measures while other launches wait
     "times_ns": {},  # wrong times of cases such as wait-up.window
     "study": "",  # records of its study of the clocks
     "noise": 0.01,  # relative standard deviation between launches, and between samples
@@ -203,6 +204,7 @@ def draw_times(case: dict[str, str], settings: dict[str, Any]) -> list[float]:
     known = {"empty": 20.0, "wait-null": 25.0, "wait-up": 1000.0 * ranks + 30.0}
     usual = known.get(operation, compute_truth_ns(operation, int(case["bytes"])) * settings["factor"])
     typical = settings["times_ns"].get(f"{operation}.{case['start']}", usual)
+    typical *= settings["factor_in_turns"] if settings["turns"] else 1.0
     lucky = typical * draw_gauss(settings["noise"])
     return [lucky * max(0.1, draw_gauss(settings["noise"])) for _ in range(int(case["samples"]))]
 
@@ -246,7 +248,7 @@ def run_case(stream: Stream, index: int, case: dict[str, str], settings: dict[st
         "late": min(1, len(samples)), "overrun": 0, "sync_bound_ns": 0, "drift_ns": 0, "synchronisations": 2,
         "stopped": "samples" if samples else "",
         "calls": 1, "cost_ns": 10.0 if samples else 0.0, "first_window_ns": 0, "last_window_ns": 0,
-        "estimate_ns": 0.0, "tolerance_ns": 0, "printed_bytes": 0,
+        "estimate_ns": 0.0, "tolerance_ns": 0, "printed_bytes": 0, "leaked_bytes": 0, "waited_ns": 0, "timed_ns": 0,
         "moved": settings["moved"].get(name, ""), "fallback": "",
         "grid": [], "order": [], "hops": 0, "series": [over_ranks, *views] if samples else [],
     }) + "\n"  # fmt: skip

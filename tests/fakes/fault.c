@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -72,6 +73,42 @@ static int hang(struct target *call) {
     return GO_ON;
 }
 
+/* The descriptor of the stream on this rank; -1: none. */
+static int find_stream(void) {
+    char path[64], target[4096];
+    for (int file = 3; file < 1024; file++) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+        const ssize_t length = readlink(path, target, sizeof target);
+        if (length > 6 && memcmp(target + length - 6, ".jsonl", 6) == 0)
+            return file;
+    }
+    return -1;
+}
+
+/* Like a library that uses SIGALRM for itself. */
+static int ignore_alarms(struct target *call) {
+    signal(SIGALRM, SIG_IGN);
+    return hang(call);
+}
+
+static bool is_socket(int file) {
+    struct stat now;
+    return fstat(file, &now) == 0 && S_ISSOCK(now.st_mode);
+}
+
+/* Like a library that closes all files before it starts a process, in the wrong one. The next file that it opens has the
+ * descriptor of another one. Without its sockets the launcher would end the rank. */
+static int close_files(struct target *call) {
+    const int stream = find_stream();
+    (void)call;
+    for (int file = 3; file < 1024; file++)
+        if (!is_socket(file))
+            close(file);
+    while (stream >= 0 && open("/dev/null", O_WRONLY) < stream)
+        continue;
+    return GO_ON;
+}
+
 static int exit_early(struct target *call) {
     (void)call;
     _exit(EXIT_SUCCESS);
@@ -120,23 +157,15 @@ static int use_up_memory(struct target *call) {
     return GO_ON;
 }
 
-/* The descriptor of the stream on this rank; -1: none. */
-static int find_stream(void) {
-    char path[64], target[4096];
-    for (int file = 3; file < 1024; file++) {
-        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-        const ssize_t length = readlink(path, target, sizeof target);
-        if (length > 6 && memcmp(target + length - 6, ".jsonl", 6) == 0)
-            return file;
-    }
-    return -1;
-}
-
-/* Writing to the stream fails from now on with a full disk. */
+/* Writing to the stream fails from now on: no file may be larger than it is. */
 static int fill_disk(struct target *call) {
+    struct stat now;
     (void)call;
-    const int full = open("/dev/full", O_WRONLY);
-    dup2(full, find_stream());
+    if (fstat(find_stream(), &now) == 0) {
+        const struct rlimit limit = {(rlim_t)now.st_size, RLIM_INFINITY};
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &limit);
+    }
     return GO_ON;
 }
 
@@ -191,6 +220,8 @@ static const struct {
     {"kill", kill_self, false, false},
     {"hang", hang, false, true},
     {"leave", exit_early, false, false},
+    {"ignore-alarms", ignore_alarms, false, true},
+    {"close-files", close_files, false, false},
     {"refuse", refuse, false, true},
     {"take-long", take_long, false, false},
     {"withhold", withhold, false, true},

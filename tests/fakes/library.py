@@ -51,6 +51,10 @@ while [ $# -gt 0 ]; do
     *) break ;;
   esac
 done
+starter=${{HYDRA_LAUNCHER_EXEC:-${{FAKE_REMOTE-}}}}
+for host in $(echo "${{FAKE_HOSTS-}}" | tr , " "); do
+  [ -z "$starter" ] || [ "$host" = "${{FAKE_HOSTS%%,*}}" ] || "$starter" -x "$host" true --proxy || exit 255
+done
 if [ -e "{prefix}/worlds" ]; then
   worlds=$FAKE_RANKS; FAKE_RANKS=1
   while [ "$worlds" -gt 0 ]; do "$@"; worlds=$((worlds - 1)); done

@@ -17,7 +17,7 @@ from rankbench.store import Store
 MAIN = "from rankbench.cli import job_status, main; job_status.POLL_S = (0.1,); main()"
 """Queries jobs more often than a real scheduler should be queried."""
 PREFIXES = ["--prefix", "9.1", "--prefix", "9.2", "--seed", "5"]
-NUMBER = {"slurm": "101", "pbs": "101.server", "lsf": "101", "flux": "f101", "grid-engine": "101"}
+NUMBER = {"slurm": "101", "pbs": "101.server", "lsf": "101", "flux": "ƒ101", "grid-engine": "101"}
 
 
 class Ending(NamedTuple):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from mpi.conftest import run_rankbench
 from rankbench import store
 
+DOCS = Path(__file__).parents[2] / "docs"
 PLAN = """
 candidates = ["LIBRARY"]
 operations = ["pingpong", "allreduce"]
@@ -36,3 +41,21 @@ def test_both_libraries_are_measured_again_in_one_campaign(home: Path, tmp_path:
         assert len(results.launches()) == launches  # Of both libraries and the control; none the second time.
     families = [candidate.library.rpartition("-")[0] for candidate in results.campaign.candidates]
     assert families == ["openmpi", "mpich", "openmpi"]
+
+
+def test_two_libraries_are_compared_from_python(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The example of the documentation; either library may be faster."""
+    monkeypatch.setenv("RANKBENCH_HOME", str(home))
+    monkeypatch.chdir(tmp_path)
+    example, _ = re.findall(r"```python\n(.*?)```", (DOCS / "howto" / "python.md").read_text(), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(example, names)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[:-1] == names["result"].conclusion
+    assert len(names["compared"].comparisons) == len(names["gate"].checks) == 14  # Sizes.
+    assert names["slower"] == [
+        case for case, ratio in names["compared"].comparisons.items() if ratio.different and ratio.ratio > 1
+    ]
+    assert len(store.open(names["result"].folder).launches()) == 15

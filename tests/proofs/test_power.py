@@ -24,7 +24,7 @@ from mpi.test_core import Core
 from proofs.judging import UndecidedError
 from rankbench import statistics, store
 from rankbench.model import Comparison
-from rankbench.statistics.estimators import VISITS
+from rankbench.statistics.launch_values import VISITS
 from rankbench.statistics.pairing import pair_logs
 from rankbench.store import Store
 from rankbench.verdict.view import select_judgeable

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankbench import units
-from rankbench.foreign import Table, reading, tools
+from rankbench.foreign import Table, recognition, tools
 from rankbench.model import RankbenchError
 
 TOOLS = units.modules(tools)
@@ -55,7 +55,7 @@ def _check_file(raw: bytes, folder: Path) -> None:
     file = folder / "output.txt"
     file.write_bytes(raw)
     try:
-        tables = list(reading.read_file(file))
+        tables = list(recognition.read_file(file))
     except RankbenchError as error:
         assert str(error).startswith(f"{file}:")
         assert "\n" not in str(error)

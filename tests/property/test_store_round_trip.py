@@ -47,7 +47,9 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 def draw_visits(samples: int) -> st.SearchStrategy[list[Visit]]:
     """Return visits with so many samples in total; the first visit may have none."""
     lengths = [0, min(1, samples), max(0, samples - 1)]
-    return st.just([Visit(length, float(number), number, number - 1) for number, length in enumerate(lengths)])
+    return st.just(
+        [Visit(length, float(number), number, number - 1, number / 4) for number, length in enumerate(lengths)]
+    )
 
 
 @st.composite
@@ -98,6 +100,9 @@ RESULTS = st.lists(
         estimate_ns=FINITE,
         tolerance_ns=FINITE,
         printed_bytes=COUNTS,
+        leaked_bytes=COUNTS,
+        waited_ns=FINITE,
+        timed_ns=FINITE,
         fallback=st.text(),
         ranks=st.integers(0, 2**31 - 1),
         moved_bytes=COUNTS,
@@ -163,14 +168,14 @@ def test_appended_launches_are_read_back(appended: list[tuple[Launch, list[CaseR
             ]
 
 
-def find_visit(series: Series, index: int) -> tuple[int, float, int, int]:
-    """Return the visit of a sample, the time of a hop then, its position, and its predecessor."""
+def find_visit(series: Series, index: int) -> tuple[int, float, int, int, float | None]:
+    """Return the visit of a sample, the time of a hop then, its position, predecessor, and share of waiting."""
     owners = [
-        (number, visit.hop_ns, visit.position, visit.after)
+        (number, visit.hop_ns, visit.position, visit.after, visit.waited)
         for number, visit in enumerate(series.visits)
         for _ in range(visit.samples)
     ]
-    return owners[index] if owners else (0, 0.0, -1, -1)
+    return owners[index] if owners else (0, 0.0, -1, -1, None)
 
 
 def make_case_row(launch: Launch, result: CaseResult) -> tuple[object, ...]:
@@ -188,7 +193,8 @@ def make_case_row(launch: Launch, result: CaseResult) -> tuple[object, ...]:
         ),
         *(result.sync_bound_ns, result.drift_ns, result.moved, result.synchronisations, result.stopped),
         *(result.calls, result.cost_ns, result.hop_ns, result.first_window_ns, result.last_window_ns),
-        *(result.estimate_ns, result.tolerance_ns, result.printed_bytes, result.fallback),
+        *(result.estimate_ns, result.tolerance_ns, result.printed_bytes, result.leaked_bytes),
+        *(result.waited_ns, result.timed_ns, result.fallback),
         *(result.ranks, result.moved_bytes, result.moved_messages, result.pure_ns, result.compute_ns),
         *(result.growth_bytes, result.spread_ns, result.first_ns, result.second_ns),
         *("x".join(map(str, result.grid)), ",".join(map(str, result.order)), result.hops, result.rounding_ns),

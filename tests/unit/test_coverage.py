@@ -26,7 +26,7 @@ SUITES = {
     "skampi": ("SKaMPI",),
 }
 """The page's chapters for each folder of recorded output."""
-NO_SUITES = {"study"}
+NO_SUITES = {"study", "reframe", "ucx_perftest"}
 OPERATIONS = {operation.name: operation for operation in fakes.read_description().operations}
 
 

@@ -178,7 +178,7 @@ def test_each_proof_has_a_page_and_each_claim_a_proof() -> None:
 def test_a_page_of_evidence_has_claim_command_machine_and_date() -> None:
     others = {"docs/evidence/index.md", "docs/evidence/library-bugs.md"}
     for page in {page for page in TEXTS if page.startswith("docs/evidence/")} - others:
-        heads = re.findall(r"^\| (\w+) \| ", TEXTS[page].partition("\n\n\n")[0], re.MULTILINE)
+        heads = re.findall(r"^\*\*(\w+):\*\* ", TEXTS[page].partition("\n\n\n")[0], re.MULTILINE)
         assert heads[:4] == ["Claim", "Command", "Machine", "Date"], page
 
 

@@ -23,6 +23,7 @@ BASE = (
     "import",
     "lab",
     "operations",
+    "record",
     "plan",
     "settings",
     "status",

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import msgspec
 
+from rankbench import model
 from rankbench.model import Case, Memory, Placement
 
 
@@ -59,3 +63,35 @@ def test_the_first_ranks_of_a_placement_are_on_its_first_cores_and_nodes() -> No
     two = node.take_first(2)
     assert (two.nodes, two.ranks_per_node, two.cpus, two.ordinals, two.hosts) == (1, 2, [[0], [2]], [0, 1], ["a"])
     assert (node.take_first(1).ranks, node.take_first(6)) == (1, node)
+
+
+def test_a_case_is_identified_without_some_of_its_parts() -> None:
+    case = msgspec.structs.replace(
+        make_case(), placement="x.window", start="window", options={"from": "0", "settings": "a", "to": "1"}
+    )
+    assert case.without() == case.key == "allreduce.blocking.8.float.x.window.window.cold.from=0.settings=a.to=1"
+    assert case.without("size") == "allreduce.blocking.float.x.window.window.cold.from=0.settings=a.to=1"
+    assert case.without("start", "settings") == "allreduce.blocking.8.float.x.window.cold.from=0.to=1"
+    assert case.without("from", "to") == "allreduce.blocking.8.float.x.window.window.cold.settings=a"
+    assert msgspec.structs.replace(case, size_bytes=1024).without("size") == case.without("size")
+
+
+def test_the_keys_of_a_line_differ_in_the_size() -> None:
+    before, after = make_case().split_at_size()
+    other = msgspec.structs.replace(make_case(), size_bytes=1024)
+    assert f"{before}1024{after}" == other.key
+    assert other.split_at_size() == (before, after)
+
+
+TAKEN_APART = re.compile(r"\bcase\w*\.key\.\w+\(|key\[[^\]]*\]\.\w+\(|\bkey\.(?:split|partition|rsplit|slice|match)\(")
+SOURCES = Path(model.__file__).parents[1]
+
+
+def test_no_source_takes_a_key_apart() -> None:
+    wrong = [
+        f"{path.relative_to(SOURCES)}:{number} {line.strip()}"
+        for path in sorted([*SOURCES.rglob("*.py"), *SOURCES.rglob("*.js")])
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if TAKEN_APART.search(line)
+    ]
+    assert wrong == [], "compare keys; for what is in them, read the case's fields, or Case.without"

@@ -15,9 +15,9 @@ from rankbench.language import say
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "rankbench"
-ENTRANCES = {"__main__": {"cli"}, "__init__": {"exports"}}
-"""Modules outside of rooms that import one: the command and `rankbench.read`."""
-SHARED = {"model", "units", "quantities", "language", "staging", "files", "caching", "extras"}
+ENTRANCES = {"__main__": {"cli"}, "__init__": {"exports", "workflows"}}
+"""Modules outside of rooms that import some: the command, and the functions for Python."""
+SHARED = {"model", "units", "quantities", "language", "staging", "files", "locking", "caching", "extras"}
 
 
 def _read_order() -> list[str]:
@@ -59,7 +59,7 @@ def test_no_room_imports_a_room_to_its_right(path: Path) -> None:
     )
 
 
-OUTPUT_ROOMS = {"plots", "report", "exports", "lab", "cli"}
+OUTPUT_ROOMS = {"plots", "report", "exports", "lab", "workflows", "cli"}
 """Rooms that convert texts to strings."""
 RENDERERS = {"render", "as_data"}
 

@@ -26,6 +26,15 @@ PARTICIPLE = re.compile(
     r"lost|gone|done|worn|laid|chosen|spent|thrown|meant|bound|built)(?:_|$)"
 )
 """Not names of functions, which are verbs, unless they return a bool or are properties or fixtures."""
+ACTION = re.compile(
+    r"^_?(?:get|iter|read|list|find|make|compute|build|render|format|describe|print|show|write|choose|select|check|count|"
+    r"explain|parse|return|spell|judge)_"
+)
+"""Not names of properties, fields and loop variables, which are values."""
+FIELDS = {"build_environment", "compute_ns", "read_bytes", "read_free"}
+"""Fields that begin with a noun or an adjective which looks like a verb."""
+DONE_WITH = re.compile(r"^(?:judge|hand_over|note|spelt|understood|room|[a-z_]+ing)$")
+"""Not aliases of imports, beside the names above: an alias says what it is, as any name."""
 VERBS = {"read", "feed", "need", "seed", "embed", "speed", "exceed", "proceed"}
 NO_CODE = re.compile(r"/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 """Comments and strings of C."""
@@ -65,10 +74,38 @@ def list_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
             is_test = name.startswith("test_")
             if name in NAMES or (RIDDLES.search(name) if is_test else participle):
                 yield node.lineno, node.name
+            if is_property(node) and ACTION.match(node.name):
+                yield node.lineno, node.name
         elif isinstance(node, ast.arg) and node.arg in NAMES:
             yield node.lineno, node.arg
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id.lstrip("_") in NAMES:
             yield node.lineno, node.id
+        elif isinstance(node, ast.alias) and node.asname and is_banned_alias(node.asname):
+            yield node.lineno, node.asname
+        elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+            targets = [part for part in ast.walk(node.target) if isinstance(part, ast.Name)]
+            yield from ((part.lineno, part.id) for part in targets if ACTION.match(part.id))
+        elif isinstance(node, ast.ClassDef):
+            yield from list_field_names(node)
+
+
+def is_property(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Return whether a function is read without a call."""
+    return "property" in " ".join(map(ast.unparse, function.decorator_list))
+
+
+def is_banned_alias(name: str) -> bool:
+    """Return whether an alias does not say what it stands for."""
+    return name in NAMES or bool(PARTICIPLE.match(name) or DONE_WITH.match(name))
+
+
+def list_field_names(record: ast.ClassDef) -> Iterator[tuple[int, str]]:
+    """Yield line and name of fields that are named like functions and are none."""
+    for node in record.body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            name, is_function = node.target.id, "Callable" in ast.unparse(node.annotation)
+            if ACTION.match(name) and not is_function and name not in FIELDS:
+                yield node.lineno, name
 
 
 def list_c_names(text: str) -> Iterator[tuple[int, str]]:
@@ -80,6 +117,29 @@ def list_c_names(text: str) -> Iterator[tuple[int, str]]:
     for match in C_FUNCTION.finditer(code):
         if PARTICIPLE.match(match[1]) and match[1].split("_")[0] not in VERBS:
             yield code.count("\n", 0, match.start(1)) + 1, match[1]
+
+
+def test_names_of_values_that_are_verbs_are_found() -> None:
+    text = """
+import statistics as judge
+from rankbench.imports import read as imported
+import polars as pl
+
+class Recipe:
+    find_median_ns: float
+    choose: Callable[[int], int]
+    compute_ns: int
+
+    @cached_property
+    def list_missing_calls(self) -> list[str]:
+        return [get_param for get_param in self.calls]
+
+    def list_calls(self) -> None:
+        for read_item, size in self.items:
+            pass
+"""
+    names = [name for _, name in sorted(list_names(ast.parse(text)))]
+    assert names == ["judge", "imported", "find_median_ns", "list_missing_calls", "get_param", "read_item"]
 
 
 @pytest.mark.parametrize("folder", ["src", "core", "tests", "tools"])

@@ -24,6 +24,8 @@ UNKNOWN = "unknown"
 
 
 LIBRARY = "library"
+SAME_MACHINE = ("host", "CPU", "cores", "sockets", "virtualisation")
+"""Parts of a machine's description by which it is another one."""
 NONE = "none"
 
 
@@ -76,7 +78,7 @@ def match_candidates(old: Campaign, new: Campaign, wanted: Mapping[str, str]) ->
 
 
 def parse_pairs(texts: Iterable[str]) -> dict[str, str]:
-    """Return what `OLD=NEW` says, by OLD."""
+    """Return what `OLD=NEW` says, by OLD. Raises RankbenchError for another form."""
     parts = {text: text.partition("=") for text in texts}
     for text, (old, _, new) in parts.items():
         if not old or not new:
@@ -85,7 +87,10 @@ def parse_pairs(texts: Iterable[str]) -> dict[str, str]:
 
 
 def resolve(campaign: Campaign, wanted: str) -> str:
-    """Return the candidate of that name, or the only one of that library or family."""
+    """Return the candidate of that name, or the only one of that library or family.
+
+    Raises RankbenchError if none or several fit.
+    """
     libraries = {library.name: library for library in campaign.libraries}
     names = [candidate.name for candidate in campaign.candidates]
     fitting = [
@@ -178,7 +183,7 @@ def describe_rankbench(campaign: Campaign, launches: Iterable[Launch]) -> dict[s
 def describe_plan(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, str]:
     """Return settings of the measurement that are not part of a case."""
     planned = campaign.plan
-    sources = dict.fromkeys(launch.facts.source for launch in launches if launch.facts)
+    sources = sorted({launch.facts.source for launch in launches if launch.facts})
     good = planned.sampling.good
     least = f"{good} to {FILLED * good}" if planned.sampling.fill_s else f"{good}"
     return {
@@ -186,6 +191,26 @@ def describe_plan(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, s
         "synchronisation of clocks": planned.synchronisation,
         "limits of a case": f"{least} good samples, {planned.case_limit_s:g} s",
     }
+
+
+class Unlike(NamedTuple):
+    """What makes the times of two campaigns incomparable, whatever their libraries."""
+
+    machine: list[Difference]
+    method: list[Difference]
+    """The time source included."""
+
+
+def find_unlike(
+    then: Campaign, old_launches: Iterable[Launch], now: Campaign, new_launches: Iterable[Launch]
+) -> Unlike:
+    """Return what differs between the machines and the methods of two campaigns, as far as both know it.
+
+    A new kernel or distribution is no other machine.
+    """
+    machines = [{key: describe_machine(campaign)[key] for key in SAME_MACHINE} for campaign in (then, now)]
+    methods = [describe_plan(then, old_launches), describe_plan(now, new_launches)]
+    return Unlike(*([item for item in differences(*both) if item.then and item.now] for both in (machines, methods)))
 
 
 def describe_candidate(campaign: Campaign, launches: Iterable[Launch], name: str) -> dict[str, str]:

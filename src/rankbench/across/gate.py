@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from rankbench.across import conditions
-from rankbench.across.two_campaigns import format_interval, list_common_cases, title_case
+from rankbench.across.intervals import format_interval
+from rankbench.across.two_campaigns import list_common_cases, title_case
 from rankbench.evaluation.scales import describe_result
 from rankbench.language import NOTHING, Text, Words, say
 from rankbench.model import BROKEN, CaseStatus, RankbenchError, Record
@@ -104,7 +105,10 @@ class Ratio(NamedTuple):
 
 
 def check_campaign(pair: CampaignPair) -> list[Check]:
-    """Return the checks of a campaign against an older one: of everything that had a value then."""
+    """Return the checks of a campaign against an older one: of everything that had a value then.
+
+    Raises RankbenchError if nothing is in common.
+    """
     then, now, comparison = pair.then, pair.now, pair.comparison
     shared = {case.key for case in list_common_cases(then.campaign, now.campaign)}
     if not shared or not comparison.matches:
@@ -182,7 +186,7 @@ def rule_change(
 def check_candidate(view: CampaignView, new: str, old: str) -> list[Check]:
     """Return the checks of one candidate against another of the same campaign, paired within blocks.
 
-    Comparisons test against the threshold of the evaluation.
+    Comparisons test against the threshold of the evaluation. Raises RankbenchError if the other has no values.
     """
     threshold = view.campaign.plan.threshold
     checks = []

@@ -47,7 +47,7 @@ def nightly(
     Times are divided by those of the reference candidate in the same campaign, if there is one: the plan's baseline
     unless another is named. The threshold is the plan's, without a reference 5% at least, unless one is given.
     """
-    stores = _before(new, earlier, last)
+    stores = select_earlier(new, earlier, last)
     campaign = new.campaign
     base = conditions.resolve(campaign, reference) if reference else campaign.baseline
     least = campaign.plan.threshold if base else max(campaign.plan.threshold, gate.UNPAIRED)
@@ -57,8 +57,11 @@ def nightly(
     return Nightly(checks, len(stores) - 1, base, sum(case.key not in before for case in campaign.cases))
 
 
-def _before(new: Store, earlier: Sequence[Store], last: int) -> list[Store]:
-    """Return the last campaigns with cases of the new one made before it, in order of time, and the new one."""
+def select_earlier(new: Store, earlier: Sequence[Store], last: int) -> list[Store]:
+    """Return the last campaigns with cases of the new one made before it, in order of time, and the new one.
+
+    Raises RankbenchError if they are too few for a prediction.
+    """
     moment, cases = trend.parse_created(new.campaign), {case.key for case in new.campaign.cases}
     older = sorted(
         (

@@ -20,7 +20,7 @@ from rankbench import statistics
 from rankbench.across import conditions
 from rankbench.language import Text, say
 from rankbench.model import RankbenchError, Record
-from rankbench.statistics import changes, states
+from rankbench.statistics import change_points, states
 from rankbench.statistics.common_part import estimate_common_part
 from rankbench.statistics.rounding import join_rounding
 from rankbench.statistics.starts import find_usual_starts
@@ -30,7 +30,7 @@ from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
     from rankbench.model import Calls, Campaign, Case, Launch, Operation
-    from rankbench.statistics.changes import Step
+    from rankbench.statistics.change_points import Step
     from rankbench.store import Store
     from rankbench.verdict.measures import Measure
 
@@ -154,7 +154,10 @@ def find_operation(campaign: Campaign, case: Case) -> Operation:
 
 
 def make_history(stores: Sequence[Store]) -> History:
-    """Return the history of several campaigns, with the estimator of the newest one, and its changes."""
+    """Return the history of several campaigns, with the estimator of the newest one, and its changes.
+
+    Raises RankbenchError for fewer than two campaigns.
+    """
     ordered = sorted(stores, key=lambda store: parse_created(store.campaign))
     if len(ordered) < 2:
         raise RankbenchError(
@@ -174,7 +177,7 @@ def make_history(stores: Sequence[Store]) -> History:
     order = {key: place for place, key in enumerate(key for past in reversed(pasts) for key in keys(past.campaign))}
     columns.sort(key=lambda column: order[column.case])
     common = compute_shared(pasts, columns)
-    steady = changes.Levels(common, np.zeros(len(common)))
+    steady = change_points.Levels(common, np.zeros(len(common)))
     return History(
         pasts,
         add_prices(add_turns(pasts, columns, newest.threshold, common), cases, newest.calls),
@@ -182,7 +185,7 @@ def make_history(stores: Sequence[Store]) -> History:
         newest.estimator,
         newest.threshold,
         len(columns),
-        changes.find_steps([steady], newest.threshold)[0],
+        change_points.find_steps([steady], newest.threshold)[0],
     )
 
 
@@ -345,7 +348,7 @@ def add_turns(
     pasts: Sequence[Past], series: Sequence[Series], threshold: float, common: NDArray[np.float64]
 ) -> list[Series]:
     """Return the series with what changed in them beyond what is common to all, tested over all of them together."""
-    all_steps = changes.find_steps([levels(pasts, column, common) for column in series], threshold)
+    all_steps = change_points.find_steps([levels(pasts, column, common) for column in series], threshold)
     return [
         Series(
             case=column.case,
@@ -359,13 +362,13 @@ def add_turns(
     ]
 
 
-def levels(pasts: Sequence[Past], column: Series, common: NDArray[np.float64]) -> changes.Levels:
+def levels(pasts: Sequence[Past], column: Series, common: NDArray[np.float64]) -> change_points.Levels:
     """Return the logarithms of typical values less the common part, and what launches let expect of their scatter."""
     logs = np.log([point.typical_ns for point in column.points])
     if not column.memory:
         logs = logs - common[[point.campaign for point in column.points]]
     of_launches = [np.log(pasts[point.campaign].launch_values[column.case, point.candidate]) for point in column.points]
-    return changes.Levels(
+    return change_points.Levels(
         logs, np.array([float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0 for values in of_launches])
     )
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
 from rankbench.across import conditions
 from rankbench.across.conditions import Match, Probes
+from rankbench.across.intervals import format_interval, join_differences
 from rankbench.evaluation import evaluate
 from rankbench.language import NOTHING, Text, clauses, end_sentence, say
 from rankbench.model import RankbenchError, Record
 from rankbench.statistics import CONFIDENCE, FALSE_DISCOVERIES, states
-from rankbench.statistics.decision import Estimate, decide
+from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.statistics.references import by_case
 from rankbench.statistics.unpaired import FEWEST_LAUNCHES
 from rankbench.statistics.unpaired_levels import compare_at_levels, compute_far_share
@@ -24,15 +25,14 @@ from rankbench.verdict.conclusion import FEW_LAUNCHES
 from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
-    from rankbench.across.conditions import Difference
     from rankbench.model import Campaign, Case, Plan
     from rankbench.statistics.references import Levels
     from rankbench.statistics.unpaired import Unpaired
     from rankbench.store import Store
     from rankbench.verdict.view import CampaignView
 
-LEAST, MOST = 0.01, 999
-"""Ends of intervals of ratios that are spelt."""
+CONTRADICTION = "contradiction"
+"""Kind of the finding, and of the remark, on samples that contradict estimates."""
 APART = 0.1
 """Difference in the share of far visits from which on it is reported."""
 EXTREMES = 3
@@ -136,6 +136,8 @@ def hold(
     """Compare a campaign with an older one, both evaluated as the newer one's plan says.
 
     `requests` matches candidates, old to new. The threshold is the newer plan's unless another is given.
+
+    Raises RankbenchError if both are the same.
     """
     if old.folder.resolve() == new.folder.resolve():
         raise RankbenchError(f"{new.folder}: the older and the newer campaign are the same; name two")
@@ -275,6 +277,7 @@ def list_remarks(
     old: CampaignView, new: CampaignView, matched: Sequence[Match], all_changes: Sequence[Change], probes: Probes
 ) -> Iterator[Remark]:
     """Yield what limits the validity of the ratios: first what holds in this case, last what always holds."""
+    yield from _report_contradictions(old, new)
     yield from _machine(old, new)
     yield from _libraries(old, new, matched)
     yield from _rankbench(old, new)
@@ -285,6 +288,14 @@ def list_remarks(
     yield from _report_few_launches(all_changes)
     yield _control(old, new)
     yield _warn_uncontrolled(all_changes, probes)
+
+
+def _report_contradictions(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
+    for view in (old, new):
+        for finding in view.verdict.findings:
+            if finding.kind == CONTRADICTION:
+                text = say("{campaign}: {text}", campaign=view.campaign.name, text=finding.text)
+                yield Remark(kind=CONTRADICTION, text=text, advice=finding.advice)
 
 
 def _machine(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
@@ -382,7 +393,7 @@ def _explain_near_matches(then: Campaign, now: Campaign, shared: set[str]) -> It
             now=other[0].ranks,
         )
     starts = [
-        {(_make_startless_key(case), case.start) for case in of.cases if case.key not in shared} for of in (then, now)
+        {(case.without("start"), case.start) for case in of.cases if case.key not in shared} for of in (then, now)
     ]
     both = {form for form, _ in starts[0]} & {form for form, _ in starts[1]}
     start_names = [sorted({start for form, start in side if form in both}) for side in starts]
@@ -393,10 +404,6 @@ def _explain_near_matches(then: Campaign, now: Campaign, shared: set[str]) -> It
             then=start_names[0],
             now=start_names[1],
         )
-
-
-def _make_startless_key(case: Case) -> str:
-    return case.key.replace(f".{case.start}", "", 1)
 
 
 def _report_state(probes: Probes) -> Iterator[Remark]:
@@ -508,19 +515,6 @@ def _report_probes(probes: Probes) -> Iterator[Text]:
         yield say("copying takes {ratio:ratio}", ratio=probes.copy)
 
 
-def format_interval(low: float, high: float) -> Text:
-    """Return an interval of ratios, `0.98–1.03×`; of one that says nothing no digits: `<0.01–>999×`."""
-    return say(
-        f"{'<{least:g}' if low < LEAST else '{low:bare}'}–{'>{most}×' if high > MOST else '{high:ratio}'}",
-        low=low, high=high, least=LEAST, most=MOST,
-    )  # fmt: skip
-
-
-def join_differences(differences: Iterable[Difference]) -> Text:
-    """Return the differences in one line."""
-    return clauses(difference.text for difference in differences)
-
-
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 
@@ -626,7 +620,7 @@ def _extremes(all_changes: Sequence[Change], size: Callable[[Change], float], co
 def _extreme(change: Change, among: int, confidence: float) -> Text:
     """Return a change with an interval that pays for its selection among so many (Bonferroni)."""
     estimate = Estimate(math.log(change.ratio), change.error, change.degrees, change.rounding)
-    (decision,) = decide([estimate], 0.0, confidence, family="bonferroni", tests=among)
+    (decision,) = decide([estimate], 0.0, confidence, family=Family("bonferroni", tests=among))
     return say(
         "{title} of {name} ({ratio:ratio}: {interval}, corrected for the choice)",
         title=change.title,

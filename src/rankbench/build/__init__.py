@@ -5,7 +5,6 @@ A library's prefix is only read. Nothing is compiled twice: the name of a build 
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import itertools
 import math
@@ -21,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from rankbench import staging
+from rankbench import locking, staging
 from rankbench.build import missing
 from rankbench.libraries import inspection, wrappers
 from rankbench.model import Description, Library, RankbenchError, Receipt, Record
@@ -63,23 +62,23 @@ class Recipe(Record, frozen=True):
     """The library's `mpi.h`, preprocessed, with its macros: in it shows a library that was replaced in place."""
 
     @property
-    def list_missing_calls(self) -> list[str]:
+    def missing_calls(self) -> list[str]:
         """Return the MPI calls that the core makes and the library does not declare."""
         return sorted(missing.find_used(self.sources.values()) - missing.find_declared(self.header))
 
     @property
-    def render_stand_ins(self) -> str:
+    def stand_ins(self) -> str:
         """Return the text of `missing.h`."""
         sources = self.sources.values()
         names = missing.find_names(sources) - missing.find_used(sources) - missing.find_names([self.header])
-        return missing.render_header(self.list_missing_calls, names)
+        return missing.render_header(self.missing_calls, names)
 
     @property
-    def compute_key(self) -> str:
+    def key(self) -> str:
         """Return the hash that names the build."""
         made_of = [
             self.sources,
-            self.render_stand_ins,
+            self.stand_ins,
             FLAGS,
             LIBRARIES,
             self.wrapper,
@@ -96,7 +95,7 @@ def build(library: Library, home: Path, core: Path | None = None, show: Callable
     `show` prints that it is compiled, since that takes long.
     """
     recipe = make_recipe(library, core or find_core_folder())
-    place = home / "builds" / recipe.compute_key[:16]
+    place = home / "builds" / recipe.key[:16]
     receipt = read_receipt(place)
     if not receipt:
         with lock_build(place):
@@ -122,11 +121,10 @@ def lock_build(place: Path) -> Iterator[None]:
     """Keep others from making the same build meanwhile: they wait, and find it made."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        lock = place.with_name(f".{place.name}.lock").open("wb")
+        lock = locking.lock(place.with_name(f".{place.name}.lock"), wait=True)
     except OSError as error:
         raise staging.UnwritableHomeError(place.parent, error) from None
     with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
@@ -140,7 +138,10 @@ def read_receipt(place: Path) -> Receipt | None:
 
 
 def describe(build: Build) -> Description:
-    """Return what the core says of itself; MPI is not started for it."""
+    """Return what the core says of itself; MPI is not started for it.
+
+    Raises RankbenchError if it cannot be run or says nothing.
+    """
     command = [str(build.binary), "--describe"]
     try:
         answer = run(command, build.environment)
@@ -166,7 +167,7 @@ def find_core_folder() -> Path:
 
 
 def make_recipe(library: Library, core: Path) -> Recipe:
-    """Ask the wrapper for all that decides the build."""
+    """Ask the wrapper for all that decides the build. Raises RankbenchError if the core's sources are not installed."""
     sources = {str(file.relative_to(core)): file.read_text("utf-8") for file in sorted(core.rglob("*.[ch]"))}
     if not sources:
         raise RankbenchError(f"{core}: no sources of the core here; install rankbench again")
@@ -191,7 +192,10 @@ def collect_environment(library: Library) -> dict[str, str]:
 
 
 def require_compiler(library: Library, linked: str) -> None:
-    """Make sure that the compiler which a wrapper calls exists, if its command is known."""
+    """Make sure that the compiler which a wrapper calls exists, if its command is known.
+
+    Raises RankbenchError if it does not.
+    """
     name = next(iter(shlex.split(linked)), "")
     if name and not shutil.which(name, path=collect_environment(library).get("PATH")):
         raise RankbenchError(
@@ -217,7 +221,10 @@ class WrapperError(RankbenchError):
 
 
 def ask_wrapper(library: Library, *arguments: str, text: str = "") -> str:
-    """Return what the wrapper prints; `-x c` lets it read C from standard input."""
+    """Return what the wrapper prints; `-x c` lets it read C from standard input.
+
+    Raises RankbenchError if it cannot be run.
+    """
     if not library.wrapper:
         raise RankbenchError(f"{library.name}: no mpicc in {library.prefix}; install the library's development files")
     language = ["-x", "c"] if text else []
@@ -232,9 +239,12 @@ def ask_wrapper(library: Library, *arguments: str, text: str = "") -> str:
 
 
 def compile_into(place: Path, recipe: Recipe, library: Library) -> None:
-    """Compile the core beside its place and rename the folder; a failure leaves a log in its stead."""
+    """Compile the core beside its place and rename the folder; a failure leaves a log in its stead.
+
+    Raises RankbenchError if it does not compile.
+    """
     with staging.make_temporary_folder(place.parent) as folder:
-        (folder / "missing.h").write_text(recipe.render_stand_ins, encoding="utf-8")
+        (folder / "missing.h").write_text(recipe.stand_ins, encoding="utf-8")
         try:
             objects, warnings = compile_objects(recipe, folder)
             warnings += link(recipe, folder, objects)
@@ -312,7 +322,7 @@ def make_receipt(recipe: Recipe, library: Library, binary: Path) -> Receipt:
         compiler=recipe.compiler,
         flags=[*FLAGS, *LIBRARIES],
         linked=recipe.linked,
-        missing=recipe.list_missing_calls,
+        missing=recipe.missing_calls,
         core_sha256=hashlib.sha256(msgspec.json.encode(recipe.sources)).hexdigest(),
         binary_sha256=hashlib.sha256(binary.read_bytes()).hexdigest(),
     )

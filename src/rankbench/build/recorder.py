@@ -12,12 +12,17 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from rankbench import build, staging
+from rankbench.build import missing, recorded_calls
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from rankbench.model import Library
 
 FILE = "librankbench-recorder.so"
+"""Only says when MPI was initialised and finalised."""
+CALLS_FILE = "librankbench-calls.so"
+"""Records every call, too."""
+STARTUP = "startup.c"
 FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-pthread", "-Wall", "-Wextra")
 
 
@@ -25,37 +30,49 @@ def find_recorder_folder() -> Path:
     """Return where the recorder's sources are: inside the installed package, or in the checkout that it runs from."""
     package = Path(build.__file__).parents[1]
     places = (package / "recorder", package.parents[1] / "recorder")
-    return next((place for place in places if (place / "startup.c").exists()), places[0])
+    return next((place for place in places if (place / STARTUP).exists()), places[0])
 
 
-def build_recorder(library: Library, home: Path) -> Path:
+def build_recorder(library: Library, home: Path, *, calls: bool = False) -> Path:
     """Return the recorder for a library, compiled only if it was not yet. It is linked to no library.
+
+    Args:
+        library: whose wrapper and header are used.
+        home: where builds are kept.
+        calls: whether it records every call, or only when MPI was initialised and finalised.
 
     Raises RankbenchError if it does not compile.
     """
     recipe = build.make_recipe(library, find_recorder_folder())
-    made_of = [recipe.sources, FLAGS, recipe.wrapper, recipe.linked, recipe.compiler, recipe.header]
+    wrappers = recorded_calls.render_wrappers(
+        missing.find_declared(recipe.header), every_fortran="#define OPEN_MPI " in recipe.header
+    )
+    made_of = [recipe.sources, wrappers, FLAGS, recipe.wrapper, recipe.linked, recipe.compiler, recipe.header]
     place = home / "builds" / f"recorder-{hashlib.sha256(msgspec.json.encode(made_of)).hexdigest()[:16]}"
-    if not (place / FILE).exists():
+    if not (place / CALLS_FILE).exists():
         with build.lock_build(place):
-            if not (place / FILE).exists():
+            if not (place / CALLS_FILE).exists():
                 shutil.rmtree(place, ignore_errors=True)
-                compile_recorder(place, recipe, library)
-    return place / FILE
+                compile_recorder(place, recipe, wrappers, library)
+    return place / (CALLS_FILE if calls else FILE)
 
 
-def compile_recorder(place: Path, recipe: build.Recipe, library: Library) -> None:
-    """Compile beside the place and rename the folder."""
+def compile_recorder(place: Path, recipe: build.Recipe, wrappers: str, library: Library) -> None:
+    """Compile beside the place and rename the folder. Raises RankbenchError if it does not compile."""
     with staging.make_temporary_folder(place.parent) as folder:
         names = [str(recipe.core.absolute() / name) for name in recipe.sources if name.endswith(".c")]
         objects = folder / "objects"
         objects.mkdir()
+        source = objects / "wrappers.c"
+        source.write_text(wrappers, encoding="utf-8")
         try:
-            build.run_checked([recipe.wrapper, *FLAGS, "-c", *names], recipe.environment, objects)
+            command = [recipe.wrapper, *FLAGS, "-I", str(recipe.core.absolute()), "-c", *names, str(source)]
+            build.run_checked(command, recipe.environment, objects)
             compiler = shlex.split(recipe.linked)[0]
-            files = [str(path) for path in sorted(objects.glob("*.o"))]
-            link = [compiler, "-shared", "-pthread", *files, "-o", str(folder / FILE), "-ldl"]
-            build.run_checked(link, recipe.environment)
+            for file, parts in ((FILE, Path(STARTUP).stem), (CALLS_FILE, "*")):
+                files = [str(path) for path in sorted(objects.glob(f"{parts}.o"))]
+                link = [compiler, "-shared", "-pthread", *files, "-o", str(folder / file), "-ldl"]
+                build.run_checked(link, recipe.environment)
         except subprocess.CalledProcessError as error:
             raise RankbenchError(
                 f"{library.name}: the recorder does not compile: {build.find_first_error(error.stderr)}"

@@ -219,6 +219,8 @@ def write(prepared: PreparedCampaign, text: str) -> tuple[Path, bool]:
     """Write the script and its lists of cases into the campaign's folder; return the script's path.
 
     An edited script is not replaced; the second value is then true.
+
+    Raises RankbenchError if the folder cannot be written.
     """
     store = prepared.store
     folder = store.folder / script.FOLDER

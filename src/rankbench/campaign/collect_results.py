@@ -25,7 +25,7 @@ from rankbench.campaign.batch import (
 )
 from rankbench.campaign.loop import Loop, make_untried, placement_of, replay_store
 from rankbench.campaign.preflight import Refusal
-from rankbench.launch import jobs, script
+from rankbench.launch import job_commands, script
 from rankbench.model import NODE_LOST, CaseStatus, LaunchStatus, Outcome, RankbenchError, Record, State
 from rankbench.plan.jobs import NODE
 
@@ -137,7 +137,7 @@ def list_finished(campaign: Path, place: Place) -> Iterator[Attempt]:
 
 
 def read_ending(path: Path) -> EndingFile:
-    """Return how a launch ended."""
+    """Return how a launch ended. Raises RankbenchError if its file is damaged."""
     try:
         end = msgspec.json.decode((path / ENDING).read_bytes(), type=EndingFile)
         counted = path / "output_bytes"  # It exists if the middle of `output.log` was removed.
@@ -230,7 +230,10 @@ class Collector(NamedTuple):
 
 
 def find_program(store: Store, place: Place) -> ForeignLaunch:
-    """Return the command of a turn's foreign program, or why there is none; empty for the core."""
+    """Return the command of a turn's foreign program, or why there is none; empty for the core.
+
+    Raises RankbenchError if the list of programs is damaged.
+    """
     path = store.folder / script.FOLDER / PROGRAMS / f"{place.line}.json"
     try:
         return msgspec.json.decode(path.read_bytes(), type=ForeignLaunch) if place.cases[0].suite else ForeignLaunch()
@@ -333,7 +336,7 @@ def record_refusals(store: Store, watch: Watch) -> None:
 
     Candidates without a program for a foreign benchmark miss it from the first block on.
     """
-    if not (store.folder / script.FOLDER / jobs.STOPPED).exists():
+    if not (store.folder / script.FOLDER / job_commands.STOPPED).exists():
         return
     refused = list_refusals(store)
     loop = Loop(store, store.campaign, {}, watch, replay_store(store, watch), refused)

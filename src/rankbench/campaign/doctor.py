@@ -16,7 +16,7 @@ from rankbench import launch, libraries, samples
 from rankbench.campaign import exit_causes
 from rankbench.campaign.launching import WRONG_DATA_EXIT, list_file_flags
 from rankbench.campaign.pinning import check_placement, core
-from rankbench.causes.lines import choose_line
+from rankbench.causes.telling_lines import choose_line
 from rankbench.launch.topology import parse_list
 from rankbench.libraries import content
 from rankbench.model import (

@@ -74,6 +74,10 @@ UNWRITTEN = re.compile(r"rankbench-core: the stream cannot be written \((.+)\)")
 """The core's message about a full disk, which is not a failure of the library."""
 
 
+CLOSED = "rankbench-core: the stream was closed (by the library)"
+CLOSED_REASON = "the library closed files that it had not opened, among them that of the results"
+
+
 STUCK = re.compile(
     r"rankbench-core: stuck: (?P<rank>rank \d+), case \d+ \(.*\) (?P<phase>is [a-z ]+): (?P<why>.+?)"
     r"(?:; without a CPU for (?P<percent>\d+)%)?$",

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from rankbench import libraries, units
 from rankbench.campaign import exit_causes, user_program
 from rankbench.campaign.exit_causes import EMPTY, LaunchExit
-from rankbench.foreign import Text, lines, reading, refusals, tools
+from rankbench.foreign import Text, printed_lines, recognition, refusals, tools
 from rankbench.foreign.case_results import make_case_result
 from rankbench.foreign.running import RunRequest
 from rankbench.model import CaseResult, CaseStatus, LaunchStatus, RankbenchError, Stream, SuiteSpec
@@ -72,7 +72,10 @@ def find_tools() -> dict[str, ModuleType]:
 
 
 def add_operations(description: Description, planned: Plan) -> Description:
-    """Return a description with the benchmarks of the foreign tools in a plan."""
+    """Return a description with the benchmarks of the foreign tools in a plan.
+
+    Raises RankbenchError for an unknown tool.
+    """
     tool_names = {text.partition("-")[0] for text in planned.operations}
     for spec in planned.suites:
         if spec.name not in find_tools():
@@ -152,7 +155,10 @@ def spec(name: str, key: str, where: str) -> SuiteSpec:
 def find_programs(
     planned: Plan, operations: Sequence[Operation], used: Iterable[Library], reach: Sequence[Library], home: Path
 ) -> tuple[Programs, dict[tuple[str, str], str]]:
-    """Return the programs of foreign operations by library, and why others cannot run."""
+    """Return the programs of foreign operations by library, and why others cannot run.
+
+    Raises RankbenchError if no library has a program that the plan names.
+    """
     specs = {spec.name: spec for spec in planned.suites}
     by_operation: Programs = {}
     refused: dict[tuple[str, str], str] = {}
@@ -235,7 +241,7 @@ def find_below(folder: Path, name: str) -> Path | None:
 
 
 def find_folder(spec: SuiteSpec, library: Library) -> Path:
-    """Return the folder of a tool's programs for a library."""
+    """Return the folder of a tool's programs for a library. Raises RankbenchError if its name has unknown fields."""
     texts = {"library": library.name, "family": library.family, "version": library.version}
     try:
         return Path(spec.path.format(**texts)).expanduser()
@@ -253,7 +259,10 @@ def find_shipped(name: str, reach: Iterable[Library]) -> Path | None:
 
 
 def build_tarball(source: Path, library: Library, home: Path) -> Path:
-    """Return the folder with the programs of a tarball, built once for each library by its wrapper."""
+    """Return the folder with the programs of a tarball, built once for each library by its wrapper.
+
+    Raises RankbenchError if it cannot be read or built.
+    """
     try:
         digest = hashlib.sha256(source.read_bytes()).hexdigest()
     except OSError as error:
@@ -279,7 +288,7 @@ def build_tarball(source: Path, library: Library, home: Path) -> Path:
 
 
 def unpack(source: Path, folder: Path) -> None:
-    """Unpack a tarball into a folder, and nothing outside it."""
+    """Unpack a tarball into a folder, and nothing outside it. Raises RankbenchError if it is no tarball."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
@@ -326,7 +335,7 @@ def classify(request: LaunchRequest, operation: Operation, outcome: Outcome, out
     try:
         tables = [
             table
-            for table in reading.read_run(units.module(tools, operation.foreign.suite), text)
+            for table in recognition.read_run(units.module(tools, operation.foreign.suite), text)
             if is_of(table, operation)
         ]
         unreadable = ""
@@ -361,9 +370,9 @@ def find_refusal(operation: Operation, outcome: Outcome, tables: Sequence[Table]
 def read_printed(output: Path, *, complete: bool) -> Iterator[Line]:
     """Return the lines of an output; without the last one if it was cut off."""
     if complete:
-        return lines.read_file(output)
+        return printed_lines.read_file(output)
     text = output.read_bytes()
-    return lines.read_lines(io.BytesIO(text[: text.rfind(b"\n") + 1]), str(output))
+    return printed_lines.read_lines(io.BytesIO(text[: text.rfind(b"\n") + 1]), str(output))
 
 
 def check_world(request: LaunchRequest, operation: Operation, tables: Sequence[Table]) -> str:

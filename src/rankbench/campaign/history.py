@@ -88,6 +88,11 @@ class History:
             else ""
         )
 
+    def list_beside(self, block: int, placement: str) -> set[str]:
+        """Return the candidates that took turns with others in a block and placement."""
+        here = (shares for (at, where, _), shares in self._rest.items() if (at, where) == (block, placement))
+        return {name for shares in here for name in shares}
+
     def begun(self, block: int) -> bool:
         """Return whether a block has any launch."""
         return any(turn.block == block for turn in self.launches)

@@ -35,6 +35,7 @@ from rankbench.model import (
     RankbenchError,
     State,
     Step,
+    Stream,
 )
 
 if TYPE_CHECKING:
@@ -297,7 +298,10 @@ def list_file_flags(path: Path | None) -> list[str]:
 
 
 def prepare_files(request: LaunchRequest, folder: Path) -> tuple[Path, Path, Path]:
-    """Write the job and empty stream and output; return the paths of the three."""
+    """Write the job and empty stream and output; return the paths of the three.
+
+    Raises RankbenchError if they cannot be written.
+    """
     folder = folder.absolute()  # Ranks on other nodes may have another working directory.
     job, stream, output = folder / JOB, folder / "stream.jsonl", folder / "output.log"
     try:
@@ -347,13 +351,10 @@ def classify(request: LaunchRequest, outcome: Outcome, stream_file: Path, log: s
         return LaunchExit(status, f"its stream is damaged: {stream.damage}", outcome, stream)
     if leftover := exit_causes.explain_leftover(outcome, stream):
         return LaunchExit(LaunchStatus.OK, leftover, outcome, stream)
-    if outcome.hung and stream.complete:
-        return LaunchExit(LaunchStatus.HUNG, exit_causes.UNFINISHED, outcome, stream)
-    if outcome.hung and exit_causes.lacked_cpu(outcome.waiting, stream.ranks):
-        reason = exit_causes.explain_waiting(outcome.waiting)
-        return LaunchExit(LaunchStatus.HUNG, reason, outcome, stream, CaseStatus.NOT_RUN)
     if outcome.hung:
-        return LaunchExit(LaunchStatus.HUNG, f"no sign of life for {request.plan.launch_limit_s:g} s", outcome, stream)
+        return classify_hung(request, outcome, stream)
+    if not stream.complete and exit_causes.CLOSED in log:
+        return LaunchExit(LaunchStatus.CRASHED, exit_causes.CLOSED_REASON, outcome, stream)
     if not stream.complete and (stuck_case := exit_causes.find_stuck_phase(log, stream.ranks)):
         case_status, reason = stuck_case
         launch_status = LaunchStatus.CRASHED if case_status == CaseStatus.FAILED else LaunchStatus.HUNG
@@ -366,6 +367,16 @@ def classify(request: LaunchRequest, outcome: Outcome, stream_file: Path, log: s
     if outcome.exit_code not in {0, WRONG_DATA_EXIT}:
         return LaunchExit(LaunchStatus.CRASHED, f"ended badly after its last case: {how}", outcome, stream)
     return LaunchExit(LaunchStatus.OK, "", outcome, stream)
+
+
+def classify_hung(request: LaunchRequest, outcome: Outcome, stream: Stream) -> LaunchExit:
+    """Return how a launch ended that gave no sign of life."""
+    if stream.complete:
+        return LaunchExit(LaunchStatus.HUNG, exit_causes.UNFINISHED, outcome, stream)
+    if exit_causes.lacked_cpu(outcome.waiting, stream.ranks):
+        reason = exit_causes.explain_waiting(outcome.waiting)
+        return LaunchExit(LaunchStatus.HUNG, reason, outcome, stream, CaseStatus.NOT_RUN)
+    return LaunchExit(LaunchStatus.HUNG, f"no sign of life for {request.plan.launch_limit_s:g} s", outcome, stream)
 
 
 def list_rows(ending: LaunchExit) -> list[CaseResult]:

@@ -6,6 +6,7 @@ where it was: nothing is repeated, and only launches that were running are lost.
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections import Counter
@@ -27,7 +28,7 @@ from rankbench.campaign.spending import total_duration_s
 from rankbench.language import say
 from rankbench.launch import Monitor, SupervisorKilledError, read_free
 from rankbench.launch.resources import MEMORY
-from rankbench.launch.turns import MOST_LAUNCHES
+from rankbench.launch.turn_page import MOST_LAUNCHES
 from rankbench.model import THREADS, Case, CaseResult, CaseStatus, Launch, LaunchStatus, RankbenchError
 from rankbench.plan import notation
 from rankbench.plan.stop_rules import Decision
@@ -47,6 +48,10 @@ RECENT_S = 0.5
 """A state of the machine of which the measurement ended less than this ago is that of now."""
 LAUNCHES_A_TURN = 5
 """Launches that a candidate gets in one turn when its cases crash one after the other."""
+ALONE_EVERY = 10
+"""Beside the first block, one in so many launches each candidate alone, too."""
+CHEAPEST = 3
+"""So many cases of these launches: they take little longer than starting and ending."""
 MOST_LOST_LAUNCHES = 3
 """So many launches of a turn may be lost because their supervisor was killed; then the campaign stops."""
 
@@ -127,6 +132,42 @@ class Loop:
                     self.record_refusal(Turn(number, name, placement.name), position, refusal)
                 else:
                     self.run_turns(number, position, candidates[name], placement)
+
+    def run_alone(self, block: int) -> None:
+        """Launch each candidate alone, too, if it took turns with others in this block, for the cheapest cases.
+
+        These launches show whether candidates compare alike alone. They are stored apart, and one that fails is not
+        repeated.
+        """
+        stored = self.store.alone.launches()
+        numbers = itertools.count(len(stored) + 1)
+        turns = {(launch.block, launch.candidate, launch.placement) for launch in stored}
+        for placement in self.campaign.plan.placements:
+            names = self.history.list_beside(block, placement.name)
+            cases = self.choose_cheapest(placement)
+            for position, candidate in enumerate(self.campaign.candidates):
+                turn = Turn(block, candidate.name, placement.name)
+                if candidate.control_of or candidate.name not in names or turn[:3] in turns or not cases:
+                    continue
+                if time.monotonic() > self.ends_s:
+                    return
+                request = self.make_request(turn, position, candidate, placement, cases)._replace(number=next(numbers))
+                try:
+                    answer = launching.make(request, self.store.folder / "work", self.find_recent_state())
+                except SupervisorKilledError:
+                    continue
+                self.keep_state([answer[0]])
+                self.store.append_alone(*answer)
+
+    def choose_cheapest(self, placement: Placement) -> list[Case]:
+        """Return the few cases of a placement that took least time in the first block, in their order."""
+        cases = {case.key: case for case in self.list_cases(placement) if not case.launch_group}
+        costs: dict[str, float] = {}
+        rows = self.store.cases().filter(block=1, status=CaseStatus.OK.value).select("case", "timed_ns")
+        for key, timed_ns in rows.iter_rows():
+            costs[key] = max(timed_ns, costs.get(key, 0.0))
+        chosen = sorted(cases.keys() & costs, key=lambda key: (costs[key], key))[:CHEAPEST]
+        return [case for key, case in cases.items() if key in chosen]
 
     def run_together(self, block: int, candidates: Sequence[Candidate], placement: Placement) -> None:
         """Launch the candidates of a placement at the same time, one launch group after the other, in their order.
@@ -288,7 +329,10 @@ class Loop:
                 self.finish_launch(*answer, turn, cases, remaining)
 
     def require_no_rebuild(self, rebuilt: Sequence[Rebuild]) -> None:
-        """Stop the campaign if libraries were rebuilt while it runs; their launches are not stored."""
+        """Stop the campaign if libraries were rebuilt while it runs; their launches are not stored.
+
+        Raises RankbenchError if they were.
+        """
         if rebuilt:
             raise RankbenchError(
                 f"{self.store.folder}: {rebuilds.explain(rebuilt)}; its launches since then are not stored. "
@@ -401,6 +445,8 @@ def run(prepared: PreparedCampaign, decide: Decide, watch: Watch) -> Decision:
             if decision.stop:
                 return decision
         loop.run_block(block)
+        if block == 1 or block % ALONE_EVERY == 0:
+            loop.run_alone(block)
         if loop.cut:
             return Decision(stop=True, reason=say_time_over(stop, block))
     return Decision(stop=True, reason=say_all_done(stop))

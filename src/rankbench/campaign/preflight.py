@@ -125,7 +125,10 @@ def check_candidates(
 
 
 def write_file_list(path: Path, candidate: Candidate, library: Library, known: Iterable[LibraryFile] = ()) -> None:
-    """Write the list of the files of a candidate's library, with the hashes of those that are known."""
+    """Write the list of the files of a candidate's library, with the hashes of those that are known.
+
+    Raises RankbenchError if it cannot be written.
+    """
     settings = libraries.find_family(library).encode_settings(candidate.settings)
     try:
         content.write_list(path, library, library.environment | settings, known)

@@ -15,15 +15,16 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from rankbench import build, files, launch, libraries, plan, store
-from rankbench.campaign import changes, doctor, foreign, probing, rebuilds
+from rankbench.campaign import doctor, foreign, plan_changes, probing, rebuilds
 from rankbench.campaign.expectation import check_time, expect_block
 from rankbench.campaign.preflight import CheckResults, Refusal, examine
 from rankbench.libraries import ambient, tuned
+from rankbench.locking import Lock
 from rankbench.model import UNKNOWN_MACHINE, Campaign, Candidate, RankbenchError
 from rankbench.plan import notation
 
@@ -113,7 +114,7 @@ def prepare(request: CampaignRequest, show: Show) -> PreparedCampaign:
         raise
 
 
-def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> PreparedCampaign:
+def begin_campaign(request: CampaignRequest, lock_file: Lock, show: Show) -> PreparedCampaign:
     """Create a new campaign. If that fails, its folder is as before."""
     candidates, used = find_candidates(request)
     builds = build_cores(used.values(), request.home, show)
@@ -156,6 +157,8 @@ def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -
     if footprint.is_large:
         show(f"note: {footprint}")
     campaign_store = store.create(request.folder, record, lock_file)
+    if request.plan.profile:
+        campaign_store.keep_record(Path(request.plan.profile.file).read_bytes())
     return PreparedCampaign(campaign_store, binaries(builds), refused, programs, without, uses, library_files)
 
 
@@ -169,11 +172,14 @@ def check_expected_time(request: CampaignRequest, cases: Sequence[Case], candida
     return check_time(stop, len(cases), expected)
 
 
-def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> PreparedCampaign:
-    """Open a campaign of the same plan and seed, and check that libraries and core are unchanged."""
+def resume(request: CampaignRequest, lock_file: Lock, show: Show) -> PreparedCampaign:
+    """Open a campaign of the same plan and seed, and check that libraries and core are unchanged.
+
+    Raises RankbenchError if they are not.
+    """
     opened = store.open(request.folder, lock_file)
     record = opened.campaign
-    changes.require_same_measurement(request.folder, record, request.plan, request.seed)
+    plan_changes.require_same_measurement(request.folder, record, request.plan, request.seed)
     if not request.scheduled:
         require_machine(request.folder, recorded=record.machine, here=request.machine)
     if record.plan.placements != request.plan.placements:
@@ -205,13 +211,16 @@ def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> Prepar
     rebuilds.require_same(request.folder, rebuilds.KnownFiles(launches), library_files)
     for line in list_refusals(refused):
         show(f"note: {line}; not launched now")
-    changes.take_over(opened, request.plan, request.more)
+    plan_changes.take_over(opened, request.plan, request.more)
     programs, without = find_programs(request, record.operations, used)
     return PreparedCampaign(opened, binaries(builds), refused, programs, without, uses, library_files)
 
 
 def expand_cases(planned: Plan, description: Description, machine: Machine) -> tuple[list[Case], list[str]]:
-    """Return the cases of a plan, and notes. It is an error if none is left, with the reason if that is the machine."""
+    """Return the cases of a plan, and notes. It is an error if none is left, with the reason if that is the machine.
+
+    Raises RankbenchError if none is left.
+    """
     try:
         return plan.expand_plan(planned, description, machine)
     except plan.NoCaseError as error:
@@ -246,7 +255,10 @@ def find_programs(
 
 
 def require_libraries(request: CampaignRequest, record: Campaign) -> None:
-    """Refuse libraries that differ from the record: a record from elsewhere may name any program as wrapper."""
+    """Refuse libraries that differ from the record: a record from elsewhere may name any program as wrapper.
+
+    Raises RankbenchError if they differ.
+    """
     reach = find_libraries(request)
     plan_libraries = libraries.resolve_libraries(request.plan.candidates, reach)
     here = {library.name: library for library in (*reach, *plan_libraries)}
@@ -268,7 +280,10 @@ def is_executed_same(library: Library, other: Library) -> bool:
 
 
 def require_machine(folder: Path, recorded: Machine, here: Machine) -> None:
-    """Refuse to continue on another machine: the values of one campaign would be those of two machines."""
+    """Refuse to continue on another machine: the values of one campaign would be those of two machines.
+
+    Raises RankbenchError if it is another one.
+    """
     for what in ("host", "cpu", "cores"):
         before, now = getattr(recorded, what), getattr(here, what)
         if before != now:
@@ -291,7 +306,7 @@ def strip_hash(receipt: Receipt) -> Receipt:
 
 
 def make_writable(folder: Path) -> None:
-    """Create a folder, and refuse one that cannot be written."""
+    """Create a folder, and refuse one that cannot be written. Raises RankbenchError if it cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -310,7 +325,7 @@ def find_libraries(request: CampaignRequest) -> list[Library]:
 
 
 def find_candidates(request: CampaignRequest) -> tuple[list[Candidate], dict[str, Library]]:
-    """Return the plan's candidates and the libraries that they use."""
+    """Return the plan's candidates and the libraries that they use. Raises RankbenchError if two have the same name."""
     reach = find_libraries(request)
     candidates: dict[str, Candidate] = {}
     used: dict[str, Library] = {}
@@ -344,7 +359,10 @@ def make_candidate(spec: CandidateSpec, library: Library, request: CampaignReque
 
 
 def require_named_candidates(planned: Plan, candidates: Collection[str]) -> None:
-    """Refuse keys that name none of the candidates, by its name or its library."""
+    """Refuse keys that name none of the candidates, by its name or its library.
+
+    Raises RankbenchError if one names none.
+    """
     libraries_named = [spec.library for spec in planned.candidates]
     for key in ("baseline", "calls_measured_with"):
         named = getattr(planned, key)
@@ -372,6 +390,8 @@ def check_candidates(
     """Check every candidate in every placement, and its use of resources. It is an error if none works.
 
     The checks write to the campaign's folder, which other nodes see as well. A job of a scheduler makes its own checks.
+
+    Raises RankbenchError if none works.
     """
     if request.scheduled:
         return CheckResults({}, {}, [], {})

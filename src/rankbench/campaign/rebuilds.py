@@ -50,7 +50,10 @@ class KnownFiles:
 
 
 def require_same(folder: Path, known: KnownFiles, library_files: Mapping[str, Sequence[LibraryFile]]) -> None:
-    """Refuse to continue a campaign if files of a candidate's library are not those of its launches."""
+    """Refuse to continue a campaign if files of a candidate's library are not those of its launches.
+
+    Raises RankbenchError if they are not.
+    """
     rebuilds = [known.find_rebuild(candidate, files) for candidate, files in library_files.items()]
     if changed := [rebuild for rebuild in rebuilds if rebuild]:
         raise RankbenchError(f"{folder}: {explain(changed)}. {advise(folder)}")

@@ -78,7 +78,10 @@ class Bench(NamedTuple):
 
 
 def prepare_bench(library: Library, ranks: int, home: Path, folder: Path) -> Bench:
-    """Build the core and check it with a number of ranks, which share cores only if there are too few."""
+    """Build the core and check it with a number of ranks, which share cores only if there are too few.
+
+    Raises RankbenchError if the check fails.
+    """
     machine = launch.machine()
     placement = Placement(
         name=f"1x{ranks}", nodes=1, ranks_per_node=ranks, binding="core" if ranks <= machine.cores else "none"
@@ -92,7 +95,10 @@ def prepare_bench(library: Library, ranks: int, home: Path, folder: Path) -> Ben
 
 
 def clocks(bench: Bench, arguments: Sequence[str], wait_s: float) -> Study:
-    """Return the core's study of the clocks, which prints nothing for up to `wait_s`."""
+    """Return the core's study of the clocks, which prints nothing for up to `wait_s`.
+
+    Raises RankbenchError if it fails.
+    """
     stream_file, output = bench.folder / "stream.jsonl", bench.folder / "output.log"
     stream_file.write_bytes(b"")
     program = [str(bench.build.binary), "--clocks", *arguments, "--stream", str(stream_file)]

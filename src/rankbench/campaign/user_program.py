@@ -164,7 +164,10 @@ def find_executable(command: str, folder: Path) -> Path:
 
 
 def prepare_folder(spec: ProgramSpec, library: Library, home: Path) -> Path:
-    """Return the folder that launches run in or copy: the user's own, or a copy in which the program was built."""
+    """Return the folder that launches run in or copy: the user's own, or a copy in which the program was built.
+
+    Raises RankbenchError if it is too large to copy.
+    """
     folder = Path(spec.folder)
     if not spec.copies and not spec.build:
         return folder
@@ -211,13 +214,19 @@ def copy_folder(folder: Path, copy: Path, entries: Sequence[Path]) -> None:
             shutil.copy2(entry, target, follow_symlinks=False)
 
 
+def find_wrapper(mpicc: Path, *names: str) -> Path:
+    """Return the first of a library's other wrappers that is there, else the first one."""
+    paths = [mpicc.with_name(mpicc.name.replace("mpicc", name, 1)) for name in names]
+    return next((path for path in paths if path.exists()), paths[0])
+
+
 def build_program(spec: ProgramSpec, library: Library, folder: Path) -> None:
     """Build a program with a library's wrappers. Raises RankbenchError with the first error of the output."""
     mpicc = Path(library.wrapper)
     wrappers = {
         "mpicc": str(mpicc),
-        "mpicxx": str(mpicc.with_name(mpicc.name.replace("mpicc", "mpicxx", 1))),
-        "mpifort": str(mpicc.with_name(mpicc.name.replace("mpicc", "mpifort", 1))),
+        "mpicxx": str(find_wrapper(mpicc, "mpicxx", "mpic++")),
+        "mpifort": str(find_wrapper(mpicc, "mpifort", "mpif90", "mpifc")),
     }
     line = spec.build.format(**wrappers)
     environment = os.environ | library.environment | library.build_environment

@@ -24,11 +24,11 @@ from typer.exceptions import TyperException
 from rankbench import units
 from rankbench.cli import commands as folder
 from rankbench.cli.display import console
-from rankbench.cli.folders import home
 from rankbench.cli.help_pages import Command, Group
 from rankbench.cli.program import adapt_commands
 from rankbench.cli.signals import Terminated, catch_signals, exit_code
 from rankbench.cli.standard_output import Output, OutputError
+from rankbench.workflows.locations import home
 
 USAGE_ERROR = 2
 MOVED = {"clock": "verify --clocks", "list": "status", "presets": "plan", "script": "submit --print"}

@@ -12,14 +12,14 @@ from rich.text import Text
 
 from rankbench import files, store
 from rankbench.campaign import blocks_done
-from rankbench.cli.decisions import is_ended
 from rankbench.cli.display import StatusLine, columns, console, print_text
-from rankbench.cli.folders import results_folder
 from rankbench.cli.formats import print_json
 from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import DamagedFileError, RankbenchError, Record
 from rankbench.store import folders
+from rankbench.workflows.decisions import is_ended
+from rankbench.workflows.locations import results_folder
 
 if TYPE_CHECKING:
     from rankbench.store import Store
@@ -39,6 +39,12 @@ class Row(Record, frozen=True):
     candidates: list[str]
     blocks: int
     answer: str
+    question: str = ""
+
+    @property
+    def date(self) -> str:
+        """Return the local day and time of the beginning; empty: not known."""
+        return datetime.fromisoformat(self.created).astimezone().strftime("%Y-%m-%d %H:%M") if self.created else ""
 
 
 def list_campaigns(folder: Path | None, form: str, *, no_answer: bool) -> None:
@@ -46,18 +52,7 @@ def list_campaigns(folder: Path | None, form: str, *, no_answer: bool) -> None:
 
     The answer is that of the last report, or else is computed. Narrow terminals have no room for the candidates.
     """
-    rows, damaged = [], []
-    for path in folders.list_campaigns([folder or results_folder()]):
-        try:
-            rows.append(row(store.open(path), no_answer=no_answer))
-        except DamagedFileError as error:
-            rows.append(make_damaged_row(path))
-            damaged.append(str(error))
-        except RankbenchError as error:
-            damaged.append(str(error))
-    rows.sort(key=read_date)
-    if damaged and all(entry.state == DAMAGED for entry in rows):
-        raise RankbenchError(damaged[0])
+    rows, damaged = read_rows(folder or results_folder(), no_answer=no_answer)
     if form == "json":
         print_json(rows)
         return
@@ -69,14 +64,38 @@ def list_campaigns(folder: Path | None, form: str, *, no_answer: bool) -> None:
     if not no_answer:
         table.add_column("answer", overflow="fold")
     for entry in rows:
-        date = datetime.fromisoformat(entry.created).astimezone().strftime("%Y-%m-%d %H:%M") if entry.created else ""
-        cells = [entry.name, date, entry.state, *([", ".join(entry.candidates)] if wide else []), str(entry.blocks)]
+        cells = [
+            entry.name,
+            entry.date,
+            entry.state,
+            *([", ".join(entry.candidates)] if wide else []),
+            str(entry.blocks),
+        ]
         table.add_row(*map(Text, cells + ([] if no_answer else [entry.answer])))
     console.print(table)
     for line in damaged:
         print_text(line)
     if len(rows) > 1 and not folder:
         print_text(f"Commands without the name of a campaign use {store.newest(results_folder())}")
+
+
+def read_rows(folder: Path, *, no_answer: bool) -> tuple[list[Row], list[str]]:
+    """Return the campaigns below a folder, the oldest first, and a line for each that cannot be read.
+
+    Raises RankbenchError if there is none, or none that can be read.
+    """
+    rows, damaged = [], []
+    for path in folders.list_campaigns([folder]):
+        try:
+            rows.append(row(store.open(path), no_answer=no_answer))
+        except DamagedFileError as error:
+            rows.append(make_damaged_row(path))
+            damaged.append(str(error))
+        except RankbenchError as error:
+            damaged.append(str(error))
+    if damaged and all(entry.state == DAMAGED for entry in rows):
+        raise RankbenchError(damaged[0])
+    return sorted(rows, key=read_date), damaged
 
 
 def read_date(entry: Row) -> str:
@@ -106,6 +125,7 @@ def row(opened: Store, *, no_answer: bool) -> Row:
         candidates=[candidate.name for candidate in record.candidates if not candidate.control_of],
         blocks=blocks,
         answer="" if no_answer or not blocks else answer(opened),
+        question=record.plan.question,
     )
 
 

@@ -6,23 +6,20 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from rankbench.cli.options import parse_option
 from rankbench.model import RankbenchError
+from rankbench.model.verdicts import LEAST_COVERAGE, is_informative
 from rankbench.plan import notation
-from rankbench.quantities import format_size, spell_count
+from rankbench.quantities import format_size
 from rankbench.report import tables
 from rankbench.units import suggestion
+from rankbench.workflows.option_values import parse_option
 
 if TYPE_CHECKING:
-    from rankbench.model import Case, CaseVerdict, Comparison, Summary
+    from rankbench.model import Case, CaseVerdict, Summary
     from rankbench.verdict.view import CampaignView
 
 WIDE = 0.5
 """Relative width above which an interval is shown by both ends."""
-LEAST_COVERAGE = 0.9
-"""Intervals with less coverage, which are those of few launches, are not shown."""
-WIDEST = 10
-"""Ratio of the ends of an interval above which it says nothing, and is not shown."""
 
 
 def choose_cases(cases: list[Case], operations: str = "", forms: str = "", sizes: str = "") -> list[Case]:
@@ -33,14 +30,9 @@ def choose_cases(cases: list[Case], operations: str = "", forms: str = "", sizes
     names, types = divide(operations), divide(forms)
     sizes_bytes = parse_option("sizes", sizes, notation.parse_sizes, notation.SIZES_HELP)
     named = list(map(format_size, sizes_bytes or ()))
-    for what, wanted, has in (
-        ("operations", names, [case.operation for case in cases]),
-        ("forms", types, [case.form for case in cases]),
-        ("sizes", named, [format_size(case.size_bytes) for case in cases]),
-    ):
-        for name in set(wanted) - set(has):
-            similar = suggestion("" if what == "sizes" else name, dict.fromkeys(has))  # Similar digits mean nothing.
-            raise RankbenchError(f"--{what} {name}: not measured{similar}")
+    check_measured("operations", names, [case.operation for case in cases])
+    check_measured("forms", types, [case.form for case in cases])
+    check_measured("sizes", named, [format_size(case.size_bytes) for case in cases])
     selection = [case for case in cases if case.operation in (names or [case.operation])]
     selection = [case for case in selection if case.form in (types or [case.form])]
     if cases and not selection:
@@ -49,6 +41,13 @@ def choose_cases(cases: list[Case], operations: str = "", forms: str = "", sizes
     if cases and not selection:
         raise RankbenchError(f"{', '.join([*names, *types])} was not measured in the size {', '.join(named)}")
     return selection
+
+
+def check_measured(what: str, wanted: list[str], measured: list[str]) -> None:
+    """Raise RankbenchError for a wanted name that is not among the measured ones."""
+    for name in set(wanted) - set(measured):
+        similar = suggestion("" if what == "sizes" else name, dict.fromkeys(measured))  # Similar digits mean nothing.
+        raise RankbenchError(f"--{what} {name}: not measured{similar}")
 
 
 def divide(text: str) -> list[str]:
@@ -79,7 +78,7 @@ def format_half_width(summary: Summary, estimator: str, *, per_second: bool = Fa
 
 def format_spread(below: float, above: float, percent: float) -> str:
     """Return half the width of an interval in percent, or its ends relative to the value; empty: it is too wide."""
-    if below <= 0 or above > WIDEST * below:
+    if below <= 0 or not is_informative(below, above):
         return ""
     if max(1 - below, above - 1) > WIDE:
         return f" -{max(0.0, 100 * (1 - below)):.0f}/+{100 * (above - 1):.0f}%"
@@ -89,14 +88,3 @@ def format_spread(below: float, above: float, percent: float) -> str:
 def index_summaries(view: CampaignView) -> dict[tuple[str, str], Summary]:
     """Return the summaries by case and candidate."""
     return {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
-
-
-def describe_control(comparisons: list[Comparison]) -> str:
-    """Return the result of the A/A control."""
-    if not comparisons:
-        return "Noise check: none in this campaign; `control = true` in the plan shows how far to trust the ratios."
-    return (
-        f"Noise check: {comparisons[0].base}, measured twice, differs from itself in "
-        f"{sum(comparison.different for comparison in comparisons)} of "
-        f"{spell_count(len(comparisons), 'case')}."
-    )

@@ -13,13 +13,13 @@ from rich.text import Text
 from rankbench import launch
 from rankbench.campaign import selftest
 from rankbench.cli.display import columns, console, describe_places, spread_lines
-from rankbench.cli.folders import home
 from rankbench.cli.formats import print_json
 from rankbench.model import LaunchFacts, Library, RankbenchError, RankFact, Record, SourceFact
 from rankbench.quantities import format_time
 from rankbench.samples.study import Study
 from rankbench.statistics import CONFIDENCE, clocks
 from rankbench.statistics.clocks import Accuracy, Cost, Drift
+from rankbench.workflows.locations import home
 
 if TYPE_CHECKING:
     from rankbench.statistics.clocks import Spread
@@ -58,7 +58,10 @@ class ClockOptions(NamedTuple):
 
 
 def study_libraries(reach: Sequence[Library], options: ClockOptions, form: str) -> None:
-    """Study the clocks under each library and print the results. Raises typer.Exit if an error exceeds its bound."""
+    """Study the clocks under each library and print the results. Raises typer.Exit if an error exceeds its bound.
+
+    Raises RankbenchError for fewer than two ranks.
+    """
     machine = launch.machine()
     wanted = options.ranks or max(2, machine.cores // machine.sockets)
     if wanted < 2:

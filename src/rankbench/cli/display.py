@@ -10,6 +10,7 @@ import textwrap
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,8 +23,10 @@ from rich.text import Text
 
 from rankbench.cli.program import adapt_commands, split_command
 from rankbench.quantities import spell_count
+from rankbench.workflows.watching import Progress
 
 if TYPE_CHECKING:
+    from rankbench.campaign import Watch
     from rankbench.model import Campaign, Launch, RankFact, Verdict
     from rankbench.report.tables import Table as Content
 
@@ -107,6 +110,43 @@ class StatusLine:
     def _print(self) -> None:
         width = os.get_terminal_size(sys.stderr.fileno()).columns or 80
         print(f"\r\x1b[K{self.text[: width - 1]}", end="", file=sys.stderr, flush=True)  # noqa: T201
+
+
+class TerminalProgress(Progress):
+    """Shows a workflow on the terminal, or as lines; not at all if quiet."""
+
+    modules = ("rankbench.cli.live_progress", "rankbench.cli.campaign_end")
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.quiet = quiet
+
+    def show_line(self, line: str) -> None:
+        """Print a line."""
+        if not self.quiet:
+            print_text(line)
+
+    def show_text(self, text: str) -> None:
+        """Print lines as they are."""
+        if not self.quiet:
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def show_table(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Print a table."""
+        if not self.quiet:
+            table = columns(*heads)
+            for row in rows:
+                table.add_row(*map(escape, row))
+            console.print(table)
+
+    def show_status(self, text: str) -> AbstractContextManager[object]:
+        """Show a line that is removed at the end."""
+        return StatusLine(text)
+
+    def watch(self, record: Campaign) -> AbstractContextManager[Watch]:
+        """Show a campaign while it runs."""
+        from rankbench.cli.live_progress import watch_campaign  # It takes long to load.
+
+        return watch_campaign(record, quiet=self.quiet)
 
 
 def columns(*titles: str, text_columns: int = 1) -> Table:

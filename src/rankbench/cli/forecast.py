@@ -13,10 +13,10 @@ from rankbench import build, plan, store
 from rankbench.campaign.expectation import Expectation, check_time, count_fitting, expect_block
 from rankbench.campaign.preparation import describe_operations, expand_cases, find_candidates
 from rankbench.cli.display import console, spread_lines
-from rankbench.cli.folders import is_campaign
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.quantities import format_memory, format_rough_time, format_size, spell_count
+from rankbench.workflows.locations import is_campaign
 
 if TYPE_CHECKING:
     from rankbench.campaign import CampaignRequest
@@ -57,7 +57,10 @@ def list_time_notes(request: CampaignRequest, cases: Sequence[Case], expected: E
 
 
 def describe_core(used: Iterable[Library], request: CampaignRequest) -> Description:
-    """Return the core's description, built with the first library that can build it."""
+    """Return the core's description, built with the first library that can build it.
+
+    Raises RankbenchError if none can.
+    """
     reason = ""
     for library in used:
         try:

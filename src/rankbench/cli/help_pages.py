@@ -56,13 +56,13 @@ class Command(TyperCommand):
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the arguments after the command's name."""
         arguments = [
-            usage(get_param, ctx) for get_param in self.get_params(ctx) if get_param.param_type_name == "argument"
+            usage(parameter, ctx) for parameter in self.get_params(ctx) if parameter.param_type_name == "argument"
         ]
         return ["[OPTIONS]", *arguments]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the lists of arguments and options."""
-        shown = [get_param for get_param in self.get_params(ctx) if not getattr(get_param, "hidden", False)]
+        shown = [parameter for parameter in self.get_params(ctx) if not getattr(parameter, "hidden", False)]
         for title, kind in (("Arguments", "argument"), ("Options", "option")):
             rows = [record(parameter, ctx) for parameter in shown if parameter.param_type_name == kind]
             if rows:

@@ -11,18 +11,12 @@ import typer
 
 from rankbench import launch, plan
 from rankbench.campaign import CampaignRequest
-from rankbench.cli.folders import campaign_folder, home
-from rankbench.cli.options import (
-    Binding,
-    Modules,
-    Name,
-    Prefixes,
-    Results,
-    Seed,
-)
-from rankbench.cli.plans import Preset, find_plan
+from rankbench.cli.plan_options import Preset
+from rankbench.cli.shared_options import Binding, Modules, Name, Prefixes, Results, Seed
 from rankbench.launch import schedulers
 from rankbench.model import Launcher
+from rankbench.workflows.locations import campaign_folder, home
+from rankbench.workflows.requested_plans import add_profile, find_plan
 
 
 def request_campaign(
@@ -70,7 +64,7 @@ def request_campaign(
            "exclusive": exclusive, "contiguous": contiguous, "memory": memory, "launcher": launcher,
            "options": option}  # fmt: skip
     machine, path = launch.machine(), find_plan(file, preset)
-    planned = plan.load_plan(path, machine, drop_missing(place_options), job=drop_missing(job))
+    planned = add_profile(plan.load_plan(path, machine, drop_missing(place_options), job=drop_missing(job)))
     schedulers.find_scheduler(planned.job)
     folder = campaign_folder(results, path.stem if name is None else name)
     return CampaignRequest(planned, folder, machine, home(), prefix or (), modules or (), seed, scheduled=True)

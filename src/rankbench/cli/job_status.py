@@ -16,16 +16,16 @@ from rich.text import Text
 from rankbench.campaign import Decision, Progress, collect_results
 from rankbench.campaign.progress import list_failures
 from rankbench.campaign.spending import total_duration_s
-from rankbench.cli.campaigns import collect_job
 from rankbench.cli.display import columns, console, describe_block, print_text, spell_blocks
 from rankbench.language import render
-from rankbench.launch import jobs, schedulers
-from rankbench.launch.script import FOLDER, LOG
+from rankbench.launch import job_commands, schedulers
+from rankbench.launch.script import FOLDER, LOG, SCHEDULER_LOG
 from rankbench.model import BROKEN, LaunchStatus, RankbenchError
 from rankbench.quantities import format_clock, spell_count
+from rankbench.workflows.opening import collect_job
 
 if TYPE_CHECKING:
-    from rankbench.launch.jobs import Submitted
+    from rankbench.launch.job_commands import Submitted
     from rankbench.launch.schedulers import Ending, JobState
     from rankbench.model import Launch
     from rankbench.store import Store
@@ -54,7 +54,7 @@ ENDINGS: dict[Ending, str] = {
 
 def find_last_job(folder: Path) -> Submitted | None:
     """Return the last submitted job of a campaign."""
-    return jobs.read_last(folder / FOLDER)
+    return job_commands.read_last(folder / FOLDER)
 
 
 def describe_queued_job(folder: Path) -> str:
@@ -66,11 +66,14 @@ def describe_queued_job(folder: Path) -> str:
 
 def query_state(job: Submitted) -> JobState:
     """Return the state of a job."""
-    return jobs.query_state(schedulers.find_schedulers()[job.scheduler], job.number)
+    return job_commands.query_state(schedulers.find_schedulers()[job.scheduler], job.number)
 
 
 def follow(opened: Store) -> None:
-    """Follow a campaign's job to its end and print changes; then print the conclusion."""
+    """Follow a campaign's job to its end and print changes; then print the conclusion.
+
+    Raises RankbenchError if there is no job, or the scheduler does not answer.
+    """
     job = find_last_job(opened.folder)
     if not job:
         raise RankbenchError(f"{opened.folder}: --wait: it has no job; `rankbench submit` makes one")
@@ -96,7 +99,7 @@ def follow(opened: Store) -> None:
         and decision.stop
         and any(launch.facts or launch.status == LaunchStatus.OK for launch in opened.launches())
     ):
-        from rankbench.cli.conclusion import conclude  # Evaluating is not part of waiting for the job.
+        from rankbench.cli.campaign_end import conclude  # Evaluating is not part of waiting for the job.
 
         if conclude(opened, decision):
             raise typer.Exit(1)
@@ -160,18 +163,27 @@ def print_job(opened: Store, decision: Decision | None) -> None:
         print_text(f"job {job.number} of {schedulers.find_schedulers()[job.scheduler].title}: {where.reason}")
         print_text(f"next: rankbench status {folder} --wait")
     else:
-        print_text(f"{explain_end(opened, where)}; log: {folder / FOLDER / LOG}")
+        print_text(f"{explain_end(opened, where)}; log: {find_log(folder / FOLDER)}")
         print_text("next: submit it again; it continues where it stopped")
 
 
+def find_log(folder: Path) -> Path:
+    """Return the log of a job, or what its scheduler stored where its script wrote none."""
+    return next((path for name in (LOG, SCHEDULER_LOG) if (path := folder / name).exists()), folder / LOG)
+
+
 def explain_end(opened: Store, where: JobState | None) -> str:
-    """Return why a job ended before its campaign did: by its script's last word, else by that of the scheduler."""
+    """Return why a job ended before its campaign did: by its script's last word, else by that of the scheduler.
+
+    Where the script knows only the signal that ended it, the scheduler may know why it was sent.
+    """
     folder = opened.folder / FOLDER
-    path, begun = folder / jobs.STOPPED, jobs.has_begun(folder)
+    path, begun = folder / job_commands.STOPPED, job_commands.has_begun(folder)
     word = path.read_text(encoding="utf-8").strip() if begun and path.exists() else ""
     kind, _, what = word.partition(" ")
     endings = MEANINGS | {"signal": f"ended by {what}", "lost": f"ended because there is no answer from {what}"}
-    text = endings.get(kind, "") or ENDINGS.get(where.ending if where else "", "")
+    of_scheduler = ENDINGS.get(where.ending if where else "", "")
+    text = (kind == "signal" and of_scheduler) or endings.get(kind, "") or of_scheduler
     if not begun:
         text = f"{text} before it began" if text else "did not begin"
     scheduler = f" ({where.reason})" if where else ""

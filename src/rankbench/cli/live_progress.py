@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING
 
-import msgspec
 import rich.box
 from rich.console import Group, RenderableType
 from rich.live import Live
@@ -153,11 +152,22 @@ def list_new_failures(launch: Launch, results: Sequence[CaseResult], known: set[
     lacking = Counter(result.reason for result in results if result.status is CaseStatus.LACKING)
     texts = [f"{reason}: {spell_count(count, 'case')} left out" for reason, count in lacking.items()]
     others = [result for result in results if result.status is not CaseStatus.LACKING]
-    texts += [line.partition(": ")[2] for line in list_failures(launch, others)]
+    texts += [
+        line.partition(": ")[2]
+        for line in list_failures(launch, [result for result in others if not is_repeated(launch, result, known)])
+    ]
     for text in texts:
         if (launch.candidate, text) not in known:
             known.add((launch.candidate, text))
             yield f"{launch.candidate}: {text}"
+
+
+def is_repeated(launch: Launch, result: CaseResult, known: set[tuple[str, str]]) -> bool:
+    """Return whether a case failed in the same way before, whatever the details; if not it is known from now on."""
+    failure = launch.candidate, f"{result.case.key} {result.status}"
+    repeated = failure in known
+    known.add(failure)
+    return repeated and result.status in BROKEN
 
 
 def spell_running(progress: Progress) -> str:
@@ -251,7 +261,6 @@ def list_first_cases(cases: Sequence[Case]) -> list[Case]:
     """Return the case of the smallest size of each line, of several starts and pairs of ranks the first."""
     firsts: dict[str, Case] = {}
     for case in sorted(cases, key=lambda case: case.size_bytes):
-        alike = msgspec.structs.replace(case_labels.drop_ends(case), start="")
-        firsts.setdefault(case_labels.make_line_key(alike), case)
+        firsts.setdefault(case.without("size", "start", *case_labels.ENDS), case)
     chosen = {case.key for case in firsts.values()}
     return [case for case in cases if case.key in chosen]

@@ -15,7 +15,7 @@ from rankbench.verdict.nodes import complete_campaign
 from rankbench.verdict.view import CampaignView
 
 if TYPE_CHECKING:
-    from rankbench.model import Campaign, Launch
+    from rankbench.model import AloneComparison, Campaign, Launch
     from rankbench.store import Store
 
 
@@ -40,6 +40,7 @@ def evaluate(
             case_rows=store.cases(),
             modes=dict(evaluation.modes),
             last_ranks=cache.unpack(evaluation.last_ranks),
+            records=store.records(),
         )
     view = compute(store, campaign, launches)
     if name and name == cache.name_evaluation(store, campaign):  # No other process added a launch meanwhile.
@@ -51,12 +52,13 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
     """Evaluate what these launches measured."""
     # What computes takes as long to load as all that a cached evaluation needs.
     from rankbench import statistics
+    from rankbench.statistics.dropping import compare_dropped, leave_open, name_dropped
+    from rankbench.statistics.level_values import agree_values
     from rankbench.statistics.modes import find_group_modes
     from rankbench.statistics.parts import hold
     from rankbench.statistics.ranks import tabulate_last_ranks
     from rankbench.statistics.references import by_case
     from rankbench.statistics.rounding import join_rounding
-    from rankbench.statistics.values import agree_values
     from rankbench.verdict import judge, make_draft
     from rankbench.verdict.interim import list_interim_looks
     from rankbench.verdict.view import select_judgeable
@@ -82,22 +84,43 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
         confidence=planned.confidence,
         levels=levels,
     )
+    dropped = compare_dropped(launch_values, cases, planned.threshold)
+    alone = compare_launches_alone(store, counted, question_pairs, campaign)
+    compared = leave_open(compared, dropped, alone)
     control = [pair for pair in compared if (pair.base, pair.other) in twins]
     comparisons = [pair for pair in compared if (pair.base, pair.other) not in twins]
     medians = statistics.summarise(launch_values, samples, cases, planned.confidence, per_second(campaign))
-    summaries = agree_values(medians, comparisons, counted, levels, planned.confidence)
+    summaries = name_dropped(agree_values(medians, comparisons, counted, levels, planned.confidence), dropped)
     view = CampaignView(
         campaign=campaign,
         launches=launches,
-        verdict=make_draft(campaign, launches, summaries, comparisons, control),
+        verdict=msgspec.structs.replace(make_draft(campaign, launches, summaries, comparisons, control), alone=alone),
         launch_values=launch_values,
         samples=store.samples(),
         rank_samples=store.rank_samples(),
         case_rows=cases,
         modes=find_group_modes(samples.filter(pl.col("case").is_in(list_timed(campaign))), ["case", "candidate"]),
         last_ranks=tabulate_last_ranks(samples),
+        records=store.records(),
     )
     return view.with_verdict(judge(view))
+
+
+def compare_launches_alone(
+    store: Store, counted: pl.DataFrame, pairs: Sequence[tuple[str, str]], campaign: Campaign
+) -> list[AloneComparison]:
+    """Return which pairs of candidates compare differently alone than in turns, if some launches were made alone."""
+    from rankbench import statistics
+    from rankbench.statistics.alone import compare_alone
+    from rankbench.verdict.view import select_judgeable
+
+    planned = campaign.plan
+    by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
+    samples = store.alone.samples()
+    if samples.select(pl.len()).collect().item() == 0:
+        return []
+    alone = select_judgeable(statistics.compute_launch_values(samples, planned.estimator, by_ranks))
+    return compare_alone(counted, alone, pairs, planned.threshold, planned.confidence)
 
 
 def list_pairs(campaign: Campaign, names: Sequence[str]) -> list[tuple[str, str]]:

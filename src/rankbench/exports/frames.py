@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,9 @@ from rankbench import store
 from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.tidy import make_tables
 from rankbench.language import render
+from rankbench.model import RankbenchError
+from rankbench.statistics.references import name_level
+from rankbench.verdict.states import FAR, NEAR
 
 if TYPE_CHECKING:
     from rankbench.model import Campaign
@@ -32,8 +36,8 @@ class CampaignFrames:
 
     @cached_property
     def samples(self) -> pl.DataFrame:
-        """One row per sample, also of those that do not count; the columns of `samples/*.parquet`."""
-        return self._measured.store.samples().collect()
+        """One row per sample, also of those that do not count; the columns of `samples/*.parquet`, and `state`."""
+        return self._measured.store.samples().with_columns(state=name_level(self._measured.view.levels)).collect()
 
     @property
     def launches(self) -> pl.DataFrame:
@@ -52,7 +56,9 @@ class CampaignFrames:
 
     @cached_property
     def verdict(self) -> pl.DataFrame:
-        """One row per case: `outcome`, `winners`, `ranking`, and `margin` to the next slower candidate."""
+        """One row per case: `outcome`, `winners`, `ranking`, and `margin` to the next slower candidate; `outcome` and
+        `winners` also `_near` and `_far`, where there are two states.
+        """
         rows = [
             (
                 verdict.case.key,
@@ -66,6 +72,11 @@ class CampaignFrames:
                 verdict.margin,
                 verdict.margin_low,
                 verdict.margin_high,
+                *(
+                    known.get(level)
+                    for level in (NEAR, FAR)
+                    for known in (verdict.outcome_by_level, verdict.winners_by_level)
+                ),
             )
             for verdict in self._measured.view.verdict.cases
         ]
@@ -81,6 +92,10 @@ class CampaignFrames:
             "margin": pl.Float64,
             "margin_low": pl.Float64,
             "margin_high": pl.Float64,
+            "outcome_near": pl.String,
+            "winners_near": NAMES,
+            "outcome_far": pl.String,
+            "winners_far": NAMES,
         }
         return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -94,6 +109,56 @@ class CampaignFrames:
         return make_tables(self._measured.view)
 
 
+class JoinedFrames:
+    """The data of several campaigns below each other: frames with the columns of `CampaignFrames`, after `campaign`.
+
+    That is the folder as it was given. A column that one of the campaigns lacks is empty there.
+    """
+
+    def __init__(self, folders: Sequence[str | Path]) -> None:
+        self.campaigns = {str(folder): read(folder) for folder in folders}
+        """Each campaign by its folder."""
+
+    @cached_property
+    def samples(self) -> pl.DataFrame:
+        """One row per sample."""
+        return self._join("samples")
+
+    @cached_property
+    def launches(self) -> pl.DataFrame:
+        """One row per launch and case."""
+        return self._join("launches")
+
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """One row per case and candidate."""
+        return self._join("summary")
+
+    @cached_property
+    def comparisons(self) -> pl.DataFrame:
+        """One row per case and pair of candidates of a campaign."""
+        return self._join("comparisons")
+
+    @cached_property
+    def verdict(self) -> pl.DataFrame:
+        """One row per case."""
+        return self._join("verdict")
+
+    def _join(self, name: str) -> pl.DataFrame:
+        parts = [
+            getattr(campaign, name).select(pl.lit(folder).alias("campaign"), pl.all())
+            for folder, campaign in self.campaigns.items()
+        ]
+        return pl.concat(parts, how="diagonal_relaxed")
+
+
 def read(folder: str | Path) -> CampaignFrames:
     """Read a campaign from its folder, such as `results/small`. Raises RankbenchError if it holds none."""
     return CampaignFrames(Path(folder))
+
+
+def read_all(folders: Sequence[str | Path]) -> JoinedFrames:
+    """Read campaigns from their folders. Raises RankbenchError if there is none, or a folder holds none."""
+    if not folders:
+        raise RankbenchError('name the folders of campaigns: rankbench.read_all("results/a", "results/b")')
+    return JoinedFrames(folders)

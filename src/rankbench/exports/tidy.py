@@ -12,7 +12,7 @@ import polars as pl
 
 from rankbench.exports.values import list_values
 from rankbench.report import csv_frames
-from rankbench.statistics.estimators import VISITS
+from rankbench.statistics.launch_values import VISITS
 
 if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView

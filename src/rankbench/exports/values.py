@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rankbench.model import Record
-from rankbench.report.derived import list_summaries
+from rankbench.report.flat_frames import list_summaries
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Summary

@@ -8,7 +8,7 @@ a line, reports it and reads the rest.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, Unpack
 
 from rankbench.model import Amount, Foreign, Meaning, Operation, RankbenchError
 
@@ -140,55 +140,76 @@ Role = Literal[
 """Role of a column. All are of the value's quantity, except `repetitions`, `overlap` (%) and `rate` (per second)."""
 
 
+class BenchmarkDetails(TypedDict, total=False):
+    """How a tool's benchmark differs from a blocking collective over ranks that are not paired."""
+
+    counterpart: str
+    metric: Literal["time", "latency", "bandwidth", "rate"]
+    kind: str
+    forms: tuple[Form, ...]
+    sized: bool
+    ranks_exactly: int
+    in_pairs: bool
+    overlap: bool
+    whole_vector: bool
+    one_buffer: bool
+    datatype: str
+
+
+COLLECTIVE = BenchmarkDetails(
+    counterpart="",
+    metric="time",
+    kind="collective",
+    forms=("blocking",),
+    sized=True,
+    ranks_exactly=0,
+    in_pairs=False,
+    overlap=False,
+    whole_vector=False,
+    one_buffer=False,
+    datatype="byte",
+)
+
+
 def make_benchmark(
     suite: str,
     name: str,
     spelling: str,
     help: str,  # noqa: A002 - the name of the field
     meaning: Meaning,
-    *,
-    counterpart: str = "",
-    metric: Literal["time", "latency", "bandwidth", "rate"] = "time",
-    kind: str = "collective",
-    forms: tuple[Form, ...] = ("blocking",),
-    sized: bool = True,
-    ranks_exactly: int = 0,
-    in_pairs: bool = False,
-    overlap: bool = False,
-    whole_vector: bool = False,
-    one_buffer: bool = False,
-    datatype: str = "byte",
+    **details: Unpack[BenchmarkDetails],
 ) -> Operation:
     """Return the operation of a tool's benchmark, such as `osu-allreduce`, without the amounts that a call moves.
 
     `datatype` is the type of the numbers in a reduction; `byte` if data are only moved.
     """
     nothing = Amount(base=0, each=0)
+    known: BenchmarkDetails = {**COLLECTIVE, **details}
     return Operation(
         name=f"{suite}-{name}",
         help=help,
         standard="",
-        kind=kind,
-        metric=metric,
-        forms=list(forms),
-        form=forms[0],
+        kind=known["kind"],
+        metric=known["metric"],
+        forms=list(known["forms"]),
+        form=known["forms"][0],
         send=nothing,
         receive=nothing,
         root_send=nothing,
         root_receive=nothing,
-        sized=sized,
-        ranks_exactly=ranks_exactly,
-        in_pairs=in_pairs,
+        sized=known["sized"],
+        ranks_exactly=known["ranks_exactly"],
+        in_pairs=known["in_pairs"],
         messages=1,
-        datatype=datatype,
+        datatype=known["datatype"],
         start=meaning.start.replace(" ", "-"),
         foreign=Foreign(
             suite=suite,
             benchmark=spelling,
-            counterpart=counterpart,
+            counterpart=known["counterpart"],
             meaning=meaning,
-            overlap=overlap,
-            whole_vector=whole_vector,
-            one_buffer=one_buffer,
+            overlap=known["overlap"],
+            whole_vector=known["whole_vector"],
+            one_buffer=known["one_buffer"],
         ),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -22,6 +22,23 @@ MOST_DECIMALS = 400
 MAX_NOISE_LINES = 20
 NONE = math.nan
 """Stands for a value that the tool does not have."""
+
+
+TIMES = {"s": 1e9, "sec": 1e9, "seconds": 1e9, "ms": 1e6, "msec": 1e6, "us": 1e3, "usec": 1e3, "microseconds": 1e3}
+TIMES |= {"µs": 1e3, "μs": 1e3, "ns": 1.0, "nsec": 1.0, "nanoseconds": 1.0, "milliseconds": 1e6}
+PREFIXES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
+RATE = re.compile(r"(?P<prefix>[kmg]i?)?(?P<unit>b|bit|bytes?)(?:/s|/sec|ps|_per_s)", re.IGNORECASE)
+SIZE_UNITS = {"": 1, "b": 1, **{f"{prefix}{end}": 1 << 10 * power for power, prefix in enumerate("kmg", 1)
+                               for end in ("", "b", "ib")}}  # fmt: skip
+SIZE_TEXT = re.compile(r"(?P<number>\d{1,18})(?:\.0+)? ?(?P<unit>[a-z]*)", re.IGNORECASE | re.ASCII)
+
+
+LIBRARY_NAMES = ("library", "lib", "mpi", "mpi_library", "implementation", "candidate", "mpi library")
+"""Names of columns and parameters, in lower case, that say which library was measured."""
+SIZE_NAME = re.compile(
+    r"(?:(?:msg|message|data|buffer)?[ _-]*(?:sizes?|bytes|length|len))(?:[ _-]*[(\[]?(?:b|bytes?)[)\]]?)?"
+)
+"""Names of columns and parameters, in lower case, that hold the message size."""
 
 
 class Place(NamedTuple):
@@ -60,6 +77,26 @@ def count_decimals(field: str) -> int:
     """Return the decimals of a printed number, less its exponent: 3 for `0.250`, 1 for `0.2`, -2 for `12e2`."""
     mantissa, _, exponent = field.lower().partition("e")
     return len(mantissa.partition(".")[2]) - int(max(-MOST_DECIMALS, min(MOST_DECIMALS, float(exponent or 0))))
+
+
+def find_scale(unit: str) -> tuple[Literal["time", "bandwidth"], float] | None:
+    """Return the quantity of a unit such as `us` or `MB/s`, and its factor to nanoseconds or bytes per second.
+
+    None: it is unknown.
+    """
+    if unit.lower() in TIMES:
+        return "time", TIMES[unit.lower()]
+    if match := RATE.fullmatch(unit):
+        bits = match["unit"] == "b" or match["unit"].lower() == "bit"
+        return "bandwidth", PREFIXES[(match["prefix"] or "").lower()] / (8 if bits else 1)
+    return None
+
+
+def parse_bytes(text: str) -> int | None:
+    """Return a number of bytes such as `1024`, `8 B` or `64K` (1 K = 1024); None if it is none."""
+    match = SIZE_TEXT.fullmatch(text)
+    unit = match["unit"].lower() if match else "?"
+    return int(match["number"]) * SIZE_UNITS[unit] if match and unit in SIZE_UNITS else None
 
 
 def begins_a_row(text: str) -> bool:

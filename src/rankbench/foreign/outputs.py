@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rankbench.foreign import HEAD_LINES, Line, LineError, Problem, Table, Text, lines, reading
+from rankbench.foreign import HEAD_LINES, Line, LineError, Problem, Table, Text, printed_lines, recognition
 from rankbench.foreign.fields import begins_a_row
 
 NEXT_LIBRARY, NEXT_ROUND, END = "---", "===", "done"
@@ -101,7 +101,7 @@ def read_file(path: Path) -> Reading:
     while True:
         problems: list[Problem] = []
         texts: list[Line] = []
-        numbered = leave_out(record(lines.read_file(path, problems), texts), widths)
+        numbered = leave_out(record(printed_lines.read_file(path, problems), texts), widths)
         try:
             output = read_output(str(path), numbered, problems)
         except LineError as error:
@@ -147,7 +147,7 @@ def read_output(file: str, numbered: Iterator[Line], problems: list[Problem] | N
     if section.mark:
         runs = [read_run(Text(file, iter(head), problems=problems), 0, 1, section)]
     else:
-        tables = list(reading.read_text(Text(file, itertools.chain(head, section.lines), problems=problems)))
+        tables = list(recognition.read_text(Text(file, itertools.chain(head, section.lines), problems=problems)))
         if not section.mark:
             return Output([Run("", 0, 1, 1, tables, [], "")], in_turns=False)
         runs = [read_head(0, 1, head)[0]._replace(tables=tables, message="")]
@@ -167,9 +167,9 @@ def read_output(file: str, numbered: Iterator[Line], problems: list[Problem] | N
 def read_run(text: Text, position: int, number: int, section: Section) -> Run:
     """Return the run of a section, whose first lines are those of the text."""
     run, rest = read_head(position, number, list(text.lines))
-    tool = reading.find_tool(rest)
+    tool = recognition.find_tool(rest)
     text = text._replace(lines=itertools.chain(rest, section.lines))
-    tables = [table for table in reading.read_tables(tool, text) if table.rows] if tool else []
+    tables = [table for table in recognition.read_tables(tool, text) if table.rows] if tool else []
     deque(section.lines, 0)  # Reads on to the mark.
     return run._replace(tables=tables, message="") if tables else run
 

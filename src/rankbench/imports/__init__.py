@@ -15,8 +15,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
 from rankbench import store
 from rankbench.foreign import Problem
 from rankbench.foreign.case_results import make_case_result
@@ -181,7 +179,10 @@ def describe_parts(parts: Sequence[Part]) -> list[Understanding]:
 
 
 def explain_paths(request: ImportRequest, files: Sequence[FileContent]) -> list[FileContent]:
-    """Return the files with what their paths say; one that does not match the pattern has no runs."""
+    """Return the files with what their paths say; one that does not match the pattern has no runs.
+
+    Raises RankbenchError if none matches.
+    """
     with_parts = [file for file in files if file.parts]
     places = names.read_places([file.path.absolute() for file in with_parts], request.pattern)
     by_path = {file.path: place for file, place in zip(with_parts, places, strict=True)}
@@ -429,7 +430,7 @@ def order_cases(cases: Iterable[Case]) -> list[Case]:
     by_key = {case.key: case for case in cases}
     lines: dict[str, list[Case]] = {}
     for case in by_key.values():
-        lines.setdefault(msgspec.structs.replace(case, size_bytes=0).key, []).append(case)
+        lines.setdefault(case.without("size"), []).append(case)
     return [case for line in lines.values() for case in sorted(line, key=lambda case: case.size_bytes)]
 
 

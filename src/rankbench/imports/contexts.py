@@ -251,9 +251,7 @@ def find_labels(lines: Sequence[Sequence[tuple[int, list[str]]]]) -> list[tuple[
     A run without a label of its own has that of the run before. Fewer lines than before replace the last ones: the
     others are headings of a group.
     """
-    counts = Counter(word for gap in lines for word in {word for _, words in gap for word in words})
-    with_lines = sum(1 for gap in lines if gap)
-    common = {word for word, count in counts.items() if count == with_lines and with_lines > 1}
+    common = find_common_words(lines)
     current: list[tuple[int, tuple[str, ...]]] = []
     labels = []
     for gap in lines:
@@ -272,6 +270,13 @@ def find_labels(lines: Sequence[Sequence[tuple[int, list[str]]]]) -> list[tuple[
         )
         for each in labels
     ]
+
+
+def find_common_words(lines: Sequence[Sequence[tuple[int, list[str]]]]) -> set[str]:
+    """Return the words before each of several runs that have label lines: they distinguish nothing."""
+    counts = Counter(word for gap in lines for word in {word for _, words in gap for word in words})
+    with_lines = sum(1 for gap in lines if gap)
+    return {word for word, count in counts.items() if count == with_lines and with_lines > 1}
 
 
 def drop_counters(

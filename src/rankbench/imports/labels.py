@@ -53,30 +53,37 @@ def choose_labels(runs: Sequence[RunInfo]) -> list[Label]:
     """Return the label of each run. Raises RankbenchError where names of folders may be machines."""
     chosen: list[dict[str, str]] = [{"label": run.label} if run.label else {} for run in runs]
     origins: list[list[str]] = [[run.label_origin] if run.label else [] for run in runs]
-    groups = [(run.benchmark, run.placement.name, run.place.fields.get("machine", ""), run.label) for run in runs]
-    keys: list[tuple[Hashable, ...]] = [tuple(group) for group in groups]
-    levels: list[int] = []
-    for kind, name, values in list_properties(runs):
-        if not separates(keys, values):
-            continue
+    separating = list_separating(runs)
+    for kind, name, values in separating:
         if kind in {FOLDER, FILE} and all(names.find_number(value) for value in values if value):
             refuse_unclear_numbers(runs, kind, values)
-        if kind == FOLDER:
-            levels.append(int(name))
-        keys = [(*key, value) for key, value in zip(keys, values, strict=True)]
         for place, value in enumerate(values):
             if value:
                 chosen[place][f"{kind} {name}"] = f"{name}={value}" if kind == "setting" else value
-                origins[place].append(name if kind == LIBRARY else kind if kind != "setting" else name)
-    refuse_unclear_folders(runs, levels, chosen)
-    folders = [values for _, values in names.list_levels([run.place for run in runs])]
-    by_folder = [
-        next((values[place] for values in reversed(folders) if values[place]), "") for place in range(len(runs))
-    ]
+                origins[place].append(name if kind in {LIBRARY, "setting"} else kind)
+    refuse_unclear_folders(runs, [int(name) for kind, name, _ in separating if kind == FOLDER], chosen)
     return [
         make_label(run, parts, origin, folder)
-        for run, parts, origin, folder in zip(runs, chosen, origins, by_folder, strict=True)
+        for run, parts, origin, folder in zip(runs, chosen, origins, list_last_folders(runs), strict=True)
     ]
+
+
+def list_last_folders(runs: Sequence[RunInfo]) -> list[str]:
+    """Return the innermost folder of each run that has a name; empty: none has."""
+    folders = [values for _, values in names.list_levels([run.place for run in runs])]
+    return [next((values[place] for values in reversed(folders) if values[place]), "") for place in range(len(runs))]
+
+
+def list_separating(runs: Sequence[RunInfo]) -> list[tuple[str, str, list[str]]]:
+    """Return the properties that distinguish runs which those before it do not."""
+    groups = [(run.benchmark, run.placement.name, run.place.fields.get("machine", ""), run.label) for run in runs]
+    keys: list[tuple[Hashable, ...]] = [tuple(group) for group in groups]
+    separating = []
+    for kind, name, values in list_properties(runs):
+        if separates(keys, values):
+            separating.append((kind, name, values))
+            keys = [(*key, value) for key, value in zip(keys, values, strict=True)]
+    return separating
 
 
 def make_label(run: RunInfo, parts: Mapping[str, str], origins: Sequence[str], folder: str) -> Label:
@@ -136,7 +143,10 @@ def read_fact(run: RunInfo, name: str) -> str:
 
 
 def refuse_unclear_folders(runs: Sequence[RunInfo], levels: Sequence[int], chosen: Sequence[Mapping[str, str]]) -> None:
-    """Refuse folders whose names may be machines: they differ at two levels, or besides the name of the library."""
+    """Refuse folders whose names may be machines: they differ at two levels, or besides the name of the library.
+
+    Raises RankbenchError for these.
+    """
     named = any(run.label for run in runs) or any(f"{LIBRARY} {LIBRARY}" in parts for parts in chosen)
     if not levels or (len(levels) == 1 and not named):
         return
@@ -161,7 +171,7 @@ def refuse_unclear_folders(runs: Sequence[RunInfo], levels: Sequence[int], chose
 
 
 def refuse_unclear_numbers(runs: Sequence[RunInfo], kind: str, values: Sequence[str]) -> None:
-    """Refuse numbers in names that may be ranks, nodes, sizes of anything, or repeats."""
+    """Refuse numbers in names that may be ranks, nodes, sizes of anything, or repeats. Always raises RankbenchError."""
     numbers = sorted({names.find_number(value) for value in values if value}, key=int)
     run, value = next((run, value) for run, value in zip(runs, values, strict=True) if value)
     pattern = names.suggest_number_pattern(run.path, names.find_number(value), is_file=kind == FILE)
@@ -179,26 +189,34 @@ def place_run(ranks: int, facts: Mapping[str, Fact], user_ranks: int) -> tuple[P
 
     Also the number of ranks of the command, if not all of them took part.
     """
-    counts = {name: int(facts[name].value) for name in COUNTS if name in facts and facts[name].value.isdigit()}
-    nodes, each, command = counts.get(NODES, 0), counts.get(PER_NODE, 0), counts.get(RANKS, 0)
-    command = command or nodes * each
-    origins = [facts[name].origin for name in COUNTS if name in counts]
+    counts = read_counts(facts)
+    nodes, each = counts.get(NODES, 0), counts.get(PER_NODE, 0)
+    command = counts.get(RANKS, 0) or nodes * each
     total = ranks or user_ranks or command
-    if total and not nodes and each and command in {0, total}:
-        nodes = -(-total // each)
     not_all = str(command) if total and command not in {0, total} else ""
-    if not_all and nodes > total:
+    if not nodes and each and not not_all:
+        nodes = -(-total // each)
+    elif not_all and (nodes > total or (nodes == 1 and command > total and each == 0)):
         nodes = 0
-    origin = ", ".join(
-        dict.fromkeys(["benchmark"] * bool(ranks) + ["--ranks"] * bool(user_ranks and not ranks) + origins)
-    )
-    if nodes and total and total % nodes == 0 and not (not_all and nodes == 1 and command > total and each == 0):
+    of_tool = ["benchmark"] if ranks else ["--ranks"] if user_ranks else []
+    origin = ", ".join(dict.fromkeys([*of_tool, *(facts[name].origin for name in COUNTS if name in counts)]))
+    return name_placement(nodes, total), origin, not_all
+
+
+def read_counts(facts: Mapping[str, Fact]) -> dict[str, int]:
+    """Return the numbers of ranks and nodes among facts."""
+    return {name: int(facts[name].value) for name in COUNTS if name in facts and facts[name].value.isdigit()}
+
+
+def name_placement(nodes: int, total: int) -> Placement:
+    """Return the placement of a number of ranks on a number of nodes; 0: not known."""
+    if nodes and total and total % nodes == 0:
         each = total // nodes
-        return Placement(name=f"{nodes}x{each}", nodes=nodes, ranks_per_node=each, binding="none"), origin, not_all
+        return Placement(name=f"{nodes}x{each}", nodes=nodes, ranks_per_node=each, binding="none")
     if nodes and not total:
-        return Placement(name=f"nodes-{nodes}", nodes=nodes, ranks_per_node=0, binding="none"), origin, ""
+        return Placement(name=f"nodes-{nodes}", nodes=nodes, ranks_per_node=0, binding="none")
     name = f"ranks-{total}" if total else UNKNOWN
-    return Placement(name=name, nodes=1, ranks_per_node=total, binding="none"), origin, not_all
+    return Placement(name=name, nodes=1, ranks_per_node=total, binding="none")
 
 
 def mark_others(runs: Sequence[RunInfo]) -> list[RunInfo]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.foreign import LineError, NoResultsError, Problem, Table, lines, outputs, refusals, tools
+from rankbench.foreign import LineError, NoResultsError, Problem, Table, outputs, printed_lines, refusals, tools
 from rankbench.foreign.fields import make_table_without_rows
 from rankbench.imports import contexts, names
 from rankbench.imports.commands import Fact
@@ -102,7 +102,7 @@ class FileContent(NamedTuple):
 
 
 def refuse_duplicates(sources: Iterable[Source]) -> None:
-    """Refuse a file that is named twice: its results would count as two runs."""
+    """Refuse a file that is named twice: its results would count as two runs. Raises RankbenchError for such a file."""
     paths: set[Path] = set()
     for source in sources:
         if source.path.resolve() in paths:
@@ -129,7 +129,12 @@ def read_source(request: ImportRequest, source: Source) -> FileContent:
         return make_empty_content(path, f"line {error.line}: {error.reason}")
     except RankbenchError as error:
         return make_empty_content(path, str(error).removeprefix(f"{path}").lstrip(": "))
-    output = read.output
+    return join_parts(request, source, read)
+
+
+def join_parts(request: ImportRequest, source: Source, read: outputs.Reading) -> FileContent:
+    """Return the content of a file whose output was read."""
+    path, output = source.path, read.output
     beside = [other for ending in ERRORS if (other := path.with_suffix(ending)) != path and read_first_message(other)]
     errors = [f"{other.name} beside it says: {read_first_message(other)}" for other in beside]
     parts = list_parts(request, source, read)
@@ -222,7 +227,7 @@ def make_failed_part(command: contexts.Failure, model: Part, source: Source) -> 
 def list_failures(source: Source) -> list[Part]:
     """Return the runs of a file in which no benchmark printed a title, by its commands or its name."""
     path = source.path
-    texts = list(itertools.islice(lines.read_file(path, []), MOST_LINES)) if path.stat().st_size else []
+    texts = list(itertools.islice(printed_lines.read_file(path, []), MOST_LINES)) if path.stat().st_size else []
     _, commands = contexts.read_contexts([], texts)
     program = PROGRAM_IN_NAME.search(path.name)
     if program and not commands and texts:

@@ -130,7 +130,7 @@ def _list_shared(folder: Path, request: LabRequest) -> list[str]:
 
 
 def compile_program(name: str, folder: Path, more: Sequence[str] = ()) -> Path:
-    """Return one of the lab's programs in C, compiled into a folder."""
+    """Return one of the lab's programs in C, compiled into a folder. Raises RankbenchError if it does not compile."""
     options = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", *more]
     source, program = HERE / name, folder / Path(name).stem
     result = try_command(["cc", *options, "-o", str(program), str(source)])
@@ -144,7 +144,7 @@ def compile_program(name: str, folder: Path, more: Sequence[str] = ()) -> Path:
 
 
 def require(request: LabRequest) -> None:
-    """Make sure that the lab can be made here."""
+    """Make sure that the lab can be made here. Raises RankbenchError if it cannot."""
     if not 1 <= request.nodes <= MOST_NODES:
         raise RankbenchError(f"--nodes {request.nodes}: expected 1 to {MOST_NODES}")
     require_packages(request)
@@ -162,7 +162,7 @@ def require(request: LabRequest) -> None:
 
 
 def require_packages(request: LabRequest) -> None:
-    """Make sure that all programs are there that the lab is made with."""
+    """Make sure that all programs are there that the lab is made with. Raises RankbenchError if one is missing."""
     compiles = request.offsets_ns or request.delay or (request.slurm and os.geteuid() != 0)
     tools = PACKAGES | (COMPILER if compiles else {}) | (slurm.PACKAGES if request.slurm else {})
     missing = sorted({package for tool, package in tools.items() if not shutil.which(tool, path=path())})

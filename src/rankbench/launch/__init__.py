@@ -7,4 +7,4 @@ from rankbench.launch.host import explain_one_core, load, machine, stolen_s
 from rankbench.launch.local import SupervisorKilledError, run, run_together
 from rankbench.launch.probe import state
 from rankbench.launch.resources import Monitor, describe_abandoned, read_free
-from rankbench.launch.turns import Turns
+from rankbench.launch.turn_page import Turns

@@ -6,6 +6,11 @@ launcher_pid=""
 open_launch=""
 members=()
 turns=()
+end_signals="TERM INT HUP ALRM USR1 USR2" # schedulers send these at the end of a job's time, or when its nodes are needed
+time_signals=${time_signals:-}
+remote_start=${remote_start:-}
+ask_s=60 # after so long without a sign of life of a launch, the scheduler is asked for lost nodes
+exit_code=0
 
 say() { printf '%s  %s\n' "$(date '+%F %T')" "$*"; }
 
@@ -36,6 +41,7 @@ begin_job() {
     rm -f "$job/stopped"
     echo "${job_id:--}" >"$job/begun"
     handle_signals
+    write_remote_shell
     # Launches that ran together when the last job was killed.
     examine_launches || end_for_lost_nodes "$job"
     say "job ${job_id:-without number} on ${node[*]}"
@@ -43,6 +49,22 @@ begin_job() {
         ! ready >/dev/null 2>&1 </dev/null || break
         sleep 5
     done
+}
+
+# write_remote_shell: writes the program that launchers call as they call ssh: options, a node, a command for a shell.
+write_remote_shell() {
+    [ -n "$remote_start" ] || return 0
+    cat >"$job/rsh.part" <<END
+#!/bin/bash
+while [ "\${1#-}" != "\$1" ]; do
+    case \$1 in -[bcDEeFIiJLlmOopQRSWw]) shift ;; esac
+    shift
+done
+host=\$1
+shift
+$remote_start
+END
+    chmod +x "$job/rsh.part" && mv "$job/rsh.part" "$job/rsh"
 }
 
 lock_campaign() {
@@ -75,10 +97,9 @@ lock_by_folder() {
     trap 'rm -rf "$job/lock.d"' EXIT
 }
 
-# Schedulers send one of these at the end of a job's time, or when its nodes are needed.
 handle_signals() {
     local signal
-    for signal in TERM INT USR1 USR2; do
+    for signal in $end_signals; do
         # shellcheck disable=SC2064 # expanded now
         trap "interrupted $signal" "$signal"
     done
@@ -88,14 +109,18 @@ handle_signals() {
 # a row, whether the signal or the loss was noticed first. Variables of `run` are visible here. Launches that run together end their
 # own launchers; their results are examined once for all of them.
 interrupted() {
-    trap '' TERM INT USR1 USR2
+    # shellcheck disable=SC2086 # its words; some schedulers send several at once
+    trap '' $end_signals
     if [ "$BASHPID" != "$$" ]; then
         [ -z "$launcher_pid" ] || end_launcher "$launcher_pid"
         [ -z "$open_launch" ] || [ -e "$open_launch/ending" ] || write_ending "${code:-143}" false cut
         exit 143
     fi
     say "ended by SIG$1; run this again to continue"
-    echo "signal SIG$1" >"$job/stopped"
+    case " $time_signals " in
+        *" $1 "*) echo "time" ;;
+        *) echo "signal SIG$1" ;;
+    esac >"$job/stopped"
     if [ "${#members[@]}" != 0 ]; then
         kill -TERM "${members[@]}" 2>/dev/null
         wait "${members[@]}"
@@ -175,7 +200,8 @@ remove_shared_memory() {
 # disk. Signals to all processes of the job do not end it before the launch. A full disk must not stop the launch.
 copy_output() {
     local log=$1/output.log rest=$1/output.rest chunks=0 last omitted
-    trap '' TERM INT USR1 USR2
+    # shellcheck disable=SC2086 # its words
+    trap '' $end_signals
     copy_chunk "$log"
     while copy_chunk "$rest.next" && [ -s "$rest.next" ]; do
         mv "$rest.next" "$rest.$((chunks % 2))"
@@ -218,6 +244,8 @@ watch_growth() {
         if [ "$silent_s" -ge "$silence_s" ]; then
             touch "$2/hung"
             end_launch "$1"
+        elif [ "$silent_s" != 0 ] && [ $((silent_s % ask_s)) = 0 ] && [ -n "$(list_lost_nodes)" ]; then
+            end_launcher "$1" # Not every launcher notices that a node is lost.
         fi
     done
 }
@@ -309,7 +337,9 @@ check() {
     [ ! -e "$out/passed" ] || return 0
     # shellcheck disable=SC2086 # its words
     [ -n "${reports[$1]:-}" ] && try_check "$1" "$out" ${reports[$1]} && return 0
-    try_check "$1" "$out" || say "$1: its check failed, so that it is not launched; see $out/output.log"
+    try_check "$1" "$out" && return 0
+    exit_code=3
+    say "$1: its check failed, so that it is not launched; see $out/output.log"
 }
 
 # try_check FUNCTION FOLDER SETTING...: makes one launch of a check, with these variables set.
@@ -327,7 +357,7 @@ try_check() {
 block() {
     if [ -e "$job/enough" ]; then
         say "enough: $(cat "$job/enough")"
-        exit 0
+        exit "$exit_code"
     fi
     say "block $1"
 }
@@ -361,10 +391,25 @@ list_pending() {
     fi
 }
 
-# Prints the nodes of the job that no longer answer.
-list_lost_nodes() (
+# Prints the nodes of the job that no longer answer: those known to be lost, and those that do not answer when asked.
+list_lost_nodes() {
+    { list_lost 2>/dev/null </dev/null | find_nodes; ask_nodes; } | sort -uV
+}
+
+# find_nodes: reads names, with or without domains; prints the nodes of the job with these names.
+find_nodes() {
+    awk 'function shorten(name) { if (name !~ /^[0-9.:]+$/) sub(/[.].*/, "", name); return name }
+        FNR == NR { named[shorten($0)]; next }
+        shorten($0) in named' - <(printf '%s\n' "${node[@]}")
+}
+
+# ask_nodes: asks each node, at most 64 at a time; prints those that do not answer.
+ask_nodes() (
+    asked=0
     for entry in "${node[@]}"; do
         { answers "$entry" >/dev/null 2>&1 </dev/null || echo "$entry"; } &
+        asked=$((asked + 1))
+        [ "$asked" -le 64 ] || wait -n
     done
     wait
 )
@@ -464,6 +509,11 @@ make_together() {
     ! $disk_full || exit 1  # The member has reported it.
     [ $((($(now_ms) - start_ms) / 1000)) -le "$longest_s" ] || longest_s=$((($(now_ms) - start_ms) / 1000))
     examine_launches || end_for_lost_nodes "$job"
+    # Their results can be collected now, and not only after the other groups of the block.
+    for entry in "${companions[@]}"; do
+        out=$job/launches/${entry% *}
+        ! { [ -e "$out/1/ending" ] && is_complete "$out/1" "${entry#* }"; } || touch "$out/done"
+    done
 }
 
 # run_beside FUNCTION FOLDER ARGUMENT...: makes a launch beside others.
@@ -604,4 +654,11 @@ make_turn() {
         ! is_complete "$out" "$function" && [ "$(count_begun "$out")" != 0 ] || break
     done
     touch "$turn/done"
+}
+
+# end_job: the exit code of a job whose checks failed says so, to its scheduler and in mail.
+end_job() {
+    echo "all launches" >"$job/stopped"
+    say "all launches are done"
+    exit "$exit_code"
 }

@@ -18,7 +18,7 @@ LONGEST_S = 30.0
 
 
 def state(command: CommandLine) -> State:
-    """Return the state that a core reports by `--state`."""
+    """Return the state that a core reports by `--state`. Raises RankbenchError if it reports none."""
     line = " ".join(command.arguments)
     try:
         answer = subprocess.run(

@@ -27,10 +27,22 @@ FUNCTIONS = Path(__file__).with_name("functions.sh")
 RULE = "# --- {} "
 OWN = '"$@"'
 """Bash for the arguments of the core."""
+REMOTE_SHELL = {
+    "HYDRA_LAUNCHER": "ssh",
+    "HYDRA_LAUNCHER_EXEC": "{}",
+    "I_MPI_HYDRA_BOOTSTRAP_EXEC": "{}",
+    "OMPI_MCA_plm_rsh_agent": "{}",
+    "PRTE_MCA_plm_ssh_agent": "{}",
+}
+"""Variables by which hydra, Intel MPI and PRRTE start processes on other nodes by a program in the place of ssh."""
 WIDTH = 120
 FOLDER = "job"
 """Subfolder of a campaign with the files of its job script."""
 SCRIPT, LOG = "job.sh", "output.log"
+SCHEDULER_LOG = "scheduler.log"
+"""What the scheduler stores of a job's output, some of them only when it ends: messages of its own."""
+RSH = "rsh"
+"""Written by the job: a program that is called as ssh is, and starts commands on the job's nodes by the scheduler."""
 
 
 class Line(NamedTuple):
@@ -101,12 +113,16 @@ def render_script(script: Script, scheduler: Scheduler) -> str:
     ]
     for number, turns in enumerate(script.blocks, start=1):
         parts += ["", f"block {number}", *map(render_turn, turns), "end_block"]
-    return "\n".join([*parts, "", 'echo "all launches" >"$job/stopped"', 'say "all launches are done"', ""])
+    return "\n".join([*parts, "", "end_job", ""])
 
 
 def directives(script: Script, scheduler: Scheduler) -> list[str]:
-    """Return the lines that request nodes. Line breaks within one are refused: the rest would be executed."""
-    lines = scheduler.directives(script.job, job_name(script.campaign.name), str(script.campaign / FOLDER / LOG))
+    """Return the lines that request nodes. Line breaks within one are refused: the rest would be executed.
+
+    Raises RankbenchError for a line break.
+    """
+    log = script.campaign / FOLDER / SCHEDULER_LOG
+    lines = scheduler.directives(script.job, job_name(script.campaign.name), str(log))
     for line in lines:
         if not line.isprintable():
             raise RankbenchError(f"{line!r}: not possible in a job script; remove the control characters")
@@ -129,6 +145,7 @@ def render_turn(job_turn: Turn) -> str:
 def render_head(script: Script, scheduler: Scheduler) -> list[str]:
     """Return the head: settings that users may change, and the nodes of the job."""
     sentence = f"Campaign {script.campaign.name}, by rankbench {version('rankbench')}: {script.question}"
+    signals = scheduler.time_signals
     more = "Run or submit it again at any time: finished launches are not repeated. Put a # before a launch to skip it."
     return [
         "#",
@@ -136,6 +153,7 @@ def render_head(script: Script, scheduler: Scheduler) -> list[str]:
         *textwrap.wrap(more, WIDTH, initial_indent="# ", subsequent_indent="# "),
         "",
         f"campaign={shlex.quote(str(script.campaign))}",
+        f'[ -t 1 ] || exec >>"$campaign/{FOLDER}/{LOG}" 2>&1  # readable while the job runs, under every scheduler',
         f"time_s={round(script.job.time_s)}  # time limit of the job, or 0; no launch starts that would exceed it",
         f"silence_s={round(script.silence_s)}  # a launch without a sign of life for this time is ended",
         f"rest={max(MOST_REST, REST_PART * script.threshold):g}  # share of a CPU for all waiting launches together",
@@ -144,15 +162,30 @@ def render_head(script: Script, scheduler: Scheduler) -> list[str]:
         f"nodes_wanted={script.job.nodes}",
         f"mpi_variables={shlex.quote('|'.join(script.mpi_variables))}  # variables that are stored with each launch",
         f"job_id={scheduler.job_id}",
+        *([f"time_signals='{' '.join(signals)}'  # they say that the time is over"] if signals else []),
         f"remote_shell={shlex.quote(script.remote_shell or 'ssh')}",
         *(f"export {name}={shlex.quote(value)}" for name, value in scheduler.environment.items()),
+        *list_remote_shell(scheduler),
+        *([f"unset {' '.join(scheduler.job_variables)}"] if scheduler.job_variables else []),
         *script.job.setup,
         "",
-        "# The nodes of this job; whether they can start ranks; how remaining ranks are ended; whether a node answers.",
+        "# The nodes of this job; whether they can start ranks; how remaining ranks are ended; which nodes are lost.",
         scheduler.nodes(script.job),
         f"ready() {{\n    {scheduler.ready}\n}}",
         f"end_ranks() {{\n    {scheduler.end_ranks}\n}}",
+        f"list_lost() {{\n    {scheduler.lost}\n}}",
         f"answers() {{\n    {scheduler.answers}\n}}",
+    ]
+
+
+def list_remote_shell(scheduler: Scheduler) -> list[str]:
+    """Return the lines by which launchers start processes on other nodes by the scheduler; none: they need none."""
+    if not scheduler.remote_start:
+        return []
+    path = f'"$campaign/{FOLDER}/{RSH}"'
+    return [
+        f"remote_start={shlex.quote(scheduler.remote_start)}  # how {FOLDER}/{RSH} runs a command on a node",
+        *(f"export {name}={value.format(path)}" for name, value in REMOTE_SHELL.items()),
     ]
 
 

@@ -145,6 +145,8 @@ def choose(spec: str, available: Sequence[Library]) -> Library:
 
     Or the one that a source has by its own notation: `module:gcc/12 mpich/4.3`, `spack:mpich@4.3.2`, `prefix:/opt/x`.
     `abi:` before any of these is the same library with its wrapper of the MPI standard's ABI.
+
+    Raises RankbenchError if there is none.
     """
     scheme, colon, rest = spec.partition(":")
     if colon and scheme == ABI:
@@ -195,7 +197,7 @@ def load_modules(library: Library, names: Sequence[str]) -> modulefiles.LoadResu
 
 
 def find_family(library: Library) -> Family:
-    """Return the family of a library."""
+    """Return the family of a library. Raises RankbenchError if it is of none."""
     if library.family not in families.list_families():
         raise RankbenchError(
             f"{library.wrapper}: not recognised as an MPI library; known are "

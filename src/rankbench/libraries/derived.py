@@ -30,7 +30,10 @@ STANDARD_ABI = "libmpi_abi.so."
 
 
 def replace_compiler(library: Library, family: Family, compiler: str) -> Library:
-    """Return a library whose wrapper calls another C compiler, which is verified."""
+    """Return a library whose wrapper calls another C compiler, which is verified.
+
+    Raises RankbenchError if it does not call it.
+    """
     what = f'{library.name}: compiler "{compiler}"'
     texts = library.build_environment | {family.compiler_variable: compiler}
     environment = library.environment | texts
@@ -48,7 +51,7 @@ def replace_compiler(library: Library, family: Family, compiler: str) -> Library
 
 
 def use_standard_abi(library: Library) -> Library:
-    """Return a library with its wrapper for the MPI standard's ABI."""
+    """Return a library with its wrapper for the MPI standard's ABI. Raises RankbenchError if it has none."""
     path = Path(library.wrapper)
     wrapper = path.with_name(path.name.replace("mpicc", "mpicc_abi", 1))
     if not sources.is_executable(wrapper):
@@ -61,7 +64,10 @@ def use_standard_abi(library: Library) -> Library:
 
 
 def make_runner(library: Library, other: Library) -> Library:
-    """Return a library that runs the binaries of another one with the same ABI."""
+    """Return a library that runs the binaries of another one with the same ABI.
+
+    Raises RankbenchError if the ABI is another one.
+    """
     file = find_libmpi(library)
     folder = Path(file).parent
     is_same_abi = other.abi == library.abi or other.abi.startswith(STANDARD_ABI)

@@ -84,7 +84,7 @@ CRAY = "CRAY_MPICH_DIR"
 
 
 def find_installation(names: Sequence[str], origin: Mapping[str, str] | None = None) -> sources.Installation:
-    """Return the MPI library on PATH after the modules are loaded."""
+    """Return the MPI library on PATH after the modules are loaded. Raises RankbenchError if there is none."""
     modules = load(names)
     programs = {tool: shutil.which(tool, path=modules.path) for tool in ("mpicc", *sources.LAUNCHERS)}
     if not programs["mpicc"] and CRAY in modules.environment:
@@ -113,7 +113,7 @@ def load(names: Sequence[str]) -> LoadResult:
 
 @cache
 def load_for_user(names: tuple[str, ...], files: tuple[Path, ...], _user: tuple[str, ...]) -> LoadResult:
-    """Return the effect of loading modules for a user."""
+    """Return the effect of loading modules for a user. Raises RankbenchError if they cannot be loaded."""
     together = " ".join(names)
     answer = ask(files, ["module", "load", *names], PATIENCE_S)
     if answer.status or "Unable to locate a modulefile" in answer.output:

@@ -16,7 +16,7 @@ BINDINGS = {"core": "cores", "thread": "threads", "none": "none"}
 def make_launch_line(
     library: Library, placement: Placement, pmi: str, environment: Mapping[str, str], program: list[str]
 ) -> CommandLine:
-    """Return a command line of srun; ranks fill node after node."""
+    """Return a command line of srun; ranks fill node after node. Raises RankbenchError outside of a job."""
     require_hosts(placement)
     if not placement.hosts:
         raise RankbenchError(

@@ -37,7 +37,10 @@ def find_installed(requirement: str, home: Path) -> sources.Installation | None:
 
 
 def install(requirement: str, home: Path) -> sources.Installation:
-    """Install `family` or `family==version` into `<home>/libraries/<family>-<version>`, completely or not at all."""
+    """Install `family` or `family==version` into `<home>/libraries/<family>-<version>`, completely or not at all.
+
+    Raises RankbenchError if it has no mpicc.
+    """
     family, version = parse_requirement(requirement)
     pins = [f"{package}=={version}" if version else package for package in family.packages]
     with staging.make_temporary_folder(home / "libraries") as folder:
@@ -50,7 +53,10 @@ def install(requirement: str, home: Path) -> sources.Installation:
 
 
 def parse_requirement(requirement: str) -> tuple[families.Family, str]:
-    """Return family and version (empty: the newest) of a requirement, if PyPI has such a library."""
+    """Return family and version (empty: the newest) of a requirement, if PyPI has such a library.
+
+    Raises RankbenchError if not, or for another form.
+    """
     name, pinned, version = requirement.partition("==")
     offered = {known.name: known for known in families.list_families().values() if known.packages}
     guess = re.fullmatch(r"(.+?)[@=-]+v?(\d.*)", requirement)
@@ -69,7 +75,10 @@ def list_installable() -> list[str]:
 
 
 def run_pip(command: list[str], log: Path) -> None:
-    """Run pip with its output in a log; a failure is reported by pip's own first error."""
+    """Run pip with its output in a log; a failure is reported by pip's own first error.
+
+    Raises RankbenchError if it fails.
+    """
     with tempfile.TemporaryDirectory() as folder, log.open("w", encoding="utf-8") as output:
         details = Path(folder, "details.log")
         detailed = [*command, "--log", str(details)]

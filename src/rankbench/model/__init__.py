@@ -31,6 +31,7 @@ from rankbench.model.launches import (
     NO_CPU,
     NODE_LOST,
     REST_PART,
+    TIME_LIMIT,
     AmbientSetting,
     CaseResult,
     CaseStatus,
@@ -75,10 +76,23 @@ from rankbench.model.plans import (
     Placement,
     Plan,
     ProgramSpec,
+    Recorded,
     Sampling,
     Stop,
     SuiteSpec,
+    Uncovered,
 )
 from rankbench.model.steps import CommandLine, Outcome, Step
 from rankbench.model.tuning import Choice, Handover, ProvenSettings, Rule, Variable, Variant
-from rankbench.model.verdicts import CaseVerdict, Claim, Comparison, Finding, Group, Level, Span, Summary, Verdict
+from rankbench.model.verdicts import (
+    AloneComparison,
+    CaseVerdict,
+    Claim,
+    Comparison,
+    Finding,
+    Group,
+    Level,
+    Span,
+    Summary,
+    Verdict,
+)

@@ -26,6 +26,7 @@ class Passes(enum.Enum):
     OPENING = "opening"
     """The value of the very first visit, even if its rounds do not count."""
     SUM = "sum"
+    LEAST = "least"
     MEAN = "mean"
     LARGEST = "largest"
     """The value farthest from 0."""

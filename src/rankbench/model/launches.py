@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Mapping
 from typing import Annotated, TypeAlias
 
@@ -35,8 +36,8 @@ class CaseStatus(enum.StrEnum):
     """The launch ended before its turn came."""
 
 
-LATE_START = "late-start"
-"""The `cause` of a case refused because no round began in time on all ranks."""
+LATE_START, TIME_LIMIT = "late-start", "time-limit"
+"""The `cause` of a case refused because no round began in time on all ranks, or none ended within the time limit."""
 BROKEN = (CaseStatus.CRASHED, CaseStatus.HUNG, CaseStatus.FAILED, CaseStatus.WRONG_DATA)
 """Statuses caused by the library, not by the machine or the plan."""
 NODE_LOST = "no answer from"
@@ -240,6 +241,25 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
             passes=Passes.SUM,
         ),
     ] = 0
+    leaked_bytes: Annotated[
+        int,
+        Column(
+            "bytes by which the memory of a rank grew while calls were warmed up and timed, the most of all ranks; of "
+            "several visits the least",
+            passes=Passes.LEAST,
+        ),
+    ] = 0
+    waited_ns: Annotated[
+        float,
+        Column(
+            "how long a rank waited for a CPU while the case was warmed up and timed, the most of all ranks",
+            passes=Passes.SUM,
+        ),
+    ] = 0.0
+    timed_ns: Annotated[
+        float,
+        Column("how long warming up and timing took; 0: not known, nor is `waited_ns`", passes=Passes.SUM),
+    ] = 0.0
     fallback: Annotated[
         str,
         Column(
@@ -338,6 +358,11 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     """Of wrong data: what was received. The store writes it to a file of its own."""
 
     @property
+    def waited_share(self) -> float:
+        """Return the share of the time for which a rank waited for a CPU, the most of all ranks; NaN: unknown."""
+        return self.waited_ns / self.timed_ns if self.timed_ns > 0 else math.nan
+
+    @property
     def own_series(self) -> Series | None:
         """Return the case's own samples, over all ranks or of the one that measures. Others are single ranks' views."""
         over_all = [column for column in self.series if column.rank == ALL_RANKS]
@@ -391,6 +416,8 @@ class Visit(msgspec.Struct, frozen=True):
     """Position of its turn among the launches that ran together, from 0; -1: it ran alone, or unknown."""
     after: int = -1
     """Index of the launch that measured just before; -1: none."""
+    waited: float = math.nan
+    """Share of the time for which a rank waited for a CPU, the most of all ranks; NaN: unknown."""
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True):

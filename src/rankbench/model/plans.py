@@ -114,6 +114,49 @@ class Calls(Record, frozen=True):
     """Of the application's time in MPI; 0: not given."""
     most_bytes: int = 0
     """End of a range of sizes that begins with `size_bytes`, over which calls are spread evenly; 0: one size."""
+    ranks: int = 0
+    """Of its communicator; 0: those of any placement."""
+    datatype: str = ""
+    """Empty: the operation's usual one."""
+    options: dict[str, str] = {}
+    """Options of the operation, such as how ranks arrive."""
+    seconds: float = 0.0
+    """What a rank spent in all of them where they were recorded; 0: not known."""
+    waiting_s: float = 0.0
+    """The part of it in which the rank waited for others to arrive."""
+
+
+class Uncovered(Record, frozen=True):
+    """A part of a program's time in MPI that is not measured."""
+
+    what: str
+    """The calls, and why."""
+    share: float
+    """Of the time in MPI."""
+
+
+class Recorded(Record, frozen=True):
+    """The run in which the calls of a plan were recorded. Times are means over its ranks."""
+
+    file: str
+    """Absolute path of the record."""
+    library: str = ""
+    """Name of the library; empty: the file does not say it."""
+    version: str = ""
+    ranks: int = 0
+    nodes: int = 0
+    seconds: float = 0.0
+    """From MPI_Init to MPI_Finalize."""
+    mpi_s: float = 0.0
+    """In calls of MPI."""
+    waiting_s: float = 0.0
+    """In collectives, until the last rank arrived."""
+    uncovered: list[Uncovered] = []
+
+    @property
+    def covered(self) -> float:
+        """Return the share of the time in MPI that the plan's calls stand for."""
+        return 1 - sum(part.share for part in self.uncovered)
 
 
 class Stop(Record, frozen=True):
@@ -212,6 +255,8 @@ class ProgramSpec(Record, frozen=True):
     """Absolute path of the folder in which it runs, or of which copies are made."""
     copies: bool = True
     """Whether each launch runs in a copy of the folder."""
+    record: bool = False
+    """Whether its calls are recorded, in one launch of each candidate that is not timed."""
     build: str = ""
     """A line for the shell that builds it in a copy of the folder, once for each candidate; empty: nothing is built."""
     value: str = ""
@@ -291,6 +336,8 @@ class Plan(Record, frozen=True):
     """Settings of the other benchmarks whose programs are among the operations."""
     program: ProgramSpec | None = None
     """The user's program that is measured; None: only operations are."""
+    profile: Recorded | None = None
+    """The run that `calls` are from, which then are what is measured; None: they are the plan's own."""
 
 
 class Case(Record, frozen=True, dict=True):
@@ -319,9 +366,28 @@ class Case(Record, frozen=True, dict=True):
 
         Differences from the defaults of memory and options follow: `....window.cold.in-place.arrival=random`.
         """
-        words = (self.operation, self.form, str(self.size_bytes), self.datatype, self.placement, self.start)
-        chosen = "".join(f".{name}={value}" for name, value in self.options.items())
-        return ".".join(words) + self.memory.suffix + chosen
+        return self.without()
+
+    def without(self, *parts: str) -> str:
+        """Return what identifies the case apart from some of its parts, for cases that differ only in these.
+
+        It is compared and never taken apart, as the key. `parts`: `size`, other fields, or names of options.
+        """
+        words = {
+            "operation": self.operation,
+            "form": self.form,
+            "size": str(self.size_bytes),
+            "datatype": self.datatype,
+            "placement": self.placement,
+            "start": self.start,
+        }
+        chosen = "".join(f".{name}={value}" for name, value in self.options.items() if name not in parts)
+        return ".".join(word for name, word in words.items() if name not in parts) + self.memory.suffix + chosen
+
+    def split_at_size(self) -> tuple[str, str]:
+        """Return what is before and after the size in the keys of cases that differ from this one in size only."""
+        before = f"{self.operation}.{self.form}."
+        return before, self.key[len(before) + len(str(self.size_bytes)) :]
 
     @property
     def quantity(self) -> Quantity:

@@ -11,6 +11,16 @@ from rankbench.language import NOTHING, Text
 from rankbench.model.base import Record
 from rankbench.model.plans import Case
 
+LEAST_COVERAGE = 0.9
+"""Intervals that cover with less, which are those of few launches, say nothing and are not shown."""
+WIDEST = 10.0
+"""Nor do those whose ends are farther apart than by this factor."""
+
+
+def is_informative(low: float, high: float, coverage: float = 1.0) -> bool:
+    """Return whether an interval says something, so that it is shown."""
+    return coverage >= LEAST_COVERAGE and high <= WIDEST * low
+
 
 class LevelValue(Record, frozen=True, omit_defaults=True):
     """The value of one candidate in one case at one level of the reference; fields are as in `Summary`."""
@@ -89,7 +99,11 @@ class Summary(Record, frozen=True, omit_defaults=True):
     uncertain: int = 0
     """Launches that do not count: the estimated error of the clocks is too large a share of the time."""
     few: int = 0
-    """Launches that do not count: too few of their rounds do."""
+    """Launches that do not count: too few of their rounds do, or their ranks waited for a CPU."""
+    dropped: int = 0
+    """Launches that do not count and whose times, as the core estimated them, differ from those that do; 0: none."""
+    dropped_ratio: float = 1.0
+    """The median of these estimates over that of the others."""
     all_late: int = 0
     """Launches without values, because no round began in time on all ranks; `failures` has them as `refused`."""
     doubt: Text = NOTHING
@@ -119,6 +133,11 @@ class Summary(Record, frozen=True, omit_defaults=True):
     def left_out(self) -> int:
         """Launches that have values and do not count."""
         return self.uncertain + self.few
+
+    @property
+    def has_interval(self) -> bool:
+        """The interval of the typical value says something and is shown."""
+        return is_informative(self.low_ns, self.high_ns, self.coverage)
 
     def at(self, name: str) -> Summary | None:
         """Return the summary with the value of one level: itself for no level, None if it has no value at this one."""
@@ -354,6 +373,22 @@ class Claim(Record, frozen=True):
     """The outcome that all its cases share, if the claim is about it."""
 
 
+class AloneComparison(Record, frozen=True, kw_only=True):
+    """Two candidates in one case whose ratio differs between launches alone and launches in turns."""
+
+    case: str
+    base: str
+    other: str
+    alone: float
+    """Time of `other` over time of `base`, each launched alone."""
+    in_turns: float
+    """The same while the other candidates' processes wait."""
+    change: float
+    """The first over the second, with its interval."""
+    low: float
+    high: float
+
+
 class Verdict(Record, frozen=True):
     """The answer to a campaign's question."""
 
@@ -365,5 +400,7 @@ class Verdict(Record, frozen=True):
     """The A/A comparisons: base and its twin; every `different` among them is a false alarm."""
     findings: list[Finding]
     blocks: int
+    alone: list[AloneComparison] = []
+    """Pairs and cases that are not decided, since they compare differently alone."""
     groups: list[Group] = []
     """Largest first; a line without similar ones is a group of its own."""

@@ -131,7 +131,10 @@ class Value:
 
 
 def parse_document(text: str, file: str, *, lines: bool = True) -> Value:
-    """Parse TOML. A syntax error names file and line; other errors do with `lines`, if the text is the file's."""
+    """Parse TOML. A syntax error names file and line; other errors do with `lines`, if the text is the file's.
+
+    Raises RankbenchError for a syntax error.
+    """
     try:
         return Value(file, "", tomllib.loads(text), text if lines else "")
     except tomllib.TOMLDecodeError as error:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from rankbench.model import FORMS, Case, RankbenchError
 from rankbench.plan import document, settings
 from rankbench.plan.options import PAIR, check_options, count_dimensions, list_usable_options
@@ -25,7 +27,7 @@ from rankbench.quantities import format_size
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
-    from rankbench.model import Amount, Description, Form, Machine, NamedUnit, Operation, Placement, Plan
+    from rankbench.model import Amount, Calls, Description, Form, Machine, NamedUnit, Operation, Placement, Plan
 
 MEMORY_SHARE = 0.8
 """Share of a node's memory that message buffers may use."""
@@ -53,6 +55,7 @@ def expand_plan(plan: Plan, description: Description, machine: Machine) -> tuple
             CaseScope(plan, description, operation, form, placement, notes)
             for operation, form in wanted
             if (operation.name, placement.name) not in repeated
+            and not (plan.profile and plan.profile.ranks not in {0, placement.ranks})
         ]
         enough = [line for line in lines if has_enough_ranks(line)]
         notes.update(
@@ -61,6 +64,8 @@ def expand_plan(plan: Plan, description: Description, machine: Machine) -> tuple
         notes.update(dict.fromkeys(note_fewer_ranks(placement, [line.operation for line in enough])))
         for line in enough:
             cases.update((case.key, case) for case in make_cases(line, machine))
+    if plan.profile:
+        cases.update((case.key, case) for case in make_called_cases(plan, description, machine, notes))
     if not cases:
         raise NoCaseError(f"{plan.file}: no case is left: {'; '.join(notes)}")
     notes.update(dict.fromkeys(check_calls(plan, description, cases.values())))
@@ -71,7 +76,7 @@ def check_calls(plan: Plan, description: Description, measured: Iterable[Case]) 
     """Refuse calls of unknown operations and forms; yield a note for each call that no case measures."""
     operations = {operation.name: operation for operation in description.operations}
     measured = list(measured)
-    for call in plan.calls:
+    for call in plan.calls if not plan.profile else ():
         if call.operation not in operations:
             raise make_error(
                 plan, "calls", f'found "{call.operation}"{suggestion(call.operation, operations, LISTED_BY)}'
@@ -83,6 +88,47 @@ def check_calls(plan: Plan, description: Description, measured: Iterable[Case]) 
             yield f"calls: {call.operation} is not among the measured operations"
         elif call.size_bytes not in sizes and operations[call.operation].sized:
             yield f"calls: {call.operation} is not measured with {format_size(call.size_bytes)}"
+
+
+def make_called_cases(plan: Plan, description: Description, machine: Machine, notes: dict[str, None]) -> Iterator[Case]:
+    """Yield a case for each of the profile's calls that can be measured, with a note for each other one."""
+    operations = {operation.name: operation for operation in description.operations}
+    for call in plan.calls:
+        operation = operations.get(call.operation)
+        places = [placement for placement in plan.placements if call.ranks in {0, placement.ranks}]
+        if operation is None:
+            notes[f"{call.operation}: called by the program, and nothing that is measured corresponds to it"] = None
+            continue
+        if not places:
+            notes[f"{call.operation}: called by {call.ranks} ranks, and no placement has as many"] = None
+        for placement in places:
+            line = make_called_line(
+                plan, call, CaseScope(plan, description, operation, operation.form, placement, notes)
+            )
+            if has_enough_ranks(line):
+                yield from list(make_cases(line, machine)) or make_cases(without_options(line), machine)
+
+
+def make_called_line(plan: Plan, call: Calls, line: CaseScope) -> CaseScope:
+    """Return the scope of a call's case: its form, size, datatype and options, as far as the operation has them."""
+    operation = line.operation
+    form = call.form if call.form in operation.forms else operation.form
+    datatype = call.datatype if call.datatype in operation.datatypes else operation.datatype
+    unit = next((entry.size_bytes for entry in line.description.datatypes if entry.name == datatype), 1)
+    size_bytes = call.size_bytes - call.size_bytes % unit or (unit if call.size_bytes else 0)
+    known = {option.name for option in operation.options}
+    changed = msgspec.structs.replace(
+        plan,
+        sizes_bytes=[size_bytes],
+        datatypes=[datatype],
+        options={name: [value] for name, value in call.options.items() if name in known},
+    )
+    return line._replace(plan=changed, form=form)
+
+
+def without_options(line: CaseScope) -> CaseScope:
+    """Return a scope whose cases have the usual options."""
+    return line._replace(plan=msgspec.structs.replace(line.plan, options={}))
 
 
 def make_cases(line: CaseScope, machine: Machine) -> Iterator[Case]:

@@ -27,7 +27,7 @@ OPTIONS_HELP = 'options of the scheduler such as ["--reservation=bench"]'
 
 def make_text_reader(what: str, *, lines: bool = False) -> Callable[[Value], list[str]]:
     """Return the reader of a list of texts, of one or of several lines each."""
-    return lambda value: [read_item.read_text(what, lines=lines) for read_item in value.read_items(what)]
+    return lambda value: [item.read_text(what, lines=lines) for item in value.read_items(what)]
 
 
 READERS: dict[str, Callable[[Value], object]] = {

@@ -160,6 +160,13 @@ KEYS: Mapping[str, Key] = {
         "How often your application makes each call, or which share of its MPI time that is (`60%`); a range of sizes "
         "stands for calls of all its sizes. The answer then weighs cases by the time of these calls.",
     ),
+    "profile": Key(
+        "a file",
+        "",
+        '"record.json"',
+        "The record of a program (`rankbench record`), or a profiler's report. Without `operations`, what is measured "
+        "are its calls, those that take most time first, until they stand for 95% of the time in MPI.",
+    ),
     "calls_measured_with": Key(
         "a candidate",
         "",
@@ -319,6 +326,12 @@ PROGRAM: Mapping[str, Key] = {
         "Started on every rank by each candidate's own launcher, without a shell. Required.",
     ),
     "folder": Key("a folder", '"."', '"src"', "Where it runs; relative to the plan's folder."),
+    "record": Key(
+        SWITCH,
+        "false",
+        "true",
+        "Whether to record its calls of MPI, in one launch of each candidate more, behind the timed ones.",
+    ),
     "copies": Key(
         SWITCH,
         "",

@@ -46,11 +46,11 @@ def parse_options(value: Value) -> dict[str, list[str]]:
 
 def read_option_keys(value: Value) -> Iterator[tuple[str, Value]]:
     """Yield each option of the table with its value."""
-    for name, read_entry in value.read_entries("NAME = value").items():
-        if isinstance(read_entry.raw, dict):
-            yield from ((f"{name}.{option}", part) for option, part in read_entry.read_entries("NAME = value").items())
+    for name, entry in value.read_entries("NAME = value").items():
+        if isinstance(entry.raw, dict):
+            yield from ((f"{name}.{option}", part) for option, part in entry.read_entries("NAME = value").items())
         else:
-            yield name, read_entry
+            yield name, entry
 
 
 def format_option_value(value: Value) -> str:

@@ -104,12 +104,12 @@ def parse_placements(value: Value, room: Resources) -> tuple[list[Placement], li
     """Return the placements of a plan, each once, and notes on those that do not fit."""
     placements: dict[str, Placement] = {}
     left_out: list[str] = []
-    for read_item in value.read_items(HELP):
-        fitting, reasons = expand_matrix(read_item, room) if is_matrix(read_item) else try_entry(read_item, room)
+    for item in value.read_items(HELP):
+        fitting, reasons = expand_matrix(item, room) if is_matrix(item) else try_entry(item, room)
         left_out += reasons
         for placement in fitting:
             if placements.setdefault(placement.name, placement) != placement:
-                raise read_item.make_error(f'placement "{placement.name}" is there already; give one another name')
+                raise item.make_error(f'placement "{placement.name}" is there already; give one another name')
     if not placements:
         raise value.make_error(f"nothing is left of {' and '.join(left_out)}")
     return list(placements.values()), [f"{line}; left out" for line in left_out]
@@ -128,7 +128,7 @@ def try_entry(value: Value, room: Resources) -> tuple[list[Placement], list[str]
 
 def parse_hosts(value: Value) -> list[str]:
     """Return the names of the nodes for launchers."""
-    names = [read_item.read_text("the name of a host") for read_item in value.read_items(HOSTS_HELP)]
+    names = [item.read_text("the name of a host") for item in value.read_items(HOSTS_HELP)]
     if len(set(names)) < len(names) or not all(HOST.fullmatch(name) for name in names):
         raise value.reject(HOSTS_HELP)
     return names
@@ -412,7 +412,7 @@ def place_listed(value: Value, room: Resources) -> Placement:
 
 def read_distinct(value: Value) -> list[int]:
     """Return the whole numbers of a list without duplicates."""
-    numbers = [read_item.read_integer(0) for read_item in value.read_items("a list of whole numbers such as [0, 12]")]
+    numbers = [item.read_integer(0) for item in value.read_items("a list of whole numbers such as [0, 12]")]
     if len(set(numbers)) < len(numbers):
         raise value.reject("a list without duplicates")
     return numbers

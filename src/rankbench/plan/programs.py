@@ -35,7 +35,7 @@ def parse_program(value: Value, plan_file: Path) -> ProgramSpec:
         raise value.make_error('has no `run`, such as run = "./solver -n 200"')
     folder = Path(fields["folder"].read_text("a folder") if "folder" in fields else ".").expanduser()
     folder = (plan_file.parent / folder).absolute()
-    if not folder.is_dir():
+    if not folder.is_dir() and not (plan_file.parent / "campaign.json").exists():  # A stored plan is elsewhere.
         raise fields.get("folder", value).make_error(f"{folder}: no such folder")
     build = parse_build(fields["build"]) if "build" in fields else ""
     copies = fields["copies"].read_switch() if "copies" in fields else bool(build) or is_small(folder)
@@ -43,6 +43,7 @@ def parse_program(value: Value, plan_file: Path) -> ProgramSpec:
         run=parse_command(fields["run"]),
         folder=str(folder),
         copies=copies,
+        record="record" in fields and fields["record"].read_switch(),
         build=build,
         value=parse_pattern(fields["value"]) if "value" in fields else "",
         unit=parse_unit(fields["unit"]) if "unit" in fields else "",

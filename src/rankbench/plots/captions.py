@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from rankbench.evaluation import scales
 from rankbench.language import render, say
+from rankbench.model.verdicts import LEAST_COVERAGE
 from rankbench.quantities import spell_count
-from rankbench.statistics.estimators import TRIMMED
+from rankbench.statistics.launch_values import TRIMMED
 from rankbench.statistics.scaling import Site
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 ROUNDING = 1e-9
+TOO_FEW = "too few for intervals"
+"""Behind the number of launches."""
 
 
 def describe_conditions(view: CampaignView, interval: str = "", start: str = "") -> str:
@@ -32,9 +35,8 @@ def describe_conditions(view: CampaignView, interval: str = "", start: str = "")
     setting = f"{where}, {start or render(say('start: {names}', names=names))}"
     if not launches:
         return f"{setting}, no launch that counts"
-    coverage = min(summary.coverage for summary in summaries)
     counts = describe_launches(launches, view.campaign.plan.estimator)
-    return f"{setting}, {counts}, {interval or describe_coverage(view, coverage)}"
+    return f"{setting}, {counts}, {interval or describe_coverage(view, summaries)}"
 
 
 def describe_launches(launches: Sequence[int], estimator: str = "median") -> str:
@@ -46,12 +48,15 @@ def describe_launches(launches: Sequence[int], estimator: str = "median") -> str
     return f"{counted} each by its {estimator}"
 
 
-def describe_coverage(view: CampaignView, coverage: float) -> str:
-    """Return the level that all intervals have, or why there are none. Many have more: that of a median goes from one
-    launch to another.
+def describe_coverage(view: CampaignView, summaries: Sequence[Summary]) -> str:
+    """Return the level that all intervals have that are shown, or why there are none. Many have more: that of a median
+    goes from one launch to another.
     """
-    if not coverage:
+    if not any(summary.coverage for summary in summaries):
         return explain_missing_intervals(view)
+    coverage = min((each.coverage for each in summaries if each.coverage >= LEAST_COVERAGE), default=0.0)
+    if not coverage:
+        return TOO_FEW
     wanted = view.campaign.plan.confidence
     if coverage >= wanted - ROUNDING:
         return render(say("{percent:.3g}% intervals", percent=100 * wanted))
@@ -76,7 +81,7 @@ def explain_missing_intervals(view: CampaignView) -> str:
     """Return why there are no intervals over launches, or which interval is shown for a single launch."""
     planned = view.campaign.plan
     if planned.estimator != TRIMMED:
-        return "too few for intervals"
+        return TOO_FEW
     return render(
         say(
             "with MPIPerf's {confidence:.0%} interval of the samples within it, not of the next launch",
@@ -97,8 +102,8 @@ def make_initials(names: Sequence[str]) -> dict[str, str]:
 def describe_common(view: CampaignView, summaries: Sequence[Summary]) -> str:
     """Return what holds of all placements: start, launches, the interval."""
     launches = sorted({summary.launches for summary in summaries})
-    coverage = min(summary.coverage for summary in summaries)
-    interval = describe_coverage(view, coverage) if coverage else "too few for intervals"
+    known = any(summary.coverage for summary in summaries)
+    interval = describe_coverage(view, summaries) if known else TOO_FEW
     return f"{render(say('start: {names}', names=view.cases[0].start))}, {describe_launches(launches)}, {interval}"
 
 

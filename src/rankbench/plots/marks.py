@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from rankbench.model import Summary
     from rankbench.verdict.measures import Measure
 
+NO_INTERVAL = "not known"
+"""Of intervals that would cover with too little, or are too wide."""
+
 
 def shorten(value: float) -> float:
     """Return a number short enough to be embedded thousands of times."""
@@ -28,10 +31,16 @@ def format_values(summary: Summary, measure: Measure) -> Row:
     return {
         "candidate": summary.candidate,
         "typical": measure.format(summary.typical_ns),
-        "interval": measure.interval(summary.low_ns, summary.high_ns),
+        "interval": measure.interval(summary.low_ns, summary.high_ns) if summary.has_interval else NO_INTERVAL,
         "launches": summary.launches,
         "samples": summary.samples,
     }
+
+
+def list_times(summary: Summary) -> tuple[float, float, float]:
+    """Return the typical value and the ends of its interval; three times the value where no interval is shown."""
+    typical_ns = summary.typical_ns
+    return (typical_ns, summary.low_ns, summary.high_ns) if summary.has_interval else (typical_ns,) * 3
 
 
 def drop_moved(measure: Measure) -> Measure:
@@ -41,6 +50,6 @@ def drop_moved(measure: Measure) -> Measure:
 
 def ends(summary: Summary, measure: Measure) -> Row:
     """Return value and interval of a point. The ends of the interval change places when a time becomes a bandwidth."""
-    values = [measure.value(value) for value in (summary.typical_ns, summary.low_ns, summary.high_ns)]
+    values = [measure.value(value) for value in list_times(summary)]
     numbers = {"value": values[0], "low": min(values[1:]), "high": max(values[1:])}
     return {name: shorten(value) for name, value in numbers.items()}

@@ -10,14 +10,19 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from rankbench import profiles, units
-from rankbench.model import Calls, RankbenchError
+from rankbench.model import Calls, RankbenchError, Recorded, Uncovered
 
 SENDS = {f"{progress}{mode}send" for progress in ("", "i") for mode in ("", "b", "s", "r")}
 OTHER_END = {"recv", "irecv", "mrecv", "imrecv", "probe", "iprobe", "mprobe", "improbe"}
 COMPLETION = {f"{verb}{how}" for verb in ("wait", "test") for how in ("", "all", "any", "some")} | {"start", "startall"}
 MAX_DIGITS = 20
 LARGEST = 1 << 62
+COVERED = 0.95
+"""Share of the time in MPI that the calls that are measured for a profile stand for."""
+MOST_CALLS = 100
 MAX_BYTES = 1 << 24
 """Largest size of a profile."""
 
@@ -31,6 +36,8 @@ class Profile(NamedTuple):
     """Calls without a corresponding operation, each once, except completions and receives."""
     notes: tuple[str, ...] = ()
     """Remarks about the profile for the reader."""
+    recorded: Recorded | None = None
+    """The run that was recorded, where the file has times; its calls then begin with those that took most."""
 
 
 def read(path: Path) -> Profile:
@@ -53,6 +60,33 @@ def read(path: Path) -> Profile:
     if not profile.calls:
         raise RankbenchError(f"{path}: {profile.tool} lists no call that moves data")
     return profile
+
+
+def choose_calls(path: Path) -> tuple[list[Calls], Recorded]:
+    """Return the calls of a profile that are measured for it: where times are known, those that took most of it.
+
+    Raises RankbenchError as `read` does.
+    """
+    profile = read(path)
+    file = str(path.absolute())
+    if not profile.recorded:
+        return profile.calls, Recorded(file=file)
+    recorded = msgspec.structs.replace(profile.recorded, file=file)
+    chosen: list[Calls] = []
+    share = 0.0
+    for call in profile.calls:
+        if share >= COVERED or len(chosen) == MOST_CALLS:
+            break
+        chosen.append(call)
+        share += call.seconds / recorded.mpi_s if recorded.mpi_s else 0.0
+    rest = recorded.covered - share
+    left_out = len(profile.calls) - len(chosen)
+    if left_out and rest > 0:
+        what = (
+            f"{left_out} kinds of calls that took less time" if left_out > 1 else "a kind of call that took less time"
+        )
+        recorded = msgspec.structs.replace(recorded, uncovered=[*recorded.uncovered, Uncovered(what=what, share=rest)])
+    return chosen, recorded
 
 
 def parse_count(text: str, where: str) -> int:

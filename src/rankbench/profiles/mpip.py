@@ -20,7 +20,7 @@ def recognises(text: str) -> bool:
 
 
 def read(text: str, file: str) -> Profile:
-    """Return the calls: mpiP has the mean size of each call site."""
+    """Return the calls: mpiP has the mean size of each call site. Raises RankbenchError if the report lacks them."""
     lines = text.splitlines()
     ranks = sum(line.startswith("@ MPI Task Assignment") for line in lines)
     begins = next((number for number, line in enumerate(lines) if line.startswith(f"@--- {SECTION}")), None)

@@ -23,7 +23,7 @@ def list_entries(text: str) -> list[str]:
 
 
 def read(text: str, file: str) -> Profile:
-    """Return the calls."""
+    """Return the calls. Raises RankbenchError for a line of another form."""
     calls = []
     for number, line in enumerate(text.splitlines(), 1):
         if line not in list_entries(line):

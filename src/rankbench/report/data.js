@@ -29,11 +29,8 @@ function rowsOf([count, columns]) {
     Object.fromEntries(known.map(([name, values]) => [name, Array.isArray(values) ? values[at] : values.all])));
 }
 
-/* A case's key is that of its line with the size after operation and form. */
-const keys = cases.line.map((line, at) => {
-  const [operation, form, ...rest] = lines.key[line].split(".");
-  return [operation, form, cases.bytes[at], ...rest].join(".");
-});
+/* The keys of a line's cases differ only in the size. */
+const keys = cases.line.map((line, at) => lines.before[line] + cases.bytes[at] + lines.after[line]);
 const numberOf = new Map(keys.map((key, number) => [key, number]));
 const lineNumber = new Map(lines.key.map((key, number) => [key, number]));
 const ofLine = lines.key.map(() => []);

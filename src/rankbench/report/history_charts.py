@@ -19,7 +19,7 @@ from rankbench.model import RankbenchError
 from rankbench.plots import axes, forms, palette
 from rankbench.plots import marks as plots_marks
 from rankbench.plots.chart import Chart
-from rankbench.report.history import size
+from rankbench.report.history_table import size
 from rankbench.report.paper import PAPER
 from rankbench.report.pictures import ALL_FORMATS
 

@@ -45,6 +45,18 @@ def junit(checks: Sequence[Check], name: str, at: str, texts: Iterable[str], fai
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
+def junit_error(name: str, at: str, text: str) -> str:
+    """Return the document of a gate that checked nothing: one test case, with an error."""
+    numbers = {"name": remove_controls(name), "tests": "1", "failures": "0", "errors": "1", "skipped": "0"}
+    root = ElementTree.Element("testsuites", numbers)
+    suite = ElementTree.SubElement(root, "testsuite", {**numbers, "timestamp": at[:19]})
+    case = ElementTree.SubElement(suite, "testcase", {"classname": "rankbench", "name": "conditions"})
+    error = ElementTree.SubElement(case, "error", {"message": remove_controls(text), "type": "conditions"})
+    error.text = remove_controls(text)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
 def add(suite: ElementTree.Element, check: Check, kind: str) -> None:
     """Add one test case: what failed or was skipped says why, and what to do."""
     attributes = {

@@ -26,7 +26,7 @@ from rankbench.plan import notation, stop_rules
 from rankbench.plots import captions, palette, winner_cells
 from rankbench.plots import forms as plots_forms
 from rankbench.quantities import format_ratio, format_size, format_whole, spell_count
-from rankbench.report import foreign_tables, packing, summary, tables, two_campaigns
+from rankbench.report import foreign_tables, packing, summary, tables, then_and_now
 from rankbench.report.evidence import SHOWN, list_evidence, list_groups
 from rankbench.report.method import paragraphs
 from rankbench.report.period import describe_period
@@ -117,20 +117,10 @@ def contents(view: CampaignView) -> dict[str, Any]:
     numbers = {case.key: number for number, case in enumerate(view.cases)}
     packed = packing.tables(shown, numbers)
     return {
+        **answer_contents(view, numbers),
+        **provenance_contents(view),
         "campaign": campaign,
         "verdict": view.verdict,
-        "answer": next(iter(view.verdict.conclusion), None),
-        "scope": summary.describe_scope(view),
-        "digest": summary.digest(view),
-        "sentence_cases": {
-            number: join_numbers(sentence.cases, numbers)
-            for number, sentence in enumerate(view.verdict.conclusion, 1)
-            if SHOWN < len(sentence.cases) < len(names)
-        },
-        "groups": list_groups(view.verdict),
-        "alone": [
-            line for group in view.verdict.groups if group not in list_groups(view.verdict) for line in group.lines
-        ],
         "figures": key_figures(view),
         "alarms": false_alarms(view),
         "control_judged": max((each.blocks for each in view.verdict.control), default=0) >= FEWEST_BLOCKS,
@@ -152,6 +142,39 @@ def contents(view: CampaignView) -> dict[str, Any]:
         "few_near": near is not None,
         "failures": tables.failures(view),
         "broken": [launch for launch in view.launches if launch.status != "ok"],
+        "control": tables.control(view),
+        "foreign": any(operation.foreign for operation in campaign.operations),
+        "probed": any(launch.before or launch.after for launch in view.launches),
+        "starts": sorted({case.start for case in campaign.cases}),
+        "book": book(view),
+        "parts": {name: packing.deflate(part) for name, part in {**charts, "forms": forms, "tables": packed}.items()},
+        "most_named": SHOWN,
+        "most_sentences": MOST_SENTENCES,
+        "engine": engine(),
+    }
+
+
+def answer_contents(view: CampaignView, numbers: dict[str, int]) -> dict[str, Any]:
+    """Return what the template shows of the answer; `numbers` are those of the cases."""
+    conclusion, groups = view.verdict.conclusion, list_groups(view.verdict)
+    return {
+        "answer": next(iter(conclusion), None),
+        "scope": summary.describe_scope(view),
+        "digest": summary.digest(view),
+        "sentence_cases": {
+            number: join_numbers(sentence.cases, numbers)
+            for number, sentence in enumerate(conclusion, 1)
+            if SHOWN < len(sentence.cases) < len(numbers)
+        },
+        "groups": groups,
+        "alone": [line for group in view.verdict.groups if group not in groups for line in group.lines],
+    }
+
+
+def provenance_contents(view: CampaignView) -> dict[str, Any]:
+    """Return what the template shows of the origin of values: files, libraries, machine."""
+    campaign = view.campaign
+    return {
         "provenance": [
             foreign_tables.files(view),
             tables.libraries(view),
@@ -161,20 +184,11 @@ def contents(view: CampaignView) -> dict[str, Any]:
             tables.clocks(view),
             foreign_tables.list_meanings(view),
         ],
-        "control": tables.control(view),
-        "foreign": any(operation.foreign for operation in campaign.operations),
-        "probed": any(launch.before or launch.after for launch in view.launches),
-        "starts": sorted({case.start for case in campaign.cases}),
         "requirements": [
             f"{library.family}=={library.version}" for library in campaign.libraries if library.source == "pypi"
         ],
         "machine_text": describe_machine(campaign),
         "origins": render(describe_origins(campaign)),
-        "book": book(view),
-        "parts": {name: packing.deflate(part) for name, part in {**charts, "forms": forms, "tables": packed}.items()},
-        "most_named": SHOWN,
-        "most_sentences": MOST_SENTENCES,
-        "engine": engine(),
     }
 
 
@@ -201,21 +215,21 @@ def changes(comparison: CampaignPair) -> dict[str, Any]:
     past = {verdict.case.key: verdict for verdict in comparison.then.list_shown_verdicts()}
     present = {verdict.case.key: verdict for verdict in comparison.now.list_shown_verdicts()}
     renamed = {match.old: match.new for match in comparison.comparison.matches}
-    table = two_campaigns.make_table(comparison)
+    table = then_and_now.make_table(comparison)
     changed: list[list[tables.Cell]] = []
     unchanged: list[list[tables.Cell]] = []
     for row, change in zip(table.rows, comparison.comparison.changes, strict=True):
         before, now = past.get(change.case), present.get(change.case)
         winners = [tables.Cell(tables.winner(verdict) if verdict else "") for verdict in (before, now)]
-        words = two_campaigns.describe_change(change, before, now, renamed)
+        words = then_and_now.describe_change(change, before, now, renamed)
         cells = [tables.Cell(row[0].text, case=change.case), *row[1:], *winners, tables.Cell(words)]
         (changed if change.different or words else unchanged).append(cells)
     columns = [*table.columns, "fastest then", "fastest now", "change"]
     return {
         "changed": tables.Table(table.caption, columns, changed),
         "unchanged": tables.Table(table.caption, columns, unchanged),
-        "explanation": two_campaigns.explain_table(comparison.comparison),
-        "sentences": list(two_campaigns.list_lines(comparison.comparison)),
+        "explanation": then_and_now.explain_table(comparison.comparison),
+        "sentences": list(then_and_now.list_lines(comparison.comparison)),
     }
 
 
@@ -400,6 +414,7 @@ def book(view: CampaignView) -> dict[str, Any]:
     number = {id(case): line for line, (_, part) in enumerate(parts) for case in part.cases}
     placements = [placement.name for placement in view.campaign.plan.placements]
     firsts = [(key, part.cases[0], part.operation(part.cases[0])) for key, part in parts]
+    around = [case.split_at_size() for _, case, _ in firsts]
     return {
         "theme": THEME,
         "kinds": {operation.kind: operation.kind for _, _, operation in firsts},
@@ -409,6 +424,8 @@ def book(view: CampaignView) -> dict[str, Any]:
         "sizes": {str(case.size_bytes): format_size(case.size_bytes) for case in view.cases},
         "lines": {
             "key": [key for key, _, _ in firsts],
+            "before": [before for before, _ in around],
+            "after": [after for _, after in around],
             "call": [case_labels.name_call(case, operation) for _, case, operation in firsts],
             "rest": [
                 "".join(f", {word}" for word in case_labels.list_unusual(case, operation))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -35,6 +35,9 @@ from rankbench.samples import checking, records
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Plan
+
+L = TypeVar("L")
+R = TypeVar("R", RankFact, LibraryFile, NodeNetwork)
 
 DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one", "calls": "many", "patience": "45"}
 """What a core does unless a job's `set` line says otherwise."""
@@ -89,7 +92,10 @@ def _list_turns(cases: Sequence[Case], order: Sequence[Case], plan: Plan, once: 
 
 
 def read_job(path: Path, cases: Sequence[Case], plan: Plan, once: Container[str] = ()) -> list[Case]:
-    """Return the case of each of a job's lines. A line that is of none of these cases is an error."""
+    """Return the case of each of a job's lines. A line that is of none of these cases is an error.
+
+    Raises RankbenchError for such a line.
+    """
     by_line = {case_line(case, plan, once): case for case in cases}
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("case ")]
     unknown = next((line for line in lines if line not in by_line), None)
@@ -195,34 +201,20 @@ def read(path: Path, cases: Sequence[Case]) -> Stream:
 
 def stream(path: Path, lines: Sequence[records.Line], damage: str, cases: Sequence[Case]) -> Stream:
     """Return what the lines of a stream show, which fit each other and the job of these cases."""
-    begun = [line.case for line in lines if isinstance(line, records.Begin)]
-    ended = [line for line in lines if isinstance(line, records.CaseLine)]
-    ends = [line for line in lines if isinstance(line, records.End)]
-    open_cases = set(begun) - {line.case for line in ended}
+    ended, ends = _select(lines, records.CaseLine), _select(lines, records.End)
+    open_cases = {line.case for line in _select(lines, records.Begin)} - {line.case for line in ended}
     parts_of: dict[str, list[CaseResult]] = {}
     around = _around(lines)
-    evidence = {line.case: line for line in lines if isinstance(line, records.EvidenceLine)}
+    evidence = {line.case: line for line in _select(lines, records.EvidenceLine)}
     for line in ended:
         result = _result(line, cases, *around[line.case], evidence.get(line.case))
         parts_of.setdefault(result.case.key, []).append(result)
     return Stream(
         facts=_read_facts(path, lines),
-        ranks=[
-            RankFact(**{name: getattr(line, name) for name in RankFact.__struct_fields__})
-            for line in lines
-            if isinstance(line, records.Rank)
-        ],
-        files=[
-            LibraryFile(**{name: getattr(line, name) for name in LibraryFile.__struct_fields__})
-            for line in lines
-            if isinstance(line, records.File)
-        ],
-        functions=[name for line in lines if isinstance(line, records.Functions) for name in line.names],
-        nodes=[
-            NodeNetwork(**{name: getattr(line, name) for name in NodeNetwork.__struct_fields__})
-            for line in lines
-            if isinstance(line, records.Node)
-        ],
+        ranks=_convert(_select(lines, records.Rank), RankFact),
+        files=_convert(_select(lines, records.File), LibraryFile),
+        functions=[name for line in _select(lines, records.Functions) for name in line.names],
+        nodes=_convert(_select(lines, records.Node), NodeNetwork),
         results=[together(parts) for parts in parts_of.values()],
         unfinished=cases[max(open_cases)] if open_cases else None,
         complete=not damage and bool(ends),
@@ -231,6 +223,16 @@ def stream(path: Path, lines: Sequence[records.Line], damage: str, cases: Sequen
         busy_s=sum(line.busy_s for line in ends),
         spent_s=next((line.spent_s for line in ends), {}),
     )
+
+
+def _select(lines: Sequence[records.Line], kind: type[L]) -> list[L]:
+    """Return the lines of a kind."""
+    return [line for line in lines if isinstance(line, kind)]
+
+
+def _convert(lines: Sequence[records.Line], kind: type[R]) -> list[R]:
+    """Return the records of the model for lines with at least their fields."""
+    return [kind(**{name: getattr(line, name) for name in kind.__struct_fields__}) for line in lines]
 
 
 def _around(lines: Sequence[records.Line]) -> dict[int, tuple[records.Begin, list[float]]]:
@@ -275,6 +277,8 @@ def _value(passes: Passes, name: str, counting: Sequence[CaseResult], opening: C
         return getattr(opening, name)
     if passes is Passes.SUM:
         return sum(values)
+    if passes is Passes.LEAST:
+        return min(values)
     if passes is Passes.MEAN:
         return sum(values) / len(values)
     return max(values, key=abs) if passes is Passes.LARGEST else values[0]
@@ -295,7 +299,7 @@ def _join(parts: Sequence[CaseResult], place: int) -> Series:
         for name in records.MARKS
     }
     visits = [
-        Visit(sum(len(series.time_ns) for series in columns), part.hop_ns, part.position, part.after)
+        Visit(sum(len(series.time_ns) for series in columns), part.hop_ns, part.position, part.after, part.waited_share)
         for part, columns in zip(parts, part_series, strict=True)
     ]
     return Series(rank=counting[0].rank, visits=visits, **lists, **places)

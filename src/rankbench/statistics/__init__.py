@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from rankbench.model import Comparison
 from rankbench.statistics import by_level, correlation, rounding, trimming
 from rankbench.statistics.by_level import FEWEST_BLOCKS
-from rankbench.statistics.decision import FALSE_DISCOVERIES, Estimate, decide
-from rankbench.statistics.estimators import compute_launch_values
+from rankbench.statistics.decision import FALSE_DISCOVERIES, FDR, Estimate, decide
+from rankbench.statistics.launch_values import compute_launch_values
 from rankbench.statistics.looks import Penalty
 from rankbench.statistics.moderation import FEWEST_MODERATED, moderate_spread
 from rankbench.statistics.summaries import CONFIDENCE, median_interval, summarise
@@ -95,7 +95,7 @@ def compare(
         threshold,
         confidence,
         penalty=Penalty(tuple(looks), table["after"].to_numpy()),
-        family="fdr",
+        family=FDR,
         members=counts.to_numpy(),
         enough=table["logs"].list.len().to_numpy() >= FEWEST_BLOCKS,
     )

@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from rankbench.statistics import CONFIDENCE, FEWEST_BLOCKS, FINEST_SPREAD, correlation, rounding
-from rankbench.statistics.decision import Estimate, decide
+from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.statistics.moderation import moderate_spread
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def decide_contrasts(
     error = scatter / np.sqrt(np.maximum(count, 2))
     known = np.where(enough, degrees, 0.0)
     estimates = list(map(Estimate, mean, error, known, np.broadcast_to(np.asarray(offsets), mean.shape)))
-    decisions = decide(estimates, np.expm1(margin), confidence, level=SURE, family="fdr", one_sided=True)
+    decisions = decide(estimates, np.expm1(margin), confidence, family=Family("fdr", SURE), one_sided=True)
     return [
         Contrast(key, int(n), decision.ratio, decision.low, decision.high, decision.p_adjusted, decision.different)
         for key, n, decision in zip(keys, count, decisions, strict=True)

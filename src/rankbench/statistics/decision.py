@@ -38,8 +38,22 @@ FALSE_DISCOVERIES = 0.05
 """Largest adjusted p-value of candidates that are called different."""
 STEPS = 50
 """Of a bisection: more make no difference to a double."""
-Family = Literal["fdr", "bonferroni", "none"]
 Outcome = Literal["slower", "faster", "equivalent", "open"]
+
+
+class Family(NamedTuple):
+    """How p-values of several tests are adjusted to each other, and what of them is called different."""
+
+    kind: Literal["fdr", "bonferroni", "none"] = "none"
+    """By the share of false discoveries, Bonferroni, or not at all."""
+    level: float = FALSE_DISCOVERIES
+    """Largest adjusted p-value of what is called different."""
+    tests: int = 0
+    """Of Bonferroni's family; 0: as many as there are estimates."""
+
+
+NO_FAMILY = Family()
+FDR = Family("fdr")
 
 
 class Estimate(NamedTuple):
@@ -83,10 +97,8 @@ def decide(
     threshold: ArrayLike,
     confidence: float,
     *,
-    level: float = FALSE_DISCOVERIES,
     penalty: Penalty = ONE_LOOK,
-    family: Family = "none",
-    tests: int = 0,
+    family: Family = NO_FAMILY,
     one_sided: bool = False,
     members: ArrayLike | None = None,
     enough: ArrayLike | None = None,
@@ -97,10 +109,8 @@ def decide(
         estimates: any number, judged together.
         threshold: relative difference that matters in practice, 0.03 for 3%; one for all, or one for each.
         confidence: of the intervals.
-        level: largest adjusted p-value of what is called different.
         penalty: for interim looks; of one number of blocks, or of one for each estimate.
-        family: how p-values are adjusted to each other: the share of false discoveries, Bonferroni, or not at all.
-        tests: of Bonferroni's family; 0: as many as there are estimates.
+        family: how p-values are adjusted to each other.
         one_sided: whether the question is only if ratios are above the threshold.
         members: of the family of `fdr`. Others are judged by the largest p-value that passed in it. None: all are.
         enough: which estimates have enough values to be called different or equivalent. None: all.
@@ -113,14 +123,14 @@ def decide(
     margin = np.log1p(np.asarray(threshold, dtype=np.float64))
     tail = _tail_above if one_sided else p_beyond
     p_value = np.where(known, penalty.p_value(tail(mean, error, degrees, margin + offset)), 1.0)
-    count = (tests or len(mean)) if family == "bonferroni" else 1
+    count = (family.tests or len(mean)) if family.kind == "bonferroni" else 1
     half = np.where(known, half_width(error, degrees, penalty.nominal((1 - confidence) / count)) + offset, np.inf)
-    p_adjusted = adjust(p_value, level, members) if family == "fdr" else np.minimum(p_value * count, 1.0)
+    p_adjusted = adjust(p_value, family.level, members) if family.kind == "fdr" else np.minimum(p_value * count, 1.0)
     with np.errstate(over="ignore"):
         ratio, low, high = np.exp(mean), np.exp(mean - half), np.exp(mean + half)
     apt = np.ones(len(mean), dtype=np.bool_) if enough is None else np.asarray(enough, dtype=np.bool_)
     most = 1 + np.asarray(threshold, dtype=np.float64)
-    different = apt & (p_adjusted <= level)
+    different = apt & (p_adjusted <= family.level)
     equivalent = apt & (low >= 1 / most) & (high <= most)
     beyond = different & ((low > most) | (high < 1 / most))
     columns = (ratio, low, high, p_value, p_adjusted, different, equivalent, beyond)

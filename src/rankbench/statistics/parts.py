@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 READ = (
     *("case", "candidate", "block", "launch", "series", "ranks", "last_rank", "time_ns", "discarded"),
-    *("visit", "visit_hop_ns", "visit_position", "visit_after", "skew_ns", "bound_ns", "error_ns"),
+    *("visit", "visit_hop_ns", "visit_position", "visit_after", "visit_waited", "skew_ns", "bound_ns", "error_ns"),
 )
 """Columns of a store's samples that an evaluation reads."""
 

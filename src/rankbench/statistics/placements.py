@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankbench.statistics import CONFIDENCE, FEWEST_BLOCKS, FINEST_SPREAD, compare, rounding, states
-from rankbench.statistics.decision import Estimate, decide
+from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.statistics.places import HOST, locate_rank
 from rankbench.statistics.shapes import JUMP, compute_excesses
 
@@ -223,5 +223,5 @@ def _beyond(excess: NDArray[np.float64], tries: int) -> bool:
     """Return whether a logarithm is certainly beyond that of a jump, one of so many tests."""
     spread = max(float(excess.std(ddof=1)), FINEST_SPREAD)
     estimate = Estimate(float(excess.mean()), spread / math.sqrt(len(excess)), len(excess) - 1)
-    (decision,) = decide([estimate], JUMP - 1, CONFIDENCE, family="bonferroni", tests=tries, one_sided=True)
+    (decision,) = decide([estimate], JUMP - 1, CONFIDENCE, family=Family("bonferroni", tests=tries), one_sided=True)
     return decision.different

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankbench.statistics import CONFIDENCE, FINEST_SPREAD
-from rankbench.statistics.decision import Estimate, decide
+from rankbench.statistics.decision import FDR, Estimate, decide
 from rankbench.statistics.moderation import moderate_spread
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def predict(
     error = scatter * np.sqrt(1 + 1 / counts)
     log = new - np.array([logs.mean() for logs in past])
     estimates = list(map(Estimate, log, error, degrees, offsets or [0.0] * len(past)))
-    decisions = decide(estimates, threshold, confidence, family="fdr", one_sided=True)
+    decisions = decide(estimates, threshold, confidence, family=FDR, one_sided=True)
     return [
         Prediction(int(count), decision.ratio, decision.low, decision.high, decision.p_adjusted)
         for count, decision in zip(counts, decisions, strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from rankbench.model import ALL_RANKS
-from rankbench.statistics.estimators import LAUNCH
+from rankbench.statistics.launch_values import LAUNCH
 
 KEY = ["case", "candidate"]
 ENDED = (pl.col("series") == ALL_RANKS) & (pl.col("last_rank") != ALL_RANKS)

@@ -6,7 +6,7 @@ a case. It has two levels where the cores in use are near each other at times an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -49,6 +49,23 @@ def find_levels(hops_ns: Sequence[float]) -> Levels | None:
     if far - near < np.log(APART) or min(shares) < LEAST or 1 - sum(shares) > BETWEEN:
         return None
     return Levels(*(float(np.exp(log)) for log in (near, far, nearest, farthest)))
+
+
+def name_level(levels: Mapping[str, Levels]) -> pl.Expr:
+    """Return the level of a visit as an expression of its `case` and `visit_hop_ns`: `near`, `far`, or nothing where
+    the machine just changed, the hop is not known, or the case has no levels.
+    """
+    hop = pl.col("visit_hop_ns")
+    if not levels:
+        return pl.lit(None, pl.String)
+    nearest, farthest = (
+        pl.col("case").replace_strict(
+            {key: getattr(at, name) for key, at in levels.items()}, default=None, return_dtype=pl.Float64
+        )
+        for name in ("nearest_ns", "farthest_ns")
+    )
+    near, far = pl.lit("near"), pl.lit("far")
+    return pl.when(hop <= 0).then(None).when(hop <= nearest).then(near).when(hop >= farthest).then(far)
 
 
 def by_case(launch_values: pl.DataFrame, campaign: Campaign) -> dict[str, Levels]:

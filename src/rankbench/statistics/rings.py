@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rankbench.language import Text, say
 from rankbench.statistics.decision import half_width
-from rankbench.statistics.estimators import LAUNCH, compute_launch_values
+from rankbench.statistics.launch_values import LAUNCH, compute_launch_values
 from rankbench.statistics.modes import find_group_modes
 from rankbench.statistics.parts import divide_by_case
 from rankbench.statistics.summaries import CONFIDENCE, median_interval

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
 import polars as pl
 
 from rankbench.statistics import compare, rounding
@@ -34,14 +33,10 @@ def find_usual_starts(campaign: Campaign) -> dict[str, Case]:
     chosen: dict[str, Case] = {}
     for case in campaign.cases:
         if case.start == defaults[case.operation]:
-            chosen[_startless(case)] = case
+            chosen[case.without("start")] = case
         else:
-            chosen.setdefault(_startless(case), case)
-    return {case.key: chosen[_startless(case)] for case in campaign.cases}
-
-
-def _startless(case: Case) -> str:
-    return msgspec.structs.replace(case, start="").key
+            chosen.setdefault(case.without("start"), case)
+    return {case.key: chosen[case.without("start")] for case in campaign.cases}
 
 
 def compare_starts(launch_values: pl.DataFrame, campaign: Campaign) -> list[StartEffect]:

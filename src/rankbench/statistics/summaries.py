@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rankbench.language import NOTHING, Text, say
 from rankbench.model import LATE_START, CaseStatus, Summary
 from rankbench.plan.estimators import trim_times
-from rankbench.statistics import distributions, estimators, rounding
+from rankbench.statistics import distributions, launch_values, rounding
 from rankbench.statistics.parts import divide_by_case
 
 CONFIDENCE = 0.95
@@ -141,11 +141,11 @@ def _summarise_quantities(cases: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFr
 
 def _count_discarded(samples: pl.LazyFrame, frame: pl.DataFrame) -> pl.LazyFrame:
     """Return how many samples do not count, and how many of these and of all are slow, however late they began."""
-    launches = frame.lazy().select(*estimators.LAUNCH, "middle_ns")
+    launches = frame.lazy().select(*launch_values.LAUNCH, "middle_ns")
     taken_ns = pl.col("time_ns") - pl.col("skew_ns").fill_null(0)
     slow = (taken_ns > SLOW * pl.col("middle_ns")).fill_null(value=False)
     return (
-        samples.join(launches, on=estimators.LAUNCH, how="left")
+        samples.join(launches, on=launch_values.LAUNCH, how="left")
         .group_by(KEY)
         .agg(
             pl.col("discarded").sum(),
@@ -162,7 +162,7 @@ def _pool(samples: pl.LazyFrame, frame: pl.DataFrame, per_second: Sequence[str])
     trimmed = trim_times(time)
     rate = pl.col("case").first().is_in(list(per_second))
     quantiles = [time.quantile(share).alias(f"p{share * 100:.0f}_ns") for share in (0.1, 0.9, 0.99)]
-    valid = samples.filter(~pl.col("discarded")).join(frame.lazy(), on=estimators.LAUNCH, how="semi")
+    valid = samples.filter(~pl.col("discarded")).join(frame.lazy(), on=launch_values.LAUNCH, how="semi")
     return valid.group_by(KEY).agg(
         time.len().alias("samples"),
         time.min().alias("min_ns"),
@@ -213,7 +213,7 @@ def _compute_statistics(row: dict[str, Any], values: NDArray[np.float64], confid
         if row[name] is not None
     }
     spread, count = row["trimmed_spread_ns"] or 0.0, row["trimmed_samples"]
-    half = estimators.students_half(spread, count, confidence)
+    half = launch_values.students_half(spread, count, confidence)
     if not math.isnan(half):
         numbers |= {"trimmed_error_ns": spread / math.sqrt(count), "trimmed_half_ns": half}
     if len(values) == 1 and not math.isnan(half):
@@ -265,7 +265,7 @@ def _warnings(row: dict[str, Any], launches: int, statistics: dict[str, float], 
         )
     if row["few"]:
         warnings.append(say("{n} launches are left out: too few of their rounds count", n=row["few"]))
-    if row["common"] and bound > estimators.START_BOUND * typical:
+    if row["common"] and bound > launch_values.START_BOUND * typical:
         warnings.append(
             say(
                 "clocks likely agree within {likely:.1%} of the time, but may differ by {share:.0%} of it if messages "
@@ -274,7 +274,7 @@ def _warnings(row: dict[str, Any], launches: int, statistics: dict[str, float], 
                 share=bound / typical,
             )
         )
-    if skew > estimators.START_BOUND * typical:
+    if skew > launch_values.START_BOUND * typical:
         warnings.append(
             say(
                 "ranks began {skew:time} apart, {share:.0%} of the time, which is counted in it",
@@ -284,7 +284,7 @@ def _warnings(row: dict[str, Any], launches: int, statistics: dict[str, float], 
         )
     warnings += _warn_hidden_rounds(row)
     cost = row["cost_ns"] or 0.0
-    if cost > estimators.COST_SHARE * typical:
+    if cost > launch_values.COST_SHARE * typical:
         warnings.append(
             say(
                 "measuring takes {cost:time} of it, {share:.0%}: differences are larger than they look",

@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankbench.statistics import CONFIDENCE, FINEST_SPREAD, rounding
-from rankbench.statistics.decision import Estimate, decide
+from rankbench.statistics.decision import FDR, Estimate, decide
 
 if TYPE_CHECKING:
     from rankbench.statistics.decision import Decision
@@ -81,7 +81,7 @@ def compare_unpaired(
     counts = np.stack([table["count"].to_numpy(), table["count_now"].to_numpy()])
     enough = counts.min(axis=0) >= FEWEST_LAUNCHES
     estimates = _welch(table, counts)
-    decisions = decide(estimates, threshold, confidence, family="fdr", enough=enough)
+    decisions = decide(estimates, threshold, confidence, family=FDR, enough=enough)
     return [_make_unpaired(*row) for row in zip(table.iter_rows(named=True), estimates, decisions, strict=True)]
 
 

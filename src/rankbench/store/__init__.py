@@ -9,34 +9,43 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import fcntl
 import hashlib
 import os
 import shlex
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote, unquote
 
 import msgspec
 
-from rankbench import files, units
+from rankbench import files, locking, units
 from rankbench.model import Campaign, DamagedFileError, Launch, Look, RankbenchError, StoredTable
+from rankbench.model.program_records import HEAD, decode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
-    from typing import IO
 
     import polars as pl
 
+    from rankbench.locking import Lock
     from rankbench.model import CaseResult, Usage
+    from rankbench.model.program_records import RunRecord
     from rankbench.store import tables
 else:
     tables = units.load_lazily("rankbench.store.tables")  # It loads Polars, which preparing a job does not need.
 
 FORMAT = 1
-FOLDERS = ("launches", "cases", "samples", "evidence", "looks", "work", "job")
+ALONE = "alone"
+"""Subfolder for launches that were made alone beside those in turns, in folders of the same names."""
+FOLDERS = ("launches", "cases", "samples", "evidence", "looks", "work", "job", "records", ALONE)
 """Subfolders of a campaign's folder; only the holder of its lock writes to them."""
+LOCK = "lock"
+LOCK_FOLDER = locking.name_folder(Path(LOCK)).name
 ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
+RECORDS, PROFILE, RECORDED_WITH = "records", "profile", "with-"
+"""The subfolder with what a program called; in it the profile of the plan, and one record for each candidate."""
 SMALL = 1 << 20
 """Samples of up to this many bytes on disk are held in memory, where they need some 50 MB."""
 Kind = TypeVar("Kind", bound=msgspec.Struct)
@@ -46,12 +55,13 @@ Numbered = TypeVar("Numbered", Launch, "_TablesField")
 class Store:
     """The folder of a campaign, from `create` or `open`."""
 
-    def __init__(self, folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None) -> None:
+    def __init__(self, folder: Path, campaign: Campaign, lock_file: Lock | None = None) -> None:
         self.folder = folder
         self.campaign = campaign
         self._lock = lock_file
         self._read: dict[str, tuple[list[Path], pl.LazyFrame]] = {}
         self._checked: set[Path] = set()
+        self._alone: Store | None = None
 
     def lock(self) -> None:
         """Lock this folder against other runs until this process ends."""
@@ -62,6 +72,19 @@ class Store:
         if self._lock:
             self._lock.close()
             self._lock = None
+
+    @property
+    def alone(self) -> Store:
+        """The launches that were made alone, to compare them with those in turns. They are no part of the results."""
+        if self._alone is None:
+            self._alone = Store(self.folder / ALONE, self.campaign)
+        return self._alone
+
+    def append_alone(self, launch: Launch, results: Sequence[CaseResult]) -> None:
+        """Add a launch that was made alone."""
+        for kind in ("launches", "cases", "samples"):
+            files.make_folder(files.make_folder(self.folder / ALONE) / kind)
+        self.alone.append(launch, results)
 
     def keep_evidence(self, launch: Launch, results: Sequence[CaseResult]) -> list[CaseResult]:
         """Write what was received instead of the expected data, one file per case; return rows that name the files."""
@@ -113,15 +136,33 @@ class Store:
         self.campaign = msgspec.structs.replace(self.campaign, usage=list(usage))
         _write_json(self.folder / "campaign.json", self.campaign)
 
+    def keep_record(self, content: bytes, candidate: str = "") -> None:
+        """Write what a program called: the profile that the plan names, or what was recorded with a candidate."""
+        files.make_folder(self.folder / RECORDS)
+        name = f"{RECORDED_WITH}{quote(candidate, safe='')}" if candidate else PROFILE
+        _write(self.folder / RECORDS / f"{name}.json", content)
+
+    def records(self) -> dict[str, RunRecord]:
+        """Return the records of a program by candidate; of no candidate: the plan's profile, unless it is a report."""
+        contents = {path: path.read_bytes() for path in sorted((self.folder / RECORDS).glob("*.json"))}
+        return {
+            unquote(path.stem.removeprefix(RECORDED_WITH)) if path.stem != PROFILE else "": decode(content, str(path))
+            for path, content in contents.items()
+            if HEAD.encode() in content[:200]
+        }
+
     def launches(self) -> list[Launch]:
         """Return the committed launches in the order of their numbers."""
         return [_read_numbered(path, Launch) for path in sorted((self.folder / "launches").glob("*.json"))]
 
     def list_files(self) -> list[Path]:
-        """Return the files of the campaign's record and of its committed launches: records, cases and samples."""
-        records = sorted((self.folder / "launches").glob("*.json"))
-        tables = [self.folder / kind / f"{record.stem}.parquet" for kind in ("cases", "samples") for record in records]
-        return [self.folder / "campaign.json", *records, *tables]
+        """Return the files of the campaign's record, of records of a program, and of its committed launches."""
+        folders = [self.folder, self.folder / ALONE]
+        records = [record for folder in folders for record in sorted((folder / "launches").glob("*.json"))]
+        tables = [
+            record.parents[1] / kind / f"{record.stem}.parquet" for kind in ("cases", "samples") for record in records
+        ]
+        return [self.folder / "campaign.json", *sorted((self.folder / RECORDS).glob("*.json")), *records, *tables]
 
     def cases(self) -> pl.DataFrame:
         """Return one row per case and committed launch; the columns are `tables.CASE_COLUMNS`."""
@@ -168,42 +209,37 @@ class Store:
 
 def is_running(folder: Path) -> bool:
     """Return whether a process of this host, or of a host that shares its locks, runs the campaign of a folder."""
-    try:
-        with files.open_regular(folder / "lock") as handle:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # It was never run, or the file system has no locks.
-        return False
-    return False
+    return locking.is_locked(folder / LOCK)
 
 
-def lock(folder: Path) -> IO[bytes]:
-    """Return the lock on a campaign's folder, which excludes other runs until it is closed or this process ends."""
-    files.refuse_links(folder / name for name in ("lock", *FOLDERS))
+def lock(folder: Path) -> Lock:
+    """Return the lock on a campaign's folder, which excludes other runs until it is closed or this process ends.
+
+    Raises RankbenchError if another process has it, or the folder cannot be locked.
+    """
+    files.refuse_links(folder / name for name in (LOCK, LOCK_FOLDER, *FOLDERS))
     try:
-        handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, files.MODE)
-        random = os.fdopen(handle, "r+b")
-        fcntl.flock(random, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        return locking.lock(folder / LOCK)
+    except BlockingIOError as error:
+        advice = f"; {error.strerror}" if (folder / LOCK_FOLDER).exists() else ""
         raise RankbenchError(
-            f"{folder}: another rankbench is running this campaign; wait for it or choose another --name"
+            f"{folder}: another rankbench is running this campaign; wait for it or choose another --name{advice}"
         ) from None
     except OSError as error:
         raise RankbenchError(f"{folder}: cannot be locked ({error.strerror}); {ELSEWHERE}") from None
-    return random
 
 
 def discard_empty(folder: Path, new: Sequence[Path]) -> None:
     """Remove the new folders of a campaign, innermost first, if they have nothing but the caller's lock."""
-    if [path.name for path in folder.iterdir()] == ["lock"]:
-        (folder / "lock").unlink()
+    if {path.name for path in folder.iterdir()} <= {LOCK, LOCK_FOLDER}:
+        shutil.rmtree(folder / LOCK_FOLDER, ignore_errors=True)
+        (folder / LOCK).unlink()
         with contextlib.suppress(OSError):  # Another run may have begun in it.
             for path in new:
                 path.rmdir()
 
 
-def create(folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None) -> Store:
+def create(folder: Path, campaign: Campaign, lock_file: Lock | None = None) -> Store:
     """Create the folder of a new campaign. Raises RankbenchError if it cannot be written or holds one already.
 
     It is locked meanwhile, unless the caller holds the lock.
@@ -218,7 +254,7 @@ def create(folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None)
         return _begin(folder, campaign)
 
 
-def _begin(folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None) -> Store:
+def _begin(folder: Path, campaign: Campaign, lock_file: Lock | None = None) -> Store:
     if (folder / "campaign.json").exists():
         raise RankbenchError(f"{folder}: holds a campaign already; choose another --name, or remove the folder")
     try:
@@ -231,7 +267,7 @@ def _begin(folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None)
     return Store(folder, campaign, lock_file)
 
 
-def open(folder: Path, lock_file: IO[bytes] | None = None) -> Store:  # noqa: A001 - the verb of the room
+def open(folder: Path, lock_file: Lock | None = None) -> Store:  # noqa: A001 - the verb of the room
     """Open the folder of a campaign. Raises RankbenchError if it holds none, is damaged, or has another format.
 
     `lock_file` is its lock, if the caller holds it.
@@ -259,7 +295,10 @@ def find_similar(folder: Path) -> list[Path]:
 
 
 def newest(results: Path) -> Path:
-    """Return the folder of the newest campaign, at or directly below a folder."""
+    """Return the folder of the newest campaign, at or directly below a folder.
+
+    Raises RankbenchError if there is none.
+    """
     paths = [*results.glob("campaign.json"), *results.glob("*/campaign.json")]
     if not paths:
         raise RankbenchError(f"no campaign in {results}; {_elsewhere(results.parent)}")

@@ -9,7 +9,10 @@ from rankbench.model import RankbenchError
 
 
 def list_campaigns(folders: Iterable[Path]) -> Iterator[Path]:
-    """Yield the folders of campaigns at or directly below the given folders, each once."""
+    """Yield the folders of campaigns at or directly below the given folders, each once.
+
+    Raises RankbenchError if a folder has none.
+    """
     known: set[Path] = set()
     for folder in folders:
         inside = (

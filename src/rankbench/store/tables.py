@@ -48,6 +48,7 @@ SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
     "visit_hop_ns": pl.Float32,
     "visit_position": pl.Int8,
     "visit_after": pl.Int8,
+    "visit_waited": pl.Float32,
     "time_ns": pl.Float64,
     "last_rank": pl.Int32,
     "late": pl.Boolean,
@@ -58,7 +59,7 @@ SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
     "bound_ns": pl.Float32,
     "error_ns": pl.Float32,
 }
-ADDED = {"rounding_ns": 0.0}
+ADDED = {"rounding_ns": 0.0, "leaked_bytes": 0, "waited_ns": 0.0, "timed_ns": 0.0}
 """Columns that older files of this format lack, and their value there."""
 _ROWS_AT_ONCE = 100_000
 
@@ -100,6 +101,7 @@ class _MarkedSeries(NamedTuple):
             "visit_hop_ns": np.repeat(np.array([visit.hop_ns for visit in visits], np.float32), lengths),
             "visit_position": np.repeat(np.array([visit.position for visit in visits], np.int8), lengths),
             "visit_after": np.repeat(np.array([visit.after for visit in visits], np.int8), lengths),
+            "visit_waited": np.repeat(np.array([visit.waited for visit in visits], np.float32), lengths),
             "time_ns": np.asarray(marks.time_ns, float),
             "last_rank": np.asarray(marks.last_rank or np.full(count, marks.rank), np.int32),
             "late": np.isin(index, marks.late),
@@ -124,7 +126,7 @@ def _samples_frame(heads: Sequence[dict[str, Any]], marked: Iterable[_MarkedSeri
     cases = pl.LazyFrame(heads, _CASE_OF_LAUNCH).with_row_index("number")
     slices = (frame.lazy().slice(first, _ROWS_AT_ONCE) for first in range(0, len(frame), _ROWS_AT_ONCE))
     joined = pl.concat(part.join(cases, on="number", how="left", maintain_order="left") for part in slices)
-    return joined.with_columns(pl.col("skew_ns").fill_nan(None)).select(list(SAMPLE_COLUMNS))
+    return joined.with_columns(pl.col("skew_ns", "visit_waited").fill_nan(None)).select(list(SAMPLE_COLUMNS))
 
 
 def check_end(path: Path) -> Path:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 DEFAULT = "default"
 TUNED = "tuned"
 SCREENING_BLOCKS = 3
+FEWEST_BLOCKS = 3
+"""Blocks after which a time limit may end a step."""
+LEAST_CHECKED = 1000
+"""Calls of the tuned library whose data a proof checks for each rule: an algorithm may be wrong in few of its calls."""
 
 
 class Task(NamedTuple):

@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from rankbench import statistics
-from rankbench.model import Rule
+from rankbench.model import BROKEN, NO_CPU, LaunchStatus, Rule
 from rankbench.plan.settings import OPTION
 from rankbench.statistics import references
 from rankbench.tuning import DEFAULT, Task
-from rankbench.tuning.plans import make_label
+from rankbench.tuning.step_plans import make_label
 from rankbench.verdict.interim import list_interim_looks
 from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
-    from rankbench.model import Campaign, Comparison, Variant
+    from rankbench.model import Campaign, Comparison, Launch, Variant
     from rankbench.store import Store
 
 MOST_IN_FRONT = 3
 """Variants of an operation whose parameters are searched."""
-SLOW_RATIO = 1.3
-"""A variant that is slower than the default by this factor shows whether a file is in effect."""
+EVIDENT_RATIO = 1.3
+"""A variant that is slower or faster than the default by this factor shows in few blocks that settings have effect."""
 
 
 class Point(NamedTuple):
@@ -41,13 +41,22 @@ class Point(NamedTuple):
     variant: str
 
 
+class Fault(NamedTuple):
+    """What excludes a variant of an operation, whatever its times: wrong data, an error, a crash or a hang."""
+
+    variant: str
+    operation: str
+    status: str
+    """Of its case, or of its launch."""
+    reason: str
+
+
 class SearchResult(NamedTuple):
     """The results of a search: variants compared with the library's own choice."""
 
     ratios: dict[Point, Comparison]
     """Time of a variant over time by default."""
-    wrong: dict[str, list[str]]
-    """Operations in which a variant delivered wrong data, by variant."""
+    faults: tuple[Fault, ...] = ()
     fallbacks: Mapping[str, Mapping[str, str]] = MappingProxyType({})
     """The library's report that it did not use a variant, by variant and operation; there is no ratio then."""
     excluded: frozenset[Point] = frozenset()
@@ -99,7 +108,7 @@ def read_search(store: Store, task: Task) -> SearchResult:
     fallbacks: dict[str, dict[str, str]] = {}
     for variant, operation, report in fell_back.select("variant", "operation", "fallback").iter_rows():
         fallbacks.setdefault(variant, {})[operation] = report
-    return SearchResult(ratios, _find_wrong(store, index, campaign), fallbacks)
+    return SearchResult(ratios, tuple(_find_faults(store, index, task)), fallbacks)
 
 
 def _index_variants(campaign: Campaign, task: Task) -> pl.DataFrame:
@@ -107,7 +116,7 @@ def _index_variants(campaign: Campaign, task: Task) -> pl.DataFrame:
 
     A candidate has settings of several operations. Cases of an operation of which it is no variant are left out.
     """
-    usual = {_strip_settings(case.key): case.key for case in campaign.cases if OPTION not in case.options}
+    usual = {case.without(OPTION): case.key for case in campaign.cases if OPTION not in case.options}
     labels = {
         make_label(operation, variant): variant.name
         for operation, variants in task.variants.items()
@@ -115,7 +124,7 @@ def _index_variants(campaign: Campaign, task: Task) -> pl.DataFrame:
     }
     names = {operation: {variant.name for variant in variants} for operation, variants in task.variants.items()}
     rows = [
-        (case.key, candidate.name, usual[_strip_settings(case.key)], variant)
+        (case.key, candidate.name, usual[case.without(OPTION)], variant)
         for case in campaign.cases
         for candidate in campaign.candidates
         for variant in [labels.get(case.options.get(OPTION, ""), DEFAULT) if task.in_launch else candidate.name]
@@ -124,38 +133,48 @@ def _index_variants(campaign: Campaign, task: Task) -> pl.DataFrame:
     return pl.DataFrame(rows, ["case", "candidate", "like", "variant"], orient="row")
 
 
-def _strip_settings(key: str) -> str:
-    """Return a case's key without its settings."""
-    return ".".join(word for word in key.split(".") if not word.startswith(f"{OPTION}="))
+def select_broken(cases: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of cases that the library broke off or answered wrongly; not those that lacked a CPU."""
+    machine = pl.col("reason").str.contains(NO_CPU, literal=True)
+    return cases.filter(pl.col("status").is_in([status.value for status in BROKEN]) & ~machine)
 
 
-def _find_wrong(store: Store, index: pl.DataFrame, campaign: Campaign) -> dict[str, list[str]]:
-    cases = {case.key: case for case in campaign.cases}
-    rows = store.cases().filter(pl.col("status") == "wrong-data").select("case", "candidate").unique()
-    wrong: dict[str, set[str]] = {}
-    for case, variant in rows.join(index, on=["case", "candidate"]).select("case", "variant").iter_rows():
-        wrong.setdefault(variant, set()).add(cases[case].operation)
-    return {variant: sorted(operations) for variant, operations in wrong.items()}
+def list_failed_launches(store: Store) -> list[Launch]:
+    """Return the launches that failed outside of any case, and not for lack of a CPU."""
+    explained = set(store.cases().filter(pl.col("status").is_in(["crashed", "hung", "failed"]))["launch"])
+    return [
+        launch
+        for launch in store.launches()
+        if launch.status != LaunchStatus.OK and launch.number not in explained and NO_CPU not in launch.reason
+    ]
+
+
+def _find_faults(store: Store, index: pl.DataFrame, task: Task) -> Iterator[Fault]:
+    """Yield the faults of variants. A launch that failed outside of its cases is one of its candidate's variants."""
+    operations = {case.key: case.operation for case in store.campaign.cases}
+    rows = select_broken(store.cases()).join(index, on=["case", "candidate"]).filter(pl.col("variant") != DEFAULT)
+    for row in rows.unique(["case", "variant", "status"], keep="first", maintain_order=True).iter_rows(named=True):
+        yield Fault(row["variant"], operations[row["case"]], row["status"], row["reason"])
+    for launch in list_failed_launches(store):
+        for operation, variants in task.variants.items():
+            if launch.candidate in {variant.name for variant in variants}:
+                yield Fault(launch.candidate, operation, launch.status, launch.reason)
 
 
 def combine_results(results: Sequence[SearchResult]) -> SearchResult:
     """Return the results of several searches as one; of a variant in several, the latest counts."""
     ratios = {point: ratio for result in results for point, ratio in result.ratios.items()}
-    wrong: dict[str, set[str]] = {}
-    for result in results:
-        for variant, operations in result.wrong.items():
-            wrong.setdefault(variant, set()).update(operations)
     return SearchResult(
         ratios,
-        {variant: sorted(operations) for variant, operations in wrong.items()},
+        tuple(dict.fromkeys(fault for result in results for fault in result.faults)),
         excluded=frozenset(point for result in results for point in result.excluded),
     )
 
 
 def _list_right(task: Task, result: SearchResult, operation: str) -> list[Variant]:
-    """Return the variants of an operation that delivered right data."""
-    variants = task.variants.get(operation, ())
-    return [variant for variant in variants if operation not in result.wrong.get(variant.name, ())]
+    """Return the variants of an operation without a fault."""
+    faulty = {fault.variant for fault in result.faults if fault.operation == operation}
+    return [variant for variant in task.variants.get(operation, ()) if variant.name not in faulty]
 
 
 def select_promising(task: Task, result: SearchResult) -> dict[str, list[Variant]]:
@@ -226,7 +245,7 @@ class _Search(NamedTuple):
 
     @property
     def variants(self) -> list[Variant]:
-        """Variants that delivered right data."""
+        """Variants without a fault."""
         return _list_right(self.task, self.result, self.operation)
 
     @property
@@ -335,17 +354,24 @@ def _find_rule(rules: Sequence[Rule], size: int) -> Rule:
     return next(rule for rule in rules if rule.first_bytes <= size <= rule.last_bytes)
 
 
-def find_slow_point(task: Task, result: SearchResult, abilities: Abilities) -> tuple[Point, Variant] | None:
-    """Return the case in which a variant that a rule can use is slowest, if it is slower than the default by far."""
-    slow = [
-        (ratio.low, point, variant)
+def find_evident_point(task: Task, result: SearchResult, abilities: Abilities) -> tuple[Point, Variant]:
+    """Return the case and the variant whose time differs most surely from the default's, of those for ranges of sizes.
+
+    If there is none of these, any variant. There is one wherever a rule can be chosen.
+    """
+    different = [
+        (
+            variant.name in abilities.can_split.get(point.operation, ()),
+            max(ratio.low, 1 / ratio.high if ratio.high > 0 else 0.0),
+            point,
+            variant,
+        )
         for point, ratio in result.ratios.items()
+        if ratio.different and point not in result.excluded
         for variant in _list_right(task, result, point.operation)
         if variant.name == point.variant
-        and variant.name in abilities.can_split.get(point.operation, ())
-        and ratio.low > SLOW_RATIO
     ]
-    return max(slow, key=lambda entry: entry[0])[1:] if slow else None
+    return max(different, key=lambda entry: entry[:2])[2:]
 
 
 def list_gains(task: Task, result: SearchResult) -> dict[Point, float]:
@@ -363,12 +389,17 @@ def list_gains(task: Task, result: SearchResult) -> dict[Point, float]:
     return gains
 
 
-def make_slow_rule(task: Task, point: Point, variant: Variant) -> Rule:
-    """Return the rule that selects a slow variant for one size."""
+def make_evident_rule(task: Task, point: Point, variant: Variant, abilities: Abilities) -> Rule:
+    """Return the rule that selects a variant for the size of a point, or for all sizes where it cannot be split."""
+    sizes = [point.size_bytes]
+    can_split = variant.name in abilities.can_split.get(point.operation, ())
+    if not can_split:
+        sizes = task.sizes_bytes
     return Rule(
         operation=point.operation,
-        first_bytes=point.size_bytes,
-        last_bytes=point.size_bytes,
+        first_bytes=sizes[0],
+        last_bytes=sizes[-1],
         variant=variant,
         ranks=task.placements[point.placement],
+        all_sizes=not can_split,
     )

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
 
 from rankbench import evaluation
 from rankbench.language import Text, say
+from rankbench.model import CaseStatus
 from rankbench.quantities import format_size
-from rankbench.tuning import DEFAULT, TUNED, Task
-from rankbench.tuning.choosing import Point
+from rankbench.tuning import DEFAULT, LEAST_CHECKED, TUNED, Task
+from rankbench.tuning.choosing import Fault, Point, list_failed_launches, select_broken
 from rankbench.verdict.overall import Overall, compare_overall
 
 if TYPE_CHECKING:
@@ -26,12 +29,24 @@ if TYPE_CHECKING:
 NO_OVERALL = Overall(1.0, 0.0, math.inf)
 
 
+class CaseFault(NamedTuple):
+    """What went wrong with the tuned library."""
+
+    case: Case | None
+    """None: a launch failed outside of its cases."""
+    status: str
+    reason: str
+
+
 class Proof(NamedTuple):
     """The result of a proof."""
 
     overall: Overall
     """Tuned time over default time, each operation with the same weight."""
     cases: list[tuple[Case, Comparison]]
+    faults: Sequence[CaseFault] = ()
+    checked: Sequence[tuple[Case, int]] = ()
+    """Calls of the tuned library whose data were checked while they were timed, by case."""
 
     @property
     def faster(self) -> list[Case]:
@@ -47,6 +62,11 @@ class Proof(NamedTuple):
     def significant(self) -> bool:
         """Whether it is faster over all cases, and in one by more than the threshold."""
         return bool(self.overall.high < 1 and self.faster)
+
+    def follows(self, ratio: float) -> bool:
+        """Return whether the overall ratio is nearer to another one than to 1: few blocks need not show more."""
+        middle = math.sqrt(ratio)
+        return self.overall.mean > middle if ratio > 1 else self.overall.mean < middle
 
     @property
     def text(self) -> Text:
@@ -79,18 +99,96 @@ def read_proof(store: Store) -> Proof:
     pairs = ((case, view.comparisons.find(case.key, DEFAULT, TUNED)) for case in view.cases)
     cases = [(case, comparison) for case, comparison in pairs if comparison]
     overall = compare_overall(view, DEFAULT, TUNED, [case.key for case, _ in cases]) if cases else NO_OVERALL
-    return Proof(overall, cases)
+    by_key = {case.key: case for case in view.cases}
+    tuned = store.cases().filter(candidate=TUNED)
+    counts = tuned.filter(status="ok").group_by("case").agg(pl.col("taken").sum()).rows()
+    broken = select_broken(tuned).select("case", "status", "reason").unique(["case", "status"], maintain_order=True)
+    failed = [launch for launch in list_failed_launches(store) if launch.candidate == TUNED]
+    return Proof(
+        overall,
+        cases,
+        [
+            *(CaseFault(by_key[case], status, reason) for case, status, reason in broken.rows()),
+            *(CaseFault(None, launch.status, launch.reason) for launch in failed),
+        ],
+        [(by_key[case], count) for case, count in counts],
+    )
 
 
 class Exclusion(NamedTuple):
-    """What rules may not use any more, since a proof showed that it makes cases slower."""
+    """What rules may not use any more, by a proof."""
 
     result: SearchResult
     """The result of the search without it."""
     unknown: dict[str, set[int]]
     """Sizes between those of the search, by operation, at which another variant may be better."""
     sentences: list[str]
-    """A sentence on each case."""
+    """A sentence on each reason."""
+
+
+def exclude(
+    task: Task, result: SearchResult, rules: Sequence[Rule], proof: Proof, *, operations: bool = False
+) -> Exclusion:
+    """Exclude variants with faults, what made cases slower, and rules of which too few calls were checked."""
+    faulty = exclude_faulty(result, rules, proof)
+    slower = exclude_slower(task, faulty.result, rules, proof, operations=operations)
+    unchecked = exclude_unchecked(task, slower.result, rules, proof)
+    return Exclusion(unchecked.result, slower.unknown, faulty.sentences + slower.sentences + unchecked.sentences)
+
+
+def exclude_faulty(result: SearchResult, rules: Sequence[Rule], proof: Proof) -> Exclusion:
+    """Exclude the variants of rules for a case that failed or had wrong data, in all sizes.
+
+    Where no rule covers the case, what is written for its operation causes it all the same: all variants of its rules
+    are excluded. Those of all rules are where a launch failed outside of its cases.
+    """
+    faults, sentences = list(result.faults), []
+    for case, status, reason in proof.faults:
+        same = [rule for rule in rules if case is None or rule.operation == case.operation]
+        causing = [rule for rule in same if case and _covers(rule, case)] or same
+        faults += [Fault(rule.variant.name, rule.operation, status, reason) for rule in causing]
+        where = f"{case.operation} {format_size(case.size_bytes)} on {case.ranks} ranks" if case else "a launch"
+        names = ", ".join(dict.fromkeys(rule.variant.name for rule in causing))
+        sentences.append(f"{spell_fault(status)} as tuned: {where} ({reason}); {names} cannot be used")
+    return Exclusion(result._replace(faults=tuple(dict.fromkeys(faults))), {}, sentences)
+
+
+def exclude_unchecked(task: Task, result: SearchResult, rules: Sequence[Rule], proof: Proof) -> Exclusion:
+    """Exclude the variant of a rule at the sizes of the rule, where the data of too few calls were checked."""
+    excluded, sentences = set(result.excluded), []
+    for rule in rules:
+        checked = sum(count for case, count in proof.checked if _covers(rule, case))
+        if checked >= LEAST_CHECKED:
+            continue
+        excluded |= {
+            point
+            for point in result.ratios
+            if (point.operation, point.variant) == (rule.operation, rule.variant.name)
+            and task.placements.get(point.placement) == rule.ranks
+            and rule.first_bytes <= point.size_bytes <= rule.last_bytes
+        }
+        sentences.append(
+            f"too few calls were checked: {checked} of {LEAST_CHECKED} of {rule.operation} with {rule.variant.name} "
+            f"from {format_size(rule.first_bytes)} to {format_size(rule.last_bytes)} on {rule.ranks} ranks; this rule "
+            "is left out; more --blocks check more"
+        )
+    return Exclusion(result._replace(excluded=frozenset(excluded)), {}, sentences)
+
+
+def list_faults(faults: Iterable[Fault]) -> Iterator[str]:
+    """Yield a line on each variant with a fault."""
+    variants: dict[tuple[str, str], list[Fault]] = {}
+    for fault in faults:
+        variants.setdefault((fault.status, fault.variant), []).append(fault)
+    for (status, variant), alike in variants.items():
+        operations = ", ".join(sorted({fault.operation for fault in alike}))
+        reason = f" ({alike[0].reason})" if alike[0].reason else ""
+        yield f"{spell_fault(status)}: {variant} of {operations}; it is not used. Report it to the vendor{reason}"
+
+
+def spell_fault(status: str) -> str:
+    """Return a fault in one or two words."""
+    return "WRONG DATA" if status == CaseStatus.WRONG_DATA else status
 
 
 def exclude_slower(
@@ -106,7 +204,7 @@ def exclude_slower(
     sentences = []
     for case in proof.slower:
         text = f"slower as tuned: {case.operation} {format_size(case.size_bytes)} on {case.ranks} ranks; "
-        covering = [rule for rule in rules if rule.operation == case.operation and _covers(rule, case)]
+        covering = [rule for rule in rules if _covers(rule, case)]
         if operations or not covering:
             excluded |= {point for point in result.ratios if point.operation == case.operation}
             reason = "" if covering else "no rule is for this case, so "
@@ -128,4 +226,4 @@ def exclude_slower(
 
 def _covers(rule: Rule, case: Case) -> bool:
     within = rule.ranks == case.ranks and rule.first_bytes <= case.size_bytes <= rule.last_bytes
-    return rule.all_sizes or within
+    return rule.operation == case.operation and (rule.all_sizes or within)

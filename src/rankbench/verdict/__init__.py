@@ -6,7 +6,7 @@ One campaign; `across` compares several. `evaluation` reads the store and joins 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -79,18 +79,15 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Comparisons) -> 
     Paired comparisons alone decide who is slower; typical values, which are not paired, order the rest. A candidate
     that delivered wrong data once, or whose starts were all too uncertain, is not ranked.
     """
-    sound = (summary for summary in summaries if summary.launches and CaseStatus.WRONG_DATA not in summary.failures)
-    names = [summary.candidate for summary in sorted(sound, key=lambda summary: summary.typical_ns)]
+    names = _order_by_time(summaries)
     levels = pairs.levels(case.key)
     fronts = {level: _find_front(case.key, names, at) for level, at in levels.items()}
-    first = (
-        {name for front in fronts.values() for name in front} if fronts else set(_find_front(case.key, names, pairs))
-    )
+    first = {name for front in fronts.values() or [_find_front(case.key, names, pairs)] for name in front}
     names.sort(key=lambda name: name not in first)
     winners = [name for name in names if name in first]
-    beaten = [name for name in names if name not in first]
-    margin, low, high = _find_margin(pairs, case.key, names[0], beaten) if names else NO_MARGIN
+    margin, low, high = _find_margin(pairs, case.key, names, winners)
     outcomes = {level: _judge_outcome(case.key, front, levels[level]) for level, front in fronts.items()}
+    excluded = (summary for summary in summaries if summary.candidate not in names)
     return CaseVerdict(
         case=case,
         ranking=names,
@@ -99,26 +96,31 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Comparisons) -> 
         winners_by_level={level: [name for name in names if name in front] for level, front in fronts.items()},
         outcome_by_level=outcomes,
         margins_by_level={
-            level: _find_margin(levels[level], case.key, front[0], (name for name in names if name not in front))
-            for level, front in fronts.items()
-            if front
+            level: _find_margin(levels[level], case.key, names, front) for level, front in fronts.items() if front
         },
         margin=margin,
         margin_low=low or None,
         margin_high=high or None,
-        failures={
-            summary.candidate: _explain_exclusion(summary) for summary in summaries if summary.candidate not in names
-        },
+        failures={summary.candidate: _explain_exclusion(summary) for summary in excluded},
     )
 
 
-def _find_margin(pairs: Comparisons, case: str, first: str, beaten: Iterable[str]) -> Margin:
-    """Return the smallest ratio above 1 to the first, with the interval of the smallest true one, whichever that is.
+def _order_by_time(summaries: Sequence[Summary]) -> list[str]:
+    """Return the candidates with values and without wrong data, the one with the lowest typical time first."""
+    sound = (summary for summary in summaries if summary.launches and CaseStatus.WRONG_DATA not in summary.failures)
+    return [summary.candidate for summary in sorted(sound, key=lambda summary: summary.typical_ns)]
+
+
+def _find_margin(pairs: Comparisons, case: str, names: Sequence[str], winners: Sequence[str]) -> Margin:
+    """Return the smallest ratio above 1 of others to the first winner, or without one to the first name.
+
+    The interval is that of the smallest true ratio, whichever that is.
 
     No ratio is below the least of all low ends. The smallest true one is that of an interval that overlaps the interval
     of the smallest measured one, and so is at most the largest of their high ends.
     """
-    ratios = (pairs.interval(case, first, name) for name in beaten)
+    first = next(iter([*winners, *names]), "")
+    ratios = (pairs.interval(case, first, name) for name in names if name not in winners)
     slower = [ratio for ratio in ratios if ratio and ratio[0] > 1]
     if not slower:
         return NO_MARGIN

@@ -92,8 +92,7 @@ def _join_winners(names: Sequence[str], outcome: Outcome, margin: tuple[float, f
 
 def make_line_key(case: Case) -> str:
     """Return what cases have in common that differ in size only."""
-    operation, form, _, rest = case.key.split(".", 3)
-    return f"{operation}.{form}.{rest}"
+    return case.without("size")
 
 
 def drop_ends(case: Case) -> Case:
@@ -113,5 +112,5 @@ def find_pair_cases(cases: Iterable[Case]) -> set[str]:
     """Return the keys of the cases that were measured between several pairs of ranks."""
     pairs: dict[str, list[str]] = {}
     for case in cases:
-        pairs.setdefault(drop_ends(case).key, []).append(case.key)
+        pairs.setdefault(case.without(*ENDS), []).append(case.key)
     return {key for keys in pairs.values() if len(keys) > 1 for key in keys}

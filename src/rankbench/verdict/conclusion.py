@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import Text, Words, end_sentence, list_parts, say, sentences
 from rankbench.libraries import ambient
-from rankbench.model import BROKEN, CaseStatus, Claim
+from rankbench.model import BROKEN, CaseStatus, Claim, LaunchStatus
 from rankbench.statistics import CONFIDENCE, distributions
-from rankbench.verdict import mix
+from rankbench.verdict import mix, program_answer
 from rankbench.verdict.cuts import find_cut
 from rankbench.verdict.dropped_settings import list_dropped_settings
 from rankbench.verdict.extremes import Extremes, decide_selected, format_decision
@@ -46,7 +46,12 @@ def conclude(view: CampaignView) -> list[Claim]:
             if len(view.candidates) == 1
             else "No two candidates have values for the same case, so there is nothing to compare."
         )
-        return [Claim(text=text, cases=[], brief=True), *_claim_uncertain_starts(view), *_claim_noise_check(view)]
+        return [
+            Claim(text=text, cases=[], brief=True),
+            *_claim_program(view),
+            *_claim_uncertain_starts(view),
+            *_claim_noise_check(view),
+        ]
     compared = select_compared(view, judged)
     times = [verdict for verdict in compared if verdict.case.quantity != "memory"]
     memory = [verdict for verdict in compared if verdict.case.quantity == "memory"]
@@ -55,7 +60,9 @@ def conclude(view: CampaignView) -> list[Claim]:
     return [
         *(_claim_fastest(view, best, answer, times) if times else ()),
         *(_claim_memory(view, memory, brief=not times) if memory else ()),
+        *_claim_alone(view),
         *_claim_mix(view),
+        *_claim_program(view),
         *(
             gap
             for name in sorted(view.candidates, key=lambda name: name != best)
@@ -77,6 +84,22 @@ def _claim_ignored(view: CampaignView) -> Iterator[Claim]:
     for name, clauses in list_dropped_settings(view.campaign).items():
         text = say("{candidate} ran without some of its settings: {clauses}.", candidate=name, clauses=clauses)
         yield Claim(text=text, cases=[], brief=True)
+
+
+def _claim_alone(view: CampaignView) -> Iterator[Claim]:
+    """Say which cases are not decided, since candidates compare differently alone."""
+    if cases := list(dict.fromkeys(comparison.case for comparison in view.verdict.alone)):
+        first = view.verdict.alone[0]
+        text = say(
+            "Not decided: in {n:count case} candidates compare differently when each runs alone, as an application "
+            "does: {other} takes {alone:ratio} the time of {base} alone, and {in_turns:ratio} while others wait.",
+            n=len(cases),
+            base=first.base,
+            other=first.other,
+            alone=first.alone,
+            in_turns=first.in_turns,
+        )
+        yield Claim(text=text, cases=cases, brief=True)
 
 
 def _claim_fastest(view: CampaignView, best: str, answer: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:
@@ -292,6 +315,21 @@ def _claim_mix(view: CampaignView) -> Iterator[Claim]:
         yield Claim(text=sentences(mix.describe_mix(view, placed)), cases=list(dict.fromkeys(keys)))
 
 
+def _claim_program(view: CampaignView) -> Iterator[Claim]:
+    """Say what the recorded calls mean for the program, and whether its measured run times agree."""
+    recorded = view.campaign.plan.profile
+    answer = program_answer.find_answer(view)
+    if answer is None:
+        if recorded and recorded.mpi_s:
+            yield Claim(text=sentences(program_answer.describe_record(recorded)), cases=[], brief=True)
+        return
+    keys = list(dict.fromkeys(case.key for part in answer.calls.parts for case, _ in part.cases))
+    yield Claim(text=sentences(program_answer.describe_answer(view, answer)), cases=keys, brief=True)
+    truth = list(program_answer.describe_truth(view, answer))
+    if truth:
+        yield Claim(text=sentences(truth), cases=keys, brief=True)
+
+
 def _claim_failures(view: CampaignView, name: str) -> Iterator[Claim]:
     """Say where a candidate failed, and which calls it does not have."""
     summaries = [summary for key in _list_keys(view.main_verdicts) if (summary := view.summary_of.get((key, name)))]
@@ -452,8 +490,16 @@ def _describe_scope(view: CampaignView, launches: Text) -> Text:
     has_settings = any(candidate.settings for candidate in view.campaign.candidates) or any(
         ambient.is_personal(setting) for launch in view.launches for setting in launch.ambient
     )
+    turns = {launch.together > 1 for launch in view.launches if launch.status == LaunchStatus.OK}
+    in_turns = None if len(turns) > 1 else True in turns
     return say(
-        "Valid {where}, for {versions}, {settings}, based on {launches}",
+        {
+            True: "Valid {where}, for {versions}, {settings}, measured in turns while the other candidates' processes "
+            "waited, based on {launches}",
+            None: "Valid {where}, for {versions}, {settings}, measured in part in turns while the other candidates' "
+            "processes waited, based on {launches}",
+            False: "Valid {where}, for {versions}, {settings}, based on {launches}",
+        }[in_turns],
         where=describe_place(view),
         versions=_name_versions(view),
         settings=say("at the given settings" if has_settings else "at default settings"),

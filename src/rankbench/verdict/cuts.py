@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankbench.statistics.decision import decide
+from rankbench.statistics.decision import Family, decide
 from rankbench.verdict.overall import Overall, average_logs, decide_overall, estimate_log, tabulate_logs, weigh_cases
 
 if TYPE_CHECKING:
@@ -50,22 +50,22 @@ def find_cut(view: CampaignView, answer: Answer, penalty: Penalty) -> tuple[Part
         return None
     keys, weighed = list(cases), np.array([*cases.values()])
     of_size = np.array([view.case_of[key].size_bytes for key in keys])
-    tables = {name: tabulate_logs(view, answer.best, name, keys) for name in names}
-    means = {name: np.nanmean(table, axis=0) * weighed for name, table in tables.items()}
+    logs = [tabulate_logs(view, answer.best, name, keys) for name in names]
+    means = {name: np.nanmean(table, axis=0) * weighed for name, table in zip(names, logs, strict=True)}
     best = min(choices, key=lambda choice: _sum_logs(means, choice, of_size, sizes))
     sides = (of_size > 0) & (of_size < sizes[best.place]), of_size >= sizes[best.place]
-    for name in names:
+
+    def is_faster_than(name: str) -> bool:
         pairs = {chosen: tabulate_logs(view, name, chosen, keys) for chosen in (best.below, best.above)}
         policy = np.where(sides[0], pairs[best.below], np.where(sides[1], pairs[best.above], 0.0))
         (decision,) = decide_overall(view, [average_logs(policy, weighed)], penalty, len(choices))
-        if not decision.beyond or decision.outcome != "faster":
-            return None
-    of_side = [[keys[place] for place in np.flatnonzero(side).tolist()] for side in sides]
-    parts = [
-        _judge_side(view, fastest, names, side_keys, size, penalty, len(choices))
-        for fastest, side_keys, size in zip(best[:2], of_side, sizes[best.place - 1 : best.place + 1], strict=True)
-    ]
-    low, high = parts
+        return decision.beyond and decision.outcome == "faster"
+
+    if not all(map(is_faster_than, names)):
+        return None
+    below, above = ([keys[place] for place in np.flatnonzero(side).tolist()] for side in sides)
+    low = _judge_side(view, best.below, names, below, sizes[best.place - 1], penalty, len(choices))
+    high = _judge_side(view, best.above, names, above, sizes[best.place], penalty, len(choices))
     if low is None or high is None or best.above not in low.ratios or best.below not in high.ratios:
         return None
     return low, high
@@ -93,7 +93,7 @@ def _judge_side(
     others = [name for name in names if name != fastest]
     estimates = [estimate_log(view, fastest, name, part) for name in others]
     confidence = view.campaign.plan.confidence
-    decisions = decide(estimates, 0.0, confidence, penalty=penalty, family="bonferroni", tests=tests)
+    decisions = decide(estimates, 0.0, confidence, penalty=penalty, family=Family("bonferroni", tests=tests))
     slower = {
         name: Overall.of(decision)
         for name, decision in zip(others, decisions, strict=True)

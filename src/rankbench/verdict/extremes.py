@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from rankbench.language import Text, say
-from rankbench.statistics.decision import Estimate, decide
+from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.statistics.shrinkage import shrink
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.view import make_sort_key
@@ -41,8 +41,7 @@ def decide_selected(view: CampaignView, comparison: Comparison, among: int) -> D
         plan.threshold,
         plan.confidence,
         penalty=penalty,
-        family="bonferroni",
-        tests=max(among, 1),
+        family=Family("bonferroni", tests=max(among, 1)),
     )
     return decision
 

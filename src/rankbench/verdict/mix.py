@@ -22,15 +22,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench.language import NOTHING, Text, end_sentence, list_parts, say
+from rankbench.model.verdicts import is_informative
 from rankbench.quantities import format_size
-from rankbench.statistics.decision import Estimate, decide
+from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.verdict import case_labels
 from rankbench.verdict.extremes import shrink_along_sizes
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.wording import describe_share, format_plan_sizes
 
 if TYPE_CHECKING:
-    from rankbench.model import Calls, Case, Comparison, Operation
+    from rankbench.model import Calls, Case, Comparison, Operation, Placement
     from rankbench.verdict.view import CampaignView
 
 MAIN_SHARE = 0.1
@@ -40,6 +41,8 @@ SECOND_NS = 1e9
 PAIR = 2
 FAR = 2.0
 """A size that is extrapolated by a larger factor is a guess."""
+MESSAGES = {"pingping": 1, "exchange": 2, "halo": 4}
+"""Operations of messages to several partners at once, and the messages of each rank."""
 MOST_GUESSED = 0.1
 """Share of the time that may be a guess where a candidate is recommended."""
 
@@ -87,6 +90,11 @@ class MixResult(NamedTuple):
     high: float
     different: bool
 
+    @property
+    def has_interval(self) -> bool:
+        """The interval of the ratio says something and is shown."""
+        return is_informative(self.low, self.high)
+
 
 class Mix(NamedTuple):
     """The totals of a mix at one placement."""
@@ -104,15 +112,34 @@ class Mix(NamedTuple):
 
 
 def sum_mixes(view: CampaignView, calls: Sequence[Calls]) -> Iterator[Mix]:
-    """Yield the totals at each placement where any of the calls was measured."""
-    for placement in view.campaign.plan.placements:
-        lines = {call: choose_line(view, call, placement.name) for call in calls}
-        parts = [
-            make_part(single, cases) for call, cases in lines.items() if cases for single in spread_sizes(call, cases)
-        ]
+    """Yield the totals at each placement where any of the calls was measured.
+
+    Calls of a recorded program belong to the placements of as many ranks, if there are any, and those on its
+    communicators of fewer ranks to placements of that number.
+    """
+    ranks = max((call.ranks for call in calls), default=0)
+    places = view.campaign.plan.placements
+    for placement in [place for place in places if place.ranks == ranks] or places:
+        lines = [choose_called_line(view, call, placement) for call in calls]
+        parts = [make_part(single, cases) for call, cases in lines if cases for single in spread_sizes(call, cases)]
         if any(case.placement == placement.name for part in parts for case, _ in part.cases):
-            missing = [call for call, cases in lines.items() if not cases]
+            missing = [call for call, cases in lines if not cases]
             yield sum_parts(view, placement.name, count_shares(view, parts), missing)
+
+
+def choose_called_line(view: CampaignView, call: Calls, placement: Placement) -> tuple[Calls, list[Case]]:
+    """Return a call with the cases that represent it; messages to several partners by round trips if need be."""
+    fewer = [place.name for place in view.campaign.plan.placements if place.ranks == call.ranks]
+    if call.ranks and not fewer and view.campaign.plan.profile:
+        return call, []
+    name = fewer[0] if fewer and call.ranks != placement.ranks else placement.name
+    cases = choose_line(view, call, name)
+    if not cases and call.operation in MESSAGES:
+        messages = call.calls * int(call.options.get("dimensions", 0)) * 2 or call.calls * MESSAGES[call.operation]
+        single = msgspec.structs.replace(call, operation="pingpong", form="", calls=messages)
+        if cases := choose_line(view, single, name):
+            return single, cases
+    return call, cases
 
 
 def spread_sizes(call: Calls, cases: Sequence[Case]) -> list[Calls]:
@@ -161,6 +188,7 @@ def choose_line(view: CampaignView, call: Calls, placement: str) -> list[Case]:
         if timed_verdict.case.quantity == "time" and call.form in {"", timed_verdict.case.form}
     ]
     same = [case for case in measured if case.operation == call.operation and case.placement == placement]
+    same = [case for case in same if is_as_called(case, call, view.operations[case.operation])] or same
     others = [case for case in measured if represents(view.operations[case.operation], call)]
     here = [case for case in others if case.placement == placement]
     fitting = same or here or [case for case in others if view.operations[case.operation].ranks_exactly == PAIR]
@@ -174,6 +202,14 @@ def choose_line(view: CampaignView, call: Calls, placement: str) -> list[Case]:
 
     plainest = min(lines.values(), key=plainness) if lines else []
     return sorted(plainest, key=lambda case: case.size_bytes)
+
+
+def is_as_called(case: Case, call: Calls, operation: Operation) -> bool:
+    """Return whether a case has the datatype and the options that a call was recorded with, as far as it can."""
+    usual = {option.name: option.usual for option in operation.options}
+    wanted = {name: value for name, value in call.options.items() if usual.get(name, value) != value}
+    datatype = call.datatype if call.datatype in operation.datatypes else operation.datatype
+    return (case.datatype, case.options) == (datatype, wanted)
 
 
 def represents(operation: Operation, call: Calls) -> bool:
@@ -271,8 +307,7 @@ def make_result(
         plan.threshold,
         plan.confidence,
         penalty=penalty,
-        family="bonferroni",
-        tests=len(fitted) - 1,
+        family=Family("bonferroni", tests=len(fitted) - 1),
     )
     return MixResult(name, total, decision.ratio, decision.low, decision.high, decision.beyond)
 
@@ -342,7 +377,7 @@ def find_uncertainty(view: CampaignView, part: Part, base: str, other: str) -> f
 
 def name_call(call: Calls) -> str:
     """Return a call in words: `allreduce 8 B`."""
-    form = f" {call.form}" if call.form else ""
+    form = f" {call.form}" if call.form not in {"", "blocking"} else ""
     size = f" {format_size(call.size_bytes)}" if call.size_bytes else ""
     most = f" to {format_size(call.most_bytes)}" if call.most_bytes else ""
     return f"{call.operation}{form}{size}{most}"
@@ -407,7 +442,9 @@ def describe_answer(mix: Mix, within: float, source: str, *, several: bool) -> I
     if behind:
         ratios = [
             say(
-                "{name} needs {ratio:ratio} the time ({low:bare}–{high:ratio})",
+                "{name} needs {ratio:ratio} the time ({low:bare}–{high:ratio})"
+                if standing.has_interval
+                else "{name} needs more time, by how much is not known",
                 name=standing.candidate,
                 ratio=standing.ratio,
                 low=standing.low,

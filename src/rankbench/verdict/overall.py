@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rankbench.model.verdicts import is_informative
 from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, trimming
-from rankbench.statistics.decision import Estimate, decide
+from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.statistics.looks import ONE_LOOK
 from rankbench.statistics.pairing import pair_logs
 from rankbench.verdict import mix
+from rankbench.verdict.standing import choose_compared
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,8 +43,6 @@ together. The deviation is that of all such cases: the median of their absolute 
 0.36 in three blocks, 0.45 in four and 0.50 in five."""
 FEWEST_OF_RANGE = 6
 """Of fewer values the range of the middle three fifths depends on the outermost ones."""
-WIDEST = 10.0
-"""An interval whose ends are farther apart says nothing of a ratio, and is not shown."""
 
 
 class Overall(NamedTuple):
@@ -69,7 +69,7 @@ class Overall(NamedTuple):
     @property
     def is_wide(self) -> bool:
         """The interval says nothing of the ratio."""
-        return self.low > 0 and self.high > WIDEST * self.low
+        return self.low > 0 and not is_informative(self.low, self.high)
 
 
 class Answer(NamedTuple):
@@ -116,7 +116,7 @@ def decide_overall(view: CampaignView, estimates: Sequence[Estimate], penalty: P
     plan, repeated = view.campaign.plan, view.correlation
     widening = repeated.widening if repeated else 1.0
     widened = [estimate._replace(error=estimate.error * widening) for estimate in estimates]
-    return decide(widened, plan.threshold, plan.confidence, penalty=penalty, family="bonferroni", tests=tests)
+    return decide(widened, plan.threshold, plan.confidence, penalty=penalty, family=Family("bonferroni", tests=tests))
 
 
 def weigh_cases(view: CampaignView, cases: Collection[str]) -> dict[str, float]:
@@ -146,7 +146,12 @@ def _time_calls(view: CampaignView) -> dict[str, float]:
 
 
 def select_compared(view: CampaignView, verdicts: Sequence[CaseVerdict]) -> Sequence[CaseVerdict]:
-    """Return the verdicts of repeated calls of ranks with a core each; others count only where there are no such."""
+    """Return the verdicts of repeated calls of ranks with a core each; others count only where there are no such.
+
+    Cases that compare differently alone never count.
+    """
+    apart = {comparison.case for comparison in view.verdict.alone}
+    verdicts = [verdict for verdict in verdicts if verdict.case.key not in apart]
     ample = [verdict for verdict in verdicts if not view.short_of_cores(verdict.case)] or verdicts
     return [verdict for verdict in ample if verdict.case.operation not in view.campaign.once_operations] or ample
 
@@ -167,24 +172,26 @@ def find_answer(
     compared = list(select_compared(view, view.timed_verdicts) if verdicts is None else verdicts)
     called = _time_calls(view)
     keys = {verdict.case.key for verdict in compared if called.get(verdict.case.key)}
-    lacking = {}
     if keys:
         compared = sorted(
             (verdict for verdict in compared if verdict.case.key in keys), key=lambda verdict: -called[verdict.case.key]
         )
-        for name in view.candidates:
-            if missing := next((verdict.case.key for verdict in compared if name not in verdict.ranking), ""):
-                lacking[name] = missing
-    most = max((sum(name in verdict.ranking for verdict in compared) for name in view.candidates), default=0)
-    names = [
-        name
-        for name in view.candidates
-        if name not in lacking and 2 * sum(name in verdict.ranking for verdict in compared) > most
-    ]
+    lacking = _find_lacking(view, compared) if keys else {}
+    counts = {name: sum(name in verdict.ranking for verdict in compared) for name in view.candidates}
+    names = [name for name in choose_compared(counts) if name not in lacking]
     cases = [verdict.case.key for verdict in compared if set(names) <= set(verdict.ranking)]
     if not cases or not names or len(names) + len(lacking) < 2:
         return None
     return _compare_names(view, names, weigh_cases(view, cases), penalty, among)._replace(lacking=lacking)
+
+
+def _find_lacking(view: CampaignView, compared: Sequence[CaseVerdict]) -> dict[str, str]:
+    """Return the first case without a value of each candidate that lacks one."""
+    lacking = {}
+    for name in view.candidates:
+        if missing := next((verdict.case.key for verdict in compared if name not in verdict.ranking), ""):
+            lacking[name] = missing
+    return lacking
 
 
 def _compare_names(

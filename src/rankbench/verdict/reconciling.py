@@ -136,32 +136,35 @@ def reconcile(store: Store) -> list[Reconciled]:
     for number, pair in enumerate(pairs):
         comparable = compare_benchmarks(operations[pair.theirs.operation], operations[pair.core.operation])
         column = UNITS.get(operations[pair.theirs.operation].metric, "")
-        unit = [
-            math.log(made_of[column].get(case.key, 1)) if column else 0.0
-            for case in (pair.theirs, pair.core, pair.core_same_start)
-        ]
-        shift = math.log(comparable.factor) * (
-            -1 if operations[pair.core.operation].metric in {"bandwidth", "rate"} else 1
-        )
+        three = (pair.theirs, pair.core, pair.core_same_start)
+        unit = [math.log(made_of[column].get(case.key, 1)) if column else 0.0 for case in three]
+        sign = -1 if operations[pair.core.operation].metric in {"bandwidth", "rate"} else 1
+        shift = sign * math.log(comparable.factor)
         for candidate in [candidate.name for candidate in campaign.candidates if not candidate.control_of]:
             for block in range(1, 1 + max((median[2] for median in medians), default=0)):
-                keys = [(case.key, candidate, block) for case in (pair.theirs, pair.core, pair.core_same_start)]
-                if not all(key in medians for key in keys):
+                keys = [(case.key, candidate, block) for case in three]
+                if not medians.keys() >= {*keys}:
                     continue
                 theirs, core, same_start = (medians[key] - value for key, value in zip(keys, unit, strict=True))
-                mean = means[keys[2]] - unit[2]
-                steps = {
-                    WHOLE: theirs + shift - core,
-                    BEGUN: same_start - core,
-                    MEAN: mean - same_start,
-                    REST: theirs + shift - mean,
-                }
+                steps = divide_log(theirs + shift, core, same_start, means[keys[2]] - unit[2])
                 for part, log in steps.items():
                     logs.setdefault((number, candidate, part), []).append(log)
     return [
         make_reconciled(store, pairs[number], candidate, parts, operations)
         for (number, candidate), parts in contrast_parts(logs, campaign.plan.confidence).items()
     ]
+
+
+def divide_log(theirs: float, core: float, same_start: float, mean: float) -> dict[str, float]:
+    """Return the parts of the log ratio of a tool's time to the core's.
+
+    Args:
+        theirs: log time of the tool.
+        core: of the core's median.
+        same_start: of the core's median with the tool's start.
+        mean: of the core's mean with the tool's start.
+    """
+    return {WHOLE: theirs - core, BEGUN: same_start - core, MEAN: mean - same_start, REST: theirs - mean}
 
 
 def list_logs(frame: pl.DataFrame) -> dict[tuple[str, str, int], float]:

@@ -12,16 +12,16 @@ from rankbench.model import Claim
 from rankbench.verdict.extremes import Extremes, decide_selected
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.mix import describe_main_calls, name_call, sum_mixes
+from rankbench.verdict.near_and_far import FAR, NEAR, compare_states
 from rankbench.verdict.overall import find_answer, group_libraries, weigh_cases
-from rankbench.verdict.rounding import find_rounded, find_unit_share
-from rankbench.verdict.states import FAR, NEAR, compare_states
+from rankbench.verdict.printed_digits import find_rounded, find_unit_share
 
 if TYPE_CHECKING:
     from rankbench.model import CaseVerdict
     from rankbench.statistics.looks import Penalty
     from rankbench.verdict.cuts import Part
+    from rankbench.verdict.near_and_far import State
     from rankbench.verdict.overall import Answer, Overall
-    from rankbench.verdict.states import State
     from rankbench.verdict.view import CampaignView
 
 MOST_PLACES = 4
@@ -47,6 +47,7 @@ def claim_short_answer(
     recommended = not parts and not places and not reversed_ and _is_first(view, answer, judged)
     yield _claim_first(view, answer, judged, recommended=recommended)
     yield from _claim_rivals(view, answer)
+    yield from _claim_absent(view, answer, judged)
     mixes = [placed for placed in sum_mixes(view, view.campaign.plan.calls) if placed.standings]
     if len(mixes) == 1:
         yield Claim(text=describe_main_calls(mixes[0]), cases=answer.cases, brief=True)
@@ -244,6 +245,23 @@ def _claim_rivals(view: CampaignView, answer: Answer) -> Iterator[Claim]:
             share=weigh_cases(view, list(view.case_of))[key],
         )
         yield Claim(text=text, cases=[key], brief=True)
+
+
+def _claim_absent(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Iterator[Claim]:
+    """Say which candidates are not compared because they have values in too few cases, and why."""
+    for name in view.candidates:
+        missing = [verdict for verdict in judged if name not in verdict.ranking]
+        if name in answer.names or name in answer.variants or name in answer.lacking or not missing:
+            continue
+        text = say(
+            "Not {name}: it has values in {n} of {all:count case} ({case}: {reason}).",
+            name=name,
+            n=len(judged) - len(missing),
+            all=len(judged),
+            case=view.full_title(missing[0].case),
+            reason=missing[0].failures.get(name, say("no value")),
+        )
+        yield Claim(text=text, cases=[verdict.case.key for verdict in missing], brief=True)
 
 
 def _list_distances(ratios: dict[str, Overall], within: float) -> list[Text]:

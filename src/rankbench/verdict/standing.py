@@ -40,8 +40,16 @@ class Standing(NamedTuple):
         )
 
 
+def choose_compared(counts: Mapping[str, int]) -> list[str]:
+    """Return the candidates that are compared over all cases, by the number of cases in which each has values: those
+    with more than half as many as the one with most. Others would leave too few cases to compare.
+    """
+    return [name for name, count in counts.items() if 2 * count > max(counts.values())]
+
+
 def find_standing(cases: Sequence[Case], names: Sequence[str], medians: LaunchMedians) -> Standing | None:
-    """Return the standing of these candidates over the cases of which all have values; None: they share none.
+    """Return the standing of the candidates that are compared over the cases of which all have values; None: they share
+    none.
 
     Args:
         cases: of the campaign; those of memory are left out.
@@ -50,6 +58,7 @@ def find_standing(cases: Sequence[Case], names: Sequence[str], medians: LaunchMe
     """
     by_operation: defaultdict[str, list[dict[str, float]]] = defaultdict(list)
     steady = 0
+    names = choose_compared({name: sum(bool(medians.get((name, case.key))) for case in cases) for name in names})
     for case in cases:
         values = {name: medians.get((name, case.key), []) for name in names}
         if case.quantity != "memory" and len(names) > 1 and all(min(times, default=0) > 0 for times in values.values()):

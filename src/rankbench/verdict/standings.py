@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.language import NOTHING, Text, say
 from rankbench.verdict.interim import find_penalty
+from rankbench.verdict.near_and_far import compare_states
 from rankbench.verdict.overall import Overall, find_answer, select_compared
 from rankbench.verdict.short_answer import answer_places
-from rankbench.verdict.states import compare_states
 
 if TYPE_CHECKING:
     from rankbench.verdict.overall import Answer

@@ -30,6 +30,7 @@ from rankbench.verdict.same_calls import make_call_key
 
 if TYPE_CHECKING:
     from rankbench.model import Campaign, Case, CaseVerdict, Comparison, Launch, Operation, Placement, Summary, Verdict
+    from rankbench.model.program_records import RunRecord
     from rankbench.model.verdicts import Outcome
     from rankbench.statistics.correlation import LagOne
     from rankbench.statistics.modes import Repeated
@@ -125,6 +126,8 @@ class CampaignView:
     """The humps of each case's samples, by case and candidate, the main one first."""
     last_ranks: pl.DataFrame = dataclasses.field(default_factory=NO_LAST_RANKS.clone)
     """Which rank ended last how often, per case and launch."""
+    records: Mapping[str, RunRecord] = dataclasses.field(default_factory=dict)
+    """What a program called: by candidate; of no candidate: the profile of the plan."""
     shown: list[Case] | None = None
     """The cases of a part; None: all."""
     only: Collection[str] | None = None
@@ -256,6 +259,13 @@ class CampaignView:
         """Return whether ranks of a node, or their threads, are more than its cores, as far as these are known."""
         placement, threads = self._placements[case.placement], int(case.options.get("threads", 1))
         return self.campaign.oversubscribed(placement.ranks_per_node * threads, placement.nodes)
+
+    @property
+    def main_record(self) -> RunRecord | None:
+        """The record of the program: that of the plan's profile, or of the first candidate; None: there is none."""
+        return self.records.get("") or next(
+            (self.records[name] for name in self.candidates if name in self.records), None
+        )
 
     # --- verdicts, summaries, comparisons ----------------------------------------------------------------------------
 

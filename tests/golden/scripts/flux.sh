@@ -1,10 +1,11 @@
 #!/bin/bash
 #FLUX: --job-name=study
-#FLUX: --output=/scratch/results/study/job/output.log
+#FLUX: --output=/scratch/results/study/job/scheduler.log
 #FLUX: --nodes=4
 #FLUX: --nslots=8
 #FLUX: --exclusive
 #FLUX: --time-limit=5400s
+#FLUX: --signal=USR1@60s
 #FLUX: --queue=bench
 #FLUX: --bank=project
 #
@@ -12,6 +13,7 @@
 # Run or submit it again at any time: finished launches are not repeated. Put a # before a launch to skip it.
 
 campaign=/scratch/results/study
+[ -t 1 ] || exec >>"$campaign/job/output.log" 2>&1  # readable while the job runs, under every scheduler
 time_s=5400  # time limit of the job, or 0; no launch starts that would exceed it
 silence_s=60  # a launch without a sign of life for this time is ended
 rest=0.003  # share of a CPU for all waiting launches together
@@ -20,10 +22,18 @@ rest_large=0.03  # share that one launch may use in one block
 nodes_wanted=4
 mpi_variables='OMPI_|I_MPI_'  # variables that are stored with each launch
 job_id=${FLUX_JOB_ID:-$(flux getattr jobid 2>/dev/null)}
+time_signals='USR1 ALRM'  # they say that the time is over
 remote_shell=ssh
+export I_MPI_HYDRA_BOOTSTRAP=ssh
+remote_start='exec flux exec --noinput --rank="$(flux overlay lookup "$host")" /bin/sh -c "$*"'  # how job/rsh runs a command on a node
+export HYDRA_LAUNCHER=ssh
+export HYDRA_LAUNCHER_EXEC="$campaign/job/rsh"
+export I_MPI_HYDRA_BOOTSTRAP_EXEC="$campaign/job/rsh"
+export OMPI_MCA_plm_rsh_agent="$campaign/job/rsh"
+export PRTE_MCA_plm_ssh_agent="$campaign/job/rsh"
 module load numactl
 
-# The nodes of this job; whether they can start ranks; how remaining ranks are ended; whether a node answers.
+# The nodes of this job; whether they can start ranks; how remaining ranks are ended; which nodes are lost.
 mapfile -t node < <(flux hostlist --expand --delimiter=$'\n' local)
 ready() {
     :
@@ -31,8 +41,13 @@ ready() {
 end_ranks() {
     :
 }
+list_lost() {
+    local down
+    down=$(timeout 20 flux resource list --states=down --no-header --format={nodelist})
+    [ -z "$down" ] || flux hostlist --expand --delimiter=$'\n' "$down"
+}
 answers() {
-    ! timeout 20 flux resource list --states=down --no-header --format={nodelist} --include="$1" | grep -q .
+    :
 }
 
 # --- how each candidate is launched in each placement; $@ is the core with its arguments ------------------------------
@@ -76,5 +91,4 @@ launch 002-one_on_2x1 one_on_2x1 002-2x1.txt
 launch 002-two_on_2x1 two_on_2x1 002-2x1.txt
 end_block
 
-echo "all launches" >"$job/stopped"
-say "all launches are done"
+end_job

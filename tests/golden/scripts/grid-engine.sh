@@ -2,7 +2,7 @@
 #$ -N study
 #$ -S /bin/bash
 #$ -j y
-#$ -o /scratch/results/study/job/output.log
+#$ -o /scratch/results/study/job/scheduler.log
 #$ -r y
 #$ -notify
 #$ -l h_rt=1:30:00
@@ -14,6 +14,7 @@
 # Run or submit it again at any time: finished launches are not repeated. Put a # before a launch to skip it.
 
 campaign=/scratch/results/study
+[ -t 1 ] || exec >>"$campaign/job/output.log" 2>&1  # readable while the job runs, under every scheduler
 time_s=5400  # time limit of the job, or 0; no launch starts that would exceed it
 silence_s=60  # a launch without a sign of life for this time is ended
 rest=0.003  # share of a CPU for all waiting launches together
@@ -28,12 +29,15 @@ export OMPI_MCA_plm_rsh_agent='qrsh -inherit -nostdin -V'
 export PRTE_MCA_plm_ssh_agent='qrsh -inherit -nostdin -V'
 module load numactl
 
-# The nodes of this job; whether they can start ranks; how remaining ranks are ended; whether a node answers.
+# The nodes of this job; whether they can start ranks; how remaining ranks are ended; which nodes are lost.
 mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PE_HOSTFILE")
 ready() {
     :
 }
 end_ranks() {
+    :
+}
+list_lost() {
     :
 }
 answers() {
@@ -82,5 +86,4 @@ launch 002-one_on_2x1 one_on_2x1 002-2x1.txt
 launch 002-two_on_2x1 two_on_2x1 002-2x1.txt
 end_block
 
-echo "all launches" >"$job/stopped"
-say "all launches are done"
+end_job

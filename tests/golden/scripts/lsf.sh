@@ -1,6 +1,6 @@
 #!/bin/bash
 #BSUB -J study
-#BSUB -o /scratch/results/study/job/output.log
+#BSUB -o /scratch/results/study/job/scheduler.log
 #BSUB -r
 #BSUB -n 8
 #BSUB -R "span[ptile=2]"
@@ -14,6 +14,7 @@
 # Run or submit it again at any time: finished launches are not repeated. Put a # before a launch to skip it.
 
 campaign=/scratch/results/study
+[ -t 1 ] || exec >>"$campaign/job/output.log" 2>&1  # readable while the job runs, under every scheduler
 time_s=5400  # time limit of the job, or 0; no launch starts that would exceed it
 silence_s=60  # a launch without a sign of life for this time is ended
 rest=0.003  # share of a CPU for all waiting launches together
@@ -23,12 +24,17 @@ nodes_wanted=4
 mpi_variables='OMPI_|I_MPI_'  # variables that are stored with each launch
 job_id=${LSB_JOBID:-}
 remote_shell=ssh
-export I_MPI_HYDRA_BOOTSTRAP=lsf
-export OMPI_MCA_plm_rsh_agent=blaunch
-export PRTE_MCA_plm_ssh_agent=blaunch
+export I_MPI_HYDRA_BOOTSTRAP=ssh
+remote_start='[ "$host" != base64: ] || exec /bin/sh -c "$(base64 -d <<<"$1")"
+exec blaunch "$host" "$0" base64: "$(printf %s "$*" | base64 -w 0)"'  # how job/rsh runs a command on a node
+export HYDRA_LAUNCHER=ssh
+export HYDRA_LAUNCHER_EXEC="$campaign/job/rsh"
+export I_MPI_HYDRA_BOOTSTRAP_EXEC="$campaign/job/rsh"
+export OMPI_MCA_plm_rsh_agent="$campaign/job/rsh"
+export PRTE_MCA_plm_ssh_agent="$campaign/job/rsh"
 module load numactl
 
-# The nodes of this job; whether they can start ranks; how remaining ranks are ended; whether a node answers.
+# The nodes of this job; whether they can start ranks; how remaining ranks are ended; which nodes are lost.
 mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$LSB_DJOB_HOSTFILE")
 ready() {
     :
@@ -36,8 +42,11 @@ ready() {
 end_ranks() {
     :
 }
+list_lost() {
+    timeout 20 bhosts -w "${node[@]}" | awk '/unreach|unavail/ { print $1 }'
+}
 answers() {
-    ! timeout 20 bhosts -w "$1" | grep -qE "unreach|unavail"
+    :
 }
 
 # --- how each candidate is launched in each placement; $@ is the core with its arguments ------------------------------
@@ -81,5 +90,4 @@ launch 002-one_on_2x1 one_on_2x1 002-2x1.txt
 launch 002-two_on_2x1 two_on_2x1 002-2x1.txt
 end_block
 
-echo "all launches" >"$job/stopped"
-say "all launches are done"
+end_job

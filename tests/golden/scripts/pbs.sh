@@ -1,7 +1,7 @@
 #!/bin/bash
 #PBS -N study
 #PBS -j oe
-#PBS -o /scratch/results/study/job/output.log
+#PBS -o /scratch/results/study/job/scheduler.log
 #PBS -r y
 #PBS -l select=1:host=n1:ncpus=2:mpiprocs=2+1:host=n2:ncpus=2:mpiprocs=2+1:host=n3:ncpus=2:mpiprocs=2+1:host=n4:ncpus=2:mpiprocs=2
 #PBS -l place=scatter:excl
@@ -14,6 +14,7 @@
 # Run or submit it again at any time: finished launches are not repeated. Put a # before a launch to skip it.
 
 campaign=/scratch/results/study
+[ -t 1 ] || exec >>"$campaign/job/output.log" 2>&1  # readable while the job runs, under every scheduler
 time_s=5400  # time limit of the job, or 0; no launch starts that would exceed it
 silence_s=60  # a launch without a sign of life for this time is ended
 rest=0.003  # share of a CPU for all waiting launches together
@@ -23,23 +24,32 @@ nodes_wanted=4
 mpi_variables='OMPI_|I_MPI_'  # variables that are stored with each launch
 job_id=${PBS_JOBID:-}
 remote_shell=ssh
+export I_MPI_HYDRA_BOOTSTRAP=rsh
+remote_start='command -v pbs_tmrsh >/dev/null || exec ssh "$host" "$*"
+exec pbs_tmrsh "$host" /bin/sh -c "$*"'  # how job/rsh runs a command on a node
+export HYDRA_LAUNCHER=ssh
+export HYDRA_LAUNCHER_EXEC="$campaign/job/rsh"
+export I_MPI_HYDRA_BOOTSTRAP_EXEC="$campaign/job/rsh"
+export OMPI_MCA_plm_rsh_agent="$campaign/job/rsh"
+export PRTE_MCA_plm_ssh_agent="$campaign/job/rsh"
+unset OMP_NUM_THREADS NCPUS
 module load numactl
 
-# The nodes of this job; whether they can start ranks; how remaining ranks are ended; whether a node answers.
+# The nodes of this job; whether they can start ranks; how remaining ranks are ended; which nodes are lost.
 mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PBS_NODEFILE")
-if command -v pbs_tmrsh >/dev/null; then
-    export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=pbs_tmrsh
-    export I_MPI_HYDRA_BOOTSTRAP=rsh I_MPI_HYDRA_BOOTSTRAP_EXEC=pbs_tmrsh
-    export OMPI_MCA_plm_rsh_agent=pbs_tmrsh PRTE_MCA_plm_ssh_agent=pbs_tmrsh
-fi
 ready() {
     :
 }
 end_ranks() {
     :
 }
+list_lost() {
+    timeout 20 pbsnodes "${node[@]}" |
+        awk '/^[^ ]/ { name = $1 } /^ *state = .*(down|stale|unknown)/ { print name }'
+}
 answers() {
-    ! timeout 20 pbsnodes "$1" | grep -qE "state = .*(down|stale|unknown)"
+    ! command -v pbs_tmrsh >/dev/null || timeout 20 pbs_tmrsh "$1" /bin/true ||
+        ! timeout 20 pbs_tmrsh "${node[0]}" /bin/true
 }
 
 # --- how each candidate is launched in each placement; $@ is the core with its arguments ------------------------------
@@ -83,5 +93,4 @@ launch 002-one_on_2x1 one_on_2x1 002-2x1.txt
 launch 002-two_on_2x1 two_on_2x1 002-2x1.txt
 end_block
 
-echo "all launches" >"$job/stopped"
-say "all launches are done"
+end_job

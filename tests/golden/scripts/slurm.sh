@@ -1,6 +1,6 @@
 #!/bin/bash
 #SBATCH --job-name=study
-#SBATCH --output=/scratch/results/study/job/output.log
+#SBATCH --output=/scratch/results/study/job/scheduler.log
 #SBATCH --open-mode=append
 #SBATCH --requeue
 #SBATCH --signal=B:TERM@30
@@ -21,6 +21,7 @@
 # Run or submit it again at any time: finished launches are not repeated. Put a # before a launch to skip it.
 
 campaign=/scratch/results/study
+[ -t 1 ] || exec >>"$campaign/job/output.log" 2>&1  # readable while the job runs, under every scheduler
 time_s=5400  # time limit of the job, or 0; no launch starts that would exceed it
 silence_s=60  # a launch without a sign of life for this time is ended
 rest=0.003  # share of a CPU for all waiting launches together
@@ -34,7 +35,7 @@ export I_MPI_HYDRA_BOOTSTRAP=slurm
 export SLURM_OVERLAP=1
 module load numactl
 
-# The nodes of this job; whether they can start ranks; how remaining ranks are ended; whether a node answers.
+# The nodes of this job; whether they can start ranks; how remaining ranks are ended; which nodes are lost.
 mapfile -t node < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
 ready() {
     [ -z "${SLURM_RESTART_COUNT:-}" ] ||
@@ -44,8 +45,12 @@ end_ranks() {
     squeue --noheader --steps --jobs "$SLURM_JOB_ID" --format %i | grep -E '\.[0-9]+$' |
         xargs --no-run-if-empty scancel --signal=KILL
 }
+list_lost() {
+    timeout 20 sinfo --noheader --Node --nodes="$(IFS=,; echo "${node[*]}")" --format='%N %T' |
+        awk '$2 ~ /down|fail|[*]/ { print $1 }'
+}
 answers() {
-    ! timeout 20 sinfo --noheader --nodes="$1" --format=%T | grep -qE "down|fail|[*]"
+    :
 }
 
 # --- how each candidate is launched in each placement; $@ is the core with its arguments ------------------------------
@@ -89,5 +94,4 @@ launch 002-one_on_2x1 one_on_2x1 002-2x1.txt
 launch 002-two_on_2x1 two_on_2x1 002-2x1.txt
 end_block
 
-echo "all launches" >"$job/stopped"
-say "all launches are done"
+end_job

@@ -4,6 +4,7 @@
 # Run or submit it again at any time: finished launches are not repeated. Put a # before a launch to skip it.
 
 campaign=/scratch/results/study
+[ -t 1 ] || exec >>"$campaign/job/output.log" 2>&1  # readable while the job runs, under every scheduler
 time_s=0  # time limit of the job, or 0; no launch starts that would exceed it
 silence_s=60  # a launch without a sign of life for this time is ended
 rest=0.003  # share of a CPU for all waiting launches together
@@ -15,12 +16,15 @@ job_id=$$
 remote_shell=ssh
 module load numactl
 
-# The nodes of this job; whether they can start ranks; how remaining ranks are ended; whether a node answers.
+# The nodes of this job; whether they can start ranks; how remaining ranks are ended; which nodes are lost.
 node=(n1 n2)
 ready() {
     :
 }
 end_ranks() {
+    :
+}
+list_lost() {
     :
 }
 answers() {
@@ -68,5 +72,4 @@ launch 002-one_on_2x1 one_on_2x1 002-2x1.txt
 launch 002-two_on_2x1 two_on_2x1 002-2x1.txt
 end_block
 
-echo "all launches" >"$job/stopped"
-say "all launches are done"
+end_job

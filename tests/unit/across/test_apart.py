@@ -9,7 +9,7 @@ import polars as pl
 
 from rankbench.across.two_campaigns import Change, _name_states, list_sentences
 from rankbench.language import render
-from rankbench.report.two_campaigns import describe_change, describe_ratio
+from rankbench.report.then_and_now import describe_change, describe_ratio
 from rankbench.statistics.references import Levels
 from rankbench.statistics.unpaired_levels import compare_at_levels
 

@@ -17,7 +17,7 @@ from rankbench.across import gate
 from rankbench.exports.formats import json
 from rankbench.language import render
 from rankbench.model import Case
-from rankbench.report import derived, tables
+from rankbench.report import flat_frames, tables
 from rankbench.report.junit import junit
 from rankbench.report.tables import results
 from rankbench.verdict.view import CampaignView
@@ -84,7 +84,7 @@ def test_exports_have_the_verdict_of_each_case(views: list[CampaignView]) -> Non
         counts = [f"alpha {wins['alpha']}", f"beta {wins['beta']}"]
         counts += [f"{outcome} {outcomes[outcome]}" for outcome in ("equivalent", "undecided") if outcomes[outcome]]
         assert any(f"{', '.join(counts)} (of" in render(claim.text) for claim in view.verdict.conclusion)
-        for record in derived.make_frames(view)["comparisons"].filter(~pl.col("control")).iter_rows(named=True):
+        for record in flat_frames.make_frames(view)["comparisons"].filter(~pl.col("control")).iter_rows(named=True):
             outcome = "faster" if record["different"] else "equivalent" if record["alike"] else "undecided"
             assert outcome == view.verdict_of[record["case"]].outcome
         checks = gate.check_candidate(view, "beta", "alpha")

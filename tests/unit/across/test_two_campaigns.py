@@ -8,11 +8,12 @@ import msgspec
 import pytest
 from fakes.nights import CASES, make_night, make_slower
 
-from rankbench.across.two_campaigns import CampaignPair, Change, format_interval, hold, list_sentences
+from rankbench.across.intervals import format_interval
+from rankbench.across.two_campaigns import CampaignPair, Change, hold, list_sentences
 from rankbench.language import render
 from rankbench.model import Case, CaseStatus, CaseVerdict
 from rankbench.model.verdicts import Outcome
-from rankbench.report.two_campaigns import describe_change
+from rankbench.report.then_and_now import describe_change
 
 
 def read_remark(pair: CampaignPair, kind: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from rankbench import causes
 from rankbench.causes import Cause, RecordedLog
-from rankbench.causes.lines import choose_line
+from rankbench.causes.telling_lines import choose_line
 from rankbench.libraries.families import list_families
 
 RECORDED = Path(__file__).parents[2] / "recorded"

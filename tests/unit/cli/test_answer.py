@@ -8,7 +8,7 @@ from fakes.campaigns import Truth, make_campaign
 
 from rankbench import evaluation
 from rankbench.campaign import Decision
-from rankbench.cli.conclusion import conclude
+from rankbench.cli.campaign_end import conclude
 from rankbench.cli.display import answer, console, list_findings, print_findings, spread_lines
 from rankbench.language import render
 from rankbench.model import Case

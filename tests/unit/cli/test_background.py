@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from rankbench.cli import background
 from rankbench.model import RankbenchError
+from rankbench.workflows import background
 
 
 def test_a_function_runs_beside_its_caller_until_its_result_is_needed() -> None:
@@ -30,7 +30,7 @@ def test_an_error_of_a_background_function_is_raised_with_its_result() -> None:
 
 def test_modules_are_loaded_in_the_background() -> None:
     code = (
-        "import sys\nfrom rankbench.cli import background\n"
+        "import sys\nfrom rankbench.workflows import background\n"
         "loaded = background.load('xml.dom', 'rankbench.quantities')\n"
         "loaded()\nprint('xml.dom' in sys.modules, 'rankbench.quantities' in sys.modules)"
     )

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rankbench.cli.folders import campaign_folder
 from rankbench.model import RankbenchError
+from rankbench.workflows.locations import campaign_folder
 
 PLAN = 'question = "?"\ncandidates = ["mpich"]\noperations = ["barrier"]\n'
 

@@ -9,10 +9,11 @@ import msgspec
 import pytest
 from fakes.campaigns import CANDIDATES, Truth, make_campaign, make_record
 
-from rankbench.cli.commands.compare import compare, pair
+from rankbench.cli.commands.compare import compare
 from rankbench.cli.display import console
 from rankbench.model import Campaign, Candidate, Case, CaseStatus, RankbenchError
 from rankbench.store import Store
+from rankbench.workflows.comparison import pair
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 

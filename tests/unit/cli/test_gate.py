@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import msgspec
 import numpy as np
 import polars as pl
 import pytest
@@ -15,13 +17,14 @@ from fakes.nights import CASES, Fate, make_night, make_slower
 from typer.testing import CliRunner
 
 from rankbench import cli, statistics
-from rankbench.across import gate as gating
+from rankbench.across import gate as gate_checks
 from rankbench.across.gate import Check
 from rankbench.across.two_campaigns import hold
 from rankbench.cli.display import console
 from rankbench.language import say
-from rankbench.model import Case, CaseStatus, RankbenchError
+from rankbench.model import Case, CaseStatus, RankbenchError, StoredTable
 from rankbench.report.junit import junit, remove_controls
+from rankbench.store import Store
 
 ADVICE = "If this is intended, accept it with a reason: --accept."
 LOG = "See `rankbench show` and the launch's log."
@@ -267,8 +270,8 @@ def test_the_threshold_holds_within_one_campaign(tmp_path: Path, threshold: str,
 
 @pytest.mark.parametrize(("low", "outcome"), [(1.46, "skipped"), (1.51, "failed")])
 def test_an_interval_that_reaches_below_the_threshold_does_not_fail(low: float, outcome: str) -> None:
-    ratio = gating.Ratio(2.19, low, 3.3, 0.003, enough=True, memory=False)
-    assert gating.rule(ratio, 0.5, say("takes 2.19×")).outcome == outcome
+    ratio = gate_checks.Ratio(2.19, low, 3.3, 0.003, enough=True, memory=False)
+    assert gate_checks.rule(ratio, 0.5, say("takes 2.19×")).outcome == outcome
 
 
 def test_within_one_campaign_a_case_that_only_the_other_candidate_completes_fails(tmp_path: Path) -> None:
@@ -538,3 +541,108 @@ def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     assert str(error.value) == (
         f"--junit {tmp_path}/none/gate.xml: cannot be written (No such file or directory); name another file"
     )
+
+
+UNLIKE = [
+    ({"machine": {"host": "n2"}}, "--across-machines", "host fake then, n2 now"),
+    ({"machine": {"cpu": "Example 9001"}}, "--across-machines", "CPU Example 9000 then, Example 9001 now"),
+    ({"plan": {"synchronisation": "ring"}}, "--across-methods", "synchronisation of clocks tree then, ring now"),
+    ({"plan": {"case_limit_s": 3.0}}, "--across-methods", "limits of a case 10 good samples, 1 s then, "),
+]
+
+
+@pytest.mark.parametrize(("changes", "option", "clause"), UNLIKE)
+def test_campaigns_that_were_not_measured_alike_are_not_compared_unless_allowed(
+    tmp_path: Path, changes: dict[str, Any], option: str, clause: str
+) -> None:
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", day=2, **changes)
+    command = (tmp_path / "new", "--against", tmp_path / "old", "--junit", tmp_path / "gate.xml")
+    with pytest.raises(RankbenchError) as error:
+        gate(*command)
+    message = str(error.value)
+    assert message.startswith(f"{tmp_path}/new and {tmp_path}/old were not measured alike: {clause}")
+    assert message.endswith(f"; measure both alike, or allow it: {option}")
+    suite = ElementTree.parse(tmp_path / "gate.xml").getroot()
+    assert (suite.get("tests"), suite.get("errors"), suite.get("failures")) == ("1", "1", "0")
+    (problem,) = suite.iter("error")
+    assert (problem.get("message"), problem.get("type")) == (message, "conditions")
+    with pytest.raises(RankbenchError):
+        gate(*command, {"--across-machines": "--across-methods", "--across-methods": "--across-machines"}[option])
+    assert gate(*command, option)[0] == 0
+
+
+def test_another_clock_is_another_method(tmp_path: Path) -> None:
+    make_night(tmp_path / "old")
+    night = make_night(tmp_path / "new", day=2)
+    for record in night.launches():
+        assert record.facts
+        changed = msgspec.structs.replace(record, facts=msgspec.structs.replace(record.facts, source="tsc"))
+        (night.folder / "launches" / f"{record.number:06}.json").write_bytes(msgspec.json.encode(changed))
+    with pytest.raises(RankbenchError, match="not measured alike: time source clock_gettime then, tsc now; "):
+        gate(tmp_path / "new", "--against", tmp_path / "old")
+
+
+@pytest.mark.parametrize("changes", [{"machine": {"kernel": "6.8"}}, {"machine": {"host": ""}}])
+def test_a_new_kernel_or_an_unknown_host_is_no_other_machine(tmp_path: Path, changes: dict[str, Any]) -> None:
+    make_night(tmp_path / "old")
+    make_night(tmp_path / "new", day=2, **changes)
+    assert gate(tmp_path / "new", "--against", tmp_path / "old")[0] == 0
+
+
+def test_one_of_the_earlier_campaigns_on_another_machine_is_enough(tmp_path: Path) -> None:
+    for day in range(1, 10):
+        make_night(tmp_path / f"night{day}", day=day, machine={"host": "n2"} if day == 3 else None)
+    command = (tmp_path / "night9", "--history", *(tmp_path / f"night{day}" for day in range(1, 9)))
+    words = [word for folder in command[2:] for word in ("--history", folder)]
+    with pytest.raises(RankbenchError, match="night3 were not measured alike: host n2 then, fake now"):
+        gate(tmp_path / "night9", *words)
+    assert gate(tmp_path / "night9", *words, "--across-machines")[0] == 0
+
+
+def test_options_for_unlike_campaigns_need_two(tmp_path: Path) -> None:
+    make_night(tmp_path / "one")
+    with pytest.raises(RankbenchError) as error:
+        gate(tmp_path / "one", "--candidate", "beta", "--against-candidate", "alpha", "--across-machines")
+    assert str(error.value) == "--across-machines and --across-methods are for --against and --history"
+
+
+def halve_samples(night: Store, candidate: str) -> None:
+    """Halve a candidate's stored times, and write the digests of the new files, as a forger would."""
+    for record in night.launches():
+        path = night.folder / "samples" / f"{record.number:06}.parquet"
+        frame = pl.read_parquet(path)
+        factor = 0.5 if record.candidate.startswith(candidate) else 1.0
+        frame.with_columns(pl.col("time_ns") * factor).write_parquet(path)
+        content = path.read_bytes()
+        table = StoredTable(bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
+        changed = msgspec.structs.replace(record, tables=record.tables | {"samples": table})
+        (night.folder / "launches" / f"{record.number:06}.json").write_bytes(msgspec.json.encode(changed))
+
+
+def test_changed_samples_are_not_gated(tmp_path: Path) -> None:
+    make_night(tmp_path / "old")
+    halve_samples(make_night(tmp_path / "new", day=2, launches=8), "beta")
+    message = "new: The medians of beta's samples are 0.50× what its launches estimated"
+    for command in (("--against", tmp_path / "old"), ("--candidate", "beta", "--against-candidate", "alpha")):
+        with pytest.raises(RankbenchError) as error:
+            gate(tmp_path / "new", *command)
+        assert str(error.value).startswith(message)
+    answer = CliRunner().invoke(cli.application(), ["compare", str(tmp_path / "old"), str(tmp_path / "new")])
+    assert message in answer.stdout
+    shown = CliRunner().invoke(cli.application(), ["show", "-v", str(tmp_path / "new")])
+    assert message.removeprefix("new: ") in shown.stdout
+
+
+def test_damaged_samples_are_reported(tmp_path: Path) -> None:
+    make_night(tmp_path / "old")
+    night = make_night(tmp_path / "new", day=2)
+    path = night.folder / "samples" / "000003.parquet"
+    frame = pl.read_parquet(path)
+    frame.with_columns(pl.col("time_ns") / 2).write_parquet(path)
+    for command in (["gate", "--against"], ["compare"]):
+        words = [command[0], str(tmp_path / "new"), *command[1:], str(tmp_path / "old")]
+        answer = CliRunner().invoke(cli.application(), words)
+        assert "000003.parquet: damaged (it is not as it was written)" in str(answer.exception)
+    answer = CliRunner().invoke(cli.application(), ["show", str(tmp_path / "new")])
+    assert "000003.parquet: damaged (it is not as it was written)" in str(answer.exception)

@@ -16,8 +16,8 @@ from rankbench.across import trend
 from rankbench.cli.commands.history import history
 from rankbench.cli.display import console
 from rankbench.model import Calls, Case, CaseStatus, RankbenchError
-from rankbench.report import history as history_report
 from rankbench.report import history_charts
+from rankbench.report import history_table as history_report
 from rankbench.report.history_charts import Words
 
 BARRIER = CASES[2:]

@@ -198,7 +198,7 @@ def test_text_of_no_benchmark_is_refused(refuse_import: Refused, place: Path) ->
     assert refuse_import(write_file("a.txt", "hello\n", place)) == (
         "rankbench: a.txt: not the output of a known benchmark (allowed: Intel MPI Benchmarks, MPIPerf, NCCL "
         "tests, OSU micro-benchmarks, ReproMPI, SKaMPI, libfabric's fi_pingpong, LLNL mpiBench, "
-        "perftest of linux-rdma, CSV with a header, MPBench)"
+        "perftest of linux-rdma, performance logs of ReFrame, ucx_perftest of UCX, CSV with a header, MPBench)"
     )
 
 

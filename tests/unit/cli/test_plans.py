@@ -18,9 +18,9 @@ from rankbench import cli, plan, store
 from rankbench.cli.commands.plan import plan as plan_command
 from rankbench.cli.commands.status import status
 from rankbench.cli.display import console
-from rankbench.cli.plans import MeasuringOptions, blocks_of, make_plan, name_of
 from rankbench.model import RankbenchError
 from rankbench.plan.keys import TABLES
+from rankbench.workflows.requested_plans import MeasuringOptions, blocks_of, make_plan, name_of
 
 INLINE = MeasuringOptions(operations="allreduce, bcast", sizes="8:64K", placements="1x2", blocks="5:9", threshold="5%")
 NO_OPTIONS: dict[str, object] = {}

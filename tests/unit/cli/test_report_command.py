@@ -174,3 +174,29 @@ def test_a_page_is_written_through_a_link_that_the_user_names(folder: Path, tmp_
     (tmp_path / "link").symlink_to(tmp_path / "page.html")
     report(folder, output=tmp_path / "link")
     assert "Is alpha faster" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_folder_of_campaigns_gets_a_page_that_lists_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    campaigns.make_campaign(folder.with_name("later"), cases=campaigns.make_cases(lines=[("bcast", "blocking")]))
+    report(folder)
+    capsys.readouterr()
+    report(folder.parent)
+    page = (folder.parent / "index.html").read_text(encoding="utf-8")
+    assert '<a href="fake/report.html">' in page
+    assert "later/report.html" not in page
+    assert "<td>Use alpha<small>alpha, beta</small></td>" in page
+    assert capsys.readouterr().out.splitlines() == [
+        f"wrote {folder.parent / 'index.html'}",
+        "no report yet: later; `rankbench report NAME` writes one",
+    ]
+    with pytest.raises(RankbenchError) as error:
+        report(folder.parent, summary=True)
+    assert str(error.value) == f"--summary: {folder.parent} holds several campaigns; name one of them"
+
+
+def test_the_list_of_campaigns_can_be_written_elsewhere(folder: Path, tmp_path: Path) -> None:
+    report(folder)
+    (tmp_path / "site").mkdir()
+    report(folder.parent, output=tmp_path / "site/list.html")
+    assert '<a href="../results/fake/report.html">' in (tmp_path / "site/list.html").read_text(encoding="utf-8")
+    assert not (folder.parent / "index.html").exists()

@@ -14,8 +14,8 @@ import pytest
 from fakes.campaigns import Truth, make_campaign
 
 from rankbench import cli, evaluation
-from rankbench.cli import decisions
 from rankbench.store import Store
+from rankbench.workflows import decisions
 
 EXPENSIVE = ("altair", "jinja2", "msgspec", "numpy", "polars", "rankbench.model", "scipy", "vl_convert")
 

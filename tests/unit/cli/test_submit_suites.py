@@ -49,8 +49,8 @@ def test_a_job_gives_the_rows_of_a_local_run(tmp_path: Path, *, lacking: bool) -
     """With programs for both libraries, and where one library has no program that it can load."""
     here = make_site(tmp_path, lacking=lacking)
     process = here.submit("--wait")
-    assert process.exit_code == 0, process.printed
-    assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
+    assert process.exit_code == int(lacking), process.printed
+    assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == int(lacking)
     local = store.open(tmp_path / "local/plan")
     assert list_rows(here.open_results()) == list_rows(local)
     assert len(here.open_results().launches()) == len(local.launches()) == (10 if lacking else 12)
@@ -101,7 +101,7 @@ def test_a_program_for_two_processes_runs_on_the_first_two_nodes_in_job_and_loca
 def test_a_program_that_crashes_is_launched_once_in_each_block(tmp_path: Path) -> None:
     """The sizes printed before the crash count; it cannot skip the size at which it crashes."""
     here = make_site(tmp_path, crash=32)
-    assert here.submit("--wait").exit_code == 0
+    assert here.submit("--wait").exit_code == 1
     assert list_latencies(here) == [
         (block, *row)
         for block in (1, 2, 3)
@@ -134,7 +134,7 @@ def test_a_program_that_hung_in_two_blocks_is_not_launched_again(tmp_path: Path)
     assert here.submit("--write-only").exit_code == 0
     script = here.campaign / "job/job.sh"
     script.write_text(script.read_text().replace("silence_s=11", "silence_s=2"))
-    assert here.submit("--wait").exit_code == 0
+    assert here.submit("--wait").exit_code == 1
     assert list_latencies(here) == [
         (block, *row)
         for block in (1, 2)
@@ -182,7 +182,7 @@ def test_a_plan_of_a_foreign_tool_alone_is_checked_by_the_core(tmp_path: Path) -
     here = make_site(tmp_path, PLAN.replace('"allreduce", ', ""))
     (tmp_path / "9.2/worlds").touch()
     process = here.submit("--wait")
-    assert process.exit_code == 0, process.printed
+    assert process.exit_code == 1, process.printed
     assert {(status, block) for block, _, status in list_latencies(here)} == {("refused", 1)}
     (wrong,) = [launch for launch in here.open_results().launches() if launch.status != "ok"]
     assert wrong.reason == (

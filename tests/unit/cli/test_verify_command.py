@@ -11,7 +11,7 @@ import pytest
 from fakes import library as fake
 
 from rankbench import cli
-from rankbench.statistics import selftest
+from rankbench.statistics import known_times
 
 if TYPE_CHECKING:
     Command = Callable[..., tuple[int, list[str], str]]
@@ -45,7 +45,7 @@ def list_failures(lines: list[str]) -> list[str]:
 
 def test_every_self_test_of_the_core_has_a_known_time() -> None:
     tests = {operation.name for operation in fakes.read_description().operations if operation.kind == "self-test"}
-    assert tests == set(selftest.TRUTHS_NS)
+    assert tests == set(known_times.TRUTHS_NS)
 
 
 def test_a_correct_library_passes(run: Command) -> None:
@@ -157,7 +157,7 @@ def test_a_wrong_time_fails_after_three_launches_on_a_quiet_machine(
 def test_discarded_rounds_are_no_failure(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """They show how often ranks are interrupted here, at any load."""
     monkeypatch.setattr("rankbench.launch.machine", fakes.make_machine)
-    monkeypatch.setattr("rankbench.statistics.selftest.MOST_DISCARDED", 0.0001)
+    monkeypatch.setattr("rankbench.statistics.known_times.MOST_DISCARDED", 0.0001)
     load_machine(monkeypatch, 0.01)
     code, lines, _ = run("--clock", "tsc")
     assert code == 0

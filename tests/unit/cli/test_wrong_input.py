@@ -185,7 +185,8 @@ LINES = [
     ("advise --calls 'bcast 1M: 9'", "campaign small measured none of bcast 1 MiB; measured: allreduce and pingpong"),
     (
         "advise --profile file",
-        "file: not a known profile (allowed: IPM, mpiP, a table of lines such as `allreduce 8: 1000`)",
+        "file: not a known profile "
+        "(allowed: IPM, mpiP, rankbench record, a table of lines such as `allreduce 8: 1000`)",
     ),
     ("import MPICH=", "MPICH=: no file after the label; write MPICH=FILE"),
     ("gate small", GATE),

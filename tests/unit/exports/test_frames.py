@@ -36,6 +36,19 @@ def test_each_frame_has_its_rows(plain: EvaluatedCampaign) -> None:
     assert read.conclusion
 
 
+def test_frames_of_several_campaigns_are_below_each_other(plain: EvaluatedCampaign, tmp_path: Path) -> None:
+    copy = shutil.copytree(plain.store.folder, tmp_path / "copy")
+    one, both = rankbench.read(copy), rankbench.read_all(plain.store.folder, copy)
+    for name in ("samples", "launches", "summary", "comparisons", "verdict"):
+        frame = getattr(both, name)
+        assert frame.columns == ["campaign", *getattr(one, name).columns]
+        assert frame.filter(campaign=str(copy)).drop("campaign").equals(getattr(one, name))
+        assert frame["campaign"].unique(maintain_order=True).to_list() == [str(plain.store.folder), str(copy)]
+    assert list(both.campaigns) == [str(plain.store.folder), str(copy)]
+    with pytest.raises(RankbenchError, match="name the folders"):
+        rankbench.read_all()
+
+
 def test_the_documented_columns_exist(plain: EvaluatedCampaign) -> None:
     read = rankbench.read(str(plain.store.folder))
     rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
@@ -49,7 +62,7 @@ def test_the_documented_columns_exist(plain: EvaluatedCampaign) -> None:
 def test_the_example_runs(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "quick").symlink_to(plain.store.folder)
-    (example,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    _, example = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     ran = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "alpha" in ran.stdout

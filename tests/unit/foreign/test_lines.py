@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rankbench.foreign import Line, lines
+from rankbench.foreign import Line, printed_lines
 from rankbench.model import RankbenchError
 
 
 def _read_texts(raw: bytes) -> list[tuple[int, str]]:
-    return [(line.number, line.text) for line in lines.read_lines(io.BytesIO(raw), "f")]
+    return [(line.number, line.text) for line in printed_lines.read_lines(io.BytesIO(raw), "f")]
 
 
 def test_lines_are_numbered_from_1_without_line_ends() -> None:
@@ -63,7 +63,7 @@ def test_a_line_may_be_as_long_as_the_limit() -> None:
 
 
 def test_lines_before_an_incomplete_one_are_read() -> None:
-    yielded = lines.read_lines(io.BytesIO(b"a\nb\nc"), "f")
+    yielded = printed_lines.read_lines(io.BytesIO(b"a\nb\nc"), "f")
     assert [next(yielded), next(yielded)] == [Line(1, "a"), Line(2, "b")]
     with pytest.raises(RankbenchError, match=r"^f:3: ends in the middle of a line; "):
         next(yielded)
@@ -73,14 +73,14 @@ def test_lines_before_an_incomplete_one_are_read() -> None:
 def test_boundaries_of_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     raw = "# Grüße\r\n1  0.5\r\n\n2  0.6\n".encode()
     complete = _read_texts(raw)
-    monkeypatch.setattr(lines, "BLOCK_BYTES", block)
+    monkeypatch.setattr(printed_lines, "BLOCK_BYTES", block)
     assert _read_texts(raw) == complete == [(1, "# Grüße"), (2, "1  0.5"), (3, ""), (4, "2  0.6")]
 
 
 def test_line_numbers_continue_from_block_to_block() -> None:
     raw = b"".join(b"%d\n" % number for number in range(1, 400_001))
-    assert len(raw) > 2 * lines.BLOCK_BYTES
-    assert all(line.text == str(line.number) for line in lines.read_lines(io.BytesIO(raw), "f"))
+    assert len(raw) > 2 * printed_lines.BLOCK_BYTES
+    assert all(line.text == str(line.number) for line in printed_lines.read_lines(io.BytesIO(raw), "f"))
     with pytest.raises(RankbenchError) as caught:
         _read_texts(raw + b"a\x00\n")
     assert str(caught.value) == "f:400001: not text (a byte of value 0)"
@@ -132,10 +132,10 @@ def test_numbered_lines_are_no_labels() -> None:
 def test_a_file_that_cannot_be_read_is_reported_with_its_path(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_bytes(b"a\n")
-    assert list(lines.read_file(file)) == [Line(1, "a")]
+    assert list(printed_lines.read_file(file)) == [Line(1, "a")]
     for path, reason in ((tmp_path, "Is a directory"), (tmp_path / "none", "No such file or directory")):
         with pytest.raises(RankbenchError) as caught:
-            list(lines.read_file(path))
+            list(printed_lines.read_file(path))
         assert str(caught.value) == f"{path}: cannot be read ({reason})"
 
 
@@ -145,7 +145,7 @@ def test_a_file_that_cannot_be_read_is_reported_with_its_path(tmp_path: Path) ->
 def read_watched(*texts: str) -> list[str]:
     """Return the texts of lines without a damaged row."""
     numbered = (Line(number, text) for number, text in enumerate(texts, 1))
-    return [line.text for line in lines.check_rows("out.txt", numbered)]
+    return [line.text for line in printed_lines.check_rows("out.txt", numbered)]
 
 
 @pytest.mark.parametrize("word", ["O24", "N/A", "#92", "\u0661\u0662", "--"])

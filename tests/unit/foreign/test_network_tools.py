@@ -1,12 +1,17 @@
-"""Tools without a title of the usual form: mpiBench, and transfers by verbs and libfabric. Made in their formats."""
+"""Tools without a title of the usual form: mpiBench, and transfers by verbs, libfabric and UCX.
+
+Made in their formats, but for UCX, which is recorded.
+"""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 from fakes import tool_outputs
 
-from rankbench.foreign import reading
-from rankbench.foreign.tools import fi_pingpong, imb, mpibench, perftest
+from rankbench.foreign import recognition
+from rankbench.foreign.tools import fi_pingpong, imb, mpibench, perftest, ucx_perftest
 
 LINE = "-" * 87
 
@@ -143,7 +148,7 @@ def test_the_benchmarks_of_pallas_are_those_of_imb() -> None:
     ids=["mpibench", "fi_pingpong", "perftest", "pallas"],
 )
 def test_the_tool_is_recognised(text: str, tool: object) -> None:
-    assert reading.find_tool(tool_outputs.number_lines(text)) is tool
+    assert recognition.find_tool(tool_outputs.number_lines(text)) is tool
 
 
 @pytest.mark.parametrize(
@@ -157,3 +162,33 @@ def test_the_tool_is_recognised(text: str, tool: object) -> None:
 )
 def test_a_damaged_row_is_an_error(tool: object, text: str, message: str) -> None:
     assert message in tool_outputs.read_refusal(tool, text)  # type: ignore[arg-type]
+
+
+UCX = Path(__file__).parents[2] / "recorded/outputs/ucx_perftest/tag.txt"
+
+
+def test_ucx_perftest_has_its_test_from_the_server_and_its_numbers_from_the_client() -> None:
+    latency, bandwidth = tool_outputs.read_sample(ucx_perftest, UCX)
+    assert (latency.operation.name, bandwidth.operation.name) == (
+        "ucx_perftest-tag-match-latency",
+        "ucx_perftest-tag-match-bandwidth",
+    )
+    (row,) = latency.rows
+    time_us, rate = row.numbers[latency.roles["value"]], row.numbers[5]
+    assert row.size_bytes == 8
+    assert 8 / (time_us * 1e-6) == pytest.approx(rate * (1 << 20), rel=0.01)
+    (row,) = bandwidth.rows
+    assert row.size_bytes == 65536
+    assert row.numbers[bandwidth.roles["value"]] * bandwidth.scale == pytest.approx(row.numbers[7] * 65536, rel=0.01)
+
+
+def test_the_client_of_ucx_perftest_alone_is_refused() -> None:
+    text = UCX.read_text()
+    client = text[text.index("+--------------+") : text.index("Waiting", 10)]
+    assert tool_outputs.read_refusal(ucx_perftest, client) == (
+        "f:6: the client's output names neither test nor message size; import a file that has the server's output, "
+        "too, before the client's"
+    )
+    other = text.replace("(automatic)", "bcopy      ").replace("tag match latency", "get latency      ")
+    assert [table.options for table in tool_outputs.read_tables(ucx_perftest, other)] == [{"data layout": "bcopy"}] * 2
+    assert "the time of one call" in str(tool_outputs.read_tables(ucx_perftest, other)[0].operation.foreign)

@@ -10,12 +10,13 @@ from fakes.tool_outputs import SAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankbench.foreign import Line, Table, Text, lines
+from rankbench.foreign import Line, Table, Text, printed_lines
+from rankbench.foreign.suites.osu import PROGRAMS
 from rankbench.foreign.tools import osu
 from rankbench.model import RankbenchError
 
 FILES = sorted(path for path in SAMPLES.glob("osu-*/**/*.txt") if path.read_text().strip())
-NO_TABLE = {"osu_hello.txt", *(f"osu_{call}.txt" for call in osu.PROGRAMS if "neighbor" in call)}
+NO_TABLE = {"osu_hello.txt", *(f"osu_{call}.txt" for call in PROGRAMS if "neighbor" in call)}
 TABLES = [path for path in FILES if path.name not in NO_TABLE]
 
 
@@ -24,7 +25,7 @@ def _read_text(text: str, file: str = "f") -> list[Table]:
 
 
 def _read_file(path: Path) -> list[Table]:
-    return list(osu.read(Text(str(path), lines.read_file(path))))
+    return list(osu.read(Text(str(path), printed_lines.read_file(path))))
 
 
 def _find_name(path: Path) -> str:
@@ -203,7 +204,7 @@ def test_options_of_a_run_do_not_come_from_an_earlier_one() -> None:
 
 def test_meanings_have_all_properties_that_matter_for_a_comparison() -> None:
     def summarise_meaning(name: str) -> tuple[str, str, str, str, float, int]:
-        foreign = osu.PROGRAMS[name].foreign
+        foreign = PROGRAMS[name].foreign
         assert foreign
         meaning = foreign.meaning
         return meaning.over_calls, meaning.over_ranks, meaning.start, meaning.trip, meaning.counted, meaning.megabyte
@@ -222,7 +223,7 @@ def test_meanings_have_all_properties_that_matter_for_a_comparison() -> None:
 
 def test_counterparts_are_set_if_the_call_is_the_same() -> None:
     def find_counterpart(name: str) -> str:
-        foreign = osu.PROGRAMS[name].foreign
+        foreign = PROGRAMS[name].foreign
         assert foreign
         return foreign.counterpart
 

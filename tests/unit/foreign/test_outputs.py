@@ -9,7 +9,7 @@ from fakes import imports, tool_outputs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankbench.foreign import HEAD_LINES, Table, Text, lines, outputs, reading
+from rankbench.foreign import HEAD_LINES, Table, Text, outputs, printed_lines, recognition
 from rankbench.foreign.outputs import Output, Run
 from rankbench.model import RankbenchError
 
@@ -152,7 +152,7 @@ def test_a_damaged_row_is_reported_with_its_line_in_the_file() -> None:
 
 def read_study(name: str) -> Output:
     path = STUDY / f"{name}.out"
-    return outputs.read_output(str(path), lines.read_file(path))
+    return outputs.read_output(str(path), printed_lines.read_file(path))
 
 
 @pytest.mark.parametrize("path", sorted(STUDY.glob("*.out")), ids=lambda path: path.stem)
@@ -189,7 +189,7 @@ def remove_places(table: Table) -> tuple[object, ...]:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_output_in_turns_is_read_as_single_output(path: Path) -> None:
     text = path.read_text()
-    tool = reading.find_tool(tool_outputs.number_lines(text)[:HEAD_LINES])
+    tool = recognition.find_tool(tool_outputs.number_lines(text)[:HEAD_LINES])
     alone = (
         [remove_places(table) for table in tool.read(Text("f", iter(tool_outputs.number_lines(text))))] if tool else []
     )

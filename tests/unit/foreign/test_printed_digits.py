@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from types import ModuleType
 
 import pytest
@@ -72,7 +73,7 @@ def test_values_of_recorded_outputs_have_their_printed_digits(name: str) -> None
                 if not math.isnan(row.numbers[value]):
                     assert row.decimals is not None
                     text = f"{row.numbers[value]:.{row.decimals}f}"
-                    assert between or text in lines[row.line - 1].replace(",", " ").split(), (path, row)
+                    assert between or text in re.split(r"[,|\s]+", lines[row.line - 1]), (path, row)
                     count += 1
     assert count
 

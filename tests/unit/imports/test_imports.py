@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from fakes import imports, tool_outputs
 
-from rankbench import imports as imported
+from rankbench import imports as importer
 from rankbench import store
 from rankbench.evaluation import evaluate
 from rankbench.foreign import Line, outputs
@@ -35,7 +35,7 @@ NO_TURNS = (
 def study(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Return the whole study."""
     folder: Path = tmp_path_factory.mktemp("study")
-    return imported.import_files(
+    return importer.import_files(
         ImportRequest([Source(path) for path in sorted(STUDY.glob("*.out"))], LABELS), folder / "made"
     )
 
@@ -48,14 +48,14 @@ def write_file(folder: Path, name: str, text: str) -> Path:
 
 
 def import_paths(folder: Path, *paths: Path, **request: Any) -> Store:
-    return imported.import_files(ImportRequest([Source(path) for path in paths], **request), folder / "made")
+    return importer.import_files(ImportRequest([Source(path) for path in paths], **request), folder / "made")
 
 
 def read_refused(folder: Path, *sources: Path | Source, **request: Any) -> str:
     """Return why an import is refused; nothing may be left of it."""
     named = [source if isinstance(source, Source) else Source(source) for source in sources]
     with pytest.raises(RankbenchError) as error:
-        imported.import_files(ImportRequest(named, **request), folder / "made")
+        importer.import_files(ImportRequest(named, **request), folder / "made")
     assert not (folder / "made").exists()
     return str(error.value)
 
@@ -133,6 +133,7 @@ def list_summaries(campaign_store: Store, case: str) -> dict[str, Summary]:
     }
 
 
+@pytest.mark.thorough
 def test_mean_minimum_and_maximum_are_those_of_the_study(study: Store) -> None:
     by_name = list_summaries(study, "osu-latency.blocking.8.")
     numbers = {
@@ -342,7 +343,7 @@ def test_one_label_for_libraries_in_turns_is_refused(tmp_path: Path) -> None:
 
 def test_rounds_of_one_library_can_have_a_label(tmp_path: Path) -> None:
     path = write_file(tmp_path, "a.out", f"{LATENCY}===\n{LATENCY}done\n")
-    campaign_store = imported.import_files(ImportRequest([Source(path, "C")]), tmp_path / "made")
+    campaign_store = importer.import_files(ImportRequest([Source(path, "C")]), tmp_path / "made")
     assert list_values(campaign_store, "osu-latency.blocking.8.") == {"C": [2500, 2500]}
 
 
@@ -492,7 +493,7 @@ def test_files_of_two_tools_are_one_campaign(tmp_path: Path) -> None:
     """IMB's ping-pong of 8 bytes takes 0.84 µs in its file; OSU's default files have it in three repetitions."""
     pingpong = Source(tool_outputs.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt", "mpich")
     osu = [Source(DEFAULT / f"osu_latency.default.rep{number}.txt", "mpich") for number in range(3)]
-    campaign_store = imported.import_files(ImportRequest([pingpong, *osu]), tmp_path / "made")
+    campaign_store = importer.import_files(ImportRequest([pingpong, *osu]), tmp_path / "made")
     assert [operation.foreign.suite for operation in campaign_store.campaign.operations if operation.foreign] == [
         "imb",
         "osu",
@@ -560,14 +561,14 @@ def test_every_recorded_file_has_rows_or_no_table(tool: str) -> None:
     count = 0
     for path in tool_outputs.list_files(tool):
         request = ImportRequest([Source(path, "A")])
-        content = imported.read_source(request, request.sources[0])
+        content = importer.read_source(request, request.sources[0])
         if not content.parts:
             assert re.fullmatch(f"has no results: (?:{NO_TABLES})", content.record.remarks[0])
             continue
-        (labelled,) = imported.label_parts(request, imported.explain_paths(request, [content]))
-        parts = imported.assign_blocks(labelled.parts)
-        operations = imported.collect_operations([part.table for part in parts if part.table])
-        results = [(part.block, row) for part in parts for row in imported.make_results(part, operations)]
+        (labelled,) = importer.label_parts(request, importer.explain_paths(request, [content]))
+        parts = importer.assign_blocks(labelled.parts)
+        operations = importer.collect_operations([part.table for part in parts if part.table])
+        results = [(part.block, row) for part in parts for row in importer.make_results(part, operations)]
         keys = [(block, row.case.key) for block, row in results]
         assert len(set(keys)) == len(keys)
         assert all(bool(row.series) == (row.reason == "") for _, row in results)
@@ -657,7 +658,7 @@ BARRIERS = imports.format_osu(imports.BARRIER) + "  0.85\n"
 def import_with_hosts(folder: Path, hosts: Sequence[str], **request: int) -> Store:
     """Import two rounds of a collective, with the names of hosts before each run."""
     text = imports.format_turns([{"A": BARRIERS}, {"A": BARRIERS}], hosts=hosts)
-    return imported.import_files(ImportRequest([Source(write_file(folder, "a.out", text))], **request), folder / "made")  # type: ignore[arg-type]
+    return importer.import_files(ImportRequest([Source(write_file(folder, "a.out", text))], **request), folder / "made")  # type: ignore[arg-type]
 
 
 def test_a_single_host_name_is_questioned(tmp_path: Path) -> None:
@@ -738,5 +739,5 @@ def test_repeated_tables_get_their_blocks_in_few_steps() -> None:
         "x", iter([Line(number, splitline) for number, splitline in enumerate(LATENCY.splitlines(), 1)])
     ).runs[0]
     parts = [Part(Label("A"), 1, Path("x"), run, run.tables[0])] * 2000
-    assert [part.block for part in imported.assign_blocks(parts)] == list(range(1, 2001))
+    assert [part.block for part in importer.assign_blocks(parts)] == list(range(1, 2001))
     assert looked_up < 20 * 2000

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 from fakes import imports
 
-from rankbench import imports as imported
+from rankbench import imports as importer
 from rankbench.imports import ImportRequest, Source
 from rankbench.model import RankbenchError
 
@@ -395,7 +395,7 @@ FORMS = {
 }  # fmt: skip
 
 
-def import_form(form: Form, folder: Path) -> imported.Imported:
+def import_form(form: Form, folder: Path) -> importer.Imported:
     paths = []
     for name, text in form.files.items():
         path = folder / "place" / name
@@ -403,7 +403,7 @@ def import_form(form: Form, folder: Path) -> imported.Imported:
         path.write_text(text, encoding="utf-8")
         paths.append(path)
     request = ImportRequest([Source(path) for path in sorted(paths)], pattern=form.pattern)
-    (campaign,) = imported.import_campaigns(request, folder / "made")
+    (campaign,) = importer.import_campaigns(request, folder / "made")
     return campaign
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fakes import scheduler
 
-from rankbench.launch import jobs, schedulers
+from rankbench.launch import job_commands, schedulers
 from rankbench.model import RankbenchError
 
 NUMBERS = {
@@ -23,24 +23,24 @@ HOSTILE = ('1"; touch PWNED; echo "', "$(touch PWNED)", "-1", "--help", "", " 1"
 
 @pytest.mark.parametrize("name", sorted(schedulers.find_schedulers()))
 def test_the_last_submitted_job_is_read_back(tmp_path: Path, name: str) -> None:
-    jobs.remember(tmp_path, name, "1")
-    jobs.remember(tmp_path, name, NUMBERS[name])
-    job = jobs.read_last(tmp_path)
+    job_commands.remember(tmp_path, name, "1")
+    job_commands.remember(tmp_path, name, NUMBERS[name])
+    job = job_commands.read_last(tmp_path)
     assert job
     assert (job.scheduler, job.number) == (name, NUMBERS[name])
 
 
 def test_a_campaign_without_jobs_has_no_last_job(tmp_path: Path) -> None:
-    assert jobs.read_last(tmp_path) is None
+    assert job_commands.read_last(tmp_path) is None
 
 
 @pytest.mark.parametrize("name", sorted(schedulers.find_schedulers()))
 @pytest.mark.parametrize("number", HOSTILE)
 def test_a_number_that_no_scheduler_uses_is_refused(tmp_path: Path, name: str, number: str) -> None:
-    jobs.remember(tmp_path, name, NUMBERS[name])
-    jobs.remember(tmp_path, name, number)
+    job_commands.remember(tmp_path, name, NUMBERS[name])
+    job_commands.remember(tmp_path, name, number)
     with pytest.raises(RankbenchError) as error:
-        jobs.read_last(tmp_path)
+        job_commands.read_last(tmp_path)
     title = schedulers.find_schedulers()[name].title
     assert (
         str(error.value) == f"{tmp_path}/submitted.jsonl:2: {number!r} is not a job number of {title}; remove this line"
@@ -60,14 +60,14 @@ def test_a_number_that_no_scheduler_uses_is_refused(tmp_path: Path, name: str, n
 def test_a_damaged_line_is_reported_with_its_place(tmp_path: Path, line: bytes, answer: str) -> None:
     (tmp_path / "submitted.jsonl").write_bytes(line + b"\n")
     with pytest.raises(RankbenchError) as error:
-        jobs.read_last(tmp_path)
+        job_commands.read_last(tmp_path)
     assert str(error.value) == f"{tmp_path}/submitted.jsonl{answer}"
 
 
 def test_bytes_that_are_not_utf_8_are_damage(tmp_path: Path) -> None:
     (tmp_path / "submitted.jsonl").write_bytes(b'{"scheduler":"\xff","number":"7","at":""}\n')
     with pytest.raises(RankbenchError, match=r"submitted\.jsonl:1: damaged"):
-        jobs.read_last(tmp_path)
+        job_commands.read_last(tmp_path)
 
 
 @pytest.mark.parametrize("name", sorted(schedulers.find_schedulers()))
@@ -81,5 +81,5 @@ def test_no_scheduler_runs_a_number_as_shell_code(
     facts = schedulers.find_schedulers()[name]
     for command in (facts.question(number), facts.cancellation(number)):
         assert number in command
-        jobs.run_command(command)
+        job_commands.run_command(command)
     assert not (tmp_path / "PWNED").exists()

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from rankbench.launch import jobs, schedulers
+from rankbench.launch import job_commands, schedulers
 from rankbench.launch.schedulers import JobState
 from rankbench.launch.script import FUNCTIONS, Line, Script, Turn, render_script, write_file_line
 from rankbench.model import CommandLine, Job, RankbenchError
@@ -201,6 +201,34 @@ def test_a_recorded_job_that_was_deleted_was_cancelled() -> None:
     assert unknown == JobState("ended", "no longer known to PBS")
 
 
+def test_a_recorded_comment_over_several_lines_is_read_whole() -> None:
+    """qstat breaks lines near 80 columns, also in the middle of a word."""
+    exit_code, text = read_answers("pbs-answers-with-history.txt")["qstat -x -f 3.head"]
+    state = schedulers.find_schedulers()["pbs"].state(exit_code, text)
+    assert state and state.reason == (
+        "F, exit status 0 (Job run at Thu Nov 26 at 20:50 on (n1:ncpus=2)+(n2:ncpus=2) and t)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "state"),
+    [("ƒ9tN5LoR", JobState("running", "RUN")), ("ƒKCj5aD5", JobState("queued", "SCHED")),
+     ("ƒ1111111", JobState("ended", "no longer known to Flux")),
+     ("nonsense", JobState("ended", "no longer known to Flux"))],
+)  # fmt: skip
+def test_recorded_answers_of_flux_are_job_states(number: str, state: JobState) -> None:
+    """State and result were recorded with an underscore between them."""
+    answers = read_answers("flux-states.txt")
+    exit_code, text = answers[f"flux jobs --no-header --format={{state}}_{{result}} {number}"]
+    assert schedulers.find_schedulers()["flux"].state(exit_code, text.replace("_", " ", 1)) == state
+
+
+@pytest.mark.parametrize(("time_s", "warned"), [(0, False), (100, False), (3600, True)])
+def test_a_job_of_flux_is_warned_of_its_end(time_s: float, *, warned: bool) -> None:
+    lines = schedulers.find_schedulers()["flux"].directives(Job(nodes=1, time_s=time_s), "study", "log")
+    assert ("#FLUX: --signal=USR1@60s" in lines) == warned
+
+
 @pytest.mark.parametrize("name", sorted(REQUESTS))
 def test_a_line_end_in_a_text_does_not_end_its_comment(name: str) -> None:
     values = make_script(name)
@@ -274,10 +302,10 @@ def test_names_and_logs_with_blanks_are_replaced_or_quoted(name: str, folder: st
         if line.startswith("#")
     ]
     assert any(re.search(rf"[ =]{called}$", line) for line in heads)
-    assert any(f'{folder}/job/output.log"' in line for line in heads) == (" " in folder)
+    assert any(f'{folder}/job/scheduler.log"' in line for line in heads) == (" " in folder)
 
 
 def test_a_missing_command_is_reported() -> None:
     with pytest.raises(RankbenchError) as error:
-        jobs.run_command(["no-such-qstat", "-f"])
+        job_commands.run_command(["no-such-qstat", "-f"])
     assert str(error.value) == ("no-such-qstat: cannot be run (No such file or directory); is this a submit node?")

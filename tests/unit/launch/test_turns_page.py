@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rankbench.launch import turns
+from rankbench.launch import turn_page
 
 FUTEX_WAIT, WAIT_S = 0, 20
 
@@ -23,9 +23,9 @@ class Time(ctypes.Structure):
 
 def wait_on_futex(path: str, place: int, woken: list[int]) -> None:
     """Wait until a word of the page, which is 0, is woken; append -1 after a timeout."""
-    with Path(path).open("r+b") as file, mmap.mmap(file.fileno(), turns.PAGE_BYTES) as page:
+    with Path(path).open("r+b") as file, mmap.mmap(file.fileno(), turn_page.PAGE_BYTES) as page:
         word = ctypes.c_uint32.from_buffer(page, place)
-        limit, number = Time(WAIT_S, 0), turns.FUTEX[platform.machine()]
+        limit, number = Time(WAIT_S, 0), turn_page.FUTEX[platform.machine()]
         woken.append(ctypes.CDLL(None).syscall(number, ctypes.byref(word), FUTEX_WAIT, 0, ctypes.byref(limit), None, 0))
         del word
 
@@ -35,9 +35,9 @@ def is_asleep(thread: threading.Thread) -> bool:
     return state == "S"
 
 
-@pytest.mark.parametrize("place", [turns.TURN, turns.CHANGES])
+@pytest.mark.parametrize("place", [turn_page.TURN, turn_page.CHANGES])
 def test_waiting_ranks_are_woken_when_a_launch_dies(place: int) -> None:
-    with closing(turns.Turns(3, 1)) as page:
+    with closing(turn_page.Turns(3, 1)) as page:
         path = page.arguments(0)[1].partition(":")[2]
         woken: list[int] = []
         waiting = threading.Thread(target=wait_on_futex, args=(path, place, woken))
@@ -50,20 +50,20 @@ def test_waiting_ranks_are_woken_when_a_launch_dies(place: int) -> None:
         waiting.join()
         assert woken == [0]
         content = Path(path).read_bytes()
-        assert content[turns.PRESENCE + 4 :][:4] == turns.DONE
+        assert content[turn_page.PRESENCE + 4 :][:4] == turn_page.DONE
         assert content.count(b"\0") == len(content) - 1
 
 
 def test_a_launch_that_ended_normally_wakes_no_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     woken: list[int] = []
-    monkeypatch.setattr(turns, "wake", lambda _page, place: woken.append(place))
-    with closing(turns.Turns(2, 1)) as page:
+    monkeypatch.setattr(turn_page, "wake", lambda _page, place: woken.append(place))
+    with closing(turn_page.Turns(2, 1)) as page:
         page.end_launch(0)
         page.end_launch(0)
-    assert woken == [turns.TURN, turns.CHANGES]
+    assert woken == [turn_page.TURN, turn_page.CHANGES]
 
 
 def test_launches_over_several_hosts_have_no_common_page() -> None:
-    with closing(turns.Turns(2, 1, over_hosts=True)) as page:
+    with closing(turn_page.Turns(2, 1, over_hosts=True)) as page:
         page.end_launch(0)
         assert page.heartbeat(0) is None

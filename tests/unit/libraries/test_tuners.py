@@ -121,8 +121,7 @@ def test_mpich_disables_the_device_algorithm_of_one_operation() -> None:
     }
     off = {"MPIR_CVAR_DEVICE_COLLECTIVES": "percoll", "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE": "0"}
     assert {
-        list_variant.name: list_variant.settings
-        for list_variant in tuners.list_tuners()["mpich"].list_variants("bcast", variables)
+        variant.name: variant.settings for variant in tuners.list_tuners()["mpich"].list_variants("bcast", variables)
     } == {
         "ch4-off-auto": off | {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "auto"},
         "ch4-off-binomial": off | {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "binomial"},

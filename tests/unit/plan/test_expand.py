@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from rankbench import plan
-from rankbench.model import FORMS, Amount, Case, Datatype, Description, Memory, Option, RankbenchError
+from rankbench.model import FORMS, Amount, Calls, Case, Datatype, Description, Memory, Option, RankbenchError, Recorded
 from rankbench.plan.expand import count_buffer_bytes
 from rankbench.plan.reading import parse_plan
 
@@ -715,3 +715,53 @@ def test_a_call_without_a_measured_case_is_noted() -> None:
         "calls: bcast is not among the measured operations",
         "calls: allreduce is not measured with 64 B",
     ]
+
+
+def expand_profile(*calls: Calls, text: str = 'placements = ["1x2"]') -> tuple[list[Case], list[str]]:
+    machine = fakes.make_machine(4)
+    loaded = parse_plan(f'candidates = ["mpich"]\nprofile = "record.json"\n{text}\n', "plan.toml", machine)
+    recorded = Recorded(file="record.json", ranks=2, seconds=1, mpi_s=1)
+    return plan.expand_plan(msgspec.structs.replace(loaded, calls=list(calls), profile=recorded), DESCRIPTION, machine)
+
+
+def test_only_the_calls_of_a_profile_are_measured_as_they_were_made() -> None:
+    late = {"arrival": "random", "spread_us": "70"}
+    cases, notes = expand_profile(
+        Calls("allreduce", 10, 5, "blocking", ranks=2, options=late),
+        Calls("bcast", 64, 5, "blocking", ranks=2, datatype="vector"),
+        Calls("pingpong", 1024, 5, "blocking", ranks=2),
+    )
+    assert [(case.operation, case.size_bytes, case.options) for case in cases] == [
+        ("allreduce", 8, late),  # A multiple of its datatype.
+        ("bcast", 64, {}),
+        ("pingpong", 1024, {}),
+    ]
+    assert cases[1].datatype == "vector"
+    assert notes == []
+
+
+def test_calls_that_cannot_be_measured_are_noted() -> None:
+    cases, notes = expand_profile(
+        Calls("allreduce", 8, 5, "blocking", ranks=2),
+        Calls("allreduce", 8, 5, "blocking", ranks=7),
+        Calls("file_write", 8, 5, "blocking", ranks=2),
+    )
+    assert len(cases) == 1
+    assert notes == [
+        "allreduce: called by 7 ranks, and no placement has as many",
+        "file_write: called by the program, and nothing that is measured corresponds to it",
+    ]
+
+
+def test_calls_of_fewer_ranks_have_a_placement_of_their_own() -> None:
+    cases, _ = expand_profile(
+        Calls("allreduce", 8, 5, "blocking", ranks=2),
+        Calls("allreduce", 8, 5, "blocking", ranks=4),
+        text='placements = ["1x4", "1x2"]',
+    )
+    assert [case.ranks for case in cases] == [2, 4]
+
+
+def test_a_profile_and_calls_contradict_each_other() -> None:
+    with pytest.raises(RankbenchError, match="leave one of the two out"):
+        expand('profile = "record.json"\ncalls = { "allreduce 8" = 3 }')

@@ -9,7 +9,7 @@ import pytest
 import vl_convert
 from fakes import campaigns, imports, tool_outputs
 
-from rankbench import imports as imported
+from rankbench import imports as importer
 from rankbench.evaluation import evaluate
 from rankbench.imports import ImportRequest, Source
 from rankbench.plots import forms
@@ -38,7 +38,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> dict[str, CampaignView]:
     folder: Path = tmp_path_factory.mktemp("study")
     names = ("latency", "bandwith", "barrier", "cas_latency")
     sources = [Source(tool_outputs.SAMPLES / "study" / f"{name}.out") for name in names]
-    return list_lines(imported.import_files(ImportRequest(sources, LABELS), folder / "made"))
+    return list_lines(importer.import_files(ImportRequest(sources, LABELS), folder / "made"))
 
 
 def list_points(picture: CampaignView, size: str) -> dict[str, tuple[float, float, float, int]]:

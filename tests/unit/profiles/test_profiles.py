@@ -113,7 +113,7 @@ def test_calls_are_converted_to_operations(name: str, operation: str) -> None:
     assert profiles.find_operation(name) == operation
 
 
-KNOWN = "(allowed: IPM, mpiP, a table of lines such as `allreduce 8: 1000`)"
+KNOWN = "(allowed: IPM, mpiP, rankbench record, a table of lines such as `allreduce 8: 1000`)"
 EXPECTED = (
     "expected a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20`, `barrier: 5` or `allreduce 8-64: 60%`"
 )

@@ -69,8 +69,9 @@ def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pyte
     assert {(file.name.split("-")[0], file.suffix) for file in files} == set(itertools.product(drawn, BEGINNINGS))
     scaled = evaluate(scales.make_store(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=2))
     files += draw(tmp_path / "more", scaled, ["svg"])
-    barrier = [Source(tool_outputs.SAMPLES / "study" / "barrier.out")]
-    read = imports.import_files(ImportRequest(barrier, ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "imported")
+    barriers = [tool_outputs.SAMPLES / name for name in ("osu-7.4/osu_barrier.txt", "imb/IMB-MPI1.Barrier.txt")]
+    request = ImportRequest([Source(path, "MPICH") for path in barriers], ranks=2)
+    read = imports.import_files(request, tmp_path / "imported")
     files += draw(tmp_path / "others", evaluate(read), ["svg"])
     assert {file.name.split("-")[0] for file in files} == set(units.modules(plots.kinds))
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from fakes import campaigns, evaluations, imports, tool_outputs
 
-from rankbench import imports as imported
+from rankbench import imports as importer
 from rankbench.evaluation import evaluate
 from rankbench.foreign.tools import osu
 from rankbench.imports import ImportRequest, Source
@@ -26,7 +26,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     """Return an evaluation of three files of the study, of which one has no results."""
     folder: Path = tmp_path_factory.mktemp("study")
     sources = [Source(tool_outputs.SAMPLES / "study" / f"{name}.out") for name in ("latency", "barrier", "iallreduce")]
-    return evaluate(imported.import_files(ImportRequest(sources, ["MPICH", "OpenMPI", "IntelMPI"]), folder / "made"))
+    return evaluate(importer.import_files(ImportRequest(sources, ["MPICH", "OpenMPI", "IntelMPI"]), folder / "made"))
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_each_file_is_listed_with_its_contents(study: CampaignView) -> None:
 
 def test_facts_of_a_file_are_listed_with_it(tmp_path: Path) -> None:
     path = tool_outputs.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt"
-    view = evaluate(imported.import_files(ImportRequest([Source(path, "mpich")]), tmp_path / "made"))
+    view = evaluate(importer.import_files(ImportRequest([Source(path, "mpich")]), tmp_path / "made"))
     ((_, tool, facts, remarks),) = list_texts(foreign_tables.files(view))
     assert (tool, remarks) == ("Intel MPI Benchmarks 2021.11", "–")
     assert "date Fri Nov 20 11:02:22 2026; machine x86_64; system Linux" in facts

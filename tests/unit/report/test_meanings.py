@@ -42,7 +42,7 @@ def test_each_benchmark_of_each_tool_is_listed_once_with_its_meaning(name: str) 
     for operation in tool.OPERATIONS:
         (row,) = [line for line in text.splitlines() if f"`{operation.name}`" in line]
         assert operation.foreign.meaning.text.replace("|", r"\|").replace("  ", " ") in row
-    assert {line.count(" | ") for line in text.splitlines() if line.startswith("|")} == {2}
+    assert {line.count(" | ") for line in text.splitlines() if line.startswith("| ")} == {2}
 
 
 def test_tools_that_can_be_run_are_marked() -> None:

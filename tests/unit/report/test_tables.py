@@ -1,12 +1,19 @@
 from __future__ import annotations
 
+import itertools
+import re
+from pathlib import Path
+
 import pytest
 from fakes import campaigns, evaluations
+from fakes.campaigns import Truth
 
+from rankbench.evaluation import evaluate
 from rankbench.model import CaseVerdict
 from rankbench.model.verdicts import Outcome
+from rankbench.plots import marks
 from rankbench.report import overview, tables
-from rankbench.report.tables import Cell, Table, results
+from rankbench.report.tables import Cell, Table, make_value_cell, results
 from rankbench.report.text import latex, markdown
 from rankbench.verdict.view import CampaignView
 
@@ -173,3 +180,27 @@ def test_the_ratio_of_several_winners_is_to_the_next_slower_candidate() -> None:
     case = campaigns.make_cases(lines=[("bcast", "blocking")], sizes=(8,))[0]
     verdict = CaseVerdict(case, ["alpha", "beta", "gamma", "delta"], ["alpha", "beta"], margin=1.5)
     assert tables.winner(verdict) == "alpha ~ beta, 1.50× to the next slower"
+
+
+@pytest.mark.parametrize("launches", [1, 2, 3, 4, 5, 6, 12])
+def test_no_interval_is_printed_that_covers_with_less_than_90_percent(launches: int, tmp_path: Path) -> None:
+    """Of a median that needs five launches."""
+    view = evaluate(campaigns.make_campaign(tmp_path / "c", lambda *_: Truth(), launches=launches))
+    printed = markdown(view) + latex(view)
+    named = [float(percent) for percent in re.findall(r"([\d.]+)\\?% intervals", printed)]
+    details = [cell.detail for table in results.latex(view) for row in table.rows for cell in row[1:-1]]
+    assert all(percent >= 90 for percent in named)
+    assert bool(named) == (launches >= 5)
+    assert all((" to " in detail) == (launches >= 5) for detail in details if detail)
+
+
+def test_no_interval_is_printed_whose_ends_are_far_apart(tmp_path: Path) -> None:
+    factors = itertools.cycle([1.0, 1.0, 40.0])
+    view = evaluate(campaigns.make_campaign(tmp_path / "c", lambda *_: Truth(factor=next(factors)), launches=6))
+    summaries = [summary for _, summary in view.list_shown_summaries()]
+    wide = [summary for summary in summaries if summary.high_ns > 10 * summary.low_ns]
+    assert len(wide) > 0
+    for summary in summaries:
+        detail = make_value_cell(view, view.verdict_of[summary.case], summary.candidate).detail
+        assert (detail == tables.TOO_WIDE) == (summary in wide)
+        assert (marks.list_times(summary) == (summary.typical_ns,) * 3) == (summary in wide)

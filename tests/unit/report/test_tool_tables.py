@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fakes import imports, tool_outputs
 
-from rankbench import imports as importing
+from rankbench import imports as importer
 from rankbench import report
 from rankbench.evaluation import evaluate
 from rankbench.imports import ImportRequest, Source
@@ -23,7 +23,7 @@ OUTPUTS = {"A": "mpiperf/Bcast.txt", "B": "skampi/skampi_coll.txt"}
 def view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     """Return the campaign of two tools, imported under two labels as if they were libraries."""
     sources = [Source(tool_outputs.SAMPLES / path, label) for label, path in OUTPUTS.items()]
-    return evaluate(importing.import_files(ImportRequest(sources), tmp_path_factory.mktemp("tools") / "made"))
+    return evaluate(importer.import_files(ImportRequest(sources), tmp_path_factory.mktemp("tools") / "made"))
 
 
 def read_texts(table: Table) -> list[list[str]]:

@@ -12,7 +12,7 @@ from fakes import campaign_views
 from scipy import stats
 
 from rankbench.statistics import decision
-from rankbench.statistics.decision import Estimate, Family, adjust, decide, log_beyond, p_beyond
+from rankbench.statistics.decision import FDR, NO_FAMILY, Estimate, Family, adjust, decide, log_beyond, p_beyond
 from rankbench.statistics.looks import ONE_LOOK, Penalty
 
 MARGIN = math.log1p(0.03)
@@ -55,7 +55,7 @@ def test_without_an_error_or_with_too_few_values_nothing_is_decided() -> None:
     assert decide([], 0.03, 0.95) == []
 
 
-@pytest.mark.parametrize("family", ["none", "fdr", "bonferroni"])
+@pytest.mark.parametrize("family", [NO_FAMILY, FDR, Family("bonferroni")])
 @pytest.mark.parametrize("paid", [ONE_LOOK, Penalty((5, 10, 20), 10)])
 @pytest.mark.parametrize("threshold", [0.0, 0.03, 0.5])
 def test_interval_and_decision_agree(family: Family, paid: Penalty, threshold: float) -> None:
@@ -69,14 +69,14 @@ def test_interval_and_decision_agree(family: Family, paid: Penalty, threshold: f
         assert result.low > 1 or result.high < 1
         assert result.ratio > 1 + threshold or result.ratio < 1 / (1 + threshold)
     assert all(result.different for result in decisions if result.beyond)
-    if family != "fdr":
+    if family != FDR:
         within, most = [(result.low, result.high) for result in decisions], 1 + threshold
         assert [result.beyond for result in decisions] == [low > most or high < 1 / most for low, high in within]
 
 
 def test_a_bonferroni_family_widens_intervals_by_its_size() -> None:
     (alone,) = decide([Estimate(0.2, 0.05, 6)], 0.0, 0.95)
-    (among,) = decide([Estimate(0.2, 0.05, 6)], 0.0, 0.95, family="bonferroni", tests=10)
+    (among,) = decide([Estimate(0.2, 0.05, 6)], 0.0, 0.95, family=Family("bonferroni", tests=10))
     assert among.p_adjusted == pytest.approx(10 * alone.p_value)
     assert math.log(among.high) == pytest.approx(0.2 + 0.05 * float(stats.t.isf(0.0025, 6)))
 
@@ -99,8 +99,8 @@ def test_an_offset_widens_the_threshold_and_the_interval() -> None:
 def test_comparisons_outside_a_family_are_judged_by_its_cutoff() -> None:
     """They do not count in the family: each of the two is different where those of the family are."""
     estimates = [Estimate(mean, 0.01, 20) for mean in (0.10, 0.06, 0.0, 0.045, 0.06)]
-    decisions = decide(estimates, 0.03, 0.95, family="fdr", members=[True, True, True, True, False])
-    alone = decide(estimates[:4], 0.03, 0.95, family="fdr")
+    decisions = decide(estimates, 0.03, 0.95, family=FDR, members=[True, True, True, True, False])
+    alone = decide(estimates[:4], 0.03, 0.95, family=FDR)
     assert [result.p_adjusted for result in decisions[:4]] == [result.p_adjusted for result in alone]
     assert decisions[4].different == decisions[1].different is True
 
@@ -115,8 +115,7 @@ def test_family_and_looks_hold_their_level_at_the_edge(scatter: float) -> None:
     random = np.random.default_rng(4)
     logs = MARGIN + scatter * random.normal(size=(2000, 20, 6))
     mean, error = logs.mean(axis=2), logs.std(axis=2, ddof=1) / math.sqrt(6)
-    families: tuple[Family, ...] = ("fdr", "bonferroni")
-    for family in families:
+    for family in (FDR, Family("bonferroni")):
         wrong = 0
         for row, errors in zip(mean.tolist(), error.tolist(), strict=True):
             decisions = decide(
@@ -146,7 +145,7 @@ def test_comparisons_of_a_drawn_campaign_are_those_of_earlier_versions() -> None
 def test_without_looks_decisions_are_those_of_the_plain_formulas(threshold: float) -> None:
     random = np.random.default_rng(5)
     mean, error, degrees = random.normal(0, 0.1, 50), random.uniform(0.001, 0.1, 50), random.uniform(2, 60, 50)
-    decisions = decide(list(map(Estimate, mean, error, degrees)), threshold, 0.9, family="fdr")
+    decisions = decide(list(map(Estimate, mean, error, degrees)), threshold, 0.9, family=FDR)
     far, margin = np.abs(mean), math.log1p(threshold)
     p_values = stats.t.sf((far - margin) / error, degrees) + stats.t.sf((far + margin) / error, degrees)
     half = stats.t.isf(0.05, degrees) * error

@@ -9,7 +9,7 @@ from fakes import mark_thorough
 from scipy import stats
 
 from rankbench import statistics
-from rankbench.statistics.estimators import students_half
+from rankbench.statistics.launch_values import students_half
 
 
 def make_launch(

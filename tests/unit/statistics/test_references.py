@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from fakes import campaigns
 
-from rankbench.statistics.references import by_case, find_levels
+from rankbench.statistics.references import Levels, by_case, find_levels, name_level
 
 NEAR, FAR = 55.0, 228.0
 
@@ -50,3 +50,10 @@ def test_each_placement_has_its_own_levels_and_memory_has_none() -> None:
     assert list(levelses) == [cases[0].key]
     assert levelses[cases[0].key].far_ns == pytest.approx(FAR)
     assert by_case(launch_values.drop("visit_hop_ns"), record) == {}
+
+
+def test_visits_have_the_names_of_their_levels() -> None:
+    frame = pl.DataFrame({"case": ["a"] * 5 + ["b"], "visit_hop_ns": [0.0, NEAR, 100.0, 120.0, FAR, NEAR]})
+    levels = {"a": Levels(NEAR, FAR, 100.0, 200.0)}
+    assert frame.select(name_level(levels)).to_series().to_list() == [None, "near", "near", None, "far", None]
+    assert frame.with_columns(state=name_level({}))["state"].to_list() == [None] * 6

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from rankbench.model import ALL_RANKS, Case, CaseResult, CaseStatus, Series, Start
-from rankbench.statistics import selftest
+from rankbench.statistics import known_times
 
 WINDOW = Start(name="window", help="", scheduled=True)
 STRICT = Start(name="window-mpiperf", help="", scheduled=True, discards_overruns=True)
@@ -32,8 +32,8 @@ def _make_result(
                       overrun=len(overrun), series=[column] if status == CaseStatus.OK else [])  # fmt: skip
 
 
-def _wait_up(result: CaseResult, start: Start = WINDOW) -> selftest.Wait:
-    (trial,) = selftest.evaluate_trials([[result]], [start])
+def _wait_up(result: CaseResult, start: Start = WINDOW) -> known_times.Wait:
+    (trial,) = known_times.evaluate_trials([[result]], [start])
     return trial.waits[0]
 
 
@@ -83,7 +83,7 @@ def test_overruns_count_unless_the_start_discards_them() -> None:
 
 def test_the_median_of_launches_is_judged() -> None:
     """One launch of three was disturbed."""
-    (trial,) = selftest.evaluate_trials([[_make_result([time] * 9)] for time in (9000.0, 4030.0, 4040.0)], [WINDOW])
+    (trial,) = known_times.evaluate_trials([[_make_result([time] * 9)] for time in (9000.0, 4030.0, 4040.0)], [WINDOW])
     assert (trial.launches, trial.waits[0].measured_ns, trial.right) == (3, 4040.0, True)
 
 
@@ -91,24 +91,24 @@ def test_only_starts_that_were_launched_have_a_trial() -> None:
     both = [_make_result([4000.0] * 9), _make_result([5000.0] * 9, start="barrier")]
     again = [_make_result([5000.0] * 9, start="barrier")]
     by_launch = [both, again, again]
-    window, barrier = selftest.evaluate_trials(by_launch, [WINDOW, BARRIER, STRICT])
+    window, barrier = known_times.evaluate_trials(by_launch, [WINDOW, BARRIER, STRICT])
     assert (window.start, window.launches, window.right) == (WINDOW, 1, True)
     assert (barrier.start, barrier.launches, barrier.right) == (BARRIER, 3, False)
-    assert selftest.find_wrong_starts(by_launch, [WINDOW, BARRIER, STRICT]) == {"barrier"}
+    assert known_times.find_wrong_starts(by_launch, [WINDOW, BARRIER, STRICT]) == {"barrier"}
 
 
 @pytest.mark.parametrize(("late", "keeps"), [(0, True), (4, True), (5, False)])
 def test_window_must_discard_few_rounds(late: int, keeps: bool) -> None:
     """The share is that of all operations: of 100 samples 10 are of wait-null, none of them late, 90 of wait-up."""
     results = [_make_result([20.0] * 10, "wait-null"), _make_result([4000.0] * 90, late=list(range(late)))]
-    (trial,) = selftest.evaluate_trials([results], [WINDOW])
+    (trial,) = known_times.evaluate_trials([results], [WINDOW])
     assert trial.discarded == pytest.approx(late / 100)
     assert (trial.keeps_enough, trial.right) == (keeps, keeps)
 
 
 def test_other_starts_may_discard_any_share() -> None:
-    (strict,) = selftest.evaluate_trials([[_make_result([4000.0] * 8, start=STRICT.name, overrun=[0, 1])]], [STRICT])
-    (barrier,) = selftest.evaluate_trials([[_make_result([4000.0] * 8, start="barrier")]], [BARRIER])
+    (strict,) = known_times.evaluate_trials([[_make_result([4000.0] * 8, start=STRICT.name, overrun=[0, 1])]], [STRICT])
+    (barrier,) = known_times.evaluate_trials([[_make_result([4000.0] * 8, start="barrier")]], [BARRIER])
     assert (strict.discarded, strict.right) == (0.25, True)
     assert (barrier.discarded, barrier.right) == (None, True)
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from rankbench.model import Comparison, Level, Summary
 from rankbench.model.verdicts import LevelValue
 from rankbench.statistics import compare, median_interval
-from rankbench.statistics.values import agree, agree_values
+from rankbench.statistics.level_values import agree, agree_values
 
 CASES, BLOCKS = 8, 8
 PAIRS = list(itertools.combinations(fake.NAMES, 2))

@@ -6,13 +6,14 @@ import msgspec
 import pytest
 from fakes import campaigns
 
-from rankbench import launch
-from rankbench.cli import tuning_steps
-from rankbench.cli.commands import tune
+from rankbench import launch, plan
 from rankbench.libraries import tuners
 from rankbench.model import Choice, Comparison, RankbenchError, Variable, Variant
-from rankbench.tuning import Task, choosing, plans, proving
-from rankbench.tuning.choosing import Abilities, Point, SearchResult
+from rankbench.tuning import FEWEST_BLOCKS, LEAST_CHECKED, Task, choosing, proving, step_plans
+from rankbench.tuning.choosing import Abilities, Fault, Point, SearchResult
+from rankbench.verdict.overall import Overall
+from rankbench.workflows import tuning_steps, tunings
+from rankbench.workflows.watching import SILENT
 
 SIZES = [8, 64, 512, 4096]
 RING, TREE = (Variant(name=name, settings={"A": name}, algorithm=name) for name in ("ring", "tree"))
@@ -31,12 +32,10 @@ def make_ratio(value: float, *, sure: bool = True) -> Comparison:
     )  # fmt: skip
 
 
-def make_search(
-    ring: list[Comparison], tree: list[Comparison], wrong: dict[str, list[str]] | None = None
-) -> SearchResult:
+def make_search(ring: list[Comparison], tree: list[Comparison], faults: tuple[Fault, ...] = ()) -> SearchResult:
     ratios = {Point("socket", "bcast", size, "ring"): value for size, value in zip(SIZES, ring, strict=True)}
     ratios |= {Point("socket", "bcast", size, "tree"): value for size, value in zip(SIZES, tree, strict=True)}
-    return SearchResult(ratios, wrong or {})
+    return SearchResult(ratios, faults)
 
 
 def choose_ranges(search: SearchResult, abilities: Abilities) -> list[tuple[int, int, str]]:
@@ -102,8 +101,12 @@ def test_without_a_default_of_the_library_every_size_has_a_variant_that_is_not_s
 
 
 @pytest.mark.parametrize("abilities", [BY_SIZE, NOT_BY_SIZE, WITHOUT_DEFAULT])
-def test_variants_with_wrong_data_are_never_chosen(abilities: Abilities) -> None:
-    assert choose_ranges(make_search([FAST] * 4, [SLOW] * 4, {"ring": ["bcast"]}), abilities) == []
+@pytest.mark.parametrize("status", ["wrong-data", "failed", "crashed", "hung"])
+def test_variants_with_faults_are_never_chosen(abilities: Abilities, status: str) -> None:
+    fault = Fault("ring", "bcast", status, "")
+    assert choose_ranges(make_search([FAST] * 4, [SLOW] * 4, (fault,)), abilities) == []
+    elsewhere = fault._replace(operation="reduce")
+    assert choose_ranges(make_search([FAST] * 4, [SLOW] * 4, (elsewhere,)), BY_SIZE) == [(8, 4096, "ring")]
 
 
 def test_a_variant_for_all_sizes_only_is_chosen_if_it_gains_more() -> None:
@@ -116,7 +119,7 @@ def test_a_rule_applies_to_the_ranks_of_its_placement() -> None:
     task = TASK._replace(placements={"sockets:4": 4, "socket": 2})
     search = make_search([FAST] * 4, [SLOW] * 4)
     ratios = search.ratios | {point._replace(placement="sockets:4"): SLOW for point in search.ratios}
-    (rule,) = choosing.choose_rules(task, SearchResult(ratios, {}), BY_SIZE)
+    (rule,) = choosing.choose_rules(task, SearchResult(ratios), BY_SIZE)
     assert (rule.ranks, rule.variant, rule.all_sizes) == (2, RING, True)
 
 
@@ -131,13 +134,39 @@ def test_parameters_are_searched_for_leading_variants_only() -> None:
     }
 
 
-def test_the_slowest_variant_tests_whether_a_file_has_effect() -> None:
-    search = make_search([FAST] * 4, [SLOW, SLOW, make_ratio(5.0), SLOW])
-    point, variant = choosing.find_slow_point(TASK, search, BY_SIZE) or pytest.fail("nothing is slow")
-    assert (point.size_bytes, variant) == (512, TREE)
-    rule = choosing.make_slow_rule(TASK, point, variant)
-    assert (rule.first_bytes, rule.last_bytes, rule.ranks, rule.all_sizes) == (512, 512, 2, False)
-    assert choosing.find_slow_point(TASK, make_search([FAST] * 4, [EVEN] * 4), BY_SIZE) is None
+@pytest.mark.parametrize(
+    ("ring", "tree", "abilities", "expected"),
+    [
+        ([FAST] * 4, [SLOW, SLOW, make_ratio(5.0), SLOW], BY_SIZE, (512, TREE, 512, 512, False)),
+        ([EVEN, EVEN, FAST, EVEN], [EVEN] * 4, BY_SIZE, (512, RING, 512, 512, False)),
+        ([EVEN, EVEN, FAST, EVEN], [EVEN] * 4, NOT_BY_SIZE, (512, RING, 8, 4096, True)),
+        (
+            [EVEN, EVEN, FAST, EVEN],
+            [SLOW, SLOW, make_ratio(5.0), SLOW],
+            Abilities({"bcast": {"ring"}}, has_own_choice=True),
+            (512, RING, 512, 512, False),
+        ),
+    ],
+)
+def test_the_variant_that_differs_most_tests_whether_settings_have_effect(
+    ring: list[Comparison],
+    tree: list[Comparison],
+    abilities: Abilities,
+    expected: tuple[int, Variant, int, int, bool],
+) -> None:
+    point, variant = choosing.find_evident_point(TASK, make_search(ring, tree), abilities)
+    rule = choosing.make_evident_rule(TASK, point, variant, abilities)
+    assert (point.size_bytes, variant, rule.first_bytes, rule.last_bytes, rule.all_sizes) == expected
+    assert rule.ranks == 2
+
+
+@pytest.mark.parametrize(("expected", "mean", "follows"), [
+    (2.0, 1.5, True), (2.0, 1.3, False), (0.5, 0.6, True), (0.5, 0.8, False), (0.9, 1.1, False),
+])  # fmt: skip
+def test_settings_have_effect_if_times_are_nearer_to_those_of_the_search(
+    expected: float, mean: float, *, follows: bool
+) -> None:
+    assert proving.Proof(Overall(mean, 0.0, 9.0), []).follows(expected) == follows
 
 
 def make_proof(size_bytes: int, ranks: int = 2) -> proving.Proof:
@@ -196,7 +225,7 @@ def test_a_size_between_at_which_a_range_is_slower_is_searched(
     assert exclusion.unknown == {"bcast": {24}}
     assert choosing.select_near(TASK, exclusion.result, exclusion.unknown) == {"bcast": [RING, TREE]}
     between = {Point("socket", "bcast", 24, name): ratio for name, ratio in (("ring", ring), ("tree", tree))}
-    result = choosing.combine_results([exclusion.result, SearchResult(between, {})])
+    result = choosing.combine_results([exclusion.result, SearchResult(between)])
     again = choosing.choose_rules(TASK, result, abilities)
     assert [(rule.first_bytes, rule.last_bytes, rule.variant.name) for rule in again] == expected
 
@@ -218,14 +247,58 @@ def test_a_rule_for_all_sizes_that_slows_other_ranks_is_not_chosen_again() -> No
     assert not choosing.choose_rules(TASK, result, NOT_BY_SIZE)
 
 
+def make_faulty(size_bytes: int, ranks: int = 2) -> proving.Proof:
+    """Return a proof in which one case has wrong data and all rules have enough calls."""
+    case = make_proof(size_bytes, ranks).slower[0]
+    calls = [(msgspec.structs.replace(case, size_bytes=size, ranks=2), LEAST_CHECKED) for size in SIZES]
+    return proving.Proof(proving.NO_OVERALL, [], [proving.CaseFault(case, "wrong-data", "byte 3")], calls)
+
+
+@pytest.mark.parametrize(
+    ("proof", "expected", "named"),
+    [
+        (make_faulty(8), [(4096, 4096, "tree")], "bcast 8 B on 2 ranks (byte 3); ring cannot be used"),
+        (make_faulty(512), [], "bcast 512 B on 2 ranks (byte 3); ring, tree cannot be used"),
+        (make_faulty(24, ranks=4), [], "bcast 24 B on 4 ranks (byte 3); ring, tree cannot be used"),
+        (make_faulty(8)._replace(faults=[proving.CaseFault(None, "refused", "did not start")]), [],
+         "a launch (did not start); ring, tree cannot be used"),
+    ],
+)  # fmt: skip
+def test_a_fault_in_a_proof_excludes_the_variants_that_cause_it(
+    proof: proving.Proof, expected: list[tuple[int, int, str]], named: str
+) -> None:
+    exclusion = proving.exclude(TASK, SEARCH, choosing.choose_rules(TASK, SEARCH, BY_SIZE), proof)
+    assert choose_ranges(exclusion.result, BY_SIZE) == expected
+    (sentence,) = exclusion.sentences
+    assert sentence.endswith(f" as tuned: {named}")
+
+
+def test_a_rule_of_which_few_calls_were_checked_is_left_out() -> None:
+    rules = choosing.choose_rules(TASK, SEARCH, BY_SIZE)
+    case = make_proof(8).slower[0]
+    checked = [(msgspec.structs.replace(case, size_bytes=size), LEAST_CHECKED // 2) for size in SIZES]
+    proof = proving.Proof(proving.NO_OVERALL, [], [], checked)
+    exclusion = proving.exclude(TASK, SEARCH, rules, proof)
+    assert choose_ranges(exclusion.result, BY_SIZE) == [(8, 64, "ring")]
+    assert exclusion.sentences == [
+        "too few calls were checked: 500 of 1000 of bcast with tree from 4 KiB to 4 KiB on 2 ranks; this rule is left "
+        "out; more --blocks check more"
+    ]
+
+
+def test_the_fewest_blocks_of_a_proof_check_enough_calls() -> None:
+    proof = plan.make_plan(step_plans.make_proof(TASK, {}, ["bcast"], ["socket"], 3, 1), "proof", launch.machine())
+    assert proof.sampling.good * FEWEST_BLOCKS >= LEAST_CHECKED
+
+
 def test_the_proof_has_sizes_between_the_tuned_ones() -> None:
-    assert plans.add_middles([8, 64, 512]) == [8, 24, 64, 184, 512]
+    assert step_plans.add_middles([8, 64, 512]) == [8, 24, 64, 184, 512]
 
 
 def test_the_nodes_of_a_tuning_are_those_of_all_its_plans() -> None:
     task = TASK._replace(placements={"4x1": 4}, reach={"hosts": ["n1", "n2", "n3", "n4"], "one_machine": True})
-    check = plans.make_check(task, {}, "bcast", 8, "4x1")
-    for values in (plans.make_search(task, 3), plans.make_proof(task, {}, ["bcast"], ["4x1"], 3, 1), check):
+    check = step_plans.make_check(task, {}, "bcast", 8, "4x1", 3)
+    for values in (step_plans.make_search(task, 3), step_plans.make_proof(task, {}, ["bcast"], ["4x1"], 3, 1), check):
         assert (values["hosts"], values["one_machine"]) == (["n1", "n2", "n3", "n4"], True)
 
 
@@ -248,10 +321,10 @@ def test_an_option_is_a_value_and_errors_name_it(text: str) -> None:
     shown = text.replace("\n", "\\n")
     for option, values in (("sizes", (text, "3%")), ("threshold", ("8", text))):
         with pytest.raises(RankbenchError) as error:
-            tune.make_request("allreduce", values[0], ["socket"], values[1], "", None, {})
+            tunings.make_wanted_task("allreduce", values[0], ["socket"], values[1], "", None, {})
         assert str(error.value).startswith(f'--{option}: found "{shown}", expected ')
     with pytest.raises(RankbenchError, match=r"^--placements\[0\]: found "):
-        tune.make_request("allreduce", "8", [text], "3%", "", None, {})
+        tunings.make_wanted_task("allreduce", "8", [text], "3%", "", None, {})
 
 
 def make_task(operations: str, calls: str = "") -> Task:
@@ -260,8 +333,11 @@ def make_task(operations: str, calls: str = "") -> Task:
     name = "coll_tuned_allreduce_algorithm"
     variable = Variable(name=name, description="", type="whole", constant=False, value="0", values=choices)
     library = msgspec.structs.replace(campaigns.make_library("openmpi"), name="openmpi-5.0.11")
-    request = tune.make_request(operations, "8" if not calls else tune.SIZES, ["socket"], "3%", calls, None, {})
-    return tune.make_task(library, request, tuners.find_tuner(library), tuners.Target("", {name: variable}))
+    request = tunings.make_wanted_task(
+        operations, "8" if not calls else tunings.SIZES, ["socket"], "3%", calls, None, {}
+    )
+    target = tuners.Target("", {name: variable})
+    return tunings.make_task(library, request, tuners.find_tuner(library), target, SILENT)
 
 
 @pytest.mark.parametrize(
@@ -282,5 +358,5 @@ def test_an_unknown_operation_is_refused_before_any_measurement(operations: str,
 
 
 def test_calls_that_a_library_cannot_tune_are_left_out() -> None:
-    assert make_task(tune.OPERATIONS, "allreduce 8: 5, barrier: 5").operations == ["allreduce"]
-    assert make_task(tune.OPERATIONS).operations == ["allreduce"]
+    assert make_task(tunings.OPERATIONS, "allreduce 8: 5, barrier: 5").operations == ["allreduce"]
+    assert make_task(tunings.OPERATIONS).operations == ["allreduce"]

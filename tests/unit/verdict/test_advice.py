@@ -11,13 +11,13 @@ from fakes import campaign_views, campaigns
 
 from rankbench import units
 from rankbench.cli import application
-from rankbench.cli.commands import tune
 from rankbench.language import render
 from rankbench.libraries import tuners
 from rankbench.model import Case, Finding, Placement
 from rankbench.verdict import findings
 from rankbench.verdict.advice import format_tune_command
 from rankbench.verdict.view import CampaignView
+from rankbench.workflows import tunings
 
 SIZES = tuple(1 << power for power in range(4, 21, 2))
 CASES = [
@@ -68,7 +68,7 @@ def test_a_call_slower_than_its_parts_names_the_command_that_tunes_it(family: st
 @pytest.mark.parametrize("command", dict.fromkeys(list_commands(make_view())))
 def test_the_command_line_accepts_the_command(command: str) -> None:
     options = parse_command(command)
-    request = tune.make_request(
+    request = tunings.make_wanted_task(
         str(options["operations"]), str(options["sizes"]), ["socket"], str(options["threshold"]), "", None, {}
     )
     assert request.operations == ["allreduce"]

@@ -9,10 +9,11 @@ import polars as pl
 import pytest
 from fakes import verdicts
 
+import rankbench
 from rankbench import statistics
 from rankbench.across import gate
 from rankbench.language import render, say
-from rankbench.report import derived, overview
+from rankbench.report import flat_frames, overview
 from rankbench.report.tables import results
 from rankbench.statistics.modes import Mode, Pattern, Repeated
 from rankbench.verdict.findings import modes, reference
@@ -60,6 +61,14 @@ def test_verdict_and_table_name_both_levels(evaluation: CampaignView) -> None:
     assert [finding.severity for finding in evaluation.verdict.findings if finding.kind == "reference"] == ["warning"]
 
 
+@pytest.mark.usefixtures("evaluation")
+def test_frames_have_winners_and_outcomes_at_both_levels(tmp_path: Path) -> None:
+    verdict = rankbench.read(tmp_path / "made").verdict
+    columns = ["outcome_near", "winners_near", "outcome_far", "winners_far"]
+    assert verdict.select(columns).rows()[0] == ("faster", ["alpha"], "faster", ["beta"])
+    assert set(verdict["outcome_near"].to_list()) == {"faster", "equivalent"}
+
+
 def test_a_gate_does_not_fail_a_case_that_depends_on_the_level(evaluation: CampaignView) -> None:
     check, *others = gate.check_candidate(evaluation, "beta", "alpha")
     assert check.outcome == "skipped"
@@ -70,7 +79,7 @@ def test_a_gate_does_not_fail_a_case_that_depends_on_the_level(evaluation: Campa
 
 
 def test_exported_comparisons_have_columns_of_both_levels(evaluation: CampaignView) -> None:
-    row = derived.make_frames(evaluation)["comparisons"].row(by_predicate=pl.col("case") == KEYS[0], named=True)
+    row = flat_frames.make_frames(evaluation)["comparisons"].row(by_predicate=pl.col("case") == KEYS[0], named=True)
     assert (row["near_ratio"], row["far_ratio"]) == (pytest.approx(1.2), pytest.approx(0.8))
     assert (row["near_blocks"], row["far_blocks"]) == (6, 6)
 

@@ -12,7 +12,7 @@ from fakes.campaigns import Truth
 from rankbench import evaluation
 from rankbench.language import render
 from rankbench.model import Case
-from rankbench.verdict.starts import claim_start_effects
+from rankbench.verdict.start_effects import claim_start_effects
 from rankbench.verdict.view import CampaignView
 
 WINDOW = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=(8, 65536))

@@ -12,16 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench import profiles
-from rankbench.cli.calls import parse_calls
-from rankbench.cli.campaigns import open_current
 from rankbench.cli.display import console, plain_table, spread_lines
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
-from rankbench.cli.options import CampaignFolder
+from rankbench.cli.shared_options import CampaignFolder
 from rankbench.evaluation import evaluate
 from rankbench.language import join_words, render, say
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_ratio, format_time, spell_count
 from rankbench.verdict import mix
+from rankbench.workflows.calls import parse_calls
+from rankbench.workflows.opening import open_current
 
 if TYPE_CHECKING:
     from rankbench.language import Text as Sentence
@@ -66,7 +66,7 @@ def advise(
 
 
 def print_answer(opened: Store, profile: Profile, form: str) -> None:
-    """Print the answer for every placement."""
+    """Print the answer for every placement. Raises RankbenchError if none of the calls was measured."""
     view = evaluate(opened)
     mixes = list(mix.sum_mixes(view, profile.calls))
     if not mixes:
@@ -124,7 +124,7 @@ def suggest_operations(mixes: Iterable[Mix], measured: set[str]) -> Iterator[str
 
 
 def choose_calls(calls: str, profile: Path | None, planned: list[Calls]) -> Profile:
-    """Return the calls that the options name."""
+    """Return the calls that the options name. Raises RankbenchError if there are none."""
     if profile:
         return profiles.read(profile)
     if not calls and not planned:
@@ -176,4 +176,6 @@ def against(standing: mix.MixResult) -> str:
     if standing.ratio == standing.low == standing.high == 1:
         return format_ratio(1)
     ratio = format_ratio(standing.ratio) if standing.different else "~"
+    if not standing.has_interval:
+        return "slower" if standing.different else ratio
     return render(say("{ratio} ({low:bare}–{high:ratio})", ratio=ratio, low=standing.low, high=standing.high))

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from rankbench.across.conditions import parse_pairs, resolve
-from rankbench.across.two_campaigns import hold
-from rankbench.cli.campaigns import open_current
-from rankbench.cli.cases import describe_control, describe_missing, format_half_width, index_summaries
-from rankbench.cli.display import console, find_words, plain_table, spread_lines
-from rankbench.cli.folders import find_campaign, is_campaign, results_folder
+from rankbench.cli.cases import describe_missing, format_half_width, index_summaries
+from rankbench.cli.display import TerminalProgress, console, find_words, plain_table, spread_lines
 from rankbench.cli.formats import (
     AnyFormat,
     add_output_option,
@@ -27,19 +21,16 @@ from rankbench.cli.formats import (
     print_markdown,
     strip_style,
 )
-from rankbench.evaluation import evaluate
 from rankbench.language import render, say
-from rankbench.model import RankbenchError
 from rankbench.quantities import format_ratio, spell_count
 from rankbench.report import tables
-from rankbench.report import two_campaigns as change_report
-from rankbench.statistics.placements import invert
-from rankbench.store import find_similar
-from rankbench.units import suggestion
+from rankbench.report import then_and_now as change_report
+from rankbench.workflows import comparison
+from rankbench.workflows.comparison import CandidatePair, CompareRequest, describe_control
 
 if TYPE_CHECKING:
     from rankbench.across.two_campaigns import CampaignPair
-    from rankbench.model import Campaign, CaseVerdict, Comparison, Summary
+    from rankbench.model import CaseVerdict, Comparison, Summary
     from rankbench.verdict.view import CampaignView
 
 ORDER = 50
@@ -81,52 +72,18 @@ def compare(
     times and its interval; `~` where no difference can be shown.
     """
     form = check_format(format_, "table", "json", "csv", "markdown")
-    words = [word for word in (first, second, third) if word]
-    named = list(itertools.takewhile(names_campaign, words[:2]))
-    rest = words[len(named) :]
-    if len(named) == 2 and not rest:
-        compare_campaigns(Path(named[0]), Path(named[1]), parse_pairs(match or []), form)
-        return
-    if len(named) == 2 or len(rest) > 2 or any(map(looks_like_a_folder, rest)):
-        raise RankbenchError(no_campaigns(words))
-    if match:
-        raise RankbenchError("--match is for two campaigns; name their folders, the older one first")
-    compare_candidates(Path(named[0]) if named else None, [*rest, "", ""][:2], form)
+    result = comparison.compare(CompareRequest((first, second, third), match or ()), TerminalProgress())
+    if isinstance(result, CandidatePair):
+        print_candidates(result, form)
+    else:
+        print_campaigns(result, form)
 
 
 # --- two campaigns ----------------------------------------------------------------------------------------------------
 
 
-def names_campaign(text: str) -> bool:
-    """Return whether a text names a campaign, by its folder or by its name below the results."""
-    return is_campaign(find_campaign(Path(text)))
-
-
-def looks_like_a_folder(text: str) -> bool:
-    """Return whether a text looks like a folder and is no candidate's name."""
-    return "/" in text and Path(text).parent.is_dir()
-
-
-def no_campaigns(words: Sequence[str]) -> str:
-    """Return the error for arguments that are neither two campaigns nor a campaign and two candidates."""
-    return (
-        f"{'; '.join(map(describe_word, words))}: compare takes two campaigns "
-        "(OLD NEW), or two candidates, after the campaign that has them or of the newest one (CAMPAIGN mpich openmpi)"
-    )
-
-
-def describe_word(word: str) -> str:
-    """Return whether a word names a campaign."""
-    if names_campaign(word):
-        return f"{word} is a campaign"
-    return f"{word} is no campaign ({'it has no campaign.json' if Path(word).is_dir() else 'no such folder'})"
-
-
-def compare_campaigns(old: Path, new: Path, match: dict[str, str], form: str) -> None:
-    """Compare a campaign with an older one."""
-    campaign_pair = hold(open_current(old), open_current(new), match)
-    if not campaign_pair.comparison.changes:
-        raise RankbenchError(f"{old} and {new} have no case of the same candidate with values in both")
+def print_campaigns(campaign_pair: CampaignPair, form: str) -> None:
+    """Print the comparison of a campaign with an older one in a format."""
     if form == "json":
         print_json(campaign_pair.comparison)
     elif form == "markdown":
@@ -161,14 +118,9 @@ def colour_table(campaign_pair: CampaignPair) -> Table:
 # --- two candidates ---------------------------------------------------------------------------------------------------
 
 
-def compare_candidates(folder: Path | None, names: Sequence[str], form: str) -> None:
-    """Compare two candidates of one campaign."""
-    opened = open_current(folder)
-    base, other = pair(opened.campaign, *names)
-    view = evaluate(opened)
-    by_case = comparisons(view, base, other)
-    if not by_case:
-        raise RankbenchError(f"campaign {opened.campaign.name}: no case has values of both {base} and {other}")
+def print_candidates(compared: CandidatePair, form: str) -> None:
+    """Print the comparison of two candidates in a format."""
+    view, base, other, by_case = compared
     if form == "json":
         print_json({"base": base, "other": other, "blocks": view.verdict.blocks, "comparisons": by_case})
         return
@@ -202,38 +154,6 @@ def explanation(view: CampaignView, other: str) -> str:
             threshold=100 * view.campaign.plan.threshold,
         )
     )
-
-
-def pair(campaign: Campaign, base: str, other: str) -> tuple[str, str]:
-    """Return the names of the two candidates."""
-    names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
-    first = find_candidate(campaign, base) if base else names[0]
-    second = find_candidate(campaign, other) if other else next((name for name in names if name != first), "")
-    if not second:
-        raise RankbenchError(f"campaign {campaign.name} has one candidate only, {first}; nothing to compare it with")
-    if first == second:
-        raise RankbenchError(f"{base} and {other} are the same candidate; name two{suggestion('', names)}")
-    return first, second
-
-
-def find_candidate(campaign: Campaign, word: str) -> str:
-    """Return the name of a candidate; the error mentions a campaign with a similar name."""
-    try:
-        return resolve(campaign, word)
-    except RankbenchError as error:
-        near = find_similar(results_folder() / word)
-        raise RankbenchError(f"{error}; campaigns: did you mean {near[0]}?" if near else str(error)) from None
-
-
-def comparisons(view: CampaignView, base: str, other: str) -> dict[str, Comparison]:
-    """Return the comparisons of two candidates by case, inverted if necessary."""
-    by_case = {}
-    for comparison in (*view.verdict.comparisons, *view.verdict.control):
-        if (comparison.base, comparison.other) == (base, other):
-            by_case[comparison.case] = comparison
-        elif (comparison.base, comparison.other) == (other, base):
-            by_case[comparison.case] = invert(comparison)
-    return by_case
 
 
 def table(view: CampaignView, base: str, other: str, by_case: dict[str, Comparison]) -> Table:

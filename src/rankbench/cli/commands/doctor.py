@@ -17,14 +17,15 @@ from rankbench.campaign.doctor import Check
 from rankbench.campaign.preflight import check_candidates
 from rankbench.campaign.preparation import find_candidates
 from rankbench.cli.display import columns, console, print_text
-from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
-from rankbench.cli.options import Binding, Hosts, Modules, Prefixes, RemoteShell, choose_libraries
-from rankbench.cli.plans import Preset, divide_words, find_plan
+from rankbench.cli.plan_options import Preset
+from rankbench.cli.shared_options import Binding, Hosts, Modules, Prefixes, RemoteShell, choose_libraries
 from rankbench.launch.machine_checks import check_machine
 from rankbench.libraries import ambient
 from rankbench.model import Candidate, RankbenchError
 from rankbench.units import suggestion
+from rankbench.workflows.locations import home
+from rankbench.workflows.requested_plans import divide_words, find_plan
 
 if TYPE_CHECKING:
     from rankbench.model import Library, Machine, Plan
@@ -108,7 +109,10 @@ def every(request: CampaignRequest, names: Sequence[str]) -> tuple[list[Candidat
 
 
 def select_candidates(request: CampaignRequest, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
-    """Return the plan's candidates, or those named by their name, library or family."""
+    """Return the plan's candidates, or those named by their name, library or family.
+
+    Raises RankbenchError for another name.
+    """
     candidates, used = find_candidates(request)
     words = {
         candidate.name: {candidate.name, candidate.library, used[candidate.library].family} for candidate in candidates

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankbench import exports, files
-from rankbench.cli.campaigns import open_current
 from rankbench.cli.display import StatusLine, console
-from rankbench.cli.options import CampaignFolder
 from rankbench.cli.output_files import check_output, is_stream, write_outputs
-from rankbench.exports import EvaluatedCampaign, writing
+from rankbench.cli.shared_options import CampaignFolder
+from rankbench.exports import EvaluatedCampaign, text_files
 from rankbench.model import RankbenchError
+from rankbench.workflows.opening import open_current
 
 if TYPE_CHECKING:
     from rankbench.store import Store
@@ -74,4 +74,4 @@ def check_place(output: Path, format_: str, kind: str) -> None:
 
 def usual(opened: Store, suffix: str) -> Path:
     """Return the default path of an export."""
-    return opened.folder / "exports" / f"{writing.file_name(opened.campaign.name)}{suffix}"
+    return opened.folder / "exports" / f"{text_files.file_name(opened.campaign.name)}{suffix}"

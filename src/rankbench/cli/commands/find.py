@@ -19,11 +19,11 @@ from rankbench import build, libraries
 from rankbench.campaign import doctor
 from rankbench.campaign.doctor import Check
 from rankbench.cli.display import console
-from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
-from rankbench.cli.options import Modules, Prefixes
+from rankbench.cli.shared_options import Modules, Prefixes
 from rankbench.model import Library, Placement, RankbenchError, Record
 from rankbench.staging import UnwritableHomeError
+from rankbench.workflows.locations import home
 
 ORDER = 20
 GROUP = "Get ready"

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from rankbench import libraries
 from rankbench.cli.display import console
-from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
+from rankbench.workflows.locations import home
 
 if TYPE_CHECKING:
     from rankbench.model import Library

@@ -12,18 +12,18 @@ from rich.text import Text
 
 from rankbench import extras
 from rankbench.across import trend
-from rankbench.cli.campaigns import open_current
 from rankbench.cli.cases import choose_cases
 from rankbench.cli.display import console, fill_table
-from rankbench.cli.folders import find_campaign
 from rankbench.cli.formats import check_format, print_json, redirect_output
 from rankbench.cli.output_files import is_stream
 from rankbench.model import RankbenchError
 from rankbench.quantities import spell_count
-from rankbench.report import history as history_report
+from rankbench.report import history_table as history_report
 from rankbench.report.pictures import ALL_FORMATS
-from rankbench.statistics.changes import FEWEST
+from rankbench.statistics.change_points import FEWEST
 from rankbench.store.folders import list_campaigns
+from rankbench.workflows.locations import find_campaign
+from rankbench.workflows.opening import open_current
 
 if TYPE_CHECKING:
     from rankbench.across.trend import History
@@ -155,7 +155,7 @@ def beyond(timeline: History, *, every: bool) -> Iterator[str]:
 
 
 def draw(timeline: History, folder: Path, formats: list[str]) -> None:
-    """Write the charts."""
+    """Write the charts. Raises RankbenchError if they cannot be written."""
     from rankbench.report import history_charts
 
     try:

@@ -11,13 +11,13 @@ from rich.text import Text
 
 from rankbench import extras, imports
 from rankbench.cli.display import console, plain_table, print_text
-from rankbench.cli.folders import campaign_folder
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
-from rankbench.cli.options import Results
+from rankbench.cli.shared_options import Results
 from rankbench.imports import ImportRequest, Source
 from rankbench.model import RankbenchError
 from rankbench.quantities import spell_count
 from rankbench.report.meanings import page
+from rankbench.workflows.locations import campaign_folder
 
 if TYPE_CHECKING:
     from rankbench.imports import Imported
@@ -130,7 +130,7 @@ def show_import(imported: Imported, *, verbose: bool) -> None:
 
 
 def list_sources(text: str) -> list[Source]:
-    """Return the files of an argument."""
+    """Return the files of an argument. Raises RankbenchError if there is none."""
     label, equals, rest = text.partition("=")
     if equals and not rest:
         raise RankbenchError(f"{text}: no file after the label; write {label}=FILE")

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankbench import build
-from rankbench import lab as room
-from rankbench.cli.folders import home
-from rankbench.lab import options
+from rankbench import lab as nodes_lab
+from rankbench.lab import lab_request
 from rankbench.lab.setup import MOST_NODES
 from rankbench.model import RankbenchError
+from rankbench.workflows.locations import home
 
 if TYPE_CHECKING:
     from rankbench.lab import Lab, LabRequest
@@ -54,25 +54,25 @@ def lab(
     """
     texts = {"delay": delay, "rate": rate, "clocks": clocks, "cores": cores}
     request = make_request(nodes, texts, share or [], slurm=slurm)
-    with room.up(request) as up:
+    with nodes_lab.up(request) as up:
         print(f"lab: head, {', '.join(up.nodes)}; {up.description}{and_more(up, request)}", file=sys.stderr)  # noqa: T201
         code = ran(up, command or shell(up))
     raise typer.Exit(code)
 
 
 def make_request(nodes: int, texts: dict[str, str], share: list[Path], *, slurm: bool) -> LabRequest:
-    """Return the lab that is asked for."""
+    """Return the lab that is asked for. Raises RankbenchError for options that do not fit."""
     if texts["cores"] and not slurm:
         raise RankbenchError("--cores is what Slurm sees of each node; add --slurm")
     if missing := [path for path in share if not path.is_dir()]:
         raise RankbenchError(f"--share {missing[0]}: no such folder")
-    delay_ns = options.delay_ns(texts["delay"]) if texts["delay"] else 0
-    believed = options.cores(texts["cores"]) if texts["cores"] else room.Cores(1, os.cpu_count() or 1)
-    return room.LabRequest(
+    delay_ns = lab_request.delay_ns(texts["delay"]) if texts["delay"] else 0
+    believed = lab_request.cores(texts["cores"]) if texts["cores"] else nodes_lab.Cores(1, os.cpu_count() or 1)
+    return nodes_lab.LabRequest(
         nodes=nodes,
-        delay=room.Delay(delay_ns, delay_ns) if delay_ns else None,
-        rate_bit_s=options.rate_bit_s(texts["rate"]) if texts["rate"] else 0,
-        offsets_ns=options.offsets_ns(texts["clocks"], nodes) if texts["clocks"] else (),
+        delay=nodes_lab.Delay(delay_ns, delay_ns) if delay_ns else None,
+        rate_bit_s=lab_request.rate_bit_s(texts["rate"]) if texts["rate"] else 0,
+        offsets_ns=lab_request.offsets_ns(texts["clocks"], nodes) if texts["clocks"] else (),
         slurm=believed if slurm else None,
         shared=(Path.home(), home(), Path(sys.prefix), build.find_core_folder(), *share),
     )

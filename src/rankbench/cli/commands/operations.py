@@ -14,13 +14,13 @@ from rich.text import Text
 from rankbench import build, libraries
 from rankbench.campaign import probing
 from rankbench.cli.display import console, spread_lines
-from rankbench.cli.folders import home
 from rankbench.cli.formats import add_output_option, check_format, print_json
-from rankbench.cli.options import Modules, Prefixes
+from rankbench.cli.shared_options import Modules, Prefixes
 from rankbench.language import join_words
 from rankbench.model import CaseStatus, Description, Library, Operation, Option, RankbenchError
 from rankbench.report import catalogue
 from rankbench.units import suggestion
+from rankbench.workflows.locations import home
 
 if TYPE_CHECKING:
     from rankbench.campaign.probing import Answer, Probe
@@ -94,7 +94,10 @@ def operations(
 
 
 def describe_core(reach: Iterable[Library]) -> Description:
-    """Return the core's description, built with the first library that can build it."""
+    """Return the core's description, built with the first library that can build it.
+
+    Raises RankbenchError if none can.
+    """
     reason = "no MPI library found to build the core with; get one: rankbench get mpich"
     for library in reach:
         try:
@@ -106,7 +109,7 @@ def describe_core(reach: Iterable[Library]) -> Description:
 
 
 def find_operation(description: Description, name: str) -> Operation:
-    """Return the operation of a name."""
+    """Return the operation of a name. Raises RankbenchError if there is none."""
     by_name = {operation.name: operation for operation in description.operations}
     if name not in by_name:
         raise RankbenchError(f"no operation {name}{suggestion(name, by_name, 'rankbench operations')}")

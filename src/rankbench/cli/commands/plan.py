@@ -119,7 +119,7 @@ def list_keys(form: str) -> None:
 
 
 def write_template(path: Path) -> None:
-    """Write the template; never overwrite what is there."""
+    """Write the template; never overwrite what is there. Raises RankbenchError if it cannot be written."""
     if path == STANDARD_OUTPUT:
         print(plans.read_template(), end="")  # noqa: T201 - a plan, with no line broken
         return

@@ -11,18 +11,18 @@ from rich.text import Text
 
 from rankbench import campaign, launch, plan
 from rankbench.campaign import CampaignRequest, foreign
-from rankbench.cli.decisions import stopping
 from rankbench.cli.display import columns, console, print_text
-from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.live_progress import watch_campaign
-from rankbench.cli.options import Modules, Prefixes, Results, choose_libraries
+from rankbench.cli.shared_options import Modules, Prefixes, Results, choose_libraries
 from rankbench.model import RankbenchError
 from rankbench.plan.document import Value
 from rankbench.quantities import format_size
 from rankbench.verdict import reconciling
 from rankbench.verdict.measures import choose_measure
 from rankbench.verdict.reconciling import BEGUN, MEAN, REST, WHOLE
+from rankbench.workflows.decisions import stopping
+from rankbench.workflows.locations import home
 
 if TYPE_CHECKING:
     from rankbench.model import Campaign, Library, Operation, Plan
@@ -131,7 +131,10 @@ def record(row: Reconciled) -> dict[str, object]:
 
 
 def place(text: str) -> tuple[str, tuple[str, str]]:
-    """Return a tool's name and location: the key of a plan and its value."""
+    """Return a tool's name and location: the key of a plan and its value.
+
+    Raises RankbenchError for an unknown tool or a missing folder.
+    """
     name, _, where = text.partition("=")
     if name not in foreign.find_tools():
         raise RankbenchError(

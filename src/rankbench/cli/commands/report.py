@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,16 +11,20 @@ import typer
 from rich.markup import escape
 
 from rankbench import extras, files
-from rankbench import report as hand_over
+from rankbench import report as reports
 from rankbench.across.two_campaigns import hold
-from rankbench.cli.campaigns import choose_folder, open_current
-from rankbench.cli.display import StatusLine, console
-from rankbench.cli.options import CampaignFolder, Threshold, parse_option
+from rankbench.cli.campaign_list import Row, read_rows
+from rankbench.cli.display import StatusLine, console, print_text
 from rankbench.cli.output_files import check_output, write_output
+from rankbench.cli.shared_options import CampaignFolder, Threshold
 from rankbench.evaluation import evaluate
 from rankbench.language import as_data
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
+from rankbench.report import listing
+from rankbench.workflows.locations import is_campaign
+from rankbench.workflows.opening import choose_folder, open_current
+from rankbench.workflows.option_values import parse_option
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,6 +39,7 @@ rankbench report results/plan --output plan.html
 rankbench report plan --summary
 rankbench report plan --figures png,svg --markdown
 rankbench report plan --against results/plan-old
+rankbench report results
 """
 
 
@@ -54,13 +60,13 @@ def report(
         ),
     ] = False,
     figures: Annotated[
-        str, typer.Option(metavar="FORMATS", help=f"Write CAMPAIGN/figures too, as {','.join(hand_over.FORMATS)}.")
+        str, typer.Option(metavar="FORMATS", help=f"Write CAMPAIGN/figures too, as {','.join(reports.FORMATS)}.")
     ] = "",
     figures_of: Annotated[
         str,
         typer.Option(
             metavar="KINDS",
-            help=f"Kinds of charts for --figures: {','.join(hand_over.USUAL)} unless others are named; or all.",
+            help=f"Kinds of charts for --figures: {','.join(reports.USUAL)} unless others are named; or all.",
         ),
     ] = "",
     markdown: Annotated[  # noqa: FBT002
@@ -72,15 +78,23 @@ def report(
 ) -> None:
     """Write a campaign's report: one HTML file for any browser.
 
-    It needs no network. Figures and text are written on request.
+    It needs no network. Figures and text are written on request. Of a folder with several campaigns the page is a list,
+    FOLDER/index.html.
     """
     extras.require("report", "`rankbench report`")
     place = choose_folder(folder)
     if output:
         check_output("--output", output)
+    if has_campaigns(place):
+        others = {"--against": against, "--summary": summary, "--figures": figures, "--markdown": markdown}
+        others |= {"--latex": latex, "--csv": csv, "--threshold": threshold, "--figures-of": figures_of}
+        for name in (name for name, value in others.items() if value):
+            raise RankbenchError(f"{name}: {place} holds several campaigns; name one of them")
+        write_list(place, output)
+        return
     if figures_of and not figures:
         raise RankbenchError("--figures-of: which formats? Add --figures svg, for example")
-    formats, kinds = hand_over.check_figures(split(figures), split(figures_of))
+    formats, kinds = reports.check_figures(split(figures), split(figures_of))
     with StatusLine(f"evaluating {place} …"):
         campaign = open_current(place)
         matters = parse_option("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
@@ -89,26 +103,58 @@ def report(
     pieces: dict[Path, Callable[[Path], object]] = {}
     if output:
         with StatusLine(f"writing {output} …"):
-            write_output("--output", output, hand_over.html(view, campaign_pair))
+            write_output("--output", output, reports.html(view, campaign_pair))
     else:
         derived = {"verdict": as_data(view.verdict)}
-        pieces[place / "report.html"] = lambda path: hand_over.write_html(path, view, campaign_pair)
-        pieces[place / "verdict.json"] = lambda _: campaign.write_derived(hand_over.make_frames(view), derived)
+        pieces[place / "report.html"] = lambda path: reports.write_html(path, view, campaign_pair)
+        pieces[place / "verdict.json"] = lambda _: campaign.write_derived(reports.make_frames(view), derived)
     if summary:
-        pieces[place / "summary.pdf"] = lambda path: hand_over.write_page(path, view)
-        pieces[place / "summary.png"] = lambda path: hand_over.write_slide(path, view)
+        pieces[place / "summary.pdf"] = lambda path: reports.write_page(path, view)
+        pieces[place / "summary.png"] = lambda path: reports.write_slide(path, view)
     pictures: list[Path] = []
     if formats:
         pieces[place / "figures"] = lambda path: pictures.extend(write_figures(path, view, formats, kinds))
     if markdown:
-        pieces[place / "report.md"] = lambda path: files.write(path, hand_over.markdown(view, pictures))
+        pieces[place / "report.md"] = lambda path: files.write(path, reports.markdown(view, pictures))
     if latex:
-        pieces[place / "tables.tex"] = lambda path: files.write(path, hand_over.latex(view))
+        pieces[place / "tables.tex"] = lambda path: files.write(path, reports.latex(view))
     if csv:
-        frames = hand_over.csv_frames(view)
+        frames = reports.csv_frames(view)
         pieces |= {place / f"{name}.csv": as_csv(frame) for name, frame in frames.items()}
     for path, write in pieces.items():
         write_one(path, write)
+
+
+def has_campaigns(folder: Path) -> bool:
+    """Return whether a folder is no campaign and has campaigns right below it."""
+    return not is_campaign(folder) and any(folder.glob("*/campaign.json"))
+
+
+def write_list(folder: Path, output: Path | None) -> None:
+    """Write the list of a folder's campaigns, the newest first, and print what cannot be read."""
+    rows, damaged = read_rows(folder, no_answer=False)
+    target = (output or folder / "index.html").resolve().parent
+    listed = [
+        listing.ListedCampaign(
+            row.name, row.date, row.state, row.candidates, row.blocks, row.question, row.answer, find_page(row, target)
+        )
+        for row in reversed(rows)
+    ]
+    text = listing.render_list(str(folder), listed)
+    if output:
+        write_output("--output", output, text)
+    else:
+        write_one(folder / "index.html", lambda path: files.write(path, text))
+    for line in damaged:
+        print_text(line)
+    if missing := [row.name for row in rows if not (Path(row.folder) / "report.html").exists()]:
+        print_text(f"no report yet: {', '.join(missing)}; `rankbench report NAME` writes one")
+
+
+def find_page(row: Row, target: Path) -> str:
+    """Return the path of a campaign's report from the folder of the list; empty: there is none."""
+    page = Path(row.folder).resolve() / "report.html"
+    return os.path.relpath(page, target) if page.exists() else ""
 
 
 def split(text: str) -> list[str]:
@@ -119,7 +165,7 @@ def split(text: str) -> list[str]:
 def write_figures(folder: Path, view: CampaignView, formats: list[str], kinds: list[str]) -> list[Path]:
     """Write figures, show their number so far, and return their files."""
     with StatusLine(f"drawing figures in {folder} …") as status:
-        return hand_over.write_figures(
+        return reports.write_figures(
             folder, view, formats, kinds, lambda count: status.update(f"drawing figures in {folder}: {count} …")
         )
 
@@ -130,7 +176,7 @@ def as_csv(frame: pl.DataFrame) -> Callable[[Path], None]:
 
 
 def write_one(path: Path, write: Callable[[Path], object]) -> None:
-    """Write one part of the report and print its path."""
+    """Write one part of the report and print its path. Raises RankbenchError if it cannot be written."""
     try:
         with StatusLine(f"writing {path} …"):
             write(path)

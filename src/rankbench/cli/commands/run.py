@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
-import os
 import shlex
 import sys
 from datetime import datetime
@@ -13,11 +11,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankbench import extras, files, launch, libraries
-from rankbench.cli import background
-from rankbench.cli.display import print_text
-from rankbench.cli.folders import campaign_folder, find_campaign, home, is_campaign, results_folder
-from rankbench.cli.options import (
+from rankbench.cli.display import TerminalProgress, print_text
+from rankbench.cli.plan_options import (
+    Blocks,
+    Forms,
+    Operations,
+    Placements,
+    Preset,
+    ProfileFile,
+    Program,
+    Ranks,
+    Samples,
+    Sizes,
+    Threshold,
+    Time,
+    Until,
+)
+from rankbench.cli.shared_options import (
     Binding,
     Hosts,
     Modules,
@@ -30,32 +40,14 @@ from rankbench.cli.options import (
     Seed,
     Verbose,
 )
-from rankbench.cli.plans import (
-    Blocks,
-    Forms,
-    MeasuringOptions,
-    Operations,
-    Placements,
-    Preset,
-    Program,
-    Ranks,
-    Samples,
-    Sizes,
-    Threshold,
-    Time,
-    Until,
-    add_prefixes,
-    make_plan,
-)
 from rankbench.cli.signals import Terminated, exit_code
-from rankbench.launch import schedulers
-from rankbench.libraries import ambient
-from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.quantities import spell_count
+from rankbench.workflows import runs
+from rankbench.workflows.locations import find_campaign, is_campaign
+from rankbench.workflows.runs import RunRequest
 
 if TYPE_CHECKING:
-    from rankbench.campaign import CampaignRequest, Decision, PreparedCampaign
     from rankbench.store import Store
 
 ORDER = 30
@@ -64,6 +56,7 @@ EXAMPLES = """
 rankbench run mpich openmpi --operations allreduce --sizes 8:64K --blocks 5
 rankbench run base=prefix:/opt/base dev=prefix:/opt/dev --operations allreduce
 rankbench run mpich openmpi --program './solver -n 200' --ranks 8
+rankbench run mpich openmpi --profile record.json
 rankbench run --preset quick
 rankbench run plan.toml --dry-run        # what would be measured
 rankbench run --continue plan --more 9   # nine blocks beyond the stored
@@ -71,7 +64,6 @@ rankbench run plan.toml --new            # a new campaign of this plan
 """
 PLACE_OPTIONS = ("--prefix", "--modules", "--hosts", "--remote-shell", "--binding", "--one-machine")
 """Options that a campaign's stored plan does not hold."""
-PLAN_FILE = "plan.toml"
 MORE_BLOCKS = 5
 """Blocks to measure in addition, if no forecast suggests another number."""
 
@@ -87,6 +79,7 @@ def run(
     preset: Preset = "",
     operations: Operations = "",
     program: Program = "",
+    profile: ProfileFile = None,
     ranks: Ranks = None,
     sizes: Sizes = "",
     forms: Forms = "",
@@ -135,110 +128,58 @@ def run(
 
     Exit code 1: a candidate could not be measured, crashed, hung, failed or delivered wrong data.
     """
-    extras.require("run", "`rankbench run`")  # Before anything is written; what needs it is loaded later.
-    if continued:
-        words, results, name = choose_stored_plan(continued, words or [], preset, name)
-    if clean:
-        place = home()
-        os.environ["RANKBENCH_HOME"] = str(place)
-        ambient.clean(os.environ, files.make_folder(place / "empty"))
-    machine = launch.machine()
-    place_options = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
-            "one_machine": one_machine}  # fmt: skip
-    measured = MeasuringOptions(
-        operations, forms, sizes, placements, samples, blocks, time, until, threshold, program, ranks
+    request = RunRequest(
+        words=words or (),
+        preset=preset,
+        operations=operations,
+        program=program,
+        profile=profile,
+        ranks=ranks,
+        sizes=sizes,
+        forms=forms,
+        placements=placements,
+        samples=samples,
+        blocks=blocks,
+        time=time,
+        until=until,
+        threshold=threshold,
+        results=results,
+        name=name,
+        prefixes=prefix or (),
+        modules=modules or (),
+        seed=seed,
+        hosts=hosts,
+        remote_shell=remote_shell,
+        binding=binding,
+        one_machine=one_machine,
+        more=more or 0,
+        continued=continued,
+        starts_anew=anew,
+        is_clean=clean,
     )
-    search = libraries.make_search(home(), prefix or (), modules or ())
-    if search.prefixes and not preset:
-        words = add_prefixes(words or [], search)
-    planned, own_name = make_plan(
-        words or [], preset, measured, {key: value for key, value in place_options.items() if value}, machine
-    )
-    if planned.job.scheduler:
-        schedulers.find_scheduler(planned.job)
-    folder = choose_folder(results, own_name if name is None else name, anew=anew, more=more or 0)
-    progress = (lambda _: None) if quiet else print_text
-    if len(planned.candidates) == 1:
-        progress("only one candidate: values, no comparison")
-    known = is_campaign(folder)
-    reach = None if known else background.start_thread(lambda: libraries.find(search))
-    # Loading Polars takes as long as finding libraries.
-    from rankbench import campaign, store
-
-    request = campaign.CampaignRequest(
-        planned, folder, machine, home(), search.prefixes, search.modules, seed, more or 0, reach=reach
-    )
-    finished = known and is_finished(request)
-    if dry_run and not finished:
+    progress = TerminalProgress(quiet=quiet)
+    planned = runs.plan_run(request, progress)
+    folder = planned.request.folder
+    if dry_run and not planned.is_finished:
         from rankbench.cli.forecast import show_forecast
 
-        show_forecast(request, again(folder.name), verbose=verbose)
+        show_forecast(planned.request, again(folder.name), verbose=verbose)
         return
-    if finished:
-        show_finished(store.open(folder), folder.name)
-        return
-    # The same for the evaluation; nothing of it runs beside a launch that measures.
-    loaded = background.load("rankbench.cli.live_progress", "rankbench.cli.conclusion", "scipy.special")
     try:
-        prepared = campaign.prepare(request, progress)
-        before = len(prepared.store.launches())
-        loaded()
-        decision = measure(prepared, quiet=quiet)
+        result = runs.measure(planned, progress)
     except (KeyboardInterrupt, Terminated) as stopped:
         state = "what was measured is kept" if is_campaign(folder) else "nothing was measured yet"
         with contextlib.suppress(OSError):  # The terminal may be gone.
             print_text(f"stopped; {state}. Continue with: {again(folder.name)}")
         raise typer.Exit(exit_code(stopped)) from None
-    if before == len(prepared.store.launches()):
-        show_finished(prepared.store, folder.name)
+    if result.decision is None:
+        show_finished(result.store, folder.name)
         return
-    from rankbench.cli.conclusion import conclude
+    from rankbench.cli.campaign_end import conclude
 
-    failed = conclude(prepared.store, decision, continue_by_name(folder), verbose=verbose)
+    failed = conclude(result.store, result.decision, continue_by_name(folder), verbose=verbose)
     if failed and not ignore_failures:
         raise typer.Exit(1)
-
-
-def is_finished(request: CampaignRequest) -> bool:
-    """Return whether a campaign is complete."""
-    from rankbench.cli import decisions
-
-    return decisions.is_finished(request)
-
-
-def measure(prepared: PreparedCampaign, *, quiet: bool) -> Decision:
-    """Run the blocks of a campaign and show its progress; return why it ended."""
-    from rankbench import campaign
-    from rankbench.cli.decisions import stopping
-    from rankbench.cli.live_progress import watch_campaign
-
-    with watch_campaign(prepared.store.campaign, quiet=quiet) as watch:
-        return campaign.run(prepared, stopping(prepared.store), watch)
-
-
-def choose_stored_plan(campaign: Path, words: list[str], preset: str, name: str | None) -> tuple[list[str], Path, str]:
-    """Return the stored plan of a campaign, the folder of the results that it is in, and its name."""
-    if words or preset or name is not None:
-        raise RankbenchError("--continue names the plan and the campaign; leave out other plans, candidates and --name")
-    folder = find_campaign(campaign)
-    if not is_campaign(folder):
-        raise RankbenchError(
-            f"--continue {campaign}: no campaign; `rankbench status` shows those in `{results_folder()}`"
-        )
-    return [str(folder / PLAN_FILE)], folder.parent, folder.resolve().name
-
-
-def choose_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
-    """Return the folder of the campaign: with `anew` one that does not exist yet, with `more` one that does."""
-    folder = campaign_folder(results, name)
-    if anew and more:
-        raise RankbenchError("--new starts a campaign, --more continues one; leave one of them out")
-    if more and not (folder / "campaign.json").exists():
-        raise RankbenchError(f"--more {more}: no campaign in {folder}; leave --more out, or name one: --name NAME")
-    if not anew:
-        return folder
-    numbered = (campaign_folder(results, f"{name}-{number}") for number in itertools.count(2))
-    return next(path for path in itertools.chain([folder], numbered) if not (path / "campaign.json").exists())
 
 
 def continue_by_name(folder: Path) -> str:

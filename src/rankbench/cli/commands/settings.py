@@ -11,11 +11,11 @@ from rich.text import Text
 from rankbench import libraries
 from rankbench.campaign.variables import variables
 from rankbench.cli.display import console, spread_lines
-from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
-from rankbench.cli.options import Modules, Prefixes
+from rankbench.cli.shared_options import Modules, Prefixes
 from rankbench.libraries import tuners
 from rankbench.model import RankbenchError, Variable, Variant
+from rankbench.workflows.locations import home
 
 ORDER = 26
 GROUP = "Get ready"

@@ -13,7 +13,6 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from rankbench.cli.campaigns import open_current
 from rankbench.cli.cases import choose_cases, describe_missing, format_half_width, format_spread
 from rankbench.cli.display import (
     StatusLine,
@@ -29,7 +28,7 @@ from rankbench.cli.display import (
     spread_lines,
 )
 from rankbench.cli.formats import AnyFormat, add_output_option, check_format, print_csv, print_json, print_markdown
-from rankbench.cli.options import CampaignFolder, Threshold, Verbose, parse_option
+from rankbench.cli.shared_options import CampaignFolder, Threshold, Verbose
 from rankbench.evaluation import evaluate
 from rankbench.language import render, say
 from rankbench.model import RankbenchError
@@ -40,9 +39,11 @@ from rankbench.report import tables
 from rankbench.store import is_running
 from rankbench.units import suggestion
 from rankbench.verdict import case_labels
+from rankbench.verdict.near_and_far import FAR, NEAR
 from rankbench.verdict.networks import list_uses
 from rankbench.verdict.origins import describe_origins
-from rankbench.verdict.states import FAR, NEAR
+from rankbench.workflows.opening import open_current
+from rankbench.workflows.option_values import parse_option
 
 if TYPE_CHECKING:
     from rankbench.model import CaseVerdict, Stop, Summary, Verdict
@@ -149,7 +150,10 @@ def record(picked: CampaignView) -> dict[str, object]:
 
 
 def find_kinds(names: str) -> list[ModuleType]:
-    """Return the kinds of tables with these names, separated by commas, in their order."""
+    """Return the kinds of tables with these names, separated by commas, in their order.
+
+    Raises RankbenchError for an unknown name.
+    """
     kinds = {str(kind.FLAG): kind for kind in tables.kinds().values()}
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     for name in wanted:
@@ -231,7 +235,7 @@ def describe_unfinished(opened: Store, verdict: Verdict) -> str:
         return ""
     timed = not math.isinf(notation.find_time_limit_s(stop.until))
     if (timed or not early) and not is_running(opened.folder):
-        from rankbench.cli.decisions import stopping  # Slow to load, and finished campaigns do not need it.
+        from rankbench.workflows.decisions import stopping  # Slow to load, and finished campaigns do not need it.
 
         if stopping(opened)(opened).stop:
             return describe_short(verdict.blocks, stop) if early else ""

@@ -9,9 +9,7 @@ import typer
 
 from rankbench import extras, store
 from rankbench.campaign import Decision, spending
-from rankbench.cli.campaigns import choose_folder, collect_job
 from rankbench.cli.display import columns, console, print_text
-from rankbench.cli.folders import find_campaign, is_campaign
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.job_status import (
     count_failed_cases,
@@ -27,6 +25,8 @@ from rankbench.language import render
 from rankbench.launch.script import FOLDER
 from rankbench.model import RankbenchError
 from rankbench.quantities import spell_count
+from rankbench.workflows.locations import find_campaign, is_campaign
+from rankbench.workflows.opening import choose_folder, collect_job
 
 if TYPE_CHECKING:
     from rankbench.store import Store
@@ -123,7 +123,7 @@ def show_json(opened: Store, decision: Decision | None) -> None:
 
 
 def show_spending(opened: Store, form: str) -> None:
-    """Print how the time of a campaign was spent."""
+    """Print how the time of a campaign was spent. Raises RankbenchError if no launch reports it."""
     launches = opened.launches()
     parts = spending.list_parts(launches)
     if not parts:

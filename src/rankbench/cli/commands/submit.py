@@ -14,9 +14,10 @@ from rankbench.campaign.batch import make_script, write
 from rankbench.cli.display import print_text, spell_blocks
 from rankbench.cli.job_options import add_job_options
 from rankbench.cli.job_status import describe_queued_job, follow
-from rankbench.launch import jobs, schedulers
+from rankbench.launch import job_commands, schedulers
 from rankbench.launch.script import FOLDER, render_script
 from rankbench.model import RankbenchError
+from rankbench.quantities import spell_count
 
 ORDER = 34
 GROUP = "Cluster"
@@ -55,12 +56,12 @@ def submit(
     if is_edited:
         print_text(f"{path} was edited and is submitted as it is; remove it to get a new one")
     blocks = spell_blocks(prepared.store.campaign)
-    print_text(f"{blocks} block{'s' * (blocks != '1')} of {len(script.blocks[0])} launches: {path}")
+    print_text(f"{blocks} block{'s' * (blocks != '1')} of {spell_count(len(script.blocks[0]), 'launch')}: {path}")
     if write_only:
         print_text(f"submit it by: {' '.join(chosen.submit)} {'< ' * chosen.by_input}{path}")
         return
-    number = jobs.submit(chosen, path)
-    jobs.remember(request.folder / FOLDER, chosen.name, number)
+    number = job_commands.submit(chosen, path)
+    job_commands.remember(request.folder / FOLDER, chosen.name, number)
     print_text(f"job {number} of {chosen.title} on {request.plan.job.nodes} nodes")
     prepared.store.unlock()
     if wait:

@@ -19,21 +19,21 @@ from rankbench import launch
 from rankbench.campaign import selftest
 from rankbench.cli.clock_study import LONGEST_WAIT_S, ClockOptions, study_libraries
 from rankbench.cli.display import columns, console, describe_places, spread_lines
-from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
-from rankbench.cli.options import Modules, Prefixes, choose_libraries
+from rankbench.cli.shared_options import Modules, Prefixes, choose_libraries
 from rankbench.launch.occupancy import QUIET
 from rankbench.model import FORMS, CaseStatus, RankbenchError
 from rankbench.plan import notation
-from rankbench.quantities import format_duration, format_size, format_time
-from rankbench.statistics import selftest as judge
+from rankbench.quantities import format_duration, format_size, format_time, spell_count
+from rankbench.statistics import known_times as truths
 from rankbench.units import suggestion
 from rankbench.verdict import case_labels
+from rankbench.workflows.locations import home
 
 if TYPE_CHECKING:
     from rankbench.campaign.selftest import Bench
     from rankbench.model import CaseResult, Library, SourceFact
-    from rankbench.statistics.selftest import Trial, Wait
+    from rankbench.statistics.known_times import Trial, Wait
 
 ORDER = 75
 GROUP = "Check"
@@ -64,11 +64,44 @@ class Failure(NamedTuple):
     line: str
     certain: bool = True
     of_data: bool = False
+    cause: str = ""
+    """What it has in common with others of its library; empty: nothing."""
+    what: str = ""
+    """The call or the time, without the cause."""
+    detail: str = ""
+    """What was found."""
 
     @property
     def text(self) -> str:
         """Return the printed line."""
         return f"{'FAILED' if self.certain else 'cannot be verified here:'} {self.line}"
+
+    @classmethod
+    def of_call(cls, library: str, what: str, status: str, form: str, reason: str) -> Failure:
+        """Return the failure of a call's data; those of one form have a line in common."""
+        line = f"{library}: {what}: {status}: {reason}"
+        return cls(line, of_data=True, cause=f"{library}: {status}, {form}", what=what, detail=reason)
+
+    @classmethod
+    def of_time(cls, library: str, what: str, detail: str, why: str, *, certain: bool) -> Failure:
+        """Return a time that is wrong or missing; those that have the same reason have a line in common."""
+        return cls(f"{library}: {what}: {detail}; {why}", certain, cause=f"{library}: {why}", what=what, detail=detail)
+
+
+def join_failures(failures: Sequence[Failure]) -> list[Failure]:
+    """Return failures with a line for each cause, where that of several names all and shows the first."""
+    groups: dict[tuple[str, bool], list[Failure]] = {}
+    for place, failure in enumerate(failures):
+        groups.setdefault((failure.cause or str(place), failure.certain), []).append(failure)
+    return [join_alike(alike) if len(alike) > 1 else alike[0] for alike in groups.values()]
+
+
+def join_alike(alike: Sequence[Failure]) -> Failure:
+    """Return one failure in place of several with the same cause."""
+    first = alike[0]
+    named = "; ".join(failure.what for failure in alike)
+    counted = spell_count(len(alike), "call" if first.of_data else "time")
+    return first._replace(line=f"{first.cause}, {counted}: {named}. The first: {first.detail}")
 
 
 @add_output_option
@@ -125,7 +158,7 @@ def verify(
         reach = choose_libraries(names or [], prefix or [], modules or [])
         study_libraries(reach if names else reach[:1], ClockOptions(ranks, runs, wait, all_sources), form)
         return
-    limit = Limit.after(parse_limit(time_))
+    limit = Limit.after(time_)
     failures: list[Failure] = []
     libraries = choose_libraries(names or [], prefix or [], modules or [])
     for library in libraries:
@@ -138,10 +171,15 @@ def verify(
         names = [library.name for library in libraries]
         print_json({"libraries": names, "failures": lines, "not_reached": limit.missed})
         raise typer.Exit(any(failure.certain for failure in failures))
-    for failure in failures:
+    print_failures(failures, limit)
+
+
+def print_failures(failures: Sequence[Failure], limit: Limit) -> None:
+    """Print what is wrong, or could not be verified here; exit with code 1 if something is wrong."""
+    for failure in join_failures(failures):
         spread_lines(failure.text)
     if limit.missed:
-        spread_lines(f"not reached within {time_}: {'; '.join(limit.missed)}; --time allows more")
+        spread_lines(f"not reached within {limit.text}: {'; '.join(limit.missed)}; --time allows more")
     if any(failure.of_data for failure in failures):
         console.print("Do not use these calls of these libraries, and report them to the vendors.")
     if any(failure.certain for failure in failures):
@@ -157,13 +195,17 @@ def verify(
 class Limit(NamedTuple):
     """When the last check may begin, and those that could not."""
 
+    text: str
     until: float
     missed: list[str]
 
     @classmethod
-    def after(cls, seconds: float) -> Limit:
-        """Return the limit this time from now."""
-        return cls(time.monotonic() + seconds, [])
+    def after(cls, text: str) -> Limit:
+        """Return the limit this time from now. Raises RankbenchError if it is no time."""
+        try:
+            return cls(text, time.monotonic() + notation.parse_seconds(text), [])
+        except ValueError:
+            raise RankbenchError(f"--time: found {text!r}, expected {notation.TIME_HELP}") from None
 
     def allows(self, check: str) -> bool:
         """Report whether a check may begin; otherwise note it."""
@@ -180,14 +222,6 @@ class Wanted(NamedTuple):
     clocks: Sequence[str]
     thorough: bool
     limit: Limit
-
-
-def parse_limit(text: str) -> float:
-    """Return the time limit in seconds."""
-    try:
-        return notation.parse_seconds(text)
-    except ValueError:
-        raise RankbenchError(f"--time: found {text!r}, expected {notation.TIME_HELP}") from None
 
 
 def choose_ranks(requested: int | None) -> list[int]:
@@ -235,7 +269,7 @@ def check_other_ranks(library: Library, ranks: int, folder: Path) -> Iterator[Fa
 
 
 def choose_sources(bench: Bench, names: Sequence[str]) -> list[SourceFact]:
-    """Return the selected time sources."""
+    """Return the selected time sources. Raises RankbenchError if one is unknown or not usable."""
     known = {source.name: source for source in bench.facts.sources}
     for name in names:
         if name not in {*known, EVERY}:
@@ -252,6 +286,25 @@ def check_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
     """Show whether data are correct; yield a failure for each call with wrong data."""
     with console.status(f"{bench.library.name}: data …"):
         results = selftest.data(bench)
+    show_data(results)
+    unusual = check_thoroughly(bench) if thorough else []
+    for reason in dict.fromkeys(
+        result.reason for result in (*results, *unusual) if result.status == CaseStatus.REFUSED
+    ):
+        spread_lines(f"refused: {reason}")
+    wrong = [result for result in results if result.status not in HARMLESS]
+    for group in group_by_size(wrong):
+        yield describe_failure(bench, group, group[0].case.memory.label)
+    broken = {(result.case.operation, result.case.form) for result in wrong}
+    wrong = [result for result in unusual if result.status not in HARMLESS]
+    for group in by_call([result for result in wrong if (result.case.operation, result.case.form) not in broken]):
+        yield describe_failure(
+            bench, group, " or ".join(dict.fromkeys(circumstance(result, bench) for result in group))
+        )
+
+
+def show_data(results: Sequence[CaseResult]) -> None:
+    """Print a table of whether data are correct, by call and form."""
     sizes = sorted({result.case.size_bytes for result in results} - {0})
     console.print(f"\nData, in messages of {join_sizes(sizes)}\n", markup=False)
     table = columns("operation", *FORMS)
@@ -259,23 +312,6 @@ def check_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
         case_results = [result for result in results if name_call(result) == name]
         table.add_row(name, *(cell([result for result in case_results if result.case.form == form]) for form in FORMS))
     console.print(table)
-    unusual = check_thoroughly(bench) if thorough else []
-    for reason in dict.fromkeys(
-        result.reason for result in (*results, *unusual) if result.status == CaseStatus.REFUSED
-    ):
-        spread_lines(f"refused: {reason}")
-    for group in group_by_size([result for result in results if result.status not in HARMLESS]):
-        yield describe_failure(bench, group, group[0].case.memory.label)
-    broken = {(result.case.operation, result.case.form) for result in results if result.status not in HARMLESS}
-    new = [
-        result
-        for result in unusual
-        if (result.case.operation, result.case.form) not in broken and result.status not in HARMLESS
-    ]
-    for group in by_call(new):
-        yield describe_failure(
-            bench, group, " or ".join(dict.fromkeys(circumstance(result, bench) for result in group))
-        )
 
 
 def check_thoroughly(bench: Bench) -> list[CaseResult]:
@@ -296,7 +332,7 @@ def describe_failure(bench: Bench, results: Sequence[CaseResult], how: str) -> F
     case, status, reason = results[0].case, results[0].status, results[0].reason
     sizes = join_sizes(sorted({result.case.size_bytes for result in results} - {0}))
     what = ", ".join(filter(None, [f"{case.operation} {case.form}", how, sizes]))
-    return Failure(f"{bench.library.name}: {what}: {status}: {reason}", of_data=True)
+    return Failure.of_call(bench.library.name, what, status, case.form, reason)
 
 
 def join_sizes(sizes: Sequence[int]) -> str:
@@ -366,12 +402,12 @@ def check_waits(bench: Bench, sources: Sequence[SourceFact]) -> Iterator[Failure
             with console.status(f"{bench.library.name}: waits of known length by {source.name} …"):
                 waits = selftest.measure_waits(
                     bench,
-                    list(judge.TRUTHS_NS),
+                    list(truths.TRUTHS_NS),
                     source.name,
-                    lambda by_launch: judge.find_wrong_starts(by_launch, starts),
+                    lambda by_launch: truths.find_wrong_starts(by_launch, starts),
                 )
             others[source.name] = waits.others
-            rows += [(source, trial) for trial in judge.evaluate_trials(waits.by_launch, starts)]
+            rows += [(source, trial) for trial in truths.evaluate_trials(waits.by_launch, starts)]
     console.print("\nTimes in ns: measured, and in brackets the difference from the true time in the heading\n")
     console.print(wait_table(rows))
     for source in sources:
@@ -412,19 +448,19 @@ def wrong(bench: Bench, source: SourceFact, trial: Trial, others: float) -> Iter
     why, certain = cause or busy(others), not cause and others <= QUIET
     for wait in trial.waits:
         if wait.measured_ns is None:
-            yield Failure(f"{name}: {wait.operation} {by}: no value ({wait.reason}); {why}", certain)
+            yield Failure.of_time(name, f"{wait.operation} {by}", f"no value ({wait.reason})", why, certain=certain)
         elif not wait.right:
-            yield Failure(
-                f"{name}: {wait.operation} {by}: {wait.measured_ns:.0f} ns measured, {wait.truth_ns:g} ns are true, "
-                f"{wait.tolerance_ns:g} ns off are allowed; {why}",
-                certain,
+            detail = (
+                f"{wait.measured_ns:.0f} ns measured, {wait.truth_ns:g} ns are true, {wait.tolerance_ns:g} ns off are "
+                "allowed"
             )
+            yield Failure.of_time(name, f"{wait.operation} {by}", detail, why, certain=certain)
     if not trial.keeps_enough:
-        yield Failure(
-            f"{name}: {by}, {trial.discarded:.1%} of the rounds were discarded, more than {judge.MOST_DISCARDED:.0%}: "
-            f"ranks were interrupted; {advise_fewer_ranks(bench) or busy(others)}",
-            certain=False,
+        detail = (
+            f"{trial.discarded:.1%} of the rounds were discarded, more than {truths.MOST_DISCARDED:.0%}: ranks were "
+            "interrupted"
         )
+        yield Failure.of_time(name, by, detail, advise_fewer_ranks(bench) or busy(others), certain=False)
 
 
 def advise_fewer_ranks(bench: Bench) -> str:
@@ -435,9 +471,9 @@ def advise_fewer_ranks(bench: Bench) -> str:
 
 def imprecise(source: SourceFact, trial: Trial) -> str:
     """Return advice on a clock that is too coarse; empty: it is not."""
-    if source.resolution_ns > judge.TOLERANCE_NS:
+    if source.resolution_ns > truths.TOLERANCE_NS:
         return f"this clock advances in steps of {format_time(source.resolution_ns)}: use a finer one"
-    if trial.bound_ns > judge.TOLERANCE_NS:
+    if trial.bound_ns > truths.TOLERANCE_NS:
         return f"clocks are compared within {format_time(trial.bound_ns)} only: use a start without a schedule, barrier"
     return ""
 

@@ -13,7 +13,7 @@ from rankbench.across.gate import Check
 from rankbench.across.two_campaigns import title_case
 from rankbench.evaluation.scales import describe_result
 from rankbench.exports import EvaluatedCampaign
-from rankbench.exports.writing import write_text
+from rankbench.exports.text_files import write_text
 from rankbench.language import NOTHING, render, say
 from rankbench.model import BROKEN
 from rankbench.report import junit

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rankbench import report
 from rankbench.exports import EvaluatedCampaign
-from rankbench.exports.writing import write_text
+from rankbench.exports.text_files import write_text
 
 TITLE = "verdict, findings and tables for wikis"
 SUFFIX = ".md"

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rankbench.foreign import Line, Row, Table, Text, make_benchmark
-from rankbench.foreign.fields import Place, count_decimals, make_slug
+from rankbench.foreign.fields import LIBRARY_NAMES, SIZE_NAME, Place, count_decimals, find_scale, make_slug, parse_bytes
 from rankbench.model import Meaning, RankbenchError
 
 if TYPE_CHECKING:
@@ -27,23 +27,13 @@ TITLE = "CSV with a header"
 PRECEDENCE = 5
 """After the tools that print titles."""
 SEPARATORS = (",", ";", "\t", "|")
-SIZE = re.compile(
-    r"(?:(?:msg|message|data|buffer)?[ _-]*(?:sizes?|bytes|length|len))(?:[ _-]*[(\[]?(?:b|bytes?)[)\]]?)?"
-)
 TIME = re.compile(
     r"(?:(?:avg|mean|average|median|min|max|p50|typical)[ _-]*)?(?:latency|lat|time|duration|t|t[ _-]?avg|rtt)"
 )
 BANDWIDTH = re.compile(r"(?:(?:avg|mean|average|median|min|max|peak)[ _-]*)?(?:bandwidth|bw|throughput|rate)")
 UNIT = re.compile(r"(?P<what>.*?)[ _-]*(?:[(\[](?P<bracket>[^)\]]+)[)\]]|[ _-](?P<end>[A-Za-zµμ]+(?:/s(?:ec)?|ps)?))")
-TIMES = {"s": 1e9, "sec": 1e9, "seconds": 1e9, "ms": 1e6, "msec": 1e6, "us": 1e3, "usec": 1e3, "microseconds": 1e3}
-TIMES |= {"µs": 1e3, "μs": 1e3, "ns": 1.0, "nsec": 1.0, "nanoseconds": 1.0, "milliseconds": 1e6}
-PREFIXES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
-RATE = re.compile(r"(?P<prefix>[kmg]i?)?(?P<unit>b|bit|bytes?)(?:/s|/sec|ps|_per_s)", re.IGNORECASE)
-SIZE_UNITS = {"": 1, "b": 1, **{f"{prefix}{end}": 1 << 10 * power for power, prefix in enumerate("kmg", 1)
-                               for end in ("", "b", "ib")}}  # fmt: skip
-SIZE_TEXT = re.compile(r"(?P<number>\d{1,18})(?:\.0+)? ?(?P<unit>[a-z]*)", re.IGNORECASE | re.ASCII)
 KNOWN = {
-    "library": ("library", "lib", "mpi", "mpi_library", "implementation", "candidate", "mpi library"),
+    "library": LIBRARY_NAMES,
     "ranks": ("ranks", "nranks", "np", "nprocs", "procs", "processes", "tasks", "ntasks", "n_ranks", "num_procs"),
     "nodes": ("nodes", "nnodes", "n_nodes", "num_nodes"),
     "ranks per node": ("ppn", "ranks_per_node", "tasks_per_node", "procs_per_node"),
@@ -111,10 +101,9 @@ def _read_header(text: str) -> Header | None:
         return None
     names = tuple(name.strip().strip("\"'# ") for name in text.split(separator))
     plain = [name.lower() for name in names]
-    sizes = [place for place, name in enumerate(plain) if SIZE.fullmatch(name)]
-    values = [value for place, name in enumerate(names) if place not in sizes and (value := _read_value(place, name))]
+    sizes = [place for place, name in enumerate(plain) if SIZE_NAME.fullmatch(name)]
     known = {what: plain.index(name) for what, all_ in KNOWN.items() for name in all_ if name in plain}
-    values = [value for value in values if value.place not in known.values()]
+    values = _list_values(names, {*sizes, *known.values()})
     if len(sizes) != 1 or not values:
         return None
     used = {*sizes, *known.values(), *(value.place for value in values)}
@@ -122,26 +111,22 @@ def _read_header(text: str) -> Header | None:
     return Header(separator, names, sizes[0], tuple(values), known, settings)
 
 
+def _list_values(names: Sequence[str], others: Container[int]) -> list[Value]:
+    """Return the columns of times and bandwidths; `others` are the indices of columns with another meaning."""
+    values = (_read_value(place, name) for place, name in enumerate(names) if place not in others)
+    return [value for value in values if value]
+
+
 def _read_value(place: int, name: str) -> Value | None:
     """Return a column of times or bandwidths with its unit; None for others."""
     match = UNIT.fullmatch(name)
     unit = (match["bracket"] or match["end"]) if match else ""
-    scale = _find_scale(unit)
+    scale = find_scale(unit)
     what = match["what"] if match and scale else name
     if TIME.fullmatch(what.lower()) and (not scale or scale[0] == "time"):
         return Value(place, "time", scale[1] if scale else 0.0)
     if BANDWIDTH.fullmatch(what.lower()) and (not scale or scale[0] == "bandwidth"):
         return Value(place, "bandwidth", scale[1] if scale else 0.0)
-    return None
-
-
-def _find_scale(unit: str) -> tuple[str, float] | None:
-    """Return the quantity of a unit and its factor to nanoseconds or bytes per second; None if it is unknown."""
-    if unit.lower() in TIMES:
-        return "time", TIMES[unit.lower()]
-    if match := RATE.fullmatch(unit):
-        bits = match["unit"] == "b" or match["unit"].lower() == "bit"
-        return "bandwidth", PREFIXES[(match["prefix"] or "").lower()] / (8 if bits else 1)
     return None
 
 
@@ -186,13 +171,13 @@ def _read_row(
     text: Text, place: Place, header: Header, fields: Sequence[str], value: Value
 ) -> tuple[tuple[object, ...], Row, Table]:
     """Return the key of a row's run without its repeats, the row, and the table to begin with it."""
-    size = SIZE_TEXT.fullmatch(fields[header.size])
-    if not size or size["unit"].lower() not in SIZE_UNITS:
+    bytes_ = parse_bytes(fields[header.size])
+    if bytes_ is None:
         raise place.make_error(f"{header.names[header.size]} is {fields[header.size]!r}, expected a number of bytes")
     scale, metric = value.scale, value.metric
     if not scale:
         unit = fields[header.known["unit"]]
-        quantity = _find_scale(unit)
+        quantity = find_scale(unit)
         if not quantity or quantity[0] != metric:
             raise place.make_error(f"unit is {unit!r}, expected one of a {metric}")
         scale = quantity[1]
@@ -201,7 +186,7 @@ def _read_row(
     repeat = fields[header.known["repeat"]] if "repeat" in header.known else ""
     spelling = fields[header.known["benchmark"]] if "benchmark" in header.known else _find_call(text.file, metric)
     number = place.parse_number(fields[value.place], header.names[value.place])
-    bytes_ = place.parse_size(str(int(size["number"]) * SIZE_UNITS[size["unit"].lower()]), header.names[header.size])
+    bytes_ = place.parse_size(str(bytes_), header.names[header.size])
     table = Table(
         operation=_find_operation(spelling, metric),
         form="blocking",

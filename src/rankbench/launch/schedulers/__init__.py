@@ -58,7 +58,11 @@ class Scheduler(Protocol):
     """Bash expression for the job's number, within the job."""
     end_ranks: str = ":"
     """Bash that ends, within the job, processes that a launcher left on other nodes."""
-    answers: str
+    lost: str = ":"
+    """Bash that asks once for all nodes, and prints names of nodes that are known to be lost, also while the job is
+    being ended.
+    """
+    answers: str = ":"
     """Bash that succeeds unless node `$1` is known not to answer; works also while the job is being ended."""
     ready: str = ":"
     """Bash that succeeds unless the job's nodes are known not to start ranks yet."""
@@ -66,6 +70,12 @@ class Scheduler(Protocol):
     """How the names of the variables begin that a job has in its environment; empty: nothing reads them here."""
     environment: Mapping[str, str] = {}
     """Variables with which launchers start their processes on other nodes by the scheduler."""
+    remote_start: str = ""
+    """Bash that runs the shell command `$*` on node `$host` of the job; empty: launchers need no help for that."""
+    job_variables: tuple[str, ...] = ()
+    """Variables that the scheduler sets in each job and that ranks must not see."""
+    time_signals: tuple[str, ...] = ()
+    """Signals that the job's script receives only because its time is over."""
     refusals: Mapping[str, str] = {}
     """Messages of the scheduler about scripts that it refuses, and what to do."""
     lacks: tuple[str, ...] = ()

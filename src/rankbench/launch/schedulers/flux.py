@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from rankbench.launch import schedulers
@@ -15,6 +16,8 @@ PHASES: tuple[tuple[str, schedulers.Phase], ...] = (
     (".*", "ended"),
 )
 ENDINGS: tuple[tuple[str, schedulers.Ending], ...] = (("CANCELED", "cancelled"), ("TIMEOUT", "time"))
+WARNING_S = 60
+"""How long before its end a job is warned, unless its time is too short for that."""
 
 
 class Scheduler(schedulers.Scheduler):
@@ -26,11 +29,16 @@ class Scheduler(schedulers.Scheduler):
     number = r"ƒ?[0-9A-Za-z][0-9A-Za-z.]*"
     printed = rf"(?m)^({number})$"
     job_id = "${FLUX_JOB_ID:-$(flux getattr jobid 2>/dev/null)}"
-    answers = '! timeout 20 flux resource list --states=down --no-header --format={nodelist} --include="$1" | grep -q .'
+    lost = """local down
+    down=$(timeout 20 flux resource list --states=down --no-header --format={nodelist})
+    [ -z "$down" ] || flux hostlist --expand --delimiter=$'\\n' "$down\""""
+    environment = MappingProxyType({"I_MPI_HYDRA_BOOTSTRAP": "ssh"})
+    remote_start = 'exec flux exec --noinput --rank="$(flux overlay lookup "$host")" /bin/sh -c "$*"'
+    time_signals = ("USR1", "ALRM")
     lacks = ("tasks_per_socket", "contiguous", "memory")
 
     def directives(self, job: Job, name: str, log: str) -> list[str]:
-        """Slots are tasks; named nodes are a requirement."""
+        """Slots are tasks; named nodes are a requirement. Without a signal before it, the end of the time kills."""
         options = schedulers.options(
             ("--job-name=", name),
             ("--output=", log),
@@ -38,6 +46,7 @@ class Scheduler(schedulers.Scheduler):
             ("--nslots=", job.nodes * job.tasks_per_node),
             ("--exclusive", job.exclusive),
             ("--time-limit=", job.time_s and f"{max(1, round(job.time_s))}s"),
+            (f"--signal=USR1@{WARNING_S}s", job.time_s > 2 * WARNING_S),
             ("--queue=", job.partition),
             ("--bank=", job.account),
             ("--requires=host:", job.nodelist),

@@ -26,6 +26,10 @@ ENDINGS: tuple[tuple[str, schedulers.Ending], ...] = (
     (r"TERM_PREEMPT\b.*", "preempted"),
 )
 
+REMOTE_START = """[ "$host" != base64: ] || exec /bin/sh -c "$(base64 -d <<<"$1")"
+exec blaunch "$host" "$0" base64: "$(printf %s "$*" | base64 -w 0)\""""
+"""Calls itself on the node with words that do not change if blaunch hands them to a shell."""
+
 
 class Scheduler(schedulers.Scheduler):
     """Jobs by bsub, which reads its options from a script only where that comes by standard input."""
@@ -38,10 +42,9 @@ class Scheduler(schedulers.Scheduler):
     printed = rf"Job <({number})> is submitted"
     job_id = "${LSB_JOBID:-}"
     variables = "LSB_"
-    answers = '! timeout 20 bhosts -w "$1" | grep -qE "unreach|unavail"'
-    environment = MappingProxyType(
-        {"I_MPI_HYDRA_BOOTSTRAP": "lsf", "OMPI_MCA_plm_rsh_agent": "blaunch", "PRTE_MCA_plm_ssh_agent": "blaunch"}
-    )
+    lost = """timeout 20 bhosts -w "${node[@]}" | awk '/unreach|unavail/ { print $1 }'"""
+    environment = MappingProxyType({"I_MPI_HYDRA_BOOTSTRAP": "ssh"})
+    remote_start = REMOTE_START
     lacks = ("tasks_per_socket", "contiguous", "memory")
 
     def directives(self, job: Job, name: str, log: str) -> list[str]:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from rankbench.launch import schedulers
@@ -22,14 +23,14 @@ STATUSES: tuple[tuple[str, schedulers.Ending], ...] = (("-29", "time"), ("-2[67]
 """What the substate of a finished job, and an exit status that PBS makes itself, say about its end."""
 QUESTION = f'qstat -f "$1"; code=$?; [ $code != {FINISHED} ] || qstat -x -f "$1"; exit $code'
 
-
-NODES = """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PBS_NODEFILE")
-if command -v pbs_tmrsh >/dev/null; then
-    export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=pbs_tmrsh
-    export I_MPI_HYDRA_BOOTSTRAP=rsh I_MPI_HYDRA_BOOTSTRAP_EXEC=pbs_tmrsh
-    export OMPI_MCA_plm_rsh_agent=pbs_tmrsh PRTE_MCA_plm_ssh_agent=pbs_tmrsh
-fi"""
-"""A node stands in the file once for each of its ranks. What pbs_tmrsh starts belongs to the job and needs no ssh."""
+ANSWERS = """! command -v pbs_tmrsh >/dev/null || timeout 20 pbs_tmrsh "$1" /bin/true ||
+        ! timeout 20 pbs_tmrsh "${node[0]}" /bin/true"""
+"""Asks the node itself: for a minute or more its server calls a dead node busy. A job that is being ended may start
+nothing anywhere, not even where its script runs.
+"""
+REMOTE_START = """command -v pbs_tmrsh >/dev/null || exec ssh "$host" "$*"
+exec pbs_tmrsh "$host" /bin/sh -c "$*\""""
+"""What pbs_tmrsh starts belongs to the job and needs no ssh. It starts its words without a shell."""
 
 
 class Scheduler(schedulers.Scheduler):
@@ -42,7 +43,12 @@ class Scheduler(schedulers.Scheduler):
     printed = rf"(?m)^({number})$"
     job_id = "${PBS_JOBID:-}"
     variables = "PBS_"
-    answers = '! timeout 20 pbsnodes "$1" | grep -qE "state = .*(down|stale|unknown)"'
+    lost = """timeout 20 pbsnodes "${node[@]}" |
+        awk '/^[^ ]/ { name = $1 } /^ *state = .*(down|stale|unknown)/ { print name }'"""
+    answers = ANSWERS
+    environment = MappingProxyType({"I_MPI_HYDRA_BOOTSTRAP": "rsh"})
+    remote_start = REMOTE_START
+    job_variables = ("OMP_NUM_THREADS", "NCPUS")
     lacks = ("tasks_per_socket", "contiguous", "memory")
 
     def directives(self, job: Job, name: str, log: str) -> list[str]:
@@ -63,8 +69,8 @@ class Scheduler(schedulers.Scheduler):
         return [f"#PBS {option}" for option in [*options, *job.options]]
 
     def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment says which
-        """Read the file of the job's nodes, and let launchers start programs there as PBS wants it."""
-        return NODES
+        """A node stands in the file once for each of its ranks."""
+        return """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PBS_NODEFILE")"""
 
     def read_job(self, environment: Mapping[str, str]) -> schedulers.AllocatedJob | None:
         """A container may not show the file of the job's nodes."""
@@ -77,8 +83,9 @@ class Scheduler(schedulers.Scheduler):
         return ["bash", "-c", QUESTION, "qstat", number]
 
     def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
-        """The state is a letter."""
-        fields = dict(re.findall(r"(?m)^\s*(job_state|substate|Exit_status|comment) = (.+)$", text))
+        """The state is a letter. Long values continue on lines that begin with a tab."""
+        lines = text.replace("\n\t", "")
+        fields = dict(re.findall(r"(?m)^\s*(job_state|substate|Exit_status|comment) = (.+)$", lines))
         if "job_state" in fields:
             phase = schedulers.match_phase(PHASES, fields["job_state"])
             code = f", exit status {fields['Exit_status']}" if phase == "ended" and "Exit_status" in fields else ""

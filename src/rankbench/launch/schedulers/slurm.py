@@ -65,7 +65,8 @@ class Scheduler(schedulers.Scheduler):
     printed = rf"(?m)^({number})(?:;\S+)?$"
     job_id = "${SLURM_JOB_ID:-}"
     variables = "SLURM_"
-    answers = '! timeout 20 sinfo --noheader --nodes="$1" --format=%T | grep -qE "down|fail|[*]"'
+    lost = """timeout 20 sinfo --noheader --Node --nodes="$(IFS=,; echo "${node[*]}")" --format='%N %T' |
+        awk '$2 ~ /down|fail|[*]/ { print $1 }'"""
     end_ranks = """squeue --noheader --steps --jobs "$SLURM_JOB_ID" --format %i | grep -E '\\.[0-9]+$' |
         xargs --no-run-if-empty scancel --signal=KILL"""
 

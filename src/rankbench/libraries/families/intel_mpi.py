@@ -107,7 +107,7 @@ class Family(families.Family):
         )
 
     def make_srun_environment(self, library: Library) -> dict[str, str]:
-        """Intel's library loads Slurm's PMI library, and needs its path."""
+        """Intel's library loads Slurm's PMI library, and needs its path. Raises RankbenchError if it is not found."""
         paths = (Path(folder, name) for folder in LIBRARY_FOLDERS for name in PMI2)
         pmi = next((str(path) for path in paths if path.exists()), None)
         if not pmi:

@@ -67,7 +67,10 @@ def make_affinity(library: Library, placement: Placement, *, bound: bool) -> dic
 def make_rsh_line(
     library: Library, placement: Placement, environment: dict[str, str], program: list[str]
 ) -> CommandLine:
-    """Return a command line of mpirun_rsh, with a host for each rank and the variables to pass on."""
+    """Return a command line of mpirun_rsh, with a host for each rank and the variables to pass on.
+
+    Raises RankbenchError if another remote shell is wanted.
+    """
     launcher = families.require_launcher(library, placement)
     if placement.remote_shell:
         raise RankbenchError(

@@ -18,7 +18,10 @@ def find(search: sources.Search) -> Iterable[sources.Installation]:
 
 
 def find_named(text: str) -> sources.Installation:
-    """Return the library of modules that are loaded together, in order: `gcc/12 mpich/4.3`."""
+    """Return the library of modules that are loaded together, in order: `gcc/12 mpich/4.3`.
+
+    Raises RankbenchError if none is named.
+    """
     if not text.split():
         raise RankbenchError('modules: none is named; use the names of module load: "gcc/12 mpich/4.3"')
     return modulefiles.find_installation(text.split())

@@ -84,7 +84,10 @@ def find(search: sources.Search) -> Iterable[sources.Installation]:
 
 
 def find_named(text: str) -> sources.Installation:
-    """Return the only package that a spec matches, such as `mpich@4.3.2 device=ch4` or `/h572izf`."""
+    """Return the only package that a spec matches, such as `mpich@4.3.2 device=ch4` or `/h572izf`.
+
+    Raises RankbenchError if none or several match.
+    """
     root = os.environ.get("SPACK_ROOT")
     spack = find_command(map(Path, os.get_exec_path()), Path(root) if root else None)
     if not spack:
@@ -114,7 +117,7 @@ def list_installed(spack: str, spec: Iterable[str]) -> list[Package]:
 
 
 def parse_nodes(spack: str, answer: str) -> list[dict[str, Any]]:
-    """Return the nodes of an answer."""
+    """Return the nodes of an answer. Raises RankbenchError if it is not what Spack prints."""
     try:
         nodes = msgspec.json.decode(answer, type=list[dict[str, Any]])
     except msgspec.MsgspecError as error:
@@ -123,7 +126,7 @@ def parse_nodes(spack: str, answer: str) -> list[dict[str, Any]]:
 
 
 def run_find(spack: str, *arguments: str) -> str:
-    """Return the output of `spack find`; empty: no package matches."""
+    """Return the output of `spack find`; empty: no package matches. Raises RankbenchError if it fails."""
     try:
         process = subprocess.run(
             [spack, "--color", "never", "find", *arguments],

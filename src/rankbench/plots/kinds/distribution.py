@@ -99,7 +99,7 @@ def hill(candidate: str, shares: NDArray[np.float64]) -> Row:
 
 def make_typical(summary: Summary, edge: float, measure: Measure) -> Row:
     """Return the typical value with its interval, and in words what lies beyond the right edge."""
-    values = {"value": summary.typical_ns, "low": summary.low_ns, "high": summary.high_ns}
+    values = dict(zip(("value", "low", "high"), marks.list_times(summary), strict=True))
     beyond = f"up to {measure.text(summary.max_ns)} →" if summary.max_ns > edge else ""
     numbers = {name: marks.shorten(value) for name, value in values.items()}
     return {"candidate": summary.candidate, **numbers, "beyond": beyond}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import math
 from typing import TYPE_CHECKING
 
 import altair as alt
 
 from rankbench import statistics
 from rankbench.language import render, say
+from rankbench.model.verdicts import is_informative
 from rankbench.plots import axes, captions, forms, palette
 from rankbench.plots import marks as plots_marks
 from rankbench.plots.chart import Chart, Row
@@ -56,8 +56,8 @@ def heading(line: str, base: str, *, memory: bool) -> str:
 
 
 def make_row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
-    """Return one ratio. A single block gives no interval, and none is drawn."""
-    known = math.isfinite(comparison.high)
+    """Return one ratio. An interval that says nothing, as that of a single block, is not drawn."""
+    known = is_informative(comparison.low, comparison.high)
     low, high = (comparison.low, comparison.high) if known else (comparison.ratio, comparison.ratio)
     return {
         "key": case.key,

@@ -51,7 +51,7 @@ def chart(view: CampaignView) -> Chart | None:
 
 def make_row(case: Case, summary: Summary, measure: Measure) -> Row:
     """Return one point."""
-    values = {"value": summary.typical_ns, "low": summary.low_ns, "high": summary.high_ns}
+    values = dict(zip(("value", "low", "high"), marks.list_times(summary), strict=True))
     return {
         **marks.format_values(summary, measure),
         **{name: marks.shorten(value) for name, value in values.items()},

@@ -32,8 +32,9 @@ from rankbench import units
 from rankbench.language import render, say
 from rankbench.libraries import content
 from rankbench.model import CaseStatus
+from rankbench.model.verdicts import LEAST_COVERAGE, is_informative
 from rankbench.quantities import format_memory, format_ratio, format_time, spell_count
-from rankbench.statistics.estimators import TRIMMED
+from rankbench.statistics.launch_values import TRIMMED
 from rankbench.verdict import case_labels, networks
 
 if TYPE_CHECKING:
@@ -152,6 +153,10 @@ DOUBT = "?"
 """Behind a value that is not compared."""
 
 
+TOO_FEW_LAUNCHES, TOO_WIDE = "too few launches for an interval", "launches differ too much for an interval"
+"""In place of an interval that says nothing."""
+
+
 def row_text(part: CampaignView, verdict: CaseVerdict, level: str) -> str:
     """Return the head of a row: a message size, and where values are of one level that level."""
     return f"{part.size_text(verdict.case)} {level}".strip()
@@ -184,9 +189,11 @@ def launch_range(measure: Measure, summary: Summary) -> str:
 
 
 def spread(summary: Summary, interval: str, *, alone: bool) -> str:
-    """Return an interval; of a lone launch that it is one, and what is known within it."""
-    if summary.coverage:
+    """Return an interval, or why it says nothing; of a lone launch that it is one, and what is known within it."""
+    if summary.has_interval:
         return interval
+    if summary.coverage:
+        return TOO_WIDE if summary.coverage >= LEAST_COVERAGE else TOO_FEW_LAUNCHES
     return "one launch" if alone else f"one launch: {interval} within it"
 
 
@@ -221,6 +228,8 @@ def outcome_legend(view: CampaignView) -> str:
 def margin_interval(verdict: CaseVerdict) -> str:
     """Return the interval of the ratio to the next slower candidate, where there is one: `1.95–2.05×`."""
     if verdict.margin <= 1 or verdict.differs or not (verdict.margin_low and verdict.margin_high):
+        return ""
+    if not is_informative(verdict.margin_low, verdict.margin_high):
         return ""
     return render(say("{low:bare}–{high:ratio}", low=verdict.margin_low, high=verdict.margin_high))
 

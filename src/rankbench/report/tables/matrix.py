@@ -14,6 +14,7 @@ import polars as pl
 
 from rankbench import language
 from rankbench.language import render
+from rankbench.model.verdicts import is_informative
 from rankbench.plots import captions
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Block, Cell, Charts, Hint, Paragraph, Table, describe_end, name_circumstances
@@ -177,9 +178,9 @@ def ratio(level: LevelTime) -> Cell:
     if level.ratio is None:
         return Cell("1")
     text = format_ratio(level.ratio.ratio) + ("" if level.ratio.different else " ~")
-    known = level.ratio.blocks > 1
+    known = is_informative(level.ratio.low, level.ratio.high)
     interval = f"{format_ratio(level.ratio.low)} to {format_ratio(level.ratio.high)}"
-    return Cell(text, interval if known else "one launch")
+    return Cell(text, interval if known else "one launch" if level.ratio.blocks == 1 else "not known")
 
 
 def sentences(view: CampaignView) -> list[str]:

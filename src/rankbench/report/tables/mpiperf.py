@@ -18,7 +18,7 @@ from rankbench.foreign import tools
 from rankbench.language import render, say
 from rankbench.quantities import format_time
 from rankbench.report.tables import Cell, Table, line_name
-from rankbench.statistics.estimators import TRIMMED
+from rankbench.statistics.launch_values import TRIMMED
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Summary

@@ -136,5 +136,5 @@ def spread(part: CampaignView, case: Case, summary: Summary) -> str:
     measure = part.measure(case)
     if summary.launches == 1:
         return "one launch"
-    interval = measure.interval(summary.low_ns, summary.high_ns) if summary.coverage else "no interval"
+    interval = measure.interval(summary.low_ns, summary.high_ns) if summary.has_interval else "no interval"
     return f"{interval}; launches {launch_range(measure, summary)}"

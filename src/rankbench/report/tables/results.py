@@ -9,7 +9,7 @@ import polars as pl
 
 from rankbench.plots import captions
 from rankbench.quantities import spell_count
-from rankbench.report.derived import summary_row
+from rankbench.report.flat_frames import summary_row
 from rankbench.report.tables import (
     Block,
     Cell,

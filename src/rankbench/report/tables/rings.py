@@ -15,8 +15,9 @@ import numpy as np
 import polars as pl
 
 from rankbench.language import render, say
+from rankbench.model.verdicts import is_informative
 from rankbench.quantities import format_time, format_whole
-from rankbench.report.tables import Block, Cell, Hint, Table
+from rankbench.report.tables import TOO_FEW_LAUNCHES, Block, Cell, Hint, Table
 from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
@@ -175,7 +176,8 @@ def setting(part: CampaignView, rows: pl.DataFrame, *, between: bool, short: boo
 def row(entry: dict[str, Any], *, by_edge: bool) -> list[Cell]:
     """Return the row of a ring, or of all rings of a direction."""
     edge = [Cell(str(entry["edge"]))] if by_edge else []
-    interval = render(say("{low:time} to {high:time}", low=entry["low_ns"], high=entry["high_ns"]))
+    ends = entry["low_ns"], entry["high_ns"], entry["coverage"]
+    interval = render(say("{low:time} to {high:time}", low=ends[0], high=ends[1]))
     return [
         Cell(entry["candidate"]),
         Cell(entry["grid"], case=entry["case"]),
@@ -183,7 +185,7 @@ def row(entry: dict[str, Any], *, by_edge: bool) -> list[Cell]:
         Cell(entry["direction"]),
         *edge,
         Cell(format_time(entry["typical_ns"])),
-        Cell(interval if entry["coverage"] else "one launch"),
+        Cell(interval if is_informative(*ends) else TOO_FEW_LAUNCHES if entry["coverage"] else "one launch"),
         *(Cell(format_time(entry[name])) for name in STATISTICS.values()),
         *(Cell(format_whole(entry[name])) for name in NUMBERS.values()),
     ]

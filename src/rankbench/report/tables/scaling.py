@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from rankbench.evaluation import scales
 from rankbench.language import render, say
-from rankbench.report.derived import summary_row
+from rankbench.report.flat_frames import summary_row
 from rankbench.report.tables import (
     Block,
     Cell,

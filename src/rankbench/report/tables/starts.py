@@ -10,7 +10,7 @@ import polars as pl
 from rankbench.language import render, say
 from rankbench.quantities import format_ratio, format_time
 from rankbench.report.tables import Block, Cell, Charts, Hint, Paragraph, Table, Terms, line_name, smallest_cases
-from rankbench.verdict.starts import claim_start_effects, find_discard_share
+from rankbench.verdict.start_effects import claim_start_effects, find_discard_share
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Comparison, Summary

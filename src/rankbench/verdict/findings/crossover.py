@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
-from rankbench.verdict.changes import Change, find_changes
+from rankbench.verdict.crossings import Change, find_changes
 from rankbench.verdict.lines import describe_runs, describe_undecided, find_lines
 from rankbench.verdict.spans import find_runs
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.campaign.exit_causes import signal_of
 from rankbench.causes import explain
-from rankbench.causes.lines import choose_line
+from rankbench.causes.telling_lines import choose_line
 from rankbench.language import Text, say
 from rankbench.model import NO_CPU, Finding, LaunchStatus
 from rankbench.verdict.wording import shorten

@@ -1,6 +1,7 @@
 """Launches of which too few rounds count for their values to be compared, or none at all.
 
-Why: Ranks could not begin together: the machine was busy, or has fewer cores than ranks.
+Why: Ranks could not begin together, or waited for a CPU twice as long as usual: the machine was busy, or has fewer
+cores than ranks.
 
 What to do: Measure when the machine is idle, raise `case_limit`, use fewer ranks per node, or set `start =
 "barrier"`.
@@ -31,8 +32,8 @@ def find(view: CampaignView) -> Iterator[Finding]:
         kind="few_rounds",
         title=say("Launches with too few rounds"),
         text=say(
-            "In {n:count launch} too few rounds of a case are valid: its value is shown and not compared. Most "
-            "often this is {name} in {case} ({most} of {all:count launch}).",
+            "In {n:count launch} too few rounds of a case are valid, or its ranks waited for a CPU: its value is shown "
+            "and not compared. Most often this is {name} in {case} ({most} of {all:count launch}).",
             n=sum(summary.few for summary in poor),
             name=worst.candidate,
             case=view.full_title(view.case_of[worst.case]),

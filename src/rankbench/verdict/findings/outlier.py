@@ -16,7 +16,7 @@ import numpy as np
 from rankbench.language import say, sentences
 from rankbench.model import Finding
 from rankbench.statistics.contrasts import SURE
-from rankbench.statistics.decision import decide
+from rankbench.statistics.decision import Family, decide
 from rankbench.statistics.looks import Penalty
 from rankbench.verdict.advice import advise_tuning
 from rankbench.verdict.extremes import Extremes, decide_selected, make_estimate
@@ -42,9 +42,8 @@ def find(view: CampaignView) -> Iterator[Finding]:
         [make_estimate(gap.ratio) for gap in gaps],
         FAR - 1,
         plan.confidence,
-        level=SURE,
         penalty=Penalty(list_interim_looks(plan), blocks),
-        family="fdr",
+        family=Family("fdr", SURE),
         one_sided=True,
     )
     certain = [gap for gap, decision in zip(gaps, decisions, strict=True) if decision.different]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import say
 from rankbench.model import Finding
-from rankbench.verdict.rounding import find_rounded, find_unit_share
+from rankbench.verdict.printed_digits import find_rounded, find_unit_share
 
 if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView

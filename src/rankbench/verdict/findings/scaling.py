@@ -16,7 +16,7 @@ from rankbench.model import Finding
 from rankbench.statistics import scaling
 from rankbench.verdict import case_labels
 from rankbench.verdict.certainty import is_certain, orient_comparison
-from rankbench.verdict.changes import find_changes
+from rankbench.verdict.crossings import find_changes
 from rankbench.verdict.spans import Run, describe_run, find_runs
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import Text, say
 from rankbench.model import Finding, Summary
-from rankbench.statistics.estimators import START_BOUND
+from rankbench.statistics.launch_values import START_BOUND
 from rankbench.verdict.wording import shorten
 
 if TYPE_CHECKING:

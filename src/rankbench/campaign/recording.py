@@ -1,0 +1,182 @@
+"""Runs a user's command with the recorder preloaded into its ranks, and joins what they leave to one record."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankbench import files, libraries, staging
+from rankbench.build import recorder
+from rankbench.campaign import launching
+from rankbench.campaign.history import Turn
+from rankbench.campaign.rank_files import join_ranks
+from rankbench.campaign.user_program import RECORD
+from rankbench.launch import preloading
+from rankbench.model import CaseStatus, LaunchStatus, RankbenchError
+from rankbench.model.program_records import encode
+from rankbench.plan.programs import OPERATION
+
+if TYPE_CHECKING:
+    from rankbench.campaign.foreign import Program
+    from rankbench.campaign.preparation import PreparedCampaign
+    from rankbench.model import Candidate, Case, Library, Placement
+    from rankbench.model.program_records import RunRecord
+
+SCRIPT = "rank.sh"
+TEXT = """#!/bin/sh
+# Starts one rank with the recorder.
+exec env RANKBENCH_RECORD={folder} LD_PRELOAD={recorder}"${{LD_PRELOAD:+ $LD_PRELOAD}}" "$@"
+"""
+RECORD_FILE = "record.json"
+LIBMPI = re.compile(r"\blib\w*mpi\w*\.so\.(\d+) => (\S+)")
+
+
+def record_command(
+    command: Sequence[str], library: Library, home: Path, output: Path, program: str = ""
+) -> tuple[RunRecord, int]:
+    """Run a command, write the record of its calls, and return it with the exit code of the command.
+
+    Args:
+        command: a launcher and its words, or a program alone.
+        library: the one that the program uses; the recorder is built with its wrapper.
+        home: where builds are kept.
+        output: the file to write. Its folder must be seen by all nodes.
+        program: the word that is the program, where the command does not show it.
+
+    Raises RankbenchError where nothing can be recorded.
+    """
+    for place in preloading.find_programs(command, program):
+        path = preloading.require_preloadable(command[place])
+        require_same_interface(path, library)
+    preloaded = recorder.build_recorder(library, home, calls=True)
+    if not output.parent.is_dir():
+        raise RankbenchError(f"{output}: no such folder: {output.parent}")
+    with staging.make_temporary_folder(output.parent.absolute()) as folder:
+        text = TEXT.format(folder=shlex.quote(str(folder)), recorder=shlex.quote(str(preloaded)))
+        files.write(folder / SCRIPT, text.encode())
+        words = preloading.insert_words(command, ["/bin/sh", str(folder / SCRIPT)], program)
+        code = subprocess.run(words, check=False).returncode
+        try:
+            run = join_ranks(folder, list(command), library.name)
+        except RankbenchError as error:
+            ended = f" (it ended with exit code {code})" if code else ""
+            raise RankbenchError(f"{shlex.join(command)}: {error}{ended}") from None
+    with files.make_staging_folder(output) as staged:
+        files.write(staged / RECORD_FILE, encode(run))
+        files.put(staged / RECORD_FILE, output)
+    return run, code
+
+
+def record_candidates(prepared: PreparedCampaign, show: Callable[[str], None]) -> None:
+    """Record one launch of the plan's program with each candidate that has no record yet, if the plan says so.
+
+    A launch that fails leaves no record, and a line that says why.
+    """
+    campaign = prepared.store.campaign
+    cases = [case for case in campaign.cases if case.suite == OPERATION]
+    if not campaign.plan.program or not campaign.plan.program.record or not cases:
+        return
+    known = prepared.store.records()
+    case = max(cases, key=lambda case: case.ranks)
+    placement = next(place for place in campaign.plan.placements if place.name == case.placement)
+    for candidate in campaign.candidates:
+        program = prepared.programs.get((candidate.library, case.operation))
+        refused = (candidate.name, placement.name) in prepared.refused
+        if candidate.control_of or candidate.name in known or program is None or refused:
+            continue
+        show(f"recording the calls of {candidate.name}")
+        try:
+            run = record_launch(prepared, candidate, case, placement, program)
+        except RankbenchError as error:
+            show(f"note: the calls of {candidate.name} are not recorded: {error}")
+        else:
+            prepared.store.keep_record(encode(run), candidate.name)
+
+
+def record_launch(
+    prepared: PreparedCampaign, candidate: Candidate, case: Case, placement: Placement, program: Program
+) -> RunRecord:
+    """Return the record of one launch of a candidate. Raises RankbenchError where it fails."""
+    campaign = prepared.store.campaign
+    library = next(entry for entry in campaign.libraries if entry.name == candidate.library)
+    request = launching.LaunchRequest(
+        number=0,
+        turn=Turn(0, candidate.name, placement.name),
+        position=0,
+        candidate=candidate,
+        library=library,
+        placement=placement,
+        plan=campaign.plan,
+        binary=prepared.binaries[candidate.library],
+        cases=[case],
+        program=program._replace(script=program.script.replace(recorder.FILE, recorder.CALLS_FILE)),
+    )
+    folder = prepared.store.folder / "work" / "recording"
+    try:
+        launch, results = launching.make(request, folder)
+        if launch.status != LaunchStatus.OK or any(result.status != CaseStatus.OK for result in results):
+            reasons = [launch.reason, *(result.reason for result in results)]
+            raise RankbenchError(next(filter(None, reasons), str(launch.status)))
+        assert campaign.plan.program
+        return join_ranks(folder / RECORD, campaign.plan.program.run, library.name)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def find_library(command: Sequence[str], available: Sequence[Library]) -> Library:
+    """Return the library that the launcher of a command belongs to.
+
+    Raises RankbenchError if it belongs to none, or to the scheduler.
+    """
+    place = shutil.which(command[0])
+    if not place:
+        raise RankbenchError(f"{command[0]}: no such program")
+    named = "name the program's library: rankbench record --library NAME -- ..."
+    if not preloading.is_launcher(command[0]):
+        raise RankbenchError(f"{command[0]}: not a launcher that is known; {named}")
+    launcher = Path(place).resolve()
+    equals = [
+        candidate for candidate in available if candidate.launcher and Path(candidate.launcher).resolve() == launcher
+    ]
+    beside = [
+        candidate
+        for candidate in available
+        if candidate.launcher and Path(candidate.launcher).parent.resolve() == Path(place).parent.resolve()
+    ]
+    if equals or len(beside) == 1:
+        return (equals or beside)[0]
+    raise RankbenchError(f"{command[0]}: belongs to no library that is known here ({place}); {named}")
+
+
+def require_same_interface(program: Path, library: Library) -> None:
+    """Make sure that a binary is linked to a library of the same binary interface; scripts and others may be right.
+
+    Raises RankbenchError if not.
+    """
+    ldd = shutil.which("ldd")
+    with program.open("rb") as file:
+        is_binary = file.read(4) == preloading.ELF
+    expected = re.search(r"\.so\.(\d+)", library.abi)
+    if not ldd or not is_binary or not expected:
+        return
+    answer = subprocess.run([ldd, str(program)], capture_output=True, text=True, check=False).stdout
+    wrong = next((place for place in LIBMPI.finditer(answer) if place[1] != expected[1]), None)
+    if wrong and not any(place[1] == expected[1] for place in LIBMPI.finditer(answer)):
+        shown = wrong[0].partition(" ")[0]
+        raise RankbenchError(
+            f"{program}: is linked to {shown}, {library.name} has {library.abi}; use the launcher of the program's "
+            "library, or name it: --library NAME"
+        )
+
+
+def check_loaded(run: RunRecord, library: Library) -> str:
+    """Return a remark where the ranks used another library than the recorder was built for; empty: they did not."""
+    known = libraries.recognise(run.version)
+    if known and known[0].name != library.family:
+        return f"the program used {run.version}, not {library.name}"
+    return ""

@@ -1,0 +1,116 @@
+"""The command `record`: what a program calls of MPI, and how long that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankbench import libraries
+from rankbench.campaign import recording
+from rankbench.cli.display import console, plain_table, spread_lines
+from rankbench.cli.output_files import check_output, is_standard_output
+from rankbench.cli.shared_options import Modules, Prefixes
+from rankbench.model import RankbenchError
+from rankbench.model.program_records import describe_size, name_kind, sum_time
+from rankbench.quantities import format_count, format_time
+from rankbench.workflows.locations import home
+
+if TYPE_CHECKING:
+    from rankbench.model.program_records import Kind, RunRecord
+
+ORDER = 35
+GROUP = "Measure"
+EXAMPLES = """
+rankbench record -- mpiexec -n 8 ./solver input
+rankbench record --library openmpi --output record.json -- srun -n 64 ./solver
+rankbench advise --profile record.json
+"""
+SHOWN = 12
+DECIDING = 3
+NS_PER_S = 1e9
+
+
+def record(
+    command: Annotated[
+        list[str],
+        typer.Argument(metavar="COMMAND...", help="The launcher and its words, behind --: mpiexec -n 8 ./solver"),
+    ],
+    library: Annotated[
+        str, typer.Option(metavar="NAME", help="The program's library; default: that of the launcher.")
+    ] = "",
+    output: Annotated[Path, typer.Option(metavar="FILE", help="The record, in a folder that all nodes see.")] = Path(
+        "record.json"
+    ),
+    program: Annotated[
+        str, typer.Option(metavar="WORD", help="The word of COMMAND that is the program, if that is not clear.")
+    ] = "",
+    prefix: Prefixes = None,
+    modules: Modules = None,
+) -> None:
+    """Run a program and record its calls of MPI.
+
+    For each kind of call: number, time and its distribution, and how long collectives waited for the last rank.
+    """
+    if is_standard_output(output):
+        raise RankbenchError("--output -: standard output is the program's; name a file")
+    check_output("--output", output)
+    available = libraries.find(libraries.make_search(home(), prefix or (), modules or ()))
+    used = libraries.choose(library, available) if library else recording.find_library(command, available)
+    run, code = recording.record_command(command, used, home(), output, program)
+    print_record(run, output)
+    remark = recording.check_loaded(run, used)
+    if remark:
+        raise RankbenchError(remark)
+    if code:
+        raise typer.Exit(code)
+
+
+def print_record(run: RunRecord, output: Path) -> None:
+    """Print the time in MPI by operation and size, and the calls that decide."""
+    total = sum(run.seconds)
+    times = [sum(sum_time(kind)) for kind in run.kinds]
+    share = sum(times) / total if total else 0.0
+    length = format_time(max(run.seconds) * NS_PER_S)
+    console.print(f"{run.library}, {run.ranks} ranks, {length}: {share:.0%} of it in MPI", markup=False)
+    table = plain_table("call", "bytes", "of the run", "calls per rank", "mean", "waiting for ranks", words=(0,))
+    for kind, seconds in list(zip(run.kinds, times, strict=True))[:SHOWN]:
+        table.add_row(*format_row(kind, seconds, total, run.ranks))
+    console.print(table)
+    spread_lines("\n".join(list_remarks(run, times)))
+    console.print(f"{output}: all {len(run.kinds)} kinds of calls", markup=False, soft_wrap=True)
+
+
+def format_row(kind: Kind, seconds: float, total: float, ranks: int) -> list[str]:
+    """Return the cells of a kind of call."""
+    calls = sum(kind.calls)
+    waiting = f"{sum(kind.waiting_s) / seconds:.0%}" if kind.waiting_s and seconds else "-"
+    mean = format_time(seconds / calls * NS_PER_S) if calls else "-"
+    share = f"{seconds / total:.1%}" if total else "-"
+    return [name_kind(kind), describe_size(kind), share, format_count(calls / ranks), mean, waiting]
+
+
+def list_remarks(run: RunRecord, times: list[float]) -> Iterator[str]:
+    """Yield what decides, and what is not known."""
+    sum_s = sum(times)
+    names = [
+        f"{name_kind(kind)} of {describe_size(kind)} ({seconds / sum_s:.0%})"
+        for kind, seconds in list(zip(run.kinds, times, strict=True))[:DECIDING]
+        if seconds
+    ]
+    if names:
+        yield f"Most of the time in MPI: {', '.join(names)}."
+    waiting = sum(sum(kind.waiting_s) for kind in run.kinds)
+    if sum_s and waiting:
+        yield f"{waiting / sum_s:.0%} of it was waiting in collectives for a later rank, which no library changes."
+    unfinished = run.finalised.count(False)
+    if unfinished:
+        yield f"{unfinished} of {run.ranks} ranks ended without MPI_Finalize: their calls up to then are recorded."
+    if run.dropped.merged_kinds:
+        yield f"{run.dropped.merged_kinds} calls are recorded without their size, since there were too many kinds."
+    if run.dropped.requests:
+        yield f"The completion of {run.dropped.requests} nonblocking calls is not known, since too many were open."
+    if run.dropped.arrivals_kept < 1:
+        yield f"Waiting is estimated from {run.dropped.arrivals_kept:.0%} of the collectives."

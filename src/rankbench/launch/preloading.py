@@ -1,0 +1,152 @@
+"""Puts words in front of a program within the command line of its launcher, so that only its ranks get them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rankbench.model import RankbenchError
+
+LAUNCHER = re.compile(r"(mpiexec|mpirun|orterun|prterun|prun|srun|aprun|ibrun|jsrun|mpirun_rsh)([.-].*)?")
+ONE = frozenset(
+    f"-{name}"
+    for text in (
+        "n np N c f H host hosts hostfile machinefile machine ppn perhost rmk bootstrap launcher iface wdir wd path",
+        "bind-to map-by rank-by envlist genvlist outfile-pattern errfile-pattern prepend-pattern usize pmi-port",
+        "npernode npersocket cpu-set cpu-list tune am prefix tmpdir timeout stdin report-uri output-filename x dvm-uri",
+        "nodes ntasks ntasks-per-node cpus-per-task partition p A account t time w nodelist J job-name o output e",
+        "error i input m distribution mpi cpu-bind mem mem-bind mem-per-cpu G gpus gpus-per-node",
+        "C constraint qos r relative exclude threads-per-core D chdir export sockets-per-node",
+    )
+    for name in text.split()
+)
+"""Options with a value, with one hyphen even where they have two."""
+FLAGS = frozenset(
+    f"-{name}"
+    for text in (
+        "l v verbose q quiet oversubscribe nooversubscribe allow-run-as-root tag-output timestamp-output bind-to-core",
+        "report-bindings envall envnone genvall genvnone prepend-rank overcommit exclusive label use-hwthread-cpus",
+    )
+    for name in text.split()
+)
+"""Options without one."""
+TWO = {"-mca", "-gmca", "-omca", "-prtemca", "-pmixmca", "-genv", "-env", "-tune-value"}
+"""Options with two values."""
+PART = ":"
+"""Separates the programs of a command line that starts several."""
+ELF = b"\x7fELF"
+INTERPRETER = 3
+"""Type of the program header that names the dynamic loader; a static binary has none."""
+
+
+def is_launcher(word: str) -> bool:
+    """Return whether a word is the name or path of a launcher."""
+    return bool(LAUNCHER.fullmatch(Path(word).name))
+
+
+def insert_words(command: Sequence[str], before: Sequence[str], program: str = "") -> list[str]:
+    """Return a launcher's command line with words in front of each of its programs.
+
+    Args:
+        command: the launcher and its words; or a program alone, as one rank.
+        before: what is put in front.
+        program: the word that is the program, where the line does not show it.
+
+    Raises RankbenchError where it is not clear which word is the program.
+    """
+    words = list(command)
+    for place in reversed(find_programs(words, program)):
+        words[place:place] = before
+    return words
+
+
+def find_programs(command: Sequence[str], program: str = "") -> list[int]:
+    """Return the places of the programs in a launcher's command line. Raises RankbenchError if one is not there."""
+    if program:
+        if program not in command:
+            raise RankbenchError(f"--program {program}: no such word in the command; write it as it stands there")
+        return [place for place, word in enumerate(command) if word == program]
+    if not is_launcher(command[0]):
+        return [0]
+    return [find_program(command, begin) for begin in list_parts(command)]
+
+
+def list_parts(command: Sequence[str]) -> Iterator[int]:
+    """Yield where the options of each program begin."""
+    yield 1
+    yield from (place + 1 for place, word in enumerate(command) if word == PART)
+
+
+def find_program(command: Sequence[str], begin: int) -> int:
+    """Return the place of the first word that is neither an option nor the value of one.
+
+    Raises RankbenchError if there is none, or it is unclear.
+    """
+    place = begin
+    while place < len(command):
+        word = command[place]
+        if not word.startswith("-"):
+            return place
+        plain = f"-{word.lstrip('-')}"
+        if plain == "-":
+            return place + 1
+        place += 1
+        if "=" in word:
+            continue
+        if plain in ONE or plain in TWO:
+            place += 2 if plain in TWO else 1
+        elif plain in FLAGS:
+            continue
+        elif place < len(command) - 1 and is_doubtful(command[place], command[place + 1]):
+            raise RankbenchError(
+                f"{word} is not known: is {command[place]} its value or the program? "
+                f"Write --program {command[place + 1]}, or the program that it is"
+            )
+        elif place < len(command) and not command[place].startswith("-") and not find_executable(command[place]):
+            place += 1
+    raise RankbenchError(
+        f"{' '.join(command)}: no program in this command; expected one, such as mpiexec -n 2 ./solver"
+    )
+
+
+def is_doubtful(word: str, following: str) -> bool:
+    """Return whether two words behind an unknown option both can be programs."""
+    both = (word, following)
+    return not any(candidate.startswith("-") for candidate in both) and all(
+        find_executable(candidate) for candidate in both
+    )
+
+
+def find_executable(word: str) -> Path | None:
+    """Return the file that a word starts; none if there is none."""
+    path = shutil.which(word)
+    return Path(path) if path else None
+
+
+def require_preloadable(word: str) -> Path:
+    """Return a program's file. Raises RankbenchError if there is none, or a library cannot be preloaded into it."""
+    path = find_executable(word)
+    if path is None:
+        why = "it cannot be executed; chmod +x?" if Path(word).is_file() else "no such program"
+        raise RankbenchError(f"{word}: {why}")
+    status = path.stat()
+    if status.st_mode & (stat.S_ISUID | stat.S_ISGID):
+        raise RankbenchError(f"{word}: is set-uid or set-gid, so that no library can be preloaded")
+    if is_static(path):
+        raise RankbenchError(f"{word}: is linked statically, so that no library can be preloaded; link it dynamically")
+    return path
+
+
+def is_static(path: Path) -> bool:
+    """Return whether a file is a binary without a dynamic loader."""
+    with path.open("rb") as file:
+        head = file.read(4096)
+    if head[:4] != ELF or head[4:5] != b"\x02":
+        return False
+    begin, size = int.from_bytes(head[32:40], "little"), int.from_bytes(head[54:56], "little")
+    count = int.from_bytes(head[56:58], "little")
+    kinds = [int.from_bytes(head[at : at + 4], "little") for at in range(begin, begin + count * size, size)]
+    return INTERPRETER not in kinds

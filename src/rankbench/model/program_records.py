@@ -1,0 +1,139 @@
+"""What a program called, as its recorder saw it: the content of the file of `rankbench record`."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import msgspec
+
+from rankbench.model.base import Form, RankbenchError, Record
+from rankbench.quantities import format_size
+
+FORMAT = 1
+HEAD = '"record": "calls of a program"'
+COMPLETION = re.compile("MPI_(Wait|Test)(all|any|some)?")
+
+
+class Partner(Record, frozen=True):
+    """How often ranks called with a partner, by its distance."""
+
+    distance: int
+    """Upwards from the own rank, around the end; negative: MPI_ANY_SOURCE, MPI_PROC_NULL."""
+    calls: int
+
+
+class Bin(Record, frozen=True):
+    """Calls whose time is in a range: the distribution has eight ranges per octave."""
+
+    time_ns: float
+    """Begin of the range."""
+    calls: int
+
+
+class Kind(Record, frozen=True):
+    """Calls that differ in nothing but time and partner. Lists have an element for each rank."""
+
+    call: str
+    """Such as MPI_Allreduce."""
+    form: Form
+    bytes: int
+    """Data of one partner; -1: of several kinds that did not fit into the recorder's table."""
+    gaps: bool
+    """Whether its datatype has gaps."""
+    ranks: int
+    """Size of its communicator or window; 0: it has none."""
+    root: int
+    """-1: it has none."""
+    calls: list[int]
+    seconds: list[float]
+    """Within the call."""
+    shortest_ns: float
+    longest_ns: float
+    distribution: list[Bin]
+    """Over all ranks."""
+    partners: list[Partner] = []
+    other_partners: int = 0
+    """Calls with a partner that is not listed."""
+    neighbours: list[int] = []
+    """How many different partners each rank had, up to eight."""
+    completed: list[int] = []
+    """Of nonblocking and persistent calls."""
+    pending_s: list[float] = []
+    """From start to completion."""
+    waited_s: list[float] = []
+    """Within Wait and Test for these calls; of Wait and Test: what belongs to such calls."""
+    matched: list[int] = []
+    """Collectives whose arrivals are known at all ranks."""
+    waiting_s: list[float] = []
+    """For ranks that arrived later, estimated from those."""
+
+
+class Dropped(Record, frozen=True):
+    """What did not fit into the memory of the recorder, over all ranks."""
+
+    merged_kinds: int = 0
+    """Calls whose size, root and communicator are not known."""
+    requests: int = 0
+    communicators: int = 0
+    arrivals_kept: float = 1.0
+    """Share of the collectives whose arrivals were kept."""
+
+
+class RunRecord(Record, frozen=True):
+    """One run of a program. Lists have an element for each rank."""
+
+    record: Literal["calls of a program"]
+    format: int
+    command: list[str]
+    library: str
+    """Name of the library that it was built for."""
+    version: str
+    """What MPI_Get_library_version answered."""
+    ranks: int
+    hosts: list[str]
+    seconds: list[float]
+    """From the end of MPI_Init to the begin of MPI_Finalize, or to the last call."""
+    finalised: list[bool]
+    kinds: list[Kind]
+    dropped: Dropped
+    clock_bound_ns: float = 0.0
+    """How far the clocks of ranks may differ; 0: they share one."""
+
+
+def decode(text: bytes, file: str) -> RunRecord:
+    """Return the record. Raises RankbenchError if it is damaged or of a later format."""
+    try:
+        run = msgspec.json.decode(text, type=RunRecord)
+    except msgspec.MsgspecError as error:
+        raise RankbenchError(f"{file}: a damaged record of calls ({error})") from None
+    if run.format != FORMAT or run.ranks < 1:
+        raise RankbenchError(f"{file}: a record of calls of format {run.format}, expected {FORMAT}")
+    return run
+
+
+def encode(run: RunRecord) -> bytes:
+    """Return the text of a record, a line for each kind of call."""
+    return msgspec.json.format(msgspec.json.encode(run), indent=1) + b"\n"
+
+
+def name_kind(kind: Kind) -> str:
+    """Return the name of a call, with its form if the name does not show it."""
+    return f"{kind.call} (started)" if kind.form == "persistent" else kind.call
+
+
+def describe_size(kind: Kind) -> str:
+    """Return the size of a kind of call."""
+    return "various sizes" if kind.bytes < 0 else format_size(kind.bytes)
+
+
+def count_nodes(run: RunRecord) -> int:
+    """Return the number of hosts."""
+    return len(set(run.hosts))
+
+
+def sum_time(kind: Kind) -> list[float]:
+    """Return each rank's time in MPI for the calls of a kind, with that of their Wait and Test, in seconds."""
+    waited = kind.waited_s or [0.0] * len(kind.seconds)
+    sign = -1 if COMPLETION.fullmatch(kind.call) else 1
+    return [max(0.0, within + sign * more) for within, more in zip(kind.seconds, waited, strict=True)]

@@ -1,0 +1,224 @@
+"""Reads the record of `rankbench record`: calls in their form, with communicator, type, arrival of ranks and time.
+
+The time of a receive belongs to the messages that are sent; that of Wait and Test to the calls that they complete.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Container, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from rankbench.model import Calls, Recorded, Uncovered
+from rankbench.model.program_records import HEAD, count_nodes, decode, sum_time
+from rankbench.profiles import COMPLETION, NONBLOCKING, OTHER_END, SENDS, Profile, find_operation
+
+if TYPE_CHECKING:
+    from rankbench.model import Form
+    from rankbench.model.program_records import Kind, RunRecord
+
+NAME = "rankbench record"
+GAPS = "vector"
+"""The datatype that stands for all with gaps."""
+WAITED = 0.1
+"""From this share of a collective's time on, ranks are made to arrive apart when it is measured."""
+LATE = 0.1
+"""A rank that waits less than this share of what others wait is late."""
+MOST_SPREAD_US = 1000
+"""Ranks are made to arrive no farther apart: rounds would be few, and a longer wait is no other one."""
+US = 1e6
+NEIGHBOURS: tuple[tuple[str, int, dict[str, str]], ...] = (
+    ("halo", 6, {"dimensions": "3"}),
+    ("halo", 4, {}),
+    ("exchange", 2, {}),
+    ("pingping", 1, {}),
+)
+"""What stands for messages to and from at least so many partners, and the messages of one such call."""
+EPOCHS = ("win_fence", "win_complete", "win_wait", "win_unlock", "win_flush", "win_lock", "win_start", "win_post")
+"""What begins and ends one-sided calls: its time belongs to these."""
+ONE_SIDED = {"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"}
+CREATING = ("comm_", "win_")
+NO_OPERATION = "nothing that is measured corresponds to it"
+LEAST_SHARE = 0.0005
+"""A smaller share of the time is not listed."""
+
+
+@dataclasses.dataclass
+class Group:
+    """Calls that one operation stands for; lists have an element for each rank."""
+
+    operation: str
+    form: Form
+    size_bytes: int
+    ranks: int
+    gaps: bool
+    calls: float
+    """Over all ranks."""
+    seconds: list[float]
+    waiting_s: list[float]
+    options: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    def add_time(self, kind: Kind) -> None:
+        """Add the time of a kind of call."""
+        self.seconds = [before + more for before, more in zip(self.seconds, sum_time(kind), strict=True)]
+        if kind.waiting_s:
+            self.waiting_s = [before + more for before, more in zip(self.waiting_s, kind.waiting_s, strict=True)]
+
+
+def recognises(text: str) -> bool:
+    """Return whether a text is such a record."""
+    return HEAD in text[:200]
+
+
+def read(text: str, file: str) -> Profile:
+    """Return the mean calls of a rank, those that took most time first."""
+    run = decode(text.encode(), file)
+    mpi_s = sum(sum(sum_time(kind)) for kind in run.kinds) / run.ranks
+    groups, others = group_calls(run)
+    calls = sorted((make_calls(group, run.ranks) for group in groups), key=lambda call: -call.seconds)
+    uncovered = list(list_uncovered(others, mpi_s * run.ranks))
+    unknown = [
+        f"{sum(kind.calls)} calls of {kind.call} have no known size and are not counted"
+        for kind in others
+        if kind.bytes < 0
+    ]
+    return Profile(
+        NAME,
+        calls,
+        list(dict.fromkeys(kind.call for kind in others if kind.bytes >= 0 and is_relevant(kind, mpi_s))),
+        tuple(unknown),
+        Recorded(
+            file=file,
+            library=run.library,
+            version=run.version,
+            ranks=run.ranks,
+            nodes=count_nodes(run),
+            seconds=sum(run.seconds) / run.ranks,
+            mpi_s=mpi_s,
+            waiting_s=sum(sum(kind.waiting_s) for kind in run.kinds) / run.ranks,
+            uncovered=uncovered,
+        ),
+    )
+
+
+def group_calls(run: RunRecord) -> tuple[list[Group], list[Kind]]:
+    """Return the groups of calls, and the kinds that no operation stands for."""
+    groups: dict[tuple[object, ...], Group] = {}
+    others: list[Kind] = []
+    received: list[Kind] = []
+    epochs: list[Kind] = []
+    for kind in run.kinds:
+        name = name_call(kind)
+        if name in OTHER_END | COMPLETION or name.startswith(EPOCHS):
+            (epochs if name.startswith(EPOCHS) else received).append(kind)
+            continue
+        operation = find_operation(kind.call.removeprefix("MPI_"))
+        if kind.bytes < 0 or not operation or not sum(kind.calls) or name.startswith(CREATING):
+            others.append(kind)
+            continue
+        candidate = make_group(kind, operation, name)
+        key = (
+            candidate.operation,
+            candidate.form,
+            candidate.size_bytes,
+            candidate.ranks,
+            candidate.gaps,
+            tuple(candidate.options.items()),
+        )
+        group = groups.setdefault(key, candidate)
+        if group is not candidate:
+            group.calls += candidate.calls
+        if not is_prepared(kind):
+            group.add_time(kind)
+    others += add_times(groups.values(), received, {"pingpong", *(name for name, _, _ in NEIGHBOURS)})
+    others += add_times(groups.values(), epochs, ONE_SIDED)
+    return [group for group in groups.values() if group.calls], others
+
+
+def name_call(kind: Kind) -> str:
+    """Return the name of a call in small letters, without what says that it is persistent."""
+    return kind.call.removeprefix("MPI_").lower().removesuffix("_init")
+
+
+def is_prepared(kind: Kind) -> bool:
+    """Return whether a call only prepares a persistent one."""
+    return kind.call.endswith("_init") and kind.form != "persistent"
+
+
+def make_group(kind: Kind, operation: str, name: str) -> Group:
+    """Return the group that a kind of call begins, without its time."""
+    ranks = len(kind.calls)
+    nowhere = sum(partner.calls for partner in kind.partners if partner.distance < 0)
+    calls = 0.0 if is_prepared(kind) else float(sum(kind.calls) - nowhere)
+    form: Form = "persistent" if is_prepared(kind) else kind.form
+    options: dict[str, str] = {}
+    if name.removeprefix("i") in SENDS and form != "blocking":
+        most = max(kind.neighbours, default=1)
+        operation, messages, options = next((entry for entry in NEIGHBOURS if entry[1] <= most), NEIGHBOURS[-1])
+        calls /= messages
+    elif name.endswith("sendrecv_replace"):
+        operation = "sendrecv-replace"
+    nothing = [0.0] * ranks
+    return Group(operation, form, kind.bytes, kind.ranks, kind.gaps, calls, nothing, nothing, dict(options))
+
+
+def add_times(groups: Iterable[Group], kinds: Iterable[Kind], operations: Container[str]) -> Iterator[Kind]:
+    """Add the time of kinds to groups of their size and communicator, else to all; yield those that have no group."""
+    wanted = [group for group in groups if group.operation in operations and group.calls]
+    for kind in kinds:
+        if is_prepared(kind):
+            continue
+        fitting = [group for group in wanted if (group.size_bytes, group.ranks) == (kind.bytes, kind.ranks)] or wanted
+        if not fitting:
+            yield kind
+        total = sum(group.calls for group in fitting)
+        for group in fitting:
+            share = group.calls / total
+            group.seconds = [
+                spent_s + share * more_s for spent_s, more_s in zip(group.seconds, sum_time(kind), strict=True)
+            ]
+
+
+def make_calls(group: Group, ranks: int) -> Calls:
+    """Return the calls of the mean rank."""
+    return Calls(
+        operation=group.operation,
+        size_bytes=group.size_bytes,
+        calls=group.calls / ranks,
+        form=group.form,
+        ranks=group.ranks,
+        datatype=GAPS if group.gaps else "",
+        options=group.options | find_arrival(group),
+        seconds=sum(group.seconds) / ranks,
+        waiting_s=sum(group.waiting_s) / ranks,
+    )
+
+
+def find_arrival(group: Group) -> dict[str, str]:
+    """Return how ranks arrive: together, one late, or at random times; the spread is that of the mean call."""
+    if group.operation not in NONBLOCKING or sum(group.waiting_s) < WAITED * sum(group.seconds):
+        return {}
+    most = max(group.waiting_s)
+    late = sum(waited < LATE * most for waited in group.waiting_s)
+    each = group.calls / len(group.seconds)
+    waiting = [waited / each for waited in group.waiting_s if waited >= LATE * most]
+    mean_us = sum(waiting) / len(waiting) * US
+    spread_us = min(MOST_SPREAD_US, round(mean_us if late == 1 else 2 * mean_us))
+    return {"arrival": "one-late" if late == 1 else "random", "spread_us": str(spread_us)} if spread_us else {}
+
+
+def is_relevant(kind: Kind, mpi_s: float) -> bool:
+    """Return whether a kind takes a share of the time in MPI, the mean rank's, that is worth a line."""
+    return sum(sum_time(kind)) >= LEAST_SHARE * mpi_s * len(kind.calls) > 0
+
+
+def list_uncovered(others: Iterable[Kind], total_s: float) -> Iterator[Uncovered]:
+    """Yield the calls that nothing stands for, with their share of the time in MPI."""
+    shares: dict[str, float] = {}
+    for kind in others:
+        why = "its size is not known" if kind.bytes < 0 else NO_OPERATION
+        what = f"{kind.call}: {why}"
+        shares[what] = shares.get(what, 0.0) + (sum(sum_time(kind)) / total_s if total_s else 0.0)
+    for what, share in sorted(shares.items(), key=lambda entry: -entry[1]):
+        if share >= LEAST_SHARE:
+            yield Uncovered(what=what, share=share)

@@ -1,0 +1,205 @@
+"""`rankbench record`: what programs call is counted exactly, whatever library, language and end they have."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fakes import mark_thorough
+
+from mpi.conftest import WHEELS, run_rankbench
+from rankbench import build, libraries, profiles
+from rankbench.campaign.recording import record_command
+from rankbench.model import Library
+from rankbench.model.program_records import Kind, RunRecord
+
+PROGRAMS = Path(__file__).parents[1] / "fakes" / "recorded"
+SYSTEM = ("mpich", "openmpi")
+ROUNDS, LATE_S = 10, 0.02
+SECONDS = "120"
+
+
+def compile_program(library: Library, name: str, folder: Path) -> Path:
+    """Compile a program with a library's wrapper."""
+    program = folder / name
+    command = [library.wrapper, "-O1", "-pthread", str(PROGRAMS / f"{name}.c"), "-o", str(program)]
+    build.run_checked([*command, f"-Wl,-rpath,{Path(library.prefix) / 'lib'}"], build.collect_environment(library))
+    return program
+
+
+def make_command(library: Library, ranks: int, *program: str) -> list[str]:
+    """Return the command line of a user, with what root and few cores need."""
+    many = ["--oversubscribe", "--allow-run-as-root"] if library.family == "openmpi" else []
+    return [library.launcher, *many, "-n", str(ranks), *program]
+
+
+def run(
+    library: Library, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, *program: str, ranks: int = 2
+) -> tuple[RunRecord, int]:
+    """Record a program."""
+    for name, value in library.environment.items():
+        monkeypatch.setenv(name, value)
+    return record_command(make_command(library, ranks, *program), library, home, folder / "record.json")
+
+
+def find(run: RunRecord, call: str, **features: object) -> Kind:
+    """Return the only kind of a call with these features."""
+    kinds = [
+        kind
+        for kind in run.kinds
+        if kind.call == call and all(getattr(kind, name) == value for name, value in features.items())
+    ]
+    assert len(kinds) == 1, (call, features, [(kind.call, kind.bytes, kind.form, kind.root) for kind in run.kinds])
+    return kinds[0]
+
+
+@pytest.fixture(params=[WHEELS[0], *map(mark_thorough, WHEELS[1:])])
+def library(request: pytest.FixtureRequest, reach: list[Library]) -> Library:
+    return libraries.choose(request.param, [entry for entry in reach if entry.source == "pypi"])
+
+
+@pytest.mark.parametrize("library", WHEELS, indirect=True)
+def test_numbers_bytes_and_partners_are_exact(
+    library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = compile_program(library, "counts", tmp_path)
+    got, code = run(library, home, tmp_path, monkeypatch, str(program), ranks=4)
+    assert (code, got.ranks, got.finalised) == (0, 4, [True] * 4)
+    expected = {
+        ("MPI_Allreduce", 8, 4): 100,
+        ("MPI_Bcast", 1024, 4): 50,
+        ("MPI_Barrier", 0, 2): 7,
+        ("MPI_Gather", 40, 4): 11,
+        ("MPI_Alltoallv", 24, 4): 13,
+        ("MPI_Isend", 128, 4): 20,
+        ("MPI_Irecv", 128, 4): 20,
+        ("MPI_Waitall", 0, 0): 20,
+        ("MPI_Sendrecv", 80, 4): 9,
+        ("MPI_Recv", 128, 4): 5,
+        ("MPI_Put", 32, 4): 6,
+        ("MPI_Win_fence", 0, 4): 7,
+        ("MPI_Comm_split", 0, 4): 1,
+    }
+    assert {key: find(got, key[0], bytes=key[1], ranks=key[2]).calls for key in expected} == {
+        key: [count] * 4 for key, count in expected.items()
+    }
+    assert find(got, "MPI_Bcast").root == 1
+    assert [kind.gaps for kind in (find(got, "MPI_Sendrecv"), find(got, "MPI_Isend"))] == [True, False]
+    started = find(got, "MPI_Send_init", form="persistent")
+    assert (started.calls, started.bytes, started.completed) == ([5] * 4, 128, [5] * 4)
+    assert find(got, "MPI_Send_init", form="blocking").calls == [1] * 4
+    assert find(got, "MPI_Isend").completed == find(got, "MPI_Irecv").completed == [20] * 4
+    assert [(entry.distance, entry.calls) for entry in find(got, "MPI_Isend").partners] == [(1, 80)]
+    assert find(got, "MPI_Allreduce").matched == [100] * 4
+    assert sum(entry.calls for entry in find(got, "MPI_Allreduce").distribution) == 400
+    assert got.dropped.merged_kinds == got.dropped.requests == got.dropped.communicators == 0
+
+
+def test_waiting_for_a_late_rank_is_no_transfer(
+    library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    got, _ = run(library, home, tmp_path, monkeypatch, str(compile_program(library, "late", tmp_path)))
+    first, late = find(got, "MPI_Allreduce").waiting_s
+    assert first > ROUNDS * LATE_S / 2
+    assert late < first / 2
+
+
+@pytest.mark.parametrize("how", ["exit", "_exit", "abort", "kill", "segv"])
+def test_a_program_that_ends_early_leaves_its_calls(
+    how: str, library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    got, code = run(library, home, tmp_path, monkeypatch, str(compile_program(library, "ends", tmp_path)), how)
+    assert got.finalised == [False, False]
+    assert max(find(got, "MPI_Barrier").calls) == 30
+    if how in {"abort", "kill", "segv"}:
+        assert code
+
+
+def test_calls_of_threads_are_counted_each(
+    library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    got, _ = run(library, home, tmp_path, monkeypatch, str(compile_program(library, "threads", tmp_path)))
+    assert [sum(find(got, call).calls) for call in ("MPI_Isend", "MPI_Recv", "MPI_Wait")] == [4000] * 3
+
+
+@pytest.mark.parametrize("interface", ["mpifh", "mpi", "mpi_f08"])
+@pytest.mark.parametrize("family", SYSTEM)
+def test_each_interface_of_fortran_is_counted_once(
+    family: str, interface: str, reach: list[Library], home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrapper = shutil.which(f"mpif90.{family}")
+    installed = [entry for entry in reach if entry.source == "system" and entry.family == family]
+    if not wrapper or not installed:
+        pytest.skip(f"no Fortran of a system's {family} here")
+    program = tmp_path / "program"
+    compiled = subprocess.run(
+        [wrapper, "-fallow-argument-mismatch", str(PROGRAMS / f"{interface}.f90"), "-o", str(program)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert compiled.returncode == 0, compiled.stderr
+    got, code = run(installed[0], home, tmp_path, monkeypatch, str(program))
+    expected = {
+        ("MPI_Allreduce", 8): 40,
+        ("MPI_Irecv", 32): 12,
+        ("MPI_Isend", 32): 12,
+        ("MPI_Waitall", 0): 12,
+        ("MPI_Barrier", 0): 6,
+        ("MPI_Allgather", 16): 1,
+    }
+    assert code == 0
+    assert {(kind.call, kind.bytes): kind.calls for kind in got.kinds} == {
+        key: [count] * 2 for key, count in expected.items()
+    }
+    assert find(got, "MPI_Isend").completed == [12, 12]
+
+
+def test_the_command_writes_a_record_that_other_commands_read(library: Library, home: Path, tmp_path: Path) -> None:
+    program = compile_program(library, "late", tmp_path)
+    output = tmp_path / "record.json"
+    command = make_command(library, 2, str(program))
+    answer = run_rankbench(
+        "record", "--output", str(output), "--", *command, home=home, environment=library.environment
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert "Most of the time in MPI: MPI_Allreduce of 8 B" in answer.stdout
+    calls = profiles.read(output).calls
+    assert ("allreduce", 8, 10.0) in [(entry.operation, entry.size_bytes, entry.calls) for entry in calls]
+
+
+@pytest.mark.parametrize(("flags", "reason"), [(["-static"], "linked statically"), ([], "no rank called MPI_Init")])
+def test_an_unrecordable_program_is_refused_in_one_line(
+    flags: list[str], reason: str, library: Library, home: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "plain.c"
+    source.write_text("int main(void) { return 0; }\n")
+    program = tmp_path / "plain"
+    subprocess.run(["cc", *flags, str(source), "-o", str(program)], check=True)
+    command = make_command(library, 1, str(program))
+    output = tmp_path / "record.json"
+    answer = run_rankbench(
+        "record", "--output", str(output), "--", *command, home=home, environment=library.environment
+    )
+    assert answer.returncode
+    assert reason in answer.stderr
+    assert len(answer.stderr.strip().splitlines()) == 1
+    assert not output.exists()
+
+
+def test_python_loads_the_library_for_itself_only(
+    library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("mpi4py", reason="not part of the environment: pip install mpi4py")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from array import array\nfrom mpi4py import MPI\nmine, total = array('d', [1]), array('d', [0])\n"
+        "for _ in range(25):\n    MPI.COMM_WORLD.Allreduce(mine, total)\n"
+    )
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"{library.prefix}/lib")
+    got, code = run(library, home, tmp_path, monkeypatch, sys.executable, str(program))
+    assert (code, find(got, "MPI_Allreduce", bytes=8).calls) == (0, [25, 25])

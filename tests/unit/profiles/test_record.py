@@ -1,0 +1,146 @@
+"""The record of a program as a profile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from rankbench import profiles
+from rankbench.campaign.rank_files import find_bin_begin, name_form
+from rankbench.model import RankbenchError
+from rankbench.model.program_records import FORMAT, Dropped, Kind, Partner, RunRecord, encode, sum_time
+from rankbench.profiles import record
+
+
+def make_kind(call: str, size: int, calls: int, *, started: bool = False, waited_s: float = 0.0) -> Kind:
+    return Kind(
+        call=call,
+        form=name_form(call, started=started),
+        bytes=size,
+        gaps=False,
+        ranks=2,
+        root=-1,
+        calls=[calls, calls],
+        seconds=[1.0, 1.0],
+        shortest_ns=1.0,
+        longest_ns=2.0,
+        distribution=[],
+        waited_s=[waited_s, waited_s] if waited_s else [],
+    )
+
+
+def change(kind: Kind, **changes: object) -> Kind:
+    return msgspec.structs.replace(kind, **changes)
+
+
+def make_run(*kinds: Kind) -> RunRecord:
+    return RunRecord(
+        record="calls of a program",
+        format=FORMAT,
+        command=["mpiexec"],
+        library="mpich-5",
+        version="MPICH",
+        ranks=2,
+        hosts=["a", "a"],
+        seconds=[4.0, 4.0],
+        finalised=[True, True],
+        kinds=list(kinds),
+        dropped=Dropped(),
+    )
+
+
+def test_forms_of_collectives_are_kept_apart() -> None:
+    run = make_run(
+        make_kind("MPI_Allreduce", 8, 10),
+        make_kind("MPI_Iallreduce", 8, 4),
+        make_kind("MPI_Allreduce_init", 8, 3, started=True),
+        make_kind("MPI_Isend", 64, 5),
+        make_kind("MPI_Irecv", 64, 5),
+        make_kind("MPI_Wait", 0, 9),
+        make_kind("MPI_Improbe", 0, 9),
+        make_kind("MPI_Bcast", -1, 2),
+    )
+    text = encode(run).decode()
+    assert record.recognises(text)
+    profile = record.read(text, "record.json")
+    assert {(entry.operation, entry.size_bytes, entry.form): entry.calls for entry in profile.calls} == {
+        ("allreduce", 8, "blocking"): 10,
+        ("allreduce", 8, "nonblocking"): 4,
+        ("allreduce", 8, "persistent"): 3,
+        ("pingping", 64, "nonblocking"): 5,
+    }
+    assert profile.ignored == []
+    assert profile.notes == ("4 calls of MPI_Bcast have no known size and are not counted",)
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "operation", "calls"),
+    [(1, "pingping", 20), (2, "exchange", 10), (4, "halo", 5), (6, "halo", 20 / 6)],
+)
+def test_messages_to_several_partners_are_one_call(neighbours: int, operation: str, calls: float) -> None:
+    sent = change(make_kind("MPI_Isend", 64, 20), neighbours=[neighbours] * 2)
+    (call,) = record.read(encode(make_run(sent, make_kind("MPI_Irecv", 64, 20))).decode(), "x").calls
+    assert call.operation == operation
+    assert call.calls == pytest.approx(calls)
+    assert call.seconds == 2.0  # Of a rank: one in MPI_Isend, and one in MPI_Irecv.
+
+
+def test_messages_to_no_rank_are_left_out() -> None:
+    nowhere = [Partner(distance=-1, calls=10)]
+    sent = change(make_kind("MPI_Isend", 0, 5), partners=nowhere)
+    profile = record.read(encode(make_run(sent, make_kind("MPI_Bcast", 8, 1))).decode(), "x")
+    assert [call.operation for call in profile.calls] == ["bcast"]
+
+
+@pytest.mark.parametrize(
+    ("waiting_s", "options"),
+    [
+        ([0.0, 0.0], {}),
+        ([0.0, 0.001], {}),
+        ([0.0, 0.005], {"arrival": "one-late", "spread_us": "500"}),
+        ([0.0015, 0.0025], {"arrival": "random", "spread_us": "400"}),
+        ([0.0, 0.02], {"arrival": "one-late", "spread_us": "1000"}),
+    ],
+)
+def test_ranks_arrive_as_they_did_in_the_program(waiting_s: list[float], options: dict[str, str]) -> None:
+    kind = change(make_kind("MPI_Allreduce", 8, 10), seconds=[0.02, 0.02], waiting_s=waiting_s)
+    (call,) = record.read(encode(make_run(kind)).decode(), "x").calls
+    assert call.options == options
+    assert call.waiting_s == sum(waiting_s) / 2
+
+
+def test_the_most_expensive_calls_are_chosen_and_the_rest_is_named(tmp_path: Path) -> None:
+    kinds = [change(make_kind("MPI_Allreduce", 8 << place, 10), seconds=[0.5**place] * 2) for place in range(12)]
+    path = tmp_path / "record.json"
+    path.write_bytes(encode(make_run(*kinds, change(make_kind("MPI_Comm_split", 0, 1), seconds=[0.02, 0.02]))))
+    calls, recorded = profiles.choose_calls(path)
+    assert [call.size_bytes for call in calls] == [8, 16, 32, 64, 128]
+    assert [part.what for part in recorded.uncovered] == [
+        "MPI_Comm_split: nothing that is measured corresponds to it",
+        "7 kinds of calls that took less time",
+    ]
+    assert recorded.covered == pytest.approx(sum(call.seconds for call in calls) / recorded.mpi_s)
+    assert recorded.covered >= profiles.COVERED
+
+
+def test_time_in_a_wait_belongs_to_the_calls_that_it_completes() -> None:
+    assert sum_time(make_kind("MPI_Isend", 8, 1, waited_s=0.25)) == [1.25, 1.25]
+    assert sum_time(make_kind("MPI_Waitall", 0, 1, waited_s=0.25)) == [0.75, 0.75]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [(('"format": 1', '"format": 2'), "of format 2, expected 1"), (('"ranks"', '"rank"'), "damaged")],
+)
+def test_a_damaged_or_later_record_is_refused(change: tuple[str, str], reason: str) -> None:
+    text = encode(make_run(make_kind("MPI_Bcast", 8, 1))).decode().replace(*change)
+    with pytest.raises(RankbenchError, match=reason):
+        record.read(text, "record.json")
+
+
+def test_bins_follow_each_other_eight_per_octave() -> None:
+    begins = [find_bin_begin(number) for number in range(100)]
+    assert begins == sorted(set(begins))
+    assert [begins[number] for number in (7, 8, 15, 16, 24, 25)] == [7, 8, 15, 16, 32, 36]

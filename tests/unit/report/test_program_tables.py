@@ -1,0 +1,108 @@
+"""Tables and charts of a recorded program."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import msgspec
+import pytest
+from fakes import campaigns, verdicts
+
+from rankbench import plots
+from rankbench.model import Calls, Case, Recorded
+from rankbench.model.program_records import FORMAT, Dropped, Kind, RunRecord
+from rankbench.report.tables import program
+from rankbench.verdict.view import CampaignView
+
+LINE = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=(8,))
+PROGRAM = msgspec.structs.replace(*campaigns.make_cases(lines=[("barrier", "blocking")]), suite="program")
+PLOTS = set(program.PLOTS)
+
+
+def make_kind(call: str, seconds: list[float], waiting_s: list[float]) -> Kind:
+    return Kind(
+        call=call,
+        form="blocking",
+        bytes=8,
+        gaps=False,
+        ranks=2,
+        root=-1,
+        calls=[10, 10],
+        seconds=seconds,
+        shortest_ns=1.0,
+        longest_ns=2.0,
+        distribution=[],
+        waiting_s=waiting_s,
+    )
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> CampaignView:
+    """Beta needs twice alpha's time for calls, and a quarter more for the program, half of whose time is calls."""
+
+    def find_factor(candidate: str, case: Case) -> float:
+        return {"allreduce": 2.0, "barrier": 1.25}[case.operation] if candidate == "beta" else 1.0
+
+    plain = verdicts.evaluate(tmp_path, find_factor, candidates=("alpha", "beta"), cases=[*LINE, PROGRAM])
+    recorded = Recorded(file="/r.json", library="other", ranks=2, seconds=1.004, mpi_s=0.502, waiting_s=0.251)
+    calls = [Calls("allreduce", 8, 5e5, "blocking", ranks=2, seconds=0.502, waiting_s=0.251)]
+    plan = msgspec.structs.replace(plain.campaign.plan, calls=calls, profile=recorded)
+    run = RunRecord(
+        record="calls of a program",
+        format=FORMAT,
+        command=["mpiexec"],
+        library="other",
+        version="MPI",
+        ranks=2,
+        hosts=["a", "a"],
+        seconds=[1.0, 1.008],
+        finalised=[True, True],
+        kinds=[make_kind("MPI_Allreduce", [0.6, 0.4], [0.5, 0.0]), make_kind("MPI_Bcast", [1e-6, 1e-6], [0.0, 0.0])],
+        dropped=Dropped(),
+    )
+    campaign = msgspec.structs.replace(plain.campaign, plan=plan)
+    return dataclasses.replace(plain, campaign=campaign, records={"": run, "beta": run})
+
+
+def test_candidates_have_predicted_recorded_and_measured_values(view: CampaignView) -> None:
+    candidates, calls = program.tables(view)
+    alpha, beta = ([cell.text for cell in row] for row in candidates.rows)
+    assert alpha == ["alpha", "502 ms", "–", "1.00×", "1.00×"]
+    assert beta[:3] == ["beta", "752 ms", "500 ms"]
+    assert (beta[3].split()[0], beta[4].split()[0]) == ("1.25×", "1.25×")
+    assert [cell.text for cell in calls.rows[0]] == ["allreduce 8 B", "500 k", "100.0%", "50%", "251 ms", "502 ms"]
+
+
+def test_the_frame_has_the_same_values(view: CampaignView) -> None:
+    frame = program.frame(view)
+    assert frame["candidate"].to_list() == ["alpha", "beta"]
+    assert frame["recorded_mpi_s"].to_list() == [None, pytest.approx(0.500001)]
+    assert frame["ratio"][1] == pytest.approx(1.25, rel=1e-3)
+
+
+def test_a_campaign_without_a_record_has_neither(tmp_path: Path) -> None:
+    plain = verdicts.evaluate(tmp_path, lambda _candidate, _case: 1.0, cases=LINE)
+    assert program.tables(plain) == []
+    assert program.frame(plain).is_empty()
+    assert not PLOTS & {name for name, _, _ in plots.charts(plain)}
+
+
+def test_charts_divide_the_time_of_ranks_and_calls(view: CampaignView) -> None:
+    charts = {name: chart for name, _, chart in plots.charts(view) if name in PLOTS}
+    assert charts.keys() == PLOTS
+    ranks = [
+        (row["row"], row["part"], round(float(row["value"]) / 1e6)) for row in charts["program_ranks"].datasets["rows"]
+    ]
+    assert ranks[:3] == [
+        ("0\nrank 0", "waiting in collectives", 500),
+        ("0\nrank 0", "otherwise in MPI", 100),
+        ("0\nrank 0", "outside MPI", 400),
+    ]
+    calls = charts["program_calls"].datasets["rows"]
+    assert [(row["row"], row["part"], round(float(row["value"]) / 1e6)) for row in calls] == [
+        ("0\nMPI_Allreduce, 8 B, 2 ranks", "waiting", 250),
+        ("0\nMPI_Allreduce, 8 B, 2 ranks", "other", 250),
+    ]
+    both = [row["how"] for row in charts["program_prediction"].datasets["rows"]]
+    assert both == ["predicted", "measured"] * 2

@@ -1,0 +1,116 @@
+"""What the calls of a recorded program mean for the program, and whether what was measured agrees."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import msgspec
+import pytest
+from fakes import campaigns, verdicts
+
+from rankbench.language import render
+from rankbench.model import Calls, Case, Recorded, Uncovered
+from rankbench.verdict import program_answer
+from rankbench.verdict.program_answer import ProgramAnswer
+from rankbench.verdict.view import CampaignView
+
+LINE = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=(8,))
+(BARRIER,) = campaigns.make_cases(lines=[("barrier", "blocking")])
+PROGRAM = msgspec.structs.replace(BARRIER, suite="program")
+"""It stands for a program that was measured, too."""
+CALL_S = (500 + 8 / 4) * 1e-9
+"""The time of an allreduce of alpha, of which there are a million in a program of two seconds."""
+MILLION = 1e6
+
+
+def make_view(folder: Path, beta: float, program: float = 0.0, **changes: object) -> CampaignView:
+    """Return the view of a campaign in which beta needs a multiple of alpha's time for a call, and for the program."""
+
+    def find_factor(candidate: str, case: Case) -> float:
+        return {"allreduce": beta, "barrier": program}[case.operation] if candidate == "beta" else 1.0
+
+    cases = [*LINE, *([PROGRAM] if program else [])]
+    view = verdicts.evaluate(folder, find_factor, candidates=("alpha", "beta"), cases=cases)
+    seconds = MILLION * CALL_S
+    recorded = Recorded(
+        file="/record.json", library=view.campaign.candidates[0].library, ranks=2, seconds=2.0, mpi_s=seconds
+    )
+    calls = [Calls("allreduce", 8, MILLION, "blocking", ranks=2, seconds=seconds)]
+    plan = msgspec.structs.replace(
+        view.campaign.plan, calls=calls, profile=msgspec.structs.replace(recorded, **changes)
+    )
+    return dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, plan=plan))
+
+
+def answer(view: CampaignView) -> ProgramAnswer:
+    result = program_answer.find_answer(view)
+    assert result
+    return result
+
+
+def describe(view: CampaignView) -> str:
+    texts = [*program_answer.describe_answer(view, answer(view)), *program_answer.describe_truth(view, answer(view))]
+    return " ".join(map(render, texts))
+
+
+def test_without_a_record_there_is_no_prediction(tmp_path: Path) -> None:
+    view = verdicts.evaluate(tmp_path, lambda _candidate, _case: 1.0, cases=LINE)
+    assert program_answer.find_answer(view) is None
+
+
+def test_only_the_time_of_calls_depends_on_the_library(tmp_path: Path) -> None:
+    view = make_view(tmp_path, 2.0)
+    alpha, beta = answer(view).predictions
+    assert (alpha.candidate, beta.candidate) == ("alpha", "beta")
+    assert beta.ratio.value == pytest.approx((2 + MILLION * CALL_S) / 2, rel=1e-3)
+    assert alpha.mpi_s.value == pytest.approx(MILLION * CALL_S, rel=1e-3)
+    assert beta.measured is None
+    assert "Predicted run time against alpha: beta 1.25×" in describe(view)
+    assert "rankbench tune alpha --profile /record.json" in describe(view)
+
+
+def test_waiting_is_no_fault_of_a_library(tmp_path: Path) -> None:
+    mpi_s = MILLION * CALL_S
+    view = make_view(tmp_path, 1.05, mpi_s=mpi_s + 1, waiting_s=1.0)
+    text = describe(view)
+    assert "67% of that was waiting" in text
+    assert "Mostly waiting" in text
+    assert "less than 3% between any of these" in text
+
+
+def test_uncovered_calls_are_named_with_their_share(tmp_path: Path) -> None:
+    view = make_view(tmp_path, 2.0, uncovered=[Uncovered("MPI_Comm_split: nothing corresponds to it", 0.2)])
+    assert "stand for 80% of the time in MPI; not covered: MPI_Comm_split: nothing corresponds to it (20.0%)" in (
+        describe(view)
+    )
+
+
+@pytest.mark.parametrize(
+    ("program", "sentence"),
+    [
+        (1.25, "The measured run times agree with those that the calls predict, for beta."),
+        (1.02, "The prediction misses: beta was measured with 1.02× (1.02–1.02×) the run time of alpha"),
+        (1.9, "The prediction misses: beta was measured with 1.90×"),
+    ],
+)
+def test_a_miss_is_reported_with_its_likely_reason(program: float, sentence: str, tmp_path: Path) -> None:
+    text = describe(make_view(tmp_path, 2.0, program))
+    assert sentence in text
+    assert ("Likely: " in text) == ("misses" in sentence)
+
+
+def test_a_recorded_time_that_is_far_off_is_a_miss(tmp_path: Path) -> None:
+    view = make_view(tmp_path, 2.0, mpi_s=1.9)
+    assert "The time in MPI with alpha was recorded as 1.90 s, predicted 502 ms" in describe(view)
+
+
+def test_a_call_of_other_ranks_than_any_placement_is_uncovered(tmp_path: Path) -> None:
+    view = make_view(tmp_path, 2.0)
+    plan = view.campaign.plan
+    alone = Calls("allreduce", 8, MILLION, "blocking", ranks=1, seconds=MILLION * CALL_S / 4)
+    changed = msgspec.structs.replace(plan, calls=[*plan.calls, alone])
+    view = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, plan=changed))
+    assert "stand for 75% of the time in MPI; not covered: allreduce 8 B, which was not measured (25.0%)" in describe(
+        view
+    )
