@@ -46,8 +46,10 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     view = evaluate_latest(store)
     LAST.clear()  # It holds the store, and with it the lock.
     verdict, launches = view.verdict, store.launches()
-    spent_s = total_duration_s(launches)
+    spent_s = total_duration_s(store.list_all_launches())
+    alone = len(store.alone.launches())
     amount = f"{spell_count(verdict.blocks, 'block')}, {spell_count(len(launches), 'launch')}"
+    amount += f" and {alone} alone" if alone else ""
     print_text(f"{store.folder.name}: done in {format_clock(spent_s)} ({amount}; {render(decision.reason)})")
     if counts := count_without(store):
         print_text(f"without values: {counts}; the report lists them")
@@ -76,7 +78,7 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
 def forecast_decisions(store: Store, verdict: Verdict, command: str) -> str:
     """Return what another minute would probably decide, and the command that measures it."""
     planned = store.campaign.plan
-    spent_s = total_duration_s(store.launches())
+    spent_s = total_duration_s(store.list_all_launches())
     blocks = max(1, round(MORE_S * verdict.blocks / spent_s)) if spent_s else 1
     past_looks = list_past_looks(planned.stop, verdict.blocks)
     design = deciding.SequentialDesign(

@@ -196,7 +196,7 @@ def show_status(opened: Store) -> None:
     console.print(Text(f"{record.name}: {record.plan.question}", style="bold"), soft_wrap=True)
     print_text(
         f"{spell_count(len(launches), 'launch')} in {spell_count(len({launch.block for launch in launches}), 'block')} "
-        f"({spell_blocks(record)} planned); they took {format_clock(total_duration_s(launches))}"
+        f"({spell_blocks(record)} planned); they took {format_clock(total_duration_s(opened.list_all_launches()))}"
     )
     console.print()
     console.print(make_table(opened), markup=False)

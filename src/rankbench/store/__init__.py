@@ -80,6 +80,10 @@ class Store:
             self._alone = Store(self.folder / ALONE, self.campaign)
         return self._alone
 
+    def list_all_launches(self) -> list[Launch]:
+        """Return the launches of the campaign, then those that were made alone."""
+        return [*self.launches(), *self.alone.launches()]
+
     def append_alone(self, launch: Launch, results: Sequence[CaseResult]) -> None:
         """Add a launch that was made alone."""
         for kind in ("launches", "cases", "samples"):

@@ -41,7 +41,7 @@ def stopping(opened: Store) -> Decide:
 
     Durations of blocks come from the clock from now on, and from the stored launches for earlier runs.
     """
-    block_s = block_durations_s(opened.launches())
+    block_s = block_durations_s(opened.list_all_launches())
     at_s = monotonic()
 
     def enough(store: Store) -> Decision:
