@@ -4,23 +4,31 @@
 
 #include "base/allocation.h"
 #include "base/core.h"
+#include "base/numbers.h"
 #include "base/tree.h"
 #include "kit/data.h"
 #include "kit/special.h"
 #include "verify/check.h"
 
-/* Data of a rank up to this size are checked with other calls, too; in a burst those of all its calls together. */
-enum { MOST_BYTES = 1 << 20, MOST_BURST = 64, MOST_BURST_BYTES = 256 << 10 };
+/* Data of a rank up to this size are checked with other calls, too; where calls are timed, up to a smaller one. In a burst
+ * all its calls together have this size, and messages. */
+enum {
+    MOST_BYTES = 1 << 20,
+    MOST_TIMED_BYTES = 256 << 10,
+    MOST_BURST = 64,
+    MOST_BURST_BYTES = 256 << 10,
+    MOST_BURST_MESSAGES = 256
+};
 /* Long enough for messages to arrive before their receive. */
 enum { LATE_NS = 50000, MOST_LATE = 3 };
 enum { SEED_STEP_IN_BURST = 100003 };
 
-static bool is_small(const struct setting *setting) {
+static bool is_small(const struct setting *setting, long most_bytes) {
     const struct buffers *buffers = &setting->workers->buffers;
     const struct call *call = first_call(setting);
     const struct amounts root = find_amounts(buffers->operation, call, true),
                          other = find_amounts(buffers->operation, call, false);
-    return root.send_bytes + root.receive_bytes <= MOST_BYTES && other.send_bytes + other.receive_bytes <= MOST_BYTES;
+    return root.send_bytes + root.receive_bytes <= most_bytes && other.send_bytes + other.receive_bytes <= most_bytes;
 }
 
 /* Whether another call may take the place of this one: no request, window or thread depends on what changes. */
@@ -209,8 +217,9 @@ static int count_burst(const struct setting *setting) {
     const struct amounts root = find_amounts(worker->buffers.operation, &worker->call, true),
                          other = find_amounts(worker->buffers.operation, &worker->call, false);
     const long bytes = root.send_bytes + root.receive_bytes + other.send_bytes + other.receive_bytes + 1;
-    const long count = MOST_BURST_BYTES / bytes;
-    return count > MOST_BURST ? MOST_BURST : (int)count;
+    const int messages = worker->call.window.messages;
+    const int most = messages > 1 ? (int)max(2, MOST_BURST_MESSAGES / messages) : MOST_BURST;
+    return (int)min(MOST_BURST_BYTES / bytes, most);
 }
 
 static bool fill_burst(const struct setting *setting, struct burst *burst) {
@@ -325,7 +334,8 @@ static const struct variant {
 static int32_t choose_variants(const struct setting *setting, bool all) {
     int32_t chosen = 0;
     for (int i = 0; i < LENGTH(variants) && !setting->team->idle; i++)
-        if (is_small(setting) && (all || !variants[i].thorough) && variants[i].applies(setting))
+        if (is_small(setting, all ? MOST_BYTES : MOST_TIMED_BYTES) && (all || !variants[i].thorough) &&
+            variants[i].applies(setting))
             chosen |= 1 << i;
     return share_largest(setting, chosen);
 }

@@ -2,7 +2,7 @@
  *
  * every:N         one byte in the middle is wrong in every N-th call
  * last:N          the same for the last byte
- * spell:A:B       calls A to B do nothing, counted per number of bytes
+ * spell:A:B       calls A to B do nothing
  * second          every second call does nothing
  * remembered      a call does nothing if the first and the last 64 sent bytes are those of the call before
  * narrow:BITS     sums are rounded to this number of mantissa bits
@@ -14,8 +14,8 @@
  * root            a broadcast from a root other than 0 is wrong
  * status:WHAT     a receive reports a wrong source, tag or count
  *
- * SUBTLE_BYTES: only calls with this number of bytes. SUBTLE_FROM, SUBTLE_UNTIL: first and last call with wrong statuses,
- * counted per function. */
+ * SUBTLE_BYTES: only calls with this number of bytes. SUBTLE_FROM, SUBTLE_UNTIL: first and last wrong call. Collective calls
+ * are counted per number of bytes, others per function. */
 #include <math.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@
 #include <string.h>
 
 /* Messages of the core itself have tags from here on. */
-enum { LEAST_OF_TALK = 1000, END_BYTES = 64 };
+enum { LEAST_OF_TALK = 1000, END_BYTES = 64, MOST_SIZES = 64 };
 
 static const char *find_fault(const char *name) {
     const char *subtle = getenv("SUBTLE");
@@ -47,6 +47,23 @@ static int applies(long bytes) {
     return bytes > 0 && (!getenv("SUBTLE_BYTES") || atol(getenv("SUBTLE_BYTES")) == bytes);
 }
 
+static int is_due(long calls) {
+    const char *from = getenv("SUBTLE_FROM"), *until = getenv("SUBTLE_UNTIL");
+    return (!from || calls >= atol(from)) && (!until || calls <= atol(until));
+}
+
+/* The number of a call among those with so many bytes. */
+static long count_call(long bytes) {
+    static struct {
+        long bytes, calls;
+    } sizes[MOST_SIZES];
+    int i = 0;
+    while (i < MOST_SIZES - 1 && sizes[i].calls && sizes[i].bytes != bytes)
+        i++;
+    sizes[i].bytes = bytes;
+    return ++sizes[i].calls;
+}
+
 static uint64_t hash_data(const void *data, long bytes) {
     const unsigned char *byte = data;
     uint64_t sum = 1469598103934665603u;
@@ -59,7 +76,7 @@ static uint64_t hash_data(const void *data, long bytes) {
 static int is_idle(const void *sent, long bytes, long calls) {
     static uint64_t before;
     if (find_fault("second"))
-        return calls % 2 == 0;
+        return is_due(calls) && calls % 2 == 0;
     if (find_fault("spell")) {
         const char *until = strchr(find_fault("spell") + 1, ':');
         return calls >= read_number("spell") && calls <= atol(until + 1);
@@ -68,7 +85,7 @@ static int is_idle(const void *sent, long bytes, long calls) {
         const long end = bytes < END_BYTES ? bytes : END_BYTES;
         const uint64_t now = hash_data(sent, end) ^ hash_data((const unsigned char *)sent + bytes - end, end), old = before;
         before = now;
-        return now == old;
+        return is_due(calls) && now == old;
     }
     return 0;
 }
@@ -90,6 +107,8 @@ static void swap(unsigned char *data, long bytes, long part) {
 /* Changes the result of call number `calls`. */
 static void change_data(unsigned char *data, long bytes, long calls) {
     const long elements = bytes / (long)sizeof(float);
+    if (!is_due(calls))
+        return;
     if (read_number("every") && calls % read_number("every") == 0)
         data[bytes / 2] ^= 1;
     if (read_number("last") && calls % read_number("last") == 0)
@@ -110,11 +129,10 @@ static void change_data(unsigned char *data, long bytes, long calls) {
 }
 
 int MPI_Allreduce(const void *from, void *into, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
-    static long calls;
-    const long bytes = count_bytes(count, type);
+    const long bytes = count_bytes(count, type), calls = count_call(bytes);
     if (!applies(bytes))
         return PMPI_Allreduce(from, into, count, type, operation, comm);
-    if (is_idle(from, bytes, ++calls))
+    if (is_idle(from, bytes, calls))
         return MPI_SUCCESS;
     const int code = PMPI_Allreduce(from, into, count, type, operation, comm);
     change_data(into, bytes, calls);
@@ -122,13 +140,12 @@ int MPI_Allreduce(const void *from, void *into, int count, MPI_Datatype type, MP
 }
 
 int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-    static long calls;
-    const long bytes = count_bytes(count, type);
+    const long bytes = count_bytes(count, type), calls = count_call(bytes);
     int rank;
     PMPI_Comm_rank(comm, &rank);
     if (!applies(bytes))
         return PMPI_Bcast(data, count, type, root, comm);
-    if (is_idle(NULL, bytes, ++calls))
+    if (is_idle(NULL, bytes, calls))
         return MPI_SUCCESS;
     const int code = PMPI_Bcast(data, count, type, root, comm);
     if (rank != root)
@@ -140,9 +157,7 @@ int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm)
 
 /* Changes the status of receive number `calls`. */
 static void change_status(MPI_Status *status, long calls) {
-    if (getenv("SUBTLE_FROM") && calls < atol(getenv("SUBTLE_FROM")))
-        return;
-    if (getenv("SUBTLE_UNTIL") && calls > atol(getenv("SUBTLE_UNTIL")))
+    if (!is_due(calls))
         return;
     if (find_fault("status:source"))
         status->MPI_SOURCE ^= 1;

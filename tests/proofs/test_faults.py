@@ -133,10 +133,10 @@ SUBTLE_FAULTS = [
     ),
     *(
         Fault(
-            f"wrong {field} in the 20th to 40th receive",
+            f"wrong {field} in the 200th to 220th receive",
             "subtle",
-            f"SUBTLE=status:{field} SUBTLE_FROM=20 SUBTLE_UNTIL=40",
-            f"pingpong,samples=60,{UNHURRIED}",
+            f"SUBTLE=status:{field} SUBTLE_FROM=200 SUBTLE_UNTIL=220",
+            f"pingpong,samples=300,{UNHURRIED}",
             (8,),
             (form,),
             alone=True,
@@ -145,10 +145,10 @@ SUBTLE_FAULTS = [
     ),
     *(
         Fault(
-            f"wrong {field} in calls 30 to 50 that complete receives",
+            f"wrong {field} in calls 200 to 220 that complete receives",
             "subtle",
-            f"SUBTLE=status:{field} SUBTLE_FROM=30 SUBTLE_UNTIL=50",
-            " ".join(f"{operation},samples=60,start=barrier,{UNHURRIED}" for operation in operations.split()),
+            f"SUBTLE=status:{field} SUBTLE_FROM=200 SUBTLE_UNTIL=220",
+            " ".join(f"{operation},samples=300,start=barrier,{UNHURRIED}" for operation in operations.split()),
             (8,),
             (form,),
             alone=True,
@@ -171,15 +171,15 @@ SUBTLE_FAULTS = [
         visits=2,
     ),
     Fault(
-        "wrong count in the 200th to 220th receive",
+        "the same of both directions at once",
         "subtle",
         "SUBTLE=status:count SUBTLE_FROM=200 SUBTLE_UNTIL=220",
-        f"pingpong,samples=300,{UNHURRIED} sendrecv,samples=300,start=barrier,{UNHURRIED}",
+        f"sendrecv,samples=300,start=barrier,{UNHURRIED}",
         (8,),
         alone=True,
     ),
     Fault(
-        "the same, visits of 20 samples",
+        "wrong count in the 200th to 220th receive, visits of 20 samples",
         "subtle",
         "SUBTLE=status:count SUBTLE_FROM=200 SUBTLE_UNTIL=220",
         "pingpong,fill_s=0 sendrecv,start=barrier,fill_s=0",
