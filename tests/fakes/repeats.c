@@ -142,9 +142,19 @@ int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, M
     return PMPI_Isend(data, count, type, to, tag, comm, request);
 }
 
+/* Other calls complete receives, too, whose requests are used again. */
+static void forget(MPI_Request request) {
+    int kept = 0;
+    for (int i = 0; i < posted_count; i++)
+        if (posted[i].request != request)
+            posted[kept++] = posted[i];
+    posted_count = kept;
+}
+
 int MPI_Irecv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request) {
     const long bytes = count_bytes(count, type);
     const int code = PMPI_Irecv(data, count, type, from, tag, comm, request);
+    forget(*request);
     if (is_fault("window") && applies(bytes) && tag < LEAST_OF_TALK && posted_count < MOST_MESSAGES)
         posted[posted_count++] = (struct posted){*request, data, bytes};
     return code;

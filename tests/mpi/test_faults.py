@@ -51,6 +51,8 @@ FAULT_BYTES = "64"
 FAULT_AFTER = "{after}"
 FAULT_ONCE = "{once}"
 """
+REHEARSED = 80
+"""A case is rehearsed with fewer calls of one size, and warmed up with more."""
 PATIENCE_S = 6.0
 """How long a launch may be silent while ranks wait for one that does nothing."""
 BCAST = "bcast.blocking.64.byte.1x2."
@@ -125,7 +127,7 @@ FAULTS = {
         "rank 1 alone: bcast returned: Other MPI error (the case is warmed up)",
         "faulty returned an error in some launches of 1 case (bcast).",
     ),
-    "a call does nothing from the 41st on": Fault(
+    "a call does nothing from the 201st on": Fault(
         {"FAULT": "withhold"},
         "wrong-data",
         "rank 1: NOTHING CAME",
@@ -218,7 +220,7 @@ def run_with_fault(
         "clock": "auto",
         "preload": preload,
         "once": place / "once",
-        "after": 40 if fault["FAULT"] == "withhold" else 3,
+        "after": 200 if fault["FAULT"] == "withhold" else REHEARSED,
     } | changes
     file = place / "plan.toml"
     file.write_text(text.format(**words) + settings)
