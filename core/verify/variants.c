@@ -217,9 +217,8 @@ static int count_burst(const struct setting *setting) {
     const struct amounts root = find_amounts(worker->buffers.operation, &worker->call, true),
                          other = find_amounts(worker->buffers.operation, &worker->call, false);
     const long bytes = root.send_bytes + root.receive_bytes + other.send_bytes + other.receive_bytes + 1;
-    const int messages = worker->call.window.messages;
-    const int most = messages > 1 ? (int)max(2, MOST_BURST_MESSAGES / messages) : MOST_BURST;
-    return (int)min(MOST_BURST_BYTES / bytes, most);
+    const long by_messages = max(2, MOST_BURST_MESSAGES / max(1, worker->call.window.messages));
+    return (int)min(MOST_BURST, min(MOST_BURST_BYTES / bytes, by_messages));
 }
 
 static bool fill_burst(const struct setting *setting, struct burst *burst) {

@@ -132,7 +132,7 @@ int MPI_Allreduce(const void *from, void *into, int count, MPI_Datatype type, MP
     const long bytes = count_bytes(count, type), calls = count_call(bytes);
     if (!applies(bytes))
         return PMPI_Allreduce(from, into, count, type, operation, comm);
-    if (is_idle(from, bytes, calls))
+    if (is_idle(from == MPI_IN_PLACE ? into : from, bytes, calls))
         return MPI_SUCCESS;
     const int code = PMPI_Allreduce(from, into, count, type, operation, comm);
     change_data(into, bytes, calls);
