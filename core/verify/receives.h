@@ -5,6 +5,6 @@
 #include "verify/setting.h"
 
 /* Called by all ranks of the team; checks nothing if all of them did so before in this launch, unless `again`. */
-void check_receives(const struct setting *setting, bool again);
+void check_receives(const struct setting *setting);
 
 #endif

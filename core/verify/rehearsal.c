@@ -115,8 +115,8 @@ void check_other_calls(const struct setting *setting) {
         return;
     watch_phase("is rehearsed");
     check_variants(setting, setting->world->probes);
-    if (has_statuses(setting) && all_ranks_good(setting->team, setting->outcome))
-        check_receives(setting, setting->world->probes);
+    if (setting->world->probes && has_statuses(setting) && all_ranks_good(setting->team, setting->outcome))
+        check_receives(setting);
     if (plan->operation->kind == KIND_ONE_SIDED && all_ranks_good(setting->team, setting->outcome))
         check_origins(setting);
 }
