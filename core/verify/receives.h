@@ -4,7 +4,7 @@
 
 #include "verify/setting.h"
 
-/* Called by all ranks of the team; checks nothing if all of them did so before in this launch, unless `again`. */
+/* Called by all ranks of the team. */
 void check_receives(const struct setting *setting);
 
 #endif
