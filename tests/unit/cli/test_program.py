@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fakes import mark_thorough
 
 from rankbench.cli.display import console, print_text
 from rankbench.cli.program import adapt_commands
@@ -26,8 +27,8 @@ def run(command: str, place: Path, path: str) -> subprocess.CompletedProcess[str
     ("program", "on_path"),
     [
         pytest.param("bin/rankbench", False, id="relative"),
-        pytest.param(shlex.quote(str(PROGRAM)), False, id="absolute"),
-        pytest.param("rankbench", True, id="on-path"),
+        mark_thorough(shlex.quote(str(PROGRAM)), False),
+        mark_thorough("rankbench", True),
         pytest.param(f"{shlex.quote(sys.executable)} -m rankbench", False, id="module"),
         pytest.param("bin/rankbench", "other", id="another-is-on-path"),
     ],

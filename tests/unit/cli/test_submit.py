@@ -173,7 +173,7 @@ def test_launches_that_did_not_end_together_in_a_job_run_one_after_the_other(tmp
     assert {launch.together for launch in here.open_results().launches()} == {1}
 
 
-@pytest.mark.parametrize("ending", ["cancelled", "killed"])
+@pytest.mark.parametrize("ending", ["killed", mark_thorough("cancelled")])
 def test_launches_that_ended_before_their_job_was_killed_are_judged(tmp_path: Path, ending: str) -> None:
     """A launch that cannot start beside others ends before the job is killed. It has no row and is repeated alone."""
     here = make_site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["2x1"]'), dead_in_turns=True)
