@@ -260,7 +260,9 @@ def test_the_version_is_printed(program: list[str]) -> None:
     assert process.stdout == f"rankbench {metadata.version('rankbench')}\n"
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), mark_thorough(signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), mark_thorough(signal.SIGHUP, 129)]
+)
 def test_a_signal_ends_the_launch_and_prints_the_command_that_continues(
     place: Path, number: signal.Signals, code: int
 ) -> None:
