@@ -76,15 +76,16 @@ def test_the_lock_of_a_killed_process_is_taken_over(tmp_path: Path, locks: str) 
 def test_a_process_waits_for_a_lock(tmp_path: Path, locks: str) -> None:
     path = tmp_path / "lock"
     process = hold(path, locks)
-    locked: list[float] = []
-    thread = threading.Thread(target=lambda: locked.append(bool(locking.lock(path, wait=True).close() is None)))
+    locked: list[locking.Lock] = []
+    thread = threading.Thread(target=lambda: locked.append(locking.lock(path, wait=True)))
     thread.start()
     time.sleep(0.05)
     assert not locked
     process.kill()
     process.communicate()
     thread.join(60)
-    assert locked == [True]
+    assert len(locked) == 1
+    locked[0].close()
 
 
 @pytest.mark.parametrize(
