@@ -58,6 +58,15 @@ def test_only_commands_get_the_path_of_the_program(monkeypatch: pytest.MonkeyPat
     )
 
 
+@pytest.mark.parametrize("called", [["/usr/bin/python3", "-m", "rankbench"], ["a b/rankbench"]])
+def test_a_command_is_adapted_once(monkeypatch: pytest.MonkeyPatch, called: list[str]) -> None:
+    monkeypatch.setattr("sys.orig_argv", called)
+    monkeypatch.setattr("sys.argv", called if len(called) == 1 else ["/lib/rankbench/__main__.py"])
+    once = adapt_commands("next: rankbench run PLAN")
+    assert once == f"next: {shlex.quote(called[0])} {'-m rankbench ' if called[1:] else ''}run PLAN"
+    assert adapt_commands(once) == once
+
+
 def test_a_command_at_the_end_of_a_line_is_never_wrapped(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
