@@ -93,13 +93,13 @@ def is_locked(path: Path) -> bool:
 
 def _take(folder: Path) -> bool:
     """Make the folder of a lock, unless another process holds it; return whether it was made."""
-    mine = folder.with_name(f"{folder.name}.{os.getpid()}{files.PART}")
-    shutil.rmtree(mine, ignore_errors=True)
-    mine.mkdir()
+    folder_part = folder.with_name(f"{folder.name}.{os.getpid()}{files.PART}")
+    shutil.rmtree(folder_part, ignore_errors=True)
+    folder_part.mkdir()
     try:
-        (mine / OWNER).write_text(f"{_describe_owner()}\n", encoding="utf-8")
+        (folder_part / OWNER).write_text(f"{_describe_owner()}\n", encoding="utf-8")
         _remove_stale(folder)
-        mine.rename(folder)
+        folder_part.rename(folder)
     except OSError as error:
         if error.errno in {errno.EEXIST, errno.ENOTEMPTY}:
             return False
@@ -107,7 +107,7 @@ def _take(folder: Path) -> bool:
     else:
         return True
     finally:
-        shutil.rmtree(mine, ignore_errors=True)
+        shutil.rmtree(folder_part, ignore_errors=True)
 
 
 def _remove_stale(folder: Path) -> None:

@@ -21,6 +21,7 @@ USUAL: dict[str, Any] = {
     "study": "",  # records of its study of the clocks
     "noise": 0.01,  # relative standard deviation between launches, and between samples
     "pause_s": 0.0,  # duration of one case
+    "waits_for": "",  # file without which no case ends
     "crash": [],  # cases such as allreduce.8 in which it ends by SIGSEGV
     "survives": 0,  # passes over such a case that it survives before
     "hang": [],
@@ -214,6 +215,8 @@ def run_case(stream: Stream, index: int, case: dict[str, str], settings: dict[st
     name = f"{case['operation']}.{case['bytes']}"
     stream.write(record="begin", case=index, hop_ns=0.0, **find_slot(settings["turns"], index))
     time.sleep(settings["pause_s"])
+    while settings["waits_for"] and not os.path.exists(settings["waits_for"]):
+        time.sleep(0.01)
     stream.begun[name] = stream.begun.get(name, 0) + 1
     if name in settings["crash"] and stream.begun[name] > settings["survives"]:
         end_by_signal("SIGSEGV")

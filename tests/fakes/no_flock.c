@@ -2,8 +2,7 @@
 #include <errno.h>
 #include <sys/file.h>
 
-int flock(int file, int operation)
-{
+int flock(int file, int operation) {
     (void)file;
     (void)operation;
     errno = ENOSYS;

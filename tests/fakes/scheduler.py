@@ -1,8 +1,7 @@
 """A stand-in for the commands of every scheduler: jobs run here immediately, on nodes that are only names.
 
 PBS and Flux answer as the real ones were seen to do; the texts are in `tests/recorded/schedulers`. Files in the folder
-change what happens: `gone` (no server), `refuses`, `full` (jobs wait), `lost` (a node without power), `no-history`,
-`reads-again` (blaunch hands its words to a shell).
+change what happens: `gone` (no server), `refuses`, `full` (jobs wait), `lost` (a node without power), `no-history`.
 
 `install` puts the commands of one scheduler into a folder for PATH. Each calls this file, by its path, with the kind
 of scheduler, the folder of its jobs, and its own name and arguments. It needs only the standard library.
@@ -20,7 +19,7 @@ from typing import NoReturn
 COMMANDS = {
     "slurm": ("sbatch", "scontrol", "scancel", "squeue", "sinfo"),
     "pbs": ("qsub", "qstat", "qdel", "pbsnodes", "pbs_tmrsh", "ssh"),
-    "lsf": ("bsub", "bjobs", "bkill", "bhosts", "blaunch", "ssh"),
+    "lsf": ("bsub", "bjobs", "bkill", "bhosts"),
     "flux": ("flux", "ssh"),
     "grid-engine": ("qsub", "qstat", "qdel"),
     "ssh": (),
@@ -36,7 +35,8 @@ STATES = {  # running, ended successfully, ended otherwise
     "grid-engine": ("  {} 0.55500 plan  root  r  11/22/2026 02:00:00 all.q@a1  2", "", ""),
 }  # fmt: skip
 QUEUED = {"pbs": "Q", "flux": "SCHED "}
-CANCELLED = {"pbs": "    substate = 91\n    Exit_status = 0\n", "flux": "INACTIVE CANCELED"}
+CANCELLED = {"pbs": "    substate = 91\n    Exit_status = 0\n", "flux": "INACTIVE CANCELED",
+             "slurm": "JobId={} JobState=CANCELLED Reason=None"}  # fmt: skip
 SIGNALS = {"flux": (signal.SIGTERM, signal.SIGHUP)}
 """Flux sends both at once; all others only the first."""
 TMRSH_USAGE = "usage: pbs_tmrsh [-n][-l username] host [-n][-l username] command"
@@ -195,22 +195,22 @@ def answer_pbs(folder: Path, name: str, *words: str) -> str:
     number = words[-1].partition(".")[0]
     if not number.isdigit():
         refuse(170, f"{name}: Unknown queue destination {words[-1]}")
-    whole, history = f"{number}.server", not (folder / "no-history").exists()
+    identifier, history = f"{number}.server", not (folder / "no-history").exists()
     known = (folder / "jobs" / f"{number}.pid").exists()
     state = read_state("pbs", folder, number) if known else ""
     if state in {"Q", "R"}:
         if name == "qdel":
             cancel(folder, number)
             return ""
-        return read_recorded({"Q": "pbs-queued.txt", "R": "pbs-running.txt"}[state]).replace("0.head", whole)
+        return read_recorded({"Q": "pbs-queued.txt", "R": "pbs-running.txt"}[state]).replace("0.head", identifier)
     if "-x" in words and not history:
-        print(f"qstat: PBS is not configured to maintain job history {whole}", file=sys.stderr)
+        print(f"qstat: PBS is not configured to maintain job history {identifier}", file=sys.stderr)
         return ""
     if not history or not known:
-        refuse(153, f"{name}: Unknown Job Id {whole}")
+        refuse(153, f"{name}: Unknown Job Id {identifier}")
     if "-x" not in words:
-        refuse(35, f"{name}: {whole} Job has finished, use -x or -H to obtain historical job informat\n\tion")
-    ended = read_recorded("pbs-running.txt").replace("0.head", whole).replace("job_state = R", "job_state = F")
+        refuse(35, f"{name}: {identifier} Job has finished, use -x or -H to obtain historical job informat\n\tion")
+    ended = read_recorded("pbs-running.txt").replace("0.head", identifier).replace("job_state = R", "job_state = F")
     return ended.replace("    substate = 42\n", state)
 
 
@@ -257,9 +257,6 @@ def answer_lsf(folder: Path, name: str, *words: str) -> str:
         lost = read_lost(folder)
         lines = [f"{node} {'unreach' if node == lost else 'ok'} - 2 0 0 0 0 0" for node in words[1:]]
         return "\n".join(["HOST_NAME STATUS JL/U MAX NJOBS RUN SSUSP USUSP RSV", *lines])
-    if name == "blaunch":
-        again = ("sh", "-c", " ".join(words[1:]))
-        execute(folder, words[0], again if (folder / "reads-again").exists() else words[1:])
     if name == "bkill":
         cancel(folder, words[-1])
         return ""

@@ -65,9 +65,9 @@ class Site(NamedTuple):
         """Return the results."""
         return store.open(self.campaign)
 
-    def wait_for(self, pattern: str, count: int = 1) -> None:
-        """Wait until the job has written so many files of a pattern."""
-        while len(list((self.campaign / "job").glob(pattern))) < count:
+    def wait_for(self, pattern: str, count: int = 1, content: str = "") -> None:
+        """Wait until the job has written so many files of a pattern, with this content."""
+        while sum(content in path.read_text() for path in (self.campaign / "job").glob(pattern)) < count:
             time.sleep(0.01)
 
     def wait_for_end(self) -> str:

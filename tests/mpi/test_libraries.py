@@ -32,6 +32,7 @@ def test_get_reports_installed_libraries(home: Path, reach: list[Library]) -> No
     ]
 
 
+@pytest.mark.thorough
 def test_every_library_in_reach_works(home: Path, reach: list[Library]) -> None:
     answer = run_rankbench("find", "--format", "json", home=home)
     entries: list[dict[str, Any]] = msgspec.json.decode(answer.stdout)

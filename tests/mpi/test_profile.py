@@ -51,6 +51,7 @@ def mpich(reach: list[Library]) -> Library:
     return libraries.choose("mpich", [entry for entry in reach if entry.source == "pypi"])
 
 
+@pytest.mark.thorough
 def test_a_late_rank_is_waiting_and_no_library_is_blamed(mpich: Library, home: Path, tmp_path: Path) -> None:
     place = record(mpich, "recorded/late.c", tmp_path, home)
     answer = run_rankbench(

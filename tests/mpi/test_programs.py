@@ -76,6 +76,7 @@ def test_a_crash_is_a_row_with_the_last_line_that_was_printed(home: Path, tmp_pa
     assert all("input.dat: cannot be read" in str(row["reason"]) for row in rows), rows
 
 
+@pytest.mark.thorough
 def test_another_check_value_is_wrong_data(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     more = "check = 'residual: (\\S+)'\ntolerance = \"0.1%\""
     stored, _ = run_plan(tmp_path, home, "differs", more, blocks=1)

@@ -140,7 +140,7 @@ IN_PLACE_ONLY = f"{OFF};{ALLTOALL}=pairwise_sendrecv_replace"
 @MPICH_ONLY
 def test_an_algorithm_that_cannot_serve_a_call_is_reported(core: Core, tmp_path: Path) -> None:
     """The library prints the message once more for each call, but neither in timed calls nor for the next case."""
-    plain = {"operation": "alltoall", "bytes": 8, "samples": 20, "limit_s": 60}
+    plain = {"operation": "alltoall", "bytes": 8, "samples": 20, "start": "barrier", "limit_s": 60}
     cases = [plain | {"settings": IN_PLACE_ONLY}, plain, plain | {"settings": f"{OFF};{ALLTOALL}=pairwise"}]
     records = core.run_job(tmp_path, 2, cases)
     reports = [record["fallback"] for record in records]
@@ -216,7 +216,9 @@ def test_mpich_follows_its_trees(mpich: tuple[Library, tuners.Target], tmp_path:
     assert ratios[65536] > 4
 
 
-@pytest.mark.parametrize(("text", "slower"), [("1\n7\n1\n1\n1\n0 3 0 64\n", True), ("1\n7\nbroken\n", False)])
+@pytest.mark.parametrize(
+    ("text", "slower"), [("1\n7\n1\n1\n1\n0 3 0 64\n", True), mark_thorough("1\n7\nbroken\n", False)]
+)
 def test_a_broken_rules_file_of_open_mpi_has_no_effect(text: str, slower: bool, tmp_path: Path, home: Path) -> None:
     """The library reports nothing, so that only the comparison shows it."""
     (tmp_path / "rules.conf").write_text(text)

@@ -27,6 +27,7 @@ ALONE = f'mount -t tmpfs -o size=4g none /dev/shm && exec "{sys.executable}" -m 
 """The launch has its own /dev/shm, since other processes use the real one meanwhile."""
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may follow the mappings of a process to their files")
 @ONE_LIBRARY
 def test_a_check_records_the_shared_memory_of_ranks(core: Core, home: Path) -> None:

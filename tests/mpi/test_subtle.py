@@ -98,7 +98,12 @@ def test_occasional_errors_in_timed_calls_are_detected(
 @pytest.mark.parametrize("operation", ["allreduce", "bcast"])
 @pytest.mark.parametrize(
     ("size", "cache", "spell"),
-    [(8, "warm", "1000:1050"), (KIB, "warm", "1000:1050"), (64 * KIB, "warm", "1000:1050"), (8, "cold", "1000:1200")],
+    [
+        mark_thorough(8, "warm", "1000:1050"),
+        (KIB, "warm", "1000:1050"),
+        mark_thorough(64 * KIB, "warm", "1000:1050"),
+        (8, "cold", "1000:1200"),
+    ],
 )
 def test_a_temporary_failure_of_calls_to_do_anything_is_detected(
     core: Core, subtle: Path, operation: str, size: int, cache: str, spell: str, tmp_path: Path
@@ -181,7 +186,7 @@ def test_errors_in_every_call_are_detected_before_timing(
 
 @ONE_LIBRARY
 @pytest.mark.parametrize("reduction", ["sum", "min", "max", "user"])
-@pytest.mark.parametrize("datatype", ["float", mark_thorough("double"), "int"])
+@pytest.mark.parametrize("datatype", ["float", *map(mark_thorough, ["double", "int"])])
 def test_terms_of_reductions_are_exact(core: Core, reduction: str, datatype: str, tmp_path: Path) -> None:
     """On five ranks with many blocks of terms, every result is exact, whatever the library's order."""
     names = ("allreduce", "reduce", "scan", "exscan", "reduce_scatter", "reduce_scatter_block", "reduce_local")

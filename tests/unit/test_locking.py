@@ -76,24 +76,25 @@ def test_the_lock_of_a_killed_process_is_taken_over(tmp_path: Path, locks: str) 
 def test_a_process_waits_for_a_lock(tmp_path: Path, locks: str) -> None:
     path = tmp_path / "lock"
     process = hold(path, locks)
-    held: list[float] = []
-    thread = threading.Thread(target=lambda: held.append(bool(locking.lock(path, wait=True).close() is None)))
+    locked: list[locking.Lock] = []
+    thread = threading.Thread(target=lambda: locked.append(locking.lock(path, wait=True)))
     thread.start()
     time.sleep(0.05)
-    assert not held
+    assert not locked
     process.kill()
     process.communicate()
     thread.join(60)
-    assert held == [True]
+    assert len(locked) == 1
+    locked[0].close()
 
 
 @pytest.mark.parametrize(
-    ("place", "word", "held"),
+    ("place", "word", "is_held"),
     [(0, "elsewhere", True), (1, "an-earlier-boot", False), (2, "pid:[1]", True), (4, "1", False)],
 )
 @pytest.mark.parametrize("locks", ["none"], indirect=True)
 def test_a_lock_folder_is_stale_only_where_its_process_is_known_to_have_ended(
-    tmp_path: Path, locks: str, place: int, word: str, *, held: bool
+    tmp_path: Path, locks: str, place: int, word: str, *, is_held: bool
 ) -> None:
     """Nothing is known of other hosts and containers; numbers of processes are used again."""
     path = tmp_path / "lock"
@@ -102,8 +103,8 @@ def test_a_lock_folder_is_stale_only_where_its_process_is_known_to_have_ended(
     words = owner.read_text().split()
     words[place] = word
     owner.write_text(" ".join(words))
-    assert locking.is_locked(path) == held, locks
-    if held:
+    assert locking.is_locked(path) == is_held, locks
+    if is_held:
         with pytest.raises(BlockingIOError, match="rm -r"):
             locking.lock(path)
     else:

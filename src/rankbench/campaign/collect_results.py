@@ -381,6 +381,17 @@ def count_turns(store: Store) -> Mapping[tuple[str, str], TurnCount]:
     return standings
 
 
+def count_turns_of(store: Store, block: int) -> TurnCount:
+    """Return how many turns of a block are done; those of refused candidates are not made."""
+    refused = list_refusals(store)
+    exists = [
+        (store.folder / script.FOLDER / "launches" / place.name / DONE).exists()
+        for place in list_turns(store)
+        if place.turn.block == block and (place.turn.candidate, place.turn.placement) not in refused
+    ]
+    return TurnCount(len(exists), sum(exists))
+
+
 def blocks_done(store: Store) -> int:
     """Return the number of complete blocks; refused candidates do not count."""
     refused, most = list_refusals(store), store.campaign.plan.stop.blocks_max

@@ -433,7 +433,8 @@ def run(prepared: PreparedCampaign, decide: Decide, watch: Watch) -> Decision:
     loop.sharing = Sharing(prepared.uses)
     loop.lists, loop.checked_files = write_file_lists(prepared), prepared.files
     stop = campaign.plan.stop
-    loop.ends_s = time.monotonic() + notation.find_time_limit_s(stop.until) - total_duration_s(store.list_all_launches())
+    spent_s = total_duration_s(store.list_all_launches())
+    loop.ends_s = time.monotonic() + notation.find_time_limit_s(stop.until) - spent_s
     for look in store.looks()[-1:]:
         watch.on_decision(Decision(stop=False, reason="", look=look))
     for block in range(1, stop.blocks_max + 1):

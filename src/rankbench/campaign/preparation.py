@@ -219,14 +219,18 @@ def resume(request: CampaignRequest, lock_file: Lock, show: Show) -> PreparedCam
 def expand_cases(planned: Plan, description: Description, machine: Machine) -> tuple[list[Case], list[str]]:
     """Return the cases of a plan, and notes. It is an error if none is left, with the reason if that is the machine.
 
-    Raises RankbenchError if none is left.
+    Raises RankbenchError if none is left, or if a call of the plan has no size.
     """
     try:
-        return plan.expand_plan(planned, description, machine)
+        cases, notes = plan.expand_plan(planned, description, machine)
     except plan.NoCaseError as error:
         alone = all(placement.ranks == 1 and not placement.hosts for placement in planned.placements)
         why = launch.explain_one_core(machine, os.cpu_count() or 1) if alone else ""
         raise RankbenchError(why or str(error)) from None
+    fault = "" if planned.profile else notation.find_unsized(planned.calls, description.operations, cases)
+    if fault:
+        raise RankbenchError(f"[calls]: {fault}")
+    return cases, notes
 
 
 def describe_operations(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from rich.padding import Padding
 from rich.text import Text
 
 from rankbench import files, store
@@ -17,6 +19,7 @@ from rankbench.cli.formats import print_json
 from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import DamagedFileError, RankbenchError, Record
+from rankbench.quantities import spell_count
 from rankbench.store import folders
 from rankbench.workflows.decisions import is_ended
 from rankbench.workflows.locations import results_folder
@@ -56,6 +59,26 @@ def list_campaigns(folder: Path | None, form: str, *, no_answer: bool) -> None:
     if form == "json":
         print_json(rows)
         return
+    if max((len(entry.name) for entry in rows), default=0) * 2 <= console.width:
+        print_rows(rows, no_answer=no_answer)
+    else:
+        stack_rows(rows)
+    for line in damaged:
+        print_text(line)
+    if len(rows) > 1 and not folder:
+        print_text(f"Commands without the name of a campaign use {store.newest(results_folder())}")
+
+
+def stack_rows(rows: Sequence[Row]) -> None:
+    """Print each campaign below its name, where names leave no room for columns beside them."""
+    for entry in rows:
+        console.print(Text(entry.name, "bold"), soft_wrap=True)
+        facts = ", ".join(filter(None, [entry.date, entry.state, spell_count(entry.blocks, "block"), entry.answer]))
+        console.print(Padding(Text(facts), (0, 0, 0, 2)))
+
+
+def print_rows(rows: Sequence[Row], *, no_answer: bool) -> None:
+    """Print a row for each campaign."""
     table = columns("campaign", "date", "state", text_columns=3)
     wide = console.width >= WIDE
     if wide:
@@ -73,10 +96,6 @@ def list_campaigns(folder: Path | None, form: str, *, no_answer: bool) -> None:
         ]
         table.add_row(*map(Text, cells + ([] if no_answer else [entry.answer])))
     console.print(table)
-    for line in damaged:
-        print_text(line)
-    if len(rows) > 1 and not folder:
-        print_text(f"Commands without the name of a campaign use {store.newest(results_folder())}")
 
 
 def read_rows(folder: Path, *, no_answer: bool) -> tuple[list[Row], list[str]]:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Self
 import rich.box
 from rich.cells import cell_len
 from rich.console import Console
+from rich.errors import MarkupError
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from rankbench.cli.program import adapt_commands, split_command
@@ -39,15 +40,18 @@ BETWEEN = 2
 
 
 class CommandConsole(Console):
-    """A console that prints commands with this program's name, and to files no blanks at the ends of lines."""
+    """A console that prints commands with this program's name, tables without broken words, and to files no blanks at
+    the ends of lines.
+    """
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print texts, tables and others."""
+        adapted = [part for printed in objects for part in fit_object(adapt(printed), self.width)]
         if self.is_terminal:
-            super().print(*map(adapt, objects), **options)
+            super().print(*adapted, **options)
             return
         with self.capture() as printed:
-            super().print(*map(adapt, objects), **options)
+            super().print(*adapted, **options)
         super().print(re.sub(" +(?=\n)", "", printed.get()), end="", markup=False, soft_wrap=True)
 
 
@@ -262,9 +266,72 @@ def split_wide(table: Table, width: int) -> list[Table]:
     return [take_columns(table, [0, *group]) for group in groups]
 
 
+def fit_object(printed: Any, width: int) -> list[Any]:
+    """Return a table as those that fit into a width; any other object as it is."""
+    return fit_table(printed, width) if isinstance(printed, Table) and printed.show_header else [printed]
+
+
+def fit_table(table: Table, width: int) -> list[Table]:
+    """Return a table that is too wide with texts wrapped at blanks, or else as several, one below the other.
+
+    Each of several has the first column. Only left-aligned columns are wrapped. A word is broken only where it is wider
+    than all.
+    """
+    full = [max(map(measure_text, [column.header, *column.cells]), default=0) for column in table.columns]
+    if sum(full) + BETWEEN * (len(full) - 1) <= width:
+        return [table]
+    least = [find_least_width(column) for column in table.columns]
+    groups: list[list[int]] = [[]]
+    space = width - least[0]
+    for place in range(1, len(least)):
+        if groups[-1] and least[place] + BETWEEN > space:
+            groups.append([])
+            space = width - least[0]
+        groups[-1].append(place)
+        space -= least[place] + BETWEEN
+    parts = []
+    for group in groups:
+        places = [0, *group]
+        part = take_columns(table, places) if len(groups) > 1 else table
+        wanted, needed = [full[place] for place in places], [least[place] for place in places]
+        for column, space in zip(part.columns, share_width(wanted, needed, width), strict=True):
+            column.width, column.no_wrap = space, False
+        parts.append(part)
+    return parts
+
+
+def find_least_width(column: Column) -> int:
+    """Return the width below which words of a column would be broken, or the lines of cells that are right-aligned."""
+    split = str.split if column.justify == "left" else str.splitlines
+    words = [*read_plain(column.header).split(), *(word for cell in column.cells for word in split(read_plain(cell)))]
+    return max(map(cell_len, words), default=0)
+
+
+def share_width(wanted: Sequence[int], needed: Sequence[int], width: int) -> list[int]:
+    """Return the widths of columns: what each needs, and of the rest as much as it wants, the smallest first."""
+    widths = list(needed)
+    left = width - BETWEEN * (len(widths) - 1) - sum(widths)
+    for number, place in enumerate(sorted(range(len(widths)), key=lambda place: wanted[place] - needed[place])):
+        more = max(0, min(wanted[place] - widths[place], left // (len(widths) - number)))
+        widths[place] += more
+        left -= more
+    if left < 0:  # A single word is wider than all.
+        widest = max(range(len(widths)), key=lambda place: widths[place])
+        widths[widest] = max(1, widths[widest] + left)
+    return widths
+
+
+def read_plain(text: object) -> str:
+    """Return a cell or head as printed, without markup."""
+    try:
+        return Text.from_markup(text).plain if isinstance(text, str) else str(text)
+    except MarkupError:
+        return str(text)
+
+
 def measure_text(text: object) -> int:
     """Return the width of the longest line of a cell or head, as printed."""
-    return max((cell_len(line) for line in str(text).splitlines()), default=0)
+    return max(map(cell_len, read_plain(text).splitlines()), default=0)
 
 
 def take_columns(table: Table, places: Sequence[int]) -> Table:
@@ -273,8 +340,9 @@ def take_columns(table: Table, places: Sequence[int]) -> Table:
     for place in places:
         column = table.columns[place]
         part.add_column(column.header, justify=column.justify, overflow=column.overflow, no_wrap=column.no_wrap)
-    for row in zip(*(table.columns[place].cells for place in places), strict=True):
-        part.add_row(*row)
+    cells = zip(*(table.columns[place].cells for place in places), strict=True)
+    for row, texts in zip(table.rows, cells, strict=True):
+        part.add_row(*texts, end_section=row.end_section)
     return part
 
 

@@ -35,25 +35,25 @@ def show_forecast(request: CampaignRequest, command: str, *, verbose: bool = Fal
     for name, text in list_rows(request, candidates, cases, description, expected):
         table.add_row(name, Text(text))
     console.print(table)
-    for note in dict.fromkeys([*request.plan.notes, *notes, *absent, *list_time_notes(request, cases, expected)]):
+    limit, fits = describe_limit(request, cases, expected)
+    for note in dict.fromkeys(filter(None, [*request.plan.notes, *notes, *absent, limit])):
         spread_lines(f"note: {note}")
     if verbose:
         console.print()
         console.print(Text(request.plan.text.rstrip()), soft_wrap=True)
     spread_lines("Dry run: no candidate was launched or checked; `rankbench doctor` checks them.")
-    spread_lines(f"next: {command}")
+    if fits:
+        spread_lines(f"next: {command}")
 
 
-def list_time_notes(request: CampaignRequest, cases: Sequence[Case], expected: Expectation) -> Iterator[str]:
-    """Yield how a limit of time shortens a new campaign, or why it would be refused."""
+def describe_limit(request: CampaignRequest, cases: Sequence[Case], expected: Expectation) -> tuple[str, bool]:
+    """Return how a limit of time shortens a new campaign, or why it would be refused; and whether it would be made."""
     if is_campaign(request.folder):
-        return
+        return "", True
     try:
-        note = check_time(request.plan.stop, len(cases), expected)
+        return check_time(request.plan.stop, len(cases), expected), True
     except RankbenchError as error:
-        note = f"the run is refused: {error}"
-    if note:
-        yield note
+        return f"the run is refused: {error}", False
 
 
 def describe_core(used: Iterable[Library], request: CampaignRequest) -> Description:

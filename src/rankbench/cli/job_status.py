@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 from rich.table import Table
@@ -16,7 +16,7 @@ from rich.text import Text
 from rankbench.campaign import Decision, Progress, collect_results
 from rankbench.campaign.progress import list_failures
 from rankbench.campaign.spending import total_duration_s
-from rankbench.cli.display import columns, console, describe_block, print_text, spell_blocks
+from rankbench.cli.display import columns, console, describe_block, name_block, print_text, spell_blocks
 from rankbench.language import render
 from rankbench.launch import job_commands, schedulers
 from rankbench.launch.script import FOLDER, LOG, SCHEDULER_LOG
@@ -52,6 +52,17 @@ ENDINGS: dict[Ending, str] = {
 """What a scheduler's word says about the end of a job."""
 
 
+class News(NamedTuple):
+    """What was printed last of a job that is followed."""
+
+    state: str = ""
+    """The state of the job."""
+    block: int = 0
+    """The last block that was complete."""
+    launches: int = 0
+    """How many launches the campaign had."""
+
+
 def find_last_job(folder: Path) -> Submitted | None:
     """Return the last submitted job of a campaign."""
     return job_commands.read_last(folder / FOLDER)
@@ -77,14 +88,13 @@ def follow(opened: Store) -> None:
     job = find_last_job(opened.folder)
     if not job:
         raise RankbenchError(f"{opened.folder}: --wait: it has no job; `rankbench submit` makes one")
-    shown, text, silent = max((launch.block for launch in opened.launches()), default=0), "", 0
+    news, silent = News(block=max((launch.block for launch in opened.launches()), default=0)), 0
     for look in range(10**9):
         where = query_job(job)
         silent = 0 if where else silent + 1
         decision = collect_job(opened)
-        state = f"job {job.number}: {where.reason}" if where else text
-        ended = bool(where and where.phase == "ended")
-        text, shown = print_news(opened, state, text, shown=shown, ended=ended)
+        state = f"job {job.number}: {where.reason}" if where else news.state
+        news = print_news(opened, state, news, ended=bool(where and where.phase == "ended"))
         if where and where.phase == "ended":
             break
         if silent == SILENT_LOOKS:
@@ -118,31 +128,41 @@ def query_job(job: Submitted) -> JobState | None:
         return None
 
 
-def print_news(opened: Store, state: str, text: str, *, shown: int, ended: bool) -> tuple[str, int]:
-    """Print changes of the job's state, and a line for each block that is complete.
+def print_news(opened: Store, state: str, before: News, *, ended: bool) -> News:
+    """Print changes of the job's state, a line for each block that is complete, and how far the next one is.
 
     Args:
         opened: the campaign.
         state: of its job now.
-        text: the state that was printed last.
-        shown: the last block that was printed.
+        before: what was printed before.
         ended: whether the job has ended, so that its last block is complete, too.
     """
-    if state != text:
+    if state != before.state:
         print_text(state)
     launches = opened.launches()
-    last = max((launch.block for launch in launches), default=0) - (not ended)
-    fresh = [launch for launch in launches if shown < launch.block <= last]
-    if not fresh:
-        return state, shown
+    if len(launches) == before.launches and not ended:
+        return before._replace(state=state)
+    current = max((launch.block for launch in launches), default=0)
+    last = current - (not ended)
+    complete = [launch for launch in launches if before.block < launch.block <= last]
     flawed = count_failed_cases(opened)
-    cases = Counter(block for block, _ in set(opened.cases().select("block", "case").iter_rows()))
-    for block, group in groupby(sorted(fresh, key=lambda launch: launch.block), lambda launch: launch.block):
+    cases = Counter(block for block, _ in set(opened.cases().select("block", "case").iter_rows())) if complete else {}
+    for block, group in groupby(sorted(complete, key=lambda launch: launch.block), lambda launch: launch.block):
         of_block = list(group)
-        failures = [f"{launch.candidate}: {end}" for launch in of_block if (end := describe_end(launch, flawed))]
         took_s = sum(launch.duration_s for launch in of_block)
+        failures = list_ends(of_block, flawed)
         print_text(describe_block(opened.campaign, of_block, cases[block], took_s, failures))
-    return state, last
+    fresh = [launch for launch in launches[before.launches :] if last < launch.block]
+    turns, turns_done = collect_results.count_turns_of(opened, current) if fresh else (0, 0)
+    if turns_done < turns:  # Else its own line follows soon.
+        standing = f"{name_block(opened.campaign, current)}: {turns_done} of {spell_count(turns, 'turn')} done"
+        print_text("; ".join([standing, *dict.fromkeys(list_ends(fresh, flawed))]))
+    return News(state, max(before.block, last), len(launches))
+
+
+def list_ends(launches: Sequence[Launch], flawed: Mapping[int, list[str]]) -> list[str]:
+    """Return how launches failed, or their cases, each with its candidate."""
+    return [f"{launch.candidate}: {end}" for launch in launches if (end := describe_end(launch, flawed))]
 
 
 def describe_end(launch: Launch, flawed: Mapping[int, list[str]]) -> str:

@@ -42,6 +42,8 @@ def split_command(text: str) -> tuple[str, str]:
 
 @cache
 def command_pattern() -> re.Pattern[str]:
-    """Return what matches the program's name where one of its commands, or `-h`, follows."""
+    """Return what matches the program's name where one of its commands, or `-h`, follows, and that is not adapted yet:
+    texts pass here more than once.
+    """
     names = "|".join(name.rstrip("_") for name in units.list_names(commands))
-    return re.compile(rf"(?<![\w./-]){NAME}(?= (?:(?:{names})(?![\w-])|-h))")
+    return re.compile(rf"(?<!-m )(?<![\w./-]){NAME}(?= (?:(?:{names})(?![\w-])|-h))")

@@ -15,7 +15,7 @@ from rankbench.exports.tidy import make_tables
 from rankbench.language import render
 from rankbench.model import RankbenchError
 from rankbench.statistics.references import name_level
-from rankbench.verdict.states import FAR, NEAR
+from rankbench.verdict.near_and_far import FAR, NEAR
 
 if TYPE_CHECKING:
     from rankbench.model import Campaign

@@ -298,7 +298,7 @@ class CaseVerdict(Record, frozen=True):
         """Return the verdict at one level, itself for no level; a level with too few visits has no winners."""
         if not name:
             return self
-        margin, low, high = self.margins_by_level.get(name, (1.0, 0.0, 0.0))
+        margin, low, high = self.margins_by_level.get(name, (1.0, None, None))
         return msgspec.structs.replace(
             self,
             winners=self.winners_by_level.get(name, []),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rankbench.model import FORMS, Calls
 from rankbench.plan import estimators, stop_rules
 
 if TYPE_CHECKING:
-    from rankbench.model import Form
+    from rankbench.model import Case, Form, Operation
 
 BINARY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -205,6 +205,19 @@ def parse_calls(call: object, count: object) -> Calls:
         raise ValueError(call)
     form = cast("Form", match[2] or "")
     return Calls(match[1], size_bytes, number, form, share, most_bytes)
+
+
+def find_unsized(calls: Sequence[Calls], operations: Iterable[Operation], cases: Iterable[Case]) -> str:
+    """Return what is missing in the first call without a size whose operation has sizes, unless empty messages are
+    measured; empty: nothing.
+    """
+    sized = {operation.name for operation in operations if operation.sized}
+    empty = {case.operation for case in cases if not case.size_bytes}
+    for call in calls:
+        if not call.size_bytes and call.operation in sized - empty:
+            form = f".{call.form}" if call.form else ""
+            return f"{call.operation}{form} has sizes; say which, such as `{call.operation}{form} 8` or `8-64`"
+    return ""
 
 
 def find_calls_fault(calls: Sequence[Calls]) -> str:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 import polars as pl
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize
 
 from rankbench.model.verdicts import LevelValue
 from rankbench.statistics.references import Levels, name_level
@@ -120,12 +120,12 @@ def agree(logs: Numbers, bounds: Sequence[Bound]) -> Numbers:
     sides = np.concatenate([difference, -difference])
     least = np.concatenate([low - apart, apart - high])
     finite = np.isfinite(least)
-    if not finite.any():
+    if not (least[finite] > 0).any():
         return logs
     dual = np.concatenate([sides[finite].T, least[finite][None]])
     target = np.zeros(len(logs) + 1)
     target[-1] = 1
-    residual = dual @ optimize.nnls(dual, target)[0] - target
+    residual = dual @ scipy.optimize.nnls(dual, target)[0] - target
     if -residual[-1] > CONTRADICTION:
         return np.asarray(logs - residual[:-1] / residual[-1])
     known = np.isfinite(low) & np.isfinite(high)

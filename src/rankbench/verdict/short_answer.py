@@ -290,6 +290,8 @@ def describe_distance(name: str, ratio: Overall, within: float) -> Text:
         text = "{name} {mean:ratio} ({low:ratio} to {high:ratio})"
     elif ratio.low > 1 or ratio.high < 1:
         text = "{name} {mean:ratio} ({low:ratio} to {high:ratio}, more than {within:.0%} not shown)"
+    elif ratio.always_slower:
+        text = "{name} {mean:ratio} (at most {high:ratio}, slower in {slower} of {blocks} blocks)"
     else:
         text = "{name} {mean:ratio} ({low:ratio} to {high:ratio}, not distinguishable)"
     return say(
@@ -433,17 +435,20 @@ def _count_wins(view: CampaignView, judged: list[CaseVerdict], *, all_names: boo
     wins = Counter(_list_leaders(leader, verdict)[0] for verdict in judged if _wins_alone(leader, verdict))
     others = [verdict for verdict in judged if not _wins_alone(leader, verdict)]
     unlike = [other for other in others if other.answered and not other.decided]
-    partly = [other for other in others if other.decided_at and not other.answered]
+    unknown = [other for other in others if not other.answered]
+    partly = sum(bool(other.decided_at) for other in unknown)
     names = list(dict.fromkeys(leader.values()))
     counts: dict[Words, int] = {name: wins[name] for name in sorted(names, key=lambda name: -wins[name])}
     counts |= {
         say("equivalent"): sum(other.decided for other in others),
         say("different near and far"): len(unlike),
-        say("decided only near or only far"): len(partly),
-        say("undecided"): sum(not other.answered and not other.decided_at for other in others),
     }
-    return [
+    texts = [
         say("{name} {number}", name=name, number=number)
         for name, number in counts.items()
         if number or (all_names and name in names)
     ]
+    if unknown:
+        text = "undecided {n}, of which {partly} only near or only far" if partly else "undecided {n}"
+        texts.append(say(text, n=len(unknown), partly=partly))
+    return texts

@@ -24,14 +24,9 @@ nodes_wanted=4
 mpi_variables='OMPI_|I_MPI_'  # variables that are stored with each launch
 job_id=${LSB_JOBID:-}
 remote_shell=ssh
-export I_MPI_HYDRA_BOOTSTRAP=ssh
-remote_start='[ "$host" != base64: ] || exec /bin/sh -c "$(base64 -d <<<"$1")"
-exec blaunch "$host" "$0" base64: "$(printf %s "$*" | base64 -w 0)"'  # how job/rsh runs a command on a node
-export HYDRA_LAUNCHER=ssh
-export HYDRA_LAUNCHER_EXEC="$campaign/job/rsh"
-export I_MPI_HYDRA_BOOTSTRAP_EXEC="$campaign/job/rsh"
-export OMPI_MCA_plm_rsh_agent="$campaign/job/rsh"
-export PRTE_MCA_plm_ssh_agent="$campaign/job/rsh"
+export I_MPI_HYDRA_BOOTSTRAP=lsf
+export OMPI_MCA_plm_rsh_agent=blaunch
+export PRTE_MCA_plm_ssh_agent=blaunch
 module load numactl
 
 # The nodes of this job; whether they can start ranks; how remaining ranks are ended; which nodes are lost.

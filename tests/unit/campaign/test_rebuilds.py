@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from fakes import sites
+from fakes import mark_thorough, sites
 from fakes.library import make
 
 from rankbench import cli, store
@@ -100,7 +100,7 @@ def test_a_change_of_the_user_s_configuration_concerns_all_candidates(
     )
 
 
-@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("together", [True, mark_thorough(False)])
 def test_a_rebuild_while_a_campaign_runs_stops_it_before_anything_is_mixed(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], together: bool
 ) -> None:
@@ -221,6 +221,7 @@ blocks = {blocks}
 """
 
 
+@pytest.mark.thorough
 def test_launches_of_a_job_after_a_rebuild_are_rows_without_values(tmp_path: Path) -> None:
     here = sites.make_site(tmp_path, "slurm", JOB_PLAN.format(blocks=1))
     for name in ("9.1", "9.2"):

@@ -97,6 +97,8 @@ def test_calls_of_a_profile_that_are_not_counted_are_listed(
             "--calls: found 'allreduce 8: x', expected a call such as `allreduce 8: 1000`, "
             "`bcast.nonblocking 64K: 20`, `barrier: 5` or `allreduce 8-64: 60%`",
         ),
+        ("allreduce: 3", "--calls: allreduce has sizes; say which, such as `allreduce 8` or `8-64`"),
+        ("barrier: 2, bandwidth: 3", "--calls: bandwidth has sizes; say which, such as `bandwidth 8` or `8-64`"),
     ],
 )
 def test_unknown_calls_are_refused_in_one_line(calls: str, says: str, campaign_store: Store) -> None:

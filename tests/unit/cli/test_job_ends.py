@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fakes import mark_thorough, scheduler, sites
+from fakes import library, mark_thorough, scheduler, sites
 from fakes.sites import Site
 
 FAKES = Path(__file__).parents[2] / "fakes"
@@ -92,22 +92,22 @@ def test_results_and_log_are_there_before_a_block_or_its_job_ends(tmp_path: Path
     """The second placement of the only block hangs. PBS shows a job's output only at its end."""
     here = sites.make_site(tmp_path, kind, TWO_PLACEMENTS, hangs_from=2)
     assert here.submit().exit_code == 0
-    here.wait_for("launches/*/done", 2)
-    assert here.run("status", "results/plan").exit_code == 0
+    waiting = here.start("status", "results/plan", "--wait")
+    assert waiting.stdout
+    assert "block 1 of 1: 2 of 4 turns done\n" in waiting.stdout
     launches = here.open_results().launches()
     assert len({launch.placement for launch in launches}) == 1
     assert sorted(launch.candidate for launch in launches) == ["mpich-9.1", "mpich-9.2"]
     assert " on a1 a2 a3 a4\n" in read_log(here)
     assert scheduler.is_running(kind, tmp_path / "scheduler", "101")
     scheduler.cancel(tmp_path / "scheduler", "101")
-    here.wait_for_end()
+    waiting.communicate()
+    assert waiting.returncode == 1
 
 
 @pytest.mark.parametrize("kind", ["flux", "pbs", mark_thorough("lsf")])
 @pytest.mark.parametrize("behaviour", [{"hangs_from": 1}, {"crash": ["allreduce.8", "allreduce.64"]}])
-def test_a_node_that_dies_ends_the_launch_and_is_named(
-    tmp_path: Path, kind: str, behaviour: dict[str, object]
-) -> None:
+def test_a_node_that_dies_ends_the_launch_and_is_named(tmp_path: Path, kind: str, behaviour: dict[str, object]) -> None:
     """Whether its launcher notices or waits. The server of PBS calls such a node busy."""
     here = sites.make_site(tmp_path, kind, PLAN.replace('["1x2"]', '["2x1"]'), **behaviour)
     assert here.submit("--write-only").exit_code == 0
@@ -115,10 +115,11 @@ def test_a_node_that_dies_ends_the_launch_and_is_named(
     script.write_text(re.sub(r"(?m)^ask_s=60", "ask_s=1", script.read_text()))
     lost = tmp_path / "scheduler/lost"
     if "crash" in behaviour:
-        # Launches begin on all nodes; the node is lost before they crash.
-        (tmp_path / "9.2/behaviour").write_text(repr(behaviour | {"pause_s": 1.0}))
+        library.behave(tmp_path / "9.2", **behaviour, waits_for=str(lost))
     assert here.submit().exit_code == 0
-    here.wait_for("launches/*mpich_9_2*/1/stream.jsonl")
+    # Both have begun on all nodes, and one has measured all of its cases.
+    here.wait_for("launches/*mpich_9_1*/1/stream.jsonl", content='{"record":"end"')
+    here.wait_for("launches/*mpich_9_2*/1/stream.jsonl", content='{"record":"begin"')
     lost.write_text("a2")
     text = here.wait_for_end()
     assert "its job ended because there is no answer from a2 (" in text.splitlines()[-2]
@@ -135,10 +136,10 @@ def test_the_exit_code_of_a_job_says_that_a_check_failed(tmp_path: Path) -> None
 
 def test_a_campaign_needs_no_locks_of_its_file_system(tmp_path: Path) -> None:
     """Neither the command, nor a build, nor the job."""
-    library = tmp_path / "no_flock.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, FAKES / "no_flock.c"], check=True)
+    preload = tmp_path / "no_flock.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", preload, FAKES / "no_flock.c"], check=True)
     here = sites.make_site(tmp_path, "slurm", PLAN)
-    here.environment["LD_PRELOAD"] = str(library)
+    here.environment["LD_PRELOAD"] = str(preload)
     process = here.submit("--wait")
     assert process.exit_code == 0, process.printed
     assert [launch.status.value for launch in here.open_results().launches()] == ["ok"] * 2

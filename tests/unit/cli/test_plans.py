@@ -141,6 +141,34 @@ def test_a_dry_run_launches_nothing(
     assert not (place / "results").exists()
 
 
+def test_a_dry_run_names_no_command_that_would_be_refused(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make(place / "9.1", "9.1")
+    words = ["run", "mpich==9.1", "--operations", "collective", "--prefix", "9.1", "--dry-run"]
+    allowed = run(monkeypatch, capsys, *words, "--time", "1h")
+    assert allowed[-1].startswith("next: ")
+    refused = run(monkeypatch, capsys, *words, "--time", "0.2s")
+    assert any(line.startswith("note: the run is refused: ") for line in refused)
+    assert refused[-1] == "Dry run: no candidate was launched or checked; `rankbench doctor` checks them."
+
+
+def test_a_call_of_a_plan_needs_a_size(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make(place / "9.1", "9.1")
+    plan_ = 'candidates = ["mpich==9.1"]\noperations = ["allreduce", "barrier"]\nsizes = "8"\n[calls]\nbarrier = 1\n'
+    (place / "plan.toml").write_text(f"{plan_}allreduce = 2\n")
+    monkeypatch.setattr("sys.argv", ["rankbench", "run", "plan.toml", "--prefix", "9.1", "--dry-run"])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert capsys.readouterr().err.endswith(
+        "[calls]: allreduce has sizes; say which, such as `allreduce 8` or `8-64`\n"
+    )
+    (place / "plan.toml").write_text(f'{plan_}"allreduce 8" = 2\n')
+    assert run(monkeypatch, capsys, "run", "plan.toml", "--prefix", "9.1", "--dry-run")
+
+
 def test_a_campaign_without_a_plan_file_continues(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

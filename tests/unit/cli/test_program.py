@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fakes import mark_thorough
 
 from rankbench.cli.display import console, print_text
 from rankbench.cli.program import adapt_commands
@@ -26,8 +27,8 @@ def run(command: str, place: Path, path: str) -> subprocess.CompletedProcess[str
     ("program", "on_path"),
     [
         pytest.param("bin/rankbench", False, id="relative"),
-        pytest.param(shlex.quote(str(PROGRAM)), False, id="absolute"),
-        pytest.param("rankbench", True, id="on-path"),
+        mark_thorough(shlex.quote(str(PROGRAM)), False),
+        mark_thorough("rankbench", True),
         pytest.param(f"{shlex.quote(sys.executable)} -m rankbench", False, id="module"),
         pytest.param("bin/rankbench", "other", id="another-is-on-path"),
     ],
@@ -55,6 +56,15 @@ def test_only_commands_get_the_path_of_the_program(monkeypatch: pytest.MonkeyPat
     assert adapt_commands(text) == (
         "rankbench finds `'a b/rankbench' find`; see 'a b/rankbench' -h, /opt/rankbench run and rankbench runs"
     )
+
+
+@pytest.mark.parametrize("called", [["/usr/bin/python3", "-m", "rankbench"], ["a b/rankbench"]])
+def test_a_command_is_adapted_once(monkeypatch: pytest.MonkeyPatch, called: list[str]) -> None:
+    monkeypatch.setattr("sys.orig_argv", called)
+    monkeypatch.setattr("sys.argv", called if len(called) == 1 else ["/lib/rankbench/__main__.py"])
+    once = adapt_commands("next: rankbench run PLAN")
+    assert once == f"next: {shlex.quote(called[0])} {'-m rankbench ' if called[1:] else ''}run PLAN"
+    assert adapt_commands(once) == once
 
 
 def test_a_command_at_the_end_of_a_line_is_never_wrapped(

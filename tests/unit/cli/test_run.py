@@ -16,6 +16,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from fakes import mark_thorough
 from fakes.library import behave, make
 
 from rankbench import store
@@ -99,7 +100,7 @@ def assert_sound(results: Store, blocks: int) -> None:
 
 def has_end(texts: list[str]) -> bool:
     """Return whether exactly one line gives the reason for the end."""
-    end = re.compile(r"plan: done in \d+:\d\d \(3 blocks, 9 launches; the plan's 3 blocks are done\)")
+    end = re.compile(r"plan: done in \d+:\d\d \(3 blocks, 9 launches and 2 alone; the plan's 3 blocks are done\)")
     return sum(bool(end.fullmatch(line)) for line in texts) == 1
 
 
@@ -149,7 +150,7 @@ def test_a_finished_campaign_is_not_run_again(place: Path) -> None:
     assert "is finished" in finish(place, "--dry-run")
     assert before == {path: path.read_bytes() for path in (place / "results/plan").rglob("*.*")}
     text = finish(place, "--new")
-    assert re.search(r"^plan-2: done in .* \(1 block, 3 launches; the plan's 1 block", text, re.MULTILINE)
+    assert re.search(r"^plan-2: done in .* \(1 block, 3 launches and 2 alone; the plan's 1 block", text, re.MULTILINE)
 
 
 def test_the_command_printed_at_the_end_adds_blocks(place: Path) -> None:
@@ -259,7 +260,9 @@ def test_the_version_is_printed(program: list[str]) -> None:
     assert process.stdout == f"rankbench {metadata.version('rankbench')}\n"
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), mark_thorough(signal.SIGHUP, 129)]
+)
 def test_a_signal_ends_the_launch_and_prints_the_command_that_continues(
     place: Path, number: signal.Signals, code: int
 ) -> None:

@@ -173,7 +173,7 @@ def test_launches_that_did_not_end_together_in_a_job_run_one_after_the_other(tmp
     assert {launch.together for launch in here.open_results().launches()} == {1}
 
 
-@pytest.mark.parametrize("ending", ["cancelled", "killed"])
+@pytest.mark.parametrize("ending", ["killed", mark_thorough("cancelled")])
 def test_launches_that_ended_before_their_job_was_killed_are_judged(tmp_path: Path, ending: str) -> None:
     """A launch that cannot start beside others ends before the job is killed. It has no row and is repeated alone."""
     here = make_site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["2x1"]'), dead_in_turns=True)
@@ -240,7 +240,7 @@ def test_a_cancelled_job_continues_in_the_next_one(tmp_path: Path) -> None:
     scheduler.cancel(tmp_path / "scheduler", "101")
     text = here.wait_for_end()
     assert text.splitlines()[-2:] == [
-        "its job ended by SIGTERM (NODE_FAIL (NodeDown)); log: results/plan/job/output.log",
+        "its job was cancelled (CANCELLED); log: results/plan/job/output.log",
         "next: submit it again; it continues where it stopped",
     ]
     before = {launch.number: launch.started for launch in here.open_results().launches()}
@@ -608,11 +608,16 @@ def test_waiting_prints_a_line_for_each_complete_block(tmp_path: Path, capsys: p
     opened = campaigns.make_campaign(
         tmp_path / "one", lambda name, _: crashing if name == "beta" else campaigns.Truth(), launches=3, control=False
     )
-    assert job_status.print_news(opened, "running", "queued", shown=1, ended=False) == ("running", 2)
-    state, line = capsys.readouterr().out.splitlines()
+    before = job_status.News("queued", block=1, launches=len(opened.launches()) - 2)
+    news = job_status.print_news(opened, "running", before, ended=False)
+    assert news == ("running", 2, len(opened.launches()))
+    state, line, begun = capsys.readouterr().out.splitlines()
     assert state == "running"
+    assert begun.startswith("block 3 (5 to 60 planned): 0 of 2 turns done; beta: crashed: ")
     assert re.sub(r"\d+\.\d s", "T s", line).startswith(
         "block 2 (5 to 60 planned): 2 candidates, 9 cases, T s, beta: crashed: "
     )
-    assert job_status.print_news(opened, "running", "running", shown=2, ended=True) == ("running", 3)
+    assert job_status.print_news(opened, "running", news, ended=False) == news
+    assert capsys.readouterr().out == ""
+    assert job_status.print_news(opened, "running", news, ended=True) == news._replace(block=3)
     assert capsys.readouterr().out.startswith("block 3 (5 to 60 planned): ")

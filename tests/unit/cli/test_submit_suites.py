@@ -79,6 +79,7 @@ def test_a_program_runs_with_its_candidate_s_library_and_its_values_are_read(tmp
         assert launch.before
 
 
+@pytest.mark.thorough
 def test_a_program_for_two_processes_runs_on_the_first_two_nodes_in_job_and_local_run(tmp_path: Path) -> None:
     """Its refusal of other numbers, as in the message of OSU 5.7, is no crash and has a row in each block."""
     plan = PLAN.replace('["1x2"]', '["3x1"]').replace("blocks = 3", "blocks = 1")

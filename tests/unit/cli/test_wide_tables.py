@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
+
 import pytest
+from rich.table import Table
 from rich.text import Text
 
-from rankbench.cli.display import plain_table, print_text, split_wide
+from rankbench.cli.display import CommandConsole, columns, fit_table, plain_table, print_text, split_wide
 
 
 def test_columns_that_do_not_fit_are_in_a_table_below() -> None:
@@ -26,6 +30,35 @@ def test_a_table_that_fits_is_as_it_was() -> None:
     table = plain_table("size", "alpha", "beta")
     table.add_row("1 B", "1.00 µs", "2.00 µs")
     assert split_wide(table, 40) == [table]
+
+
+WORDS = ["details", "launch-errors", "operations without blanks"]
+
+
+@pytest.mark.parametrize("width", [200, 80, 60, 40])
+@pytest.mark.parametrize("make", [columns, plain_table])
+def test_tables_of_words_break_none(make: Callable[..., Table], width: int) -> None:
+    table = make("table", "shows", "value") if make is plain_table else make("table", "shows", "value", text_columns=2)
+    for word in WORDS:
+        table.add_row(Text(word), Text("The relative standard error of each mean over launches. " * 2), "12.5 µs ±10%")
+    printed = CommandConsole(width=width, file=io.StringIO())
+    printed.print(table)
+    lines = printed.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert max(map(len, lines)) <= width
+    text = "\n".join(lines)
+    assert text.count("12.5 µs ±10%") == len(WORDS)
+    assert text.count("relative") == text.count("standard") == 2 * len(WORDS)
+    assert all(word.rpartition(" ")[2] in text for word in WORDS)
+
+
+def test_sections_stay_in_tables_that_are_split() -> None:
+    table = plain_table("call", *(f"library-{number}" for number in range(5)))
+    table.add_row("one", *["1.00 µs"] * 5)
+    table.add_section()
+    table.add_row("in all", *["1.00 µs"] * 5)
+    parts = fit_table(table, 40)
+    assert len(parts) > 1
+    assert [[row.end_section for row in part.rows] for part in parts] == [[True, False]] * len(parts)
 
 
 def test_numbers_between_colons_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:

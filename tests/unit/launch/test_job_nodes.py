@@ -13,7 +13,7 @@ from rankbench.launch import schedulers
 from rankbench.launch.script import FOLDER, FUNCTIONS, LOG, Script, render_head
 from rankbench.model import Job
 
-REMOTE = ("flux", "lsf", "pbs")
+REMOTE = ("flux", "pbs")
 """Schedulers whose own command starts processes on nodes."""
 QUERIES = {"slurm": "sinfo", "pbs": "pbsnodes", "lsf": "bhosts", "flux": "flux resource"}
 RSH_VARIABLES = {
@@ -51,16 +51,8 @@ def run_in_job(place: Path, kind: str, commands: str, *setup: str) -> subprocess
 
 
 @pytest.mark.parametrize("kind", REMOTE)
-@pytest.mark.parametrize("reads_again", [False, True])
-def test_one_program_in_the_place_of_ssh_runs_commands_on_nodes(
-    tmp_path: Path, kind: str, *, reads_again: bool
-) -> None:
+def test_one_program_in_the_place_of_ssh_runs_commands_on_nodes(tmp_path: Path, kind: str) -> None:
     """Options of ssh are dropped; a command may be one word, as of PRRTE, or several, as of hydra."""
-    if reads_again and kind != "lsf":
-        pytest.skip("only blaunch differs in this")
-    run_in_job(tmp_path, kind, ":")
-    if reads_again:
-        (tmp_path / "scheduler/reads-again").touch()
     process = run_in_job(
         tmp_path, kind,
         '"$HYDRA_LAUNCHER_EXEC" -x a2 echo one two; '
@@ -107,14 +99,14 @@ def test_a_job_of_pbs_that_is_being_ended_loses_no_nodes(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("nodes", "lost", "found"),
+    ("nodes", "lost", "names"),
     [("n1.site n2.site", "n2", "n2.site"), ("n1 n2", "n2.site", "n2"), ("10.0.0.1 10.0.0.2", "10.0.0.2", "10.0.0.2"),
      ("n1 n2", "n22 n", ""), ("n1 n2", "", "")],
 )  # fmt: skip
-def test_a_lost_node_is_known_with_and_without_its_domain(nodes: str, lost: str, found: str) -> None:
+def test_a_lost_node_is_known_with_and_without_its_domain(nodes: str, lost: str, names: str) -> None:
     script = f"campaign=.; node=({nodes}); . {FUNCTIONS}; printf '%s\\n' {lost} | find_nodes"
     process = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
-    assert process.stdout.split() == found.split()
+    assert process.stdout.split() == names.split()
 
 
 @pytest.mark.parametrize("kind", sorted(schedulers.find_schedulers()))

@@ -549,6 +549,7 @@ def test_a_candidate_fastest_at_every_size_has_no_crossover() -> None:
         assert not any(SIDES.match(sentence) for sentence in sentences)
 
 
+@pytest.mark.thorough
 def test_sentences_agree_with_single_cases() -> None:
     """The candidate named for a range of sizes wins most cases there; the recommended one wins most of all."""
     cuts = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import polars as pl
 import pytest
 from fakes import verdicts
@@ -15,8 +16,11 @@ from rankbench.across import gate
 from rankbench.language import render, say
 from rankbench.report import flat_frames, overview
 from rankbench.report.tables import results
+from rankbench.statistics.looks import ONE_LOOK
 from rankbench.statistics.modes import Mode, Pattern, Repeated
 from rankbench.verdict.findings import modes, reference
+from rankbench.verdict.overall import find_answer
+from rankbench.verdict.short_answer import claim_short_answer
 from rankbench.verdict.view import CampaignView
 
 NAMES = ("alpha", "beta")
@@ -59,6 +63,24 @@ def test_verdict_and_table_name_both_levels(evaluation: CampaignView) -> None:
         "allreduce, 8 B far",
     ]
     assert [finding.severity for finding in evaluation.verdict.findings if finding.kind == "reference"] == ["warning"]
+
+
+def test_a_level_without_an_estimate_has_no_interval(evaluation: CampaignView) -> None:
+    first = msgspec.structs.replace(evaluation.verdict.cases[0], margins_by_level={})
+    assert (first.at("near").margin_low, first.at("near").margin_high) == (None, None)
+
+
+def test_cases_decided_at_one_level_count_as_undecided(evaluation: CampaignView) -> None:
+    first, *others = evaluation.verdict.cases
+    half = msgspec.structs.replace(
+        first,
+        winners=["alpha", "beta"],
+        outcome="undecided",
+        outcome_by_level={"near": "faster", "far": "undecided"},
+    )
+    claims = claim_short_answer(evaluation, find_answer(evaluation, ONE_LOOK), [half, *others], None)
+    counts = "alpha 0, beta 0, equivalent 2, undecided 1, of which 1 only near or only far (of 3 cases)"
+    assert f"Fastest in single cases: {counts}." in [render(claim.text) for claim in claims]
 
 
 @pytest.mark.usefixtures("evaluation")

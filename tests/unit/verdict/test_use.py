@@ -194,6 +194,7 @@ def test_a_state_that_was_not_measured_is_a_condition(tmp_path: Path) -> None:
         (Overall(6.56, 0.85, 50.6, 4, 4), "mpich slower in 4 of 4 blocks, by how much is not known"),
         (Overall(1.2, 0.2, 7.0, 2, 4), "mpich not distinguishable (slower in 2 of 4 blocks)"),
         (Overall(1.5, 0.9, 2.5, 3, 4), "mpich 1.50× (0.90× to 2.50×, not distinguishable)"),
+        (Overall(1.5, 0.9, 2.5, 4, 4), "mpich 1.50× (at most 2.50×, slower in 4 of 4 blocks)"),
     ],
 )
 def test_an_interval_that_says_nothing_is_not_printed(ratio: Overall, text: str) -> None:

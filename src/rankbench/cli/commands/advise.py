@@ -12,12 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench import profiles
-from rankbench.cli.display import console, plain_table, spread_lines
+from rankbench.cli.display import console, plain_table, split_name, spread_lines
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.shared_options import CampaignFolder
 from rankbench.evaluation import evaluate
 from rankbench.language import join_words, render, say
 from rankbench.model import RankbenchError
+from rankbench.plan import notation
 from rankbench.quantities import format_ratio, format_time, spell_count
 from rankbench.verdict import mix
 from rankbench.workflows.calls import parse_calls
@@ -62,6 +63,9 @@ def advise(
         raise RankbenchError("--calls and --profile both say what is called; name one of them")
     opened = open_current(folder)
     usage = choose_calls(calls, profile, opened.campaign.plan.calls)
+    measured = opened.campaign
+    if calls and (fault := notation.find_unsized(usage.calls, measured.operations, measured.cases)):
+        raise RankbenchError(f"--calls: {fault}")
     print_answer(opened, usage, form)
 
 
@@ -150,7 +154,7 @@ def notes(profile: Profile) -> list[str]:
 def table(placement_mix: Mix) -> Table:
     """Return a row for each call, the longest times first, and the sum."""
     names = [standing.candidate for standing in placement_mix.standings]
-    shown = plain_table("call", "how often", "value", *names)
+    shown = plain_table("call", "how often", "value", *map(split_name, names))
     best = names[0] if names else ""
     order = sorted(range(len(placement_mix.parts)), key=lambda place: -placement_mix.shares.get((best, place), 0.0))
     for place in order[:PARTS_SHOWN]:

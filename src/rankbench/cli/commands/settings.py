@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import itertools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -15,11 +18,17 @@ from rankbench.cli.formats import TableOrJson, add_output_option, check_format, 
 from rankbench.cli.shared_options import Modules, Prefixes
 from rankbench.libraries import tuners
 from rankbench.model import RankbenchError, Variable, Variant
+from rankbench.quantities import spell_count
 from rankbench.workflows.locations import home
+
+if TYPE_CHECKING:
+    from rankbench.model import Library
 
 ORDER = 26
 GROUP = "Get ready"
+GROUPS_SHOWN = 15
 EXAMPLES = """
+rankbench settings mpich            # a summary
 rankbench settings mpich allreduce
 rankbench settings openmpi --find eager
 """
@@ -32,8 +41,9 @@ def settings(
         str, typer.Argument(metavar="[OPERATION]", help="What can be set for this operation, such as allreduce.")
     ] = "",
     find: Annotated[str, typer.Option(help="Only variables whose name or description has this text.")] = "",
+    every: Annotated[bool, typer.Option("--all", help="All variables, with their values.")] = False,  # noqa: FBT002
     verbose: Annotated[  # noqa: FBT002
-        bool, typer.Option("--verbose", "-v", help="Also possible values and descriptions, as with --find.")
+        bool, typer.Option("--verbose", "-v", help="All variables, also with possible values and descriptions.")
     ] = False,
     prefix: Prefixes = None,
     modules: Modules = None,
@@ -41,7 +51,8 @@ def settings(
 ) -> None:
     """List the settings of a library.
 
-    For each variable its value; with -v or --find also the possible values, and what it controls.
+    A summary: the operations whose algorithm can be set, and how many variables there are of each kind. With --all each
+    variable with its value; with -v or --find also the possible values, and what it controls.
 
     With an operation: the variants that `rankbench tune` tries, and what must be set for each.
     """
@@ -55,23 +66,48 @@ def settings(
         if not variants:
             raise RankbenchError(
                 f"{chosen.name} lists no algorithms of {operation}"
-                f"{tuners.suggest_operation(operation, tuner, listed)}; its variables: rankbench settings {library}"
+                f"{tuners.suggest_operation(operation, tuner, listed)}; its variables: "
+                f"rankbench settings {library} --all"
             )
         show_variants(variants, form)
+    elif form == "table" and not (find or every or verbose):
+        show_summary(chosen, library, listed)
     else:
         text = find.lower()
         shown = [variable for variable in listed.values() if text in f"{variable.name} {variable.description}".lower()]
         if not shown:
             raise RankbenchError(
                 f"--find {find}: no name or description of {chosen.name}'s {len(listed)} variables has it; list all: "
-                f"rankbench settings {library}"
+                f"rankbench settings {library} --all"
             )
-        show_variables(
-            shown,
-            len(listed),
-            form,
-            details=verbose or bool(find),
-        )
+        show_variables(shown, len(listed), form, details=verbose or bool(find))
+
+
+def show_summary(chosen: Library, named: str, listed: Mapping[str, Variable]) -> None:
+    """Print of which operations the algorithm can be set, how many variables each group of names has, and how to see
+    them; `named` is the library as the user names it.
+    """
+    tuner = tuners.list_tuners().get(chosen.family)
+    counts = {name: len(tuners.list_variants(tuner, name, listed)) for name in tuners.OPERATIONS} if tuner else {}
+    if texts := [f"{name} {count}" for name, count in counts.items() if count]:
+        spread_lines(f"{chosen.name} has settings for the algorithm of {', '.join(texts)}.")
+        spread_lines(f"show those of one: rankbench settings {named} {next(name for name in counts if counts[name])}")
+    groups = group_names(list(listed))
+    shown = [f"{name} {count}" for name, count in groups.most_common(GROUPS_SHOWN)]
+    rest = f" and {spell_count(len(groups) - len(shown), 'more group')}" if len(groups) > len(shown) else ""
+    spread_lines(
+        f"It has {spell_count(len(listed), 'variable')}, by the beginning of the name: {', '.join(shown)}{rest}."
+    )
+    spread_lines(f"show some: rankbench settings {named} --find {groups.most_common(1)[0][0] if groups else 'TEXT'}")
+    spread_lines(f"show all: rankbench settings {named} --all")
+
+
+def group_names(names: Sequence[str]) -> Counter[str]:
+    """Return how many names begin with the same words, up to the first word in which not all agree."""
+    words = [name.split("_") for name in names]
+    agree = (len(set(parts)) == 1 for parts in zip(*words, strict=False))
+    same = sum(itertools.takewhile(bool, agree)) if len(words) > 1 else 0
+    return Counter("_".join(parts[: same + 1]) for parts in words)
 
 
 def show_variants(variants: list[Variant], form: str) -> None:

@@ -80,7 +80,8 @@ class Failure(NamedTuple):
     def of_call(cls, library: str, what: str, status: str, form: str, reason: str) -> Failure:
         """Return the failure of a call's data; those of one form have a line in common."""
         line = f"{library}: {what}: {status}: {reason}"
-        return cls(line, of_data=True, cause=f"{library}: {status}, {form}", what=what, detail=reason)
+        named = what.replace(f" {form}", "", 1)
+        return cls(line, of_data=True, cause=f"{library}: {status}, {form}", what=named, detail=reason)
 
     @classmethod
     def of_time(cls, library: str, what: str, detail: str, why: str, *, certain: bool) -> Failure:

@@ -26,10 +26,6 @@ ENDINGS: tuple[tuple[str, schedulers.Ending], ...] = (
     (r"TERM_PREEMPT\b.*", "preempted"),
 )
 
-REMOTE_START = """[ "$host" != base64: ] || exec /bin/sh -c "$(base64 -d <<<"$1")"
-exec blaunch "$host" "$0" base64: "$(printf %s "$*" | base64 -w 0)\""""
-"""Calls itself on the node with words that do not change if blaunch hands them to a shell."""
-
 
 class Scheduler(schedulers.Scheduler):
     """Jobs by bsub, which reads its options from a script only where that comes by standard input."""
@@ -43,8 +39,9 @@ class Scheduler(schedulers.Scheduler):
     job_id = "${LSB_JOBID:-}"
     variables = "LSB_"
     lost = """timeout 20 bhosts -w "${node[@]}" | awk '/unreach|unavail/ { print $1 }'"""
-    environment = MappingProxyType({"I_MPI_HYDRA_BOOTSTRAP": "ssh"})
-    remote_start = REMOTE_START
+    environment = MappingProxyType(
+        {"I_MPI_HYDRA_BOOTSTRAP": "lsf", "OMPI_MCA_plm_rsh_agent": "blaunch", "PRTE_MCA_plm_ssh_agent": "blaunch"}
+    )
     lacks = ("tasks_per_socket", "contiguous", "memory")
 
     def directives(self, job: Job, name: str, log: str) -> list[str]:

@@ -24,6 +24,7 @@ COLLECTIVES = (
     "allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast", "exscan",
     "gather", "gatherv", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter", "scatterv",
 )  # fmt: skip
+OPERATIONS = (*COLLECTIVES, *sorted(POINT_TO_POINT))
 
 
 class Target(NamedTuple):
@@ -89,5 +90,5 @@ def list_variants(tuner: Tuner, operation: str, variables: Mapping[str, Variable
 
 def suggest_operation(wrong: str, tuner: Tuner, variables: Mapping[str, Variable]) -> str:
     """Return the tail of an error line for an operation that a library does not list: those that it lists."""
-    names = [name for name in sorted((*COLLECTIVES, *POINT_TO_POINT)) if list_variants(tuner, name, variables)]
+    names = [name for name in sorted(OPERATIONS) if list_variants(tuner, name, variables)]
     return units.suggestion(wrong, names)
