@@ -84,8 +84,8 @@ def test_statuses_of_wrong_receives_are_in_the_stream(core: Core, subtle: Path, 
 def test_occasional_errors_in_timed_calls_are_detected(
     core: Core, subtle: Path, operation: str, error: str, sizes: tuple[int, ...], tmp_path: Path
 ) -> None:
-    """Each round is compared with correct data. Only operations that deliver data can repeat old data. Errors begin when
-    calls are timed: without them the same library passes.
+    """Each round is compared with correct data. Only operations that deliver data can repeat old data. Errors begin
+    after the rehearsal.
     """
     operation = "allreduce" if error == "remembered" else operation
     cases = [{"operation": operation, "bytes": size, "start": "barrier"} | VISIT for size in sizes]
