@@ -300,9 +300,8 @@ def tabulate_logs(view: CampaignView, base: str, other: str, cases: Sequence[str
     """
     if base == other:
         return np.zeros((max(1, view.judged_values["block"].n_unique()), len(cases)))
-    table = tabulate_pairs(
-        pair_logs(view.judged_values, base, other), cases, view.judged_values["block"].unique().sort()
-    )
+    pairs = view.once(f"log ratios of {other} over {base}", lambda: pair_logs(view.judged_values, base, other))
+    table = tabulate_pairs(pairs, cases, view.once("blocks", lambda: view.judged_values["block"].unique().sort()))
     for place in np.flatnonzero(np.isnan(table).all(axis=0)).tolist():
         table[:, place] = math.log(view.ratio(cases[place], base, other))
     return table
