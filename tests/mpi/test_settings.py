@@ -217,7 +217,7 @@ def test_mpich_follows_its_trees(mpich: tuple[Library, tuners.Target], tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("text", "slower"), [("1\n7\n1\n1\n1\n0 3 0 64\n", True), mark_thorough("1\n7\nbroken\n", False)]
+    ("text", "slower"), [("1\n7\n1\n1\n1\n0 3 0 64\n", True), fakes.mark_thorough("1\n7\nbroken\n", False)]
 )
 def test_a_broken_rules_file_of_open_mpi_has_no_effect(text: str, slower: bool, tmp_path: Path, home: Path) -> None:
     """The library reports nothing, so that only the comparison shows it."""

@@ -19,7 +19,6 @@ from rankbench.model.verdicts import is_informative
 from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, trimming
 from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.statistics.looks import ONE_LOOK
-from rankbench.statistics.pairing import pair_logs
 from rankbench.verdict import mix
 from rankbench.verdict.standing import choose_compared
 
@@ -300,9 +299,7 @@ def tabulate_logs(view: CampaignView, base: str, other: str, cases: Sequence[str
     """
     if base == other:
         return np.zeros((max(1, view.judged_values["block"].n_unique()), len(cases)))
-    table = tabulate_pairs(
-        pair_logs(view.judged_values, base, other), cases, view.judged_values["block"].unique().sort()
-    )
+    table = tabulate_pairs(view.pair_logs(base, other), cases, view.judged_blocks)
     for place in np.flatnonzero(np.isnan(table).all(axis=0)).tolist():
         table[:, place] = math.log(view.ratio(cases[place], base, other))
     return table

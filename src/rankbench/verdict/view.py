@@ -16,7 +16,7 @@ import polars as pl
 from rankbench.model import ALL_RANKS
 from rankbench.plan.footprint import ROWS_JUDGED
 from rankbench.quantities import format_size
-from rankbench.statistics import references
+from rankbench.statistics import pairing, references
 from rankbench.statistics.correlation import correlate_launches
 from rankbench.statistics.first_calls import tabulate_first_calls
 from rankbench.statistics.placements import remove_placement
@@ -379,6 +379,21 @@ class CampaignView:
     def judged_values(self) -> pl.DataFrame:
         """The values of launches that can be judged."""
         return select_judgeable(self.launch_values)
+
+    @shared_property
+    def judged_blocks(self) -> pl.Series:
+        """The blocks of launches that can be judged."""
+        return self.judged_values["block"].unique().sort()
+
+    @shared_property
+    def _pair_logs(self) -> dict[tuple[str, str], pl.DataFrame]:
+        return {}
+
+    def pair_logs(self, base: str, other: str) -> pl.DataFrame:
+        """Return the log ratios other / base of launches that can be judged: case, block and log."""
+        if (base, other) not in self._pair_logs:
+            self._pair_logs[base, other] = pairing.pair_logs(self.judged_values, base, other)
+        return self._pair_logs[base, other]
 
     def list_launch_values(self, case: Case) -> list[Row]:
         """Return the value of every launch of a case; always the same list."""
