@@ -144,11 +144,11 @@ int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, M
 
 /* Other calls complete receives, too, whose requests are used again. */
 static void forget(MPI_Request request) {
-    int kept = 0;
+    int others = 0;
     for (int i = 0; i < posted_count; i++)
         if (posted[i].request != request)
-            posted[kept++] = posted[i];
-    posted_count = kept;
+            posted[others++] = posted[i];
+    posted_count = others;
 }
 
 int MPI_Irecv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request) {
