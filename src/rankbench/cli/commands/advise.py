@@ -182,4 +182,4 @@ def against(standing: mix.MixResult) -> str:
     ratio = format_ratio(standing.ratio) if standing.different else "~"
     if not standing.has_interval:
         return "slower" if standing.different else ratio
-    return render(say("{ratio} ({low:bare}–{high:ratio})", ratio=ratio, low=standing.low, high=standing.high))
+    return render(say("{ratio}\n({low:bare}–{high:ratio})", ratio=ratio, low=standing.low, high=standing.high))
