@@ -284,13 +284,13 @@ def fit_table(table: Table, width: int) -> list[Table]:
     least = [find_least_width(column) for column in table.columns]
     words = itertools.takewhile(lambda place: table.columns[place].justify == "left", range(len(least) - 1))
     first = [0, *(place for place in words if place and sum(full[: place + 1]) + BETWEEN * place <= width // 2)]
-    taken = sum(least[place] + BETWEEN for place in first) - BETWEEN
+    lead = sum(least[place] + BETWEEN for place in first) - BETWEEN
     groups: list[list[int]] = [[]]
-    space = width - taken
+    space = width - lead
     for place in range(len(first), len(least)):
         if groups[-1] and least[place] + BETWEEN > space:
             groups.append([])
-            space = width - taken
+            space = width - lead
         groups[-1].append(place)
         space -= least[place] + BETWEEN
     parts = []
@@ -314,14 +314,14 @@ def find_least_width(column: Column) -> int:
 def share_width(wanted: Sequence[int], needed: Sequence[int], width: int) -> list[int]:
     """Return the widths of columns: what each needs, and of the rest as much as it wants, the smallest first."""
     widths = list(needed)
-    left = width - BETWEEN * (len(widths) - 1) - sum(widths)
+    rest = width - BETWEEN * (len(widths) - 1) - sum(widths)
     for number, place in enumerate(sorted(range(len(widths)), key=lambda place: wanted[place] - needed[place])):
-        more = max(0, min(wanted[place] - widths[place], left // (len(widths) - number)))
+        more = max(0, min(wanted[place] - widths[place], rest // (len(widths) - number)))
         widths[place] += more
-        left -= more
-    if left < 0:  # A single word is wider than all.
+        rest -= more
+    if rest < 0:  # A single word is wider than all.
         widest = max(range(len(widths)), key=lambda place: widths[place])
-        widths[widest] = max(1, widths[widest] + left)
+        widths[widest] = max(1, widths[widest] + rest)
     return widths
 
 

@@ -63,8 +63,8 @@ def advise(
         raise RankbenchError("--calls and --profile both say what is called; name one of them")
     opened = open_current(folder)
     usage = choose_calls(calls, profile, opened.campaign.plan.calls)
-    measured = opened.campaign
-    if calls and (fault := notation.find_unsized(usage.calls, measured.operations, measured.cases)):
+    sized = notation.list_sized(opened.campaign.operations, opened.campaign.cases)
+    if calls and (fault := notation.find_unsized(usage.calls, sized)):
         raise RankbenchError(f"--calls: {fault}")
     print_answer(opened, usage, form)
 
