@@ -76,13 +76,8 @@ def test_the_lock_of_a_killed_process_is_taken_over(tmp_path: Path, locks: str) 
 def test_a_process_waits_for_a_lock(tmp_path: Path, locks: str) -> None:
     path = tmp_path / "lock"
     process = hold(path, locks)
-    held: list[bool] = []
-
-    def take() -> None:
-        locking.lock(path, wait=True).close()
-        held.append(True)
-
-    thread = threading.Thread(target=take)
+    held: list[float] = []
+    thread = threading.Thread(target=lambda: held.append(bool(locking.lock(path, wait=True).close() is None)))
     thread.start()
     time.sleep(0.05)
     assert not held

@@ -38,11 +38,11 @@ def test_each_frame_has_its_rows(plain: EvaluatedCampaign) -> None:
 
 def test_frames_of_several_campaigns_are_below_each_other(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     copy = shutil.copytree(plain.store.folder, tmp_path / "copy")
-    frames, both = rankbench.read(copy), rankbench.read_all(plain.store.folder, copy)
+    single, both = rankbench.read(copy), rankbench.read_all(plain.store.folder, copy)
     for name in ("samples", "launches", "summary", "comparisons", "verdict"):
         frame = getattr(both, name)
-        assert frame.columns == ["campaign", *getattr(frames, name).columns]
-        assert frame.filter(campaign=str(copy)).drop("campaign").equals(getattr(frames, name))
+        assert frame.columns == ["campaign", *getattr(single, name).columns]
+        assert frame.filter(campaign=str(copy)).drop("campaign").equals(getattr(single, name))
         assert frame["campaign"].unique(maintain_order=True).to_list() == [str(plain.store.folder), str(copy)]
     assert list(both.campaigns) == [str(plain.store.folder), str(copy)]
     with pytest.raises(RankbenchError, match="name the folders"):
