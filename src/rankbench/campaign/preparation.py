@@ -227,8 +227,8 @@ def expand_cases(planned: Plan, description: Description, machine: Machine) -> t
         alone = all(placement.ranks == 1 and not placement.hosts for placement in planned.placements)
         why = launch.explain_one_core(machine, os.cpu_count() or 1) if alone else ""
         raise RankbenchError(why or str(error)) from None
-    fault = "" if planned.profile else notation.find_unsized(planned.calls, description.operations, cases)
-    if fault:
+    sized = notation.list_sized(description.operations, cases)
+    if not planned.profile and (fault := notation.find_unsized(planned.calls, sized)):
         raise RankbenchError(f"[calls]: {fault}")
     return cases, notes
 

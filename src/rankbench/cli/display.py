@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shlex
@@ -274,24 +275,27 @@ def fit_object(printed: Any, width: int) -> list[Any]:
 def fit_table(table: Table, width: int) -> list[Table]:
     """Return a table that is too wide with texts wrapped at blanks, or else as several, one below the other.
 
-    Each of several has the first column. Only left-aligned columns are wrapped. A word is broken only where it is wider
-    than all.
+    Each of several has the first column, and left-aligned ones beside it if these are narrow. Only left-aligned columns
+    are wrapped. A word is broken only where it is wider than all.
     """
     full = [max(map(measure_text, [column.header, *column.cells]), default=0) for column in table.columns]
     if sum(full) + BETWEEN * (len(full) - 1) <= width:
         return [table]
     least = [find_least_width(column) for column in table.columns]
+    words = itertools.takewhile(lambda place: table.columns[place].justify == "left", range(len(least) - 1))
+    first = [0, *(place for place in words if place and sum(full[: place + 1]) + BETWEEN * place <= width // 2)]
+    lead = sum(least[place] + BETWEEN for place in first) - BETWEEN
     groups: list[list[int]] = [[]]
-    space = width - least[0]
-    for place in range(1, len(least)):
+    space = width - lead
+    for place in range(len(first), len(least)):
         if groups[-1] and least[place] + BETWEEN > space:
             groups.append([])
-            space = width - least[0]
+            space = width - lead
         groups[-1].append(place)
         space -= least[place] + BETWEEN
     parts = []
     for group in groups:
-        places = [0, *group]
+        places = [*first, *group]
         part = take_columns(table, places) if len(groups) > 1 else table
         wanted, needed = [full[place] for place in places], [least[place] for place in places]
         for column, space in zip(part.columns, share_width(wanted, needed, width), strict=True):
@@ -310,14 +314,14 @@ def find_least_width(column: Column) -> int:
 def share_width(wanted: Sequence[int], needed: Sequence[int], width: int) -> list[int]:
     """Return the widths of columns: what each needs, and of the rest as much as it wants, the smallest first."""
     widths = list(needed)
-    left = width - BETWEEN * (len(widths) - 1) - sum(widths)
+    rest = width - BETWEEN * (len(widths) - 1) - sum(widths)
     for number, place in enumerate(sorted(range(len(widths)), key=lambda place: wanted[place] - needed[place])):
-        more = max(0, min(wanted[place] - widths[place], left // (len(widths) - number)))
+        more = max(0, min(wanted[place] - widths[place], rest // (len(widths) - number)))
         widths[place] += more
-        left -= more
-    if left < 0:  # A single word is wider than all.
+        rest -= more
+    if rest < 0:  # A single word is wider than all.
         widest = max(range(len(widths)), key=lambda place: widths[place])
-        widths[widest] = max(1, widths[widest] + left)
+        widths[widest] = max(1, widths[widest] + rest)
     return widths
 
 

@@ -152,10 +152,9 @@ def list_new_failures(launch: Launch, results: Sequence[CaseResult], known: set[
     lacking = Counter(result.reason for result in results if result.status is CaseStatus.LACKING)
     texts = [f"{reason}: {spell_count(count, 'case')} left out" for reason, count in lacking.items()]
     others = [result for result in results if result.status is not CaseStatus.LACKING]
-    texts += [
-        line.partition(": ")[2]
-        for line in list_failures(launch, [result for result in others if not is_repeated(launch, result, known)])
-    ]
+    first = [result for result in others if not is_repeated(launch, result, known)]
+    if len(first) == len(others) or any(result.status in BROKEN for result in first):
+        texts += [line.partition(": ")[2] for line in list_failures(launch, first)]
     for text in texts:
         if (launch.candidate, text) not in known:
             known.add((launch.candidate, text))
@@ -164,10 +163,12 @@ def list_new_failures(launch: Launch, results: Sequence[CaseResult], known: set[
 
 def is_repeated(launch: Launch, result: CaseResult, known: set[tuple[str, str]]) -> bool:
     """Return whether a case failed in the same way before, whatever the details; if not it is known from now on."""
+    if result.status not in BROKEN:
+        return False
     failure = launch.candidate, f"{result.case.key} {result.status}"
     repeated = failure in known
     known.add(failure)
-    return repeated and result.status in BROKEN
+    return repeated
 
 
 def spell_running(progress: Progress) -> str:

@@ -145,7 +145,7 @@ class JoinedFrames:
         return self._join("verdict")
 
     def _join(self, name: str) -> pl.DataFrame:
-        parts = [
+        parts: list[pl.DataFrame] = [
             getattr(campaign, name).select(pl.lit(folder).alias("campaign"), pl.all())
             for folder, campaign in self.campaigns.items()
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rankbench.model import FORMS, Calls
@@ -207,17 +207,19 @@ def parse_calls(call: object, count: object) -> Calls:
     return Calls(match[1], size_bytes, number, form, share, most_bytes)
 
 
-def find_unsized(calls: Sequence[Calls], operations: Iterable[Operation], cases: Iterable[Case]) -> str:
-    """Return what is missing in the first call without a size whose operation has sizes, unless empty messages are
-    measured; empty: nothing.
-    """
-    sized = {operation.name for operation in operations if operation.sized}
-    empty = {case.operation for case in cases if not case.size_bytes}
+def find_unsized(calls: Sequence[Calls], sized: Collection[str]) -> str:
+    """Return what is missing in the first call without a size, of the operations that have sizes; empty: nothing."""
     for call in calls:
-        if not call.size_bytes and call.operation in sized - empty:
+        if not call.size_bytes and call.operation in sized:
             form = f".{call.form}" if call.form else ""
             return f"{call.operation}{form} has sizes; say which, such as `{call.operation}{form} 8` or `8-64`"
     return ""
+
+
+def list_sized(operations: Iterable[Operation], cases: Iterable[Case]) -> set[str]:
+    """Return the operations that have sizes, without those that are measured with empty messages, too."""
+    empty = {case.operation for case in cases if not case.size_bytes}
+    return {operation.name for operation in operations if operation.sized} - empty
 
 
 def find_calls_fault(calls: Sequence[Calls]) -> str:

@@ -110,7 +110,10 @@ def make_wanted_task(
     if calls or profile:
         if (operations, sizes) != (OPERATIONS, SIZES):
             raise RankbenchError("--calls and --profile say which operations and sizes are tuned; leave those out")
-        names, sizes = list_called(profiles.read(profile).calls if profile else parse_calls(calls))
+        named = profiles.read(profile).calls if profile else parse_calls(calls)
+        if calls and (fault := notation.find_unsized(named, {*tuners.OPERATIONS} - {"barrier"})):
+            raise RankbenchError(f"--calls: {fault}")
+        names, sizes = list_called(named)
     if not names:
         raise RankbenchError("--operations: found none, expected names such as allreduce,bcast")
     options = {"sizes": sizes, "placements": list(placements), "threshold": threshold, **reach}

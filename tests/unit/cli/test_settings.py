@@ -18,8 +18,8 @@ NAMES = {
 def _library(monkeypatch: pytest.MonkeyPatch) -> None:
     library = Library("mpich-9.1", "mpich", "9.1", "prefix", "/opt", "/opt/bin/mpicc", "/opt/bin/mpiexec")
     listed = {name: Variable(name, f"About {name}.", "text", False, "auto", values) for name, values in NAMES.items()}
-    monkeypatch.setattr(command.libraries, "choose", lambda *_: library)
-    monkeypatch.setattr(command.libraries, "find", lambda *_: [library])
+    monkeypatch.setattr("rankbench.libraries.choose", lambda *_: library)
+    monkeypatch.setattr("rankbench.libraries.find", lambda *_: [library])
     monkeypatch.setattr(command, "variables", lambda *_: listed)
 
 

@@ -51,6 +51,15 @@ def test_tables_of_words_break_none(make: Callable[..., Table], width: int) -> N
     assert all(word.rpartition(" ")[2] in text for word in WORDS)
 
 
+def test_narrow_names_are_repeated_in_tables_that_are_split() -> None:
+    table = columns("operation", "candidate", *(f"value {number}" for number in range(9)), text_columns=2)
+    table.add_row("bcast", "mpich", *["1.00 µs ±10%"] * 9)
+    parts = fit_table(table, 60)
+    assert len(parts) > 1
+    assert {tuple(str(column.header) for column in part.columns[:2]) for part in parts} == {("operation", "candidate")}
+    assert sum(len(part.columns) - 2 for part in parts) == 9
+
+
 def test_sections_stay_in_tables_that_are_split() -> None:
     table = plain_table("call", *(f"library-{number}" for number in range(5)))
     table.add_row("one", *["1.00 µs"] * 5)

@@ -327,6 +327,11 @@ def test_an_option_is_a_value_and_errors_name_it(text: str) -> None:
         tunings.make_wanted_task("allreduce", "8", [text], "3%", "", None, {})
 
 
+def test_a_call_without_a_size_is_no_task() -> None:
+    with pytest.raises(RankbenchError, match=r"^--calls: allreduce has sizes; say which, such as `allreduce 8`"):
+        make_task(tunings.OPERATIONS, "barrier: 2, allreduce: 3")
+
+
 def make_task(operations: str, calls: str = "") -> Task:
     """Return the task of a command line for an Open MPI that lists algorithms of allreduce alone."""
     choices = [Choice(name="ignore", number=0), Choice(name="ring", number=4)]

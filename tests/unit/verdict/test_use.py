@@ -110,6 +110,19 @@ def test_a_candidate_without_a_called_case_is_out_with_the_reason(tmp_path: Path
     assert any(line.startswith("Not beta: wrong-data in 6 launches in allreduce, 64 KiB (9") for line in answer)
 
 
+def test_a_candidate_with_values_in_few_cases_is_out_with_the_reason(tmp_path: Path) -> None:
+    """Its cases are those of the others, whose comparison they would cut to one case."""
+
+    def choose_outcome(candidate: str, case: Case) -> float | CaseStatus:
+        fails = candidate == "beta" and case.size_bytes > 8
+        return CaseStatus.WRONG_DATA if fails else FASTER[candidate] / (3 if candidate == "beta" else 1)
+
+    answer = evaluate_with(tmp_path, choose_outcome, lambda record: record)
+    assert answer[0] == "alpha has the lowest overall time over the 3 of 3 cases with values of alpha and gamma."
+    (line,) = (line for line in answer if line.startswith("Not beta: "))
+    assert line.startswith("Not beta: it has values in 1 of 3 cases (allreduce, 1 KiB: wrong-data in 6 launches")
+
+
 def evaluate_places(folder: Path, choose_factor: Callable[[str, Case], float], blocks: int) -> list[str]:
     """Return the short answer of a campaign within a node and across nodes."""
     cases = [msgspec.structs.replace(case, placement=place) for place in ("node", "nodes") for case in verdicts.LINE]

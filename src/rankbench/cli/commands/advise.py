@@ -63,8 +63,8 @@ def advise(
         raise RankbenchError("--calls and --profile both say what is called; name one of them")
     opened = open_current(folder)
     usage = choose_calls(calls, profile, opened.campaign.plan.calls)
-    measured = opened.campaign
-    if calls and (fault := notation.find_unsized(usage.calls, measured.operations, measured.cases)):
+    sized = notation.list_sized(opened.campaign.operations, opened.campaign.cases)
+    if calls and (fault := notation.find_unsized(usage.calls, sized)):
         raise RankbenchError(f"--calls: {fault}")
     print_answer(opened, usage, form)
 
@@ -182,4 +182,4 @@ def against(standing: mix.MixResult) -> str:
     ratio = format_ratio(standing.ratio) if standing.different else "~"
     if not standing.has_interval:
         return "slower" if standing.different else ratio
-    return render(say("{ratio} ({low:bare}–{high:ratio})", ratio=ratio, low=standing.low, high=standing.high))
+    return render(say("{ratio}\n({low:bare}–{high:ratio})", ratio=ratio, low=standing.low, high=standing.high))
