@@ -92,7 +92,7 @@ def test_a_library_that_is_slower_only_beside_others_or_only_alone_is_not_judged
     assert len(tested) == loop.CHEAPEST
     for comparison in view.verdict.alone:
         assert (comparison.base, comparison.other) == ("mpich-9.1", "mpich-9.2")
-        assert (comparison.alone, comparison.in_turns) == pytest.approx(ratios, rel=0.05)
+        assert (comparison.alone, comparison.in_turns) == pytest.approx(ratios, rel=0.12)
         assert view.verdict_of[comparison.case].outcome == "undecided"
     assert {finding.kind for finding in view.verdict.findings} >= {"alone"}
     brief = " ".join(render(claim.text) for claim in view.verdict.conclusion if claim.brief)

@@ -162,11 +162,11 @@ def test_the_command_printed_at_the_end_adds_blocks(place: Path) -> None:
     options = ["run", "--continue", "plan", "--prefix", "9.1", "--prefix", "9.2"]
     assert (shlex.split(command[1]), int(command[2]) > 0) == (options, True)
     text = finish(place, "--more", "1")
-    assert "(4 blocks, 12 launches; all 4 blocks are done)" in text
+    assert "(4 blocks, 12 launches and 2 alone; all 4 blocks are done)" in text
     assert_sound(store.open(place / "results/plan"), blocks=4)
     assert "is finished: 12 launches, 4 blocks" in finish(place)
     (place / "plan.toml").write_text(PLAN.replace("blocks = 3", "blocks = 5"))
-    assert "(5 blocks, 15 launches; " in finish(place)
+    assert "(5 blocks, 15 launches and 2 alone; " in finish(place)
     assert store.open(place / "results/plan").campaign.plan.stop.past == [3, 4]
 
 
@@ -215,7 +215,7 @@ def test_a_launch_with_wrong_data_is_not_ok(place: Path) -> None:
     sentence = re.sub(r"\d+\.\d s", "T s", finish(place, code=1))
     assert "block 1 of 1: 3 candidates, 4 cases, T s, mpich-9.2: 2 wrong data\n" in sentence
     assert sentence.count("block 1 of 1: mpich-9.2: allreduce.") == 2
-    assert "(1 block, 3 launches; " in sentence
+    assert "(1 block, 3 launches and 2 alone; " in sentence
     output = subprocess.run(
         [sys.executable, "-c", MAIN, "status", "results/plan"], cwd=place, capture_output=True, text=True, check=True
     ).stdout

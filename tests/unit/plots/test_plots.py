@@ -10,7 +10,7 @@ import msgspec
 import polars as pl
 import pytest
 import vl_convert
-from fakes import evaluations, imports, scales, tool_outputs
+from fakes import evaluations, imports, recorded_programs, scales, tool_outputs
 
 from rankbench import plots, units
 from rankbench.evaluation import evaluate
@@ -67,7 +67,8 @@ def test_every_chart_compiles_to_vega(tmp_path: Path) -> None:
     texts = [(tool_outputs.SAMPLES / path).read_text() for path in ("mpiperf/Bcast.txt", "skampi/skampi_coll.txt")]
     bcasts = {"A": [texts[0]], "B": [texts[1].partition('# begin result "Bcast_using_Send_Recv')[0]]}
     tools = evaluate(imports.import_campaign(tmp_path / "tools", bcasts))
-    every = (evaluations.make_evaluation(("socket", "nodes"), starts=("none",), pairs=True), scaled, theirs, tools)
+    usual = evaluations.make_evaluation(("socket", "nodes"), starts=("none",), pairs=True)
+    every = (usual, scaled, theirs, tools, recorded_programs.make_recorded(tmp_path / "recorded"))
     for plot, _, chart in (chart for evaluation in every for chart in plots.charts(evaluation)):
         assert vl_convert.vegalite_to_vega(chart.spec(plots_forms.make_theme("#000", "#000", "#000")))["marks"]
         drawn_plots.add(plot)

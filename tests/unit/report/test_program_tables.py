@@ -2,67 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
-import msgspec
 import pytest
-from fakes import campaigns, verdicts
+from fakes import verdicts
+from fakes.recorded_programs import LINE, make_recorded
 
 from rankbench import plots
-from rankbench.model import Calls, Case, Recorded
-from rankbench.model.program_records import FORMAT, Dropped, Kind, RunRecord
 from rankbench.report.tables import program
 from rankbench.verdict.view import CampaignView
 
-LINE = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=(8,))
-PROGRAM = msgspec.structs.replace(*campaigns.make_cases(lines=[("barrier", "blocking")]), suite="program")
 PLOTS = set(program.PLOTS)
-
-
-def make_kind(call: str, seconds: list[float], waiting_s: list[float]) -> Kind:
-    return Kind(
-        call=call,
-        form="blocking",
-        bytes=8,
-        gaps=False,
-        ranks=2,
-        root=-1,
-        calls=[10, 10],
-        seconds=seconds,
-        shortest_ns=1.0,
-        longest_ns=2.0,
-        distribution=[],
-        waiting_s=waiting_s,
-    )
 
 
 @pytest.fixture
 def view(tmp_path: Path) -> CampaignView:
-    """Beta needs twice alpha's time for calls, and a quarter more for the program, half of whose time is calls."""
-
-    def find_factor(candidate: str, case: Case) -> float:
-        return {"allreduce": 2.0, "barrier": 1.25}[case.operation] if candidate == "beta" else 1.0
-
-    plain = verdicts.evaluate(tmp_path, find_factor, candidates=("alpha", "beta"), cases=[*LINE, PROGRAM])
-    recorded = Recorded(file="/r.json", library="other", ranks=2, seconds=1.004, mpi_s=0.502, waiting_s=0.251)
-    calls = [Calls("allreduce", 8, 5e5, "blocking", ranks=2, seconds=0.502, waiting_s=0.251)]
-    plan = msgspec.structs.replace(plain.campaign.plan, calls=calls, profile=recorded)
-    run = RunRecord(
-        record="calls of a program",
-        format=FORMAT,
-        command=["mpiexec"],
-        library="other",
-        version="MPI",
-        ranks=2,
-        hosts=["a", "a"],
-        seconds=[1.0, 1.008],
-        finalised=[True, True],
-        kinds=[make_kind("MPI_Allreduce", [0.6, 0.4], [0.5, 0.0]), make_kind("MPI_Bcast", [1e-6, 1e-6], [0.0, 0.0])],
-        dropped=Dropped(),
-    )
-    campaign = msgspec.structs.replace(plain.campaign, plan=plan)
-    return dataclasses.replace(plain, campaign=campaign, records={"": run, "beta": run})
+    return make_recorded(tmp_path)
 
 
 def test_candidates_have_predicted_recorded_and_measured_values(view: CampaignView) -> None:
