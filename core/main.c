@@ -24,6 +24,7 @@
 #include "study/network.h"
 #include "study/state.h"
 #include "study/study.h"
+#include "study/sums.h"
 #include "sync/facts.h"
 #include "sync/hop_latency.h"
 #include "sync/library_files.h"
@@ -150,7 +151,7 @@ static void write_next_file(void *context, const struct library_file *file) {
 static void write_facts(const struct job *job, const struct world *world, const struct rank_fact *local,
                         const struct launch_fact *launch, FILE *stream) {
     struct rank_fact fact = *local;
-    if (world->all.rank == 0 && !job->quiet && !job->check && !job->study)
+    if (world->all.rank == 0 && !job->quiet && !job->check && !job->study && !job->sums)
         print_head(stdout, launch, world);
     if (*job->stream == '\0')
         return;
@@ -221,6 +222,8 @@ static int run_request(struct world *world, const struct job *job, const struct 
                        struct network *network, FILE *stream) {
     if (job->check)
         return report_check(world, (int)job->check_bytes, local, launch, network, stream);
+    if (job->sums)
+        return study_sums(world, stream);
     return job->study ? study_clocks(world, job, stream) : run_cases(world, job, hop_latency, turns, stream);
 }
 

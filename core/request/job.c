@@ -321,6 +321,8 @@ static const struct option options[] = {
      OF_JOB(SWITCH, probe)},
     {"--clocks", NULL, "only study time sources and synchronisations, those of --clock and --sync or `all`",
      OF_JOB(SWITCH, study)},
+    {"--sums", NULL, "only study whether the bits of reductions are the same on all ranks and from call to call",
+     OF_JOB(SWITCH, sums)},
     {"--runs", "N", "how often --clocks synchronises (20)", OF_JOB(COUNT, runs)},
     {"--wait", "SECONDS", "wait of --clocks between a synchronisation and its check (0.1)", OF_JOB(SECONDS, wait_s)},
     {"--state", NULL, "only print the state of this machine, as JSON; needs no mpiexec", OF_JOB(SWITCH, state)},
@@ -441,7 +443,7 @@ bool read_arguments(int argc, char **argv, struct job *job, char error[LINE_BYTE
         return true;
     if (job->check && !read_check_bytes(job, &arguments, error))
         return false;
-    if (!job->check && !job->study && !by_file && !add_cases(job, &arguments, error))
+    if (!job->check && !job->study && !job->sums && !by_file && !add_cases(job, &arguments, error))
         return false;
     for (int i = 0; i < job->cases; i++)
         job->threads |= read_requested_choice(&job->requests[i], &threads_choice) > 1;

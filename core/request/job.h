@@ -29,6 +29,8 @@ struct job {
     bool probe;
     bool state;
     bool study;
+    /* Only studies the bits of sums. */
+    bool sums;
     /* Only lists the control variables of the library. */
     bool cvars;
     bool every_rank;

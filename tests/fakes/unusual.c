@@ -14,6 +14,8 @@
  * burst        the last byte is wrong if the call before ended less than a microsecond ago
  * apart        the last byte is wrong if ranks enter more than 20 us apart
  * round        rounds upward from the third call on
+ * reorder      every hundredth call sums up from the last rank to the first
+ * bit          one rank gets another last bit
  * of others
  * root         MPI_Bcast: the last byte is wrong for a root that is neither the first nor the last rank
  * test         MPI_Test and its like report receives as complete at once
@@ -136,17 +138,21 @@ static void spoil_last(void *data, int count, MPI_Datatype type) {
 
 int MPI_Allreduce(const void *from, void *into, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
     static int64_t ended_ns;
-    static int calls;
+    static int calls, sums, rank;
     const int unusual = count > 0 && is_unusual(from, count, comm, ended_ns), apart = count > 0 && is_apart(comm);
-    if (is_unordered(operation) && from != MPI_IN_PLACE)
+    const int reordered = is_fault("reorder") && operation == MPI_SUM && ++sums % 100 == 0;
+    if ((is_unordered(operation) || reordered) && from != MPI_IN_PLACE)
         return reduce_backwards(from, into, count, type, operation, comm);
     const int truth = is_fault("truth") && (operation == MPI_LAND || operation == MPI_LOR || operation == MPI_LXOR);
     const MPI_Op used = !truth ? operation : operation == MPI_LAND ? MPI_BAND : operation == MPI_LOR ? MPI_BOR : MPI_BXOR;
     if (is_fault("round") && ++calls > 2)
         fesetround(FE_UPWARD);
     const int code = PMPI_Allreduce(from, into, count, is_fault("unsigned") && type == MPI_INT ? MPI_UNSIGNED : type, used, comm);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (unusual || apart)
         spoil_last(into, count, type);
+    if (is_fault("bit") && rank == 1)
+        ((unsigned char *)into)[0] ^= 1;
     for (int i = 0; truth && i < count; i++)
         ((int *)into)[i] &= 1;
     spoil_numbers(into, count, type);

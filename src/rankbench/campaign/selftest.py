@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
@@ -29,11 +29,13 @@ from rankbench.model import (
     Step,
 )
 from rankbench.samples import study
+from rankbench.samples import sums as sum_study
+from rankbench.samples.study import Study
+from rankbench.samples.sums import SumStudy
 
 if TYPE_CHECKING:
     from rankbench.build import Build
     from rankbench.model import Description, LaunchFacts, Library, Machine, Plan, RankFact
-    from rankbench.samples.study import Study
 
     Failing = Callable[[list[list[CaseResult]]], set[str]]
     """Returns the names of the starts with wrong values, from the results of each launch."""
@@ -56,6 +58,9 @@ PROBE = "--probe"
 """Option of the core: check data, time nothing."""
 PROBE_LIMIT_S = 20.0
 """After this time without a sign of life, an untimed call counts as hung."""
+SUMS_LIMIT_S = 120.0
+"""After this time without a record, a study of sums counts as hung: ranks may share cores."""
+Studied = TypeVar("Studied", Study, SumStudy)
 MOST_LAUNCHES = 24
 """Most launches of one round of checks; each crash and each hang costs one."""
 SAMPLES = 1000
@@ -97,16 +102,25 @@ def prepare_bench(library: Library, ranks: int, home: Path, folder: Path) -> Ben
 def clocks(bench: Bench, arguments: Sequence[str], wait_s: float) -> Study:
     """Return the core's study of the clocks, which prints nothing for up to `wait_s`.
 
-    Raises RankbenchError if it fails.
+    Raises RankbenchError if it does not end as it should.
     """
+    return study_launch(bench, ["--clocks", *arguments], doctor.LIMIT_S + wait_s, study.read)
+
+
+def sums(bench: Bench) -> SumStudy:
+    """Return the core's study of sums in one launch. Raises RankbenchError if it does not end as it should."""
+    return study_launch(bench, ["--sums"], SUMS_LIMIT_S, sum_study.read)
+
+
+def study_launch(bench: Bench, arguments: Sequence[str], limit_s: float, read: Callable[[Path], Studied]) -> Studied:
+    """Launch a study of the core, and return what it found."""
     stream_file, output = bench.folder / "stream.jsonl", bench.folder / "output.log"
     stream_file.write_bytes(b"")
-    program = [str(bench.build.binary), "--clocks", *arguments, "--stream", str(stream_file)]
+    program = [str(bench.build.binary), *arguments, "--stream", str(stream_file)]
     family = libraries.find_family(bench.library)
     command = family.make_launch_line(bench.library, bench.placement, {}, program)
-    limit_s = doctor.LIMIT_S + wait_s
     outcome = launch.run(Step(command=command, output=output, watch=stream_file, limit_s=limit_s))
-    result = study.read(stream_file)
+    result = read(stream_file)
     text = output.read_text(encoding="utf-8", errors="replace")
     cause = exit_causes.explain_log(text, family.name, outcome.exit_code)
     reason = result.stream.damage or doctor.explain_end(outcome, result.stream, cause, text)

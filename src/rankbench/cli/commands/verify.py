@@ -17,6 +17,7 @@ from rich.text import Text
 
 from rankbench import launch
 from rankbench.campaign import selftest
+from rankbench.cli import sum_study
 from rankbench.cli.clock_study import LONGEST_WAIT_S, ClockOptions, study_libraries
 from rankbench.cli.display import columns, console, describe_places, spread_lines
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
@@ -41,6 +42,7 @@ EXAMPLES = """
 rankbench verify
 rankbench verify openmpi --thorough --time 2h
 rankbench verify --clocks
+rankbench verify mpich openmpi --sums
 rankbench verify openmpi --clocks --runs 50 --format json --output clock.json
 """
 WORDS = {
@@ -123,6 +125,12 @@ def verify(
             "--clocks", help="Only study clocks, with the first library or those named: synchronisation, drift, cost."
         ),
     ] = False,
+    sums: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option(
+            "--sums", help="Only compare the bits of sums: between ranks, calls, launches and orders of ranks."
+        ),
+    ] = False,
     runs: Annotated[
         int, typer.Option(min=1, help="With --clocks: runs of each synchronisation method with each time source.")
     ] = 20,
@@ -158,6 +166,9 @@ def verify(
     if clocks:
         reach = choose_libraries(names or [], prefix or [], modules or [])
         study_libraries(reach if names else reach[:1], ClockOptions(ranks, runs, wait, all_sources), form)
+        return
+    if sums:
+        sum_study.study_libraries(choose_libraries(names or [], prefix or [], modules or []), ranks, form)
         return
     limit = Limit.after(time_)
     failures: list[Failure] = []

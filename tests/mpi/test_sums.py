@@ -1,0 +1,45 @@
+"""The study of sums under real libraries, and under libraries whose sums change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mpi.test_core import Core, core
+from mpi.test_unusual import unusual
+from rankbench.samples import sums
+from rankbench.samples.sums import SumBits
+
+__all__ = ["core", "unusual"]
+
+
+def study(core: Core, tmp_path: Path, ranks: int, *before: str) -> tuple[int, list[SumBits]]:
+    """Return the exit code of a study, and its records."""
+    stream = tmp_path / "stream"
+    ended = core.run(ranks, "--sums", "--quiet", "--stream", str(stream), before=before, watch=stream)
+    found = sums.read(stream)
+    assert not found.stream.damage
+    return ended.exit_code, found.sums
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_all_ranks_get_the_same_bits(core: Core, ranks: int, tmp_path: Path) -> None:
+    code, found = study(core, tmp_path, ranks)
+    assert code == 0
+    assert {bits.type for bits in found} == {"float", "double", "float complex", "long double"}
+    assert {bits.operation for bits in found} == {"allreduce", "reduce", "reduce_scatter_block", "scan"}
+    assert not [bits for bits in found if bits.lacking or not bits.on_ranks]
+    assert len({bits.digest for bits in found}) == len(found)
+
+
+def test_a_call_in_a_hundred_in_another_order_is_found(core: Core, unusual: Path, tmp_path: Path) -> None:
+    _, found = study(core, tmp_path, 3, "env", f"LD_PRELOAD={unusual}", "UNUSUAL=reorder")
+    changed = {bits.operation for bits in found if not bits.from_call_to_call}
+    assert "allreduce" in changed
+
+
+def test_another_last_bit_on_one_rank_is_wrong(core: Core, unusual: Path, tmp_path: Path) -> None:
+    code, found = study(core, tmp_path, 2, "env", f"LD_PRELOAD={unusual}", "UNUSUAL=bit")
+    assert code == 3
+    assert {bits.operation for bits in found if not bits.on_ranks} == {"allreduce"}
