@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fakes import mark_thorough
 
-from mpi.test_core import Core, core
+from mpi.test_core import ONE_LIBRARY, Core, core
 from mpi.test_unusual import unusual
 from rankbench.samples import sums
 from rankbench.samples.sums import SumBits
@@ -23,7 +24,7 @@ def study(core: Core, tmp_path: Path, ranks: int, *before: str) -> tuple[int, li
     return ended.exit_code, found.sums
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("ranks", [mark_thorough(2), 3])
 def test_all_ranks_get_the_same_bits(core: Core, ranks: int, tmp_path: Path) -> None:
     code, found = study(core, tmp_path, ranks)
     assert code == 0
@@ -33,12 +34,14 @@ def test_all_ranks_get_the_same_bits(core: Core, ranks: int, tmp_path: Path) -> 
     assert len({bits.digest for bits in found}) == len(found)
 
 
+@ONE_LIBRARY
 def test_a_call_in_a_hundred_in_another_order_is_found(core: Core, unusual: Path, tmp_path: Path) -> None:
     _, found = study(core, tmp_path, 3, "env", f"LD_PRELOAD={unusual}", "UNUSUAL=reorder")
     changed = {bits.operation for bits in found if not bits.from_call_to_call}
     assert "allreduce" in changed
 
 
+@ONE_LIBRARY
 def test_another_last_bit_on_one_rank_is_wrong(core: Core, unusual: Path, tmp_path: Path) -> None:
     code, found = study(core, tmp_path, 2, "env", f"LD_PRELOAD={unusual}", "UNUSUAL=bit")
     assert code == 3
