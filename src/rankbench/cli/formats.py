@@ -21,7 +21,7 @@ from rankbench.units import suggestion
 OPTION = "--output"
 TABLE, JSON, CSV, MARKDOWN = "table", "json", "csv", "markdown"
 TableOrJson = Annotated[str, typer.Option("--format", metavar="table|json", help="Output format.")]
-TableJsonOrMarkdown = Annotated[str, typer.Option("--format", metavar="table|json|markdown", help="Output format.")]
+GateFormat = Annotated[str, typer.Option("--format", metavar="table|json|markdown|openmetrics", help="Output format.")]
 AnyFormat = Annotated[str, typer.Option("--format", metavar="table|json|csv|markdown", help="Output format.")]
 OUTPUT = Annotated[
     Path | None,

@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from rankbench.cli.display import TerminalProgress, console, print_text
-from rankbench.cli.formats import TableJsonOrMarkdown, add_output_option, check_format, print_json
+from rankbench.cli.formats import GateFormat, add_output_option, check_format, print_json
 from rankbench.cli.output_files import check_output, write_output
 from rankbench.cli.shared_options import Modules, Prefixes
 from rankbench.cli.signals import Terminated, exit_code
@@ -20,6 +20,7 @@ from rankbench.model import Record
 from rankbench.quantities import spell_count
 from rankbench.report.junit import junit as format_junit
 from rankbench.report.junit import junit_error
+from rankbench.report.openmetrics import format_metrics, list_gate_metrics
 from rankbench.report.pull_request import format_pull_request
 from rankbench.statistics.prediction import FEWEST_PAST, LAST
 from rankbench.workflows import gates
@@ -122,7 +123,7 @@ def gate(
             "--across-methods", help="Allow campaigns with different time sources, synchronisations or limits of cases."
         ),
     ] = False,
-    format_: TableJsonOrMarkdown = "table",
+    format_: GateFormat = "table",
     strict: Annotated[bool, typer.Option("--strict", help="Treat undecided checks as failures.")] = False,  # noqa: FBT002
     strict_improvements: Annotated[  # noqa: FBT002
         bool,
@@ -145,7 +146,7 @@ def gate(
     --remeasure runs NEW's plan once more, with the libraries of both campaigns, and gates on that: the campaign
     NEW-against-OLD beside NEW. The same command continues it after an interruption.
     """
-    form = check_format(format_, "table", "json", "markdown")
+    form = check_format(format_, "table", "json", "markdown", "openmetrics")
     request = GateRequest(
         new=new,
         against=against,
@@ -194,6 +195,10 @@ def print_as(result: GateResult, form: str) -> None:
     """Print the report in a format."""
     if form == "json":
         print_json(record(result))
+    elif form == "openmetrics":
+        names = {"campaign": result.campaign.name, "against": result.against}
+        cases = {case.key: case for case in result.campaign.cases}
+        print(format_metrics(list_gate_metrics(result.checks, names, cases)), end="")  # noqa: T201 - for a file
     elif form == "markdown":
         text = format_pull_request(result.checks, result.heading, result.remarks)
         print(text, end="")  # noqa: T201 - for other documents
