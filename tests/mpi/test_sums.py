@@ -19,30 +19,30 @@ def study(core: Core, tmp_path: Path, ranks: int, *before: str) -> tuple[int, li
     """Return the exit code of a study, and its records."""
     stream = tmp_path / "stream"
     ended = core.run(ranks, "--sums", "--quiet", "--stream", str(stream), before=before, watch=stream)
-    found = sums.read(stream)
-    assert not found.stream.damage
-    return ended.exit_code, found.sums
+    every = sums.read(stream)
+    assert not every.stream.damage
+    return ended.exit_code, every.sums
 
 
 @pytest.mark.parametrize("ranks", [mark_thorough(2), 3])
 def test_all_ranks_get_the_same_bits(core: Core, ranks: int, tmp_path: Path) -> None:
-    code, found = study(core, tmp_path, ranks)
+    code, every = study(core, tmp_path, ranks)
     assert code == 0
-    assert {bits.type for bits in found} == {"float", "double", "float complex", "long double"}
-    assert {bits.operation for bits in found} == {"allreduce", "reduce", "reduce_scatter_block", "scan"}
-    assert not [bits for bits in found if bits.lacking or not bits.on_ranks]
-    assert len({bits.digest for bits in found}) == len(found)
+    assert {bits.type for bits in every} == {"float", "double", "float complex", "long double"}
+    assert {bits.operation for bits in every} == {"allreduce", "reduce", "reduce_scatter_block", "scan"}
+    assert not [bits for bits in every if bits.lacking or not bits.on_ranks]
+    assert len({bits.digest for bits in every}) == len(every)
 
 
 @ONE_LIBRARY
 def test_a_call_in_a_hundred_in_another_order_is_found(core: Core, unusual: Path, tmp_path: Path) -> None:
-    _, found = study(core, tmp_path, 3, "env", f"LD_PRELOAD={unusual}", "UNUSUAL=reorder")
-    changed = {bits.operation for bits in found if not bits.from_call_to_call}
+    _, every = study(core, tmp_path, 3, "env", f"LD_PRELOAD={unusual}", "UNUSUAL=reorder")
+    changed = {bits.operation for bits in every if not bits.from_call_to_call}
     assert "allreduce" in changed
 
 
 @ONE_LIBRARY
 def test_another_last_bit_on_one_rank_is_wrong(core: Core, unusual: Path, tmp_path: Path) -> None:
-    code, found = study(core, tmp_path, 2, "env", f"LD_PRELOAD={unusual}", "UNUSUAL=bit")
+    code, every = study(core, tmp_path, 2, "env", f"LD_PRELOAD={unusual}", "UNUSUAL=bit")
     assert code == 3
-    assert {bits.operation for bits in found if not bits.on_ranks} == {"allreduce"}
+    assert {bits.operation for bits in every if not bits.on_ranks} == {"allreduce"}

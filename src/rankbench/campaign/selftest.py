@@ -113,7 +113,7 @@ def sums(bench: Bench) -> SumStudy:
 
 
 def study_launch(bench: Bench, arguments: Sequence[str], limit_s: float, read: Callable[[Path], Studied]) -> Studied:
-    """Launch a study of the core, and return what it found."""
+    """Launch a study of the core; return its result. Raises RankbenchError if it does not end as it should."""
     stream_file, output = bench.folder / "stream.jsonl", bench.folder / "output.log"
     stream_file.write_bytes(b"")
     program = [str(bench.build.binary), *arguments, "--stream", str(stream_file)]

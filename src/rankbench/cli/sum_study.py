@@ -95,14 +95,14 @@ def launch_once(bench: Bench, binding: str) -> Launched:
 
 def compare(library: str, launches: Sequence[Launched]) -> list[SumRow]:
     """Return a row for each sum; numbers of elements are those of the largest message of the core's sizes."""
-    found: defaultdict[tuple[str, str, int], list[tuple[Launched, SumBits]]] = defaultdict(list)
+    by_sum: defaultdict[tuple[str, str, int], list[tuple[Launched, SumBits]]] = defaultdict(list)
     for launched in launches:
         places: defaultdict[tuple[str, str], int] = defaultdict(int)
         for bits in launched.sums:
             place = places[bits.operation, bits.type]
             places[bits.operation, bits.type] += 1
             if not bits.lacking:
-                found[bits.operation, bits.type, place].append((launched, bits))
+                by_sum[bits.operation, bits.type, place].append((launched, bits))
     return [
         SumRow(
             library=library,
@@ -115,7 +115,7 @@ def compare(library: str, launches: Sequence[Launched]) -> list[SumRow]:
             in_another_placement=list_unlike(of, by_binding=False),
             in_reverse=list_ranks(launched for launched, bits in of if not bits.in_reverse),
         )
-        for (operation, name, _), of in found.items()
+        for (operation, name, _), of in by_sum.items()
     ]
 
 
@@ -130,11 +130,11 @@ def list_unlike(of: Sequence[tuple[Launched, SumBits]], *, by_binding: bool) -> 
     for launched, bits in of:
         digests[launched.ranks, launched.binding].append(bits.digest)
     if by_binding:
-        return sorted({ranks for (ranks, _), found in digests.items() if len(set(found)) > 1})
+        return sorted({ranks for (ranks, _), of_launches in digests.items() if len(set(of_launches)) > 1})
     firsts: defaultdict[int, set[str]] = defaultdict(set)
-    for (ranks, _), found in digests.items():
-        firsts[ranks].add(found[0])
-    return sorted(ranks for ranks, found in firsts.items() if len(found) > 1)
+    for (ranks, _), of_launches in digests.items():
+        firsts[ranks].add(of_launches[0])
+    return sorted(ranks for ranks, unlike in firsts.items() if len(unlike) > 1)
 
 
 def join(ranks: Sequence[int]) -> str:
@@ -158,5 +158,5 @@ def show(rows: Sequence[SumRow]) -> None:
 
 def make_cells(row: SumRow) -> tuple[str, ...]:
     """Return what the table shows below each of HEADS."""
-    found = (row.on_ranks, row.from_call_to_call, row.from_launch_to_launch, row.in_another_placement, row.in_reverse)
-    return tuple(f"not on {join(ranks)}" if ranks else "yes" for ranks in found)
+    where = (row.on_ranks, row.from_call_to_call, row.from_launch_to_launch, row.in_another_placement, row.in_reverse)
+    return tuple(f"not on {join(ranks)}" if ranks else "yes" for ranks in where)

@@ -79,7 +79,7 @@ def list_gate_metrics(checks: Sequence[Check], names: Mapping[str, str], cases: 
 
 
 def label_case(case: Case) -> dict[str, str]:
-    """Return what tells a case from others: parts that most people select by, and its key."""
+    """Return the labels of a case: parts that most people select by, and its key."""
     return {
         "operation": case.operation,
         "form": case.form,

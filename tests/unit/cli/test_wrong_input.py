@@ -127,7 +127,7 @@ LINES = [
     ("advise --profile folder", "folder: cannot be read (Is a directory)"),
     (
         "export --format xlsx",
-        "--format xlsx: no such format (allowed: csv, json, junit, latex, markdown, parquet)",
+        "--format xlsx: no such format (allowed: csv, json, junit, latex, markdown, openmetrics, parquet)",
     ),
     ("export --format json --output file/x", f"--output file/x: {UNWRITABLE}; name another file"),
     ("import folder", "folder: no file in it"),

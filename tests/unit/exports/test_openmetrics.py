@@ -29,7 +29,7 @@ def read_text(text: str) -> Read:
     """Read a text as strictly as the format's rules: metrics in one piece each, described before, and ended by EOF."""
     *lines, end = text.splitlines()
     assert end == "# EOF"
-    found: Read = {}
+    numbers_of: Read = {}
     current, described = "", set()
     for line in lines:
         if line.startswith("# "):
@@ -46,9 +46,9 @@ def read_text(text: str) -> Read:
         assert match, line
         assert match[1] == current
         labels = frozenset(re.findall(LABEL, match[2] or ""))
-        assert (current, labels) not in found
-        found[current, labels] = float(line.rpartition(" ")[2])
-    return found
+        assert (current, labels) not in numbers_of
+        numbers_of[current, labels] = float(line.rpartition(" ")[2])
+    return numbers_of
 
 
 @pytest.fixture
@@ -61,9 +61,9 @@ def test_every_value_and_interval_is_there_in_its_basic_unit(
     campaign: exports.EvaluatedCampaign, tmp_path: Path
 ) -> None:
     (path,) = text_format.write(campaign, tmp_path / "x.prom")
-    found = read_text(path.read_text())
+    numbers_of = read_text(path.read_text())
     by_key = {}
-    for (name, labels), number in found.items():
+    for (name, labels), number in numbers_of.items():
         at = dict(labels)
         by_key[name, at.get("case"), at["candidate"], at.get("state", "")] = number
     values = [value for value in list_values(campaign.view) if value.value is not None]
@@ -100,11 +100,13 @@ def test_a_gate_has_its_counts_and_each_check(campaign: exports.EvaluatedCampaig
         Check(case=second, title="two", candidate="beta", outcome="passed", text=NOTHING),
     ]
     metrics = openmetrics.list_gate_metrics(checks, {"campaign": "made"}, cases)
-    found = read_text(openmetrics.format_metrics(metrics))
-    assert found["rankbench_gate_checks", frozenset({("campaign", "made"), ("outcome", "failed")})] == 1
-    failed = {dict(labels)["case"]: number for (name, labels), number in found.items() if name.endswith("gate_failed")}
+    numbers_of = read_text(openmetrics.format_metrics(metrics))
+    assert numbers_of["rankbench_gate_checks", frozenset({("campaign", "made"), ("outcome", "failed")})] == 1
+    failed = {
+        dict(labels)["case"]: number for (name, labels), number in numbers_of.items() if name.endswith("gate_failed")
+    }
     assert failed == {first: 1, second: 0}
-    assert [number for (name, _), number in found.items() if name == "rankbench_gate_ratio"] == [1.5]
+    assert [number for (name, _), number in numbers_of.items() if name == "rankbench_gate_ratio"] == [1.5]
 
 
 def test_the_dashboard_asks_for_metrics_and_labels_that_exist(campaign: exports.EvaluatedCampaign) -> None:

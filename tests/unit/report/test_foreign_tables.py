@@ -110,6 +110,7 @@ def test_the_page_of_an_imported_campaign_has_neither_machine_nor_plan(page: str
         "groups",
         "case",
         "curves",
+        "candidates",
         "failures",
         "provenance",
         "method",

@@ -85,7 +85,7 @@ def test_a_page_of_pairs_alone_has_no_empty_sections(tmp_path: Path) -> None:
     html = re.sub(r"<script.*?</script>", "", (tmp_path / "report.html").read_text(encoding="utf-8"), flags=re.S)
     sections = re.findall(r'<section id="(\w+)"', html)
     assert sections == [
-        "verdict", "sentences", "findings", "case", "pairs", "ranks", "provenance", "method", "reproduce",
+        "verdict", "sentences", "findings", "case", "candidates", "pairs", "ranks", "provenance", "method", "reproduce",
     ]  # fmt: skip
     links = re.findall(r'<a href="#(\w+)">', html[: html.index("</nav>")])
     assert set(links) <= set(sections)

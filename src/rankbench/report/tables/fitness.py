@@ -23,7 +23,7 @@ TITLE = "Fit to be the default"
 SHORT = "Candidates"
 HELP = "Each candidate's overall time, wrong data, failures, calls that it lacks, and time in MPI_Init."
 FLAG = "candidates"
-ORDER = 5
+ORDER = 11
 DETAILS = True
 ABSENT = "fewer than two candidates have values of the same cases"
 MEANING = (
@@ -65,6 +65,11 @@ def body(_view: CampaignView) -> list[Block]:
 def sentences(view: CampaignView) -> list[str]:
     """Return what terminals print below the table."""
     return [MEANING] if list_standings(view) else []
+
+
+def latex(_view: CampaignView) -> list[Table]:
+    """Return no table: papers have values."""
+    return []
 
 
 def frame(view: CampaignView) -> pl.DataFrame:
@@ -136,13 +141,13 @@ def count_faults(view: CampaignView) -> dict[str, Faults]:
     statuses: dict[str, list[set[str]]] = {name: [] for name in view.candidates}
     if not view.case_rows.is_empty():
         rows = view.case_rows.filter(pl.col("case").is_in([case.key for case in view.cases]))
-        for name, _, found in rows.group_by("candidate", "case").agg(pl.col("status").unique()).iter_rows():
-            statuses.setdefault(name, []).append(set(found))
+        for name, _, endings in rows.group_by("candidate", "case").agg(pl.col("status").unique()).iter_rows():
+            statuses.setdefault(name, []).append(set(endings))
     return {
         name: Faults(
-            sum(CaseStatus.WRONG_DATA in found for found in cases),
-            sum(bool(FAILED & found) or not found & KNOWN for found in cases),
-            sum(CaseStatus.LACKING in found for found in cases),
+            sum(CaseStatus.WRONG_DATA in endings for endings in cases),
+            sum(bool(FAILED & endings) or not endings & KNOWN for endings in cases),
+            sum(CaseStatus.LACKING in endings for endings in cases),
         )
         for name, cases in statuses.items()
     }
