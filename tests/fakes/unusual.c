@@ -115,6 +115,21 @@ static int reduce_backwards(const void *from, void *into, int count, MPI_Datatyp
     return code;
 }
 
+/* The same with the operand of rank 0 last, after the sum of all others: for three ranks or more another order. */
+static int reduce_others_first(const void *from, void *into, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
+    int ranks, size;
+    PMPI_Comm_size(comm, &ranks);
+    PMPI_Type_size(type, &size);
+    const size_t bytes = (size_t)count * (size_t)size;
+    unsigned char *const all = malloc((size_t)ranks * bytes);
+    const int code = PMPI_Allgather(from, count, type, all, count, type, comm);
+    for (int rank = 2; rank <= ranks; rank++)
+        PMPI_Reduce_local(all + (size_t)(rank % ranks) * bytes, all + bytes, count, type, operation);
+    memcpy(into, all + bytes, bytes);
+    free(all);
+    return code;
+}
+
 static int is_apart(MPI_Comm comm) {
     int64_t times[2] = {read_ns(), -read_ns()};
     if (!is_fault("apart"))
@@ -141,7 +156,9 @@ int MPI_Allreduce(const void *from, void *into, int count, MPI_Datatype type, MP
     static int calls, sums, rank;
     const int unusual = count > 0 && is_unusual(from, count, comm, ended_ns), apart = count > 0 && is_apart(comm);
     const int reordered = is_fault("reorder") && operation == MPI_SUM && ++sums % 100 == 0;
-    if ((is_unordered(operation) || reordered) && from != MPI_IN_PLACE)
+    if (reordered && from != MPI_IN_PLACE)
+        return reduce_others_first(from, into, count, type, operation, comm);
+    if (is_unordered(operation) && from != MPI_IN_PLACE)
         return reduce_backwards(from, into, count, type, operation, comm);
     const int truth = is_fault("truth") && (operation == MPI_LAND || operation == MPI_LOR || operation == MPI_LXOR);
     const MPI_Op used = !truth ? operation : operation == MPI_LAND ? MPI_BAND : operation == MPI_LOR ? MPI_BOR : MPI_BXOR;

@@ -14,6 +14,9 @@ from rankbench.samples.sums import SumBits
 
 __all__ = ["core", "unusual"]
 
+SOME = pytest.mark.parametrize("core", ["intel-mpi", *map(mark_thorough, ["mpich", "openmpi"])], indirect=True)
+"""MPICH's ranks take turns of milliseconds where they share CPUs."""
+
 
 def study(core: Core, tmp_path: Path, ranks: int, *before: str) -> tuple[int, list[SumBits]]:
     """Return the exit code of a study, and its records."""
@@ -24,6 +27,7 @@ def study(core: Core, tmp_path: Path, ranks: int, *before: str) -> tuple[int, li
     return ended.exit_code, every.sums
 
 
+@SOME
 @pytest.mark.parametrize("ranks", [mark_thorough(2), 3])
 def test_all_ranks_get_the_same_bits(core: Core, ranks: int, tmp_path: Path) -> None:
     code, every = study(core, tmp_path, ranks)
@@ -34,7 +38,7 @@ def test_all_ranks_get_the_same_bits(core: Core, ranks: int, tmp_path: Path) -> 
     assert len({bits.digest for bits in every}) == len(every)
 
 
-@ONE_LIBRARY
+@SOME
 def test_a_call_in_a_hundred_in_another_order_is_found(core: Core, unusual: Path, tmp_path: Path) -> None:
     _, every = study(core, tmp_path, 3, "env", f"LD_PRELOAD={unusual}", "UNUSUAL=reorder")
     changed = {bits.operation for bits in every if not bits.from_call_to_call}
