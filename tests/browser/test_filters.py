@@ -130,7 +130,7 @@ def test_sections_without_cases_say_so(page: Chrome) -> None:
     assert [
         element.get_attribute("id") for element in page.find_elements(By.CSS_SELECTOR, "section:has(.nothing)")
     ] == [
-        *("map", "tables", "findings", "curves", "places", "ranks"),
+        *("map", "tables", "findings", "curves", "candidates", "places", "ranks"),
     ]
 
 

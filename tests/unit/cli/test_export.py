@@ -13,7 +13,7 @@ from rankbench.cli.display import console
 from rankbench.exports import text_files
 from rankbench.model import RankbenchError
 
-FORMATS = ["csv", "json", "junit", "latex", "markdown", "parquet"]
+FORMATS = ["csv", "json", "junit", "latex", "markdown", "openmetrics", "parquet"]
 ALLOWED = f"(allowed: {', '.join(FORMATS)})"
 
 
