@@ -140,15 +140,15 @@ def test_lines_of_many_words_are_read_or_refused_in_one_line(tool: ModuleType, f
 PEAK = """
 import resource, sys
 from pathlib import Path
-from rankbench.foreign import reading
+from rankbench.foreign import recognition
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 few, many = map(Path, sys.argv[1:])
-sum(len(table.rows) for table in reading.read_file(few))
+sum(len(table.rows) for table in recognition.read_file(few))
 before = peak()
-rows = sum(len(table.rows) for table in reading.read_file(many))
+rows = sum(len(table.rows) for table in recognition.read_file(many))
 print(rows, peak() - before)
 """
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from fakes import evaluations, large, scales, tool_outputs
+from fakes import evaluations, large, recorded_programs, scales, tool_outputs
 
 from rankbench import imports, plots, units
 from rankbench.evaluation import evaluate
@@ -73,6 +73,7 @@ def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pyte
     request = ImportRequest([Source(path, "MPICH") for path in barriers], ranks=2)
     read = imports.import_files(request, tmp_path / "imported")
     files += draw(tmp_path / "others", evaluate(read), ["svg"])
+    files += draw(tmp_path / "program", recorded_programs.make_recorded(tmp_path / "recorded"), ["svg"])
     assert {file.name.split("-")[0] for file in files} == set(units.modules(plots.kinds))
 
 
