@@ -3,6 +3,7 @@
 job=$campaign/job
 longest_s=0
 launcher_pid=""
+starting=""
 open_launch=""
 members=()
 turns=()
@@ -111,6 +112,8 @@ handle_signals() {
 interrupted() {
     # shellcheck disable=SC2086 # its words; some schedulers send several at once
     trap '' $end_signals
+    # The signal may have come after the launcher's start and before its number was kept.
+    [ -z "$starting" ] || [ "$!" = "$starting" ] || launcher_pid=$!
     if [ "$BASHPID" != "$$" ]; then
         [ -z "$launcher_pid" ] || end_launcher "$launcher_pid"
         [ -z "$open_launch" ] || [ -e "$open_launch/ending" ] || write_ending "${code:-143}" false cut
@@ -270,10 +273,12 @@ run() {
     : >"$out/output.log"
     exec 8> >(copy_output "$out" 9>&-)
     copier=$!
+    starting=$copier
     set -m
     open_launch=$out
     "$function" "$@" --stream "$out/stream.jsonl" >&8 2>&1 </dev/null 8>&- 9>&- &
     launcher_pid=$!
+    starting=""
     set +m
     exec 8>&-
     watch_growth "$launcher_pid" "$out" "$grows" 9>&- &

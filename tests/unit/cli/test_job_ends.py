@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import shlex
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -59,21 +62,41 @@ def test_a_waiting_job_is_reported_with_its_reason(tmp_path: Path, kind: str) ->
     assert here.run("status", "results/plan").printed.splitlines()[-2].endswith(f": {reason}")
 
 
+def list_processes(here: Site) -> list[bytes]:
+    """Return the command lines that name the campaign of a job."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            lines.append(path.read_bytes())
+    return [line for line in lines if bytes(here.campaign) in line]
+
+
 @pytest.mark.parametrize("kind", ["flux", mark_thorough("pbs")])
 def test_a_running_job_that_is_cancelled_ends_its_launch_and_says_so(tmp_path: Path, kind: str) -> None:
     """Flux sends SIGTERM and SIGHUP at once: the second must not kill the script before it has ended its launches."""
     here = sites.make_site(tmp_path, kind, PLAN, hangs_from=1)
     assert here.submit().exit_code == 0
-    here.wait_for("launches/*/1/stream.jsonl", 2)
+    here.wait_for("launches/*/1/stream.jsonl", 2, content='{"record":"begin"')
     scheduler.cancel(tmp_path / "scheduler", "101")
     assert "its job was cancelled (" in here.wait_for_end().splitlines()[-2]
     assert (here.campaign / "job/stopped").read_text().startswith("signal SIG")
     assert "run this again to continue" in read_log(here)
-    for environ in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            assert str(here.campaign).encode() not in environ.read_bytes()
-        except OSError:
-            continue
+    assert list_processes(here) == []
+
+
+@pytest.mark.parametrize("command", [mark_thorough("starting=$copier"), "launcher_pid=$!", mark_thorough("exec 8>&-")])
+def test_a_signal_at_the_start_of_a_launch_ends_it(tmp_path: Path, command: str) -> None:
+    """Bash handles signals between commands: also between the start of a launcher and the one that keeps its number."""
+    condition = f"[ \"$BASH_COMMAND\" = '{command}' ] && [[ ${{out:-}} = */launches/*mpich_9_2* ]] && interrupted TERM"
+    (tmp_path / "trap.sh").write_text(f"set -T\ntrap {shlex.quote(condition)} DEBUG\n")
+    here = sites.make_site(tmp_path, "flux", f'{PLAN}[job]\nsetup = ["source {tmp_path}/trap.sh"]\n', hangs_from=1)
+    launcher = tmp_path / "9.2/bin/mpiexec"
+    launcher.write_text(launcher.read_text().replace("\n", "\nsleep 0.5\n", 1))
+    assert here.submit().exit_code == 0
+    assert "FAILED" in here.wait_for_end().splitlines()[-2]
+    assert (here.campaign / "job/stopped").read_text() == "signal SIGTERM\n"
+    time.sleep(1)
+    assert list_processes(here) == []
 
 
 @pytest.mark.parametrize("each", [signal.SIGUSR1, signal.SIGALRM])
