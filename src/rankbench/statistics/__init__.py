@@ -85,8 +85,8 @@ def compare(
     if table.is_empty():
         return []
     # A level with few visits is not compared: it would only make the correction stricter for the others.
-    counts = table["counts"] & ((table["level"] == "") | (table["logs"].list.len() >= FEWEST_BLOCKS))
-    repeated = correlation.pool(table.filter(counts))
+    counts = table["counts"] & ((table["level"] == "") | (table["basis"] != ""))
+    repeated = correlation.pool(table.filter(counts & (table["basis"] != "levels")))
     estimates, degrees = _estimates(table, repeated.widening if repeated else 1.0)
     offsets = rounding.find_offsets(launch_values, table.select("case", "base", "other").rows())
     estimates = [estimate._replace(offset=offset) for estimate, offset in zip(estimates, offsets, strict=True)]
@@ -97,7 +97,7 @@ def compare(
         penalty=Penalty(tuple(looks), table["after"].to_numpy()),
         family=FDR,
         members=counts.to_numpy(),
-        enough=table["logs"].list.len().to_numpy() >= FEWEST_BLOCKS,
+        enough=(table["basis"] != "").to_numpy(),
     )
     rows = zip(table.iter_rows(named=True), estimates, degrees.tolist(), decisions, strict=True)
     comparisons = [_comparison(*row) for row in rows]
@@ -105,7 +105,7 @@ def compare(
 
 
 def _estimates(table: pl.DataFrame, widening: float) -> tuple[list[Estimate], Numbers]:
-    """Return the estimate of each row, without an error where it has one block, and the degrees of freedom of all.
+    """Return the estimate of each row, without an error where its scatter is unknown, and all degrees of freedom.
 
     `widening` is the factor of the errors for blocks that are not independent.
     """
@@ -113,10 +113,28 @@ def _estimates(table: pl.DataFrame, widening: float) -> tuple[list[Estimate], Nu
     blocks = np.array([len(log) for log in logs])
     many = (blocks >= trimming.FEWEST).sum() >= FEWEST_MODERATED
     centres = trimming.centre(logs, trimming.FEWEST if many else trimming.FEWEST_ALONE)
-    values = np.maximum(centres.scatter, FINEST_SPREAD)
-    scatter, degrees = moderate_spread(values, centres.degrees, blocks >= FEWEST_BLOCKS)
-    known = np.where(blocks >= 2, degrees, 0.0)
-    return list(map(Estimate, centres.mean, scatter * widening / np.sqrt(centres.remaining), known)), degrees
+    values, degrees, places = _pool_levels(table, centres)
+    first = np.unique(places, return_index=True)[1]
+    known = (table["basis"] != "").to_numpy()
+    scatter, degrees = moderate_spread(np.maximum(values, FINEST_SPREAD)[first], degrees[first], known[first])
+    scatter, degrees = scatter[places], degrees[places]
+    errors = scatter * widening / np.sqrt(centres.remaining)
+    return list(map(Estimate, centres.mean, errors, np.where(known | (blocks >= 2), degrees, 0.0))), degrees
+
+
+def _pool_levels(table: pl.DataFrame, centres: trimming.Centre) -> tuple[Numbers, Numbers, NDArray[np.int64]]:
+    """Return scatter and degrees of freedom of each row, and which rows have them in common.
+
+    Levels of a case with too few pairs each have the scatter within them in common.
+    """
+    names = [row if row[-1] == "levels" else number for number, row in
+             enumerate(table.select("case", "base", "other", "basis").iter_rows())]  # fmt: skip
+    numbers: dict[Any, int] = {}
+    places = np.array([numbers.setdefault(name, len(numbers)) for name in names])
+    within = np.maximum(centres.remaining - 1, 0)
+    sums, degrees = (np.bincount(places, each) for each in (within * centres.scatter**2, within))
+    common = np.sqrt(sums / np.maximum(degrees, 1))
+    return common[places], np.maximum(degrees, 1)[places], places
 
 
 def _comparison(row: dict[str, Any], estimate: Estimate, degrees: float, decision: Decision) -> Comparison:

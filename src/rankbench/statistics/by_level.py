@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -30,7 +31,8 @@ def pair_values(launch_values: pl.DataFrame, base: str, other: str, levels: Mapp
     """Return one row per case, or per case and level, with the log ratios other / base of its blocks.
 
     Columns: case, level, logs, blocks (of each log its block), share (of the visits), after (blocks of all levels),
-    base and other.
+    base, other, and `basis`: how the row's scatter is known, "own", "levels" (where no level of the case has pairs
+    enough but all together have: from the scatter within each) or "" (not at all).
     """
     frame = pair_logs(launch_values, base, other).with_columns(level=pl.lit(""), share=pl.lit(1.0))
     if levels and "visit_ns" in launch_values.columns:
@@ -40,7 +42,16 @@ def pair_values(launch_values: pl.DataFrame, base: str, other: str, levels: Mapp
         frame.with_columns(after=pl.col("block").n_unique().over("case"))
         .group_by("case", "level", maintain_order=True)
         .agg(pl.col("log").alias("logs"), pl.col("block").alias("blocks"), pl.col("share", "after").first())
-        .with_columns(pl.lit(base).alias("base"), pl.lit(other).alias("other"))
+        .with_columns(pl.lit(base).alias("base"), pl.lit(other).alias("other"), basis=_find_basis())
+    )
+
+
+def _find_basis() -> pl.Expr:
+    """Return how the scatter of a row of `pair_values` is known."""
+    pairs, level = pl.col("logs").list.len(), pl.col("level")
+    together = (level != "") & (pairs.max().over("case") < FEWEST_BLOCKS) & (pairs.sum().over("case") >= FEWEST_BLOCKS)
+    return (
+        pl.when(pairs >= FEWEST_BLOCKS).then(pl.lit("own")).when(together).then(pl.lit("levels")).otherwise(pl.lit(""))
     )
 
 
@@ -88,27 +99,31 @@ def combine(
         if not row["level"]:
             comparisons.append(comparison)
             continue
-        levels = [_level(comparison, its["level"], its["share"]) for comparison, its in parts]
+        levels = [_level(comparison, its) for comparison, its in parts]
         blocks = msgspec.structs.replace(comparison, blocks=row["after"])
-        comparisons.append(_combination(blocks, levels, confidence, Penalty(tuple(looks), row["after"])))
+        penalty = Penalty(tuple(looks), row["after"])
+        comparisons.append(_combine_levels(blocks, levels, confidence, penalty, together=row["basis"] == "levels"))
     return comparisons
 
 
-def _level(comparison: Comparison, name: str, share: float) -> Level:
+def _level(comparison: Comparison, row: dict[str, Any]) -> Level:
     values = {field: getattr(comparison, field) for field in LEVEL_FIELDS}
-    return Level(name=name, share=share, blocks=comparison.blocks, enough=comparison.blocks >= FEWEST_BLOCKS, **values)
+    return Level(name=row["level"], share=row["share"], blocks=comparison.blocks, enough=row["basis"] != "", **values)
 
 
-def _combination(comparison: Comparison, levels: list[Level], confidence: float, penalty: Penalty) -> Comparison:
+def _combine_levels(
+    comparison: Comparison, levels: list[Level], confidence: float, penalty: Penalty, *, together: bool
+) -> Comparison:
     """Return a comparison whose values are the mean of its levels' by their shares of the visits.
 
-    Degrees of freedom are those of Welch and Satterthwaite.
+    Degrees of freedom are those of Welch and Satterthwaite, or of the scatter that the levels have `together`.
     """
     known = [level for level in levels if level.enough] or levels
     weights = np.array([level.share for level in known]) / sum(level.share for level in known)
     log = float(weights @ np.log([level.ratio for level in known]))
     squares = np.square(weights * [level.error for level in known])
     degrees = float(squares.sum() ** 2 / (squares**2 / [level.degrees for level in known]).sum())
+    degrees = known[0].degrees if together else degrees
     error = math.sqrt(squares.sum())
     bounded = all(level.high < math.inf for level in known)
     rounding = float(weights @ [level.rounding for level in known])

@@ -100,9 +100,39 @@ def test_a_level_with_few_blocks_leaves_the_decision_to_the_other() -> None:
     assert max(other.p_adjusted for other in others) <= max(other.p_adjusted for other in alone) + 0.2
 
 
-def test_too_few_blocks_at_either_level_decide_nothing() -> None:
-    comparison = compare_two(1.5, 1.5, np.array([0.0, 1.0, 0.0, 1.0]))[0]
-    assert (comparison.different, comparison.alike, comparison.blocks) == (False, False, 4)
+@pytest.mark.parametrize("share", [[0, 1], [0]])
+def test_too_few_pairs_decide_nothing(share: list[float]) -> None:
+    comparison = compare_two(1.5, 1.5, np.array(share, float))[0]
+    assert (comparison.different, comparison.alike, comparison.blocks) == (False, False, len(share))
+
+
+@pytest.mark.parametrize("share", [[0, 1, 0, 1], [0, 0, 1], [1, 0, 0.5]])
+def test_levels_with_few_pairs_have_their_scatter_in_common(share: list[float]) -> None:
+    comparison, *others = compare_two(1.5, 1.4, np.array(share, float))
+    assert all(level.enough and level.different and level.high < 2 for level in comparison.levels)
+    assert comparison.different
+    assert comparison.low < 1.5
+    assert comparison.high > 1.4
+    assert not any(other.different for other in others)
+
+
+@pytest.mark.parametrize("far", [1.0, 1.5])
+def test_few_pairs_at_each_level_hardly_accuse_equal_candidates(far: float) -> None:
+    """Candidates are equal near, and in half of the campaigns far, too; five blocks have three or four pairs."""
+    random, cases, campaigns = np.random.default_rng(11), 12, 60
+    wrong = inside = total = 0
+    for seed in range(campaigns):
+        logs = np.zeros((2, 2, cases))
+        logs[1, 1] = math.log(far)
+        share = random.permutation([0.0, 0.0, 1.0, 1.0][: random.integers(3, 5)])
+        values = fake.draw_values(logs[0], logs[1], share, seed=seed)
+        comparisons = compare(values, PAIR, 0.03, levels=fake.list_levels(cases))
+        wrong += any(comparison.different for comparison in comparisons)
+        levels = [(level, {"near": 1.0, "far": far}[level.name]) for each in comparisons for level in each.levels]
+        inside += sum(level.low <= truth <= level.high for level, truth in levels)
+        total += len(levels)
+    assert wrong <= 0.05 * campaigns
+    assert inside >= 0.93 * total
 
 
 def test_blocks_with_visits_at_both_levels_count_for_both() -> None:
