@@ -35,7 +35,8 @@ def require_same_measurement(folder: Path, record: Campaign, wanted: Plan, seed:
     settings = [spec.settings for spec in wanted.candidates]
     if not all(candidate.settings in settings for candidate in record.candidates):
         different.append("candidates")
-    measured = [KEYS.get(name, name) for name in dict.fromkeys(different) if name not in ADOPTABLE]
+    fixed = ("calls",) if not wanted.operations and list_called(record.plan) != list_called(wanted) else ()
+    measured = [KEYS.get(name, name) for name in dict.fromkeys(different) if name not in ADOPTABLE or name in fixed]
     if measured:
         verb = "differs" if len(measured) == 1 else "differ"
         raise RankbenchError(
@@ -46,6 +47,11 @@ def require_same_measurement(folder: Path, record: Campaign, wanted: Plan, seed:
         raise RankbenchError(
             f"{folder} was started with seed {record.seed}; leave --seed out, or use --name NAME for another campaign"
         )
+
+
+def list_called(plan: Plan) -> list[tuple[str, str, int, int]]:
+    """Return what a plan without operations measures: calls, not how often they are made."""
+    return sorted((call.operation, call.form, call.size_bytes, call.most_bytes) for call in plan.calls)
 
 
 def differences(first: Plan, other: Plan) -> list[str]:

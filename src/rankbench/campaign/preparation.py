@@ -205,7 +205,8 @@ def resume(request: CampaignRequest, lock_file: Lock, show: Show) -> PreparedCam
     show(f"continuing {request.folder}: {stored} stored, none is repeated")
     if request.plan.calls != record.plan.calls:
         description = foreign.add_operations(build.describe(next(iter(builds.values()))), request.plan)
-        for note in plan.check_calls(request.plan, description, record.cases):
+        plan.check_calls(request.plan, description)
+        for note in plan.note_unmeasured_calls(request.plan, description, record.cases):
             show(f"note: {note}")
     refused, uses, _, library_files = check_candidates(record.candidates, request, used, builds, show)
     rebuilds.require_same(request.folder, rebuilds.KnownFiles(launches), library_files)

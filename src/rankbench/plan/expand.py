@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from rankbench.model import FORMS, Case, RankbenchError
-from rankbench.plan import document, settings
+from rankbench.plan import document, notation, settings
 from rankbench.plan.options import PAIR, check_options, count_dimensions, list_usable_options
 from rankbench.plan.variants import (
     PAIR_RANKS,
@@ -42,6 +42,7 @@ class NoCaseError(RankbenchError):
 def expand_plan(plan: Plan, description: Description, machine: Machine) -> tuple[list[Case], list[str]]:
     """Return the cases of a plan, each once, and notes on omitted cases and on limits of the results."""
     check_names(plan, description)
+    check_calls(plan, description)
     description = settings.add_settings_option(description, plan)
     notes: dict[str, None] = dict.fromkeys(plan.notes)
     wanted = list(choose_operations(plan, description, notes))
@@ -64,25 +65,35 @@ def expand_plan(plan: Plan, description: Description, machine: Machine) -> tuple
         notes.update(dict.fromkeys(note_fewer_ranks(placement, [line.operation for line in enough])))
         for line in enough:
             cases.update((case.key, case) for case in make_cases(line, machine))
-    if plan.profile:
+    if plan.profile or not plan.operations:
         cases.update((case.key, case) for case in make_called_cases(plan, description, machine, notes))
     if not cases:
         raise NoCaseError(f"{plan.file}: no case is left: {'; '.join(notes)}")
-    notes.update(dict.fromkeys(check_calls(plan, description, cases.values())))
+    notes.update(dict.fromkeys(note_unmeasured_calls(plan, description, cases.values())))
     return list(cases.values()), list(notes)
 
 
-def check_calls(plan: Plan, description: Description, measured: Iterable[Case]) -> Iterator[str]:
-    """Refuse calls of unknown operations and forms; yield a note for each call that no case measures."""
+def check_calls(plan: Plan, description: Description) -> None:
+    """Refuse calls of unknown operations and forms, and calls without a size if they are what is measured."""
     operations = {operation.name: operation for operation in description.operations}
-    measured = list(measured)
-    for call in plan.calls if not plan.profile else ():
+    calls = plan.calls if not plan.profile else []
+    for call in calls:
         if call.operation not in operations:
             raise make_error(
                 plan, "calls", f'found "{call.operation}"{suggestion(call.operation, operations, LISTED_BY)}'
             )
         if call.form:
             check_form(call.form, operations[call.operation], plan, "calls")
+    sized = notation.list_sized(description.operations, [])
+    if not plan.operations and (fault := notation.find_unsized(calls, sized)):
+        raise make_error(plan, "calls", fault)
+
+
+def note_unmeasured_calls(plan: Plan, description: Description, measured: Iterable[Case]) -> Iterator[str]:
+    """Yield a note for each call that no case measures."""
+    operations = {operation.name: operation for operation in description.operations}
+    measured = list(measured)
+    for call in plan.calls if plan.operations and not plan.profile else ():
         sizes = {case.size_bytes for case in measured if case.operation == call.operation}
         if not sizes:
             yield f"calls: {call.operation} is not among the measured operations"
@@ -91,7 +102,7 @@ def check_calls(plan: Plan, description: Description, measured: Iterable[Case]) 
 
 
 def make_called_cases(plan: Plan, description: Description, machine: Machine, notes: dict[str, None]) -> Iterator[Case]:
-    """Yield a case for each of the profile's calls that can be measured, with a note for each other one."""
+    """Yield the cases of each call that can be measured, with a note for each other one."""
     operations = {operation.name: operation for operation in description.operations}
     for call in plan.calls:
         operation = operations.get(call.operation)
@@ -114,16 +125,23 @@ def make_called_line(plan: Plan, call: Calls, line: CaseScope) -> CaseScope:
     operation = line.operation
     form = call.form if call.form in operation.forms else operation.form
     datatype = call.datatype if call.datatype in operation.datatypes else operation.datatype
-    unit = next((entry.size_bytes for entry in line.description.datatypes if entry.name == datatype), 1)
-    size_bytes = call.size_bytes - call.size_bytes % unit or (unit if call.size_bytes else 0)
+    datatypes = [datatype] if plan.profile or not plan.datatypes else plan.datatypes
+    unit = max((entry.size_bytes for entry in line.description.datatypes if entry.name in datatypes), default=1)
     known = {option.name for option in operation.options}
     changed = msgspec.structs.replace(
         plan,
-        sizes_bytes=[size_bytes],
-        datatypes=[datatype],
-        options={name: [value] for name, value in call.options.items() if name in known},
+        sizes_bytes=[max(size_bytes - size_bytes % unit, min(unit, size_bytes)) for size_bytes in list_sizes(call)],
+        datatypes=datatypes,
+        options=({} if plan.profile else plan.options)
+        | {name: [value] for name, value in call.options.items() if name in known},
     )
     return line._replace(plan=changed, form=form)
+
+
+def list_sizes(call: Calls) -> list[int]:
+    """Return the sizes that are measured of a call: of a range in steps of 4, and its end."""
+    least = max(call.size_bytes, 1)
+    return notation.list_geometric(least, call.most_bytes, 4) if call.most_bytes else [call.size_bytes]
 
 
 def without_options(line: CaseScope) -> CaseScope:

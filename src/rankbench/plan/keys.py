@@ -53,7 +53,8 @@ KEYS: Mapping[str, Key] = {
         NAMES,
         "",
         '["allreduce", "bcast.persistent", "one-sided"]',
-        "What to measure: operations, one form of an operation, or kinds of operations. Required.",
+        "What to measure: operations, one form of an operation, or kinds of operations. Required, except with `calls`, "
+        "`profile` or `program`.",
     ),
     "forms": Key(
         f'{", ".join(FORMS)}, a list of them, "all" or "usual"',
@@ -158,7 +159,8 @@ KEYS: Mapping[str, Key] = {
         "",
         '{ "allreduce 8-64" = "60%", "pingpong 1M" = "40%" }',
         "How often your application makes each call, or which share of its MPI time that is (`60%`); a range of sizes "
-        "stands for calls of all its sizes. The answer then weighs cases by the time of these calls.",
+        "stands for calls of all its sizes. The answer then weighs cases by the time of these calls. Without "
+        "`operations` these calls are what is measured.",
     ),
     "profile": Key(
         "a file",

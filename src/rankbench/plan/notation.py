@@ -81,6 +81,11 @@ def parse_geometric(text: str) -> list[int]:
         )
     if len(rest) > 2 or factor < 2 or low < 1:
         raise ValueError(text)
+    return list_geometric(low, high, factor)
+
+
+def list_geometric(low: int, high: int, factor: int) -> list[int]:
+    """Return the sizes from the lowest on, each so many times the one before, and the highest."""
     steps = range(int(math.log(high / low, factor)) + 2)
     return [*(low * factor**step for step in steps if low * factor**step < high), high]
 

@@ -120,7 +120,7 @@ def parse_plan(
         question=value("question", QUESTION).read_text(lines=True),
         candidates=parse_candidates(root, values),
         operations=[programs.OPERATION] * ("program" in values)
-        if values.keys() & {"program", "profile"} and "operations" not in values
+        if values.keys() & {"program", "profile", "calls"} and "operations" not in values
         else parse_operations(read_required(root, values, "operations"), values.get("suite")),
         forms=parse_forms(value("forms", USUAL)),
         sizes_bytes=value("sizes", "8,1K,64K,1M").parse_with(notation.parse_sizes, notation.SIZES_HELP),
@@ -254,7 +254,9 @@ def parse_launch_limit(value: Value | None, case_limit_s: float, *, program: boo
 def read_required(root: Value, values: dict[str, Value], key: str) -> Value:
     """Return a value that has no default."""
     if key not in values:
-        raise root.make_child(key, None).make_error("missing; a plan names its candidates and its operations")
+        raise root.make_child(key, None).make_error(
+            "missing; a plan names its candidates, and its operations or [calls]"
+        )
     return values[key]
 
 

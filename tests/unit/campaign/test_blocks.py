@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -525,6 +526,15 @@ def test_another_plan_for_an_existing_campaign_is_refused_in_one_line(tmp_path: 
     assert str(error.value) == (
         f"{tmp_path / 'results'} was started with another plan (samples differs); use --name NAME for another campaign"
     )
+
+
+@pytest.mark.usefixtures("libraries")
+def test_measured_calls_may_become_more_but_not_others(tmp_path: Path) -> None:
+    text = re.sub(r"operations = .*\nsizes = .*\n", "", PLAN) + "[calls]\n'allreduce 8' = 3\n"
+    assert [case.size_bytes for case in run(tmp_path, text).campaign.cases] == [8]
+    assert run(tmp_path, text.replace("= 3", "= 5")).campaign.plan.calls[0].calls == 5
+    with pytest.raises(RankbenchError, match=r"was started with another plan \(calls differs\)"):
+        run(tmp_path, text.replace("'allreduce 8'", "'allreduce 16'"))
 
 
 @pytest.mark.usefixtures("libraries")

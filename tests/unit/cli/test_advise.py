@@ -107,6 +107,24 @@ def test_unknown_calls_are_refused_in_one_line(calls: str, says: str, campaign_s
     assert str(error.value) == says
 
 
+@pytest.mark.parametrize(("source", "beta"), [("alpha", "1.5"), ("beta", "1.33")])
+def test_shares_are_those_of_the_candidate_they_were_measured_with(
+    source: str, beta: str, campaign_store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beta takes twice the time with small messages: 0.5 and 0.5 are 1 and 0.5, or 0.25 and 0.5 with the other one."""
+    advise(campaign_store.folder, calls="allreduce 8: 50%, pingpong 64K: 50%", measured_with=source)
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"for calls that take 1.00 s with {source}. beta needs {beta}" in out
+
+
+def test_shares_of_an_unknown_candidate_are_refused(campaign_store: Store) -> None:
+    with pytest.raises(RankbenchError) as error:
+        advise(campaign_store.folder, calls="allreduce 8: 50%", measured_with="gamma")
+    assert str(error.value).startswith(
+        '--calls-measured-with: found "gamma", expected one of the candidates: alpha, beta'
+    )
+
+
 def test_calls_and_profile_exclude_each_other(campaign_store: Store, tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         advise(campaign_store.folder, calls="allreduce 8: 1", profile=tmp_path)

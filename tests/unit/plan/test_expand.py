@@ -765,3 +765,28 @@ def test_calls_of_fewer_ranks_have_a_placement_of_their_own() -> None:
 def test_a_profile_and_calls_contradict_each_other() -> None:
     with pytest.raises(RankbenchError, match="leave one of the two out"):
         expand('profile = "record.json"\ncalls = { "allreduce 8" = 3 }')
+
+
+def test_without_operations_the_calls_are_measured() -> None:
+    text = """placements = ["1x2"]
+    [calls]
+    "allreduce 8-100" = "60%"
+    "bcast.persistent 1K" = "30%"
+    barrier = "10%"
+    """
+    cases, notes = expand(text)
+    assert [(case.operation, case.form, case.size_bytes) for case in cases] == [
+        ("allreduce", "blocking", 8),
+        ("allreduce", "blocking", 32),
+        ("allreduce", "blocking", 100),
+        ("bcast", "persistent", 1024),
+        ("barrier", "blocking", 0),
+    ]
+    assert notes == []
+    doubles, _ = expand(f'datatypes = "double"\n{text}')
+    assert [(case.datatype, case.size_bytes) for case in doubles[:3]] == [("double", 8), ("double", 32), ("double", 96)]
+
+
+def test_calls_without_a_size_are_not_measured() -> None:
+    with pytest.raises(RankbenchError, match="calls: allreduce has sizes; say which, such as `allreduce 8` or `8-64`"):
+        expand("[calls]\nallreduce = 3")

@@ -425,11 +425,11 @@ def test_a_wrong_value_is_refused_in_one_line(text: str, answer: str) -> None:
 def test_a_missing_key_without_default_is_named() -> None:
     assert (
         read_refusal('candidates = ["a"]')
-        == "plan.toml: operations: missing; a plan names its candidates and its operations"
+        == "plan.toml: operations: missing; a plan names its candidates, and its operations or [calls]"
     )
     assert (
         read_refusal('operations = ["a"]')
-        == "plan.toml: candidates: missing; a plan names its candidates and its operations"
+        == "plan.toml: candidates: missing; a plan names its candidates, and its operations or [calls]"
     )
 
 

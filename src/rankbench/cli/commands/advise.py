@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 from rich.table import Table
 from rich.text import Text
@@ -47,11 +48,23 @@ def advise(
     folder: CampaignFolder = None,
     calls: Annotated[
         str,
-        typer.Option(metavar="CALLS", help="The calls and how often each is made: 'allreduce 8: 1000, bcast 1M: 2'."),
+        typer.Option(
+            metavar="CALLS",
+            help="The calls and how often each is made, or its share of their time: 'allreduce 8: 1000, bcast 1M: 2', "
+            "'allreduce 8-64: 70%'.",
+        ),
     ] = "",
     profile: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The report of a profiler (mpiP, IPM), or a table of calls.")
     ] = None,
+    measured_with: Annotated[
+        str,
+        typer.Option(
+            "--calls-measured-with",
+            metavar="CANDIDATE",
+            help="The candidate with which shares of time were measured; without it they are shares of the mean time.",
+        ),
+    ] = "",
     format_: TableOrJson = "table",
 ) -> None:
     """Show which candidate suits an application, by its calls.
@@ -66,7 +79,21 @@ def advise(
     sized = notation.list_sized(opened.campaign.operations, opened.campaign.cases)
     if calls and (fault := notation.find_unsized(usage.calls, sized)):
         raise RankbenchError(f"--calls: {fault}")
+    if calls or profile or measured_with:
+        set_source(opened, measured_with)
     print_answer(opened, usage, form)
+
+
+def set_source(opened: Store, named: str) -> None:
+    """Set the candidate with which shares of time were measured; empty: none. Raises RankbenchError."""
+    source = opened.campaign.find_candidate(named)
+    if named and not source:
+        names = [candidate.name for candidate in opened.campaign.candidates]
+        raise RankbenchError(
+            f'--calls-measured-with: found "{named}", expected one of the candidates: {", ".join(names)}'
+        )
+    plan = msgspec.structs.replace(opened.campaign.plan, calls_measured_with=source)
+    opened.campaign = msgspec.structs.replace(opened.campaign, plan=plan)
 
 
 def print_answer(opened: Store, profile: Profile, form: str) -> None:
