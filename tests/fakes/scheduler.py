@@ -234,8 +234,8 @@ def answer_flux(folder: Path, *words: str) -> str:
         options = [word for word in words[1:] if word.startswith("--")]
         rank = next(option.partition("=")[2] for option in options if option.startswith("--rank="))
         execute(folder, NODES[int(rank)], words[1 + len(options) :])
-    if command == "resource":
-        return read_lost(folder)
+    if command == "resource":  # In the instance of a job, a lost node is offline, and no more among the resources.
+        return read_lost(folder) if words[1] == "status" and "--states=offline" in words else ""
     number = last.removeprefix("ƒ")
     if not number.isalnum():
         refuse(2, f"usage: flux-jobs [-h] [-a]\nflux-jobs: error: argument JOBID: invalid JobID value: '{last}'")

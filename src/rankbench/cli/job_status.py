@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -202,12 +203,22 @@ def explain_end(opened: Store, where: JobState | None) -> str:
     word = path.read_text(encoding="utf-8").strip() if begun and path.exists() else ""
     kind, _, what = word.partition(" ")
     endings = MEANINGS | {"signal": f"ended by {what}", "lost": f"ended because there is no answer from {what}"}
-    of_scheduler = ENDINGS.get(where.ending if where else "", "")
+    of_scheduler = ENDINGS.get((where and where.ending) or read_message(folder), "")
     text = (kind == "signal" and of_scheduler) or endings.get(kind, "") or of_scheduler
     if not begun:
         text = f"{text} before it began" if text else "did not begin"
     scheduler = f" ({where.reason})" if where else ""
     return f"its job {text or 'ended without a message, as after the loss of a node'}{scheduler}"
+
+
+def read_message(folder: Path) -> Ending:
+    """Return what the scheduler wrote into its output of a campaign's last job about the job's end; empty: nothing."""
+    job, path = job_commands.read_last(folder), folder / SCHEDULER_LOG
+    if not job or not path.exists():
+        return ""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    messages = schedulers.find_schedulers()[job.scheduler].messages
+    return next((ending for pattern, ending in messages if re.search(pattern, text)), "")
 
 
 def show_status(opened: Store) -> None:

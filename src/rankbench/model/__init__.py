@@ -51,6 +51,7 @@ from rankbench.model.launches import (
     Visit,
     find_least_restful,
     find_restless,
+    list_rank_sets,
 )
 from rankbench.model.libraries import Candidate, Library, Receipt
 from rankbench.model.machines import UNKNOWN_MACHINE, Cpu, Exchange, Machine, NetworkDevice, NodeNetwork, State

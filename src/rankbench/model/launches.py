@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, TypeAlias
 
 import msgspec
@@ -483,6 +483,11 @@ class LaunchStatus(enum.StrEnum):
     """The launcher or the core did not start, or something else started than the plan says."""
 
 
+def list_rank_sets(launches: Iterable[Launch]) -> list[Sequence[RankFact]]:
+    """Return where ranks of launches ran, each different stored set once."""
+    return list({launch.rank_table or id(launch.ranks): launch.ranks for launch in launches}.values())
+
+
 REST_PART, LEAST_REST, MOST_REST, LEAST_WAITED_S, RESTLESS_BLOCKS = 0.1, 0.001, 0.003, 0.1, 2
 """CPU time that sleeping launches may take from the measuring one: a share of the practical threshold, and at least so
 much of a CPU by which two may differ, and which all may take together. Nothing is concluded from shorter waiting
@@ -549,7 +554,7 @@ class Launch(Record, frozen=True):
     command: list[str]
     environment: dict[str, str]
     facts: LaunchFacts | None
-    ranks: list[RankFact]
+    ranks: Sequence[RankFact]
     load_before: float
     """One-minute load average before the launch."""
     stolen_s: float
@@ -587,6 +592,8 @@ class Launch(Record, frozen=True):
     """What the launch wrote to standard output and error, cut to its last 20 000 characters."""
     tables: dict[str, StoredTable] = {}
     """Its Parquet files, by the names of their folders; the store fills it in. Empty: not known."""
+    rank_table: str = ""
+    """The file with its `ranks`; the store fills it in. Empty: they are in this record, or there are none."""
 
     @property
     def rest_share(self) -> float:

@@ -80,7 +80,8 @@ class Line(NamedTuple):
 
 def digest(view: CampaignView) -> str:
     """Return the beginning of the checksum of what a campaign is and of its launches: it names what was evaluated."""
-    content = msgspec.json.encode([view.campaign, view.launches], order="sorted")
+    launches = [msgspec.structs.replace(launch, ranks=[]) if launch.rank_table else launch for launch in view.launches]
+    content = msgspec.json.encode([view.campaign, launches], order="sorted")
     return hashlib.sha256(content).hexdigest()[:DIGITS]
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from rankbench.model import list_rank_sets
 from rankbench.statistics import CONFIDENCE, FEWEST_BLOCKS, FINEST_SPREAD, compare, rounding, states
 from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.statistics.places import HOST, locate_rank
@@ -165,8 +166,8 @@ def find_shared_kinds(launches: Iterable[Launch], ranks: Collection[int], machin
     """Return the kinds of what all these ranks share: none where they share no host, None where launches disagree."""
     cpus = {cpu.number: cpu for cpu in machine.cpus}
     common_kinds: set[str] | None = None
-    for launch in launches:
-        locations = [locate_rank(fact, cpus).units for fact in launch.ranks if fact.rank in ranks]
+    for together in list_rank_sets(launches):
+        locations = [locate_rank(fact, cpus).units for fact in together if fact.rank in ranks]
         if len(locations) < len(ranks):
             continue
         kinds = {kind for kind, unit in locations[0].items() if all(units.get(kind) == unit for units in locations)}

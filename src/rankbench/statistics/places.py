@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.language import Text, say
+from rankbench.model import list_rank_sets
 
 if TYPE_CHECKING:
     from rankbench.model import Cpu, Launch, Machine, RankFact
@@ -98,7 +99,7 @@ def find_places(launches: Iterable[Launch], machine: Machine) -> Places:
     """
     cpus = {cpu.number: cpu for cpu in machine.cpus}
     locations: dict[int, list[RankLocation]] = {}
-    for fact in (fact for launch in launches for fact in launch.ranks):
+    for fact in (fact for ranks in list_rank_sets(launches) for fact in ranks):
         locations.setdefault(fact.rank, []).append(locate_rank(fact, cpus))
     first = {rank: locations[rank][0] for rank in sorted(locations)}
     disputed = [rank for rank in first if any(other.units != first[rank].units for other in locations[rank])]

@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from rankbench.model import list_rank_sets
+
 if TYPE_CHECKING:
     from rankbench.model import Launch, State
 
@@ -58,7 +60,7 @@ def find_states(launches: Iterable[Launch]) -> list[LaunchState]:
     If no pair of these was measured, as on machines with many CPUs, all pairs are used.
     """
     with_command = [launch for launch in launches if launch.command]
-    used = {rank.cpu for launch in with_command for rank in launch.ranks}
+    used = {rank.cpu for ranks in list_rank_sets(with_command) for rank in ranks}
     probed = [(launch, index_exchanges(launch.before), index_exchanges(launch.after)) for launch in with_command]
     inside = {pair for _, before, after in probed for pair in before | after if set(pair) <= used}
     return [

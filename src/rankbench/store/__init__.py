@@ -22,6 +22,7 @@ import msgspec
 from rankbench import files, locking, units
 from rankbench.model import Campaign, DamagedFileError, Launch, Look, RankbenchError, StoredTable
 from rankbench.model.program_records import HEAD, decode
+from rankbench.store import rank_facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankbench.locking import Lock
-    from rankbench.model import CaseResult, Usage
+    from rankbench.model import CaseResult, RankFact, Usage
     from rankbench.model.program_records import RunRecord
     from rankbench.store import tables
 else:
@@ -38,7 +39,7 @@ else:
 FORMAT = 1
 ALONE = "alone"
 """Subfolder for launches that were made alone beside those in turns, in folders of the same names."""
-FOLDERS = ("launches", "cases", "samples", "evidence", "looks", "work", "job", "records", ALONE)
+FOLDERS = ("launches", "cases", "samples", rank_facts.FOLDER, "evidence", "looks", "work", "job", "records", ALONE)
 """Subfolders of a campaign's folder; only the holder of its lock writes to them."""
 LOCK = "lock"
 LOCK_FOLDER = locking.name_folder(Path(LOCK)).name
@@ -61,6 +62,7 @@ class Store:
         self._lock = lock_file
         self._read: dict[str, tuple[list[Path], pl.LazyFrame]] = {}
         self._checked: set[Path] = set()
+        self._launches: dict[Path, tuple[tuple[int, int] | None, Launch | None]] = {}
         self._alone: Store | None = None
 
     def lock(self) -> None:
@@ -114,11 +116,21 @@ class Store:
         }
         for kind, table in content.items():
             _write(self.folder / kind / f"{name}.parquet", table)
+        rank_table = self._keep_ranks(launch.ranks) if launch.ranks else ""
         stored = {
             kind: StoredTable(bytes=len(table), sha256=hashlib.sha256(table).hexdigest())
             for kind, table in content.items()
         }
-        _write_json(self.folder / "launches" / f"{name}.json", msgspec.structs.replace(launch, tables=stored))
+        record = msgspec.structs.replace(launch, tables=stored, ranks=[], rank_table=rank_table)
+        _write_json(self.folder / "launches" / f"{name}.json", record)
+
+    def _keep_ranks(self, facts: Sequence[RankFact]) -> str:
+        """Write where ranks ran, unless an earlier launch had the same facts; return the name of the file."""
+        name, content = rank_facts.encode_facts(facts)
+        path = files.make_folder(self.folder / rank_facts.FOLDER) / name
+        if not path.exists():
+            _write(path, content)
+        return name
 
     def append_look(self, look: Look) -> None:
         """Add an interim analysis. Repeated after a kill, it is the same."""
@@ -157,7 +169,19 @@ class Store:
 
     def launches(self) -> list[Launch]:
         """Return the committed launches in the order of their numbers."""
-        return [_read_numbered(path, Launch) for path in sorted((self.folder / "launches").glob("*.json"))]
+        return [self._read_launch(path) for path in sorted((self.folder / "launches").glob("*.json"))]
+
+    def _read_launch(self, path: Path) -> Launch:
+        """Return a committed launch, which never changes: who follows a campaign asks for all of them repeatedly."""
+        state = path.stat()
+        known, launch = self._launches.get(path, (None, None))
+        if launch is None or known != (state.st_mtime_ns, state.st_size):
+            launch = _read_numbered(path, Launch)
+            if launch.rank_table:
+                table = self.folder / rank_facts.FOLDER / Path(launch.rank_table).name
+                launch = msgspec.structs.replace(launch, ranks=rank_facts.RankTable(table))
+            self._launches[path] = (state.st_mtime_ns, state.st_size), launch
+        return launch
 
     def list_files(self) -> list[Path]:
         """Return the files of the campaign's record, of records of a program, and of its committed launches."""
@@ -166,7 +190,9 @@ class Store:
         tables = [
             record.parents[1] / kind / f"{record.stem}.parquet" for kind in ("cases", "samples") for record in records
         ]
-        return [self.folder / "campaign.json", *sorted((self.folder / RECORDS).glob("*.json")), *records, *tables]
+        ranks = [table for folder in folders for table in sorted((folder / rank_facts.FOLDER).glob("*.parquet"))]
+        profiles = sorted((self.folder / RECORDS).glob("*.json"))
+        return [self.folder / "campaign.json", *profiles, *records, *tables, *ranks]
 
     def cases(self) -> pl.DataFrame:
         """Return one row per case and committed launch; the columns are `tables.CASE_COLUMNS`."""

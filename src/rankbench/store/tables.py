@@ -20,7 +20,7 @@ from rankbench import files, store
 from rankbench.model import CaseResult, DamagedFileError, Series, Visit, list_columns
 
 if TYPE_CHECKING:
-    from rankbench.model import Campaign, Launch
+    from rankbench.model import Campaign, Launch, RankFact
 
 MAGIC = b"PAR1"
 """The last bytes of every Parquet file."""
@@ -41,6 +41,17 @@ _CASE_OF_LAUNCH = {
 }
 _OUTCOME = list_columns(CaseResult)
 CASE_COLUMNS = _CASE_OF_LAUNCH | {column.name: getattr(pl, column.polars_type) for column in _OUTCOME.values()}
+RANK_COLUMNS = {
+    "rank": pl.Int32,
+    "host": pl.String,
+    "cpu": pl.Int32,
+    "cpus": pl.String,
+    "clock": pl.String,
+    "libmpi": pl.String,
+    "core": pl.Int32,
+    "socket": pl.Int32,
+    "numa": pl.Int32,
+}
 SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
     "series": pl.Int32,
     "index": pl.Int32,
@@ -158,6 +169,11 @@ def case_rows(launch: Launch, results: Sequence[CaseResult]) -> pl.LazyFrame:
 def sample_rows(campaign: Campaign, launch: Launch, results: Sequence[CaseResult]) -> pl.LazyFrame:
     """Return one row per sample of a launch; the columns are SAMPLE_COLUMNS."""
     return _samples_frame([_head(launch, result) for result in results], _mark_series(campaign, results))
+
+
+def rank_rows(facts: Sequence[RankFact]) -> pl.LazyFrame:
+    """Return one row per rank of a launch; the columns are RANK_COLUMNS."""
+    return pl.LazyFrame([msgspec.structs.astuple(fact) for fact in facts], RANK_COLUMNS, orient="row")
 
 
 def _mark_series(campaign: Campaign, results: Iterable[CaseResult]) -> Iterator[_MarkedSeries]:

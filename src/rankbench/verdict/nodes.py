@@ -9,7 +9,7 @@ import msgspec
 
 from rankbench.language import Text, say
 from rankbench.launch.topology import parse_list
-from rankbench.model import UNKNOWN_MACHINE
+from rankbench.model import UNKNOWN_MACHINE, list_rank_sets
 
 if TYPE_CHECKING:
     from rankbench.model import Campaign, Launch, RankFact
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def complete_campaign(campaign: Campaign, launches: Sequence[Launch]) -> Campaign:
     """Return the campaign with what its launches show: which machine it ran on, and whether nodes share one."""
-    machines = [ranks for launch in launches for ranks in split_by_machine(launch.ranks)]
+    machines = [ranks for together in list_rank_sets(launches) for ranks in split_by_machine(together)]
     if any(len({rank.host for rank in ranks}) > 1 for ranks in machines):
         placements = [
             msgspec.structs.replace(placement, one_machine=placement.nodes > 1 or placement.one_machine)

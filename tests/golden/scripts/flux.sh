@@ -43,7 +43,7 @@ end_ranks() {
 }
 list_lost() {
     local down
-    down=$(timeout 20 flux resource list --states=down --no-header --format={nodelist})
+    down=$(timeout 20 flux resource status --states=offline --no-header --format={nodelist})
     [ -z "$down" ] || flux hostlist --expand --delimiter=$'\n' "$down"
 }
 answers() {

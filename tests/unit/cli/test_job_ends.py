@@ -110,6 +110,24 @@ def test_flux_warns_of_the_end_of_the_time_and_then_ends_it(tmp_path: Path, each
     assert here.wait_for_end().splitlines()[-2].startswith("its job ended because of the time limit (FAILED)")
 
 
+@pytest.mark.parametrize(
+    ("message", "sentence"),
+    [("=>> PBS: job killed: walltime 76 exceeded limit 60", "its job reached its time limit (no longer known to PBS)"),
+     ("=>> PBS: job killed: mem 4000kb exceeded limit 3000kb", "its job reached its memory limit (no longer known to"),
+     ("walltime 76", "its job ended by SIGTERM (no longer known to PBS)")],
+)  # fmt: skip
+def test_pbs_says_in_the_output_of_a_job_why_it_ended_it(tmp_path: Path, message: str, sentence: str) -> None:
+    """As OpenPBS 23.06 wrote it, which keeps no history by default."""
+    here = sites.make_site(tmp_path, "pbs", PLAN, hangs_from=1)
+    (tmp_path / "scheduler/no-history").touch()
+    assert here.submit().exit_code == 0
+    here.wait_for("launches/*/1/stream.jsonl", 1)
+    scheduler.cancel(tmp_path / "scheduler", "101")
+    here.wait_for_end()
+    (here.campaign / "job/scheduler.log").write_text(f"{message}\n")
+    assert here.run("status", "results/plan").printed.splitlines()[-2].startswith(sentence)
+
+
 @pytest.mark.parametrize("kind", ["pbs", mark_thorough("slurm"), mark_thorough("flux")])
 def test_results_and_log_are_there_before_a_block_or_its_job_ends(tmp_path: Path, kind: str) -> None:
     """The second placement of the only block hangs. PBS shows a job's output only at its end."""

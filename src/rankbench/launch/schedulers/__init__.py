@@ -76,6 +76,8 @@ class Scheduler(Protocol):
     """Variables that the scheduler sets in each job and that ranks must not see."""
     time_signals: tuple[str, ...] = ()
     """Signals that the job's script receives only because its time is over."""
+    messages: tuple[tuple[str, Ending], ...] = ()
+    """Patterns of what it writes into a job's output when it ends the job, and why that was."""
     refusals: Mapping[str, str] = {}
     """Messages of the scheduler about scripts that it refuses, and what to do."""
     lacks: tuple[str, ...] = ()

@@ -30,7 +30,7 @@ class Scheduler(schedulers.Scheduler):
     printed = rf"(?m)^({number})$"
     job_id = "${FLUX_JOB_ID:-$(flux getattr jobid 2>/dev/null)}"
     lost = """local down
-    down=$(timeout 20 flux resource list --states=down --no-header --format={nodelist})
+    down=$(timeout 20 flux resource status --states=offline --no-header --format={nodelist})
     [ -z "$down" ] || flux hostlist --expand --delimiter=$'\\n' "$down\""""
     environment = MappingProxyType({"I_MPI_HYDRA_BOOTSTRAP": "ssh"})
     remote_start = 'exec flux exec --noinput --rank="$(flux overlay lookup "$host")" /bin/sh -c "$*"'

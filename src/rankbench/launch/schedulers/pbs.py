@@ -21,6 +21,11 @@ FINISHED, UNKNOWN = 35, 153
 SUBSTATES: tuple[tuple[str, schedulers.Ending], ...] = (("91", "cancelled"),)
 STATUSES: tuple[tuple[str, schedulers.Ending], ...] = (("-29", "time"), ("-2[67]", "memory"))
 """What the substate of a finished job, and an exit status that PBS makes itself, say about its end."""
+MESSAGES: tuple[tuple[str, schedulers.Ending], ...] = (
+    (r"PBS: job killed: walltime \d+ exceeded limit", "time"),
+    (r"PBS: job killed: \w*mem \d+\w* exceeded limit", "memory"),
+)
+"""What PBS writes into the output of a job that it ends. Without a history it says no more."""
 QUESTION = f'qstat -f "$1"; code=$?; [ $code != {FINISHED} ] || qstat -x -f "$1"; exit $code'
 
 ANSWERS = """! command -v pbs_tmrsh >/dev/null || timeout 20 pbs_tmrsh "$1" /bin/true ||
@@ -48,6 +53,7 @@ class Scheduler(schedulers.Scheduler):
     answers = ANSWERS
     environment = MappingProxyType({"I_MPI_HYDRA_BOOTSTRAP": "rsh"})
     remote_start = REMOTE_START
+    messages = MESSAGES
     job_variables = ("OMP_NUM_THREADS", "NCPUS")
     lacks = ("tasks_per_socket", "contiguous", "memory")
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from types import ModuleType
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 NAMED_HOSTS = 8
 """Nodes that a cell names."""
+SHOWN_RANKS = 256
+"""Ranks that a cell names, each with its CPU."""
 LEFT_OUT = "start too uncertain"
 TOO_FEW = "too few rounds that count"
 
@@ -466,11 +468,14 @@ def describe_bytes(numbers: Sequence[int]) -> str:
 
 def locations(view: CampaignView) -> Table:
     """Return where the ranks ran, once for each different answer."""
+    texts: dict[str | int, tuple[str, str]] = {}
     launches_by: dict[tuple[str, str, str], list[Launch]] = defaultdict(list)
     for launch in view.launches:
-        if launch.ranks:
-            text = "; ".join(map(describe_location, launch.ranks))
-            launches_by[launch.placement, text, launch.ranks[0].libmpi].append(launch)
+        if launch.rank_table or launch.ranks:
+            key = launch.rank_table or id(launch.ranks)
+            if key not in texts:
+                texts[key] = describe_locations(launch.ranks), launch.ranks[0].libmpi
+            launches_by[launch.placement, *texts[key]].append(launch)
     rows = [
         [
             Cell(placement),
@@ -491,6 +496,18 @@ def locations(view: CampaignView) -> Table:
     return Table("Where ranks ran", columns, rows)
 
 
+def describe_locations(facts: Sequence[RankFact]) -> str:
+    """Return where each rank ran; of many ranks on how many hosts."""
+    if len(facts) <= SHOWN_RANKS:
+        return "; ".join(map(describe_location, facts))
+    counts = Counter(fact.host for fact in facts)
+    hosts, least, most = list(counts), min(counts.values()), max(counts.values())
+    if len(hosts) == 1:
+        return f"{len(facts)} ranks on {hosts[0]}"
+    each = f"{least} on each" if least == most else f"{least} to {most} on each"
+    return f"{len(facts)} ranks on {len(hosts)} hosts, {hosts[0]} to {hosts[-1]}, {each}"
+
+
 def describe_location(fact: RankFact) -> str:
     """Return where a rank ran."""
     return f"rank {fact.rank}: {fact.host}, CPU {fact.cpu} (bound to {fact.cpus})"
@@ -500,8 +517,12 @@ def clocks(view: CampaignView) -> Table:
     """Return the time sources in use, their resolution and cost, and how far ranks share a clock."""
     costs_by: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     reasons_by: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    clocks_of: dict[str | int, int] = {}
     for facts, launch in ((launch.facts, launch) for launch in view.launches if launch.facts):
-        identities = len({rank.clock for rank in launch.ranks})
+        place = launch.rank_table or id(launch.ranks)
+        if place not in clocks_of:
+            clocks_of[place] = len({rank.clock for rank in launch.ranks})
+        identities = clocks_of[place]
         compared = facts.synchronisation or "linear"
         several = f"{identities}, synchronised by {compared}"
         shared = "one, nothing to synchronise" if identities == 1 else several

@@ -8,10 +8,12 @@ import polars as pl
 from markupsafe import Markup
 
 from rankbench.language import render, say
+from rankbench.model import list_rank_sets
 from rankbench.quantities import format_time, spell_count
 from rankbench.report.tables import Block, Cell, Hint, Table, line_name
 
 if TYPE_CHECKING:
+    from rankbench.model import Launch
     from rankbench.plots.chart import Row
     from rankbench.verdict.view import CampaignView
 
@@ -143,9 +145,12 @@ def spell_time(time_ns: float | None) -> str:
 def find_locations(view: CampaignView) -> Locations:
     """Return every host and CPU that a rank of a candidate had at a placement, in the order of the launches."""
     locations: Locations = {}
+    groups: dict[tuple[str, str], list[Launch]] = {}
     for launch in view.launches:
-        for fact in launch.ranks:
-            locations.setdefault((launch.candidate, launch.placement, fact.rank), {})[fact.host, fact.cpu] = None
+        groups.setdefault((launch.candidate, launch.placement), []).append(launch)
+    for (candidate, placement), launches in groups.items():
+        for fact in (fact for ranks in list_rank_sets(launches) for fact in ranks):
+            locations.setdefault((candidate, placement, fact.rank), {})[fact.host, fact.cpu] = None
     return locations
 
 

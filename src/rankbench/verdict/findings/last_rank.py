@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from rankbench.language import Text, say, sentences
-from rankbench.model import Finding
+from rankbench.model import Finding, list_rank_sets
 from rankbench.statistics.contrasts import judge
 
 if TYPE_CHECKING:
@@ -137,9 +137,8 @@ def _name_rank(view: CampaignView, last: Last) -> Text:
     """Name the rank, with its CPU if that was the same in all launches."""
     locations = {
         (fact.host, fact.cpu)
-        for launch in view.launches
-        if launch.placement == last.placement
-        for fact in launch.ranks
+        for ranks in list_rank_sets(launch for launch in view.launches if launch.placement == last.placement)
+        for fact in ranks
         if fact.rank == last.rank
     }
     if len(locations) != 1:

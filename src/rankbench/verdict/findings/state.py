@@ -117,7 +117,7 @@ def _describe_levels(groups: Sequence[Sequence[LaunchState]], changing: int) -> 
 
 
 def _find_stolen(view: CampaignView) -> Iterator[Finding]:
-    shares = {launch.number: _find_share(launch) for launch in view.launches}
+    shares = _find_shares(view.launches)
     robbed = [launch for launch in view.launches if shares[launch.number] > STOLEN]
     if not robbed:
         return
@@ -215,10 +215,17 @@ def _smaller_groups(view: CampaignView) -> Iterator[Finding]:
         )
 
 
-def _find_share(launch: Launch) -> float:
-    """Return the CPU time stolen over that of the CPUs that ranks ran on."""
-    cpus = len({(rank.host, rank.cpu) for rank in launch.ranks})
-    return launch.stolen_s / (launch.duration_s * cpus) if launch.duration_s * cpus else 0.0
+def _find_shares(launches: Sequence[Launch]) -> dict[int, float]:
+    """Return by the number of a launch the CPU time stolen over that of the CPUs that ranks ran on."""
+    cpus: dict[str | int, int] = {}
+    shares = {}
+    for launch in launches:
+        key = launch.rank_table or id(launch.ranks)
+        if key not in cpus:
+            cpus[key] = len({(rank.host, rank.cpu) for rank in launch.ranks})
+        spent_s = launch.duration_s * cpus[key]
+        shares[launch.number] = launch.stolen_s / spent_s if spent_s else 0.0
+    return shares
 
 
 def _find_unknown(observed: Sequence[LaunchState]) -> Iterator[Finding]:
