@@ -1,9 +1,11 @@
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE
 #include "base/process.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 enum { MOST_TEXT = 128 };
@@ -37,4 +39,22 @@ int64_t read_own_bytes(void) {
     char *end;
     const int64_t pages = strtoll(resident, &end, 10);
     return (pages - strtoll(end, NULL, 10)) * sysconf(_SC_PAGESIZE);
+}
+
+static pid_t parent;
+
+/* The signal is sent too when only the thread of the parent ends that started this process. */
+static void end_orphan(int number) {
+    (void)number;
+    if (getppid() != parent)
+        _exit(1);
+}
+
+void end_with_parent(void) {
+    parent = getppid();
+    if (parent == 1)
+        return;
+    signal(SIGRTMAX, end_orphan);
+    prctl(PR_SET_PDEATHSIG, SIGRTMAX);
+    end_orphan(SIGRTMAX);
 }

@@ -8,5 +8,7 @@
 int64_t read_waited_ns(void);
 /* Memory of this process that is in use now, without what it shares; negative: unknown. */
 int64_t read_own_bytes(void);
+/* Ends this process when the one that started it has ended: what a scheduler ends on other nodes is often only that one. */
+void end_with_parent(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "base/steady.h"
 #include "base/tree.h"
 
@@ -28,6 +29,7 @@ int64_t read_memory_bytes(void) {
 
 void start_library(bool threads) {
     threads_wanted = threads;
+    end_with_parent();
     bytes_before = read_memory_bytes();
     mode_before = read_float_mode();
     const int64_t began_ns = read_steady_ns();

@@ -64,7 +64,7 @@ def submit(site: Instance | Server, home: Path, name: str, text: str, *options: 
     """Submit a plan. All files are in the folder that all nodes share."""
     plan = site.nodes.folder / f"{name}.toml"
     plan.write_text(text)
-    words = ["submit", plan, "--results", site.nodes.folder, "--scheduler", site.scheduler]
+    words: list[str | Path] = ["submit", plan, "--results", site.nodes.folder, "--scheduler", site.scheduler]
     return run_rankbench(site, home, *words, *options)
 
 
@@ -90,13 +90,13 @@ def wait_for(site: Instance | Server, name: str, pattern: str, count: int, conte
 def find_leftovers(site: Instance | Server) -> list[str]:
     """Return the processes of cores that still run on the nodes some seconds after the end of their job."""
     words = ["sh", "-c", "grep -ls '[r]ankbench-core' /proc/[0-9]*/cmdline || true"]
-    found = ["unknown"]
+    entries = ["unknown"]
     for _ in range(50):
-        found = [f"{node} {line}" for node in site.nodes.nodes for line in site.nodes.on(node, words).splitlines()]
-        if not found:
+        entries = [f"{node} {line}" for node in site.nodes.nodes for line in site.nodes.on(node, words).splitlines()]
+        if not entries:
             break
         time.sleep(0.2)
-    return [f"{entry} {site.nodes.on(entry.split()[0], ['cat', '/proc/'+entry.split('/')[2]+'/status'])}" for entry in found]
+    return entries
 
 
 def list_hosts(results: Store) -> set[tuple[str, str, tuple[str, ...]]]:

@@ -234,6 +234,33 @@ def test_a_launch_stopped_for_a_while_is_not_stuck(core: Core, tmp_path: Path) -
     assert (process.exit_code, [record["status"] for record in records]) == (0, ["ok"]), process.printed
 
 
+def test_ranks_end_with_the_process_that_started_them(core: Core, tmp_path: Path) -> None:
+    """A scheduler that ends a job may end only what it started on a node, which is the launcher's process there."""
+    (tmp_path / "job").write_text(
+        "rankbench-job 1\ncase operation=allreduce bytes=1048576 start=barrier samples=1000000 limit_s=60\n"
+    )
+    processes = tmp_path / "processes"
+    script = f'echo $$ $PPID >> {processes}; exec "$@"'
+    thread = threading.Thread(
+        target=core.launch_core,
+        args=(tmp_path, 2, "--job", str(tmp_path / "job")),
+        kwargs={"before": ("sh", "-c", script, "sh")},
+    )
+    thread.start()
+    stream = tmp_path / "stream"
+    while not stream.exists() or '"begin"' not in stream.read_text():
+        time.sleep(0.05)
+    started = [tuple(map(int, line.split())) for line in processes.read_text().splitlines()]
+    assert len(started) == 2
+    for parent in {parent for _, parent in started}:
+        os.kill(parent, signal.SIGKILL)
+    began_s = time.monotonic()
+    while any(Path(f"/proc/{rank}").exists() for rank, _ in started) and time.monotonic() < began_s + 20:
+        time.sleep(0.05)
+    assert time.monotonic() < began_s + 10
+    thread.join()
+
+
 @pytest.mark.parametrize("ranks", [3, *map(mark_thorough, [2, 4])])
 def test_every_operation_in_every_form_delivers_correct_data(core: Core, ranks: int, tmp_path: Path) -> None:
     """Nothing is timed, since four ranks are more than two cores; only the data count."""

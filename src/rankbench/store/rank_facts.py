@@ -10,9 +10,9 @@ import functools
 import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
-from rankbench import files, units
+from rankbench import files, store, units
 from rankbench.model import DamagedFileError, RankFact
 
 if TYPE_CHECKING:
@@ -79,9 +79,9 @@ def read_facts(path: Path) -> tuple[RankFact, ...]:
     try:
         content = files.read_regular(path)
     except OSError as error:
-        raise DamagedFileError(f"{path}: cannot be read ({error.strerror}); {tables.store.RESTORE}") from None
+        raise DamagedFileError(f"{path}: cannot be read ({error.strerror}); {store.RESTORE}") from None
     if compute_name(content) != path.stem:
-        raise DamagedFileError(f"{path}: damaged (it is not as it was written); {tables.store.RESTORE}")
-    known: dict[object, object] = {}  # Each text once: hosts, clocks and files are those of many ranks.
+        raise DamagedFileError(f"{path}: damaged (it is not as it was written); {store.RESTORE}")
+    known: dict[Any, Any] = {}  # Each text once: hosts, clocks and files are those of many ranks.
     rows = tables.read([path], tables.RANK_COLUMNS).iter_rows()
     return tuple(RankFact(*(known.setdefault(value, value) for value in row)) for row in rows)
