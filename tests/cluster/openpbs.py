@@ -50,7 +50,7 @@ class Server(NamedTuple):
         )
         for name in ("pbs_comm", "pbs_server", "pbs_sched"):
             self.execute("sh", "-c", f"pgrep -x {name} >/dev/null || {self.programs}/sbin/{name} >/dev/null 2>&1")
-        self.wait_for("", "qstat", "-B")
+        self.wait_for("", "timeout", "10", "qstat", "-B")
         for value in SERVER:
             self.execute("qmgr", "-c", f"set server {value}")
         self.run("qmgr", "-c", QUEUE)
@@ -77,9 +77,9 @@ class Server(NamedTuple):
         self.on(host, f"printf %s {shlex.quote(text)} >{CONFIGURATION}; {install} >{CONFIGURATION}.log 2>&1")
         self.on(host, f"printf 'PBS_CONF_FILE={CONFIGURATION}\\n' >>{HOME}/pbs_environment")
 
-    def keep_history(self, *, kept: bool) -> None:
+    def keep_history(self, *, enabled: bool) -> None:
         """Let the server keep the history of jobs, or forget it, which is its default."""
-        self.execute("qmgr", "-c", f"set server job_history_enable = {kept}")
+        self.execute("qmgr", "-c", f"set server job_history_enable = {enabled}")
 
     def fill(self) -> str:
         """Submit a job that uses all nodes for a long time; return its number."""

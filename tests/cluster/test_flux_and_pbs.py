@@ -153,7 +153,7 @@ def test_a_job_that_is_cancelled_in_the_queue_did_not_begin(
     site: Instance | Server, home: Path, *, history: bool
 ) -> None:
     if isinstance(site, Server):
-        site.keep_history(kept=history)
+        site.keep_history(enabled=history)
     elif history:
         pytest.skip("Flux always knows its jobs")
     filling = site.fill()

@@ -114,7 +114,7 @@ def slow_down_copying(folder: Path, launch: Launch, factor: float) -> None:
         if state
     }
     path = folder / "launches" / f"{launch.number:06}.json"
-    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(launch, **states)))
+    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(launch, **states, ranks=[])))
 
 
 def make_slower(family: str, operation: str, factor: Fate, *, below: int = 1 << 40) -> Callable[[str, Case], Fate]:

@@ -577,7 +577,7 @@ def test_another_clock_is_another_method(tmp_path: Path) -> None:
     night = make_night(tmp_path / "new", day=2)
     for record in night.launches():
         assert record.facts
-        changed = msgspec.structs.replace(record, facts=msgspec.structs.replace(record.facts, source="tsc"))
+        changed = msgspec.structs.replace(record, facts=msgspec.structs.replace(record.facts, source="tsc"), ranks=[])
         (night.folder / "launches" / f"{record.number:06}.json").write_bytes(msgspec.json.encode(changed))
     with pytest.raises(RankbenchError, match="not measured alike: time source clock_gettime then, tsc now; "):
         gate(tmp_path / "new", "--against", tmp_path / "old")
@@ -616,7 +616,7 @@ def halve_samples(night: Store, candidate: str) -> None:
         frame.with_columns(pl.col("time_ns") * factor).write_parquet(path)
         content = path.read_bytes()
         table = StoredTable(bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
-        changed = msgspec.structs.replace(record, tables=record.tables | {"samples": table})
+        changed = msgspec.structs.replace(record, tables=record.tables | {"samples": table}, ranks=[])
         (night.folder / "launches" / f"{record.number:06}.json").write_bytes(msgspec.json.encode(changed))
 
 
