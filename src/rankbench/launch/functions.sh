@@ -15,6 +15,13 @@ exit_code=0
 
 say() { printf '%s  %s\n' "$(date '+%F %T')" "$*"; }
 
+# join_nodes FIRST COUNT [SUFFIX]: prints the names of successive nodes of the job, the first one being 0, with commas between.
+join_nodes() {
+    local IFS=, names=("${node[@]:$1:$2}")
+    names=("${names[@]/%/${3:-}}")
+    printf %s "${names[*]}"
+}
+
 now_ms() { date +%s%3N; }
 
 format_ms() { printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)); }

@@ -35,6 +35,10 @@ REMOTE_SHELL = {
     "PRTE_MCA_plm_ssh_agent": "{}",
 }
 """Variables by which hydra, Intel MPI and PRRTE start processes on other nodes by a program in the place of ssh."""
+NODES = re.compile(r"__NODE_\d+__([:=\w]*)(?:,__NODE_\d+__\1)+")
+"""A list of placeholders for nodes, with the same text behind each."""
+LONG_LIST = 8
+"""Nodes from which on a list has a function: each candidate and placement of a job has one."""
 WIDTH = 120
 FOLDER = "job"
 """Subfolder of a campaign with the files of its job script."""
@@ -239,8 +243,16 @@ def escape(text: str, special: str) -> str:
 
 
 def insert_nodes(text: str) -> str:
-    """Return text with placeholders replaced by bash variables for the names of nodes."""
-    return NODE.sub(lambda match: f"${{node[{int(match[1]) - 1}]}}", text)
+    """Return text with bash for the names of nodes in the place of placeholders: long lists are made by a function."""
+    return NODE.sub(lambda match: f"${{node[{int(match[1]) - 1}]}}", NODES.sub(shorten_list, text))
+
+
+def shorten_list(match: re.Match[str]) -> str:
+    """Return the bash for a list of successive nodes, with what follows each name; another list as it is."""
+    numbers = [int(number) for number in NODE.findall(match[0])]
+    if len(numbers) < LONG_LIST or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        return match[0]
+    return f"$(join_nodes {numbers[0] - 1} {len(numbers)} {match[1]})".replace(" )", ")")
 
 
 def write_file_line(name: str, content: str) -> str:

@@ -46,21 +46,25 @@ NO_CPU = "the machine had no CPU for it"
 """In the reason of a launch that made no progress because its ranks waited for a CPU."""
 
 
+SystemNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+"""A number that C has as an int."""
+
+
 class RankFact(Record, frozen=True):
     """Where one rank really ran, read inside the launched job."""
 
-    rank: int
+    rank: SystemNumber
     host: str
-    cpu: int
+    cpu: SystemNumber
     cpus: str
     """CPUs it was allowed to run on, as a kernel list such as `0-3,8`."""
     clock: str
     """Identity of the clock it reads: ranks with equal text share one clock."""
     libmpi: str
     """Path of the MPI library mapped into the process."""
-    core: int = -1
-    socket: int = -1
-    numa: int = -1
+    core: SystemNumber = -1
+    socket: SystemNumber = -1
+    numa: SystemNumber = -1
     """The location of `cpu`, by the system's numbers of that host; -1: unknown."""
 
 

@@ -45,7 +45,7 @@ FARTHEST = "two-sockets"
 PAIRS = ("same-core", "same-l2", "same-l3", "same-l4", "same-numa", "same-socket", FARTHEST)
 
 SHAPE_EXAMPLE = "sockets = 2, cores_per_socket = 24"
-STATE_SHAPE = f" (where rankbench runs; say in [job] what the nodes have: {SHAPE_EXAMPLE})"
+STATE_SHAPE = f"state them in [job] (lscpu on a node prints them): {SHAPE_EXAMPLE}; or write nodes x ranks such as 1x64"
 TAKEN_NAMES = {
     "nodes": "a placement",
     "socket": "a placement",
@@ -96,10 +96,6 @@ class NoRoomError(Exception):
     """A placement does not fit on the machine; the message says why."""
 
 
-class NoCoresError(NoRoomError):
-    """The machine has no such cores or sockets; the nodes of a job may have them."""
-
-
 def parse_placements(value: Value, room: Resources) -> tuple[list[Placement], list[str]]:
     """Return the placements of a plan, each once, and notes on those that do not fit."""
     placements: dict[str, Placement] = {}
@@ -119,9 +115,6 @@ def try_entry(value: Value, room: Resources) -> tuple[list[Placement], list[str]
     """Return the placements of an entry, or why they do not fit."""
     try:
         return list(check_crowding(parse_entry(value, room), room)), []
-    except NoCoresError as error:
-        way_out = STATE_SHAPE if room.scheduled and not room.stated else ""
-        return [], [f"{format_name(value)}: {error}{way_out}"]
     except NoRoomError as error:
         return [], [f"{format_name(value)}: {error}"]
 
@@ -142,11 +135,14 @@ def format_name(value: Value) -> str:
 def parse_entry(value: Value, room: Resources) -> list[Placement]:
     """Return the placements of one entry of a plan. Raises NoRoomError if they do not fit."""
     if isinstance(value.raw, dict):
+        require_known_nodes(value, room)
         return [place_listed(value, room)]
     name = value.read_text(ONE_HELP)
     kind, _, count = name.partition(":")
     if match := re.fullmatch(r"(\d+)x(\d+)", name):
         return [place_nodes_by_ranks(value, int(match[1]), int(match[2]), room)]
+    if kind in COUNTED_PLACEMENTS or kind in ("core-pairs", *PAIRS):
+        require_known_nodes(value, room)
     if count and (kind not in COUNTED_PLACEMENTS or not re.fullmatch(r"[1-9]\d*", count)):
         if near := find_nearest(kind, COUNTED_PLACEMENTS):
             raise value.make_error(f'found "{name}"; did you mean {near}:{count}?')
@@ -163,6 +159,15 @@ def parse_entry(value: Value, room: Resources) -> list[Placement]:
     if len(room.hosts) < 2:
         raise NoRoomError(f"takes two hosts or more, {count_hosts(room)}")
     return [fill_cores(name, len(room.hosts), 1, room)]
+
+
+def require_known_nodes(value: Value, room: Resources) -> None:
+    """Refuse a placement on chosen cores of a job's nodes, unless the plan states which they have.
+
+    The host where a job is submitted often has others.
+    """
+    if room.scheduled and not room.stated:
+        raise value.make_error(f'"{format_name(value)}" needs the cores of the job\'s nodes: {STATE_SHAPE}')
 
 
 def count_hosts(room: Resources) -> str:
@@ -264,7 +269,7 @@ def fill_socket(name: str, ranks: int, room: Resources) -> Placement:
     ranks = ranks or max(1, machine.cores // machine.sockets)
     cores = max(room.sockets, key=len, default=[])
     if room.bound and ranks > (len(cores) or machine.cores):
-        raise NoCoresError(f"a socket has {len(cores) or machine.cores} cores")
+        raise NoRoomError(f"a socket has {len(cores) or machine.cores} cores")
     if not room.bound and machine.sockets > 1:
         raise NoRoomError(f"ranks that are not bound may be on any of {machine.sockets} sockets")
     return bind_ranks(make_unbound(name, ranks), cores[:ranks]) if room.bound else make_unbound(name, ranks)
@@ -275,13 +280,13 @@ def alternate_sockets(name: str, ranks: int, room: Resources) -> Placement:
     require_known_cores(room)
     sockets = room.sockets
     if len(sockets) < 2:
-        raise NoCoresError("takes two sockets, the machine has one")
+        raise NoRoomError("takes two sockets, the machine has one")
     ranks = ranks or len(sockets)
     if ranks < 2:
         raise NoRoomError("takes two ranks or more")
     turns = [(rank % len(sockets), rank // len(sockets)) for rank in range(ranks)]
     if any(place >= len(sockets[socket]) for socket, place in turns):
-        raise NoCoresError(f"a socket has {min(map(len, sockets))} cores")
+        raise NoRoomError(f"a socket has {min(map(len, sockets))} cores")
     return bind_ranks(make_unbound(name, ranks), [sockets[socket][place] for socket, place in turns])
 
 
@@ -290,7 +295,7 @@ def require_known_cores(room: Resources) -> None:
     if not room.bound:
         raise NoRoomError("places ranks on cores, which binding none does not")
     if not room.machine.cpus:
-        raise NoCoresError("the machine does not report where its cores are")
+        raise NoRoomError("the machine does not report where its cores are")
 
 
 COUNTED_PLACEMENTS: dict[str, Callable[[str, int, Resources], Placement]] = {
@@ -335,9 +340,9 @@ def place_pairs(name: str, room: Resources) -> list[Placement]:
     require_known_cores(room)
     placements = find_pair_kinds(room)
     if name == "core-pairs" and not placements:
-        raise NoCoresError("takes two CPUs, the machine has one")
+        raise NoRoomError("takes two CPUs, the machine has one")
     if name != "core-pairs" and name not in placements:
-        raise NoCoresError(f"no two CPUs are a pair of this kind ({', '.join(placements) or 'there is one'})")
+        raise NoRoomError(f"no two CPUs are a pair of this kind ({', '.join(placements) or 'there is one'})")
     return list(placements.values()) if name == "core-pairs" else [placements[name]]
 
 
@@ -422,7 +427,7 @@ def pick_by_number(available: dict[int, T], numbers: Iterable[int], what: str) -
     """Return the items with these numbers."""
     missing = [number for number in numbers if number not in available]
     if missing:
-        raise NoCoresError(f"{what} {missing[0]} is not among those that can be used ({format_ranges(available)})")
+        raise NoRoomError(f"{what} {missing[0]} is not among those that can be used ({format_ranges(available)})")
     return [available[number] for number in numbers]
 
 

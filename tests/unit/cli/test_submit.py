@@ -579,12 +579,10 @@ def test_status_works_for_a_campaign_without_a_job(tmp_path: Path) -> None:
 
 
 def test_script_prints_notes_on_skipped_cases(tmp_path: Path) -> None:
-    here = make_site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["1x2", { name = "far", cpus = [0, 4095] }]'))
+    text = PLAN.replace('["2x1", "1x2"]', '["1x2", { name = "far", cpus = [0, 4095] }]')
+    here = make_site(tmp_path, "slurm", f"{text}[job]\nsockets = 1\ncores_per_socket = 2\n")
     printed = here.run("submit", "plan.toml", "--print", "--scheduler", "slurm", *PREFIXES).printed
-    way_out = re.escape("(where rankbench runs; say in [job] what the nodes have: sockets = 2, cores_per_socket = 24)")
-    assert re.search(
-        rf"(?m)^note: far: CPU 4095 is not among those that can be used \(.*\) {way_out}; left out$", printed
-    )
+    assert re.search(r"(?m)^note: far: CPU 4095 is not among those that can be used \(.*\); left out$", printed)
 
 
 def test_nodes_of_a_job_are_not_judged_by_the_submitting_host(tmp_path: Path) -> None:

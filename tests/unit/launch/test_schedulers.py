@@ -12,7 +12,7 @@ import pytest
 
 from rankbench.launch import job_commands, schedulers
 from rankbench.launch.schedulers import JobState
-from rankbench.launch.script import FUNCTIONS, Line, Script, Turn, render_script, write_file_line
+from rankbench.launch.script import FUNCTIONS, Line, Script, Turn, insert_nodes, render_script, write_file_line
 from rankbench.model import CommandLine, Job, RankbenchError
 
 RECORDED = Path(__file__).parents[2] / "recorded" / "schedulers"
@@ -309,3 +309,24 @@ def test_a_missing_command_is_reported() -> None:
     with pytest.raises(RankbenchError) as error:
         job_commands.run_command(["no-such-qstat", "-f"])
     assert str(error.value) == ("no-such-qstat: cannot be run (No such file or directory); is this a submit node?")
+
+
+@pytest.mark.parametrize("suffix", ["", ":64"])
+def test_a_list_of_many_nodes_is_short_in_the_script(suffix: str) -> None:
+    listed = ",".join(f"__NODE_{number}__{suffix}" for number in range(3, 1001))
+    text = insert_nodes(f"-H {listed} -n 998")
+    assert len(text) < 50
+    names = " ".join(f"n{number:04}" for number in range(1000))
+    function = re.search(r"(?ms)^join_nodes\(\) .*?^}", FUNCTIONS.read_text())
+    assert function
+    script = f'node=({names})\n{function[0]}\necho "{text}"'
+    printed = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout
+    assert printed == f"-H {','.join(f'n{number:04}{suffix}' for number in range(2, 1000))} -n 998\n"
+
+
+def test_lists_of_few_nodes_and_in_another_order_are_written_out() -> None:
+    assert insert_nodes("__NODE_1__,__NODE_2__") == "${node[0]},${node[1]}"
+    order = [1, 3, 2, 4, 5, 6, 7, 8, 9]
+    assert insert_nodes(",".join(f"__NODE_{number}__" for number in order)) == ",".join(
+        f"${{node[{number - 1}]}}" for number in order
+    )

@@ -279,12 +279,12 @@ def test_a_table_for_a_scheduler_has_the_nodes_of_the_job() -> None:
 
 def test_one_plan_for_a_scheduler_covers_one_node_and_several() -> None:
     planned = parse_plan(
-        SMALLEST_PLAN + 'placements = ["socket", "nodes"]\n[job]\nnodes = 2', "plan.toml", PAIR, job={}
+        SMALLEST_PLAN + f'placements = ["socket", "nodes"]\njob = {{ nodes = 2, {SHAPE} }}', "plan.toml", PAIR, job={}
     )
     assert [
         (placement.name, placement.nodes, placement.ranks_per_node, placement.hosts) for placement in planned.placements
     ] == [
-        ("socket", 1, 2, ["__NODE_1__"]),
+        ("socket", 1, 6, ["__NODE_1__"]),
         ("nodes", 2, 1, ["__NODE_1__", "__NODE_2__"]),
     ]
 
@@ -350,14 +350,21 @@ def test_a_core_of_the_stated_shape_has_all_its_threads() -> None:
     assert [placement.ordinals for placement in planned.placements] == [[0, 6], [0, 1]]
 
 
-def test_without_a_shape_a_placement_that_does_not_fit_says_how_to_state_one() -> None:
-    way_out = "(where rankbench runs; say in [job] what the nodes have: sockets = 2, cores_per_socket = 24); left out"
-    assert read_job(f'{NAMED[:-1]}, "2x1"]', "").notes == [
-        f"sockets: takes two sockets, the machine has one {way_out}",
-        f"sockets:4: takes two sockets, the machine has one {way_out}",
-        f"two-sockets: no two CPUs are a pair of this kind (same-l3) {way_out}",
-        f"far: CPU 11 is not among those that can be used (0-1) {way_out}",
-    ]
+@pytest.mark.parametrize(
+    ("entry", "name"),
+    [(f'"{name}"', name) for name in ("socket", "sockets", "sockets:4", "core-pairs", "two-sockets")]
+    + [('{ name = "far", cpus = [0, 1] }', "far")],
+)
+def test_cores_of_a_job_are_never_those_of_the_submitting_host(entry: str, name: str) -> None:
+    with pytest.raises(RankbenchError) as error:
+        read_job(f'[{entry}, "2x1"]', "")
+    assert str(error.value).endswith(
+        f'"{name}" needs the cores of the job\'s nodes: state them in [job] (lscpu on a node prints them): '
+        "sockets = 2, cores_per_socket = 24; or write nodes x ranks such as 1x64"
+    )
+
+
+def test_placements_that_do_not_fit_the_stated_shape_are_left_out() -> None:
     assert read_job('["sockets:26", "2x1"]', SHAPE).notes == ["sockets:26: a socket has 6 cores; left out"]
 
 
