@@ -110,7 +110,8 @@ def _make_plan(table: str, key: str = "", value: str = "", *, placed: bool = Tru
     others = {"candidate": {"library": '"mpich==4.3.2"'}, "program": {"run": '"./solver"'}}.get(table, shape)
     lines = [*(f"{name} = {text}" for name, text in root.items()), head]
     lines += [f"{name} = {text}" for name, text in (others | setting).items()] if table else []
-    return msgspec.structs.replace(plan.parse_plan("\n".join(lines), "plan.toml", MACHINE, job={}), text="")
+    job: dict[str, object] | None = {} if placed and key != "placements" else None
+    return msgspec.structs.replace(plan.parse_plan("\n".join(lines), "plan.toml", MACHINE, job=job), text="")
 
 
 KEYS = [(table, key) for table, entries in keys.TABLES.items() for key in entries]
