@@ -11,7 +11,7 @@ import pytest
 from rankbench.model import RankbenchError
 from rankbench.workflows.locations import campaign_folder
 
-PLAN = 'question = "?"\ncandidates = ["mpich"]\noperations = ["barrier"]\n'
+PLAN = 'question = "?"\ncandidates = ["mpich"]\noperations = ["barrier"]\nplacements = ["1x2"]\n'
 
 
 @pytest.mark.parametrize("name", ["../evil", "/evil", "a/b", "..", ".", ".hidden", "", "a\nb", "a\x1b[2J", "a\0"])

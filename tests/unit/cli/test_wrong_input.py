@@ -12,7 +12,7 @@ from fakes.library import make
 
 from rankbench import cli
 
-PLAN = 'candidates = ["mpich==9.1"]\noperations = ["allreduce"]\nsizes = "8"\n[stop]\nblocks = 1\n'
+PLAN = 'candidates = ["mpich==9.1"]\noperations = ["allreduce"]\nsizes = 8\nplacements = ["1x2"]\n[stop]\nblocks = 1\n'
 MAKE = "; `rankbench run` makes campaigns"
 NO_CAMPAIGN = "; `rankbench status` shows the campaigns in `results`"
 SHARE = 'expected a share such as "3%" or 0.03, below 100%'
