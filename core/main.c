@@ -22,6 +22,7 @@
 #include "request/keys.h"
 #include "study/dispatch.h"
 #include "study/network.h"
+#include "study/rounds.h"
 #include "study/state.h"
 #include "study/study.h"
 #include "study/sums.h"
@@ -151,7 +152,7 @@ static void write_next_file(void *context, const struct library_file *file) {
 static void write_facts(const struct job *job, const struct world *world, const struct rank_fact *local,
                         const struct launch_fact *launch, FILE *stream) {
     struct rank_fact fact = *local;
-    if (world->all.rank == 0 && !job->quiet && !job->check && !job->study && !job->sums)
+    if (world->all.rank == 0 && !job->quiet && !job->check && !job->study && !job->sums && !*job->rounds)
         print_head(stdout, launch, world);
     if (*job->stream == '\0')
         return;
@@ -224,6 +225,8 @@ static int run_request(struct world *world, const struct job *job, const struct 
         return report_check(world, (int)job->check_bytes, local, launch, network, stream);
     if (job->sums)
         return study_sums(world, stream);
+    if (*job->rounds)
+        return study_rounds(world, job->rounds, stream);
     return job->study ? study_clocks(world, job, stream) : run_cases(world, job, hop_latency, turns, stream);
 }
 

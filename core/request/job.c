@@ -323,6 +323,7 @@ static const struct option options[] = {
      OF_JOB(SWITCH, study)},
     {"--sums", NULL, "only study whether the bits of reductions are the same on all ranks and from call to call",
      OF_JOB(SWITCH, sums)},
+    {"--rounds", "FILE", "only measure nodes and the links between them, in the rounds of FILE", TEXT_OF_JOB(rounds)},
     {"--runs", "N", "how often --clocks synchronises (20)", OF_JOB(COUNT, runs)},
     {"--wait", "SECONDS", "wait of --clocks between a synchronisation and its check (0.1)", OF_JOB(SECONDS, wait_s)},
     {"--state", NULL, "only print the state of this machine, as JSON; needs no mpiexec", OF_JOB(SWITCH, state)},
@@ -443,7 +444,7 @@ bool read_arguments(int argc, char **argv, struct job *job, char error[LINE_BYTE
         return true;
     if (job->check && !read_check_bytes(job, &arguments, error))
         return false;
-    if (!job->check && !job->study && !job->sums && !by_file && !add_cases(job, &arguments, error))
+    if (!job->check && !job->study && !job->sums && !*job->rounds && !by_file && !add_cases(job, &arguments, error))
         return false;
     for (int i = 0; i < job->cases; i++)
         job->threads |= read_requested_choice(&job->requests[i], &threads_choice) > 1;

@@ -31,6 +31,8 @@ struct job {
     bool study;
     /* Only studies the bits of sums. */
     bool sums;
+    /* File of rounds in which nodes and links are measured (study/rounds.h); empty: cases are measured. */
+    char rounds[LINE_BYTES];
     /* Only lists the control variables of the library. */
     bool cvars;
     bool every_rank;

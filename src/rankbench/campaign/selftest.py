@@ -30,12 +30,13 @@ from rankbench.model import (
 )
 from rankbench.samples import study
 from rankbench.samples import sums as sum_study
+from rankbench.samples.rounds import RoundStudy
 from rankbench.samples.study import Study
 from rankbench.samples.sums import SumStudy
 
 if TYPE_CHECKING:
     from rankbench.build import Build
-    from rankbench.model import Description, LaunchFacts, Library, Machine, Plan, RankFact
+    from rankbench.model import Binding, Description, LaunchFacts, Library, Machine, Plan, RankFact
 
     Failing = Callable[[list[list[CaseResult]]], set[str]]
     """Returns the names of the starts with wrong values, from the results of each launch."""
@@ -60,7 +61,7 @@ PROBE_LIMIT_S = 20.0
 """After this time without a sign of life, an untimed call counts as hung."""
 SUMS_LIMIT_S = 120.0
 """After this time without a record, a study of sums counts as hung: ranks may share cores."""
-Studied = TypeVar("Studied", Study, SumStudy)
+Studied = TypeVar("Studied", Study, SumStudy, RoundStudy)
 MOST_LAUNCHES = 24
 """Most launches of one round of checks; each crash and each hang costs one."""
 SAMPLES = 1000
@@ -88,15 +89,19 @@ def prepare_bench(library: Library, ranks: int, home: Path, folder: Path) -> Ben
     Raises RankbenchError if the check fails.
     """
     machine = launch.machine()
-    placement = Placement(
-        name=f"1x{ranks}", nodes=1, ranks_per_node=ranks, binding="core" if ranks <= machine.cores else "none"
-    )
+    binding: Binding = "core" if ranks <= machine.cores else "none"
+    placement = Placement(name=f"1x{ranks}", nodes=1, ranks_per_node=ranks, binding=binding)
+    return prepare_placement(library, placement, home, folder)
+
+
+def prepare_placement(library: Library, placement: Placement, home: Path, folder: Path) -> Bench:
+    """Build the core and check it in a placement, whose nodes see the folder. Raises RankbenchError if that fails."""
     core = build.build(library, home)
     check = doctor.check(library, core, placement, folder)
     if not check.works or not check.facts:
         raise RankbenchError(f"{library.name}: {check.reason}")
     described = build.describe(core)
-    return Bench(library, core, described, machine, placement, check.facts, list(check.ranks), folder)
+    return Bench(library, core, described, launch.machine(), placement, check.facts, list(check.ranks), folder)
 
 
 def clocks(bench: Bench, arguments: Sequence[str], wait_s: float) -> Study:
