@@ -42,6 +42,37 @@ def refuse_left_over_job(
             )
 
 
+def find_job(
+    environment: Mapping[str, str] = os.environ,
+) -> tuple[schedulers.Scheduler, schedulers.AllocatedJob] | None:
+    """Return the job in which this process runs, and its scheduler; None: it runs in none whose nodes are known."""
+    for scheduler in schedulers.find_schedulers().values():
+        if job := scheduler.read_job(environment):
+            return scheduler, job._replace(nodes=list(dict.fromkeys(job.nodes)))
+    return None
+
+
+def write_remote_shell(scheduler: schedulers.Scheduler, path: Path) -> str:
+    """Write the program that launchers call as they call ssh, within a job; empty: they need none."""
+    if not scheduler.remote_start:
+        return ""
+    path.write_text(REMOTE_SHELL.format(start=scheduler.remote_start), encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+REMOTE_SHELL = """#!/bin/bash
+while [ "${{1#-}}" != "$1" ]; do
+    case $1 in -[bcDEeFIiJLlmOopQRSWw]) shift ;; esac
+    shift
+done
+host=$1
+shift
+{start}
+"""
+"""As `write_remote_shell` of functions.sh writes it: options of ssh, a node, a command for a shell."""
+
+
 def shorten(name: str) -> str:
     """Return the name of a host without user and domain."""
     return name.rpartition("@")[2].partition(".")[0]

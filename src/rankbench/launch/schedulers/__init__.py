@@ -107,6 +107,10 @@ class Scheduler(Protocol):
         """Return the command that ends a job."""
         ...
 
+    def draining(self, node: str, reason: str) -> list[str]:  # noqa: ARG002 - used by those that override it
+        """Return the command by which an administrator takes a node out of use after its jobs; empty: there is none."""
+        return []
+
 
 @functools.cache
 def find_schedulers() -> dict[str, Scheduler]:

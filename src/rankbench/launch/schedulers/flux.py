@@ -75,3 +75,7 @@ class Scheduler(schedulers.Scheduler):
     def cancellation(self, number: str) -> list[str]:
         """End it by `flux cancel`."""
         return ["flux", "cancel", number]
+
+    def draining(self, node: str, reason: str) -> list[str]:
+        """Drain it by its name."""
+        return ["flux", "resource", "drain", node, reason]

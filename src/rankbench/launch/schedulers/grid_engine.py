@@ -82,3 +82,7 @@ class Scheduler(schedulers.Scheduler):
     def cancellation(self, number: str) -> list[str]:
         """End it by qdel."""
         return ["qdel", number]
+
+    def draining(self, node: str, reason: str) -> list[str]:  # noqa: ARG002 - it takes no reason
+        """Disable all queues on it."""
+        return ["qmod", "-d", f"*@{node}"]

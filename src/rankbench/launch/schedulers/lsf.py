@@ -89,3 +89,7 @@ class Scheduler(schedulers.Scheduler):
     def cancellation(self, number: str) -> list[str]:
         """End it by bkill."""
         return ["bkill", number]
+
+    def draining(self, node: str, reason: str) -> list[str]:
+        """Close it, with a comment."""
+        return ["badmin", "hclose", "-C", reason, node]

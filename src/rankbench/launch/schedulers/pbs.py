@@ -107,3 +107,7 @@ class Scheduler(schedulers.Scheduler):
     def cancellation(self, number: str) -> list[str]:
         """End it by qdel."""
         return ["qdel", number]
+
+    def draining(self, node: str, reason: str) -> list[str]:
+        """Mark it offline, with a comment."""
+        return ["pbsnodes", "-o", "-C", reason, node]

@@ -123,3 +123,7 @@ class Scheduler(schedulers.Scheduler):
     def cancellation(self, number: str) -> list[str]:
         """End it by scancel."""
         return ["scancel", number]
+
+    def draining(self, node: str, reason: str) -> list[str]:
+        """Set its state by scontrol."""
+        return ["scontrol", "update", f"NodeName={node}", "State=DRAIN", f"Reason={reason}"]
