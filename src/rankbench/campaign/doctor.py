@@ -19,6 +19,7 @@ from rankbench.campaign.pinning import check_placement, core
 from rankbench.causes.telling_lines import choose_line
 from rankbench.launch.topology import parse_list
 from rankbench.libraries import content
+from rankbench.libraries.launch_commands import describe_launcher
 from rankbench.model import (
     LaunchFacts,
     Library,
@@ -92,7 +93,10 @@ def check_together(trials: Sequence[Trial]) -> list[Check]:
 
     A launcher may end before it passes on the messages of ssh: a start that failed without a reason is repeated.
     """
-    checks = [Check(works=False, reason=find_unknown_host(trial.placement)) for trial in trials]
+    checks = [
+        Check(works=False, reason="" if trial.library.launch else find_unknown_host(trial.placement))
+        for trial in trials
+    ]
     pending = [place for place, check in enumerate(checks) if not check.reason]
     for _ in range(TRIES):
         results = check_trials([trials[place] for place in pending])
@@ -224,7 +228,7 @@ def check_world(library: Library, placement: Placement, stream: Stream) -> str:
             'have no common process interface; launch by the library\'s own mpiexec: launcher = "mpiexec"'
         )
     return (
-        f"{library.launcher} started worlds of {ranks} instead of one world of {placement.ranks} ranks: "
+        f"{describe_launcher(library)} started worlds of {ranks} instead of one world of {placement.ranks} ranks: "
         "it belongs to another library; use the library's own mpiexec"
     )
 

@@ -30,6 +30,8 @@ class Library(Record, frozen=True):
     """Further variables that only its wrapper needs, such as MPICH_CC."""
     binary_of: str = ""
     """Name of the library whose wrapper builds this library's binaries, if not its own."""
+    launch: list[str] = []
+    """Words of the command line that starts its ranks in the place of `launcher`, with placeholders; empty: none."""
     origin: dict[str, str] = {}
     """How it was built, as its source reports it: `modules`, `spec`, `hash`."""
 

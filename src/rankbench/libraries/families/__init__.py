@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from rankbench import units
-from rankbench.libraries import families, srun, ucx
+from rankbench.libraries import families, launch_commands, srun, ucx
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
@@ -68,11 +68,16 @@ class Family(Protocol):
     def make_launch_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
-        """Return the command line that starts a program.
+        """Return the command line that starts a program: by the command that the library names, if it names one.
 
         Ranks fill node after node. They are bound to the placement's CPUs, or to core after core where it names none;
         binding `none` allows more ranks than cores.
         """
+        if library.launch:
+            by_srun = Path(library.launch[0]).name == "srun"
+            environment = self.make_srun_environment(library) if by_srun else {}
+            environment = environment | self.encode_settings(settings)
+            return launch_commands.make_launch_line(library, placement, environment, program)
         if placement.launcher == "srun":
             environment = library.environment | self.make_srun_environment(library) | self.encode_settings(settings)
             return srun.make_launch_line(library, placement, self.pmi, environment, program)
