@@ -127,8 +127,13 @@ def make_together(
 ) -> list[LaunchRecords | launch.SupervisorKilledError]:
     """Make launches at the same time, which measure in turn, case by case; each in a subfolder of its own."""
     cases = len(requests[0].among or requests[0].cases)
-    with closing(launch.Turns(len(requests), cases, over_hosts=bool(requests[0].placement.hosts))) as turns:
+    with closing(launch.Turns(len(requests), cases, over_hosts=must_make_page(requests))) as turns:
         return _make(requests, folder, partial(_perform, turn_ended=turns.end_launch), turns, before)
+
+
+def must_make_page(requests: Sequence[LaunchRequest]) -> bool:
+    """Return whether ranks make the page of turns: over nodes, and in containers, which may not open one of ours."""
+    return any(request.placement.hosts or request.library.wrap for request in requests)
 
 
 def _perform(
@@ -280,7 +285,8 @@ def drop_network_bytes(results: list[CaseResult], output_bytes: int) -> list[Cas
 
 def measure_state(request: LaunchRequest) -> tuple[State | None, str]:
     """Return the state of the machine, or why it is unknown. A failure here does not fail the launch."""
-    command = CommandLine(arguments=[str(request.binary), "--state"], environment=request.library.environment)
+    words = [*request.library.wrap, str(request.binary), "--state"]
+    command = CommandLine(arguments=words, environment=request.library.environment)
     try:
         return launch.state(command), ""
     except RankbenchError as error:

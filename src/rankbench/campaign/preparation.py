@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 Show = Callable[[str], None]
-EXECUTED = ("prefix", "wrapper", "launcher", "environment", "build_environment", "binary_of", "launch")
+EXECUTED = ("prefix", "wrapper", "launcher", "environment", "build_environment", "binary_of", "launch", "wrap")
 """Fields of a library that determine what is executed."""
 OPTIONS = {"launch": "--launcher"}
 """Options that set such a field, where it is not --prefix or --modules."""

@@ -304,12 +304,12 @@ run() {
     write_ending "$code" "$hung" ending
 }
 
-# probe_state PROGRAM FILE...: measures the state of the machine, once for launches that run together, since several probes would
+# probe_state WORDS FILE...: measures the state of the machine, once for launches that run together, since several probes would
 # disturb each other.
 probe_state() {
     local program=$1 first=$2 file
     shift 2
-    timeout 30 "$program" --state >"$first" 2>/dev/null
+    eval "timeout 30 $program --state" >"$first" 2>/dev/null
     for file in "$@"; do cp "$first" "$file" 2>/dev/null; done
 }
 

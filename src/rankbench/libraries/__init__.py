@@ -140,7 +140,9 @@ def resolve_library(spec: CandidateSpec, available: list[Library]) -> Library:
     `available` grows by what the candidate names that was not found before, so that names stay unique.
     """
     library = derive_library(spec, available)
-    return msgspec.structs.replace(library, launch=spec.launcher) if spec.launcher else library
+    if spec.launcher:
+        library = msgspec.structs.replace(library, launch=spec.launcher)
+    return derived.add_wrap(library, spec.wrap) if spec.wrap else library
 
 
 def derive_library(spec: CandidateSpec, available: list[Library]) -> Library:

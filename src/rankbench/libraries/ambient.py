@@ -47,6 +47,8 @@ def list_ambient(library: Library, variables: Mapping[str, str]) -> list[Ambient
 def list_configured(library: Library) -> Iterator[AmbientSetting]:
     """Yield the settings in the configuration files that a library reads, with their files."""
     for pattern in content.list_patterns(library, {}):
+        if library.wrap and not pattern.startswith("~"):
+            continue  # It is the container's.
         path = Path(pattern).expanduser()
         for file in sorted(path.parent.glob(path.name)) if path.parent.is_dir() else ():
             if not CONFIGURATION.search(file.name):

@@ -32,6 +32,10 @@ class Library(Record, frozen=True):
     """Name of the library whose wrapper builds this library's binaries, if not its own."""
     launch: list[str] = []
     """Words of the command line that starts its ranks in the place of `launcher`, with placeholders; empty: none."""
+    wrap: list[str] = []
+    """Words before its wrapper and before the program of each rank, such as `apptainer exec image.sif`."""
+    launcher_version: str = ""
+    """Version of the library that `launcher` is of, if not of this one."""
     origin: dict[str, str] = {}
     """How it was built, as its source reports it: `modules`, `spec`, `hash`."""
 

@@ -321,6 +321,13 @@ CANDIDATE: Mapping[str, Key] = {
         "a library", "", '"mpich==4.3.2"', "Runs the binary that this library compiled; both must have one ABI."
     ),
     "launcher": Key("a command line", "", '"srun --mpi=pmi2 -n {ranks} {program}"', "As `launcher`, of this one."),
+    "wrap": Key(
+        "a command",
+        "",
+        '"apptainer exec image.sif"',
+        "Stands before mpicc and before the core of each rank: in a container with an mpicc of its own, the core is "
+        "built with that one, and the launcher outside starts its ranks.",
+    ),
 }
 
 SUITE: Mapping[str, Key] = {

@@ -313,7 +313,7 @@ def parse_candidates(root: Value, values: dict[str, Value], launcher: list[str])
 
 def vary_compilers(spec: CandidateSpec, compilers: Value | None) -> Iterator[CandidateSpec]:
     """Yield a candidate with each of the compilers, or with its own if it has one."""
-    if compilers is None or spec.compiler or spec.binary_of:
+    if compilers is None or spec.compiler or spec.binary_of or spec.wrap:
         yield spec
         return
     names = [item.read_text(COMPILER_HELP) for item in compilers.read_items('compilers such as ["gcc", "clang"]')]
@@ -324,8 +324,8 @@ def vary_compilers(spec: CandidateSpec, compilers: Value | None) -> Iterator[Can
 
 def make_spec_label(spec: CandidateSpec) -> str:
     """Return a label of a candidate whose library is not found yet."""
-    program = Path(spec.launcher[0]).name if spec.launcher else ""
-    return spec.name or "+".join(filter(None, [spec.library, spec.compiler, spec.binary_of, program]))
+    programs_named = [Path(words[0]).name for words in (spec.launcher, spec.wrap) if words]
+    return spec.name or "+".join(filter(None, [spec.library, spec.compiler, spec.binary_of, *programs_named]))
 
 
 def parse_candidate(value: Value) -> CandidateSpec:
@@ -341,6 +341,8 @@ def parse_candidate(value: Value) -> CandidateSpec:
         raise value.make_error(
             "found compiler and binary_of, expected one of them: a binary is compiled where it comes from"
         )
+    if "wrap" in fields and (others := {"compiler", "binary_of"} & fields.keys()):
+        raise value.make_error(f"found wrap and {min(others)}, expected one of them: mpicc is that behind wrap")
     return CandidateSpec(
         library=fields["library"].read_text(),
         name=fields["name"].read_text() if "name" in fields else "",
@@ -348,6 +350,7 @@ def parse_candidate(value: Value) -> CandidateSpec:
         compiler=fields["compiler"].read_text(COMPILER_HELP) if "compiler" in fields else "",
         binary_of=fields["binary_of"].read_text('a library such as "mpich==4.3.2"') if "binary_of" in fields else "",
         launcher=launchers.parse_launcher(fields["launcher"]) if "launcher" in fields else [],
+        wrap=launchers.parse_wrap(fields["wrap"]) if "wrap" in fields else [],
     )
 
 

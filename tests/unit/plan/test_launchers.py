@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import fakes
 import pytest
 
@@ -74,3 +76,20 @@ def test_a_job_names_its_kinds_of_launchers_in_the_refusal() -> None:
 def test_candidates_of_one_library_may_differ_in_their_launchers() -> None:
     planned = read(f'{PLAN}[[candidate]]\nlibrary = "mpich"\nlauncher = "{PALS}"\n')
     assert list_launchers(planned) == [[], WORDS]
+
+
+def test_a_wrap_names_files_beside_the_plan(tmp_path: Path) -> None:
+    (tmp_path / "image.sif").touch()
+    (tmp_path / "exec").touch()
+    text = '[[candidate]]\nlibrary = "mpich"\nwrap = "apptainer exec -B ./a.b image.sif other.sif /x.y"\n'
+    (spec,) = read(
+        f'operations = ["barrier"]\ncompilers = ["gcc"]\n{text}', file=str(tmp_path / "plan.toml")
+    ).candidates
+    assert spec.wrap == ["apptainer", "exec", "-B", "./a.b", f"{tmp_path}/image.sif", "other.sif", "/x.y"]
+    assert spec.compiler == ""
+
+
+@pytest.mark.parametrize("key", ["compiler", "binary_of"])
+def test_a_wrap_and_another_source_of_the_binary_are_refused(key: str) -> None:
+    with pytest.raises(RankbenchError, match=f"found wrap and {key}, expected one of them"):
+        read(f'{PLAN}[[candidate]]\nlibrary = "mpich"\nwrap = "nice"\n{key} = "x"\n')

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
+
 from rankbench import units
 from rankbench.libraries import families, launch_commands, srun, ucx
 from rankbench.model import RankbenchError
@@ -73,6 +75,9 @@ class Family(Protocol):
         Ranks fill node after node. They are bound to the placement's CPUs, or to core after core where it names none;
         binding `none` allows more ranks than cores.
         """
+        program = [*library.wrap, *program]
+        if library.launcher_version:
+            library = msgspec.structs.replace(library, version=library.launcher_version)
         if library.launch:
             by_srun = Path(library.launch[0]).name == "srun"
             environment = self.make_srun_environment(library) if by_srun else {}

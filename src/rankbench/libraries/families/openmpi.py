@@ -249,7 +249,7 @@ def read_parameters(library: Library) -> dict[str, str]:
     None: the program is missing or fails.
     """
     program = Path(library.wrapper).parent / "ompi_info"
-    command = [str(program), "--all", "--internal", "--parsable", "--level", "9"]
+    command = [*library.wrap, str(program), "--all", "--internal", "--parsable", "--level", "9"]
     try:
         listed = subprocess.run(
             command,
