@@ -37,6 +37,7 @@ from rankbench.quantities import spell_count
 
 if TYPE_CHECKING:
     from rankbench.build import Build
+    from rankbench.libraries import Family
 
 LIMIT_S = 60.0
 SIZE_BYTES = 64 << 10
@@ -252,14 +253,20 @@ def check_library(library: Library, stream: Stream) -> str:
     """Return why the library in the launch is not the planned one; empty: it is, or has no name."""
     inside = stream.facts.library_version if stream.facts else ""
     recognised = libraries.recognise(inside)
-    if not inside or (
-        recognised and recognised[0].name == library.family and same_version(recognised[1], library.version)
-    ):
+    if not inside or (recognised and is_named_so(library, *recognised)):
         return ""
     mapped = next((rank.libmpi for rank in stream.ranks if rank.libmpi), "unknown file")
     first_line = inside.partition("\n")[0]
     advice = "unset LD_LIBRARY_PATH, or name this library first in it"
     return f"inside the launch it is another library: {first_line} ({mapped}); {advice}"
+
+
+def is_named_so(library: Library, family: Family, version: str) -> bool:
+    """Return whether a launch's text is of the planned library, whose tools may name the family that it derives from.
+
+    That one has other versions.
+    """
+    return family.origin == library.family or (family.name == library.family and same_version(version, library.version))
 
 
 def check_files(library: Library, ranks: Iterable[RankFact]) -> str:

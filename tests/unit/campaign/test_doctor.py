@@ -201,3 +201,23 @@ def test_a_signal_is_named_as_the_launcher_reports_it(library: Library, tmp_path
 def test_versions_are_compared_only_as_far_as_both_are_reported() -> None:
     assert doctor.same_version("2021.18", "2021.18.1")
     assert not doctor.same_version("2021.18", "2021.1")
+
+
+@pytest.mark.parametrize(
+    ("family", "version", "agrees"),
+    [
+        ("spectrum-mpi", "10.3.1.03rtm0", True),
+        ("openmpi", "10.3.1.03rtm0", True),
+        ("mpich", "10.3.1.03rtm0", False),
+        ("spectrum-mpi", "10.4", False),
+    ],
+)
+def test_a_library_may_be_planned_by_the_name_of_the_one_that_it_derives_from(
+    family: str, version: str, agrees: bool
+) -> None:
+    library = Library(
+        name="x", family=family, version=version, source="prefix", prefix="/l", wrapper="/l/bin/mpicc", launcher=""
+    )
+    inside = libraries.recognise("Open MPI v10.3.1.03rtm0, package: IBM Spectrum MPI, ident: IBM Spectrum MPI, ")
+    assert inside
+    assert doctor.is_named_so(library, *inside) is agrees

@@ -62,7 +62,7 @@ def test_the_library_of_a_container_is_started_by_the_launcher_outside(tmp_path:
     )
     line = libraries.find_family(library).make_launch_line(library, HERE, {"X": "1"}, ["/b/core", "--check"])
     assert line.arguments[:3] == ["/l/mpiexec", "-n", "2"]
-    assert line.arguments[-6:] == [*library.wrap, "/b/core", "--check"]
+    assert line.arguments[-7:] == [*library.wrap, "/b/core", "--check"]
     assert line.environment == {**outside.environment, "X": "1"}
 
 

@@ -19,6 +19,7 @@ import msgspec
 from rankbench import units
 from rankbench.libraries import families, launch_commands, srun, ucx
 from rankbench.model import RankbenchError
+from rankbench.plan.launchers import EXAMPLE
 
 if TYPE_CHECKING:
     from rankbench.model import CommandLine, Library, Placement
@@ -37,6 +38,8 @@ class Family(Protocol):
     """Order in which families recognise a text; derived ones also contain the name of their origin."""
     colour: str
     """The colour of its libraries in every chart, one of `plots.palette.COLOURS`."""
+    origin: str = ""
+    """The family that it derives from, by whose name its tools may answer; empty: none."""
     pmi: str = "pmi2"
     """The process-management interface of its programs under Slurm's launcher: `srun --mpi`."""
     compiler_variable: str
@@ -116,6 +119,23 @@ class Family(Protocol):
     def explain_slow_start(self, uses: Mapping[str, str]) -> str:  # noqa: ARG002
         """Return a sentence on what makes its start slow, by what it uses (`read_usage`). Empty: unknown."""
         return ""
+
+
+class UnknownLauncherFamily(Family):
+    """A family whose launcher is not known here, so that the plan states it, or srun launches."""
+
+    def make_mpiexec_line(
+        self,
+        library: Library,
+        placement: Placement,
+        settings: Mapping[str, str],  # noqa: ARG002
+        program: list[str],  # noqa: ARG002
+    ) -> CommandLine:
+        """Raise RankbenchError, with what to state."""
+        raise RankbenchError(
+            f"{library.name} on {placement.name}: how {self.title} starts ranks is not known here; state it, as in "
+            f'launcher = {EXAMPLE}, or launcher = "srun" in a job'
+        )
 
 
 def describe_unknown(name: str, known: Collection[str], full: str = "") -> str:

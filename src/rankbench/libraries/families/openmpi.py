@@ -53,12 +53,12 @@ class Family(families.Family):
 
     name = "openmpi"
     title = "Open MPI"
-    packages = ("openmpi",)
+    packages: tuple[str, ...] = ("openmpi",)
     precedence = 50
     colour = "#D55E00"
     compiler_variable = "OMPI_CC"
     pmi = "pmix"
-    versions = (
+    versions: tuple[str, ...] = (
         r"^Open MPI v(\d[^\s,]*)",
         r": Open MPI (\d\S*) \(Language: C\)",
         r"^mpi\S* \((?:Open MPI|OpenRTE)\) (\d\S*)",

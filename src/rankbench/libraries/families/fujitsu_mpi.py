@@ -1,0 +1,27 @@
+"""Fujitsu MPI of the Technical Computing Suite, derived from Open MPI: launched by what the plan states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rankbench.libraries import families
+from rankbench.libraries.families import openmpi
+
+
+class Family(families.UnknownLauncherFamily):
+    """Fujitsu MPI. Its settings are parameters of Open MPI."""
+
+    name = "fujitsu-mpi"
+    title = "Fujitsu MPI"
+    packages = ()
+    precedence = 40
+    colour = openmpi.Family.colour
+    origin = "openmpi"
+    compiler_variable = "OMPI_CC"
+    pmi = "pmix"
+    versions = (r"^FUJITSU MPI Library (\d\S*)",)
+    variables = openmpi.Family.variables
+
+    def encode_settings(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """Spell MCA parameters as environment variables."""
+        return openmpi.Family().encode_settings(settings)
