@@ -49,9 +49,10 @@ WRONG_DATA_EXIT = 3
 """The core's exit code when all went well but for some data."""
 MPI_VARIABLES = (
     *("OMPI_", "OPAL_", "PMIX_", "PRTE_", "MPICH_", "MPIR_", "HYDRA_", "I_MPI_", "MV2_", "MVP_"),
-    *("UCX_", "FI_", "PSM", "LD_", "OMP_", "KMP_", "MALLOC_", "GLIBC_"),
+    *("UCX_", "UCC_", "HCOLL_", "FI_", "CXI_", "PSM", "LD_", "OMP_", "KMP_", "MALLOC_", "GLIBC_"),
+    *("SLURM_", "PBS_", "FLUX_", "PALS_", "PMI_"),
 )
-"""Prefixes of environment variables that may change how a library behaves."""
+"""Prefixes of environment variables that may change how a library or its launcher behaves, or that are of the job."""
 
 
 class LaunchRequest(NamedTuple):
@@ -398,8 +399,12 @@ def list_rows(ending: LaunchExit) -> list[CaseResult]:
 
 def list_variables(command: CommandLine) -> dict[str, str]:
     """Return the variables that a library may read: those of the launch line, and those of rankbench's environment."""
-    ambient = {name: value for name, value in os.environ.items() if name.startswith(MPI_VARIABLES)}
-    return ambient | command.environment
+    around = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(MPI_VARIABLES) and not ambient.SECRET.search(name)
+    }
+    return around | command.environment
 
 
 def list_ambient(library: Library, command: CommandLine | None = None) -> list[AmbientSetting]:
