@@ -44,7 +44,7 @@ candidates = ["mpich", "openmpi"]
 operations = ["allreduce"]
 ```
 
-A wrong key or value is one line that names file, key and what would be right. Values of `operations`, `options`,
+Values of `operations`, `options`,
 `datatypes` and `start` are in [Operations](operations.md). The guides [Placements](../howto/placements.md) and
 [Settings as candidates](../howto/settings-as-candidates.md) have whole plans.
 """

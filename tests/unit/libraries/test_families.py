@@ -285,7 +285,7 @@ def test_cray_mpich_is_launched_by_pals(placement: Placement, arguments: list[st
     assert command.environment == {"OF_LIBRARY": "1", "X": "1"}
 
 
-@pytest.mark.parametrize("name", ["hpe-mpt", "fujitsu-mpi"])
+@pytest.mark.parametrize("name", ["hpe-mpt", "fujitsu-mpi", "spectrum-mpi"])
 def test_an_unknown_launcher_must_be_stated(name: str) -> None:
     of = make_library(name)
     family = libraries.find_family(of)
@@ -299,8 +299,9 @@ def test_an_unknown_launcher_must_be_stated(name: str) -> None:
     assert family.make_launch_line(stated, UNBOUND, {}, PROGRAM).arguments == ["start", *PROGRAM]
 
 
-def test_settings_of_fujitsu_mpi_are_parameters_of_open_mpi() -> None:
-    assert families.list_families()["fujitsu-mpi"].encode_settings({"btl": "tcp"}) == {"OMPI_MCA_btl": "tcp"}
+@pytest.mark.parametrize("name", ["fujitsu-mpi", "spectrum-mpi"])
+def test_settings_of_libraries_derived_from_open_mpi_are_its_parameters(name: str) -> None:
+    assert families.list_families()[name].encode_settings({"btl": "tcp"}) == {"OMPI_MCA_btl": "tcp"}
 
 
 def test_an_unknown_family_is_refused() -> None:

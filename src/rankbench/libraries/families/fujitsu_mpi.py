@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankbench.libraries import families
-from rankbench.libraries.families import openmpi
+from rankbench.libraries import families, mca
 
 
 class Family(families.UnknownLauncherFamily):
@@ -15,13 +14,13 @@ class Family(families.UnknownLauncherFamily):
     title = "Fujitsu MPI"
     packages = ()
     precedence = 40
-    colour = openmpi.Family.colour
+    colour = "#D55E00"
     origin = "openmpi"
     compiler_variable = "OMPI_CC"
     pmi = "pmix"
     versions = (r"^FUJITSU MPI Library (\d\S*)",)
-    variables = openmpi.Family.variables
+    variables = mca.VARIABLES
 
     def encode_settings(self, settings: Mapping[str, str]) -> dict[str, str]:
         """Spell MCA parameters as environment variables."""
-        return openmpi.Family().encode_settings(settings)
+        return mca.encode_settings(settings)
