@@ -228,10 +228,13 @@ def check_world(library: Library, placement: Placement, stream: Stream) -> str:
             f"srun started worlds of {ranks} instead of one world of {placement.ranks} ranks: it and the library "
             'have no common process interface; launch by the library\'s own mpiexec: launcher = "mpiexec"'
         )
-    return (
-        f"{describe_launcher(library)} started worlds of {ranks} instead of one world of {placement.ranks} ranks: "
-        "it belongs to another library; use the library's own mpiexec"
+    advice = (
+        "the plan's launcher is of another library, or starts another number"
+        if library.launch
+        else "it belongs to another library; use the library's own mpiexec"
     )
+    launcher = describe_launcher(library)
+    return f"{launcher} started worlds of {ranks} instead of one world of {placement.ranks} ranks: {advice}"
 
 
 def explain_end(outcome: Outcome, stream: Stream, explanation: str, text: str) -> str:

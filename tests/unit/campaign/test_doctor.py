@@ -22,8 +22,8 @@ def library(tmp_path: Path) -> Library:
     return fake_library
 
 
-def run_check(library: Library, tmp_path: Path) -> doctor.Check:
-    return doctor.check(library, build.build(library, tmp_path / "home"), PAIR, tmp_path / "check")
+def run_check(library: Library, tmp_path: Path, placement: Placement = PAIR) -> doctor.Check:
+    return doctor.check(library, build.build(library, tmp_path / "home"), placement, tmp_path / "check")
 
 
 def test_a_good_library_works_and_its_facts_are_recorded(library: Library, tmp_path: Path) -> None:
@@ -172,6 +172,24 @@ def test_singletons_under_srun_are_reported_as_such(library: Library, tmp_path: 
         "srun started worlds of 1 instead of one world of 2 ranks: it and the library have no common process "
         'interface; launch by the library\'s own mpiexec: launcher = "mpiexec"'
     )
+
+
+def test_singletons_of_a_stated_launcher_are_reported_as_such(library: Library, tmp_path: Path) -> None:
+    (tmp_path / "library/worlds").touch()
+    stated = msgspec.structs.replace(library, launch=["mpiexec", "-n", "{ranks}", "{program}"])
+    result = run_check(stated, tmp_path)
+    assert (result.works, result.reason) == (
+        False,
+        f"{library.launcher} started worlds of 1 instead of one world of 2 ranks: the plan's launcher is of another "
+        "library, or starts another number",
+    )
+
+
+def test_hosts_of_a_stated_launcher_need_not_resolve(library: Library, tmp_path: Path) -> None:
+    lost = msgspec.structs.replace(PAIR, hosts=["no-such-host.invalid"])
+    assert "does not resolve" in run_check(library, tmp_path / "a", lost).reason
+    stated = msgspec.structs.replace(library, launch=["mpiexec", "-n", "{ranks}", "{program}"])
+    assert "does not resolve" not in run_check(stated, tmp_path / "b", lost).reason
 
 
 def test_a_binary_fixed_to_its_own_library_is_detected(library: Library, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+import msgspec
 import typer
 from rich.text import Text
 
@@ -105,8 +106,12 @@ def choose_plan(plans: Sequence[Path], preset: str, machine: Machine, overrides:
 
 
 def every(request: CampaignRequest, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
-    """Return the named libraries, or all that are found, as candidates."""
-    used = {library.name: library for library in choose_libraries(names, list(request.prefixes))}
+    """Return the named libraries, or all that are found, as candidates, with the launcher of the options."""
+    launcher = request.plan.candidates[0].launcher
+    used = {
+        library.name: msgspec.structs.replace(library, launch=launcher)
+        for library in choose_libraries(names, list(request.prefixes))
+    }
     return [Candidate(name=name, library=name) for name in used], used
 
 
