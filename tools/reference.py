@@ -44,7 +44,7 @@ candidates = ["mpich", "openmpi"]
 operations = ["allreduce"]
 ```
 
-A wrong key or value is one line that names file, key and what would be right. Values of `operations`, `options`,
+Values of `operations`, `options`,
 `datatypes` and `start` are in [Operations](operations.md). The guides [Placements](../howto/placements.md) and
 [Settings as candidates](../howto/settings-as-candidates.md) have whole plans.
 """
@@ -59,7 +59,7 @@ Many commands take `--format json`, and `--output FILE`; `-` is standard output.
 has the keys, [Exit codes](exit-codes.md) what scripts can rely on.
 
 Variables: `RANKBENCH_HOME` (libraries and builds), `RANKBENCH_RESULTS` (campaigns), and, for the options of the same
-names, `RANKBENCH_HOSTS`, `RANKBENCH_REMOTE_SHELL`, `RANKBENCH_BINDING`.
+names, `RANKBENCH_HOSTS`, `RANKBENCH_REMOTE_SHELL`, `RANKBENCH_BINDING`, `RANKBENCH_LAUNCHER`.
 """
 USAGE_WIDTH = 50
 """Longer usages do not widen the column of the others."""

@@ -46,6 +46,8 @@ class Build(Record, frozen=True):
     receipt: Receipt
     environment: dict[str, str]
     """What the library's programs need set."""
+    wrap: Sequence[str] = ()
+    """Words before the binary (`Library.wrap`)."""
 
 
 class Recipe(Record, frozen=True):
@@ -55,6 +57,7 @@ class Recipe(Record, frozen=True):
     sources: dict[str, str]
     """Texts of the core's sources and headers by their path within the core."""
     wrapper: str
+    wrap: list[str]
     environment: dict[str, str]
     linked: str
     compiler: str
@@ -81,6 +84,7 @@ class Recipe(Record, frozen=True):
             self.stand_ins,
             FLAGS,
             LIBRARIES,
+            *self.wrap,
             self.wrapper,
             self.linked,
             self.compiler,
@@ -106,7 +110,7 @@ def build(library: Library, home: Path, core: Path | None = None, show: Callable
                 receipt = compile_core(place, recipe, library)
     # The same library may be known by another name than when it was built.
     receipt = msgspec.structs.replace(receipt, library=library.name)
-    return Build(binary=place / BINARY, receipt=receipt, environment=library.environment)
+    return Build(binary=place / BINARY, receipt=receipt, environment=library.environment, wrap=library.wrap)
 
 
 def compile_core(place: Path, recipe: Recipe, library: Library) -> Receipt:
@@ -142,7 +146,7 @@ def describe(build: Build) -> Description:
 
     Raises RankbenchError if it cannot be run or says nothing.
     """
-    command = [str(build.binary), "--describe"]
+    command = [*build.wrap, str(build.binary), "--describe"]
     try:
         answer = run(command, build.environment)
     except OSError as error:
@@ -173,14 +177,16 @@ def make_recipe(library: Library, core: Path) -> Recipe:
         raise RankbenchError(f"{core}: no sources of the core here; install rankbench again")
     shown = show_command(library)
     linked = wrappers.find_command(shown)
-    require_compiler(library, linked)
+    if not library.wrap:
+        require_compiler(library, linked)
     version = ask_wrapper(library, "--version")
     return Recipe(
         core=core,
         sources=sources,
         wrapper=library.wrapper,
+        wrap=library.wrap,
         environment=collect_environment(library),
-        linked=linked or " ".join(inspection.find_linked(library.wrapper, collect_environment(library))),
+        linked=linked or " ".join(inspection.find_linked(library.wrapper, collect_environment(library), library.wrap)),
         compiler=wrappers.drop_banner(version, shown).partition("\n")[0],
         header=wrappers.drop_before_source(ask_wrapper(library, "-E", "-dD", "-", text="#include <mpi.h>\n")),
     )
@@ -229,7 +235,7 @@ def ask_wrapper(library: Library, *arguments: str, text: str = "") -> str:
         raise RankbenchError(f"{library.name}: no mpicc in {library.prefix}; install the library's development files")
     language = ["-x", "c"] if text else []
     try:
-        answer = run([library.wrapper, *language, *arguments], collect_environment(library), text)
+        answer = run([*library.wrap, library.wrapper, *language, *arguments], collect_environment(library), text)
     except OSError as error:
         raise RankbenchError(f"{library.name}: {library.wrapper} cannot be run: {error.strerror}") from None
     if answer.returncode:
@@ -245,6 +251,8 @@ def compile_into(place: Path, recipe: Recipe, library: Library) -> None:
     """
     with staging.make_temporary_folder(place.parent) as folder:
         (folder / "missing.h").write_text(recipe.stand_ins, encoding="utf-8")
+        if recipe.wrap:
+            recipe = copy_sources(recipe, folder, library.name)
         try:
             objects, warnings = compile_objects(recipe, folder)
             warnings += link(recipe, folder, objects)
@@ -260,6 +268,23 @@ def compile_into(place: Path, recipe: Recipe, library: Library) -> None:
         (folder / "receipt.json").write_bytes(msgspec.json.format(msgspec.json.encode(receipt)))
         staging.sync(folder)
         staging.publish(folder, place)
+
+
+def copy_sources(recipe: Recipe, folder: Path, name: str) -> Recipe:
+    """Return a recipe whose sources are within the folder of a build, which the wrapping command must show.
+
+    Raises RankbenchError if it does not.
+    """
+    core = folder.absolute() / "sources"
+    for path, text in recipe.sources.items():
+        (core / path).parent.mkdir(parents=True, exist_ok=True)
+        (core / path).write_text(text, encoding="utf-8")
+    if run([*recipe.wrap, "test", "-d", str(core)], recipe.environment).returncode:
+        raise RankbenchError(
+            f"{name}: {folder.parent} is not seen behind {shlex.join(recipe.wrap)}; let it show that folder and those "
+            "of results, by a bind mount, or set RANKBENCH_HOME to one that it shows"
+        )
+    return msgspec.structs.replace(recipe, core=core)
 
 
 def compile_objects(recipe: Recipe, folder: Path) -> tuple[list[Path], str]:
@@ -278,7 +303,10 @@ def compile_objects(recipe: Recipe, folder: Path) -> tuple[list[Path], str]:
     def compile_batch(batch: tuple[str, ...]) -> tuple[list[Path], str]:
         target = place / Path(batch[0]).parent
         sources = [str(core / name) for name in batch]
-        warnings = run_checked([recipe.wrapper, *FLAGS, *include, "-c", *sources], recipe.environment, target)
+        words = [recipe.wrapper, *FLAGS, *include, "-c", *sources]
+        # Not every container keeps the working directory.
+        entered = [*recipe.wrap, "sh", "-c", 'cd "$0" && exec "$@"', str(target)] if recipe.wrap else []
+        warnings = run_checked([*entered, *words], recipe.environment, target)
         return [target / f"{Path(name).stem}.o" for name in batch], warnings
 
     calls = []
@@ -301,9 +329,10 @@ def split_batches(names: Sequence[str], count: int) -> Iterator[tuple[str, ...]]
 def link(recipe: Recipe, folder: Path, objects: Iterable[Path]) -> str:
     """Make the binary of its objects, which are then gone; return the linker's warnings."""
     files = [str(path) for path in objects]
-    command = [recipe.wrapper, *FLAGS, *files, "-o", str(folder / BINARY), *LIBRARIES]
+    command = [*recipe.wrap, recipe.wrapper, *FLAGS, *files, "-o", str(folder / BINARY), *LIBRARIES]
     warnings = run_checked(command, recipe.environment)
     shutil.rmtree(folder / OBJECTS)
+    shutil.rmtree(folder / "sources", ignore_errors=True)
     return warnings
 
 

@@ -150,16 +150,17 @@ def list_launch_lines(prepared: PreparedCampaign, folder: Path) -> Iterator[scri
         cases = foreign_cases(campaign, where, group)
         placement = placement_of(Turn(1, name, where, group), placements[where], cases)
         core = prepared.binaries[candidates[name].library]
+        words = [*library_of(campaign, candidates[name]).wrap, str(core)]
         title = f"{name} on {where}: {spell_count(placement.ranks, 'rank')}" + f", {group}" * bool(group)
         if not cases:
             flags = [*launching.list_core_flags(group), *launching.list_file_flags(name_file_list(folder, line))]
             started = make_command(campaign, candidates[name], placement, [str(core), *flags])
             family = libraries.find_family(library_of(campaign, candidates[name]))
             reports = family.encode_settings(family.report_settings)
-            yield script.Line(line, title, core, placement.ranks, started, reports=reports)
+            yield script.Line(line, title, words, placement.ranks, started, reports=reports)
         elif program := prepared.programs.get((candidates[name].library, cases[0].operation)):
             started = make_foreign_command(campaign, candidates[name], placement, program, cases)
-            yield script.Line(line, title, core, placement.ranks, started, called[name, where, CHECKING])
+            yield script.Line(line, title, words, placement.ranks, started, called[name, where, CHECKING])
 
 
 def name_file_list(folder: Path, line: str) -> Path:

@@ -26,6 +26,7 @@ from rankbench.campaign.batch import (
 from rankbench.campaign.loop import Loop, make_untried, placement_of, replay_store
 from rankbench.campaign.preflight import Refusal
 from rankbench.launch import job_commands, script
+from rankbench.libraries import ambient
 from rankbench.model import NODE_LOST, CaseStatus, LaunchStatus, Outcome, RankbenchError, Record, State
 from rankbench.plan.jobs import NODE
 
@@ -166,7 +167,7 @@ class Collector(NamedTuple):
         nodes = (attempt.path / "nodes").read_text(encoding="utf-8").split()
         line = self.line(attempt, request)
         line = msgspec.structs.replace(line, arguments=[insert_nodes(word, nodes) for word in line.arguments])
-        context = read_context(attempt, line, list_neighbours(self.store.campaign, attempt))
+        context = read_context(attempt, request.library, line, list_neighbours(self.store.campaign, attempt))
         launch, results = self.refuse_rebuilt(*launching.make_records(request, line, end, context, log))
         # A repeated launch of a foreign program in a turn starts at its first size.
         remaining = self.loop.history.list_remaining(request.turn, cases)
@@ -255,12 +256,13 @@ def list_neighbours(campaign: Campaign, attempt: Attempt) -> list[str]:
     return [] if alone else [names[line] for line in path.read_text(encoding="utf-8").split()]
 
 
-def read_context(attempt: Attempt, line: CommandLine, beside: list[str]) -> launching.LaunchContext:
+def read_context(attempt: Attempt, library: Library, line: CommandLine, beside: list[str]) -> launching.LaunchContext:
     """Return the context of a launch, as the script recorded it."""
     before, after = (read_state(attempt.path / f"{when}.json") for when in ("before", "after"))
     alone = attempt.path / "alone"
     texts = (attempt.path / "environment").read_text(encoding="utf-8", errors="replace").splitlines()
-    ambient = dict(line.split("=", 1) for line in texts if "=" in line)
+    around = dict(text.split("=", 1) for text in texts if "=" in text)
+    of_shell = {name: value for name, value in around.items() if name not in line.environment}
     return launching.LaunchContext(
         started=attempt.ending.started,
         load=attempt.ending.load,
@@ -268,7 +270,8 @@ def read_context(attempt: Attempt, line: CommandLine, beside: list[str]) -> laun
         before=before,
         after=after,
         state_reason="" if before and after else "the core reported no state in the job",
-        environment=ambient | line.environment,
+        environment=around | line.environment,
+        ambient=ambient.list_shell(library, of_shell),
         job=attempt.ending.job,
         together=attempt.ending.together,
         beside=beside,

@@ -19,6 +19,7 @@ from rankbench.campaign.pinning import check_placement, core
 from rankbench.causes.telling_lines import choose_line
 from rankbench.launch.topology import parse_list
 from rankbench.libraries import content
+from rankbench.libraries.launch_commands import describe_launcher
 from rankbench.model import (
     LaunchFacts,
     Library,
@@ -36,6 +37,7 @@ from rankbench.quantities import spell_count
 
 if TYPE_CHECKING:
     from rankbench.build import Build
+    from rankbench.libraries import Family
 
 LIMIT_S = 60.0
 SIZE_BYTES = 64 << 10
@@ -92,7 +94,10 @@ def check_together(trials: Sequence[Trial]) -> list[Check]:
 
     A launcher may end before it passes on the messages of ssh: a start that failed without a reason is repeated.
     """
-    checks = [Check(works=False, reason=find_unknown_host(trial.placement)) for trial in trials]
+    checks = [
+        Check(works=False, reason="" if trial.library.launch else find_unknown_host(trial.placement))
+        for trial in trials
+    ]
     pending = [place for place, check in enumerate(checks) if not check.reason]
     for _ in range(TRIES):
         results = check_trials([trials[place] for place in pending])
@@ -223,10 +228,13 @@ def check_world(library: Library, placement: Placement, stream: Stream) -> str:
             f"srun started worlds of {ranks} instead of one world of {placement.ranks} ranks: it and the library "
             'have no common process interface; launch by the library\'s own mpiexec: launcher = "mpiexec"'
         )
-    return (
-        f"{library.launcher} started worlds of {ranks} instead of one world of {placement.ranks} ranks: "
-        "it belongs to another library; use the library's own mpiexec"
+    advice = (
+        "the plan's launcher is of another library, or starts another number"
+        if library.launch
+        else "it belongs to another library; use the library's own mpiexec"
     )
+    launcher = describe_launcher(library)
+    return f"{launcher} started worlds of {ranks} instead of one world of {placement.ranks} ranks: {advice}"
 
 
 def explain_end(outcome: Outcome, stream: Stream, explanation: str, text: str) -> str:
@@ -248,14 +256,20 @@ def check_library(library: Library, stream: Stream) -> str:
     """Return why the library in the launch is not the planned one; empty: it is, or has no name."""
     inside = stream.facts.library_version if stream.facts else ""
     recognised = libraries.recognise(inside)
-    if not inside or (
-        recognised and recognised[0].name == library.family and same_version(recognised[1], library.version)
-    ):
+    if not inside or (recognised and is_named_so(library, *recognised)):
         return ""
     mapped = next((rank.libmpi for rank in stream.ranks if rank.libmpi), "unknown file")
     first_line = inside.partition("\n")[0]
     advice = "unset LD_LIBRARY_PATH, or name this library first in it"
     return f"inside the launch it is another library: {first_line} ({mapped}); {advice}"
+
+
+def is_named_so(library: Library, family: Family, version: str) -> bool:
+    """Return whether a launch's text is of the planned library, whose tools may name the family that it derives from.
+
+    That one has other versions.
+    """
+    return family.origin == library.family or (family.name == library.family and same_version(version, library.version))
 
 
 def check_files(library: Library, ranks: Iterable[RankFact]) -> str:

@@ -182,9 +182,16 @@ def find_programs(
 
 def find_own(planned: Plan, operation: Operation, library: Library, home: Path) -> Program:
     """Return the user's program for a library. Raises RankbenchError if it cannot run with it."""
+    refuse_wrap(library, "the program")
     path, script = user_program.find_program(planned, library, home)
     environment = libraries.make_environment_of_script(library, path)
     return Program(path.absolute(), environment, operation, [], script=script)
+
+
+def refuse_wrap(library: Library, what: str) -> None:
+    """Raise RankbenchError if programs of a library run behind a wrapping command: only the core is built there."""
+    if library.wrap:
+        raise RankbenchError(f"{what}: {library.name} has a wrap, which is for the core only; leave one of them out")
 
 
 def find_program(
@@ -193,6 +200,7 @@ def find_program(
     """Return a benchmark's program for a library. Raises RankbenchError if none would load that library."""
     assert operation.foreign
     suite = operation.foreign.suite
+    refuse_wrap(library, operation.name)
     tool = units.module(tools, suite)
     name = tool.program(operation)
     path, where, besides = search_program(name, spec, library, reach, home)

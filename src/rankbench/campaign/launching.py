@@ -49,9 +49,10 @@ WRONG_DATA_EXIT = 3
 """The core's exit code when all went well but for some data."""
 MPI_VARIABLES = (
     *("OMPI_", "OPAL_", "PMIX_", "PRTE_", "MPICH_", "MPIR_", "HYDRA_", "I_MPI_", "MV2_", "MVP_"),
-    *("UCX_", "FI_", "PSM", "LD_", "OMP_", "KMP_", "MALLOC_", "GLIBC_"),
+    *("UCX_", "UCC_", "HCOLL_", "FI_", "CXI_", "PSM", "LD_", "OMP_", "KMP_", "MALLOC_", "GLIBC_"),
+    *("SLURM_", "PBS_", "FLUX_", "PALS_", "PMI_"),
 )
-"""Prefixes of environment variables that may change how a library behaves."""
+"""Prefixes of environment variables that may change how a library or its launcher behaves, or that are of the job."""
 
 
 class LaunchRequest(NamedTuple):
@@ -127,8 +128,13 @@ def make_together(
 ) -> list[LaunchRecords | launch.SupervisorKilledError]:
     """Make launches at the same time, which measure in turn, case by case; each in a subfolder of its own."""
     cases = len(requests[0].among or requests[0].cases)
-    with closing(launch.Turns(len(requests), cases, over_hosts=bool(requests[0].placement.hosts))) as turns:
+    with closing(launch.Turns(len(requests), cases, over_hosts=must_make_page(requests))) as turns:
         return _make(requests, folder, partial(_perform, turn_ended=turns.end_launch), turns, before)
+
+
+def must_make_page(requests: Sequence[LaunchRequest]) -> bool:
+    """Return whether ranks make the page of turns: over nodes, and in containers, which may not open one of ours."""
+    return any(request.placement.hosts or request.library.wrap for request in requests)
 
 
 def _perform(
@@ -280,7 +286,8 @@ def drop_network_bytes(results: list[CaseResult], output_bytes: int) -> list[Cas
 
 def measure_state(request: LaunchRequest) -> tuple[State | None, str]:
     """Return the state of the machine, or why it is unknown. A failure here does not fail the launch."""
-    command = CommandLine(arguments=[str(request.binary), "--state"], environment=request.library.environment)
+    words = [*request.library.wrap, str(request.binary), "--state"]
+    command = CommandLine(arguments=words, environment=request.library.environment)
     try:
         return launch.state(command), ""
     except RankbenchError as error:
@@ -392,8 +399,12 @@ def list_rows(ending: LaunchExit) -> list[CaseResult]:
 
 def list_variables(command: CommandLine) -> dict[str, str]:
     """Return the variables that a library may read: those of the launch line, and those of rankbench's environment."""
-    ambient = {name: value for name, value in os.environ.items() if name.startswith(MPI_VARIABLES)}
-    return ambient | command.environment
+    around = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(MPI_VARIABLES) and not ambient.SECRET.search(name)
+    }
+    return around | command.environment
 
 
 def list_ambient(library: Library, command: CommandLine | None = None) -> list[AmbientSetting]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 import secrets
+import shlex
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -47,8 +48,10 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 Show = Callable[[str], None]
-EXECUTED = ("prefix", "wrapper", "launcher", "environment", "build_environment", "binary_of")
+EXECUTED = ("prefix", "wrapper", "launcher", "environment", "build_environment", "binary_of", "launch", "wrap")
 """Fields of a library that determine what is executed."""
+OPTIONS = {"launch": "--launcher"}
+"""Options that set such a field, where it is not --prefix or --modules."""
 Refusals = dict[tuple[str, str], Refusal]
 
 
@@ -273,10 +276,16 @@ def require_libraries(request: CampaignRequest, record: Campaign) -> None:
         for what in EXECUTED:
             before, now = getattr(library, what), getattr(here.get(library.name), what, None)
             if before != now:
+                used = OPTIONS.get(what, "--prefix or --modules")
                 raise RankbenchError(
-                    f"{request.folder}: {library.name} is recorded with {what} {before or 'none'}, found here with "
-                    f"{now or 'none'}; give the --prefix or --modules used then, or start another campaign: --name NAME"
+                    f"{request.folder}: {library.name} is recorded with {what} {describe_field(before)}, found here "
+                    f"with {describe_field(now)}; give the {used} used then, or start another campaign: --name NAME"
                 )
+
+
+def describe_field(value: object) -> str:
+    """Return the value of a library's field for messages."""
+    return (shlex.join(value) if isinstance(value, list) else str(value or "")) or "none"
 
 
 def is_executed_same(library: Library, other: Library) -> bool:

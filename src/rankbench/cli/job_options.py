@@ -51,7 +51,11 @@ def request_campaign(
         str, typer.Option(help="Memory per node, such as 64G; default: all, or the site's default.")
     ] = "",
     launcher: Annotated[
-        str, typer.Option(metavar="|".join(get_args(Launcher)), help="Launcher that starts the ranks.")
+        str,
+        typer.Option(
+            metavar=f"{'|'.join(get_args(Launcher))}|COMMAND",
+            help="What starts the ranks; a command such as 'mpiexec -n {ranks} {program}'.",
+        ),
     ] = "",
     option: Annotated[
         list[str] | None, typer.Option(help="Extra scheduler option, such as --reservation=bench.")

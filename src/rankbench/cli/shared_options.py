@@ -33,6 +33,14 @@ RemoteShell = Annotated[
         help="ssh-like program that starts processes on the nodes; overrides the plan.",
     ),
 ]
+Launcher = Annotated[
+    str,
+    typer.Option(
+        metavar="COMMAND",
+        envvar="RANKBENCH_LAUNCHER",
+        help="Command line that starts ranks, such as 'mpiexec -n {ranks} {program}'; overrides the plan.",
+    ),
+]
 OneMachine = Annotated[
     bool,
     typer.Option(

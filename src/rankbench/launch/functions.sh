@@ -263,6 +263,9 @@ watch_growth() {
 # is_foreign FUNCTION: whether it launches a foreign program, which has its own arguments and prints its results.
 is_foreign() { [ -n "${checked[$1]:-}" ]; }
 
+# Lines of variables that may hold secrets, which are stored nowhere.
+secrets='^[^=]*(TOKEN|SECRET|PASSW|CREDENTIAL)|^([^=]*_)?(PASS|AUTH|JWT)(_[^=]*)?=|^([^=]*(_|API|AUTH|ACCESS|PRIVATE))?KEYS?(_[^=]*)?='
+
 # run FUNCTION FOLDER ARGUMENT...: makes one launch. `together` is the number of launches that run at the same time.
 together=1
 output_bytes=1048576 # kept of the beginning of what a launch prints, and of its end
@@ -274,7 +277,7 @@ run() {
     : >"$out/stream.jsonl"
     ! is_foreign "$function" || grows=$out/output.log
     printf '%s\n' "${node[@]}" >"$out/nodes"
-    env | grep -E "^($mpi_variables)" >"$out/environment"
+    env | grep -E "^($mpi_variables)" | grep -viE "$secrets" >"$out/environment"
     [ "$together" -gt 1 ] || probe_state "$program" "$out/before.json"
     load=$(read_load) stolen=$(read_stolen_ms) start=$(date -u +%FT%T.%3N+00:00) start_ms=$(now_ms)
     : >"$out/output.log"
@@ -304,12 +307,12 @@ run() {
     write_ending "$code" "$hung" ending
 }
 
-# probe_state PROGRAM FILE...: measures the state of the machine, once for launches that run together, since several probes would
+# probe_state WORDS FILE...: measures the state of the machine, once for launches that run together, since several probes would
 # disturb each other.
 probe_state() {
     local program=$1 first=$2 file
     shift 2
-    timeout 30 "$program" --state >"$first" 2>/dev/null
+    eval "timeout 30 $program --state" >"$first" 2>/dev/null
     for file in "$@"; do cp "$first" "$file" 2>/dev/null; done
 }
 

@@ -55,7 +55,8 @@ class Line(NamedTuple):
     name: str
     """A name that bash allows."""
     title: str
-    core: Path
+    core: Sequence[str]
+    """The words that start it on this node, without arguments."""
     ranks: int
     command: CommandLine
     """Without the core's arguments; with those of a foreign program."""
@@ -209,7 +210,7 @@ def render_function(line: Line) -> list[str]:
         "",
         f"# {' '.join(line.title.split())}",
         f"ranks[{line.name}]={line.ranks}",
-        f"core[{line.name}]={shlex.quote(str(line.core))}",
+        f"core[{line.name}]={shlex.quote(shlex.join(line.core))}",
         *([f"checked[{line.name}]={line.checked}  # the core's function that checks it"] if line.checked else []),
         *([f"reports[{line.name}]={shlex.quote(' '.join(reports))}"] if reports and not line.checked else []),
         f"{line.name}() {{",

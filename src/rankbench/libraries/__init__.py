@@ -82,7 +82,22 @@ def resolve_libraries(specs: Sequence[CandidateSpec], available: list[Library]) 
     `available` grows by these.
     """
     named = name_together([text for spec in specs for text in (spec.library, spec.binary_of) if text], available)
-    return [resolve_library(substitute(spec, named), available) for spec in specs]
+    resolved: list[Library] = []
+    for spec in specs:
+        resolved.append(name_apart(resolve_library(substitute(spec, named), available), resolved))
+    return resolved
+
+
+def name_apart(library: Library, others: Iterable[Library]) -> Library:
+    """Return a library under another name if one of the others has its name and is started by another launcher."""
+    known = {other.name: other for other in others}
+    program = Path(library.launch[0]).name if library.launch else "own-launcher"
+    longer = f"{library.name}+{program}"
+    for name in itertools.chain([library.name, longer], (f"{longer}-{number}" for number in itertools.count(2))):
+        named = msgspec.structs.replace(library, name=name)
+        if known.get(name, named) == named:
+            return named
+    raise AssertionError
 
 
 def name_together(texts: Iterable[str], available: list[Library]) -> dict[str, str]:
@@ -124,6 +139,14 @@ def resolve_library(spec: CandidateSpec, available: list[Library]) -> Library:
 
     `available` grows by what the candidate names that was not found before, so that names stay unique.
     """
+    library = derive_library(spec, available)
+    if spec.launcher:
+        library = msgspec.structs.replace(library, launch=spec.launcher)
+    return derived.add_wrap(library, spec.wrap) if spec.wrap else library
+
+
+def derive_library(spec: CandidateSpec, available: list[Library]) -> Library:
+    """Return the library of a candidate, whatever starts its ranks."""
     name, _ = tuned.split_name(spec.library)
     library = add_library(choose(name, available), available)
     if spec.compiler:

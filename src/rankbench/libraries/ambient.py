@@ -19,6 +19,11 @@ HARMLESS = re.compile(
     r"|I_MPI_HYDRA_|I_MPI_DEBUG|HYDRA_|\w*LOG_LEVEL$|\w+_(HOME|DIR|VERSION)$"
 )
 """Variables that only compile, start or report, or say where a library is."""
+SECRET = re.compile(
+    r"TOKEN|SECRET|PASSW|CREDENTIAL|(?:^|_)(?:PASS|AUTH|JWT)(?:_|$)|(?:^|_|API|AUTH|ACCESS|PRIVATE)KEYS?(?:_|$)",
+    re.IGNORECASE,
+)
+"""Names of variables that may hold secrets, which are stored nowhere; `functions.sh` has the same."""
 CONFIGURATION = re.compile(r"(mca-params|ucx|mpich|mvapich\w*)\.conf$")
 """Files with a setting on each line."""
 LINE = re.compile(r"^\s*([A-Za-z][\w.]*)\s*=\s*(.*?)\s*$", re.MULTILINE)
@@ -33,20 +38,27 @@ def list_ambient(library: Library, variables: Mapping[str, str]) -> list[Ambient
         library: the library.
         variables: of the shell, without those of the launch line.
     """
+    return [*list_shell(library, variables), *list_configured(library)]
+
+
+def list_shell(library: Library, variables: Mapping[str, str]) -> list[AmbientSetting]:
+    """Return the settings that a library takes from the variables of a shell, without those of the launch line."""
     family = families.list_families().get(library.family)
-    shell = [
+    return [
         AmbientSetting(name, value, SHELL)
         for name, value in sorted(variables.items())
         if name.startswith((*content.COMMON, *(family.variables if family else ())))
         and not HARMLESS.match(name)
+        and not SECRET.search(name)
         and library.environment.get(name) != value
     ]
-    return [*shell, *list_configured(library)]
 
 
 def list_configured(library: Library) -> Iterator[AmbientSetting]:
     """Yield the settings in the configuration files that a library reads, with their files."""
     for pattern in content.list_patterns(library, {}):
+        if library.wrap and not pattern.startswith("~"):
+            continue  # It is the container's.
         path = Path(pattern).expanduser()
         for file in sorted(path.parent.glob(path.name)) if path.parent.is_dir() else ():
             if not CONFIGURATION.search(file.name):

@@ -25,7 +25,7 @@ SYSTEM = ("/lib/", "/lib32/", "/lib64/", "/usr/lib/", "/usr/lib32/", "/usr/lib64
 SHARED = re.compile(r"\.so(\.\d+)*$")
 SPECIAL = re.compile(r"([*?\[\\~])")
 MPI = re.compile(r"libmpi(ch|_abi)?\.so")
-COMMON = ("UCX_", "FI_", "PSM2_", "PSM3_", "LD_PRELOAD")
+COMMON = ("UCX_", "FI_", "HCOLL_", "CXI_", "PSM2_", "PSM3_", "LD_PRELOAD")
 """Prefixes of variables of network libraries and of the loader, which any library takes."""
 MOST_NAMES = 4
 NANO = 1_000_000_000

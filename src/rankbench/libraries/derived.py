@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -25,6 +26,11 @@ PT_INTERP = 3
 ELF_BYTES = 1 << 16
 """Of the beginning of a file: enough for its headers."""
 NO_VARIABLES: Mapping[str, str] = {}
+WRAP = "wrap"
+"""The source of libraries that only a wrapping command shows."""
+FIND_WRAPPER = 'for name do command -v "$name" && exit; done; exit 1'
+KEPT_VARIABLES = ("PATH",)
+"""Variables of a library that are not hidden from another one inside a container."""
 STANDARD_ABI = "libmpi_abi.so."
 """Prefix of the files of libraries with the MPI standard's ABI (MPI 5)."""
 
@@ -88,6 +94,43 @@ def make_runner(library: Library, other: Library) -> Library:
         compiler=other.compiler,
         build_environment=other.environment | other.build_environment,
         binary_of=other.name,
+    )
+
+
+def add_wrap(library: Library, wrap: list[str]) -> Library:
+    """Return the library that a command such as `apptainer exec image.sif` shows: at the same path, or on its PATH.
+
+    Its ranks are started by the launcher of the library named, outside. Raises RankbenchError if there is none, or if
+    this launcher is of another family.
+    """
+    what = f"{library.name}: wrap {shlex.join(wrap)}"
+    lookup = [*wrap, "sh", "-c", FIND_WRAPPER, "sh", library.wrapper, "mpicc"]
+    path = inspection.ask(lookup, library.environment, success=True).strip().rpartition("\n")[2]
+    if not path.startswith("/"):
+        reason = inspection.ask(lookup, library.environment).strip().partition("\n")[0]
+        raise RankbenchError(f"{what}: no mpicc in it{f' ({reason})' if reason else ''}; it needs one on its PATH")
+    # What the launcher needs outside would mislead another library inside.
+    hidden = [word for name in library.environment if name not in KEPT_VARIABLES for word in ("-u", name)]
+    inner = [*wrap, *(["env", *hidden] if hidden else [])]
+    place = Path(path)
+    inside = inspection.describe(
+        sources.Installation(prefix=place.parent.parent, wrapper=place, launcher=None, source=WRAP, wrap=tuple(inner))
+    )
+    name = f"+{Path(wrap[0]).name}"
+    if path == library.wrapper and (inside.family, inside.version) == (library.family, library.version):
+        return msgspec.structs.replace(library, name=library.name + name, wrap=wrap)
+    if inside.family != library.family and not library.launch:
+        raise RankbenchError(
+            f"{what}: {path} is of {inside.name}, which the launcher of {library.name} cannot start; name a library of "
+            "the same family, or a launcher"
+        )
+    return msgspec.structs.replace(
+        inside,
+        name=inside.name + name,
+        launcher=library.launcher,
+        launcher_version=library.version,
+        launch=library.launch,
+        environment=library.environment,
     )
 
 
@@ -168,7 +211,12 @@ def is_same_file(first: str, second: str) -> bool:
 
 
 def find_libmpi(library: Library) -> str:
-    """Return the libmpi to which a library's wrapper links, regardless of the user's LD_LIBRARY_PATH."""
+    """Return the libmpi to which a library's wrapper links, regardless of the user's LD_LIBRARY_PATH.
+
+    Empty: it links to none, or is only known where `wrap` leads.
+    """
+    if library.wrap:
+        return ""
     environment = library.environment | library.build_environment
     within = (environment | alone for alone in ({"LD_LIBRARY_PATH": environment.get("LD_LIBRARY_PATH", "")}, {}))
     return next(filter(None, (inspection.find_linked(library.wrapper, variables)[1] for variables in within)), "")

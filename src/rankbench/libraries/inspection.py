@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ def describe(installation: Installation) -> Library:
     family, version = identity or (None, "")
     variables = family.make_environment(installation.prefix) if family else {}
     environment = variables | installation.environment
-    wrapper = str(installation.wrapper)
+    wrapper, wrap = str(installation.wrapper), installation.wrap
     return Library(
         name=f"{family.name}-{version}" if family else "unknown",
         family=family.name if family else "unknown",
@@ -36,8 +36,9 @@ def describe(installation: Installation) -> Library:
         wrapper=wrapper,
         launcher=str(installation.launcher or ""),
         environment=environment,
-        abi=find_linked_soname(wrapper, environment),
-        compiler=read_version_line([wrapper], environment),
+        abi=find_linked_soname(wrapper, environment, wrap),
+        compiler=read_version_line([*wrap, wrapper], environment),
+        wrap=list(wrap),
         origin=installation.origin,
     )
 
@@ -46,8 +47,8 @@ def identify(installation: Installation) -> tuple[families.Family, str] | None:
     """Return the family and version of an installation, None if no family recognises it."""
     environment = installation.environment
     launcher = ask([str(installation.launcher), "--version"], environment) if installation.launcher else ""
-    described = judge(read_self_description(installation.wrapper, environment), launcher)
-    return described or families.recognise(read_header_macros(installation.wrapper, environment))
+    described = judge(read_self_description(installation), launcher)
+    return described or families.recognise(read_header_macros(installation))
 
 
 def judge(wrapper: str, launcher: str) -> tuple[families.Family, str] | None:
@@ -60,18 +61,20 @@ def judge(wrapper: str, launcher: str) -> tuple[families.Family, str] | None:
     return family, refined if refined.startswith(f"{version}.") else version
 
 
-def read_self_description(wrapper: Path, environment: Mapping[str, str]) -> str:
-    """Return the output of the wrapper, and of `mpichversion` unless other libraries share the folder."""
-    alone = not any(wrapper.parent.glob("mpicc.*"))
+def read_self_description(installation: Installation) -> str:
+    """Return the output of the wrapper, and of `mpichversion` unless other libraries may share the folder."""
+    wrapper, environment = installation.wrapper, installation.environment
+    alone = not installation.wrap and not any(wrapper.parent.glob("mpicc.*"))
     tools = [[str(wrapper.with_name("mpichversion"))]] if alone else []
-    commands = (*tools, [str(wrapper), "--showme:version"], [str(wrapper), "-v"])
-    return "\n".join(ask(command, environment) for command in commands)
+    command = [*installation.wrap, str(wrapper)]
+    return "\n".join(ask(words, environment) for words in (*tools, [*command, "--showme:version"], [*command, "-v"]))
 
 
-def read_header_macros(wrapper: Path, environment: Mapping[str, str]) -> str:
+def read_header_macros(installation: Installation) -> str:
     """Return the macros that define the version of MPI, and of its library, in its header."""
-    command = [str(wrapper), "-x", "c", "-include", "mpi.h", "-E", "-dM", os.devnull]
-    return "\n".join(re.findall(r"^#define \w*VERSION .*", ask(command, environment, success=True), re.MULTILINE))
+    options = ["-x", "c", "-include", "mpi.h", "-E", "-dM", os.devnull]
+    text = ask([*installation.wrap, str(installation.wrapper), *options], installation.environment, success=True)
+    return "\n".join(re.findall(r"^#define \w*VERSION .*", text, re.MULTILINE))
 
 
 def read_version_line(command: list[str], environment: Mapping[str, str]) -> str:
@@ -80,23 +83,27 @@ def read_version_line(command: list[str], environment: Mapping[str, str]) -> str
     return wrappers.drop_banner(version, ask([*command, "-show"], environment)).partition("\n")[0]
 
 
-def find_linked_soname(wrapper: str, environment: Mapping[str, str]) -> str:
+def find_linked_soname(wrapper: str, environment: Mapping[str, str], wrap: Sequence[str] = ()) -> str:
     """Return the soname of the MPI library that the wrapper links; empty: it is static, or there is none."""
-    return find_linked(wrapper, environment)[0]
+    return find_linked(wrapper, environment, wrap)[0]
 
 
-def find_linked(wrapper: str, environment: Mapping[str, str]) -> tuple[str, str]:
-    """Return the soname and the file of the MPI library that the wrapper links."""
+def find_linked(wrapper: str, environment: Mapping[str, str], wrap: Sequence[str] = ()) -> tuple[str, str]:
+    """Return the soname and the file of the MPI library that the wrapper links. `wrap` precedes all commands."""
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
         source, program = Path(folder, "program.c"), Path(folder, "program")
         source.write_text(PROGRAM, encoding="utf-8")
-        ask([wrapper, str(source), "-o", str(program)], environment)
-        return find_loaded(program, environment)
+        ask([*wrap, wrapper, str(source), "-o", str(program)], environment)
+        return find_loaded(program, environment, wrap)
 
 
-def find_loaded(program: Path, environment: Mapping[str, str]) -> tuple[str, str]:
+def find_loaded(program: Path, environment: Mapping[str, str], wrap: Sequence[str] = ()) -> tuple[str, str]:
     """Return the MPI library that the dynamic linker would load for a program, which is not started."""
-    text = ask([str(program)], {**environment, "LD_TRACE_LOADED_OBJECTS": "1"})
+    switch = "LD_TRACE_LOADED_OBJECTS"
+    if wrap:
+        text = ask([*wrap, "env", f"{switch}=1", str(program)], environment)
+    else:
+        text = ask([str(program)], {**environment, switch: "1"})
     match = re.search(r"^\s*(libmpi(?:ch|_abi)?\.so\S*) => (/\S+|not found)", text, re.MULTILINE)
     return (match[1], match[2].removeprefix("not found")) if match else ("", "")
 

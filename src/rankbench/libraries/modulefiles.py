@@ -33,6 +33,8 @@ BOOKKEEPING = re.compile(
 )
 """Variables, or prefixes, with the internal state of both systems and of the shell."""
 NO_MODULES, MARK = 64, "rankbench: loaded"
+KEEP = "+"
+"""Before the first name: modules are loaded on top of those that the site loads in every shell, without a purge."""
 SCRIPT = f"""\
 exec 3>&1 1>&2
 IFS=: read -ra shells <<< "$1"; shift
@@ -42,8 +44,13 @@ for file in "${{shells[@]}}"; do
 done
 [ "$(type -t module)" = function ] || exit {NO_MODULES}
 offered() {{ if [ -n "$LMOD_CMD" ]; then module -t spider; else module -t avail; fi; }}
-module purge
-command -p env -0 >&3
+if [ "$1" = {KEEP} ]; then
+    shift
+    (module purge; command -p env -0 >&3)
+else
+    module purge
+    command -p env -0 >&3
+fi
 printf '{MARK}\\0' >&3
 "$@"
 status=$?
@@ -115,7 +122,9 @@ def load(names: Sequence[str]) -> LoadResult:
 def load_for_user(names: tuple[str, ...], files: tuple[Path, ...], _user: tuple[str, ...]) -> LoadResult:
     """Return the effect of loading modules for a user. Raises RankbenchError if they cannot be loaded."""
     together = " ".join(names)
-    answer = ask(files, ["module", "load", *names], PATIENCE_S)
+    prefix = [KEEP] if together.startswith(KEEP) else []
+    loaded = together.removeprefix(KEEP).split()
+    answer = ask(files, [*prefix, *(["module", "load", *loaded] if loaded else ["true"])], PATIENCE_S)
     if answer.status or "Unable to locate a modulefile" in answer.output:
         raise RankbenchError(f"modules {together}: {find_reason(answer)}")
     added = list_added_folders(answer)

@@ -30,6 +30,12 @@ class Library(Record, frozen=True):
     """Further variables that only its wrapper needs, such as MPICH_CC."""
     binary_of: str = ""
     """Name of the library whose wrapper builds this library's binaries, if not its own."""
+    launch: list[str] = []
+    """Words of the command line that starts its ranks in the place of `launcher`, with placeholders; empty: none."""
+    wrap: list[str] = []
+    """Words before its wrapper and before the program of each rank, such as `apptainer exec image.sif`."""
+    launcher_version: str = ""
+    """Version of the library that `launcher` is of, if not of this one."""
     origin: dict[str, str] = {}
     """How it was built, as its source reports it: `modules`, `spec`, `hash`."""
 

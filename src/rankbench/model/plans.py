@@ -64,6 +64,10 @@ class CandidateSpec(Record, frozen=True):
     """The command of the C compiler for its core, such as `clang`; empty: the wrapper's default."""
     binary_of: str = ""
     """A library, named like `library`, whose wrapper builds the binary; the two share an ABI."""
+    launcher: list[str] = []
+    """Words of the command line that starts its ranks, with placeholders; empty: the placement's launcher."""
+    wrap: list[str] = []
+    """Words before its compiler wrapper and before the program of each rank, such as `apptainer exec image.sif`."""
 
 
 SITE_MEMORY = "site"

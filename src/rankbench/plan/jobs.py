@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 import msgspec
 
 from rankbench.model import SITE_MEMORY, UNKNOWN_MACHINE, Cpu, Job, Launcher
-from rankbench.plan import keys, notation
+from rankbench.plan import keys, launchers, notation
 
 if TYPE_CHECKING:
     from rankbench.model import Machine, Placement
@@ -22,6 +22,7 @@ MOST_NODES = 4096
 """Number of nodes assumed for placements if the plan does not say it."""
 LINES_HELP = 'lines such as ["module load gcc"]'
 MEMORY_HELP = 'the memory of a node such as "64G", "0" for all of it, or "site" for the site\'s default'
+LAUNCHER_HELP = f"mpiexec, srun, or {launchers.LAUNCHER_HELP}"
 OPTIONS_HELP = 'options of the scheduler such as ["--reservation=bench"]'
 
 
@@ -45,7 +46,7 @@ READERS: dict[str, Callable[[Value], object]] = {
     "exclusive": lambda value: value.read_switch(),
     "contiguous": lambda value: value.read_switch(),
     "memory": lambda value: parse_memory(value),
-    "launcher": lambda value: value.read_choice(get_args(Launcher)),
+    "launcher": lambda value: parse_launcher(value)[0],
     "options": make_text_reader(OPTIONS_HELP),
     "setup": make_text_reader(LINES_HELP, lines=True),
 }
@@ -60,6 +61,13 @@ def parse_memory(value: Value) -> str:
     if text != SITE_MEMORY and not re.fullmatch(r"0|[1-9]\d*[KMGT]", text):
         raise value.reject(MEMORY_HELP)
     return text
+
+
+def parse_launcher(value: Value) -> tuple[Launcher, list[str]]:
+    """Return the kind of a launcher and, of a command line, its words with their placeholders."""
+    if value.raw in get_args(Launcher):
+        return value.raw, []
+    return "mpiexec", launchers.parse_launcher(value, LAUNCHER_HELP)
 
 
 def parse_job(table: Value, overrides: dict[str, Value]) -> Job:

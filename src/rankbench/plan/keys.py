@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from rankbench.model import FORMS, SITE_MEMORY
-from rankbench.plan import notation, placing
+from rankbench.plan import launchers, notation, placing
 
 
 class Key(NamedTuple):
@@ -97,6 +97,13 @@ KEYS: Mapping[str, Key] = {
     "hosts": Key(placing.HOSTS_HELP, "", '["n1", "n2"]', "The nodes to use. Without it, this machine."),
     "remote_shell": Key(
         "a program", "", '"ssh"', "The program that launchers use to start processes on other nodes, called as ssh is."
+    ),
+    "launcher": Key(
+        "a command line",
+        "",
+        launchers.EXAMPLE,
+        "Starts the ranks in the place of each library's own launcher, without a shell. {ranks}, {nodes}, {per_node}, "
+        "{hosts} (with commas) and {program} are filled in. A program of the library's folder precedes PATH.",
     ),
     "one_machine": Key(SWITCH, "false", "true", "Whether the hosts are emulated on this machine and share its cores."),
     "binding": Key('"core" or "none"', '"core"', '"none"', "Whether each rank is bound to a core."),
@@ -291,7 +298,9 @@ JOB: Mapping[str, Key] = {
         '"64G"',
         "Memory of each node. Without it all of it, where nodes are exclusive.",
     ),
-    "launcher": Key("mpiexec or srun", '"mpiexec"', '"srun"', "Each library's own launcher, or srun."),
+    "launcher": Key(
+        "mpiexec, srun or a command line", '"mpiexec"', '"srun"', "Each library's own launcher, srun, or as `launcher`."
+    ),
     "options": Key("a list of text", "", '["--reservation=night"]', "Further options of the scheduler."),
     "setup": Key("a list of lines of bash", "", '["module load numactl"]', "Lines that run before the first launch."),
 }
@@ -310,6 +319,14 @@ CANDIDATE: Mapping[str, Key] = {
     "compiler": Key("a command", "", '"clang"', "The C compiler of the library's wrapper."),
     "binary_of": Key(
         "a library", "", '"mpich==4.3.2"', "Runs the binary that this library compiled; both must have one ABI."
+    ),
+    "launcher": Key("a command line", "", '"srun --mpi=pmi2 -n {ranks} {program}"', "As `launcher`, of this one."),
+    "wrap": Key(
+        "a command",
+        "",
+        '"apptainer exec image.sif"',
+        "Stands before mpicc and before the core of each rank: in a container with an mpicc of its own, the core is "
+        "built with that one, and the launcher outside starts its ranks.",
     ),
 }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from rankbench.model import FORMS, Calls, CandidateSpec, Form, Plan, RankbenchError, Recorded, Stop, SuiteSpec
-from rankbench.plan import jobs, keys, measuring, notation, placing, programs, stop_rules
+from rankbench.plan import jobs, keys, launchers, measuring, notation, placing, programs, stop_rules
 from rankbench.plan import settings as settings_of_cases
 from rankbench.plan.document import Value, parse_document
 from rankbench.plan.writing import write_toml
@@ -118,7 +118,7 @@ def parse_plan(
         text=text,
         from_options=list(overrides),
         question=value("question", QUESTION).read_text(lines=True),
-        candidates=parse_candidates(root, values),
+        candidates=parse_candidates(root, values, find_launcher(values, job)),
         operations=[programs.OPERATION] * ("program" in values)
         if values.keys() & {"program", "profile", "calls"} and "operations" not in values
         else parse_operations(read_required(root, values, "operations"), values.get("suite")),
@@ -279,10 +279,20 @@ def parse_every_pair(value: Value | None, options: Iterable[str]) -> bool:
     return True
 
 
-def parse_candidates(root: Value, values: dict[str, Value]) -> list[CandidateSpec]:
+def find_launcher(values: Mapping[str, Value], job: Mapping[str, object] | None) -> list[str]:
+    """Return the words of the launcher of candidates that name none; for a job, its own precedes the plan's."""
+    of_job = {**values["job"].read_table(keys.JOB)} if "job" in values and job is not None else {}
+    stated = name_options(job or {}).get("launcher") or of_job.get("launcher")
+    if stated:
+        return jobs.parse_launcher(stated)[1]
+    return launchers.parse_launcher(values["launcher"]) if "launcher" in values else []
+
+
+def parse_candidates(root: Value, values: dict[str, Value], launcher: list[str]) -> list[CandidateSpec]:
     """Return the candidates, named in a list or described in `[[candidate]]` tables, or both. Names are unique.
 
-    Where the plan names compilers, each candidate that names none is meant with each of them.
+    Where the plan names compilers, each candidate that names none is meant with each of them; one that names no
+    launcher has this one.
     """
     if "candidates" not in values and "candidate" not in values:
         read_required(root, values, "candidates")
@@ -290,6 +300,7 @@ def parse_candidates(root: Value, values: dict[str, Value]) -> list[CandidateSpe
     specs: list[CandidateSpec] = []
     for value in (item for key, what in kinds.items() if key in values for item in values[key].read_items(what)):
         for spec in vary_compilers(parse_candidate(value), values.get("compilers")):
+            spec = msgspec.structs.replace(spec, launcher=spec.launcher or launcher)
             label = make_spec_label(spec)
             if label in map(make_spec_label, specs):
                 raise value.make_error(
@@ -302,7 +313,7 @@ def parse_candidates(root: Value, values: dict[str, Value]) -> list[CandidateSpe
 
 def vary_compilers(spec: CandidateSpec, compilers: Value | None) -> Iterator[CandidateSpec]:
     """Yield a candidate with each of the compilers, or with its own if it has one."""
-    if compilers is None or spec.compiler or spec.binary_of:
+    if compilers is None or spec.compiler or spec.binary_of or spec.wrap:
         yield spec
         return
     names = [item.read_text(COMPILER_HELP) for item in compilers.read_items('compilers such as ["gcc", "clang"]')]
@@ -313,7 +324,8 @@ def vary_compilers(spec: CandidateSpec, compilers: Value | None) -> Iterator[Can
 
 def make_spec_label(spec: CandidateSpec) -> str:
     """Return a label of a candidate whose library is not found yet."""
-    return spec.name or "+".join(filter(None, [spec.library, spec.compiler, spec.binary_of]))
+    programs_named = [Path(words[0]).name for words in (spec.launcher, spec.wrap) if words]
+    return spec.name or "+".join(filter(None, [spec.library, spec.compiler, spec.binary_of, *programs_named]))
 
 
 def parse_candidate(value: Value) -> CandidateSpec:
@@ -329,12 +341,16 @@ def parse_candidate(value: Value) -> CandidateSpec:
         raise value.make_error(
             "found compiler and binary_of, expected one of them: a binary is compiled where it comes from"
         )
+    if "wrap" in fields and (others := {"compiler", "binary_of"} & fields.keys()):
+        raise value.make_error(f"found wrap and {min(others)}, expected one of them: mpicc is that behind wrap")
     return CandidateSpec(
         library=fields["library"].read_text(),
         name=fields["name"].read_text() if "name" in fields else "",
         settings=parse_settings(fields.get("settings")),
         compiler=fields["compiler"].read_text(COMPILER_HELP) if "compiler" in fields else "",
         binary_of=fields["binary_of"].read_text('a library such as "mpich==4.3.2"') if "binary_of" in fields else "",
+        launcher=launchers.parse_launcher(fields["launcher"]) if "launcher" in fields else [],
+        wrap=launchers.parse_wrap(fields["wrap"]) if "wrap" in fields else [],
     )
 
 

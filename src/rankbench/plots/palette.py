@@ -69,7 +69,8 @@ def find_families(campaign: Campaign) -> dict[str, str]:
 def choose_colours(families: Mapping[str, str]) -> dict[str, str]:
     """Return the colour of each candidate, given its family or, where it has none, the name of its library.
 
-    A family has the same colour in every report. Others get colours that no family has, as far as there are any.
+    A family has the same colour in every report, but for a shade beside the one that it derives from. Others get
+    colours that no family has, as far as there are any.
     """
     fixed = {name: family.colour for name, family in list_families().items()}
     used = {fixed[family] for family in families.values() if family in fixed}
@@ -79,8 +80,9 @@ def choose_colours(families: Mapping[str, str]) -> dict[str, str]:
     count: Counter[str] = Counter()
     colours = {}
     for name, family in families.items():
-        colours[name] = mix_colours(base[family], *SHADES[count[family] % len(SHADES)])
-        count[family] += 1
+        series = base[family] if family in fixed else family
+        colours[name] = mix_colours(base[family], *SHADES[count[series] % len(SHADES)])
+        count[series] += 1
     return colours
 
 

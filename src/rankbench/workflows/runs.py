@@ -57,6 +57,7 @@ class RunRequest(NamedTuple):
     """Of the random order; 0: the plan's, or random."""
     hosts: str = ""
     remote_shell: str = ""
+    launcher: str = ""
     binding: str = ""
     one_machine: bool = False
     """The nodes are emulated and share this machine's cores."""
@@ -137,6 +138,7 @@ def plan_run(request: RunRequest, progress: Progress = SILENT) -> PlannedRun:
     place_options = {
         "hosts": request.hosts.split(",") if request.hosts else "",
         "remote_shell": request.remote_shell,
+        "launcher": request.launcher,
         "binding": request.binding,
         "one_machine": request.one_machine,
     }

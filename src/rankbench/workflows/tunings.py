@@ -47,6 +47,7 @@ class TuneRequest(NamedTuple):
     modules: Sequence[str] = ()
     hosts: str = ""
     remote_shell: str = ""
+    launcher: str = ""
     binding: str = ""
     one_machine: bool = False
 
@@ -59,6 +60,7 @@ def tune(request: TuneRequest, progress: Progress = SILENT) -> TuneResult:
     places = {
         "hosts": request.hosts.split(",") if request.hosts else "",
         "remote_shell": request.remote_shell,
+        "launcher": request.launcher,
         "binding": request.binding,
         "one_machine": request.one_machine,
     }

@@ -306,3 +306,36 @@ def test_the_core_is_described_in_the_environment_of_its_library(library: Librar
     assert read_description(tmp_path, '#!/bin/sh\necho "reported $REPORTED" >&2\n', 0o755, library, core) == (
         "x-1: CORE --describe gives no description: reported by the library"
     )
+
+
+# --- behind a wrapping command ----------------------------------------------------------------------------------------
+
+
+def write_container(folder: Path, *, hidden: str = "") -> str:
+    """Write the command of a container that loses the working directory, and does not see one folder."""
+    command = folder / "enter"
+    refusal = f'case "$*" in *{hidden}/*) exit 1;; esac\n' if hidden else ""
+    command.write_text(f'#!/bin/sh\n{refusal}cd /\necho entered >>{folder}/entered\nexec "$@"\n', encoding="utf-8")
+    command.chmod(0o755)
+    return str(command)
+
+
+def test_a_wrapping_command_precedes_compiler_and_core(library: Library, core: Path, tmp_path: Path) -> None:
+    plain = build.build(library, tmp_path / "home", core)
+    library = msgspec.structs.replace(library, wrap=[write_container(tmp_path)])
+    wrapped = build.build(library, tmp_path / "home", core)
+    assert wrapped.binary != plain.binary
+    assert list(wrapped.wrap) == library.wrap
+    assert sorted(path.name for path in wrapped.binary.parent.iterdir()) == sorted(
+        path.name for path in plain.binary.parent.iterdir()
+    )
+    calls = len((tmp_path / "entered").read_text(encoding="utf-8").splitlines())
+    with pytest.raises(RankbenchError, match="gives no description"):  # This core has none.
+        build.describe(wrapped)
+    assert len((tmp_path / "entered").read_text(encoding="utf-8").splitlines()) == calls + 1
+
+
+def test_a_folder_that_a_container_does_not_show_is_named(library: Library, core: Path, tmp_path: Path) -> None:
+    library = msgspec.structs.replace(library, wrap=[write_container(tmp_path, hidden="builds")])
+    with pytest.raises(RankbenchError, match=r"home/builds is not seen behind .*enter; let it show that folder"):
+        build.build(library, tmp_path / "home", core)

@@ -22,8 +22,8 @@ def library(tmp_path: Path) -> Library:
     return fake_library
 
 
-def run_check(library: Library, tmp_path: Path) -> doctor.Check:
-    return doctor.check(library, build.build(library, tmp_path / "home"), PAIR, tmp_path / "check")
+def run_check(library: Library, tmp_path: Path, placement: Placement = PAIR) -> doctor.Check:
+    return doctor.check(library, build.build(library, tmp_path / "home"), placement, tmp_path / "check")
 
 
 def test_a_good_library_works_and_its_facts_are_recorded(library: Library, tmp_path: Path) -> None:
@@ -174,6 +174,24 @@ def test_singletons_under_srun_are_reported_as_such(library: Library, tmp_path: 
     )
 
 
+def test_singletons_of_a_stated_launcher_are_reported_as_such(library: Library, tmp_path: Path) -> None:
+    (tmp_path / "library/worlds").touch()
+    stated = msgspec.structs.replace(library, launch=["mpiexec", "-n", "{ranks}", "{program}"])
+    result = run_check(stated, tmp_path)
+    assert (result.works, result.reason) == (
+        False,
+        f"{library.launcher} started worlds of 1 instead of one world of 2 ranks: the plan's launcher is of another "
+        "library, or starts another number",
+    )
+
+
+def test_hosts_of_a_stated_launcher_need_not_resolve(library: Library, tmp_path: Path) -> None:
+    lost = msgspec.structs.replace(PAIR, hosts=["no-such-host.invalid"])
+    assert "does not resolve" in run_check(library, tmp_path / "a", lost).reason
+    stated = msgspec.structs.replace(library, launch=["mpiexec", "-n", "{ranks}", "{program}"])
+    assert "does not resolve" not in run_check(stated, tmp_path / "b", lost).reason
+
+
 def test_a_binary_fixed_to_its_own_library_is_detected(library: Library, tmp_path: Path) -> None:
     first = {"LD_LIBRARY_PATH": f"{tmp_path}/other/lib"}
     swapped = msgspec.structs.replace(library, environment=first, binary_of=library.name, abi="libmpi.so.12")
@@ -201,3 +219,23 @@ def test_a_signal_is_named_as_the_launcher_reports_it(library: Library, tmp_path
 def test_versions_are_compared_only_as_far_as_both_are_reported() -> None:
     assert doctor.same_version("2021.18", "2021.18.1")
     assert not doctor.same_version("2021.18", "2021.1")
+
+
+@pytest.mark.parametrize(
+    ("family", "version", "agrees"),
+    [
+        ("spectrum-mpi", "10.3.1.03rtm0", True),
+        ("openmpi", "10.3.1.03rtm0", True),
+        ("mpich", "10.3.1.03rtm0", False),
+        ("spectrum-mpi", "10.4", False),
+    ],
+)
+def test_a_library_may_be_planned_by_the_name_of_the_one_that_it_derives_from(
+    family: str, version: str, agrees: bool
+) -> None:
+    library = Library(
+        name="x", family=family, version=version, source="prefix", prefix="/l", wrapper="/l/bin/mpicc", launcher=""
+    )
+    inside = libraries.recognise("Open MPI v10.3.1.03rtm0, package: IBM Spectrum MPI, ident: IBM Spectrum MPI, ")
+    assert inside
+    assert doctor.is_named_so(library, *inside) is agrees

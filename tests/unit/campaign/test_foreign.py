@@ -131,6 +131,13 @@ def test_a_program_missing_in_its_folder_is_refused(tmp_path: Path, library: Lib
     )
 
 
+def test_a_program_of_a_library_behind_a_wrapping_command_is_refused(tmp_path: Path, library: Library) -> None:
+    wrapped = msgspec.structs.replace(library, wrap=["apptainer"])
+    assert read_refusal(wrapped, tmp_path, SuiteSpec(name="osu", path=str(tmp_path / "osu"))) == (
+        f"osu-latency: {library.name} has a wrap, which is for the core only; leave one of them out"
+    )
+
+
 def test_a_program_that_no_library_ships_is_refused(tmp_path: Path, library: Library) -> None:
     assert read_refusal(library, tmp_path, operation=BARRIER) == (
         "imb-mpi1-barrier: no IMB-MPI1 in the libraries that rankbench finds; say where it is: [suites.imb] "

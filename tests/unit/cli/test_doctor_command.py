@@ -53,6 +53,12 @@ def list_prefixes(place: Path) -> list[Path]:
     return [place / "9.1", place / "9.2"]
 
 
+def test_without_a_plan_the_stated_launcher_starts_the_ranks(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit):
+        doctor(["mpich==9.1"], prefix=list_prefixes(place), launcher="no-such-launcher -n {ranks} {program}")
+    assert ["mpich-9.1", "1x2", "2", "no-such-launcher: No such file or directory"] in read_words(capsys)
+
+
 def test_without_a_plan_every_library_is_checked_on_two_cores_and_on_all(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -104,6 +104,43 @@ def test_a_job_has_the_launch_groups_of_a_local_run(tmp_path: Path) -> None:
     assert len({frozenset(beside) for beside in besides}) == 3
 
 
+STATED = """
+question = "By which launcher?"
+operations = ["allreduce"]
+sizes = "8"
+samples = 20
+placements = ["2x1"]
+control = false
+stop = { blocks = 1 }
+launcher = "mpiexec -hosts {hosts} -n {ranks} -bind-to core {program}"
+[[candidate]]
+library = "mpich==9.1"
+[[candidate]]
+library = "mpich==9.2"
+wrap = "nice -n 0"
+[job]
+setup = ["export UCX_TLS=tcp SLURM_HINT=x SLURM_JWT=hidden"]
+"""
+
+
+def test_stated_launchers_and_wraps_start_the_ranks_of_a_job(tmp_path: Path) -> None:
+    here = make_site(tmp_path, "slurm", STATED)
+    process = here.submit("--wait")
+    assert process.exit_code == 0, process.printed
+    launches = here.open_results().launches()
+    assert {launch.candidate: launch.status.value for launch in launches} == {"mpich-9.1": "ok", "mpich-9.2+nice": "ok"}
+    for launch in launches:
+        assert Path(launch.command[0]).name == "mpiexec"
+        assert launch.command[1:7] == ["-hosts", "a1,a2", "-n", "2", "-bind-to", "core"]
+        assert (launch.command[7:10] == ["nice", "-n", "0"]) is (launch.candidate == "mpich-9.2+nice")
+        assert [rank.host for rank in launch.ranks] == ["a1", "a2"]
+        assert launch.before
+        assert (launch.environment["SLURM_HINT"], "SLURM_JWT" in launch.environment) == ("x", False)
+        assert ("UCX_TLS", "tcp", "this shell") in [
+            (setting.name, setting.value, setting.source) for setting in launch.ambient
+        ]
+
+
 def list_companions(results: Store) -> list[tuple[int, str, int]]:
     """Return for each launch how many launches measured in turns."""
     return sorted((launch.block, launch.candidate, launch.together) for launch in results.launches())
@@ -526,7 +563,8 @@ def test_wait_does_not_wait_for_a_scheduler_that_never_answers(tmp_path: Path, m
          '--memory: found "64 gigabytes", expected the memory of a node such as "64G", "0" for all of it, or "site" '
          "for the site's default"),
         (["--scheduler", "slurm", "--launcher", "aprun"],
-         '--launcher: found "aprun"; did you mean srun? (allowed: mpiexec, srun)'),
+         '--launcher: found "aprun", expected mpiexec, srun, or a command line such as "mpiexec -n {ranks} --ppn '
+         '{per_node} {program}"'),
         (["--scheduler", "slurm", "--nodes", "1"],
          "plan.toml:7: placements: nothing is left of 2x1: takes 2 hosts, found 1"),
     ],

@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from rankbench.launch import script
 from rankbench.launch.script import FUNCTIONS
+from rankbench.model import CommandLine
 
 HOLD_MEMORY = """
 import mmap, signal, sys, time
@@ -79,3 +81,14 @@ def test_output_that_cannot_be_stored_does_not_stop_a_launch(tmp_path: Path) -> 
     script = f"campaign={tmp_path}; . {FUNCTIONS}; {copying}"
     process = subprocess.run(["bash", "-c", script], check=True, timeout=60, capture_output=True, text=True)
     assert process.stdout == "0\n"
+
+
+def test_the_core_is_started_behind_its_wrapping_command_to_measure_the_state(tmp_path: Path) -> None:
+    line = script.Line("f", "t", ["nice", "-n", "0", f"{tmp_path}/a core"], 2, CommandLine(arguments=["mpiexec"]))
+    row = next(text for text in script.render_function(line) if text.startswith("core["))
+    core = tmp_path / "a core"
+    core.write_text('#!/bin/sh\necho "$# $1 $(nice)"\n', encoding="utf-8")
+    core.chmod(0o755)
+    commands = f'declare -A core\n. {script.FUNCTIONS}\n{row}\nprobe_state "${{core[f]}}" {tmp_path}/state'
+    subprocess.run(["bash", "-c", commands], check=True)
+    assert (tmp_path / "state").read_text(encoding="utf-8").startswith("1 --state ")

@@ -67,12 +67,12 @@ def make_script(name: str) -> Script:
             Line(
                 "one_on_2x1",
                 "one on 2x1: 2 ranks",
-                Path("/build/one/rankbench-core"),
+                ["/build/one/rankbench-core"],
                 2,
                 hosts,
                 reports={"SUMMARY": "1", "LOG": "info"},
             ),
-            Line("two_on_2x1", "two on 2x1: 2 ranks", Path("/build/two/core"), 2, seats),
+            Line("two_on_2x1", "two on 2x1: 2 ranks", ["/build/two/core"], 2, seats),
         ],
         blocks=[
             [Turn("001-two_on_2x1", "two_on_2x1", "001-2x1.txt"), Turn("001-one_on_2x1", "one_on_2x1", "001-2x1.txt")],

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from rankbench.campaign import launching
+from rankbench.campaign.launching import MPI_VARIABLES
+from rankbench.launch import script
 from rankbench.libraries import ambient
-from rankbench.model import Library
+from rankbench.model import CommandLine, Library
 
 
 def make_library(family: str, prefix: Path, name: str = "") -> Library:
@@ -116,3 +121,27 @@ def test_a_clean_environment_has_no_settings_of_the_user(
     monkeypatch.setenv("HOME", variables["HOME"])
     settings = ambient.list_ambient(make_library("openmpi", prefix), variables)
     assert [setting.source for setting in settings] == [str(prefix / "etc/openmpi-mca-params.conf")]
+
+
+HIDDEN = ("SLURM_JWT", "PBS_AUTH", "FLUX_ACCESSKEY", "UCX_TOKEN", "PMI_KEY", "PALS_PASSWORD", "CXI_MY_SECRET_X")
+OPEN = ("UCX_IB_PKEY", "MPICH_BYPASS", "SLURM_JOB_ID", "HCOLL_MAIN_IB", "OMP_WAIT_POLICY", "PMI_AUTHOR", "UCX_KEYED")
+
+
+def test_variables_that_may_hold_secrets_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (*HIDDEN, *OPEN):
+        monkeypatch.setenv(name, "PASSWORD=x")
+    recorded = launching.list_variables(CommandLine(arguments=["mpiexec"]))
+    assert {name for name in (*HIDDEN, *OPEN) if name in recorded} == set(OPEN)
+    settings = ambient.list_ambient(make_library("openmpi", tmp_path), dict.fromkeys((*HIDDEN, *OPEN), "x"))
+    assert [setting.name for setting in settings] == ["HCOLL_MAIN_IB", "UCX_IB_PKEY", "UCX_KEYED"]
+
+
+def test_job_scripts_leave_out_the_same_variables(tmp_path: Path) -> None:
+    names = (*HIDDEN, *OPEN)
+    commands = (
+        f'secrets=; eval "$(grep ^secrets= {script.FUNCTIONS})"; env | grep -E "^({"|".join(MPI_VARIABLES)})" | '
+        'grep -viE "$secrets"'
+    )
+    environment = {"PATH": os.environ["PATH"], **dict.fromkeys(names, "PASSWORD=x")}
+    printed = subprocess.run(["bash", "-c", commands], env=environment, capture_output=True, text=True, check=True)
+    assert {line.partition("=")[0] for line in printed.stdout.splitlines()} == set(OPEN)

@@ -194,7 +194,13 @@ def test_mpirun_rsh_has_a_host_per_rank_and_passes_variables_on() -> None:
     assert command.arguments == ["/l/bin/mpirun_rsh", "-np", "4", *hosts, *texts, *PROGRAM]
 
 
-@pytest.mark.parametrize("name", families.list_families())
+STARTING = [
+    name for name, family in families.list_families().items() if not isinstance(family, families.UnknownLauncherFamily)
+]
+"""Families whose launcher is known."""
+
+
+@pytest.mark.parametrize("name", STARTING)
 def test_settings_override_the_launcher_s_environment(name: str) -> None:
     of = make_library(name)
     settings = {"I_MPI_PIN": "x", "MV2_ENABLE_AFFINITY": "x", "UCX_TLS": "sm"}
@@ -211,7 +217,7 @@ def test_open_mpi_parameters_become_variables() -> None:
     }
 
 
-@pytest.mark.parametrize("name", families.list_families())
+@pytest.mark.parametrize("name", STARTING)
 def test_nodes_without_hosts_are_refused(name: str) -> None:
     of = make_library(name)
     with pytest.raises(RankbenchError) as error:
@@ -219,7 +225,7 @@ def test_nodes_without_hosts_are_refused(name: str) -> None:
     assert str(error.value) == "placement p: 2 nodes asked for; found 0 hosts, expected as many"
 
 
-@pytest.mark.parametrize("name", families.list_families())
+@pytest.mark.parametrize("name", STARTING)
 def test_a_missing_launcher_is_reported(name: str) -> None:
     of = make_library(name, launcher="")
     with pytest.raises(RankbenchError) as error:
@@ -228,14 +234,82 @@ def test_a_missing_launcher_is_reported(name: str) -> None:
 
 
 def test_families_derived_from_others_come_first() -> None:
-    assert list(families.list_families()) == ["intel-mpi", "mvapich", "openmpi", "mpich"]
+    names = list(families.list_families())
+    assert sorted(names[:-2]) == ["cray-mpich", "fujitsu-mpi", "hpe-mpt", "intel-mpi", "mvapich", "spectrum-mpi"]
+    assert names[-2:] == ["openmpi", "mpich"]
+
+
+PUBLISHED = [
+    ("MPI VERSION    : CRAY MPICH version 8.1.25.17 (ANL base 3.4a2)\nMPI BUILD INFO : Sun", "cray-mpich", "8.1.25.17"),
+    ("MPI VERSION    : CRAY MPICH version 7.7.10 (ANL base 3.2)\n", "cray-mpich", "7.7.10"),
+    ('#define MPICH_VERSION "3.4a2"\n#define CRAY_MPICH_VERSION 8.1.25\n', "cray-mpich", "8.1.25"),
+    ("HPE MPT 2.23  08/26/20 02:54:49-root", "hpe-mpt", "2.23"),
+    ("HPE HMPT 2.23  08/26/20 02:59:48-root", "hpe-mpt", "2.23"),
+    ("MPT: libxmpi.so 'HPE MPT 2.18  10/02/18 04:03:22'", "hpe-mpt", "2.18"),
+    ("FUJITSU MPI Library 4.0.0 (4.0.1fj4.0.0)", "fujitsu-mpi", "4.0.0"),
+    (
+        "Open MPI v3.1.0, package: IBM Spectrum MPI, ident: 10.03.01.00rtm0, repo rev: IBM_SPECTRUM_MPI_10.03.01.00",
+        "spectrum-mpi",
+        "10.03.01.00rtm0",
+    ),
+    (
+        "Open MPI v10.3.1.03rtm0, package: IBM Spectrum MPI, ident: IBM Spectrum MPI, ",
+        "spectrum-mpi",
+        "10.3.1.03rtm0",
+    ),
+    ("Open MPI v4.1.1, package: Open MPI conda@8a2bcd3b1b46 Distribution, ident: 4.1.1", "openmpi", "4.1.1"),
+]
+"""Texts of libraries that are not here, as others have published them."""
+
+
+@pytest.mark.parametrize(("text", "family", "version"), PUBLISHED)
+def test_published_texts_are_recognised(text: str, family: str, version: str) -> None:
+    identity = families.recognise(text)
+    assert identity
+    assert (identity[0].name, identity[1]) == (family, version)
+
+
+@pytest.mark.parametrize(
+    ("placement", "arguments", "hosts"),
+    [
+        (make_placement("core"), ["-n", "4", "--ppn", "4", "--cpu-bind", "core"], ""),
+        (CORES, ["-n", "2", "--ppn", "2", "--cpu-bind", "list:12,36:0,24"], ""),
+        (UNBOUND, ["-n", "4", "--ppn", "2", "--hostfile", "hosts.txt", "--cpu-bind", "none"], "n1\nn2\n"),
+    ],
+)
+def test_cray_mpich_is_launched_by_pals(placement: Placement, arguments: list[str], hosts: str) -> None:
+    of = make_library("cray-mpich")
+    command = libraries.find_family(of).make_launch_line(of, placement, {"X": "1"}, PROGRAM)
+    assert command.arguments == ["/l/bin/mpiexec", *arguments, *PROGRAM]
+    assert command.files == ({"hosts.txt": hosts} if hosts else {})
+    assert command.environment == {"OF_LIBRARY": "1", "X": "1"}
+
+
+@pytest.mark.parametrize("name", ["hpe-mpt", "fujitsu-mpi", "spectrum-mpi"])
+def test_an_unknown_launcher_must_be_stated(name: str) -> None:
+    of = make_library(name)
+    family = libraries.find_family(of)
+    with pytest.raises(RankbenchError) as error:
+        family.make_launch_line(of, UNBOUND, {}, PROGRAM)
+    assert str(error.value) == (
+        f"{name}-1.0 on p: how {family.title} starts ranks is not known here; state it, as in launcher = "
+        '"mpiexec -n {ranks} --ppn {per_node} {program}", or launcher = "srun" in a job'
+    )
+    stated = msgspec.structs.replace(of, launch=["start", "{program}"])
+    assert family.make_launch_line(stated, UNBOUND, {}, PROGRAM).arguments == ["start", *PROGRAM]
+
+
+@pytest.mark.parametrize("name", ["fujitsu-mpi", "spectrum-mpi"])
+def test_settings_of_libraries_derived_from_open_mpi_are_its_parameters(name: str) -> None:
+    assert families.list_families()[name].encode_settings({"btl": "tcp"}) == {"OMPI_MCA_btl": "tcp"}
 
 
 def test_an_unknown_family_is_refused() -> None:
     with pytest.raises(RankbenchError) as error:
         libraries.find_family(make_library("unknown"))
     assert str(error.value) == (
-        "/l/bin/mpicc: not recognised as an MPI library; known are Intel MPI, MVAPICH, Open MPI, MPICH"
+        "/l/bin/mpicc: not recognised as an MPI library; known are "
+        + ", ".join(family.title for family in families.list_families().values())
     )
 
 

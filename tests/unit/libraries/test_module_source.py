@@ -191,3 +191,20 @@ While processing the following module(s):
 )
 def test_the_reason_is_the_first_error_in_one_line(text: str, reason: str) -> None:
     assert modulefiles.find_reason(ShellResult(1, text, {}, {})) == reason
+
+
+def test_modules_may_be_loaded_on_top_of_those_of_the_site(site: Path) -> None:
+    """As at sites whose compiler environment breaks by a purge: what they load in every shell stays."""
+    init = site / "modules" / "init" / "bash"
+    base = f'export BASE=kept PATH="{site}/base/bin:$PATH"\n'
+    purge = f'[ "$1" != purge ] || {{ unset BASE; PATH=${{PATH#{site}/base/bin:}}; return; }}'
+    init.write_text(base + init.read_text("utf-8").replace("module() {", f"module() {{\n{purge}", 1), "utf-8")
+    (library,) = libraries.find(make_search(site, "mpich/4.3.2"))
+    assert ("BASE" in library.environment, f"{site}/base/bin" in library.environment["PATH"]) == (False, False)
+    for names in ("+mpich/4.3.2", "+ mpich/4.3.2"):
+        (library,) = libraries.find(make_search(site, names))
+        assert library.environment["BASE"] == "kept"
+        assert library.environment["PATH"] == f"{site}/gcc/bin:{site}/base/bin:{os.defpath}"
+        assert library.origin == {"modules": names}
+    with pytest.raises(RankbenchError, match=r"modules \+: they put no mpicc on PATH"):
+        libraries.choose("module:+", [])

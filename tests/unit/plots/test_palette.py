@@ -65,12 +65,21 @@ def test_shades_of_a_family_are_distinguishable_and_visible(eyes: np.ndarray) ->
 
 
 def test_the_colour_of_a_family_depends_on_nothing_else() -> None:
-    families = {name: name for name in list_families()}
+    families = {name: name for name, family in list_families().items() if not family.origin}
     turned = dict(reversed(families.items()))
     colours = plots_palette.choose_colours(families)
     assert plots_palette.choose_colours(turned) == colours
     assert all(plots_palette.choose_colours({"mine": name}) == {"mine": colour} for name, colour in colours.items())
     assert set(colours.values()) <= set(plots_palette.COLOURS)
+
+
+def test_a_derived_family_has_a_shade_beside_its_origin() -> None:
+    derived = {name: family.origin for name, family in list_families().items() if family.origin}
+    assert derived
+    for name, origin in derived.items():
+        alone = plots_palette.choose_colours({name: name})[name]
+        both = plots_palette.choose_colours({origin: origin, name: name})
+        assert (both[origin], both[name] != alone) == (alone, True)
 
 
 def test_libraries_of_no_known_family_have_colours_of_their_own() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+import msgspec
 import typer
 from rich.text import Text
 
@@ -19,7 +20,7 @@ from rankbench.campaign.preparation import find_candidates
 from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.plan_options import Preset
-from rankbench.cli.shared_options import Binding, Hosts, Modules, Prefixes, RemoteShell, choose_libraries
+from rankbench.cli.shared_options import Binding, Hosts, Launcher, Modules, Prefixes, RemoteShell, choose_libraries
 from rankbench.launch.machine_checks import check_machine
 from rankbench.libraries import ambient
 from rankbench.model import Candidate, RankbenchError
@@ -51,6 +52,7 @@ def doctor(
     modules: Modules = None,
     hosts: Hosts = "",
     remote_shell: RemoteShell = "",
+    launcher: Launcher = "",
     binding: Binding = "",
     format_: TableOrJson = "table",
 ) -> None:
@@ -62,7 +64,8 @@ def doctor(
     form = check_format(format_, "table", "json")
     plans, names = divide_words(words or [])
     machine = launch.machine()
-    overrides = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding}
+    overrides = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell,
+                 "binding": binding, "launcher": launcher}  # fmt: skip
     planned = choose_plan(plans, preset, machine, {key: value for key, value in overrides.items() if value})
     launch.refuse_left_over_job(planned.placements)
     in_the_way = check_machine()
@@ -103,8 +106,12 @@ def choose_plan(plans: Sequence[Path], preset: str, machine: Machine, overrides:
 
 
 def every(request: CampaignRequest, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
-    """Return the named libraries, or all that are found, as candidates."""
-    used = {library.name: library for library in choose_libraries(names, list(request.prefixes))}
+    """Return the named libraries, or all that are found, as candidates, with the launcher of the options."""
+    launcher = request.plan.candidates[0].launcher
+    used = {
+        library.name: msgspec.structs.replace(library, launch=launcher)
+        for library in choose_libraries(names, list(request.prefixes))
+    }
     return [Candidate(name=name, library=name) for name in used], used
 
 

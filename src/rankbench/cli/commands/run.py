@@ -30,6 +30,7 @@ from rankbench.cli.plan_options import (
 from rankbench.cli.shared_options import (
     Binding,
     Hosts,
+    Launcher,
     Modules,
     Name,
     OneMachine,
@@ -96,6 +97,7 @@ def run(
     seed: Seed = 0,
     hosts: Hosts = "",
     remote_shell: RemoteShell = "",
+    launcher: Launcher = "",
     binding: Binding = "",
     one_machine: OneMachine = False,  # noqa: FBT002
     dry_run: Annotated[  # noqa: FBT002
@@ -150,6 +152,7 @@ def run(
         seed=seed,
         hosts=hosts,
         remote_shell=remote_shell,
+        launcher=launcher,
         binding=binding,
         one_machine=one_machine,
         more=more or 0,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rankbench.cli.display import TerminalProgress, print_text
-from rankbench.cli.shared_options import Binding, Hosts, Modules, OneMachine, Prefixes, RemoteShell, Results
+from rankbench.cli.shared_options import Binding, Hosts, Launcher, Modules, OneMachine, Prefixes, RemoteShell, Results
 from rankbench.cli.signals import Terminated, exit_code
 from rankbench.libraries import tuners
 from rankbench.workflows import tunings
@@ -49,6 +49,7 @@ def tune(
     modules: Modules = None,
     hosts: Hosts = "",
     remote_shell: RemoteShell = "",
+    launcher: Launcher = "",
     binding: Binding = "",
     one_machine: OneMachine = False,  # noqa: FBT002
 ) -> None:
@@ -77,6 +78,7 @@ def tune(
         modules=modules or (),
         hosts=hosts,
         remote_shell=remote_shell,
+        launcher=launcher,
         binding=binding,
         one_machine=one_machine,
     )

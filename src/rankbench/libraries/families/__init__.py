@@ -14,9 +14,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
+
 from rankbench import units
-from rankbench.libraries import families, srun, ucx
+from rankbench.libraries import families, launch_commands, srun, ucx
 from rankbench.model import RankbenchError
+from rankbench.plan.launchers import EXAMPLE
 
 if TYPE_CHECKING:
     from rankbench.model import CommandLine, Library, Placement
@@ -35,6 +38,8 @@ class Family(Protocol):
     """Order in which families recognise a text; derived ones also contain the name of their origin."""
     colour: str
     """The colour of its libraries in every chart, one of `plots.palette.COLOURS`."""
+    origin: str = ""
+    """The family that it derives from, by whose name its tools may answer; empty: none."""
     pmi: str = "pmi2"
     """The process-management interface of its programs under Slurm's launcher: `srun --mpi`."""
     compiler_variable: str
@@ -68,11 +73,19 @@ class Family(Protocol):
     def make_launch_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
-        """Return the command line that starts a program.
+        """Return the command line that starts a program: by the command that the library names, if it names one.
 
         Ranks fill node after node. They are bound to the placement's CPUs, or to core after core where it names none;
         binding `none` allows more ranks than cores.
         """
+        program = [*library.wrap, *program]
+        if library.launcher_version:
+            library = msgspec.structs.replace(library, version=library.launcher_version)
+        if library.launch:
+            by_srun = Path(library.launch[0]).name == "srun"
+            environment = self.make_srun_environment(library) if by_srun else {}
+            environment = environment | self.encode_settings(settings)
+            return launch_commands.make_launch_line(library, placement, environment, program)
         if placement.launcher == "srun":
             environment = library.environment | self.make_srun_environment(library) | self.encode_settings(settings)
             return srun.make_launch_line(library, placement, self.pmi, environment, program)
@@ -106,6 +119,23 @@ class Family(Protocol):
     def explain_slow_start(self, uses: Mapping[str, str]) -> str:  # noqa: ARG002
         """Return a sentence on what makes its start slow, by what it uses (`read_usage`). Empty: unknown."""
         return ""
+
+
+class UnknownLauncherFamily(Family):
+    """A family whose launcher is not known here, so that the plan states it, or srun launches."""
+
+    def make_mpiexec_line(
+        self,
+        library: Library,
+        placement: Placement,
+        settings: Mapping[str, str],  # noqa: ARG002
+        program: list[str],  # noqa: ARG002
+    ) -> CommandLine:
+        """Raise RankbenchError, with what to state."""
+        raise RankbenchError(
+            f"{library.name} on {placement.name}: how {self.title} starts ranks is not known here; state it, as in "
+            f'launcher = {EXAMPLE}, or launcher = "srun" in a job'
+        )
 
 
 def describe_unknown(name: str, known: Collection[str], full: str = "") -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from rankbench.libraries import families, openmpi_rules, ucx
+from rankbench.libraries import families, mca, openmpi_rules, ucx
 from rankbench.model import CommandLine
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ FUNCTION = re.compile(
 """Pattern of a component's function for a collective."""
 KINDS = {"persistent": re.compile(".*_init$"), "nonblocking": re.compile("i"), "neighbourhood": re.compile("neighbor_")}
 """Calls that usually one component implements."""
-VARIABLE = "OMPI_MCA_"
-"""Begins the environment variables of parameters."""
 INVALID = re.compile(
     r"invalid value was supplied for an enum.*\n\n? *Variable *: (\S+)\n *Value *: (.*)\n *Valid values *: (.*)"
 )
@@ -63,7 +61,7 @@ class Family(families.Family):
         r": Open MPI (\d\S*) \(Language: C\)",
         r"^mpi\S* \((?:Open MPI|OpenRTE)\) (\d\S*)",
     )
-    variables = ("OMPI_", "PMIX_MCA_", "PRTE_MCA_", "OPAL_")
+    variables = mca.VARIABLES
     files = (
         *("{etc}/*.conf", "{etc}/openmpi/*.conf", "{etc}/*hostfile"),
         *("~/.openmpi/*.conf", "~/.prte/*.conf", "~/.pmix/*.conf"),
@@ -118,7 +116,7 @@ class Family(families.Family):
 
         The library drops unknown parameters and broken files silently, and values that are none with a message.
         """
-        parameters = {name.removeprefix(VARIABLE): value for name, value in settings.items()}
+        parameters = {name.removeprefix(mca.VARIABLE): value for name, value in settings.items()}
         return [
             *list_unknown(library, parameters),
             *list_invalid_values(output),
@@ -135,7 +133,7 @@ class Family(families.Family):
 
     def encode_settings(self, settings: Mapping[str, str]) -> dict[str, str]:
         """Spell MCA parameters as environment variables."""
-        return {name if name[:1].isupper() else f"{VARIABLE}{name}": value for name, value in settings.items()}
+        return mca.encode_settings(settings)
 
     def make_mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
@@ -231,7 +229,7 @@ def list_unknown(library: Library, settings: Mapping[str, str]) -> list[str]:
     others = [name for name in names if name[:1].isupper() and not name.startswith(Family.variables)]
     return [
         *(families.describe_unknown(name, listed) for name in unknown),
-        *families.list_unknown(others, set(), VARIABLE),
+        *families.list_unknown(others, set(), mca.VARIABLE),
     ]
 
 
@@ -249,7 +247,7 @@ def read_parameters(library: Library) -> dict[str, str]:
     None: the program is missing or fails.
     """
     program = Path(library.wrapper).parent / "ompi_info"
-    command = [str(program), "--all", "--internal", "--parsable", "--level", "9"]
+    command = [*library.wrap, str(program), "--all", "--internal", "--parsable", "--level", "9"]
     try:
         listed = subprocess.run(
             command,

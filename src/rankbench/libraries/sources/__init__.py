@@ -48,6 +48,8 @@ class Installation(Record, frozen=True):
     """The variables that its source sets for it."""
     origin: dict[str, str] = msgspec.field(default_factory=dict)
     """How it was built, as its source reports it (`Library.origin`)."""
+    wrap: tuple[str, ...] = ()
+    """Words before its wrapper (`Library.wrap`)."""
 
 
 def is_executable(file: Path) -> bool:
