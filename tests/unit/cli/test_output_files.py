@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shlex
+import shutil
 import stat
 import subprocess
 import sys
@@ -43,14 +44,23 @@ COMMANDS = {
 NULL_DEVICE = os.makedev(1, 3)
 
 
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of two campaigns, to be copied."""
+    folder = tmp_path_factory.mktemp("results")
+    cases = campaigns.make_cases(lines=[("barrier", "blocking")])
+    for name in ("older", "made"):
+        campaigns.make_campaign(folder / name, launches=3, samples=10, cases=cases)
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def campaign(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a campaign of the working folder, beside an older one."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(console, "width", 1000)
-    cases = campaigns.make_cases(lines=[("barrier", "blocking")])
-    campaigns.make_campaign(tmp_path / "results" / "older", launches=3, samples=10, cases=cases)
-    return campaigns.make_campaign(tmp_path / "results" / "made", launches=3, samples=10, cases=cases).folder
+    shutil.copytree(results, tmp_path / "results")
+    return tmp_path / "results" / "made"
 
 
 def run(line: str, place: Path | str) -> bytes:
