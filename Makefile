@@ -4,7 +4,7 @@ PYTHON ?= python3
 export RANKBENCH_HOME ?= $(CURDIR)/.rankbench
 C_FILES = $(shell find core recorder tests/fakes -name '*.[ch]')
 
-.PHONY: demo quick check test test-all prove docs lint clean
+.PHONY: demo quick check test test-all test-commands test-rest prove docs lint clean
 
 demo: .venv/ready
 	.venv/bin/rankbench get mpich openmpi intel-mpi
@@ -21,14 +21,13 @@ quick: .venv/ready
 # others take little more than the processor time that these and the installation leave, in a session of their own, since Linux shares
 # processors among sessions first. What is marked thorough shows more of the same: `make test-all` runs it too. The system's packages
 # are installed beside the environment and the libraries: all wait for the network. What `check` reports ends all at once.
-test: WHICH = -m "not thorough"
+test: export WHICH = -m "not thorough"
 test test-all:
 	tools/system-packages & packages=$$!; failed=0; \
 	make --no-print-directory .venv/ready || { wait $$packages; exit 2; }; \
 	.venv/bin/rankbench get mpich openmpi intel-mpi & libraries=$$!; \
-	setsid sh -c 'echo 10 2>/dev/null >/proc/self/autogroup; exec nice -n 19 "$$0" "$$@"' .venv/bin/pytest $(WHICH) \
-		--numprocesses 2 --dist loadfile --timeout 900 --ignore $(WORDS) tests/unit tests/property tests/recorded tests/browser \
-		>.venv/others.log 2>&1 & others=$$!; trap "kill -- -$$others" INT TERM; \
+	setsid sh -c 'echo 10 2>/dev/null >/proc/self/autogroup; exec nice -n 19 "$$0" "$$@"' make --no-print-directory \
+		--jobs 2 --keep-going --output-sync=target test-commands test-rest >.venv/others.log 2>&1 & others=$$!; trap "kill -- -$$others" INT TERM; \
 	make --no-print-directory check || { kill -- -$$others $$libraries; exit 2; }; \
 	wait $$libraries || failed=1; \
 	wait $$packages || failed=1; \
@@ -37,6 +36,14 @@ test test-all:
 	wait $$others || failed=1; \
 	cat .venv/others.log; \
 	exit $$failed
+
+# Two processes that each collect their own tests: pytest-xdist collects all of them twice, and takes as long as most of them.
+COMMANDS = tests/unit/cli tests/unit/campaign
+test-commands:
+	.venv/bin/pytest $(WHICH) --timeout 900 $(COMMANDS)
+
+test-rest:
+	.venv/bin/pytest $(WHICH) --timeout 900 $(addprefix --ignore ,$(WORDS) $(COMMANDS)) tests/unit tests/property tests/recorded tests/browser
 
 # What is known before any test runs: formats, types and words. `make lint` corrects the formats.
 WORDS = tests/unit/test_words.py

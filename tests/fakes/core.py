@@ -10,9 +10,10 @@ import math
 import os
 import sys
 import time
-from typing import Any
 
-TYPE_CHECKING = False  # For type checkers; importing typing would take a tenth of the start.
+TYPE_CHECKING = False  # For type checkers; importing typing would double the time of a start.
+if TYPE_CHECKING:
+    from typing import Any
 
 USUAL: dict[str, Any] = {
     "factor": 1.0,  # factor of this library on all times

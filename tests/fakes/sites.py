@@ -14,7 +14,7 @@ from fakes import library, scheduler
 from rankbench import store
 from rankbench.store import Store
 
-MAIN = "from rankbench.cli import job_status, main; job_status.POLL_S = (0.1,); main()"
+MAIN = "from rankbench.cli import job_status, main; job_status.POLL_S = (0.1, 0.3); main()"
 """Queries jobs more often than a real scheduler should be queried."""
 PREFIXES = ["--prefix", "9.1", "--prefix", "9.2", "--seed", "5"]
 NUMBER = {"slurm": "101", "pbs": "101.server", "lsf": "101", "flux": "ƒ101", "grid-engine": "101"}

@@ -1,9 +1,9 @@
 """A small process that runs one command and leaves no process behind, whatever happens to rankbench.
 
 It is outside rankbench's process group and adopts every process whose parent ends (PR_SET_CHILD_SUBREAPER). So ranks
-whose launcher was killed, or that have their own sessions, remain its descendants. It reads the step as one line of
-JSON from standard input; end of file means that rankbench has ended or wants to stop. At the end it prints one line of
-JSON. It needs only the standard library and is started by its path.
+whose launcher was killed, or that have their own sessions, remain its descendants. It reads the step from standard
+input, as `marshal` writes it; end of file means that rankbench has ended or wants to stop. At the end it writes how the
+step ended, in the same way. Each launch starts one: it is found by its path, and loads little of the standard library.
 
 It consists of two processes: the child supervises; its parent takes over if the child is killed. If both are killed,
 the kernel kills the launcher, and rankbench adopts and ends the remaining processes (`launch/local.py`).
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import json
+import marshal
 import os
 import select
 import signal
@@ -21,12 +21,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
-from io import FileIO
-from pathlib import Path
-from typing import Any
 
 TYPE_CHECKING = False  # Type checkers know this name; importing typing would take a tenth of the start.
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from io import FileIO
+    from typing import Any
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 SHARED = "/dev/shm/"  # noqa: S108 - only files that the descendants made there are removed
@@ -37,8 +37,9 @@ START_S, START_POLL_S = 10.0, 0.05
 shared memory."""
 LOOKS = 10
 """How often the owner of a file in shared memory is looked for: processes may be about to map it."""
-SESSIONS = ("ompi.{pid}", "ompi.*/pid.{pid}", "prte.*/dvm.{pid}")
-"""Folders that Open MPI's launcher makes in TMPDIR for itself and its ranks, and removes unless it is killed."""
+SESSIONS = {"ompi.": "pid.", "prte.": "dvm."}
+"""Folders that Open MPI's launcher makes in TMPDIR for itself and its ranks, and removes unless it is killed: what the
+name of the outer one begins with, and the name of the inner one before the process's number."""
 TIDY_S = 0.5
 """Time for the launcher to end its ranks, before they get SIGTERM too."""
 GRACE_S = 2.0
@@ -75,10 +76,10 @@ def main() -> None:
 def supervise() -> None:
     """Run the command that standard input describes, and print how it ended."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
-    line = sys.stdin.readline()
-    if not line:
+    try:
+        step = marshal.load(sys.stdin.buffer)  # noqa: S302 - the same Python wrote it
+    except EOFError:
         return
-    step = json.loads(line)
     began = time.monotonic()
     shared = SharedFiles()
     try:
@@ -86,9 +87,9 @@ def supervise() -> None:
     except (OSError, ValueError) as error:
         write_answer({"error": explain_refusal(step, error)})
         return
-    hung = wait(child, Path(step["watch"]), step["limit_s"], step.get("heartbeat"), lambda: shared.look(descendants))
+    hung = wait(child, step["watch"], step["limit_s"], step.get("heartbeat"), lambda: shared.look(descendants))
     duration_s = time.monotonic() - began
-    outlived = name_orphan(child.pid, step["arguments"]) if hung and is_complete(Path(step["watch"])) else ""
+    outlived = name_orphan(child.pid, step["arguments"]) if hung and is_complete(step["watch"]) else ""
     waiting = find_waiting(child.pid, step["arguments"]) if hung else 0.0
     end_all(descendants, shared, child)
     shared.remove()
@@ -106,9 +107,9 @@ def prctl(option: int, value: int) -> None:
 
 
 def write_answer(message: dict[str, Any]) -> None:
-    """Write a line to standard output, unbuffered: Python would flush a buffer again after rankbench has ended."""
+    """Write to standard output, unbuffered: Python would flush a buffer again after rankbench has ended."""
     with contextlib.suppress(BrokenPipeError):
-        os.write(1, json.dumps(message).encode() + b"\n")
+        os.write(1, marshal.dumps(message))
 
 
 class OutputCopier(threading.Thread):
@@ -157,7 +158,7 @@ def start(step: dict[str, Any]) -> tuple[subprocess.Popen[bytes], OutputCopier]:
         if os.getppid() != supervisor:  # The supervisor was killed just before.
             os._exit(1)
 
-    output = Path(step["output"]).open("wb", buffering=0)  # noqa: SIM115 - the thread closes it
+    output = open(step["output"], "wb", buffering=0)  # noqa: SIM115 - the thread closes it
     source, into = os.pipe()
     try:
         child = subprocess.Popen(
@@ -188,7 +189,7 @@ def read_heartbeat(heartbeat: tuple[str, int] | None) -> bytes:
     if not heartbeat:
         return b""
     try:
-        with Path(heartbeat[0]).open("rb", buffering=0) as page:
+        with open(heartbeat[0], "rb", buffering=0) as page:
             return os.pread(page.fileno(), 4, heartbeat[1])
     except OSError:
         return b""
@@ -196,7 +197,7 @@ def read_heartbeat(heartbeat: tuple[str, int] | None) -> bytes:
 
 def wait(
     child: subprocess.Popen[bytes],
-    watch: Path,
+    watch: str | os.PathLike[str],
     limit_s: float,
     heartbeat: tuple[str, int] | None = None,
     look: Callable[[], None] = lambda: None,
@@ -213,7 +214,7 @@ def wait(
     still_s, state, pause_s = 0.0, (-1, 0, b""), min(START_POLL_S, limit_s / 4)
     while not poll.poll(1000 * pause_s) and child.poll() is None:
         look()
-        facts = watch.stat() if watch.exists() else None
+        facts = os.stat(watch) if os.path.exists(watch) else None
         if (facts and facts.st_size) or time.monotonic() - began > START_S:
             pause_s = min(POLL_S, limit_s / 4)
         now = (*((facts.st_size, facts.st_mtime_ns) if facts else (0, 0)), read_heartbeat(heartbeat))
@@ -225,11 +226,11 @@ def wait(
     return False
 
 
-def is_complete(watch: Path) -> bool:
+def is_complete(watch: str | os.PathLike[str]) -> bool:
     """Return whether the watched file is a complete stream."""
     try:
-        with watch.open("rb") as stream:
-            stream.seek(max(0, watch.stat().st_size - LINE_BYTES))
+        with open(watch, "rb") as stream:
+            stream.seek(max(0, os.stat(watch).st_size - LINE_BYTES))
             return stream.read().rstrip(b"\n").rpartition(b"\n")[2].startswith(END)
     except OSError:
         return False
@@ -261,9 +262,9 @@ def find_waiting(launcher: int, arguments: list[str]) -> float:
 def measure_waiting(pid: int) -> float:
     """Return the share of its life for which the first thread of a process waited for a CPU; 0: unknown."""
     try:
-        waited_s = int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
-        began = int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19])
-        life_s = float(Path("/proc/uptime").read_text().split()[0]) - began / os.sysconf("SC_CLK_TCK")
+        waited_s = int(read_text(f"/proc/{pid}/schedstat").split()[1]) / 1e9
+        began = int(read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()[19])
+        life_s = float(read_text("/proc/uptime").split()[0]) - began / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, IndexError):
         return 0.0
     return min(1.0, waited_s / life_s) if life_s > 0 else 0.0
@@ -272,7 +273,7 @@ def measure_waiting(pid: int) -> float:
 def find_program(pid: int) -> str:
     """Return the path of a process's program; empty: the process has ended."""
     try:
-        return os.readlink(f"/proc/{pid}/exe")  # noqa: PTH115 - as in `list_parents`
+        return os.readlink(f"/proc/{pid}/exe")
     except OSError:
         return ""
 
@@ -280,9 +281,15 @@ def find_program(pid: int) -> str:
 def read_name(pid: int) -> str:
     """Return the name of a process, which it may have chosen itself."""
     try:
-        return Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
+        return read_text(f"/proc/{pid}/comm").strip()
     except OSError:
         return "ended"
+
+
+def read_text(path: str) -> str:
+    """Return what is in a file of the kernel."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
 
 
 def end_all(
@@ -343,12 +350,16 @@ class SharedFiles:
 
 def remove_sessions(launcher: int, temporary: str) -> None:
     """Remove the folders that a launcher, which has ended, left among temporary files."""
-    for pattern in SESSIONS:
-        for folder in Path(temporary).glob(pattern.format(pid=launcher)):
-            if is_own(str(folder), folder.lstat().st_ino):
-                import shutil  # Rarely needed, and it takes long to load.
+    try:
+        outer = [name for name in os.listdir(temporary) if name[:5] in SESSIONS]
+    except OSError:
+        return
+    folders = [f"{temporary}/{name}/{SESSIONS[name[:5]]}{launcher}" for name in outer]
+    for folder in (f"{temporary}/ompi.{launcher}", *folders):
+        if os.path.isdir(folder) and is_own(folder, os.lstat(folder).st_ino):
+            import shutil  # Rarely needed, and it takes long to load.
 
-                shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def list_shared() -> set[tuple[str, int]]:
@@ -362,7 +373,7 @@ def list_shared() -> set[tuple[str, int]]:
 def list_mapped(pid: int) -> set[tuple[str, int]]:
     """Return path and inode of each file in /dev/shm that a process maps and that is not deleted."""
     try:
-        lines = Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines()
+        lines = read_text(f"/proc/{pid}/maps").splitlines()
     except OSError:
         return set()
     fields = (line.split(maxsplit=5) for line in lines if SHARED in line and not line.endswith(" (deleted)"))
@@ -373,10 +384,10 @@ def remove(shared: set[tuple[str, int]]) -> None:
     """Remove the files of this user that no process maps any more."""
     entries = {(path, inode) for path, inode in shared if is_own(path, inode)}
     if entries:
-        entries -= {entry for folder in Path("/proc").glob("[0-9]*") for entry in list_mapped(int(folder.name))}
+        entries -= {entry for name in filter(str.isdigit, os.listdir("/proc")) for entry in list_mapped(int(name))}
     for path, _ in entries:
         with contextlib.suppress(OSError):
-            Path(path).unlink()
+            os.unlink(path)
 
 
 def is_own(path: str, inode: int) -> bool:
@@ -409,7 +420,7 @@ def descendants() -> list[int]:
 
 def list_parents() -> dict[int, int]:
     """Return the parent of every process that has not ended."""
-    return dict(filter(None, map(parent, filter(str.isdigit, os.listdir("/proc")))))  # noqa: PTH208 - pathlib takes longer
+    return dict(filter(None, map(parent, filter(str.isdigit, os.listdir("/proc")))))
 
 
 def find_descendants(ancestors: set[int], parents: dict[int, int]) -> list[int]:
@@ -424,7 +435,7 @@ def find_descendants(ancestors: set[int], parents: dict[int, int]) -> list[int]:
 def parent(pid: str) -> tuple[int, int] | None:
     """Return a process and its parent; None: it has ended."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as stat:  # noqa: PTH123 - there are hundreds
+        with open(f"/proc/{pid}/stat", "rb") as stat:
             state, above = stat.read().rpartition(b")")[2].split()[:2]
     except (OSError, ValueError):
         return None

@@ -106,6 +106,7 @@ def test_flux_warns_of_the_end_of_the_time_and_then_ends_it(tmp_path: Path, each
     assert here.submit().exit_code == 0
     assert "#FLUX: --signal=USR1@60s\n" in (here.campaign / "job/job.sh").read_text()
     here.wait_for("launches/*/1/stream.jsonl", 2)
+    time.sleep(0.5)  # The shells of the launches wait for their launchers by then.
     scheduler.send(tmp_path / "scheduler", "101", each)
     assert here.wait_for_end().splitlines()[-2].startswith("its job ended because of the time limit (FAILED)")
 

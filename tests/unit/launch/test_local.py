@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import json
+import marshal
 import os
 import re
 import signal
@@ -139,9 +139,9 @@ def test_the_supervisor_works_without_pidfd(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin
         assert process.stdout
-        process.stdin.write(json.dumps(order).encode() + b"\n")
+        process.stdin.write(marshal.dumps(order))
         process.stdin.flush()
-        answer = json.loads(process.stdout.readline())
+        answer = marshal.load(process.stdout)
     assert (answer["exit_code"], answer["hung"]) == (7, False)
 
 
