@@ -4,6 +4,7 @@ job=$campaign/job
 longest_s=0
 launcher_pid=""
 starting=""
+starting_member=""
 open_launch=""
 members=()
 turns=()
@@ -121,6 +122,7 @@ interrupted() {
     trap '' $end_signals
     # The signal may have come after the launcher's start and before its number was kept.
     [ -z "$starting" ] || [ "$!" = "$starting" ] || launcher_pid=$!
+    [ -z "$starting_member" ] || [ "$!" = "$starting_member" ] || members+=("$!")
     if [ "$BASHPID" != "$$" ]; then
         [ -z "$launcher_pid" ] || end_launcher "$launcher_pid"
         [ -z "$open_launch" ] || [ -e "$open_launch/ending" ] || write_ending "${code:-143}" false cut
@@ -509,8 +511,10 @@ make_together() {
     start_ms=$(now_ms)
     for entry in "${companions[@]}"; do
         printf '%s\n' "${companions[@]#* }" >"$job/launches/${entry% *}/1/beside"
+        starting_member=${!:-none}
         run_beside "${entry#* }" "$job/launches/${entry% *}/1" --turns "$number/$together/$case_count:$page" &
         members+=("$!")
+        starting_member=""
         number=$((number + 1))
     done
     for entry in "${members[@]}"; do
@@ -535,7 +539,7 @@ make_together() {
 run_beside() {
     local function=$1 out=$2
     shift 2
-    members=()
+    members=() starting_member=""
     handle_signals
     run "$function" "$out" --job "$out/job.txt" --quiet "$@"
 }

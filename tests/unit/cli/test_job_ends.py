@@ -84,10 +84,21 @@ def test_a_running_job_that_is_cancelled_ends_its_launch_and_says_so(tmp_path: P
     assert list_processes(here) == []
 
 
-@pytest.mark.parametrize("command", [mark_thorough("starting=$copier"), "launcher_pid=$!", mark_thorough("exec 8>&-")])
-def test_a_signal_at_the_start_of_a_launch_ends_it(tmp_path: Path, command: str) -> None:
-    """Bash handles signals between commands: also between the start of a launcher and the one that keeps its number."""
-    condition = f"[ \"$BASH_COMMAND\" = '{command}' ] && [[ ${{out:-}} = */launches/*mpich_9_2* ]] && interrupted TERM"
+OF_THE_SECOND = "[[ ${out:-} = */launches/*mpich_9_2* ]]"
+
+
+@pytest.mark.parametrize(
+    ("command", "where"),
+    [
+        mark_thorough("starting=$copier", OF_THE_SECOND),
+        ("launcher_pid=$!", OF_THE_SECOND),
+        mark_thorough("exec 8>&-", OF_THE_SECOND),
+        ('members+=("$!")', '[ "$number" = 1 ]'),
+    ],
+)
+def test_a_signal_at_the_start_of_a_launch_ends_it(tmp_path: Path, command: str, where: str) -> None:
+    """Bash handles signals between commands: also between the start of a process and the one that keeps its number."""
+    condition = f"[ \"$BASH_COMMAND\" = '{command}' ] && {where} && interrupted TERM"
     (tmp_path / "trap.sh").write_text(f"set -T\ntrap {shlex.quote(condition)} DEBUG\n")
     here = sites.make_site(tmp_path, "flux", f'{PLAN}[job]\nsetup = ["source {tmp_path}/trap.sh"]\n', hangs_from=1)
     launcher = tmp_path / "9.2/bin/mpiexec"
@@ -106,7 +117,6 @@ def test_flux_warns_of_the_end_of_the_time_and_then_ends_it(tmp_path: Path, each
     assert here.submit().exit_code == 0
     assert "#FLUX: --signal=USR1@60s\n" in (here.campaign / "job/job.sh").read_text()
     here.wait_for("launches/*/1/stream.jsonl", 2)
-    time.sleep(0.5)  # The shells of the launches wait for their launchers by then.
     scheduler.send(tmp_path / "scheduler", "101", each)
     assert here.wait_for_end().splitlines()[-2].startswith("its job ended because of the time limit (FAILED)")
 
