@@ -41,7 +41,7 @@ COMMANDS = {
     **{f"export {name}": f"export made --format {name} --output" for name in SINGLE},
 }
 """A call of each command that has its own code for an option of FILE_OPTIONS, and of some that share theirs."""
-TRIED = [mark_thorough(name) if name in {f"export {format_}" for format_ in SINGLE[1:]} else name for name in COMMANDS]
+TRIED = [mark_thorough(name) if name in {f"export {name}" for name in SINGLE[1:]} else name for name in COMMANDS]
 """All export formats share the code of the first."""
 NULL_DEVICE = os.makedev(1, 3)
 
