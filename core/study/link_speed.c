@@ -99,7 +99,7 @@ void connect_ranks(const struct team *team, int partner, bool asks) {
     free(chunk);
 }
 
-/* The first rank decides after a few calls how many there are in all. */
+/* After a few calls the ranks agree how many there are in all. */
 double time_allreduce_ns(MPI_Comm comm) {
     double value = 1, sum;
     int calls = FIRST_CALLS;
@@ -108,7 +108,7 @@ double time_allreduce_ns(MPI_Comm comm) {
         if (call == 0) {
             calls = (int)(ALLREDUCE_NS / ((read_steady_ns() - before_ns) / FIRST_CALLS + 1));
             calls = calls < FIRST_CALLS ? FIRST_CALLS : calls > MOST_CALLS ? MOST_CALLS : calls;
-            abort_on_error(MPI_Bcast(&calls, 1, MPI_INT, 0, comm), "MPI_Bcast");
+            abort_on_error(MPI_Allreduce(MPI_IN_PLACE, &calls, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
         }
         if (call == -FIRST_CALLS || call == 0)
             before_ns = read_steady_ns();

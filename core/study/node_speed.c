@@ -93,7 +93,8 @@ static double time_line_ns(const struct team *node, int neighbour) {
 }
 
 struct node_speed measure_node_speed(const struct world *world) {
-    const struct team *const node = &world->hosts->readers;
+    const struct clock *const host = world->hosts;
+    const struct team *const node = &host->readers;
     const int beside = node->rank ^ 1, neighbour = beside < node->ranks ? beside : -1;
     struct node_speed speed = {0};
     dissemination_barrier(node);

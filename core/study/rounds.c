@@ -7,6 +7,7 @@
 #include "output/stream.h"
 #include "study/link_speed.h"
 #include "study/node_speed.h"
+#include "study/rounds_file.h"
 #include "sync/clock.h"
 
 /* What is measured in a round: of each rank in a round of nodes, otherwise of the first rank of each node. 0: unknown. */
@@ -108,13 +109,14 @@ static void write_quantity(FILE *stream, int number, int quantity, const char *n
 }
 
 static void run_round(const struct world *world, const struct round *round, int number, FILE *stream) {
-    const struct team *const leaders = &world->hosts->clocks, *const team = round->kind == ROUND_NODES ? &world->all : leaders;
-    const bool leads = world->hosts->readers.rank == 0;
+    const struct clock *const host = world->hosts;
+    const struct team *const leaders = &host->clocks, *const team = round->kind == ROUND_NODES ? &world->all : leaders;
+    const bool leads = host->readers.rank == 0;
     int32_t node = leads ? leaders->rank : 0;
     struct values values = {{0}};
     struct gathered all = {0};
     if (round->kind == ROUND_NODES) {
-        tree_broadcast(&world->hosts->readers, &node, sizeof node);
+        tree_broadcast(&host->readers, &node, sizeof node);
         values = measure_node(world, round, node);
     } else if (leads) {
         values = round->kind == ROUND_PAIRS ? measure_pair(leaders, round) : measure_group(leaders, round);

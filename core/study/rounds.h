@@ -2,28 +2,11 @@
 #ifndef RANKBENCH_ROUNDS_H
 #define RANKBENCH_ROUNDS_H
 
-#include "base/core.h"
+#include <stdio.h>
+
 #include "sync/world.h"
 
-enum round_kind { ROUND_NODES, ROUND_PAIRS, ROUND_GROUPS, ROUND_KINDS };
-
-/* Nodes by number, in the order of their first ranks; of pairs and groups, those of each stand together. */
-struct round {
-    int32_t kind, size, count;
-    int32_t *node;
-};
-
-struct rounds {
-    int count;
-    struct round *round;
-};
-
-/* Reads a file of rounds, on one rank: the line `rankbench-rounds 1`, then in each line `nodes`, `pairs` or `groups SIZE`,
- * and the nodes. */
-bool read_rounds(const char *path, int nodes, struct rounds *rounds, char error[LINE_BYTES]);
-void free_rounds(struct rounds *rounds);
-
-/* Called by all ranks; `rounds` is that of rank 0. Writes a record per round and quantity. Returns an exit code. */
+/* Called by all ranks; rank 0 reads the file. Writes a record per round and quantity. Returns an exit code. */
 int study_rounds(const struct world *world, const char *path, FILE *stream);
 
 #endif

@@ -1,11 +1,12 @@
 #define _GNU_SOURCE
+#include "study/rounds_file.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/allocation.h"
 #include "request/error.h"
-#include "study/rounds.h"
 
 static const char *const kind_names[ROUND_KINDS] = {"nodes", "pairs", "groups"};
 

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from fakes import mark_thorough
 
-from rankbench.fleet.records import Sweep
+from rankbench.fleet.sweep_records import Sweep
 
 pytestmark = pytest.mark.needs("namespaces", "ip")
 

@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 BASE = (
     "doctor",
     "find",
+    "fleet",
     "get",
     "import",
     "lab",

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankbench.fleet.records import Trait
+from rankbench.fleet.sweep_records import Trait
 from rankbench.fleet.tournament import Link
 from rankbench.samples.rounds import Round
 

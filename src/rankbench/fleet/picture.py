@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from rankbench.fleet.records import OF_LINKS, TRAIT, TRAITS
+from rankbench.fleet.sweep_records import OF_LINKS, TRAIT, TRAITS
 from rankbench.plots import forms
 from rankbench.plots.chart import Row
 
 if TYPE_CHECKING:
-    from rankbench.fleet.records import Sweep
+    from rankbench.fleet.sweep_records import Sweep
 
 SLOWEST = 1.5
 """From this ratio on cells have the darkest colour."""

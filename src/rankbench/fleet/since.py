@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator
 
-from rankbench.fleet.records import TRAITS, Sweep
+from rankbench.fleet.sweep_records import TRAITS, Sweep
 from rankbench.model import Record
 
 MOST_UNLIKE = 0.1

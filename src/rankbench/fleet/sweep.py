@@ -10,7 +10,7 @@ import numpy as np
 
 from rankbench.fleet import outliers, tournament
 from rankbench.fleet.outliers import LinkSlowness, Measured, Speeds, Standing
-from rankbench.fleet.records import OF_CORES, OF_LINKS, TRAIT, TRAITS, Finding, LinkSpeed, NodeSpeed, Of
+from rankbench.fleet.sweep_records import OF_CORES, OF_LINKS, TRAIT, TRAITS, Finding, LinkSpeed, NodeSpeed, Of
 from rankbench.fleet.tournament import Link
 from rankbench.samples.rounds import Round
 

@@ -16,10 +16,10 @@ import numpy as np
 
 from rankbench import launch, plan
 from rankbench.campaign import selftest
-from rankbench.fleet import launches, sweep
+from rankbench.fleet import round_launches, sweep
 from rankbench.fleet.outliers import Measured
-from rankbench.fleet.records import FORMAT, Sweep
 from rankbench.fleet.sweep import Limits
+from rankbench.fleet.sweep_records import FORMAT, Sweep
 from rankbench.launch import allocation
 from rankbench.model import Library, Placement, RankbenchError
 from rankbench.samples.rounds import Round
@@ -64,12 +64,12 @@ def sweep_fleet(request: FleetRequest, announce: Callable[[str], None] = lambda 
         placement = place_ranks(request, hosts, shell)
         announce(f"{request.library.name}: building and checking on {placement.nodes} nodes …")
         bench = selftest.prepare_placement(request.library, placement, home(), folder)
-        fleet = launches.describe_fleet(bench)
+        fleet = round_launches.describe_fleet(bench)
         seed = request.seed or int(np.random.default_rng().integers(1, 2**31))
 
         def measure(planned: Sequence[Round]) -> list[Measured]:
             announce(f"{request.library.name}: {len(planned)} rounds on {fleet.nodes} nodes …")
-            return launches.measure(bench, planned)
+            return round_launches.measure(bench, planned)
 
         rounds = fleet.nodes if request.rounds == EVERY_ROUND else request.rounds
         outcome = sweep.sweep(fleet, measure, np.random.default_rng(seed), request.limits, rounds)

@@ -10,7 +10,7 @@ import pytest
 from fakes import library as fake
 
 from rankbench import cli
-from rankbench.fleet.records import Finding, LinkSpeed, NodeSpeed, Sweep
+from rankbench.fleet.sweep_records import Finding, LinkSpeed, NodeSpeed, Sweep
 from rankbench.workflows import fleets
 
 Command = Callable[..., tuple[int, str]]
