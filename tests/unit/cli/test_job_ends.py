@@ -158,7 +158,7 @@ def test_results_and_log_are_there_before_a_block_or_its_job_ends(tmp_path: Path
 
 
 @pytest.mark.parametrize("kind", ["flux", "pbs", mark_thorough("lsf")])
-@pytest.mark.parametrize("behaviour", [{"hangs_from": 1}, {"crash": ["allreduce.8", "allreduce.64"]}])
+@pytest.mark.parametrize("behaviour", [{"hangs_from": 1}, mark_thorough({"crash": ["allreduce.8", "allreduce.64"]})])
 def test_a_node_that_dies_ends_the_launch_and_is_named(tmp_path: Path, kind: str, behaviour: dict[str, object]) -> None:
     """Whether its launcher notices or waits. The server of PBS calls such a node busy."""
     here = sites.make_site(tmp_path, kind, PLAN.replace('["1x2"]', '["2x1"]'), **behaviour)
