@@ -33,7 +33,8 @@ def draw(sweep: Sweep) -> Row:
     for name in OF_LINKS:
         rows = list(list_links(sweep, name))
         if rows:
-            title = f"Links: {TRAIT[name].heading}" + (", from the left to above" if name == "sending" else "")
+            direction = " from the left to above" if name == "sending" else ""
+            title = f"Links: {TRAIT[name].heading}{direction}, beyond that of their nodes"
             parts.append(
                 make_cells(rows, hosts, "other", side).properties(
                     width=side * len(hosts), height=side * len(hosts), title=title
