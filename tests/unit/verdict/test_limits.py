@@ -189,3 +189,13 @@ def test_failures_everywhere_or_in_between_have_no_limit(tmp_path: Path) -> None
 
 def test_a_campaign_without_failures_has_no_limit(tmp_path: Path) -> None:
     assert find_limits(tmp_path, NODES, lambda *_: None) == []
+
+
+def test_launches_of_programs_that_end_well_have_begun(tmp_path: Path) -> None:
+    """Only the core reports about itself: programs and other benchmarks do not."""
+
+    def hide_facts(launch: Launch) -> Launch:
+        return launch if launch.placement == "1x2" else msgspec.structs.replace(launch, facts=None)
+
+    places = {"1x2": (1, 2), "2x2": (2, 2)}
+    assert find_limits(tmp_path, places, lambda *_: None, hide_facts) == []

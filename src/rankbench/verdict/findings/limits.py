@@ -80,7 +80,9 @@ def _list_results(view: CampaignView, name: str) -> dict[str, list[PlacementResu
         ]
         if not launches:
             continue
-        begun = [launch for launch in launches if launch.facts]
+        begun = [
+            launch for launch in launches if launch.facts or launch.status is LaunchStatus.OK
+        ]  # Programs report none.
         saying = NOTHING if begun else _describe_end(launches[0])
         results[START].append(PlacementResult(placement, len(launches), 0 if begun else len(launches), saying))
         if begun:
