@@ -23,7 +23,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 from rich.text import Text
 
-from rankbench.cli.program import adapt_commands, split_command
+from rankbench.cli.program import adapt_commands, find_program, split_command
 from rankbench.quantities import spell_count
 from rankbench.workflows.watching import Progress
 
@@ -223,13 +223,21 @@ def count_findings(verdict: Verdict, folder: Path | None) -> str:
     return f"{', '.join(parts)}{of_kinds}; in the report, or here: {show_command(folder)} -v" if parts else ""
 
 
+JOINED = "\0"
+"""Stands for a blank at which no line ends."""
+
+
 def spread_lines(text: str) -> None:
     """Print a text wrapped at words; a longer word, such as a path, is never broken.
 
-    Nor is a command at its end, which has a line of its own where it does not fit: a part of one cannot be pasted.
+    Nor is a command at its end, which has a line of its own where it does not fit: a part of one cannot be pasted. The
+    program's name stays in one line, even if it has blanks.
     """
     text, command = split_command(adapt_commands(text))
+    program = find_program()
+    text = text.replace(program, program.replace(" ", JOINED))
     lines = textwrap.wrap(text, console.width, break_long_words=False, break_on_hyphens=False) or [""]
+    lines = [line.replace(JOINED, " ") for line in lines]
     if command:
         fits = len(lines[-1]) + 1 + len(command) <= console.width
         lines[-1:] = [f"{lines[-1]} {command}"] if fits else [lines[-1], command]

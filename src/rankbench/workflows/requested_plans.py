@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -22,7 +22,7 @@ from rankbench.workflows.option_values import parse_option
 
 if TYPE_CHECKING:
     from rankbench.libraries import Search
-    from rankbench.model import Library, Machine, Plan
+    from rankbench.model import Library, Machine, Placement, Plan
 
 PLAN_SUFFIX = ".toml"
 COMMAND_LINE = "command line"
@@ -98,7 +98,7 @@ def make_plan(
 
 
 def place_profile(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the keys of a plan, with the placements of a recorded program if there are none.
+    """Return the keys of a plan, with the placement of a recorded program if there is none.
 
     Args:
         values: keys of a plan.
@@ -106,11 +106,9 @@ def place_profile(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """
     if "profile" not in values or "placements" in values or not isinstance(values["profile"], str):
         return dict(values)
-    calls, recorded = profiles.choose_calls(folder / Path(values["profile"]).expanduser())
-    fewer = {call.ranks for call in calls} - {recorded.ranks, 0}
+    _, recorded = profiles.choose_calls(folder / Path(values["profile"]).expanduser())
     nodes = recorded.nodes if recorded.nodes and recorded.ranks % recorded.nodes == 0 else 1
-    places = [f"{nodes}x{recorded.ranks // nodes}", *(f"1x{ranks}" for ranks in sorted(fewer))]
-    return {**values, "placements": places} if recorded.ranks else dict(values)
+    return {**values, "placements": [f"{nodes}x{recorded.ranks // nodes}"]} if recorded.ranks else dict(values)
 
 
 def add_profile(planned: Plan) -> Plan:
@@ -124,7 +122,32 @@ def add_profile(planned: Plan) -> Plan:
             f"{recorded.file}: the record of {recorded.ranks} ranks, and the placements have "
             f"{', '.join(map(str, sorted(set(ranks))))}; record the program with as many, or leave placements out"
         )
-    return msgspec.structs.replace(planned, calls=calls, profile=recorded)
+    smaller = list(place_smaller(planned.placements, recorded.ranks, {call.ranks for call in calls}))
+    notes = [
+        f"{placement.name}: the first {placement.ranks} ranks, for calls of communicators of as many; what other "
+        "communicators of the program do at the same time is not measured"
+        for placement in smaller
+    ]
+    return msgspec.structs.replace(
+        planned,
+        calls=calls,
+        profile=recorded,
+        placements=[*planned.placements, *smaller],
+        notes=[*planned.notes, *notes],
+    )
+
+
+def place_smaller(placements: Sequence[Placement], ranks: int, numbers: Set[int]) -> Iterator[Placement]:
+    """Yield placements for communicators of fewer ranks than the record has: the first ranks of its placement.
+
+    Ranks fill node after node. Numbers that do not fill nodes, and those that placements have, are left out.
+    """
+    known = {0, 1, *(placement.ranks for placement in placements)}
+    for program in [placement for placement in placements if placement.ranks == ranks][:1]:
+        for number in sorted(numbers - known):
+            smaller = program.take_first(number)
+            if smaller.ranks == number:
+                yield msgspec.structs.replace(smaller, name=f"{smaller.nodes}x{smaller.ranks_per_node}")
 
 
 def divide_words(words: Sequence[str]) -> tuple[list[Path], list[str]]:

@@ -125,7 +125,8 @@ def test_libraries_are_installed_concurrently_and_reported_in_their_order(
 ) -> None:
     both = threading.Barrier(2, timeout=60)
 
-    def install(name: str, home: Path) -> Library:
+    def install(name: str, home: Path, folder: Path | None) -> Library:
+        assert folder is None
         both.wait()  # Neither thread passes alone.
         prefix = str(home / name)
         return Library(f"{name}-1.0", name, "1.0", "pypi", prefix, f"{prefix}/bin/mpicc", f"{prefix}/bin/mpiexec")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from fakes import mark_thorough
 
-from rankbench.cli.display import console, print_text
+from rankbench.cli.display import console, print_text, spread_lines
 from rankbench.cli.program import adapt_commands
 
 PROGRAM = Path(sys.executable).with_name("rankbench")
@@ -83,3 +83,17 @@ def test_a_command_at_the_end_of_a_line_is_never_wrapped(
         "x" * 30 + ":",
         "rankbench show",
     ]
+
+
+@pytest.mark.parametrize("width", [40, 44, 48, 52])
+def test_no_line_ends_within_the_program_s_name(
+    width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name would be replaced again on the next line."""
+    monkeypatch.setattr("sys.argv", ["/somewhere/rankbench/__main__.py"])
+    monkeypatch.setattr("sys.orig_argv", ["python3", "-m", "rankbench"])
+    monkeypatch.setattr(console, "width", width)
+    spread_lines("UCX_TLS=tcp is set here: not at default settings; `rankbench run --clean` leaves it out")
+    printed = capsys.readouterr().out
+    assert printed.count("python3 -m rankbench run") == printed.count("python3") == 1
+    assert all(len(line) <= width for line in printed.splitlines())

@@ -98,6 +98,21 @@ def test_installing_twice_keeps_the_first(home: Path) -> None:
     assert list_contents(home) == ["mpich-9.10", "mpich.log"]
 
 
+def test_downloaded_wheels_are_installed_without_an_index(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that is taken to a machine without network; pip there knows of no other place."""
+    libraries.download("mpich==9.2", tmp_path / "taken" / "along")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.chdir(tmp_path)
+    assert libraries.install("mpich", home, Path("taken/along")).name == "mpich-9.2"
+    with pytest.raises(
+        RankbenchError, match=r"mpich==9\.1.*; wheels are looked for in /.*/taken/along only \(get --down"
+    ):
+        libraries.install("mpich==9.1", home, Path("taken/along"))
+
+
 @pytest.mark.thorough
 def test_all_packages_of_a_family_get_the_named_version(home: Path, tmp_path: Path) -> None:
     for version in ("2021.1", "2021.2"):
@@ -116,7 +131,7 @@ def test_a_killed_installation_is_not_found(home: Path, tmp_path: Path) -> None:
     pip.chmod(0o755)
     program = (
         f"from pathlib import Path; from rankbench import libraries; from rankbench.libraries import wheels\n"
-        f"wheels.PIP = ({str(pip)!r},); libraries.install('mpich', Path({str(home)!r}))"
+        f"wheels.INSTALL = ({str(pip)!r},); libraries.install('mpich', Path({str(home)!r}))"
     )
     killed = subprocess.run([sys.executable, "-c", program], check=False)
     assert killed.returncode == -9
@@ -229,4 +244,4 @@ def test_an_unwritable_home_is_reported(tmp_path: Path) -> None:
 
 
 def test_pip_s_own_index_is_used() -> None:
-    assert not [word for word in wheels.PIP if "index" in word or "://" in word]
+    assert not [word for word in wheels.INSTALL if "index" in word or "://" in word]

@@ -1,0 +1,95 @@
+"""Plans of recorded programs: the calls of smaller communicators have placements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import fakes
+import pytest
+
+from rankbench.campaign.rank_files import name_form
+from rankbench.model import RankbenchError
+from rankbench.model.program_records import FORMAT, Dropped, Kind, RunRecord, encode
+from rankbench.workflows.requested_plans import MeasuringOptions, PlanRequest, make_plan
+
+MACHINE = fakes.make_machine(8)
+TEXT = 'candidates = ["mpich"]\nprofile = "record.json"\n'
+
+
+def make_kind(call: str, ranks: int, *, communicator: int) -> Kind:
+    return Kind(
+        call=call,
+        form=name_form(call, started=False),
+        bytes=64,
+        gaps=False,
+        ranks=communicator,
+        root=-1,
+        calls=[10] * ranks,
+        seconds=[1.0] * ranks,
+        shortest_ns=1.0,
+        longest_ns=2.0,
+        distribution=[],
+        waited_s=[],
+    )
+
+
+def write_record(folder: Path, hosts: list[str], *communicators: int) -> None:
+    """Write the record of a program with a rank on each of these hosts, and calls in communicators of these sizes."""
+    ranks = len(hosts)
+    run = RunRecord(
+        record="calls of a program",
+        format=FORMAT,
+        command=["mpiexec"],
+        library="mpich-5",
+        version="MPICH",
+        ranks=ranks,
+        hosts=hosts,
+        seconds=[40.0] * ranks,
+        finalised=[True] * ranks,
+        kinds=[make_kind("MPI_Allreduce", ranks, communicator=size) for size in communicators],
+        dropped=Dropped(),
+    )
+    (folder / "record.json").write_bytes(encode(run))
+
+
+def plan_profile(folder: Path, text: str, **place_options: object) -> PlanRequest:
+    (folder / "plan.toml").write_text(TEXT + text)
+    return make_plan([str(folder / "plan.toml")], "", MeasuringOptions(), place_options, MACHINE)
+
+
+@pytest.mark.parametrize("text", ["", 'placements = ["1x8"]\n'])
+def test_calls_of_smaller_communicators_are_placed_on_the_first_ranks(text: str, tmp_path: Path) -> None:
+    """Whether the plan names the placement of the program, or the record does."""
+    write_record(tmp_path, ["a"] * 8, 8, 2, 4)
+    planned = plan_profile(tmp_path, text).plan
+    assert [(placement.name, placement.ranks) for placement in planned.placements] == [
+        ("1x8", 8),
+        ("1x2", 2),
+        ("1x4", 4),
+    ]
+    assert [note.partition(",")[0] for note in planned.notes] == [
+        "1x2: the first 2 ranks",
+        "1x4: the first 4 ranks",
+    ]
+
+
+def test_a_placement_of_the_plan_with_as_many_ranks_is_used(tmp_path: Path) -> None:
+    write_record(tmp_path, ["a"] * 4, 4, 2)
+    planned = plan_profile(tmp_path, 'placements = ["1x4", { name = "apart", cores = [0, 5] }]\n').plan
+    assert [placement.name for placement in planned.placements] == ["1x4", "apart"]
+
+
+def test_smaller_communicators_fill_node_after_node(tmp_path: Path) -> None:
+    write_record(tmp_path, ["a", "a", "b", "b"] * 2, 8, 2, 6, 3)
+    planned = plan_profile(tmp_path, 'placements = ["4x2"]\n', hosts=["a", "b", "c", "d"]).plan
+    assert [(placement.name, placement.hosts) for placement in planned.placements] == [
+        ("4x2", ["a", "b", "c", "d"]),
+        ("1x2", ["a"]),
+        ("3x2", ["a", "b", "c"]),
+    ]
+
+
+def test_a_record_of_other_ranks_is_refused(tmp_path: Path) -> None:
+    write_record(tmp_path, ["a"] * 4, 4)
+    with pytest.raises(RankbenchError, match="the record of 4 ranks, and the placements have 2"):
+        plan_profile(tmp_path, 'placements = ["1x2"]\n')
