@@ -8,8 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PLACES = 2 * KINDS, FULL = KINDS * 3 / 4, UNROUNDED = BINS_PER_OCTAVE, AHEAD = 8192 };
-static const uint64_t GOLDEN = 0x9e3779b97f4a7c15u;
+enum { PLACES = 2 * KINDS, FULL = KINDS * 3 / 4, UNROUNDED = BINS_PER_OCTAVE };
 
 struct header *header;
 bool recording, threaded;
@@ -30,7 +29,8 @@ void unlock_tables(void) {
 
 /* Maps the file of this rank. Its space is reserved first: a full disk would end the program later. */
 void begin_calls(const char *path, const struct started *started) {
-    const size_t bytes = HEADER_BYTES + KINDS * sizeof(struct kind) + ARRIVALS * sizeof(struct arrival);
+    const size_t calls = HEADER_BYTES + KINDS * sizeof(struct kind) + ARRIVALS * sizeof(struct arrival);
+    const size_t bytes = calls + MESSAGES * sizeof(struct message);
     const int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     void *place = MAP_FAILED;
     if (descriptor >= 0 && posix_fallocate(descriptor, 0, (off_t)bytes) == 0)
@@ -44,6 +44,7 @@ void begin_calls(const char *path, const struct started *started) {
     header = place;
     kinds = (struct kind *)((char *)place + HEADER_BYTES);
     arrivals = (struct arrival *)(kinds + KINDS);
+    place_messages((char *)place + calls);
     *header = (struct header){.magic = "RBCALLS", .layout = LAYOUT, .threads = started->threaded};
     header->rank = (uint32_t)started->rank;
     header->ranks = (uint32_t)started->ranks;
@@ -54,6 +55,7 @@ void begin_calls(const char *path, const struct started *started) {
     gethostname(header->host, sizeof header->host - 1);
     resolve_library();
     compare_clocks(header, false);
+    identify(library.world, find_communicator(library.world));
     recording = true;
 }
 
@@ -67,11 +69,6 @@ void end_calls(bool finalised) {
     if (finalised)
         compare_clocks(header, true);
     header->finalised = finalised;
-}
-
-static uint64_t mix(uint64_t value) {
-    value *= GOLDEN;
-    return value ^ value >> 29;
 }
 
 static struct kind *find_place(const struct features *wanted, const char *name) {
@@ -152,7 +149,7 @@ void count_call(struct kind *kind, const struct call *call) {
 
 /* All ranks of a communicator keep the same calls, since it depends on the number of the call only. */
 static bool is_kept(uint64_t communicator, uint32_t sequence) {
-    return header->level == 0 || mix(communicator + sequence) >> (64 - header->level) == 0;
+    return is_sampled(communicator + sequence, header->level);
 }
 
 static void thin_arrivals(void) {
@@ -164,11 +161,19 @@ static void thin_arrivals(void) {
     header->arrivals = kept;
 }
 
-/* Pages that are written the first time are slow one by one. Older systems do not know this request. */
-static void prepare_arrivals(void) {
+/* Older systems do not know this request. */
+void prepare_pages(void *place, size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
-    madvise(&arrivals[header->arrivals], AHEAD * sizeof *arrivals, MADV_POPULATE_WRITE);
+    const uintptr_t begin = (uintptr_t)place & ~(uintptr_t)(HEADER_BYTES - 1);
+    madvise((void *)begin, (uintptr_t)place + bytes - begin, MADV_POPULATE_WRITE);
+#else
+    (void)place;
+    (void)bytes;
 #endif
+}
+
+uint32_t number_kind(const struct kind *kind) {
+    return (uint32_t)(kind - kinds);
 }
 
 void log_arrival(const struct call *call, const struct kind *kind) {
@@ -180,8 +185,8 @@ void log_arrival(const struct call *call, const struct kind *kind) {
     if (header->arrivals == ARRIVALS || !is_kept(group->identity, group->sequence))
         return;
     if (header->arrivals % AHEAD == 0)
-        prepare_arrivals();
+        prepare_pages(&arrivals[header->arrivals], AHEAD * sizeof *arrivals);
     const uint32_t is_root = call->root == group->rank ? ROOT : 0;
     arrivals[header->arrivals++] =
-        (struct arrival){group->identity, group->sequence, (uint32_t)(kind - kinds) | is_root, call->begin, call->end};
+        (struct arrival){group->identity, group->sequence, number_kind(kind) | is_root, call->begin, call->end};
 }

@@ -12,10 +12,12 @@ void resolve_library(void) {
     library.world = find_constant("ompi_mpi_comm_world");
     library.byte = find_constant("ompi_mpi_byte");
     library.no_info = find_constant("ompi_mpi_info_null");
+    library.no_communicator = find_constant("ompi_mpi_comm_null");
     library.in_place = find_constant("mpi_fortran_in_place_");
 #else
     library.world = MPI_COMM_WORLD;
     library.byte = MPI_BYTE;
     library.no_info = MPI_INFO_NULL;
+    library.no_communicator = MPI_COMM_NULL;
 #endif
 }

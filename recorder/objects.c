@@ -110,9 +110,9 @@ static uint64_t hash_members(MPI_Comm communicator, int ranks) {
 }
 
 /* The number of a communicator, equal at its ranks without communication: its members, and how many communicators of the
- * same members made their first collective before. */
+ * same members were made, or first used, before. */
 uint64_t identify(MPI_Comm communicator, struct group *group) {
-    if (group->identity || group->inter || group->ranks < 2)
+    if (group->identity || group->is_anonymous || group->inter || group->ranks < 2)
         return group->identity;
     const uint64_t members = hash_members(communicator, group->ranks);
     for (int i = 0; i < SETS; i++)
@@ -121,7 +121,14 @@ uint64_t identify(MPI_Comm communicator, struct group *group) {
             return group->identity = members * 31 + ++sets[i].seen;
         }
     header->lost_communicators++;
+    group->is_anonymous = true;
     return 0;
+}
+
+/* All ranks number a communicator when it is made, which they do in one order; they may first use it in another one. */
+void meet_communicator(MPI_Comm communicator) {
+    if (communicator != library.no_communicator)
+        identify(communicator, find_communicator(communicator));
 }
 
 /* How many partners a rank has in a collective; in a neighbourhood, how many it sends to. */

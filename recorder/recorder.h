@@ -4,9 +4,10 @@
  * rank that ends by a signal, `_exit` or MPI_Abort leaves what was recorded up to then, and nothing is written at the
  * end. `src/rankbench/campaign/rank_files.py` reads it; both must agree on the layout.
  *
- *     struct header (4 KiB) | kinds of calls (6 MiB) | arrivals at collectives (8 MiB)
+ *     struct header (4 KiB) | kinds of calls (6 MiB) | arrivals at collectives (4 MiB) | ends of messages (5 MiB)
  *
- * With the tables of requests, communicators and types a rank needs at most 16 MiB. What does not fit is counted. */
+ * With the tables of requests, channels, communicators and types a rank needs at most 18 MiB. What does not fit is
+ * counted. */
 #pragma once
 #include <mpi.h>
 #include <stdatomic.h>
@@ -15,10 +16,11 @@
 #include <stdint.h>
 
 enum {
-    LAYOUT = 1,
+    LAYOUT = 2,
     HEADER_BYTES = 4096,
     KINDS = 4096,
-    ARRIVALS = 262144,
+    ARRIVALS = 131072,
+    MESSAGES = 131072,
     PARTNERS = 8,
     BINS_PER_OCTAVE = 8,
     BINS = 40 * BINS_PER_OCTAVE,
@@ -29,6 +31,7 @@ enum {
 };
 #define ANY_SIZE UINT64_MAX
 #define ROOT (1u << 31) /* with the number of a kind: the rank was root */
+#define SENT (1u << 31) /* with the number of a kind: the end that sends */
 
 struct header {
     char magic[8];
@@ -36,10 +39,10 @@ struct header {
     uint64_t first_ticks, last_ticks; /* at the end of MPI_Init; at the last call, or at the begin of MPI_Finalize */
     int64_t first_ns, last_ns;        /* CLOCK_MONOTONIC at a moment close to each; last_ns 0: the rank was killed */
     double ticks_per_ns;              /* known at the begin; the two pairs above are better where there are both */
-    uint64_t arrivals, merged_kinds, lost_requests, lost_communicators;
+    uint64_t arrivals, merged_kinds, lost_requests, lost_communicators, messages, lost_messages;
     int64_t first_offset_ns, last_offset_ns; /* to be added to this rank's CLOCK_MONOTONIC for that of rank 0 */
     int64_t offset_bound_ns;                 /* half of the shortest exchange; 0: all ranks share a clock */
-    uint32_t finalised, threads;
+    uint32_t finalised, threads, message_level, unused;
     uint64_t ended_ticks;
     char library[1024], version[256], host[256];
 };
@@ -71,11 +74,24 @@ struct arrival {
     uint64_t begin, end;
 };
 
+/* One end of a message, the sending or the receiving one. Its channel and its number in it are equal at both. */
+struct message {
+    uint64_t channel;
+    uint32_t sequence, kind;
+    uint64_t posted, begin, end; /* the call that sends or receives; the one that completed it, 0: not known */
+};
+
+/* Messages of one sender to one receiver with one tag in one communicator; 0: not known. */
+struct channel_end {
+    uint64_t channel;
+    bool sent;
+};
+
 /* What is known of a communicator or window while it exists. */
 struct group {
     uintptr_t handle;
     int32_t ranks, rank, neighbours;
-    bool inter, is_kept;
+    bool inter, is_kept, is_anonymous, has_wildcards;
     uint64_t identity; /* equal at all its ranks; 0: not known */
     uint32_t sequence;
 };
@@ -136,7 +152,7 @@ struct memory {
 struct library {
     LIBRARY_CALLS(DECLARE_FUNCTION)
     HANDLE_CALLS(DECLARE_FUNCTION)
-    MPI_Comm world;
+    MPI_Comm world, no_communicator;
     MPI_Datatype byte;
     MPI_Info no_info;
     void *in_place; /* Fortran's MPI_IN_PLACE; C has another */
@@ -177,6 +193,28 @@ void unlock_tables(void);
 struct kind *find_kind(const struct call *call, int number, const char *name, bool started);
 void count_call(struct kind *kind, const struct call *call);
 void log_arrival(const struct call *call, const struct kind *kind);
+uint32_t number_kind(const struct kind *kind);
+
+static inline uint64_t mix(uint64_t value) {
+    value *= 0x9e3779b97f4a7c15u;
+    return value ^ value >> 29;
+}
+
+/* Whether one of the calls or messages that all ranks concerned number alike is among those that they keep. */
+static inline bool is_sampled(uint64_t number, uint32_t level) {
+    return level == 0 || mix(number) >> (64 - level) == 0;
+}
+
+/* Pages that are written the first time are slow one by one. */
+enum { AHEAD = 8192 };
+void prepare_pages(void *place, size_t bytes);
+
+/* --- messages.c: both ends of messages between two ranks --- */
+
+void place_messages(void *place);
+struct channel_end find_channel(MPI_Comm communicator, struct group *group, int peer, int tag, bool sent);
+uint32_t log_message(const struct kind *kind, const struct call *call, struct channel_end end, bool is_complete);
+void complete_message(uint32_t number, uint32_t level, uint64_t begin, uint64_t end);
 
 /* --- objects.c: communicators, windows and types --- */
 
@@ -187,12 +225,13 @@ void forget_communicator(uintptr_t handle);
 void forget_window(uintptr_t handle);
 void forget_type(uintptr_t handle);
 uint64_t identify(MPI_Comm communicator, struct group *group);
+void meet_communicator(MPI_Comm communicator);
 void add_data(struct call *call, int64_t count, MPI_Datatype type);
 int count_partners(MPI_Comm communicator, struct group *group, bool neighbours);
 
 /* --- requests.c --- */
 
-void track_request(struct kind *kind, MPI_Request request, uint64_t begin, bool persistent);
+void track_request(struct kind *kind, MPI_Request request, const struct call *call, bool persistent, struct channel_end end);
 
 /* Calls within calls are not counted: a wrapper of Fortran calls that of C, and some libraries call their own. */
 static inline bool enter_call(struct call *call) {

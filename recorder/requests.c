@@ -14,6 +14,8 @@ struct request {
     uint64_t begin; /* sum over active calls */
     uint32_t active;
     bool persistent;
+    struct channel_end end;
+    uint32_t message, level; /* of `log_message` */
 };
 static struct request requests[REQUESTS];
 
@@ -29,9 +31,10 @@ static struct request *find_request(uintptr_t handle) {
     return 0;
 }
 
-void track_request(struct kind *kind, MPI_Request request, uint64_t begin, bool persistent) {
+void track_request(struct kind *kind, MPI_Request request, const struct call *call, bool persistent, struct channel_end end) {
     const uintptr_t handle = (uintptr_t)request;
     struct request *const bucket = find_bucket(handle), *place = 0;
+    const uint32_t message = persistent ? 0 : log_message(kind, call, end, false);
     for (int i = 0; i < BUCKET; i++) {
         if (bucket[i].kind == kind && bucket[i].handle == handle && !bucket[i].persistent && !persistent) {
             place = &bucket[i];
@@ -45,7 +48,13 @@ void track_request(struct kind *kind, MPI_Request request, uint64_t begin, bool 
         return;
     }
     const struct request before = place->kind ? *place : (struct request){0};
-    *place = (struct request){handle, kind, before.begin + (persistent ? 0 : begin), before.active + !persistent, persistent};
+    *place = (struct request){.handle = handle, .kind = kind, .persistent = persistent, .end = end};
+    if (persistent)
+        return;
+    place->begin = before.begin + call->begin;
+    place->active = before.active + 1;
+    place->message = before.active ? 0 : message;
+    place->level = header->message_level;
 }
 
 static void forget_request(uintptr_t handle) {
@@ -55,14 +64,16 @@ static void forget_request(uintptr_t handle) {
 }
 
 /* One active call of a handle is complete. */
-static void complete(uintptr_t handle, uint64_t end, uint64_t waited) {
+static void complete(uintptr_t handle, const struct call *call, uint64_t waited) {
     struct request *const found = find_request(handle);
     if (!found || !found->active)
         return;
     const uint64_t begin = found->begin / found->active;
     found->kind->completed++;
-    found->kind->pending += end - begin;
+    found->kind->pending += call->end - begin;
     found->kind->waited += waited;
+    complete_message(found->message, found->level, call->begin, call->end);
+    found->message = 0;
     found->begin -= begin;
     if (--found->active == 0 && !found->persistent)
         *found = (struct request){0};
@@ -96,7 +107,7 @@ static void complete_calls(struct call *call, struct kind *kind, const uintptr_t
     if (active == 0)
         return;
     for (int i = 0; i < completed; i++)
-        complete(handles[places ? places[i] - first : i], call->end, ticks / (unsigned)active);
+        complete(handles[places ? places[i] - first : i], call, ticks / (unsigned)active);
     kind->waited += ticks;
 }
 
@@ -163,6 +174,8 @@ static void start_requests(struct call *call, int number, const char *name, cons
         found->kind = started;
         found->begin = call->begin;
         found->active = 1;
+        found->message = log_message(started, call, found->end, false);
+        found->level = header->message_level;
     }
 }
 

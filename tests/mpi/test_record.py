@@ -107,6 +107,40 @@ def test_waiting_for_a_late_rank_is_no_transfer(
     assert late < first / 2
 
 
+def sum_waiting(run: RunRecord, rank: int) -> float:
+    """Return what a rank waited for others outside MPI_Barrier."""
+    return sum(kind.waiting_s[rank] for kind in run.kinds if kind.waiting_s and kind.call != "MPI_Barrier")
+
+
+@pytest.mark.parametrize("how", ["recv", "sendrecv", "waitall", "persistent", "ssend", "both"])
+def test_waiting_for_a_late_partner_is_no_transfer(
+    how: str, library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    got, _ = run(library, home, tmp_path, monkeypatch, str(compile_program(library, "partners", tmp_path)), how)
+    assert ROUNDS * LATE_S * 0.9 < sum_waiting(got, 0)
+    assert sum_waiting(got, 1) < sum_waiting(got, 0) / 2
+    assert got.dropped.messages == 0
+
+
+@pytest.mark.parametrize("how", ["eager", "any"])
+def test_who_does_not_wait_or_may_not_is_not_said_to_wait(
+    how: str, library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    got, _ = run(library, home, tmp_path, monkeypatch, str(compile_program(library, "partners", tmp_path)), how)
+    assert sum_waiting(got, 0) < ROUNDS * LATE_S / 2
+    assert got.dropped.messages == (ROUNDS if how == "any" else 0)
+
+
+def test_of_many_messages_a_share_is_kept_at_both_ends(
+    library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    got, _ = run(library, home, tmp_path, monkeypatch, str(compile_program(library, "partners", tmp_path)), "many")
+    assert got.dropped.messages_kept == 0.5
+    sent, received = find(got, "MPI_Send"), find(got, "MPI_Recv")
+    assert sent.matched[1] == received.matched[0] > 0.45 * sum(sent.calls)
+    assert sum(received.waiting_s) <= sum(received.seconds)
+
+
 @pytest.mark.parametrize("how", ["exit", "_exit", "abort", "kill", "segv"])
 def test_a_program_that_ends_early_leaves_its_calls(
     how: str, library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

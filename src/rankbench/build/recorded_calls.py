@@ -239,11 +239,13 @@ def render_forget(wrapper: Wrapper, suffix: str) -> str:
 def convert(wrapper: Wrapper) -> Iterator[str]:
     """Yield what makes C variables of those arguments of Fortran that `describe` uses."""
     used = set(re.findall(r"\w+", " ".join(describe(wrapper, ""))))
-    for word in dict.fromkeys(wrapper.parameters):
+    for word, name in zip(wrapper.parameters, number_words(wrapper.parameters), strict=True):
         kind = find_type(word, large=False)
-        if word not in used or word.startswith("ended_"):
+        if name not in used or word.startswith("ended_"):
             continue
-        if word in {"comm", "win"}:
+        if word == "made_comm":
+            yield "MPI_Comm new_comm = TO_C(Comm, *(MPI_Fint *)made_comm_), *const made_comm = &new_comm;"
+        elif word in {"comm", "win"}:
             yield f"const {kind}{word} = TO_C({HANDLES[word]}, *(MPI_Fint *){word}_);"
         elif word == "request":
             yield "MPI_Request made_request = TO_C(Request, *(MPI_Fint *)request_), *const request = &made_request;"
@@ -254,7 +256,7 @@ def convert(wrapper: Wrapper) -> Iterator[str]:
         elif kind.endswith("*"):
             yield f"{kind}const {word} = {word}_;"
         else:
-            yield f"const int {word} = *(MPI_Fint *){word}_;"
+            yield f"const int {name} = *(MPI_Fint *){name}_;"
 
 
 def describe(wrapper: Wrapper, in_place: str) -> Iterator[str]:
@@ -280,13 +282,36 @@ def describe(wrapper: Wrapper, in_place: str) -> Iterator[str]:
     collective = is_collective(wrapper)
     if collective and not wrapper.persistent:
         yield "call.group->sequence++;"
+    ends = list(list_ends(wrapper))
     if "request" in words:
+        # One of two messages is completed with the request; where it also receives, neither is known to be the last.
         if any(word in words for word in PARTNERS):
             yield "if (call.peer != MPI_PROC_NULL)"
-        yield f"    track_request(kind, *request, call.begin, {'true' if wrapper.persistent else 'false'});"
+        end = ends[0] if len(ends) == 1 else "(struct channel_end){0}"
+        yield f"    track_request(kind, *request, &call, {'true' if wrapper.persistent else 'false'}, {end});"
+        if len(ends) > 1:
+            yield from (f"log_message(kind, &call, {end}, false);" for end in ends)
+    elif ends:
+        yield from (f"log_message(kind, &call, {end}, true);" for end in ends)
+    elif "message" in words:
+        # Matched probes take a message before it is received.
+        yield from ["call.group->has_wildcards = true;"] if "comm" in words else []
+    elif "made_comm" in words:
+        yield "meet_communicator(*made_comm);"
     elif collective:
         yield "identify(comm, call.group);"
         yield "log_arrival(&call, kind);"
+
+
+def list_ends(wrapper: Wrapper) -> Iterator[str]:
+    """Yield the ends of messages that a call posts, as C expressions."""
+    names = number_words(wrapper.parameters)
+    if "message" in names or "probe" in wrapper.name.lower():
+        return
+    tags = [name for name in names if name.startswith("tag")]
+    for peer, tag in zip((name for name in names if name in {"dest", "source"}), tags, strict=True):
+        sent = "true" if peer == "dest" else "false"
+        yield f"find_channel(comm, call.group, {peer}, {tag}, {sent})"
 
 
 def is_collective(wrapper: Wrapper) -> bool:

@@ -14,7 +14,7 @@ from rankbench import files, libraries, staging
 from rankbench.build import recorder
 from rankbench.campaign import launching
 from rankbench.campaign.history import Turn
-from rankbench.campaign.rank_files import join_ranks
+from rankbench.campaign.rank_records import join_ranks
 from rankbench.campaign.user_program import RECORD
 from rankbench.launch import preloading
 from rankbench.model import CaseStatus, LaunchStatus, RankbenchError

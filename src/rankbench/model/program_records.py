@@ -64,9 +64,9 @@ class Kind(Record, frozen=True):
     waited_s: list[float] = []
     """Within Wait and Test for these calls; of Wait and Test: what belongs to such calls."""
     matched: list[int] = []
-    """Collectives whose arrivals are known at all ranks."""
+    """Collectives whose arrivals are known at all ranks; messages of which both ends are known."""
     waiting_s: list[float] = []
-    """For ranks that arrived later, estimated from those."""
+    """For ranks that arrived later, or partners that sent or received later, estimated from those."""
 
 
 class Dropped(Record, frozen=True):
@@ -78,6 +78,10 @@ class Dropped(Record, frozen=True):
     communicators: int = 0
     arrivals_kept: float = 1.0
     """Share of the collectives whose arrivals were kept."""
+    messages: int = 0
+    """Ends of messages that cannot be matched with the other one, such as receives from any source."""
+    messages_kept: float = 1.0
+    """Share of the other messages whose ends were kept."""
 
 
 class RunRecord(Record, frozen=True):

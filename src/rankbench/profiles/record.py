@@ -58,11 +58,11 @@ class Group:
     waiting_s: list[float]
     options: dict[str, str] = dataclasses.field(default_factory=dict)
 
-    def add_time(self, kind: Kind) -> None:
-        """Add the time of a kind of call."""
-        self.seconds = [before + more for before, more in zip(self.seconds, sum_time(kind), strict=True)]
+    def add_time(self, kind: Kind, share: float = 1.0) -> None:
+        """Add the time of a kind of call, or a share of it."""
+        self.seconds = [before + share * more for before, more in zip(self.seconds, sum_time(kind), strict=True)]
         if kind.waiting_s:
-            self.waiting_s = [before + more for before, more in zip(self.waiting_s, kind.waiting_s, strict=True)]
+            self.waiting_s = [before + share * more for before, more in zip(self.waiting_s, kind.waiting_s, strict=True)]
 
 
 def recognises(text: str) -> bool:
@@ -174,9 +174,7 @@ def add_times(groups: Iterable[Group], kinds: Iterable[Kind], operations: Contai
         total = sum(group.calls for group in fitting)
         for group in fitting:
             share = group.calls / total
-            group.seconds = [
-                spent_s + share * more_s for spent_s, more_s in zip(group.seconds, sum_time(kind), strict=True)
-            ]
+            group.add_time(kind, share)
 
 
 def make_calls(group: Group, ranks: int) -> Calls:

@@ -199,8 +199,8 @@ def describe_answer(view: CampaignView, answer: ProgramAnswer) -> Iterator[Text]
 def describe_record(recorded: Recorded) -> Iterator[Text]:
     """Say what the program spends in MPI, and what of it no library changes."""
     yield say(
-        "The program spent {share:.0%} of its time in MPI with {library}; {waiting:.0%} of that was waiting in "
-        "collectives for later ranks, which no library changes.",
+        "The program spent {share:.0%} of its time in MPI with {library}; {waiting:.0%} of that was waiting for later "
+        "ranks, which no library changes.",
         share=recorded.mpi_s / recorded.seconds if recorded.seconds else 0.0,
         library=recorded.library,
         waiting=recorded.waiting_s / recorded.mpi_s,
@@ -299,7 +299,7 @@ def list_reasons(answer: ProgramAnswer, *, too_much: bool) -> list[Text]:
             reasons.append(say("overlap: nonblocking calls proceed while the program computes"))
         reasons.append(say("ranks that leave a call before the last one does, whose time is measured"))
     else:
-        if share_of(messages, total) > MUCH:
+        if share_of(messages, total) > MUCH and not any(part.calls.waiting_s for part in messages):
             reasons.append(say("imbalance: ranks wait for messages of partners that compute longer"))
         if pending > MUCH:
             reasons.append(say("progress: nonblocking calls that proceed only within calls"))

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from rankbench import profiles
-from rankbench.campaign.rank_files import find_bin_begin, name_form
+from rankbench.campaign.rank_records import find_bin_begin, name_form
 from rankbench.model import RankbenchError
 from rankbench.model.program_records import FORMAT, Dropped, Kind, Partner, RunRecord, encode, sum_time
 from rankbench.profiles import record

@@ -50,7 +50,7 @@ def test_charts_divide_the_time_of_ranks_and_calls(view: CampaignView) -> None:
         (row["row"], row["part"], round(float(row["value"]) / 1e6)) for row in charts["program_ranks"].datasets["rows"]
     ]
     assert ranks[:3] == [
-        ("0\nrank 0", "waiting in collectives", 500),
+        ("0\nrank 0", "waiting for later ranks", 500),
         ("0\nrank 0", "otherwise in MPI", 100),
         ("0\nrank 0", "outside MPI", 400),
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 import fakes
 import pytest
 
-from rankbench.campaign.rank_files import name_form
+from rankbench.campaign.rank_records import name_form
 from rankbench.model import RankbenchError
 from rankbench.model.program_records import FORMAT, Dropped, Kind, RunRecord, encode
 from rankbench.workflows.requested_plans import MeasuringOptions, PlanRequest, make_plan

@@ -104,7 +104,7 @@ def list_remarks(run: RunRecord, times: list[float]) -> Iterator[str]:
         yield f"Most of the time in MPI: {', '.join(names)}."
     waiting = sum(sum(kind.waiting_s) for kind in run.kinds)
     if sum_s and waiting:
-        yield f"{waiting / sum_s:.0%} of it was waiting in collectives for a later rank, which no library changes."
+        yield f"{waiting / sum_s:.0%} of it was waiting for a later rank, which no library changes."
     unfinished = run.finalised.count(False)
     if unfinished:
         yield f"{unfinished} of {run.ranks} ranks ended without MPI_Finalize: their calls up to then are recorded."
@@ -113,4 +113,11 @@ def list_remarks(run: RunRecord, times: list[float]) -> Iterator[str]:
     if run.dropped.requests:
         yield f"The completion of {run.dropped.requests} nonblocking calls is not known, since too many were open."
     if run.dropped.arrivals_kept < 1:
-        yield f"Waiting is estimated from {run.dropped.arrivals_kept:.0%} of the collectives."
+        yield f"Waiting in collectives is estimated from {run.dropped.arrivals_kept:.0%} of them."
+    if run.dropped.messages_kept < 1:
+        yield f"Waiting for partners is estimated from {run.dropped.messages_kept:.0%} of the messages."
+    if run.dropped.messages:
+        yield (
+            f"Whether {format_count(run.dropped.messages)} sends and receives waited for their partner is not known: "
+            "they receive from any source or with any tag, or have too many partners."
+        )

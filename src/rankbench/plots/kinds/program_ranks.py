@@ -1,4 +1,4 @@
-"""What each rank of a recorded program did: compute, wait in collectives for later ranks, or be in MPI otherwise."""
+"""What each rank of a recorded program did: compute, wait for later ranks, or be in MPI otherwise."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCOPE = "campaign"
 MOST = 64
 NS_PER_S = 1e9
 ROW = 22
-PARTS = ("waiting in collectives", "otherwise in MPI", "outside MPI")
+PARTS = ("waiting for later ranks", "otherwise in MPI", "outside MPI")
 
 
 def chart(view: CampaignView) -> Chart | None:

@@ -1,0 +1,161 @@
+"""What ranks waited for others that were later, from the moments that the recorder kept.
+
+In a collective a rank waits from its arrival until the last one that it needs has arrived. A receive waits until its
+message is sent; a send that is not finished when its receive is posted waits until then. Nobody waits longer than the
+call takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankbench.campaign.rank_files import NS_PER_S, ROOT, SENT, RankFile
+
+WAIT_FOR_ROOT = {"MPI_Bcast", "MPI_Scatter", "MPI_Scatterv"}
+ROOT_WAITS = {"MPI_Reduce", "MPI_Gather", "MPI_Gatherv"}
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Waiting(NamedTuple):
+    """Of one rank, by kind of call."""
+
+    matched: NDArray[np.float64]
+    """Collectives that are known at all ranks, or messages that are known at both ends."""
+    seconds: NDArray[np.float64]
+    """Estimated for all calls from those."""
+
+
+def find_waiting(ranks: Sequence[RankFile]) -> list[Waiting]:
+    """Return what each rank waited for others."""
+    base = min(entry.origin_ns for entry in ranks)
+    pairs = zip(find_collective_waiting(ranks, base), find_message_waiting(ranks, base), strict=True)
+    return [
+        Waiting(collective.matched + message.matched, collective.seconds + message.seconds)
+        for collective, message in pairs
+    ]
+
+
+def find_collective_waiting(ranks: Sequence[RankFile], base: int) -> list[Waiting]:
+    """Return what each rank waited in collectives.
+
+    Args:
+        ranks: of one run.
+        base: the moment from which times are counted, in ns.
+    """
+    owner = np.concatenate([np.full(len(entry.arrivals), place) for place, entry in enumerate(ranks)])
+    events = np.concatenate([entry.arrivals for entry in ranks])
+    begin = np.concatenate([entry.begin_ns + (entry.origin_ns - base) for entry in ranks])
+    end = np.concatenate([entry.end_ns + (entry.origin_ns - base) for entry in ranks])
+    kind = (events["kind"] & ~ROOT).astype(int)
+    keys = np.stack([events["communicator"], events["sequence"].astype(np.uint64)], axis=1)
+    _, group = np.unique(keys, axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    members = np.bincount(group) if len(group) else np.zeros(0)
+    size = np.array([int(ranks[who].kinds["ranks"][what]) for who, what in zip(owner, kind, strict=True)], dtype=int)
+    names = np.array([ranks[who].kinds["name"][what] for who, what in zip(owner, kind, strict=True)], dtype="S32")
+    is_root = (events["kind"] & ROOT) != 0
+    last = np.full(len(members), -np.inf)
+    np.maximum.at(last, group, begin)
+    root = np.full(len(members), -np.inf)
+    np.maximum.at(root, group[is_root], begin[is_root])
+    release = last[group] if len(group) else begin
+    of_root = np.isin(names, [name.encode() for name in WAIT_FOR_ROOT])
+    release = np.where(of_root, root[group] if len(group) else begin, release)
+    release = np.where(np.isin(names, [name.encode() for name in ROOT_WAITS]) & ~is_root, begin, release)
+    waiting = np.clip(release - begin, 0.0, end - begin)
+    complete = members[group] == size if len(group) else np.zeros(0, dtype=bool)
+    answers = []
+    for place, entry in enumerate(ranks):
+        chosen = complete & (owner == place)
+        matched = count_kinds(kind[chosen], entry)
+        waited_ns = count_kinds(kind[chosen], entry, waiting[chosen])
+        each_s = np.divide(waited_ns, matched * NS_PER_S, out=np.zeros_like(matched), where=matched > 0)
+        answers.append(Waiting(matched, each_s * entry.kinds["calls"]))
+    return answers
+
+
+def find_message_waiting(ranks: Sequence[RankFile], base: int) -> list[Waiting]:
+    """Return what each rank waited in messages.
+
+    Several messages that one call completes wait for the latest partner; each has an equal share of that.
+    """
+    level = max(entry.message_level for entry in ranks)
+    bound = 2 * max(entry.bound_ns for entry in ranks)
+    chosen = [is_sampled(entry.messages["sequence"], level) for entry in ranks]
+    owner = np.concatenate([np.full(int(kept.sum()), place) for place, kept in enumerate(chosen)])
+    ends = np.concatenate([entry.messages[kept] for entry, kept in zip(ranks, chosen, strict=True)])
+    moments = np.concatenate(
+        [entry.moments_ns[:, kept] + (entry.origin_ns - base) for entry, kept in zip(ranks, chosen, strict=True)],
+        axis=1,
+    )
+    partner = match_ends(ends, moments, bound)
+    known = partner >= 0
+    posted, begin, end = moments
+    other = np.where(known, posted[partner], np.nan)
+    is_sent = (ends["kind"] & SENT) != 0
+    with np.errstate(invalid="ignore"):
+        waiting = np.nan_to_num(np.clip(other - begin, 0.0, end - begin))
+        waiting[is_sent & ~(end > other)] = 0.0
+    completed = np.flatnonzero(~np.isnan(end))
+    keys = np.stack([owner[completed].astype(float), begin[completed], end[completed]], axis=1)
+    _, call, together = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    call = call.reshape(-1)
+    longest = np.zeros(len(together))
+    np.maximum.at(longest, call, waiting[completed])
+    share = np.zeros(len(ends))
+    share[completed] = longest[call] / together[call]
+    kind = (ends["kind"] & ~SENT).astype(int)
+    answers = []
+    for place, entry in enumerate(ranks):
+        own = owner == place
+        waited_s = count_kinds(kind[own], entry, share[own]) * 2.0**level / NS_PER_S
+        answers.append(Waiting(count_kinds(kind[own & known], entry), waited_s))
+    return answers
+
+
+def count_kinds(
+    kinds: NDArray[np.int64], entry: RankFile, weights: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Return the number of events, or the sum of their weights, for each kind of a rank."""
+    return np.bincount(kinds, weights=weights, minlength=len(entry.kinds)).astype(float)
+
+
+def is_sampled(sequence: NDArray[np.uint32], level: int) -> NDArray[np.bool_]:
+    """Return which messages are kept at a level, as `is_sampled` in `recorder/recorder.h`."""
+    if level == 0:
+        return np.ones(len(sequence), dtype=bool)
+    mixed = sequence.astype(np.uint64) * MULTIPLIER
+    mixed ^= mixed >> np.uint64(29)
+    return np.asarray(mixed >> np.uint64(64 - level) == 0)
+
+
+def match_ends(ends: NDArray[Any], moments: NDArray[np.float64], bound: float) -> NDArray[np.int64]:
+    """Return, for each end of a message, the place of the other one; -1: not known.
+
+    A channel with a message that was received before it was sent is not what it seems: none of its messages is matched.
+
+    Args:
+        ends: of all ranks.
+        moments: of each end: posted, begin and end of its completion, in ns.
+        bound: how far clocks may differ, in ns.
+    """
+    partner = np.full(len(ends), -1)
+    if len(ends) < 2:
+        return partner
+    is_sent = (ends["kind"] & SENT) != 0
+    order = np.lexsort((is_sent, ends["sequence"], ends["channel"]))
+    channel, sequence, sent = ends["channel"][order], ends["sequence"][order], is_sent[order]
+    same = (channel[1:] == channel[:-1]) & (sequence[1:] == sequence[:-1])
+    alone = ~np.concatenate([same[1:], [False]]) & ~np.concatenate([[False], same[:-1]])
+    first = np.flatnonzero(same & alone & ~sent[:-1] & sent[1:])
+    received, posted = order[first], order[first + 1]
+    with np.errstate(invalid="ignore"):
+        impossible = moments[2][received] < moments[0][posted] - bound
+    sound = ~np.isin(ends["channel"][received], ends["channel"][received][impossible])
+    partner[received[sound]] = posted[sound]
+    partner[posted[sound]] = received[sound]
+    return partner

@@ -1,0 +1,92 @@
+/* Two ranks exchange messages, and one of them is 20 ms late each time. The first argument says how they do it.
+ *
+ * recv, sendrecv, waitall, persistent: rank 1 sends late. ssend: rank 1 receives late. eager: the same, which the sender
+ * does not wait for. any: rank 1 sends late, and the source of the receive is not given. both: as waitall, in one of
+ * two communicators of the same ranks, which both ranks used first in another order. many: as recv, between more
+ * messages than are kept. */
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROUNDS = 10, LATE_US = 20000, TAG = 3, MANY = 200000 };
+
+static double mine[2], theirs[2];
+static int rank;
+
+static void exchange_all(MPI_Comm communicator, int tag) {
+    MPI_Request requests[2];
+    MPI_Irecv(theirs, 1, MPI_DOUBLE, !rank, tag, communicator, &requests[0]);
+    MPI_Isend(mine, 1, MPI_DOUBLE, !rank, tag, communicator, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+static void start_all(void) {
+    static MPI_Request requests[2];
+    if (!requests[0]) {
+        MPI_Recv_init(theirs, 1, MPI_DOUBLE, !rank, TAG, MPI_COMM_WORLD, &requests[0]);
+        MPI_Send_init(mine, 1, MPI_DOUBLE, !rank, TAG, MPI_COMM_WORLD, &requests[1]);
+    }
+    MPI_Startall(2, requests);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+static MPI_Comm world, made[2];
+
+static void use_in_another_order(void) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &made[0]);
+    MPI_Comm_dup(MPI_COMM_WORLD, &made[1]);
+    for (int i = 0; i < 3; i++) {
+        MPI_Request requests[4];
+        for (int j = 0; j < 2; j++) {
+            const int place = rank ? j : 1 - j;
+            MPI_Irecv(&theirs[place], 1, MPI_DOUBLE, !rank, TAG, made[place], &requests[2 * j]);
+            MPI_Isend(&mine[place], 1, MPI_DOUBLE, !rank, TAG, made[place], &requests[2 * j + 1]);
+        }
+        MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    }
+    world = made[0];
+}
+
+static void pass(int source) {
+    if (rank == 0)
+        MPI_Recv(theirs, 1, MPI_DOUBLE, source, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else
+        MPI_Send(mine, 1, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD);
+}
+
+static void communicate(const char *how) {
+    if (strcmp(how, "recv") == 0 || strcmp(how, "any") == 0)
+        pass(strcmp(how, "any") ? 1 : MPI_ANY_SOURCE);
+    else if (strcmp(how, "many") == 0)
+        for (int i = 0; i < MANY / ROUNDS; i++)
+            pass(1);
+    else if (strcmp(how, "sendrecv") == 0)
+        MPI_Sendrecv(mine, 1, MPI_DOUBLE, !rank, TAG, theirs, 1, MPI_DOUBLE, !rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else if (strcmp(how, "persistent") == 0)
+        start_all();
+    else if (strcmp(how, "waitall") == 0 || strcmp(how, "both") == 0)
+        exchange_all(world, TAG);
+    else if (rank == 1)
+        MPI_Recv(theirs, 1, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else if (strcmp(how, "ssend") == 0)
+        MPI_Ssend(mine, 1, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD);
+    else
+        MPI_Send(mine, 1, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    world = MPI_COMM_WORLD;
+    if (strcmp(argv[1], "both") == 0)
+        use_in_another_order();
+    for (int i = 0; i < ROUNDS; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 1)
+            usleep(LATE_US);
+        communicate(argv[1]);
+    }
+    MPI_Finalize();
+    return 0;
+}
