@@ -31,7 +31,8 @@ struct channel_end find_channel(MPI_Comm communicator, struct group *group, int 
         return unknown;
     }
     const int from = sent ? group->rank : peer, to = sent ? peer : group->rank;
-    return (struct channel_end){mix(identity + mix((uint64_t)(uint32_t)from << 32 | (uint32_t)to) + mix((uint32_t)tag)) | 1, sent};
+    return (struct channel_end){mix(identity + mix((uint64_t)(uint32_t)from << 32 | (uint32_t)to) + mix((uint32_t)tag)) | 1,
+                                sent};
 }
 
 /* The number of the next message; UINT32_MAX: there is no place for its channel. */

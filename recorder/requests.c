@@ -63,34 +63,26 @@ static void forget_request(uintptr_t handle) {
         *found = (struct request){0};
 }
 
-/* One active call of a handle is complete. */
-static void complete(uintptr_t handle, const struct call *call, uint64_t waited) {
+/* One active call of a handle is complete; returns its kind. Requests to nobody may have the same handle. */
+static struct kind *complete(uintptr_t handle, const struct call *call) {
     struct request *const found = find_request(handle);
     if (!found || !found->active)
-        return;
+        return 0;
+    struct kind *const kind = found->kind;
     const uint64_t begin = found->begin / found->active;
-    found->kind->completed++;
-    found->kind->pending += call->end - begin;
-    found->kind->waited += waited;
+    kind->completed++;
+    kind->pending += call->end - begin;
     complete_message(found->message, found->level, call->begin, call->end);
     found->message = 0;
     found->begin -= begin;
     if (--found->active == 0 && !found->persistent)
         *found = (struct request){0};
-}
-
-static int count_active(const uintptr_t *handles, int count) {
-    int active = 0;
-    for (int i = 0; i < count; i++) {
-        const struct request *const found = find_request(handles[i]);
-        active += found && found->active;
-    }
-    return active;
+    return kind;
 }
 
 /* Time in a Wait or Test belongs to the calls that it completed; if there are none, to the first that it tested. */
-static void complete_calls(struct call *call, struct kind *kind, const uintptr_t *handles, int count, const int *places,
-                           int completed, int first) {
+static void complete_calls(struct call *call, struct kind *kind, uintptr_t *handles, int count, const int *places, int completed,
+                           int first) {
     const uint64_t ticks = call->end - call->begin;
     if (completed == 0) {
         for (int i = 0; i < count; i++) {
@@ -103,12 +95,19 @@ static void complete_calls(struct call *call, struct kind *kind, const uintptr_t
         }
         return;
     }
-    const int active = places ? completed : count_active(handles, count);
-    if (active == 0)
-        return;
-    for (int i = 0; i < completed; i++)
-        complete(handles[places ? places[i] - first : i], call, ticks / (unsigned)active);
-    kind->waited += ticks;
+    unsigned active = 0;
+    for (int i = 0; i < completed; i++) {
+        const int place = places ? places[i] - first : i;
+        handles[place] = (uintptr_t)complete(handles[place], call);
+        active += handles[place] != 0;
+    }
+    for (int i = 0; i < completed && active; i++) {
+        struct kind *const its = (struct kind *)handles[places ? places[i] - first : i];
+        if (its)
+            its->waited += ticks / active;
+    }
+    if (active)
+        kind->waited += ticks;
 }
 
 /* Copies of handles: a completion clears those of the program. */

@@ -106,6 +106,18 @@ def check_place(place: Path) -> None:
         Path(os.path.realpath(place)).parent.stat()
 
 
+def find_facts(paths: Iterable[Path]) -> dict[Path, os.stat_result]:
+    """Return what is known of files that other programs may remove at any moment: of those that are still there.
+
+    Links are not followed.
+    """
+    facts = {}
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            facts[path] = path.lstat()
+    return facts
+
+
 def is_special(place: Path) -> bool:
     """Return whether a path leads to a device, FIFO or socket. Raises OSError where it leads nowhere."""
     mode = _find_mode(place)

@@ -112,7 +112,7 @@ def sum_waiting(run: RunRecord, rank: int) -> float:
     return sum(kind.waiting_s[rank] for kind in run.kinds if kind.waiting_s and kind.call != "MPI_Barrier")
 
 
-@pytest.mark.parametrize("how", ["recv", "sendrecv", "waitall", "persistent", "ssend", "both"])
+@pytest.mark.parametrize("how", ["recv", "sendrecv", "waitall", "persistent", "ssend", "nobody", "both"])
 def test_waiting_for_a_late_partner_is_no_transfer(
     how: str, library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,6 +120,9 @@ def test_waiting_for_a_late_partner_is_no_transfer(
     assert ROUNDS * LATE_S * 0.9 < sum_waiting(got, 0)
     assert sum_waiting(got, 1) < sum_waiting(got, 0) / 2
     assert got.dropped.messages == 0
+    waited = [sum(kind.waited_s) for kind in got.kinds if kind.waited_s and kind.call != "MPI_Waitall"]
+    in_waitall = [sum(kind.seconds) for kind in got.kinds if kind.call == "MPI_Waitall"]
+    assert sum(waited) == pytest.approx(sum(in_waitall), rel=0.01)
 
 
 @pytest.mark.parametrize("how", ["eager", "any"])

@@ -68,7 +68,8 @@ def compile_recorder(place: Path, recipe: build.Recipe, wrappers: str, library: 
         try:
             command = [recipe.wrapper, *FLAGS, "-I", str(recipe.core.absolute()), "-c", *names, str(source)]
             build.run_checked(command, recipe.environment, objects)
-            compiler = shlex.split(recipe.linked)[0]
+            # Linked without the wrapper, which would add the library. Those of Cray do not say what they call.
+            compiler = next(iter(shlex.split(recipe.linked)), "cc")
             for file, parts in ((FILE, Path(STARTUP).stem), (CALLS_FILE, "*")):
                 files = [str(path) for path in sorted(objects.glob(f"{parts}.o"))]
                 link = [compiler, "-shared", "-pthread", *files, "-o", str(folder / file), "-ldl"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench import store
+from rankbench import files, store
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.quantities import format_rough_time, spell_count
@@ -66,8 +66,8 @@ def count_least_s(sampling: Sampling, case_limit_s: float) -> float:
 
 def list_similar(planned: Plan, machine: Machine, results: Path) -> Iterator[store.Store]:
     """Yield the newest campaigns that were measured on this machine with such samples."""
-    records = sorted(results.glob("*/campaign.json"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in records[:MOST_CAMPAIGNS]:
+    facts = files.find_facts(results.glob("*/campaign.json"))
+    for path in sorted(facts, key=lambda path: facts[path].st_mtime, reverse=True)[:MOST_CAMPAIGNS]:
         try:
             opened = store.open(path.parent)
         except RankbenchError:

@@ -5,6 +5,7 @@ One launch is one run. Its value is what the program prints, or the time from MP
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -171,8 +172,9 @@ def prepare_folder(spec: ProgramSpec, library: Library, home: Path) -> Path:
     folder = Path(spec.folder)
     if not spec.copies and not spec.build:
         return folder
-    entries = list(list_entries(folder))
-    total = sum(entry.lstat().st_size for entry in entries if entry.is_file())
+    facts = files.find_facts(list_entries(folder))
+    entries = list(facts)
+    total = sum(fact.st_size for fact in facts.values() if stat.S_ISREG(fact.st_mode))
     if total > MOST_BYTES:
         raise RankbenchError(
             f"program.folder: {folder} has {total / 2**30:.1f} GiB, which is not copied; name a smaller "
@@ -180,7 +182,7 @@ def prepare_folder(spec: ProgramSpec, library: Library, home: Path) -> Path:
         )
     made_of = [spec.build, library.wrapper, str(folder)]
     made_of += [
-        f"{entry} {entry.lstat().st_size} {entry.lstat().st_mtime_ns}" for entry in entries if not entry.is_dir()
+        f"{entry} {fact.st_size} {fact.st_mtime_ns}" for entry, fact in facts.items() if not stat.S_ISDIR(fact.st_mode)
     ]
     digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:12]
     place = home / PLACE / f"{folder.name or 'program'}-{digest}" / library.name
@@ -211,7 +213,8 @@ def copy_folder(folder: Path, copy: Path, entries: Sequence[Path]) -> None:
         if entry.is_dir() and not entry.is_symlink():
             target.mkdir(exist_ok=True)
         else:
-            shutil.copy2(entry, target, follow_symlinks=False)
+            with contextlib.suppress(FileNotFoundError):  # Removed since it was listed.
+                shutil.copy2(entry, target, follow_symlinks=False)
 
 
 def find_wrapper(mpicc: Path, *names: str) -> Path:

@@ -164,7 +164,8 @@ def state(opened: Store) -> str:
 def answer(opened: Store) -> str:
     """Return the first sentence of the conclusion, from the last report if nothing was measured since."""
     path = opened.folder / "verdict.json"
-    newest = max((file.stat().st_mtime for file in opened.folder.glob("launches/*")), default=0.0)
+    launches = files.find_facts(opened.folder.glob("launches/*"))
+    newest = max((fact.st_mtime for fact in launches.values()), default=0.0)
     if path.exists() and path.stat().st_mtime > newest:
         try:
             return first_words(msgspec.json.decode(files.read_regular(path))["conclusion"][0]["text"])

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+from rankbench import files
 from rankbench.launch import supervisor
 from rankbench.launch.topology import read_text
 from rankbench.quantities import format_memory
@@ -66,8 +67,7 @@ def format_amount(name: str, amount: float) -> str:
 
 def find_abandoned(folder: Path = Path(SHM)) -> list[Path]:
     """Return the shared memory of MPI libraries that is this user's and that no process here maps."""
-    paths = [path for pattern in SEGMENTS for path in folder.glob(pattern)]
-    facts = {path: path.lstat() for path in paths if os.path.lexists(path)}
+    facts = files.find_facts(path for pattern in SEGMENTS for path in folder.glob(pattern))
     users = {path for path, fact in facts.items() if fact.st_uid == os.getuid() and stat.S_ISREG(fact.st_mode)}
     mapped = {
         Path(path)
@@ -79,7 +79,7 @@ def find_abandoned(folder: Path = Path(SHM)) -> list[Path]:
 
 def describe_abandoned(folder: Path = Path(SHM)) -> str:
     """Return a line on shared memory that ended MPI processes left behind, with the command that removes it."""
-    sizes = [path.stat().st_size for path in find_abandoned(folder) if path.exists()]
+    sizes = [fact.st_size for fact in files.find_facts(find_abandoned(folder)).values()]
     if not sizes:
         return ""
     names = " -o ".join(f"-name '{pattern}'" for pattern in SEGMENTS)

@@ -62,7 +62,9 @@ class Group:
         """Add the time of a kind of call, or a share of it."""
         self.seconds = [before + share * more for before, more in zip(self.seconds, sum_time(kind), strict=True)]
         if kind.waiting_s:
-            self.waiting_s = [before + share * more for before, more in zip(self.waiting_s, kind.waiting_s, strict=True)]
+            self.waiting_s = [
+                before + share * more for before, more in zip(self.waiting_s, kind.waiting_s, strict=True)
+            ]
 
 
 def recognises(text: str) -> bool:

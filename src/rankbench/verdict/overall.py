@@ -90,6 +90,8 @@ class Answer(NamedTuple):
     """The same of other settings of the best one's library."""
     lacking: dict[str, str]
     """Candidates without a value for one of the plan's calls, and the key of that case."""
+    undecided: float = 0.0
+    """Share of the time of the plan's calls that is spent in cases that are not compared."""
 
     @property
     def settled(self) -> list[str]:
@@ -98,8 +100,15 @@ class Answer(NamedTuple):
 
     @property
     def is_certain(self) -> bool:
-        """Every rival is slower."""
-        return bool(self.slower) and not self.open and not self.equivalent and not self.behind
+        """Every rival is slower, in calls that take nearly all of the time."""
+        return (
+            self.is_representative and bool(self.slower) and not self.open and not self.equivalent and not self.behind
+        )
+
+    @property
+    def is_representative(self) -> bool:
+        """Hardly any of the time of the plan's calls is spent in cases that are not compared."""
+        return self.undecided <= mix.MOST_GUESSED
 
     @property
     def names(self) -> set[str]:
@@ -181,7 +190,15 @@ def find_answer(
     cases = [verdict.case.key for verdict in compared if set(names) <= set(verdict.ranking)]
     if not cases or not names or len(names) + len(lacking) < 2:
         return None
-    return _compare_names(view, names, weigh_cases(view, cases), penalty, among)._replace(lacking=lacking)
+    answer = _compare_names(view, names, weigh_cases(view, cases), penalty, among)
+    return answer._replace(lacking=lacking, undecided=_find_undecided(view, called, cases))
+
+
+def _find_undecided(view: CampaignView, called: Mapping[str, float], cases: Collection[str]) -> float:
+    """Return the share of the time of calls that is not spent in these cases, at their placements."""
+    places = {view.case_of[key].placement for key in cases}
+    here = {key: time for key, time in called.items() if view.case_of[key].placement in places}
+    return 1 - sum(here.get(key, 0.0) for key in cases) / sum(here.values()) if here else 0.0
 
 
 def _find_lacking(view: CampaignView, compared: Sequence[CaseVerdict]) -> dict[str, str]:

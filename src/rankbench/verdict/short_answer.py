@@ -36,6 +36,11 @@ def claim_short_answer(
         yield Claim(text=say("No clear winner overall: too few values to compare."), cases=[], brief=True)
         yield _claim_wins(view, judged)
         return
+    if not answer.is_representative:
+        yield _claim_first(view, answer, judged, recommended=False)
+        yield from _claim_main_calls(view, answer)
+        yield _claim_wins(view, judged)
+        return
     penalty = find_penalty(view)
     both = compare_states(view, answer, penalty)
     places = answer_places(view, answer, judged, penalty)
@@ -48,15 +53,20 @@ def claim_short_answer(
     yield _claim_first(view, answer, judged, recommended=recommended)
     yield from _claim_rivals(view, answer)
     yield from _claim_absent(view, answer, judged)
-    mixes = [placed for placed in sum_mixes(view, view.campaign.plan.calls) if placed.standings]
-    if len(mixes) == 1:
-        yield Claim(text=describe_main_calls(mixes[0]), cases=answer.cases, brief=True)
+    yield from _claim_main_calls(view, answer)
     for state in both:
         yield Claim(text=_describe_state(view, state), cases=answer.cases, brief=True)
     yield from _claim_rounding(view, judged)
     if len(judged) > 1:
         yield _claim_wins(view, judged, parts)
         yield from _claim_worst(view, answer, judged)
+
+
+def _claim_main_calls(view: CampaignView, answer: Answer) -> Iterator[Claim]:
+    """Say which calls take most of the time."""
+    mixes = [placed for placed in sum_mixes(view, view.campaign.plan.calls) if placed.standings]
+    if len(mixes) == 1:
+        yield Claim(text=describe_main_calls(mixes[0]), cases=answer.cases, brief=True)
 
 
 def _claim_first(view: CampaignView, answer: Answer, judged: list[CaseVerdict], *, recommended: bool) -> Claim:
@@ -68,6 +78,11 @@ def _claim_first(view: CampaignView, answer: Answer, judged: list[CaseVerdict], 
             "No recommendation: in all cases ranks or threads share cores, so that values show how libraries wait. "
             "{best} has the lowest overall time {over}.",
             best=answer.best, over=over,
+        )  # fmt: skip
+    elif not answer.is_representative:
+        text = say(
+            "No recommendation {over}: {share:.0%} of the time of these calls is not decided.",
+            over=over, share=answer.undecided,
         )  # fmt: skip
     elif not answer.ratios:
         text = say("Only {best} has values {over}.", best=answer.best, over=over)

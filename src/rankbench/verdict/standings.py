@@ -44,7 +44,7 @@ def list_standings(view: CampaignView) -> list[Standings]:
     judged = [verdict for verdict in select_compared(view, verdicts) if verdict.case.quantity != "memory"]
     penalty = find_penalty(view)
     answer = find_answer(view, penalty) if judged else None
-    if not answer:
+    if not answer or not answer.is_representative:
         return []
     if places := answer_places(view, answer, judged, penalty):
         return [_make_standings(view, place, of_place, {}) for place, of_place in places]

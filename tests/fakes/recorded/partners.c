@@ -1,7 +1,8 @@
 /* Two ranks exchange messages, and one of them is 20 ms late each time. The first argument says how they do it.
  *
  * recv, sendrecv, waitall, persistent: rank 1 sends late. ssend: rank 1 receives late. eager: the same, which the sender
- * does not wait for. any: rank 1 sends late, and the source of the receive is not given. both: as waitall, in one of
+ * does not wait for. any: rank 1 sends late, and the source of the receive is not given. nobody: as
+ * waitall, together with requests to no rank. both: as waitall, in one of
  * two communicators of the same ranks, which both ranks used first in another order. many: as recv, between more
  * messages than are kept. */
 #include <mpi.h>
@@ -9,16 +10,20 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROUNDS = 10, LATE_US = 20000, TAG = 3, MANY = 200000 };
+enum { ROUNDS = 10, LATE_US = 20000, TAG = 3, OTHERS = 3, MANY = 200000 };
 
 static double mine[2], theirs[2];
 static int rank;
 
-static void exchange_all(MPI_Comm communicator, int tag) {
-    MPI_Request requests[2];
-    MPI_Irecv(theirs, 1, MPI_DOUBLE, !rank, tag, communicator, &requests[0]);
-    MPI_Isend(mine, 1, MPI_DOUBLE, !rank, tag, communicator, &requests[1]);
-    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+static void exchange_all(MPI_Comm communicator, int others) {
+    MPI_Request requests[2 + 2 * OTHERS];
+    MPI_Irecv(theirs, 1, MPI_DOUBLE, !rank, TAG, communicator, &requests[0]);
+    MPI_Isend(mine, 1, MPI_DOUBLE, !rank, TAG, communicator, &requests[1]);
+    for (int i = 0; i < others; i++) {
+        MPI_Irecv(&theirs[1], 1, MPI_DOUBLE, MPI_PROC_NULL, TAG, communicator, &requests[2 + 2 * i]);
+        MPI_Isend(&mine[1], 1, MPI_DOUBLE, MPI_PROC_NULL, TAG, communicator, &requests[3 + 2 * i]);
+    }
+    MPI_Waitall(2 + 2 * others, requests, MPI_STATUSES_IGNORE);
 }
 
 static void start_all(void) {
@@ -66,7 +71,9 @@ static void communicate(const char *how) {
     else if (strcmp(how, "persistent") == 0)
         start_all();
     else if (strcmp(how, "waitall") == 0 || strcmp(how, "both") == 0)
-        exchange_all(world, TAG);
+        exchange_all(world, 0);
+    else if (strcmp(how, "nobody") == 0)
+        exchange_all(world, OTHERS);
     else if (rank == 1)
         MPI_Recv(theirs, 1, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     else if (strcmp(how, "ssend") == 0)

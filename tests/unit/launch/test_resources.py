@@ -92,3 +92,17 @@ def test_shared_memory_of_ended_processes_is_named_with_the_command_that_removes
     finally:
         for path in (used, abandoned):
             path.unlink(missing_ok=True)
+
+
+def test_a_segment_that_is_removed_meanwhile_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read_facts = Path.lstat
+
+    def remove_first(path: Path) -> os.stat_result:
+        if path.name == "mpich_shm_1":
+            path.unlink(missing_ok=True)
+        return read_facts(path)
+
+    monkeypatch.setattr(Path, "lstat", remove_first)
+    for number in (1, 2):
+        (tmp_path / f"mpich_shm_{number}").touch()
+    assert resources.find_abandoned(tmp_path) == [tmp_path / "mpich_shm_2"]

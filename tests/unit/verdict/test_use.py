@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,10 +12,12 @@ from fakes import campaigns, level_comparisons, verdicts
 
 from rankbench import evaluation, store
 from rankbench.language import render
-from rankbench.model import Calls, Campaign, Case, CaseStatus, Verdict
+from rankbench.model import AloneComparison, Calls, Campaign, Case, CaseStatus, Verdict
 from rankbench.verdict import judge
+from rankbench.verdict.conclusion import conclude
 from rankbench.verdict.overall import Overall
 from rankbench.verdict.short_answer import describe_distance
+from rankbench.verdict.standings import list_standings
 
 FASTER = {"alpha": 1.0, "beta": 1.5, "gamma": 2.0}
 
@@ -235,3 +238,28 @@ def test_shares_are_those_of_the_candidate_that_they_were_measured_with(tmp_path
     answer = evaluate_with(tmp_path, choose_factor, change)
     # With beta both take as long: 3 and 1.5 times as long as with alpha.
     assert "67% of the time is allreduce 64 KiB and 33% of the time is allreduce 8 B." in answer
+
+
+@pytest.mark.parametrize(
+    ("undecided", "expected"),
+    [
+        (65536, "No recommendation for the plan's calls (1 of 2 cases): 97% of the time of these calls is not decided."),
+        (8, "Use alpha: lowest overall time for the plan's calls (1 of 2 cases)."),
+    ],
+)
+def test_nothing_is_recommended_where_calls_that_take_most_time_are_not_decided(
+    undecided: int, expected: str, tmp_path: Path
+) -> None:
+    plain = verdicts.evaluate(tmp_path, verdicts.make_constant(FASTER), cases=verdicts.LINE)
+    calls = [Calls("allreduce", size_bytes=8, calls=10), Calls("allreduce", size_bytes=65536, calls=10)]
+    campaign = msgspec.structs.replace(plain.campaign, plan=msgspec.structs.replace(plain.campaign.plan, calls=calls))
+    (key,) = (case.key for case in plain.case_of.values() if case.size_bytes == undecided)
+    unlike = AloneComparison(
+        case=key, base="alpha", other="beta", alone=0.8, in_turns=1.5, change=0.5, low=0.4, high=0.6
+    )
+    verdict = msgspec.structs.replace(plain.verdict, alone=[unlike])
+    view = dataclasses.replace(plain, campaign=campaign, verdict=verdict)
+    said = [render(claim.text) for claim in conclude(view) if claim.brief]
+    assert said[0] == expected
+    assert any(line.startswith("Time against alpha") for line in said) == (undecided == 8)
+    assert bool(list_standings(view)) == (undecided == 8)
