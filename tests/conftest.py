@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 
@@ -35,6 +37,7 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")
 # pytest-xdist sets it in its processes, but tests of printed text expect no such setting.
 os.environ.pop("COLUMNS", None)
 
+LIBRARIES = re.compile("mpich|openmpi|intel-mpi")
 SKIP_REASON = "the machine lacks "
 
 
@@ -52,6 +55,23 @@ def lacks(need: str) -> bool:
 def pytest_configure(config: pytest.Config) -> None:
     """Try fewer examples unless thorough tests run."""
     settings.load_profile("some" if config.option.markexpr else "thorough")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave one library to each test that has several, and the others to the thorough tests.
+
+    Of tests that launch ranks; which one depends on the name of the test, so that each library has its share of them.
+    """
+    variants: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.nodeid.startswith(("tests/mpi", "tests/cluster")) and not item.get_closest_marker("thorough"):
+            variants.setdefault(LIBRARIES.sub("", item.nodeid), []).append(item)
+    for name, same in variants.items():
+        chosen = same[zlib.crc32(name.encode()) % len(same)]
+        for item in same:
+            if item is not chosen and not item.get_closest_marker("each_library"):
+                item.add_marker("thorough")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

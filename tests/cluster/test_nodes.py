@@ -115,6 +115,7 @@ def test_a_rank_drifts_as_stated(rank: int, ppm: float, shift_ns: int, tmp_path:
 # --- real libraries ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.each_library
 def test_two_nodes_form_one_world_by_tcp(core: Core, trio: Lab) -> None:
     """Each rank sends 64 KiB; the start alone takes a quarter of that."""
     before = [trio.bytes_sent(node) for node in trio.nodes]

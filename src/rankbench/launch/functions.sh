@@ -134,7 +134,8 @@ interrupted() {
         *) echo "signal SIG$1" ;;
     esac >"$job/stopped"
     if [ "${#members[@]}" != 0 ]; then
-        kill -TERM "${members[@]}" 2>/dev/null
+        # Bash loses a signal that a process gets while it begins; one that ends its launch ignores further ones.
+        while kill -TERM "${members[@]}" 2>/dev/null; do sleep 0.2; done
         wait "${members[@]}"
         rm -f "${page%\%}"*
         echo $((($(now_ms) - start_ms) / 1000)) >"$job/cut_s"

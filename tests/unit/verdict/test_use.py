@@ -243,7 +243,10 @@ def test_shares_are_those_of_the_candidate_that_they_were_measured_with(tmp_path
 @pytest.mark.parametrize(
     ("undecided", "expected"),
     [
-        (65536, "No recommendation for the plan's calls (1 of 2 cases): 97% of the time of these calls is not decided."),
+        (
+            65536,
+            "No recommendation for the plan's calls (1 of 2 cases): 97% of the time of these calls is not decided.",
+        ),
         (8, "Use alpha: lowest overall time for the plan's calls (1 of 2 cases)."),
     ],
 )
