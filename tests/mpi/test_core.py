@@ -206,6 +206,7 @@ def find_unexpected(core: Core, records: list[dict[str, Any]], ranks: int) -> li
     ]
 
 
+@pytest.mark.thorough
 @ONE_LIBRARY
 def test_a_launch_stopped_for_a_while_is_not_stuck(core: Core, tmp_path: Path) -> None:
     """A suspended job is stopped: here for longer than the limit of a call."""

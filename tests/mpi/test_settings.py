@@ -218,6 +218,7 @@ def test_mpich_follows_its_trees(mpich: tuple[Library, tuners.Target], tmp_path:
     assert ratios[65536] > 4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("text", "slower"), [("1\n7\n1\n1\n1\n0 3 0 64\n", True), fakes.mark_thorough("1\n7\nbroken\n", False)]
 )

@@ -209,6 +209,7 @@ def test_a_launch_killed_in_its_turn_does_not_block_the_turns(core: Core, tmp_pa
     assert list_pages() == []
 
 
+@pytest.mark.thorough
 @ONE_LIBRARY
 def test_a_launch_that_waits_for_a_long_turn_shows_life(core: Core, tmp_path: Path) -> None:
     """In the launcher's page: its stream does not change meanwhile, for longer than its limit."""

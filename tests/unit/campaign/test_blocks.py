@@ -137,9 +137,9 @@ class Clock:
     ("text", "limit", "launches", "reason"),
     [
         (ALONE, "100s", 2, "the plan's 1:40 were over during block 1"),
-        (ALONE, "170s", 3, "the plan's 2:50 were over during block 2"),
+        mark_thorough(ALONE, "170s", 3, "the plan's 2:50 were over during block 2"),
         (PLAN, "50s", 3, "the plan's 0:50 were over during block 2"),
-        (ALONE, "400s", 6, "the plan's 2 blocks are done"),
+        mark_thorough(ALONE, "400s", 6, "the plan's 2 blocks are done"),
     ],
 )
 def test_no_launch_begins_when_the_plans_time_is_over(
@@ -165,6 +165,7 @@ def test_more_blocks_than_fit_into_the_plans_time_are_measured_on_request(tmp_pa
     assert (stop.blocks_min, stop.blocks_max, stop.until) == (3, 3, "blocks")
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("libraries")
 @pytest.mark.parametrize(("recent_s", "measured"), [(60, 1), (0, 2)])
 def test_the_state_after_a_launch_is_that_before_the_next(
@@ -392,6 +393,7 @@ def test_a_campaign_cannot_continue_on_other_cpus(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_the_twin_copies_the_first_candidate_that_works(tmp_path: Path, libraries: dict[str, Path]) -> None:
     behave(libraries["9.1"], dead=True)
     twins = [candidate for candidate in run(tmp_path).campaign.candidates if candidate.control_of]
@@ -528,6 +530,7 @@ def test_another_plan_for_an_existing_campaign_is_refused_in_one_line(tmp_path: 
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("libraries")
 def test_measured_calls_may_become_more_but_not_others(tmp_path: Path) -> None:
     text = re.sub(r"operations = .*\nsizes = .*\n", "", PLAN) + "[calls]\n'allreduce 8' = 3\n"
@@ -537,6 +540,7 @@ def test_measured_calls_may_become_more_but_not_others(tmp_path: Path) -> None:
         run(tmp_path, text.replace("'allreduce 8'", "'allreduce 16'"))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("libraries")
 def test_another_seed_for_an_existing_campaign_is_refused_in_one_line(tmp_path: Path) -> None:
     run(tmp_path).unlock()
@@ -548,11 +552,11 @@ def test_another_seed_for_an_existing_campaign_is_refused_in_one_line(tmp_path: 
 
 
 ANALYSIS_CHANGES = [
-    ("blocks = 2", "blocks = 3", ["stop"]),
+    mark_thorough("blocks = 2", "blocks = 3", ["stop"]),
     ("[stop]", "[calls]\n'allreduce 8' = 3\n[job]\nnodes = 1\n[stop]", ["calls", "job"]),
-    ("seed = 7", 'seed = 7\nquestion = "Which?"\nthreshold = "5%"', ["question", "threshold"]),
-    ("seed = 7", 'seed = 7\nconfidence = "99%"\nestimator = "min"', ["estimator", "confidence"]),
-    ("seed = 7", 'seed = 7\nbaseline = "mpich-9.1"', ["baseline"]),
+    mark_thorough("seed = 7", 'seed = 7\nquestion = "Which?"\nthreshold = "5%"', ["question", "threshold"]),
+    mark_thorough("seed = 7", 'seed = 7\nconfidence = "99%"\nestimator = "min"', ["estimator", "confidence"]),
+    mark_thorough("seed = 7", 'seed = 7\nbaseline = "mpich-9.1"', ["baseline"]),
     ("seed = 7", "seed = 7  # drawn", []),
 ]
 
@@ -604,7 +608,7 @@ def test_an_extended_campaign_measures_the_cases_that_the_last_look_left_out(tmp
     assert [rows[block] for block in sorted(rows) if block > max(before)] == [3 * cases] * 2
 
 
-@pytest.mark.parametrize("program", ["wrapper", "launcher"])
+@pytest.mark.parametrize("program", [mark_thorough("wrapper"), "launcher"])
 def test_programs_named_only_by_the_campaign_record_are_not_run(
     tmp_path: Path, libraries: dict[str, Path], program: str
 ) -> None:
@@ -923,6 +927,7 @@ def test_options_reach_core_and_store(tmp_path: Path, libraries: dict[str, Path]
     assert store.cases()["options"].unique().sort().to_list() == ["", "quantity=memory", "threads=2"]
 
 
+@pytest.mark.thorough
 def test_each_launch_group_repeats_its_own_launches_after_a_crash(tmp_path: Path, libraries: dict[str, Path]) -> None:
     sizes = [8, 64, 512, 4096, 8192, 16384]
     offer(libraries)

@@ -90,6 +90,7 @@ def test_cases_left_by_a_crashed_launch_are_measured_by_a_launch_alone(
     assert {launch.together for launch in crashed[1:]} <= {1}
 
 
+@pytest.mark.thorough
 def test_a_hung_launch_does_not_stop_the_others(tmp_path: Path, libraries: dict[str, Path]) -> None:
     prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = 1"))
     behave(libraries["9.2"], hang=["bcast.64"])

@@ -129,6 +129,7 @@ def test_a_rebuild_while_a_campaign_runs_stops_it_before_anything_is_mixed(
     }
 
 
+@pytest.mark.thorough
 def test_launches_without_files_continue(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -176,6 +177,7 @@ def print_lines(
     return printed.out.splitlines(), printed.err.strip()
 
 
+@pytest.mark.thorough
 def test_two_campaigns_of_a_rebuilt_library_are_compared_as_two_builds(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

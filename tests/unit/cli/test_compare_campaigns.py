@@ -61,6 +61,7 @@ def test_another_version_of_a_library_is_compared_with_the_older_one(
     ]
 
 
+@pytest.mark.thorough
 def test_a_report_shows_the_changes_since_an_older_campaign(tmp_path: Path) -> None:
     make_night(tmp_path / "old", version="1.0", scatter=0.0)
     make_night(tmp_path / "new", make_slower("alpha", "allreduce", 1.31, below=1024), version="1.1", day=9)

@@ -427,6 +427,7 @@ def test_a_gate_against_one_campaign_says_that_variation_between_days_is_missing
     )
 
 
+@pytest.mark.thorough
 def test_a_slow_day_fails_against_one_campaign_but_not_against_many(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history")
     make_night(tmp_path / "new", make_day(1.07), day=20)
@@ -590,6 +591,7 @@ def test_a_new_kernel_or_an_unknown_host_is_no_other_machine(tmp_path: Path, cha
     assert gate(tmp_path / "new", "--against", tmp_path / "old")[0] == 0
 
 
+@pytest.mark.thorough
 def test_one_of_the_earlier_campaigns_on_another_machine_is_enough(tmp_path: Path) -> None:
     for day in range(1, 10):
         make_night(tmp_path / f"night{day}", day=day, machine={"host": "n2"} if day == 3 else None)

@@ -72,6 +72,7 @@ def gate(*words: str) -> tuple[int, str]:
 REMEASURE = ("--remeasure", "--prefix", "old", "--prefix", "new")
 
 
+@pytest.mark.thorough
 def test_a_slow_day_fails_only_until_both_libraries_are_measured_again(place: Path) -> None:
     """The newer campaign was measured on a day that is slower by half; its library is not slower."""
     behave(place / "new", factor=1.5)
@@ -104,6 +105,7 @@ def test_a_slower_library_fails_side_by_side(place: Path) -> None:
     assert [used[candidate.library] for candidate in campaign.candidates] == [str(place / "old"), str(place / "new")]
 
 
+@pytest.mark.thorough
 def test_the_same_command_continues_and_measures_nothing_twice(place: Path) -> None:
     gate(*REMEASURE, "--blocks", "2")
     folder = place / "results/new-against-old"

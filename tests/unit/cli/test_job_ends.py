@@ -93,7 +93,7 @@ OF_THE_SECOND = "[[ ${out:-} = */launches/*mpich_9_2* ]]"
     ("command", "where"),
     [
         mark_thorough("starting=$copier", OF_THE_SECOND),
-        ("launcher_pid=$!", OF_THE_SECOND),
+        mark_thorough("launcher_pid=$!", OF_THE_SECOND),
         mark_thorough("exec 8>&-", OF_THE_SECOND),
         mark_thorough('members+=("$!")', '[ "$number" = 1 ]'),
         ('members+=("$!")', f'[ "$number" = 1 ] && {UNHEARD}'),
@@ -165,6 +165,7 @@ def test_results_and_log_are_there_before_a_block_or_its_job_ends(tmp_path: Path
     assert waiting.returncode == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["flux", "pbs", mark_thorough("lsf")])
 @pytest.mark.parametrize("behaviour", [{"hangs_from": 1}, mark_thorough({"crash": ["allreduce.8", "allreduce.64"]})])
 def test_a_node_that_dies_ends_the_launch_and_is_named(tmp_path: Path, kind: str, behaviour: dict[str, object]) -> None:

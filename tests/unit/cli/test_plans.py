@@ -169,6 +169,7 @@ def test_a_call_of_a_plan_needs_a_size(
     assert run(monkeypatch, capsys, "run", "plan.toml", "--prefix", "9.1", "--dry-run")
 
 
+@pytest.mark.thorough
 def test_a_campaign_without_a_plan_file_continues(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -135,6 +135,7 @@ def test_hosts_are_named_on_the_command_line(place: Path) -> None:
     assert set(results.cases()["status"]) == {"ok"}
 
 
+@pytest.mark.thorough
 def test_a_finished_campaign_is_not_run_again(place: Path) -> None:
     (place / "plan.toml").write_text(PLAN.replace("blocks = 3", "blocks = 1"))
     finish(place)
@@ -189,6 +190,7 @@ def test_the_command_that_measures_more_names_the_campaign(tmp_path: Path, monke
     assert continue_by_name(Path("results/mpich")) == f"rankbench run --continue mpich {options}"
 
 
+@pytest.mark.thorough
 def test_a_campaign_is_continued_by_its_name(place: Path) -> None:
     (place / "plan.toml").write_text(PLAN.replace("blocks = 3", "blocks = 1"))
     finish(place, "--name", "other")

@@ -90,6 +90,7 @@ def test_a_job_gives_the_rows_of_a_local_run(tmp_path: Path, behaviour: dict[str
     assert list_companions(here.open_results()) == list_companions(store.open(tmp_path / "local/plan"))
 
 
+@pytest.mark.thorough
 def test_a_job_has_the_launch_groups_of_a_local_run(tmp_path: Path) -> None:
     """Two of three candidates at a time, and another two in the next block."""
     plan = "together = 2\n" + PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 3")
@@ -161,6 +162,7 @@ def test_a_crash_in_a_later_pass_costs_only_its_case(tmp_path: Path) -> None:
         assert set(frame.filter(status="crashed")["case"]) == {"bcast.blocking.8.byte.1x2.window"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("behaviour", "alone"),
     [mark_thorough({"waited_s": 1.0, "busy_s": 0.9}, [3, 1, 1]), ({"waited_s": 1.0, "busy_s": 0.004}, [3, 3, 1]),
@@ -199,6 +201,7 @@ def test_launches_that_disturb_others_or_fail_beside_them_are_launched_alone(
     assert brought == sorted((launch.block, launch.candidate, launch.together, launch.alone) for launch in launches)
 
 
+@pytest.mark.thorough
 def test_launches_that_did_not_end_together_in_a_job_run_one_after_the_other(tmp_path: Path) -> None:
     """Otherwise a block longer than a job would be started in every job and never finished."""
     here = make_site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["2x1"]').replace("blocks = 2", "blocks = 1"))
@@ -347,6 +350,7 @@ def test_a_launcher_that_starts_singletons_is_refused_in_the_job(tmp_path: Path)
     assert {row[3] for row in list_rows(here.open_results()) if row[1] == "mpich-9.2"} == {"refused"}
 
 
+@pytest.mark.thorough
 def test_a_library_that_cannot_report_its_variables_is_checked_without_them(tmp_path: Path) -> None:
     here = make_site(tmp_path, "slurm", dies_with="MPIR_CVAR_DEBUG_SUMMARY")
     process = here.submit("--wait")
@@ -437,6 +441,7 @@ def test_a_scheduler_that_does_not_answer_is_reported(tmp_path: Path) -> None:
     assert len(here.open_results().launches()) == LAUNCHES
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("history", [mark_thorough(True), False])
 def test_pbs_servers_with_and_without_job_history_report_ended_jobs(tmp_path: Path, *, history: bool) -> None:
     """A job that has ended is over, and the campaign can be submitted again."""
@@ -498,6 +503,7 @@ def disable_flock(here: Site) -> Path:
     return here.campaign / "job/output.log"
 
 
+@pytest.mark.thorough
 def test_a_job_on_a_file_system_without_locks_uses_a_lock_folder(tmp_path: Path) -> None:
     """A job that ends removes the folder."""
     here = make_site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1"))

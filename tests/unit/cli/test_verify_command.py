@@ -121,6 +121,7 @@ def load_machine(monkeypatch: pytest.MonkeyPatch, others: float) -> None:
 WRONG_TIME = "mpich-9.9: wait-up by tsc with start window: 2500 ns measured, 2000 ns are true, 200 ns off are allowed; "
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("others", "code", "line"),
     [

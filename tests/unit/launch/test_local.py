@@ -162,6 +162,7 @@ def test_a_step_whose_number_changes_is_not_hung(tmp_path: Path) -> None:
     assert launch.run(msgspec.structs.replace(watched, heartbeat=(tmp_path / "page", 36))).hung is True
 
 
+@pytest.mark.thorough
 def test_a_step_stopped_with_its_supervisor_is_not_hung(tmp_path: Path) -> None:
     """A suspended job is stopped, here for longer than its limit, and shows life only some time after it continues."""
     script = """

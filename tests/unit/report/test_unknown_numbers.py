@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fakes import campaigns, torus
+from fakes import campaigns, mark_thorough, torus
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,7 +66,7 @@ def make_lines(folder: Path) -> Store:
     return campaigns.make_campaign(folder, launches=1, samples=1)
 
 
-@pytest.mark.parametrize("make_store", [make_rings, make_one_length, make_lines])
+@pytest.mark.parametrize("make_store", [make_rings, *map(mark_thorough, [make_one_length, make_lines])])
 def test_a_campaign_of_one_block_can_be_shown_reported_and_exported(
     tmp_path: Path, make_store: Callable[[Path], Store]
 ) -> None:

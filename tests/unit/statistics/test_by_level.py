@@ -116,6 +116,7 @@ def test_levels_with_few_pairs_have_their_scatter_in_common(share: list[float]) 
     assert not any(other.different for other in others)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("far", [1.0, 1.5])
 def test_few_pairs_at_each_level_hardly_accuse_equal_candidates(far: float) -> None:
     """Candidates are equal near, and in half of the campaigns far, too; five blocks have three or four pairs."""

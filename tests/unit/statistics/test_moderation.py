@@ -24,6 +24,7 @@ def draw_campaign(random: np.random.Generator, blocks: int) -> tuple[trimming.Ce
     return trimming.centre(list(logs), trimming.FEWEST), noisy
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("blocks", [3, mark_thorough(5)])
 def test_a_few_noisy_comparisons_are_not_called_different(blocks: int) -> None:
     """A noisy comparison whose launches agree by chance must not pass for a quiet one."""

@@ -88,6 +88,7 @@ def test_a_size_missing_in_some_launches_is_judged_by_the_others() -> None:
     assert (step.smaller_bytes, step.excess.blocks) == (SIZES[FIRST - 1], 5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("spread", "launches"), [(0.01, 5), mark_thorough(0.1, 5), (0.3, 10)])
 def test_noise_alone_rarely_makes_a_step(spread: float, launches: int) -> None:
     """Ten smooth curves per campaign: at most 2 of 100 campaigns may report any step."""

@@ -89,7 +89,7 @@ def break_tuned(status: CaseStatus) -> Callable[[str, Case], campaigns.Truth]:
     return truth
 
 
-@pytest.mark.parametrize("status", BROKEN)
+@pytest.mark.parametrize("status", [BROKEN[0], *map(mark_thorough, BROKEN[1:])])
 def test_a_fault_of_the_tuned_library_in_any_launch_is_in_the_proof(tmp_path: Path, status: CaseStatus) -> None:
     store = campaigns.make_campaign(tmp_path / "proof", break_tuned(status), 12, candidates=(DEFAULT, TUNED))
     proof = proving.read_proof(store)
@@ -99,7 +99,9 @@ def test_a_fault_of_the_tuned_library_in_any_launch_is_in_the_proof(tmp_path: Pa
     assert reason == campaigns.REASONS[status]
 
 
-@pytest.mark.parametrize("status", [CaseStatus.REFUSED, CaseStatus.LACKING, CaseStatus.NOT_AS_ASKED])
+@pytest.mark.parametrize(
+    "status", [CaseStatus.REFUSED, *map(mark_thorough, [CaseStatus.LACKING, CaseStatus.NOT_AS_ASKED])]
+)
 def test_a_cause_outside_of_the_library_is_no_fault(tmp_path: Path, status: CaseStatus) -> None:
     store = campaigns.make_campaign(tmp_path / "proof", break_tuned(status), 12, candidates=(DEFAULT, TUNED))
     assert not proving.read_proof(store).faults
@@ -190,6 +192,7 @@ def test_settings_without_effect_are_not_proven(tmp_path: Path, monkeypatch: pyt
     assert (names, handover) == (["check"], [])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("step", ["check", "proof-1"])
 @pytest.mark.parametrize("status", [BROKEN[0], *map(mark_thorough, BROKEN[1:])])
 def test_a_fault_in_any_step_leaves_no_file(

@@ -473,11 +473,13 @@ def draw_balanced(seed: int, sizes: Sequence[int] = (8, 256, 8192, 65536)) -> Ca
     return campaign_views.make_view(choose_time_ns, seed=seed, spread=0.04, cases=cases, candidates=("alpha", "beta"))
 
 
+@pytest.mark.thorough
 def test_equal_candidates_are_hardly_ever_recommended() -> None:
     first = [render(conclude(draw_balanced(seed))[0].text) for seed in range(60)]
     assert sum(text.startswith("Use ") for text in first) <= 2
 
 
+@pytest.mark.thorough
 def test_the_counts_of_the_answer_add_up_to_all_cases() -> None:
     for seed in range(20):
         (text,) = (

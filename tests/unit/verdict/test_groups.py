@@ -104,6 +104,7 @@ def test_planted_groups_are_found_exactly(spread: float) -> None:
         assert sorted(map(sorted, list_operations(groups))) == wanted
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spread", [0.02, 0.1])
 @pytest.mark.parametrize("kind", ["crossing", "level"])
 def test_noise_alone_divides_hardly_any_lines(spread: float, kind: str) -> None:

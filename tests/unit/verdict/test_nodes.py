@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from fakes import campaigns
+from fakes import campaigns, mark_thorough
 
 from rankbench import evaluation
 from rankbench.language import render
@@ -34,7 +34,7 @@ def place_over_nodes(campaign: Campaign) -> Campaign:
     return msgspec.structs.replace(campaign, plan=msgspec.structs.replace(campaign.plan, placements=places))
 
 
-@pytest.mark.parametrize("scheduled", [False, True])
+@pytest.mark.parametrize("scheduled", [mark_thorough(False), True])
 @pytest.mark.parametrize(("clock", "short"), [("boot", True), ("boot/time:[{}]", True), ("boot-{}", False)])
 def test_nodes_under_one_kernel_share_its_cores(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: str, *, short: bool, scheduled: bool
