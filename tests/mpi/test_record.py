@@ -127,7 +127,7 @@ def test_waiting_for_a_late_partner_is_no_transfer(
 
 
 @pytest.mark.parametrize("how", ["eager", "any"])
-def test_who_does_not_wait_or_may_not_is_not_said_to_wait(
+def test_a_rank_that_does_not_wait_has_no_waiting(
     how: str, library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     got, _ = run(library, home, tmp_path, monkeypatch, str(compile_program(library, "partners", tmp_path)), how)

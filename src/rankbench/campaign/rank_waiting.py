@@ -86,10 +86,10 @@ def find_message_waiting(ranks: Sequence[RankFile], base: int) -> list[Waiting]:
     level = max(entry.message_level for entry in ranks)
     bound = 2 * max(entry.bound_ns for entry in ranks)
     chosen = [is_sampled(entry.messages["sequence"], level) for entry in ranks]
-    owner = np.concatenate([np.full(int(kept.sum()), place) for place, kept in enumerate(chosen)])
-    ends = np.concatenate([entry.messages[kept] for entry, kept in zip(ranks, chosen, strict=True)])
+    owner = np.concatenate([np.full(int(sampled.sum()), place) for place, sampled in enumerate(chosen)])
+    ends = np.concatenate([entry.messages[sampled] for entry, sampled in zip(ranks, chosen, strict=True)])
     moments = np.concatenate(
-        [entry.moments_ns[:, kept] + (entry.origin_ns - base) for entry, kept in zip(ranks, chosen, strict=True)],
+        [entry.moments_ns[:, sampled] + (entry.origin_ns - base) for entry, sampled in zip(ranks, chosen, strict=True)],
         axis=1,
     )
     partner = match_ends(ends, moments, bound)
@@ -111,9 +111,9 @@ def find_message_waiting(ranks: Sequence[RankFile], base: int) -> list[Waiting]:
     kind = (ends["kind"] & ~SENT).astype(int)
     answers = []
     for place, entry in enumerate(ranks):
-        own = owner == place
-        waited_s = count_kinds(kind[own], entry, share[own]) * 2.0**level / NS_PER_S
-        answers.append(Waiting(count_kinds(kind[own & known], entry), waited_s))
+        of_rank = owner == place
+        waited_s = count_kinds(kind[of_rank], entry, share[of_rank]) * 2.0**level / NS_PER_S
+        answers.append(Waiting(count_kinds(kind[of_rank & known], entry), waited_s))
     return answers
 
 

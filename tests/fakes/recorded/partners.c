@@ -12,16 +12,16 @@
 
 enum { ROUNDS = 10, LATE_US = 20000, TAG = 3, OTHERS = 3, MANY = 200000 };
 
-static double mine[2], theirs[2];
+static double sent[2], received[2];
 static int rank;
 
 static void exchange_all(MPI_Comm communicator, int others) {
     MPI_Request requests[2 + 2 * OTHERS];
-    MPI_Irecv(theirs, 1, MPI_DOUBLE, !rank, TAG, communicator, &requests[0]);
-    MPI_Isend(mine, 1, MPI_DOUBLE, !rank, TAG, communicator, &requests[1]);
+    MPI_Irecv(received, 1, MPI_DOUBLE, !rank, TAG, communicator, &requests[0]);
+    MPI_Isend(sent, 1, MPI_DOUBLE, !rank, TAG, communicator, &requests[1]);
     for (int i = 0; i < others; i++) {
-        MPI_Irecv(&theirs[1], 1, MPI_DOUBLE, MPI_PROC_NULL, TAG, communicator, &requests[2 + 2 * i]);
-        MPI_Isend(&mine[1], 1, MPI_DOUBLE, MPI_PROC_NULL, TAG, communicator, &requests[3 + 2 * i]);
+        MPI_Irecv(&received[1], 1, MPI_DOUBLE, MPI_PROC_NULL, TAG, communicator, &requests[2 + 2 * i]);
+        MPI_Isend(&sent[1], 1, MPI_DOUBLE, MPI_PROC_NULL, TAG, communicator, &requests[3 + 2 * i]);
     }
     MPI_Waitall(2 + 2 * others, requests, MPI_STATUSES_IGNORE);
 }
@@ -29,8 +29,8 @@ static void exchange_all(MPI_Comm communicator, int others) {
 static void start_all(void) {
     static MPI_Request requests[2];
     if (!requests[0]) {
-        MPI_Recv_init(theirs, 1, MPI_DOUBLE, !rank, TAG, MPI_COMM_WORLD, &requests[0]);
-        MPI_Send_init(mine, 1, MPI_DOUBLE, !rank, TAG, MPI_COMM_WORLD, &requests[1]);
+        MPI_Recv_init(received, 1, MPI_DOUBLE, !rank, TAG, MPI_COMM_WORLD, &requests[0]);
+        MPI_Send_init(sent, 1, MPI_DOUBLE, !rank, TAG, MPI_COMM_WORLD, &requests[1]);
     }
     MPI_Startall(2, requests);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
@@ -45,8 +45,8 @@ static void use_in_another_order(void) {
         MPI_Request requests[4];
         for (int j = 0; j < 2; j++) {
             const int place = rank ? j : 1 - j;
-            MPI_Irecv(&theirs[place], 1, MPI_DOUBLE, !rank, TAG, made[place], &requests[2 * j]);
-            MPI_Isend(&mine[place], 1, MPI_DOUBLE, !rank, TAG, made[place], &requests[2 * j + 1]);
+            MPI_Irecv(&received[place], 1, MPI_DOUBLE, !rank, TAG, made[place], &requests[2 * j]);
+            MPI_Isend(&sent[place], 1, MPI_DOUBLE, !rank, TAG, made[place], &requests[2 * j + 1]);
         }
         MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
     }
@@ -55,9 +55,9 @@ static void use_in_another_order(void) {
 
 static void pass(int source) {
     if (rank == 0)
-        MPI_Recv(theirs, 1, MPI_DOUBLE, source, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(received, 1, MPI_DOUBLE, source, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     else
-        MPI_Send(mine, 1, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD);
+        MPI_Send(sent, 1, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD);
 }
 
 static void communicate(const char *how) {
@@ -67,7 +67,7 @@ static void communicate(const char *how) {
         for (int i = 0; i < MANY / ROUNDS; i++)
             pass(1);
     else if (strcmp(how, "sendrecv") == 0)
-        MPI_Sendrecv(mine, 1, MPI_DOUBLE, !rank, TAG, theirs, 1, MPI_DOUBLE, !rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(sent, 1, MPI_DOUBLE, !rank, TAG, received, 1, MPI_DOUBLE, !rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     else if (strcmp(how, "persistent") == 0)
         start_all();
     else if (strcmp(how, "waitall") == 0 || strcmp(how, "both") == 0)
@@ -75,11 +75,11 @@ static void communicate(const char *how) {
     else if (strcmp(how, "nobody") == 0)
         exchange_all(world, OTHERS);
     else if (rank == 1)
-        MPI_Recv(theirs, 1, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(received, 1, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     else if (strcmp(how, "ssend") == 0)
-        MPI_Ssend(mine, 1, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD);
+        MPI_Ssend(sent, 1, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD);
     else
-        MPI_Send(mine, 1, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD);
+        MPI_Send(sent, 1, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD);
 }
 
 int main(int argc, char **argv) {

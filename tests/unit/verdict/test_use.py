@@ -262,7 +262,7 @@ def test_nothing_is_recommended_where_calls_that_take_most_time_are_not_decided(
     )
     verdict = msgspec.structs.replace(plain.verdict, alone=[unlike])
     view = dataclasses.replace(plain, campaign=campaign, verdict=verdict)
-    said = [render(claim.text) for claim in conclude(view) if claim.brief]
-    assert said[0] == expected
-    assert any(line.startswith("Time against alpha") for line in said) == (undecided == 8)
+    sentences = [render(claim.text) for claim in conclude(view) if claim.brief]
+    assert sentences[0] == expected
+    assert any(line.startswith("Time against alpha") for line in sentences) == (undecided == 8)
     assert bool(list_standings(view)) == (undecided == 8)
