@@ -329,11 +329,3 @@ def describe_links(fleet: Fleet, both: Arranged) -> Iterator[LinkSpeed]:
         for (first, second), standing in find_links(both, name).items():
             ends = (fleet.hosts[first], fleet.hosts[second])
             yield LinkSpeed(nodes=ends, trait=name, ratio=standing.ratio, rounds=standing.rounds)
-
-
-def make_measured(planned: Sequence[Round], values: Sequence[Mapping[str, Sequence[float | None]]]) -> list[Measured]:
-    """Return rounds with what was measured in each."""
-    return [
-        Measured(round_, {name: np.array(of, dtype=float) for name, of in quantities.items()})
-        for round_, quantities in zip(planned, values, strict=True)
-    ]

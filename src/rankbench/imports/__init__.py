@@ -201,7 +201,10 @@ def explain_paths(request: ImportRequest, files: Sequence[FileContent]) -> list[
 
 def label_parts(request: ImportRequest, files: Sequence[FileContent]) -> list[FileContent]:
     """Return the files with the label and the placement of each run. Raises RankbenchError as `choose_labels` does."""
-    infos = labels.mark_others([inform(request, part) for file in files for part in file.parts if part.table])
+    named = {source.path for source in request.sources if source.is_named}
+    infos = labels.mark_others(
+        [inform(request, part, is_named=part.source in named) for file in files for part in file.parts if part.table]
+    )
     chosen = iter(zip(infos, labels.choose_labels(infos), strict=True))
     labelled = []
     for file in files:
@@ -217,7 +220,7 @@ def label_parts(request: ImportRequest, files: Sequence[FileContent]) -> list[Fi
     return labelled
 
 
-def inform(request: ImportRequest, part: Part) -> RunInfo:
+def inform(request: ImportRequest, part: Part, *, is_named: bool) -> RunInfo:
     """Return what is known about a run before its label is chosen."""
     assert part.table
     assert part.place
@@ -230,6 +233,7 @@ def inform(request: ImportRequest, part: Part) -> RunInfo:
         benchmark=table_key,
         label=part.label or by_pattern,
         label_origin=label_origin if part.label else "--pattern",
+        is_named=is_named,
         context=part.context,
         place=part.place,
         placement=placement,

@@ -34,6 +34,8 @@ class RunInfo(NamedTuple):
     label: str
     """The user's name of its library, or that in a file in which libraries take turns."""
     label_origin: str
+    is_named: bool
+    """The user gave the label to its file."""
     context: Context
     place: Place
     placement: Placement
@@ -127,7 +129,10 @@ def list_properties(runs: Sequence[RunInfo]) -> list[tuple[str, str, list[str]]]
     places = [run.place for run in runs]
     for level, values in names.list_levels(places):
         add(FOLDER, str(level), values)
-    add(FILE, "", names.list_file_parts(places))
+    parts = names.list_file_parts(places)
+    # A number may still be one of ranks or nodes.
+    clear = [run.is_named and not names.find_number(part) for run, part in zip(runs, parts, strict=True)]
+    add(FILE, "", ["" if known else part for known, part in zip(clear, parts, strict=True)])
     add(LINES, "", [" ".join(run.context.labels) for run in runs])
     for name in dict.fromkeys(name for run in runs for name in run.context.facts):
         if name not in {*COUNTS, LIBRARY, PROGRAM, ARGUMENTS}:

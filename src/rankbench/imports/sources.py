@@ -40,6 +40,8 @@ class Source(NamedTuple):
     path: Path
     label: str = ""
     """Name of the measured library; empty: from the file, or the name of its folder."""
+    is_named: bool = False
+    """The user gave the label to this file, not to its folder: the file's name says no more."""
 
 
 class ImportRequest(NamedTuple):

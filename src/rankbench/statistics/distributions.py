@@ -34,11 +34,6 @@ def chi2_sf(x: ArrayLike, degrees: ArrayLike) -> Any:
     return scipy.special.chdtrc(degrees, x)
 
 
-def normal_pdf(x: ArrayLike) -> Any:
-    """Return the density of a standard normal value."""
-    return np.exp(-(np.asarray(x) ** 2) / 2) / math.sqrt(2 * math.pi)
-
-
 def normal_cdf(x: ArrayLike) -> Any:
     """Return the probability that a standard normal value is at most x."""
     return scipy.special.ndtr(x)

@@ -475,12 +475,6 @@ def _further(order: int, ratio: float, share: float) -> Text:
     )
 
 
-def ratio_text(ratio: float) -> str:
-    """Return `2.0×`, `1.15×`, `38×`."""
-    digits = 2 if 0.5 < ratio < 1.5 else 1 if ratio < 9.95 else 0
-    return f"{ratio:.{digits}f}×"
-
-
 # --- over launches --------------------------------------------------------------------------------------------------
 
 

@@ -69,11 +69,6 @@ def join_names(names: Iterable[str]) -> str:
 # --- keys -----------------------------------------------------------------------------------------------------------
 
 
-def format_levels(verdict: CaseVerdict) -> str:
-    """Return who is fastest at each level: `near: alpha 1.20× (1.18–1.22×), far: beta ~ gamma`, `=` if equivalent."""
-    return ", ".join(list_levels(verdict))
-
-
 def list_levels(verdict: CaseVerdict) -> list[str]:
     """Return who is fastest at each level, one text per level."""
     return [

@@ -31,7 +31,8 @@ MUCH = 0.25
 """From this share on, a kind of call can be the reason of a miss."""
 LARGE_BYTES = 32 << 10
 """Messages of this size leave the caches in a program that computes with other data."""
-DECIDING = 3
+DECIDING, LEAST_DECIDING = 3, 0.05
+"""The most calls that are named as those that decide, and the least share of the difference that each makes."""
 MOSTLY = 0.5
 SMALL = 0.005
 SECOND_NS = 1e9
@@ -191,6 +192,8 @@ def describe_answer(view: CampaignView, answer: ProgramAnswer) -> Iterator[Text]
     yield from describe_record(recorded)
     yield from describe_runs(view, answer)
     yield from describe_coverage(answer)
+    if deciding := name_deciding(answer):
+        yield say("Candidates differ most in {deciding}.", deciding=deciding)
     best = answer.calls.standings[0].candidate
     library = next(candidate.library for candidate in view.campaign.candidates if candidate.name == best)
     yield say("Settings that may help: rankbench tune {library} --profile {file}.", library=library, file=recorded.file)
@@ -315,8 +318,8 @@ def share_of(parts: Sequence[mix.Part], total_s: float) -> float:
     return sum(part.calls.seconds for part in parts) / total_s
 
 
-def name_deciding(answer: ProgramAnswer) -> Text:
-    """Return the calls that decide: those in which the candidates differ most."""
+def name_deciding(answer: ProgramAnswer) -> Text | None:
+    """Return the calls that decide: those in which the candidates differ most; None where one call is all."""
     parts = answer.calls.parts
     names = [standing.candidate for standing in answer.calls.standings]
     times = {standing.candidate: standing.time_ns for standing in answer.calls.standings}
@@ -325,5 +328,8 @@ def name_deciding(answer: ProgramAnswer) -> Text:
         values = [answer.calls.shares[name, place] * times[name] for name in names]
         return max(values) - min(values)
 
-    order = sorted(range(len(parts)), key=lambda place: -spread(place))[:DECIDING]
-    return list_parts(mix.name_call(parts[place].calls) for place in order)
+    spreads = {place: spread(place) for place in range(len(parts))}
+    order = sorted(spreads, key=lambda place: -spreads[place])[:DECIDING]
+    total = sum(spreads.values())
+    deciding = [mix.name_call(parts[place].calls) for place in order if spreads[place] > LEAST_DECIDING * total]
+    return list_parts(deciding) if len(parts) > 1 and deciding else None

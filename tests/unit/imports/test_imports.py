@@ -486,6 +486,26 @@ def test_the_user_s_number_of_ranks_counts_if_no_file_has_one(tmp_path: Path) ->
     assert [case.ranks for case in campaign_store.campaign.cases] == [48]
 
 
+@pytest.mark.parametrize(("first", "second"), [("a1", "a2"), ("monday", "tuesday")])
+def test_files_that_the_user_gives_one_label_are_repeats(first: str, second: str, tmp_path: Path) -> None:
+    text = (DEFAULT / "osu_latency.default.rep0.txt").read_text()
+    for name in (first, second, "b"):
+        (tmp_path / f"{name}.out").write_text(text)
+    sources = [Source(tmp_path / f"{first}.out", "A"), Source(tmp_path / f"{second}.out", "A")]
+    named = [source._replace(is_named=True) for source in [*sources, Source(tmp_path / "b.out", "B")]]
+    store = importer.import_files(ImportRequest(named), tmp_path / "made")
+    assert [launch.candidate for launch in store.launches()] == ["A", "A", "B"]
+
+
+def test_numbers_of_labelled_files_are_not_taken_for_repeats(tmp_path: Path) -> None:
+    text = (DEFAULT / "osu_latency.default.rep0.txt").read_text()
+    for name in ("n2", "n4"):
+        (tmp_path / f"{name}.out").write_text(text)
+    named = [Source(tmp_path / f"{name}.out", "A", is_named=True) for name in ("n2", "n4")]
+    with pytest.raises(RankbenchError, match=r"differ in a number of their file names: 2, 4"):
+        importer.import_files(ImportRequest(named), tmp_path / "made")
+
+
 # --- several tools ----------------------------------------------------------------------------------------------------
 
 

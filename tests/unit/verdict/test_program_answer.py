@@ -114,3 +114,17 @@ def test_a_call_of_other_ranks_than_any_placement_is_uncovered(tmp_path: Path) -
     assert "stand for 75% of the time in MPI; not covered: allreduce 8 B, which was not measured (25.0%)" in describe(
         view
     )
+
+
+def test_the_calls_in_which_candidates_differ_are_named(tmp_path: Path) -> None:
+    def find_factor(candidate: str, case: Case) -> float:
+        return 2.0 if candidate == "beta" and case.size_bytes == 64 else 1.0
+
+    cases = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=(8, 64))
+    view = verdicts.evaluate(tmp_path, find_factor, candidates=("alpha", "beta"), cases=cases)
+    calls = [Calls("allreduce", size, MILLION, "blocking", ranks=2, seconds=0.5) for size in (8, 64)]
+    recorded = Recorded(file="/record.json", library="other", ranks=2, seconds=2.0, mpi_s=1.0)
+    plan = msgspec.structs.replace(view.campaign.plan, calls=calls, profile=recorded)
+    view = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, plan=plan))
+    assert "Candidates differ most in allreduce 64 B." in describe(view)
+    assert "Candidates differ most" not in describe(make_view(tmp_path / "one", 2.0))

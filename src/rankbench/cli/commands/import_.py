@@ -137,7 +137,7 @@ def list_sources(text: str) -> list[Source]:
     path = Path(text) if Path(text).exists() or not equals else Path(rest)
     label = label if equals and path != Path(text) else ""
     if not path.is_dir():
-        return [Source(path, label)]
+        return [Source(path, label, is_named=bool(label))]
     inside = [file for file in sorted(path.rglob("*")) if file.is_file() and file.suffix not in imports.ERRORS]
     if not inside:
         raise RankbenchError(f"{path}: no file in it")
