@@ -73,10 +73,11 @@ function drawMap(figure) {
     `<tr><th scope="row">${escaped(row)}</th>${sizes.map((bytes) => cellOf(found.get(bytes))).join("")}<td class="wins">${countWins(found.values())}</td></tr>`);
   const below = sizes.map((bytes) => countWins([...rows.values()].flatMap((found) => (found.has(bytes) ? [found.get(bytes)] : []))));
   const all = countWins([...rows.values()].flatMap((found) => [...found.values()]));
+  const edge = all ? say("wins") : "";
   const foot = [...below, all].map((text) => `<td class="wins">${text}</td>`).join("");
   const label = escaped(figure.querySelector("figcaption").firstChild.textContent);
   figure.querySelector(".scroll").innerHTML = rows.size
-    ? `<table role="grid" aria-readonly="true" aria-label="${label}"><thead><tr><td></td>${heads}<th scope="col">${say("wins")}</th></tr></thead><tbody>${body.join("")}</tbody><tfoot><tr><th scope="row">${say("wins")}</th>${foot}</tr></tfoot></table>`
+    ? `<table role="grid" aria-readonly="true" aria-label="${label}"><thead><tr><td></td>${heads}<th scope="col">${edge}</th></tr></thead><tbody>${body.join("")}</tbody><tfoot><tr><th scope="row">${edge}</th>${foot}</tr></tfoot></table>`
     : "";
   const first = figure.querySelector("td[data-case]");
   if (first) first.tabIndex = 0;

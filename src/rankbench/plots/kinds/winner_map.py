@@ -47,10 +47,11 @@ def chart(view: CampaignView) -> Chart | None:
     sets: dict[str, list[Row]] = {"cells": [], "fills": [], "hatches": [], "words": []}
     for verdict, column, row in placed:
         add_cell(sets, view, verdict, (column, row))
-    sets["words"] += count_totals(placed, letters)
+    totals = count_totals(placed, letters)
+    sets["words"] += totals
     height, width = measure_labels(lines)
     signs = ", ".join(f"{sign}  {meaning}" for sign, meaning in winner_cells.explain_signs(verdicts).items())
-    layers = draw(fill(view, letters, signs), lines, sizes)
+    layers = draw(fill(view, letters, signs), lines, sizes, WINS if totals else "")
     form = forms.make_form(layers, height * (len(lines) + 1), width + 42 * (len(sizes) + 1))
     return Chart(form, *winner_cells.headings(view, verdicts), sets)
 
@@ -132,10 +133,13 @@ def measure_labels(lines: list[str]) -> tuple[int, int]:
     return max(36, 10 + 13 * max(map(len, parts))), max(140, round(WIDTH_OF_LETTER * widest))
 
 
-def draw(colour: alt.Color, lines: list[str], sizes: list[str]) -> list[alt.Chart]:
-    """Return white ground, tint and words: the tint is the same on a light and on a dark page."""
-    x = name_places([*sizes, WINS], alt.Axis(title="message size", orient="top", labelAngle=0))
-    y = name_places([*lines, WINS], alt.Axis(title=None, labelLimit=0))
+def draw(colour: alt.Color, lines: list[str], sizes: list[str], edge: str) -> list[alt.Chart]:
+    """Return white ground, tint and words: the tint is the same on a light and on a dark page.
+
+    `edge`: the heading of the last row and column.
+    """
+    x = name_places([*sizes, edge], alt.Axis(title="message size", orient="top", labelAngle=0))
+    y = name_places([*lines, edge], alt.Axis(title=None, labelLimit=0))
     across = alt.X("x:Q", scale=alt.Scale(domain=[0, len(sizes) + 1], nice=False), axis=x)
     down = alt.Scale(domain=[len(lines) + 1, 0], nice=False)
     cells = alt.Chart(forms.data("cells")).encode(
