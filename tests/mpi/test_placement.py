@@ -145,6 +145,7 @@ def test_a_launcher_that_uses_other_cores_gives_no_figures(
     assert (check.works, check.reason) == (False, reason)
 
 
+@pytest.mark.thorough
 def test_a_setting_that_disables_binding_is_reported_instead_of_values(home: Path, tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text("""
 operations = ["pingpong"]

@@ -195,6 +195,7 @@ def measure_tuned(library: str, settings: dict[str, str], plan: str, folder: Pat
     return proving.read_proof(store.open(folder / "p"))
 
 
+@pytest.mark.thorough
 def test_mpich_follows_its_trees(mpich: tuple[Library, tuners.Target], tmp_path: Path, home: Path) -> None:
     """Both trees: at the sizes of the rule a tree with tiny chunks is used, and the device's algorithm elsewhere."""
     library, target = mpich

@@ -46,6 +46,7 @@ def test_the_cheapest_cases_are_chosen(tmp_path: Path) -> None:
     assert max(costs[key] for key in chosen) <= min(costs[key] for key in costs.keys() - chosen)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("libraries")
 def test_one_in_ten_blocks_does_so_and_a_continued_campaign_repeats_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -127,6 +128,7 @@ def draw_values(random: np.random.Generator, blocks: int, scatter: float) -> pl.
     return pl.DataFrame(rows, ["case", "candidate", "block", "launch", "figure_ns"], orient="row")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scatter", [0.01, 0.2])
 def test_equal_candidates_seldom_seem_to_differ_alone(scatter: float) -> None:
     random, runs = np.random.default_rng(5), 400

@@ -298,6 +298,7 @@ def test_a_row_names_the_file_with_the_bytes_received_instead_of_right_ones(
         assert (evidence["received"], evidence["expected"], evidence["first_wrong"]) == ("00010207", "00010209", 3)
 
 
+@pytest.mark.thorough
 def test_a_candidate_that_fails_to_start_in_two_blocks_is_skipped_in_later_blocks(
     tmp_path: Path, libraries: dict[str, Path]
 ) -> None:
@@ -592,6 +593,7 @@ def test_a_plan_whose_baseline_is_not_a_candidate_is_refused(tmp_path: Path) -> 
         prepare(tmp_path, PLAN.replace("seed = 7", 'seed = 7\nbaseline = "mpich-9.7"'))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("libraries")
 def test_an_extended_campaign_measures_the_cases_that_the_last_look_left_out(tmp_path: Path) -> None:
     prepared = prepare(tmp_path, PLAN_WITH_LOOKS)
@@ -629,6 +631,7 @@ def test_programs_named_only_by_the_campaign_record_are_not_run(
     assert not (tmp_path / "PWNED").exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("libraries")
 @pytest.mark.parametrize(
     ("field", "answer"),
@@ -799,6 +802,7 @@ def test_a_failed_probe_of_the_machine_state_costs_no_launch(
     assert all((launch.before, launch.after, launch.state_reason) == (None, None, why) for launch in launches)
 
 
+@pytest.mark.thorough
 def test_a_process_that_outlives_its_launch_is_killed(tmp_path: Path, libraries: dict[str, Path]) -> None:
     behave(libraries["9.2"], linger=True)
     store = run(tmp_path, PLAN.replace("blocks = 2", "blocks = 1"))

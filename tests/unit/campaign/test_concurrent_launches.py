@@ -111,6 +111,7 @@ def test_a_candidate_that_disturbs_others_is_launched_alone_from_then_on(
     assert {launch.together for launch in store.launches() if launch.block == 2} == {1, 2}
 
 
+@pytest.mark.thorough
 def test_a_candidate_that_fails_beside_others_in_two_blocks_is_launched_alone(
     tmp_path: Path, libraries: dict[str, Path]
 ) -> None:

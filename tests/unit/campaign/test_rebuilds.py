@@ -88,6 +88,7 @@ def test_a_campaign_does_not_continue_over_a_rebuild(
     assert len(store.open(place / "results/plan").launches()) == 8
 
 
+@pytest.mark.thorough
 def test_a_change_of_the_user_s_configuration_concerns_all_candidates(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -445,6 +445,7 @@ def test_a_much_slower_case_fails_against_many_campaigns(tmp_path: Path) -> None
     assert "the mean of 8 earlier campaigns; adjusted p " in line
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("arguments", [("--reference", "alpha"), ()])
 def test_a_reference_removes_the_variation_between_days(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     """The plan's baseline is the reference unless another is named; 8% are found in days that differ by as much."""

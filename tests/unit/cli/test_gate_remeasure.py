@@ -116,6 +116,7 @@ def test_the_same_command_continues_and_measures_nothing_twice(place: Path) -> N
     assert len(store.open(folder).launches()) == 8
 
 
+@pytest.mark.thorough
 def test_the_remeasured_campaign_has_the_control_of_the_plan(place: Path) -> None:
     (place / "plan.toml").write_text(PLAN.replace("control = false", ""))
     run_command("run", "plan.toml", "--name", "new", "--new", "--prefix", "new")

@@ -36,8 +36,8 @@ def read_log(here: Site) -> str:
 
 @pytest.mark.parametrize(
     ("kind", "history", "sentence"),
-    [("flux", True, "its job was cancelled before it began (CANCELED)"),
-     ("pbs", True, "its job was cancelled before it began (F, exit status 0"),
+    [mark_thorough("flux", True, "its job was cancelled before it began (CANCELED)"),
+     mark_thorough("pbs", True, "its job was cancelled before it began (F, exit status 0"),
      ("pbs", False, "its job did not begin (no longer known to PBS)")],
 )  # fmt: skip
 def test_a_job_that_was_cancelled_in_the_queue_did_not_begin(
@@ -118,7 +118,7 @@ def test_a_signal_at_the_start_of_a_launch_ends_it(tmp_path: Path, command: str,
     assert list_processes(here) == []
 
 
-@pytest.mark.parametrize("each", [signal.SIGUSR1, signal.SIGALRM])
+@pytest.mark.parametrize("each", [mark_thorough(signal.SIGUSR1), signal.SIGALRM])
 def test_flux_warns_of_the_end_of_the_time_and_then_ends_it(tmp_path: Path, each: signal.Signals) -> None:
     """The warning comes only where a job requests it. A limit that is shorter than it comes without one."""
     here = sites.make_site(tmp_path, "flux", LIMITED, hangs_from=1)
@@ -132,8 +132,10 @@ def test_flux_warns_of_the_end_of_the_time_and_then_ends_it(tmp_path: Path, each
 @pytest.mark.parametrize(
     ("message", "sentence"),
     [("=>> PBS: job killed: walltime 76 exceeded limit 60", "its job reached its time limit (no longer known to PBS)"),
-     ("=>> PBS: job killed: mem 4000kb exceeded limit 3000kb", "its job reached its memory limit (no longer known to"),
-     ("walltime 76", "its job ended by SIGTERM (no longer known to PBS)")],
+     mark_thorough(
+         "=>> PBS: job killed: mem 4000kb exceeded limit 3000kb", "its job reached its memory limit (no longer known to"
+     ),
+     mark_thorough("walltime 76", "its job ended by SIGTERM (no longer known to PBS)")],
 )  # fmt: skip
 def test_pbs_says_in_the_output_of_a_job_why_it_ended_it(tmp_path: Path, message: str, sentence: str) -> None:
     """As OpenPBS 23.06 wrote it, which keeps no history by default."""
@@ -195,6 +197,7 @@ def test_the_exit_code_of_a_job_says_that_a_check_failed(tmp_path: Path) -> None
     assert "1 block of 2 launches: " in process.printed
 
 
+@pytest.mark.thorough
 def test_a_campaign_needs_no_locks_of_its_file_system(tmp_path: Path) -> None:
     """Neither the command, nor a build, nor the job."""
     preload = tmp_path / "no_flock.so"

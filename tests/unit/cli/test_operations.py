@@ -167,6 +167,7 @@ def test_an_unreadable_answer_is_probed_again(run: Command, tmp_path: Path) -> N
     assert json.loads(path.read_text())["answers"]
 
 
+@pytest.mark.thorough
 def test_missing_and_wrong_calls_of_libraries_are_listed_by_operation_and_in_summary(
     run: Command, prefix: Path, tmp_path: Path
 ) -> None:

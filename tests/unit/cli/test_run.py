@@ -227,6 +227,7 @@ def test_a_launch_with_wrong_data_is_not_ok(place: Path) -> None:
     assert ["mpich-9.2", "socket", "1", "0", "1"] in rows
 
 
+@pytest.mark.thorough
 def test_a_candidate_that_does_not_start_is_a_failure(place: Path) -> None:
     (place / "plan.toml").write_text(PLAN.replace("blocks = 3", "blocks = 1"))
     behave(place / "9.2", dead=True)
@@ -263,7 +264,7 @@ def test_the_version_is_printed(program: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), mark_thorough(signal.SIGHUP, 129)]
+    ("number", "code"), [mark_thorough(signal.SIGINT, 130), (signal.SIGTERM, 143), mark_thorough(signal.SIGHUP, 129)]
 )
 def test_a_signal_ends_the_launch_and_prints_the_command_that_continues(
     place: Path, number: signal.Signals, code: int

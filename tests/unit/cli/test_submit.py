@@ -213,6 +213,7 @@ def test_launches_that_did_not_end_together_in_a_job_run_one_after_the_other(tmp
     assert {launch.together for launch in here.open_results().launches()} == {1}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ending", ["killed", mark_thorough("cancelled")])
 def test_launches_that_ended_before_their_job_was_killed_are_judged(tmp_path: Path, ending: str) -> None:
     """A launch that cannot start beside others ends before the job is killed. It has no row and is repeated alone."""
@@ -364,6 +365,7 @@ def test_a_library_that_cannot_report_its_variables_is_checked_without_them(tmp_
     assert reporting == {name for name in environments if name.startswith("mpich_9_1")}
 
 
+@pytest.mark.thorough
 def test_a_lost_node_does_not_count_against_a_candidate(tmp_path: Path) -> None:
     """The launch that died with it is stored; the next job measures its remaining cases."""
     every = ["allreduce.8", "allreduce.64", "bcast.8", "bcast.64"]
@@ -518,7 +520,7 @@ def test_a_job_on_a_file_system_without_locks_uses_a_lock_folder(tmp_path: Path)
 @pytest.mark.parametrize(
     ("owner", "works"),
     [mark_thorough("7 elsewhere 1", False), mark_thorough("101 elsewhere 1", True), ("7 {here} {dead}", True),
-     ("101 {here} {alive}", False), mark_thorough("", False)],
+     mark_thorough("101 {here} {alive}", False), mark_thorough("", False)],
 )  # fmt: skip
 def test_an_existing_lock_folder_holds_unless_its_process_is_gone(tmp_path: Path, owner: str, *, works: bool) -> None:
     """It holds unless its process is gone from this host, or it belongs to the same job, which was queued again."""
@@ -537,6 +539,7 @@ def test_an_existing_lock_folder_holds_unless_its_process_is_gone(tmp_path: Path
     assert (refusal in log.read_text(), folder.exists()) == (not works, not works)
 
 
+@pytest.mark.thorough
 def test_wait_does_not_wait_for_a_scheduler_that_never_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = make_site(tmp_path, "slurm", pause_s=0.05)
     assert here.submit().exit_code == 0

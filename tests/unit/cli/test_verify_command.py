@@ -102,6 +102,7 @@ def test_datatypes_and_options_are_tested_on_request(run: Command) -> None:
         assert ("put, epoch=fence, 8 B, 1000 B and 64 KiB" in line) == (form != "persistent")
 
 
+@pytest.mark.thorough
 def test_a_crash_is_reported_and_later_calls_are_tested(run: Command) -> None:
     code, lines, _ = run(crash=["allreduce.8"])
     assert code == 1

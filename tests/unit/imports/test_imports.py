@@ -86,6 +86,7 @@ def list_launches(campaign_store: Store, operation: str) -> list[Launch]:
 # --- the study --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_study_is_a_campaign_of_three_candidates_in_three_blocks(study: Store) -> None:
     record = study.campaign
     assert [candidate.name for candidate in record.candidates] == LABELS

@@ -153,6 +153,7 @@ def test_a_step_without_a_sign_of_life_is_hung_and_killed(tmp_path: Path) -> Non
     assert list_processes(tmp_path) == []
 
 
+@pytest.mark.thorough
 def test_a_step_whose_number_changes_is_not_hung(tmp_path: Path) -> None:
     """The number is four bytes of a file that does not grow."""
     (tmp_path / "page").write_bytes(bytes(64))

@@ -113,6 +113,7 @@ def test_an_unknown_format_is_refused_in_one_line(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_of_very_many_lines_only_those_with_findings_are_drawn(tmp_path: Path) -> None:
     evidence = large.Large(lines=45, sizes=2, blocks=1, samples=4)
     assert evidence.lines * len(evidence.placements) > figures.MOST_LINES

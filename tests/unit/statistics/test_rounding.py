@@ -83,6 +83,7 @@ def test_the_interval_covers_the_true_ratio_of_rounded_values(first: float, seco
     assert unpaired.low <= second / first <= unpaired.high
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scatter", [0.01, 0.05])
 def test_intervals_of_rounded_values_that_scatter_cover_the_truth(scatter: float) -> None:
     """At least 95% of 400 ratios; without the rounding far fewer where it is larger than the scatter."""

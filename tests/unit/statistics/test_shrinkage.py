@@ -60,6 +60,7 @@ def compute_rmse(truths: Values, logs: Values) -> float:
     return float(np.sqrt(np.square(logs - truths).mean()))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("draw", "gain"),
     [(draw_equal, 0.6), (draw_smooth, 0.08), (draw_sparse, 0.12), (draw_unlike, 0.02), (draw_switch, 0.0)],

@@ -36,6 +36,7 @@ def probe(_candidate: str, block: int) -> tuple[float, float]:
     return value, value
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("states", [(1.0,), (1.0, 1.4)])
 def test_a_proof_counts_the_cases_as_the_report_does(tmp_path: Path, states: tuple[float, ...]) -> None:
     store = campaigns.make_campaign(

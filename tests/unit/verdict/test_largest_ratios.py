@@ -46,6 +46,7 @@ def test_the_interval_of_the_largest_ratio_covers_the_truth(equal_campaigns: lis
     assert sum(decision.low <= 1 <= decision.high for decision in decisions) >= 0.93 * CAMPAIGNS
 
 
+@pytest.mark.thorough
 def test_the_largest_estimate_is_little_increased_by_chance(equal_campaigns: list[CampaignView]) -> None:
     measured = [math.log(view.ratio(find_largest(view), "alpha", "beta")) for view in equal_campaigns]
     drawn = []

@@ -74,6 +74,7 @@ def test_the_clearest_of_many_changes_are_reported(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "others",
     [
