@@ -161,6 +161,9 @@ void keep_reference_data(const struct setting *setting) {
     struct worker *worker = setting->workers;
     const long bytes = count_receive_bytes(&worker->call);
     worker->reference.ready = false;
+    /* A root that keeps its own data receives nothing. */
+    if ((const void *)worker->call.buffers.receive == MPI_IN_PLACE)
+        return;
     if (!was_called(&worker->call) || !can_be_kept(bytes) || !is_affordable(setting, worker))
         return;
     inspect_worker(setting, worker);

@@ -459,10 +459,10 @@ MEMORY = [
     ["--pages", "untouched"],
     ["--pages", "huge", "--alignment", "65536"],
     mark_thorough(["--alignment", "64"]),
-    mark_thorough(["--buffers", "in-place"]),
+    ["--buffers", "in-place"],
     mark_thorough(["--root", "1"]),
     mark_thorough(["--root", "-1"]),
-    ["--root", "-1", "--buffers", "in-place", "--cache", "cold"],
+    mark_thorough(["--root", "-1", "--buffers", "in-place", "--cache", "cold"]),
 ]
 
 
