@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from fakes import mark_thorough
 
+from mpi.conftest import run_rankbench
 from mpi.test_core import ONE_LIBRARY, Core, core
 from mpi.test_unusual import unusual
 from rankbench.samples import sums
@@ -50,3 +51,28 @@ def test_another_last_bit_on_one_rank_is_wrong(core: Core, unusual: Path, tmp_pa
     code, every = study(core, tmp_path, 2, "env", f"LD_PRELOAD={unusual}", "UNUSUAL=bit")
     assert code == 3
     assert {bits.operation for bits in every if not bits.on_ranks} == {"allreduce"}
+
+
+PLAN = """
+candidates = ["intel-mpi"]
+operations = ["allreduce"]
+sizes = "8"
+samples = 10
+placements = ["1x2"]
+control = false
+sums = true
+stop = { blocks = 1 }
+"""
+
+
+def test_a_campaign_compares_the_bits_of_sums_once(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(PLAN)
+    run = ("run", str(tmp_path / "plan.toml"), "--results", str(tmp_path))
+    first = run_rankbench(*run, home=home)
+    assert first.returncode == 0, first.stderr
+    assert "comparing the bits of sums of intel-mpi" in first.stdout + first.stderr
+    shown = run_rankbench("show", str(tmp_path / "plan"), "--table", "sums", home=home).stdout
+    rows = [line.split() for line in shown.splitlines() if line.startswith("intel-mpi")]
+    assert {row[1] for row in rows} == {"allreduce", "reduce", "reduce_scatter_block", "scan"}
+    again = run_rankbench(*run, home=home)
+    assert "comparing the bits" not in again.stdout + again.stderr

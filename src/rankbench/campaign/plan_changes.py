@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rankbench.model import Campaign, Plan, Recorded, Stop
     from rankbench.store import Store
 
-ADOPTABLE = ("question", "stop", "threshold", "confidence", "estimator", "baseline", "calls", "job")
+ADOPTABLE = ("question", "stop", "threshold", "confidence", "estimator", "baseline", "calls", "job", "sums")
 """Fields of a plan for the length of the campaign and its evaluation, not for what is measured."""
 DERIVED = ("text", "file", "from_options", "notes")
 """Fields that are derived from others, or say where the plan is from."""

@@ -5,7 +5,7 @@ Nothing is judged here but whether a launch did what was asked; `statistics.cloc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -29,7 +29,7 @@ from rankbench.model import (
     Step,
 )
 from rankbench.samples import study
-from rankbench.samples import sums as sum_study
+from rankbench.samples import sums as sum_bits
 from rankbench.samples.rounds import RoundStudy
 from rankbench.samples.study import Study
 from rankbench.samples.sums import SumStudy
@@ -112,18 +112,27 @@ def clocks(bench: Bench, arguments: Sequence[str], wait_s: float) -> Study:
     return study_launch(bench, ["--clocks", *arguments], doctor.LIMIT_S + wait_s, study.read)
 
 
-def sums(bench: Bench) -> SumStudy:
-    """Return the core's study of sums in one launch. Raises RankbenchError if it does not end as it should."""
-    return study_launch(bench, ["--sums"], SUMS_LIMIT_S, sum_study.read)
+def sums(bench: Bench, settings: Mapping[str, str] | None = None) -> SumStudy:
+    """Return the core's study of sums in one launch, with settings of a candidate.
+
+    Raises RankbenchError if it does not end as it should.
+    """
+    return study_launch(bench, ["--sums"], SUMS_LIMIT_S, sum_bits.read, settings)
 
 
-def study_launch(bench: Bench, arguments: Sequence[str], limit_s: float, read: Callable[[Path], Studied]) -> Studied:
+def study_launch(
+    bench: Bench,
+    arguments: Sequence[str],
+    limit_s: float,
+    read: Callable[[Path], Studied],
+    settings: Mapping[str, str] | None = None,
+) -> Studied:
     """Launch a study of the core; return its result. Raises RankbenchError if it does not end as it should."""
     stream_file, output = bench.folder / "stream.jsonl", bench.folder / "output.log"
     stream_file.write_bytes(b"")
     program = [str(bench.build.binary), *arguments, "--stream", str(stream_file)]
     family = libraries.find_family(bench.library)
-    command = family.make_launch_line(bench.library, bench.placement, {}, program)
+    command = family.make_launch_line(bench.library, bench.placement, settings or {}, program)
     outcome = launch.run(Step(command=command, output=output, watch=stream_file, limit_s=limit_s))
     result = read(stream_file)
     text = output.read_text(encoding="utf-8", errors="replace")

@@ -41,6 +41,7 @@ def evaluate(
             modes=dict(evaluation.modes),
             last_ranks=cache.unpack(evaluation.last_ranks),
             records=store.records(),
+            sum_rows=store.sum_rows(),
         )
     view = compute(store, campaign, launches)
     if name and name == cache.name_evaluation(store, campaign):  # No other process added a launch meanwhile.
@@ -102,6 +103,7 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
         modes=find_group_modes(samples.filter(pl.col("case").is_in(list_timed(campaign))), ["case", "candidate"]),
         last_ranks=tabulate_last_ranks(samples),
         records=store.records(),
+        sum_rows=store.sum_rows(),
     )
     return view.with_verdict(judge(view))
 

@@ -340,6 +340,8 @@ class Plan(Record, frozen=True):
     """Settings of the other benchmarks whose programs are among the operations."""
     program: ProgramSpec | None = None
     """The user's program that is measured; None: only operations are."""
+    sums: bool = False
+    """Whether the bits of sums are compared, in launches of each candidate that are not timed."""
     profile: Recorded | None = None
     """The run that `calls` are from, which then are what is measured; None: they are the plan's own."""
 

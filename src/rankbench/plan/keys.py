@@ -182,6 +182,12 @@ KEYS: Mapping[str, Key] = {
         '"openmpi"',
         "The candidate with which the shares in `calls` were measured; without it they are shares of the mean time.",
     ),
+    "sums": Key(
+        SWITCH,
+        "false",
+        "true",
+        "Whether to compare the bits of sums, as `verify --sums` does.",
+    ),
     "seed": Key(
         "a whole number, 0 or more",
         "0",

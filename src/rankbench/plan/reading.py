@@ -150,6 +150,7 @@ def parse_plan(
         baseline=parse_baseline(values.get("baseline"), ends),
         control=value("control", True).read_switch(),  # noqa: FBT003 - a default as TOML has it
         threshold=value("threshold", "3%").parse_with(notation.parse_share, notation.SHARE_HELP),
+        sums=value("sums", False).read_switch(),  # noqa: FBT003 - a default as TOML has it
         seed=value("seed", 0).read_integer(0, notation.MOST_SEED),
         suites=parse_suites(values.get("suites")),
         program=programs.parse_program(values["program"], Path(file)) if "program" in values else None,

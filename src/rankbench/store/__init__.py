@@ -22,6 +22,7 @@ import msgspec
 from rankbench import files, locking, units
 from rankbench.model import Campaign, DamagedFileError, Launch, Look, RankbenchError, StoredTable
 from rankbench.model.program_records import HEAD, decode
+from rankbench.model.sum_bits import SumRow
 from rankbench.store import rank_facts
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ LOCK_FOLDER = locking.name_folder(Path(LOCK)).name
 ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
 RECORDS, PROFILE, RECORDED_WITH = "records", "profile", "with-"
+SUMS = "sums.json"
 """The subfolder with what a program called; in it the profile of the plan, and one record for each candidate."""
 SMALL = 1 << 20
 """Samples of up to this many bytes on disk are held in memory, where they need some 50 MB."""
@@ -166,6 +168,21 @@ class Store:
             for path, content in contents.items()
             if HEAD.encode() in content[:200]
         }
+
+    def keep_sum_rows(self, rows: Sequence[SumRow]) -> None:
+        """Write what is known of the bits of sums."""
+        files.make_folder(self.folder / RECORDS)
+        _write(self.folder / RECORDS / SUMS, msgspec.json.encode(rows))
+
+    def sum_rows(self) -> list[SumRow]:
+        """Return what is known of the bits of sums. Raises RankbenchError if that is damaged."""
+        path = self.folder / RECORDS / SUMS
+        if not path.exists():
+            return []
+        try:
+            return msgspec.json.decode(files.read_regular(path), type=list[SumRow])
+        except msgspec.MsgspecError as error:
+            raise RankbenchError(f"{path}: damaged ({error}); remove it, and run again") from None
 
     def launches(self) -> list[Launch]:
         """Return the committed launches in the order of their numbers."""

@@ -69,6 +69,7 @@ def conclude(view: CampaignView) -> list[Claim]:
             for gap in _claim_failures(view, name)
         ),
         *_claim_known_wrong(view, best),
+        *_claim_unequal_sums(view),
         *_claim_ambient(view),
         *_claim_omitted(view, judged, compared),
         *_claim_uncertain_starts(view),
@@ -328,6 +329,22 @@ def _claim_program(view: CampaignView) -> Iterator[Claim]:
     truth = list(program_answer.describe_truth(view, answer))
     if truth:
         yield Claim(text=sentences(truth), cases=keys, brief=True)
+
+
+def _claim_unequal_sums(view: CampaignView) -> Iterator[Claim]:
+    """Say whose ranks got different bits from one call of allreduce."""
+    wrong: dict[str, set[int]] = {}
+    for row in view.sum_rows:
+        if row.on_ranks:
+            wrong.setdefault(row.candidate, set()).update(row.on_ranks)
+    for name, ranks in wrong.items():
+        text = say(
+            "{name} has wrong data: on {ranks:and} ranks one allreduce gives ranks different bits, which the standard "
+            "(MPI-4.1 6.9.6) forbids.",
+            name=name,
+            ranks=[str(number) for number in sorted(ranks)],
+        )
+        yield Claim(text=text, cases=[], brief=True)
 
 
 def _claim_failures(view: CampaignView, name: str) -> Iterator[Claim]:

@@ -6,7 +6,7 @@ Findings, plots, tables, reports and exports read the same view. It holds no wor
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -31,6 +31,7 @@ from rankbench.verdict.same_calls import make_call_key
 if TYPE_CHECKING:
     from rankbench.model import Campaign, Case, CaseVerdict, Comparison, Launch, Operation, Placement, Summary, Verdict
     from rankbench.model.program_records import RunRecord
+    from rankbench.model.sum_bits import SumRow
     from rankbench.model.verdicts import Outcome
     from rankbench.statistics.correlation import LagOne
     from rankbench.statistics.modes import Repeated
@@ -126,6 +127,8 @@ class CampaignView:
     """The humps of each case's samples, by case and candidate, the main one first."""
     last_ranks: pl.DataFrame = dataclasses.field(default_factory=NO_LAST_RANKS.clone)
     """Which rank ended last how often, per case and launch."""
+    sum_rows: Sequence[SumRow] = ()
+    """Where the bits of sums differ, by candidate."""
     records: Mapping[str, RunRecord] = dataclasses.field(default_factory=dict)
     """What a program called: by candidate; of no candidate: the profile of the plan."""
     shown: list[Case] | None = None

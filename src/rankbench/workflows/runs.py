@@ -171,7 +171,7 @@ def plan_run(request: RunRequest, progress: Progress = SILENT) -> PlannedRun:
 def measure(planned: PlannedRun, progress: Progress = SILENT) -> RunResult:
     """Run a planned campaign until its rule ends it. Raises RankbenchError if it cannot be run, or not as planned."""
     from rankbench import campaign, store
-    from rankbench.campaign import recording
+    from rankbench.campaign import recording, sum_launches
     from rankbench.workflows.decisions import stopping
 
     if planned.is_finished:
@@ -184,6 +184,7 @@ def measure(planned: PlannedRun, progress: Progress = SILENT) -> RunResult:
     with progress.watch(prepared.store.campaign) as watch:
         decision = campaign.run(prepared, stopping(prepared.store), watch)
     recording.record_candidates(prepared, progress.show_line)
+    sum_launches.study_candidates(prepared, planned.request.home, progress.show_line)
     prepared.store.unlock()
     return RunResult(prepared.store, decision if len(prepared.store.launches()) > before else None)
 
