@@ -321,7 +321,7 @@ def test_a_launch_that_never_answers_costs_only_its_block(tmp_path: Path, home: 
     assert sorted(over.odd) == sorted((1, case.key, "not-run", reason) for case in over.store.campaign.cases)
     assert over.messages == [f"block 1, faulty: {reason.removeprefix('the ')}"]
     assert [render(failure.text) for failure in over.failures] == [
-        f"faulty did not start in 1 of 2 launches: no sign of life for {PATIENCE_S:g} s"
+        f"faulty did not start in 1 of 2 launches: no sign of life for {PATIENCE_S:g} s."
     ]
     assert_nothing_lost(over.store)
 

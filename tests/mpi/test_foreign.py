@@ -47,18 +47,18 @@ printf 'osu_allreduce: osu_allreduce.c\\n\\t%s -o $@ $<\\n' "$cc" > Makefile
 FAKES = Path(__file__).parents[1] / "fakes"
 
 
-def run_plan(place: Path, home: Path, plan: str) -> store.Store:
-    """Run a plan to its end."""
+def run_plan(place: Path, home: Path, plan: str, code: int = 0) -> store.Store:
+    """Run a plan to its end; the exit code is 1 where a candidate cannot run everything."""
     (place / "plan.toml").write_text(plan)
     process = run_rankbench("run", str(place / "plan.toml"), "--results", str(place), home=home)
-    assert process.returncode == 0, process.stderr
+    assert process.returncode == code, process.stderr
     return store.open(place / "plan")
 
 
 @pytest.fixture(scope="module")
 def campaign_store(home: Path, tmp_path_factory: pytest.TempPathFactory) -> store.Store:
     """Return a campaign of IMB and the core with three libraries, of which IMB can load two."""
-    return run_plan(tmp_path_factory.mktemp("imb"), home, IMB)
+    return run_plan(tmp_path_factory.mktemp("imb"), home, IMB, code=1)
 
 
 def test_imb_is_launched_in_the_blocks_of_the_core(campaign_store: store.Store) -> None:
@@ -149,13 +149,19 @@ def test_reconcile_divides_the_figures_of_imb_by_those_of_the_core(home: Path, t
     texts = process.stdout.splitlines()
     assert "imb-mpi1-pingpong beside pingpong of the core" in texts
     assert "imb-mpi1-bcast beside bcast of the core" in texts
-    rows = [re.findall(r"(\d+\.\d{3}) \(", line) for line in texts if re.match(r"(8 B|1 KiB) ", line)]
-    for total, *parts in ([float(number) for number in row] for row in rows):
+    rows: dict[tuple[str, str], list[float]] = {}
+    heading = ""
+    for line in texts:
+        heading = line if " beside " in line else heading
+        if size := re.match(r"(8 B|1 KiB) ", line):  # A table that is too wide is divided.
+            numbers = re.findall(r"\b\d+\.\d{3}\b", re.sub(r"\(.*?\)", "", line))
+            rows.setdefault((heading, size[1]), []).extend(map(float, numbers))
+    for total, *parts in rows.values():
         product = 1.0
         for part in parts:
             product *= part
         assert total == pytest.approx(product, rel=0.02)
-    assert sorted(len(row) for row in rows) == [3, 3, 4, 4]
+    assert sorted(map(len, rows.values())) == [3, 3, 4, 4]
 
 
 def test_a_missing_program_is_refused(home: Path) -> None:

@@ -16,6 +16,7 @@ from rankbench.cli.formats import TableOrJson, add_output_option, check_format, 
 from rankbench.cli.live_progress import watch_campaign
 from rankbench.cli.shared_options import Modules, Prefixes, Results, choose_libraries
 from rankbench.model import RankbenchError
+from rankbench.model.verdicts import is_informative
 from rankbench.plan.document import Value
 from rankbench.quantities import format_size
 from rankbench.verdict import reconciling
@@ -232,5 +233,6 @@ def value(campaign: Campaign, row: Reconciled, *, of_core: bool) -> str:
 
 
 def format_contrast(ratio: Contrast) -> str:
-    """Return a ratio with its interval."""
-    return f"{ratio.ratio:.3f} ({ratio.low:.3f} to {ratio.high:.3f})"
+    """Return a ratio with its interval, if that says something."""
+    interval = f" ({ratio.low:.3f} to {ratio.high:.3f})" if is_informative(ratio.low, ratio.high) else ""
+    return f"{ratio.ratio:.3f}{interval}"
