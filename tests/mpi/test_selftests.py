@@ -17,8 +17,8 @@ from rankbench.model import Library
 
 def list_wrong_calls(printed: str) -> set[str]:
     """Return operation and form of the calls that deliver wrong data according to `verify`."""
-    calls = re.findall(r"^FAILED \S+: ([\w-]+) (\w+)[^:]*: wrong-data: ", printed, re.MULTILINE)
-    return {".".join(call) for call in calls}
+    groups = re.findall(r"^FAILED \S+: wrong-data, (\w+), \d+ calls: (.*?)\. The first: ", printed, re.MULTILINE)
+    return {f"{call.partition(',')[0]}.{form}" for form, calls in groups for call in calls.split("; ")}
 
 
 @pytest.mark.thorough

@@ -345,7 +345,7 @@ def test_a_library_is_tuned_and_the_result_proven(tmp_path: Path, home: Path) ->
     process = run_rankbench("tune", "openmpi", *options, home=home)
     assert process.returncode == 0, process.stderr
     folder = next(tmp_path.glob("tune-openmpi-*"))
-    assert "launches are stored, none is repeated" in process.stdout + process.stderr
+    assert "none is repeated" in " ".join((process.stdout + process.stderr).split())
     if "no file is written" not in process.stdout:
         script = (folder / "settings.sh").read_text()
         assert "export OMPI_MCA_coll_tuned_dynamic_rules_filename=" in script
