@@ -39,8 +39,9 @@ def test_all_ranks_get_the_same_bits(core: Core, ranks: int, tmp_path: Path) -> 
     assert len({bits.digest for bits in every}) == len(every)
 
 
-@SOME
+@pytest.mark.parametrize("core", ["intel-mpi", mark_thorough("openmpi")], indirect=True)
 def test_a_call_in_a_hundred_in_another_order_is_found(core: Core, unusual: Path, tmp_path: Path) -> None:
+    """Not with MPICH: where its ranks share CPUs there are too few calls in the time of a sum."""
     _, every = study(core, tmp_path, 3, "env", f"LD_PRELOAD={unusual}", "UNUSUAL=reorder")
     changed = {bits.operation for bits in every if not bits.from_call_to_call}
     assert "allreduce" in changed
