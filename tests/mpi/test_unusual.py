@@ -148,7 +148,7 @@ def test_promises_are_checked_between_stages(
 ) -> None:
     """The library is right in the first calls and the last ones; ranks that share a CPU may hide a wrong order."""
     visit = case | {"start": "barrier", "samples": 2000, "limit_s": 60}
-    records = (measure(core, unusual, tmp_path, fault, visit) for _ in range(20))
+    records = (measure(core, unusual, tmp_path, fault, visit) for _ in range(60))
     assert "wrong-data" in (record["status"] for record in records)
 
 
