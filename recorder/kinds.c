@@ -63,8 +63,8 @@ void begin_calls(const char *path, const struct started *started) {
 void end_calls(bool finalised) {
     if (!header || header->ended_ticks || header->pid != (uint32_t)getpid())
         return;
-    header->last_ticks = header->ended_ticks = read_ticks();
-    header->last_ns = read_ns();
+    read_pair(&header->last_ticks, &header->last_ns);
+    header->ended_ticks = header->last_ticks;
     recording = false;
     if (finalised)
         compare_clocks(header, true);

@@ -168,6 +168,7 @@ int64_t read_ns(void);
 
 extern bool has_ticks;
 void choose_ticks(void);
+void read_pair(uint64_t *ticks, int64_t *ns);
 void compare_clocks(struct header *header, bool last);
 
 static inline uint64_t read_ticks(void) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -124,6 +125,19 @@ def test_waiting_for_a_late_partner_is_no_transfer(
     waited = [sum(kind.waited_s) for kind in got.kinds if kind.waited_s and kind.call != "MPI_Waitall"]
     in_waitall = [sum(kind.seconds) for kind in got.kinds if kind.call == "MPI_Waitall"]
     assert sum(waited) == pytest.approx(sum(in_waitall), rel=0.01)
+
+
+def test_waiting_is_known_on_a_busy_machine(
+    library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a rank loses its CPU between its readings of two clocks."""
+    preload = tmp_path / "busy_clock.so"
+    source = PROGRAMS.parent / "busy_clock.c"
+    build.run_checked(["cc", "-shared", "-fPIC", "-o", str(preload), str(source), "-ldl"], dict(os.environ))
+    program = compile_program(library, "partners", tmp_path)
+    busy = ["env", f"LD_PRELOAD={preload}", str(program)]
+    got, _ = run(library, home, tmp_path, monkeypatch, *busy, "recv")
+    assert sum_waiting(got, 0) > ROUNDS * LATE_S * 0.9
 
 
 @pytest.mark.parametrize("how", ["eager", "any"])
