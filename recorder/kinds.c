@@ -55,6 +55,7 @@ void begin_calls(const char *path, const struct started *started) {
     gethostname(header->host, sizeof header->host - 1);
     resolve_library();
     compare_clocks(header, false);
+    header->last_ticks = header->first_ticks;
     identify(library.world, find_communicator(library.world));
     recording = true;
 }
@@ -137,6 +138,7 @@ void count_call(struct kind *kind, const struct call *call) {
     const uint64_t ticks = call->end - call->begin;
     kind->calls++;
     kind->ticks += ticks;
+    kind->between += call->begin > header->last_ticks ? call->begin - header->last_ticks : 0;
     if (ticks < kind->shortest)
         kind->shortest = ticks;
     if (ticks > kind->longest)

@@ -4,7 +4,7 @@
  * rank that ends by a signal, `_exit` or MPI_Abort leaves what was recorded up to then, and nothing is written at the
  * end. `src/rankbench/campaign/rank_files.py` reads it; both must agree on the layout.
  *
- *     struct header (4 KiB) | kinds of calls (6 MiB) | arrivals at collectives (4 MiB) | ends of messages (5 MiB)
+ *     struct header (4 KiB) | kinds of calls (6.1 MiB) | arrivals at collectives (4 MiB) | ends of messages (5 MiB)
  *
  * With the tables of requests, channels, communicators and types a rank needs at most 18 MiB. What does not fit is
  * counted. */
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 enum {
-    LAYOUT = 2,
+    LAYOUT = 3,
     HEADER_BYTES = 4096,
     KINDS = 4096,
     ARRIVALS = 131072,
@@ -63,6 +63,7 @@ struct kind {
     struct features is;
     uint64_t calls, ticks, shortest, longest;
     uint64_t completed, pending, waited; /* of nonblocking calls: from start to completion; within Wait and Test */
+    uint64_t between;                    /* from the end of the rank's previous call to the begin */
     uint64_t other_partners;
     struct partner partners[PARTNERS];
     uint32_t bins[BINS];

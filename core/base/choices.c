@@ -19,6 +19,9 @@ const struct choice arrival_choice = {"arrival", "arrival pattern of the ranks; 
                                       NAMES_OF("together", "staggered", "random", "one-late")};
 const struct choice spread_choice = {"spread_us", "microseconds between the first and the last arrival", .least = 1,
                                      .most = MOST_MICROSECONDS, .usual = 100};
+const struct choice gap_choice = {"gap_us",
+                                  "microseconds that each rank computes before a call, as a program does between its calls",
+                                  .least = 0, .most = MOST_MICROSECONDS, .usual = 0};
 const struct choice quantity_choice = {
     "quantity", "time; time overlapped with a computation; memory in bytes that the library allocates for the first use",
     NAMES_OF("time", "overlap", "memory")};
@@ -49,6 +52,10 @@ static bool can_arrive_apart(const struct operation *operation) {
     return !operation->timing.rank_0_measures && !operation->hooks.read_once_ns && !is_self_test(operation);
 }
 
+static bool has_rounds(const struct operation *operation) {
+    return !operation->hooks.read_once_ns && !is_self_test(operation);
+}
+
 static bool makes_something(const struct operation *operation) {
     return operation->kind == KIND_PROCESS && operation->hooks.after;
 }
@@ -67,8 +74,8 @@ static const struct offer {
 } offers[] = {
     {&from_choice, is_between_any_two}, {&to_choice, is_between_any_two},    {&threads_choice, has_threads},
     {&reduction_choice, reduces},       {&arrival_choice, can_arrive_apart}, {&spread_choice, can_arrive_apart},
-    {&quantity_choice, has_quantities}, {&tests_choice, can_overlap},        {&compute_choice, can_overlap},
-    {&free_choice, makes_something},
+    {&gap_choice, has_rounds},          {&quantity_choice, has_quantities},  {&tests_choice, can_overlap},
+    {&compute_choice, can_overlap},     {&free_choice, makes_something},
 };
 
 int list_choices(const struct operation *operation, const struct choice *choices[MOST_CHOICES]) {

@@ -225,6 +225,7 @@ static struct timing make_timing(const struct setting *setting, const struct cal
         .measures = !team->idle && (team->rank == measurer || !operation->timing.rank_0_measures),
         .arrival = read_choice(call, &arrival_choice),
         .spread_ns = find_spread_ns(call),
+        .gap_ns = 1000 * read_choice(call, &gap_choice),
         .compares = setting->plan->start->scheduled || !(operation->timing.rank_0_measures || operation->hooks.measures),
     };
 }

@@ -135,7 +135,7 @@ static double measure_sample_cost(const struct setting *setting, const struct ti
     other.delivers = false;
     other.rounds = other.legs = 1;
     other.long_ns = 0;
-    other.spread_ns = 0;
+    other.spread_ns = other.gap_ns = 0;
     other.compares = false;
     hold_part(PART_COST);
     const double ns = measure_median(setting, &other, run_nothing);

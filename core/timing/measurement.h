@@ -98,6 +98,8 @@ struct timing {
     /* Whether this rank measures. */
     bool measures;
     int64_t arrival, spread_ns;
+    /* Each rank computes so long before each round. */
+    int64_t gap_ns;
     /* Whether starts are compared between ranks, which needs synchronised clocks. */
     bool compares;
     /* Between stages: new data in the buffers, and the check of data that a stage delivered; NULL: not possible. */

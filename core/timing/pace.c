@@ -125,9 +125,9 @@ int warm_pace(struct pace *pace, const double *times_ns, int count, double spent
 
 /* --- stages --- */
 
-/* Windows are longer by the arrival spread and a quarter, so that late ranks can catch up. */
+/* Windows are longer by the arrival spread and a quarter, so that late ranks can catch up, and by the gap. */
 static int64_t find_arrival_ns(const struct pacing *pacing) {
-    return pacing->spread_ns + pacing->spread_ns / 4;
+    return pacing->spread_ns + pacing->spread_ns / 4 + pacing->gap_ns;
 }
 
 static int64_t find_window_ns(const struct pace *pace, const struct pacing *pacing, double calls, int64_t between_ns) {

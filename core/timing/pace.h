@@ -7,14 +7,15 @@
 
 enum { MOST_STAGE = 128, MOST_LEAD = 64 };
 
-/* Constants of a case: properties of its start, cost and step of the clock, and the arrival spread. */
+/* Constants of a case: properties of its start, cost and step of the clock, the arrival spread, and the gap
+ * between rounds. */
 struct pacing {
     bool scheduled, agrees;
     /* Least number of rounds of a stage that are not recorded, and number of those that are; 0: variable. */
     int lead, fixed_rounds;
     double growth, bad_share;
     double cost_ns, step_ns;
-    int64_t spread_ns;
+    int64_t spread_ns, gap_ns;
 };
 
 /* The last visit of the same case in this launch. */

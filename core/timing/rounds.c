@@ -26,6 +26,14 @@ static int64_t find_delay_ns(const struct timing *timing, int64_t round) {
     return (int64_t)((double)(x >> 40) / (1 << 24) * (double)spread_ns);
 }
 
+/* Time without calls of the library: what it needs leaves the caches, and more of it the longer the gap is. */
+static void compute(const struct timing *timing) {
+    int64_t (*const read_ns)(void) = timing->world->source->read_ns;
+    const int64_t until_ns = read_ns() + timing->gap_ns;
+    while (read_ns() < until_ns)
+        ;
+}
+
 static int run_calls(const struct timing *timing, int repeats) {
     int code = MPI_SUCCESS;
     for (int repeat = 0; repeat < repeats; repeat++)
@@ -114,6 +122,8 @@ static int run_stage(const struct timing *timing, const struct start *start, con
         if (arrives)
             stage.delay_ns = find_delay_ns(timing, first_round + round);
         code = prepare_round(timing, changes, extra);
+        if (timing->gap_ns > 0)
+            compute(timing);
         const bool in_time = start->begin(&stage, round);
         const int64_t begin_ns = start->scheduled ? stage.begin_ns : timing->measures ? read_ns() : 0;
         code = first_error(code, run_calls(timing, extra ? 1 : stage_plan->repeats));

@@ -307,8 +307,8 @@ static void decide(const struct timing *timing, struct control *control, const s
  * between calls. If all ranks measure and none waits for the others, a single call says little. */
 static int count_calls_per_reading(const struct timing *timing, double estimate_ns, double reading_ns) {
     const struct operation *operation = timing->operation;
-    if (!timing->start->loops || operation->hooks.before || operation->hooks.after || buffers_change(timing->buffers) ||
-        renews_own_data(timing->buffers))
+    if (!timing->start->loops || timing->gap_ns > 0 || operation->hooks.before || operation->hooks.after ||
+        buffers_change(timing->buffers) || renews_own_data(timing->buffers))
         return 1;
     if (!operation->timing.rank_0_measures)
         return clamp(1e5 / (estimate_ns + 1), 1, MOST_REPEATS);
@@ -330,6 +330,7 @@ static void begin_stages(const struct timing *timing, struct control *control) {
         .cost_ns = clock->cost_ns,
         .step_ns = (double)clock->resolution_ns,
         .spread_ns = timing->spread_ns,
+        .gap_ns = timing->gap_ns,
     };
     begin_pace(&control->pace, &control->pacing);
     control->stage_plan.repeats =

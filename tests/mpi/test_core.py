@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import statistics
 import subprocess
 import tempfile
 import threading
@@ -1135,13 +1136,24 @@ def assert_refused(core: Core, arguments: list[str], line: str) -> None:
 
 
 @ONE_LIBRARY
+@pytest.mark.parametrize("start", ["none", "barrier", "window", "roundtime"])
+def test_ranks_compute_before_each_call_and_are_not_timed_meanwhile(core: Core, start: str, tmp_path: Path) -> None:
+    case = {"operation": "allreduce", "bytes": 8, "start": start, "samples": 20}
+    began = time.monotonic()
+    (record,) = core.run_job(tmp_path, 2, [case | {"gap_us": 20000}])
+    assert record["status"] == "ok"
+    assert statistics.median(record["series"][0]["time_ns"]) < 10e6
+    assert time.monotonic() - began > 20 * 0.02
+
+
+@ONE_LIBRARY
 def test_a_damaged_job_is_reported_by_line(core: Core, tmp_path: Path) -> None:
     job = tmp_path / "job"
     job.write_text("rankbench-job 1\ncase operation=bcast bytes=8\ncase operation=bcast bites=8\n")
     process = core.run(2, "--job", str(job))
     allowed = (
         "operation, form, bytes, datatype, start, cache, buffers, pages, settings, alignment, root, samples, tries, "
-        "rse, interval, least, fill_s, limit_s, threads, arrival, spread_us, quantity, tests, compute_us"
+        "rse, interval, least, fill_s, limit_s, threads, arrival, spread_us, gap_us, quantity, tests, compute_us"
     )
     where = f"rankbench-core: --job {job} line"
     assert f"{where} 3: key 'bites' is not known of bcast (allowed: {allowed})\n" in process.printed

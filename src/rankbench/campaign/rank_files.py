@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rankbench.model import RankbenchError
 
-LAYOUT = 2
+LAYOUT = 3
 MAGIC = b"RBCALLS\0"
 HEADER = struct.Struct("=8s6I2Q2qd6Q3q4IQ1024s256s256s")
 HEADER_BYTES = 4096
@@ -27,7 +27,10 @@ KIND = np.dtype(
         ("name", "S32"),
         ("bytes", "u8"),
         *((name, "i4") for name in (*FEATURES[1:], "unused")),
-        *((name, "u8") for name in ("calls", "ticks", "shortest", "longest", "completed", "pending", "waited")),
+        *(
+            (name, "u8")
+            for name in ("calls", "ticks", "shortest", "longest", "completed", "pending", "waited", "between")
+        ),
         ("other_partners", "u8"),
         ("partners", [("distance", "i4"), ("unused", "i4"), ("calls", "u8")], 8),
         ("bins", "u4", BINS),

@@ -89,7 +89,8 @@ def join_kind(
     """Return one kind of call over all ranks."""
     name, size, _, started, gaps, group, root = key
     lists = {
-        name: [0.0] * len(ranks) for name in ("calls", "ticks", "completed", "pending", "waited", "matched", "waiting")
+        name: [0.0] * len(ranks)
+        for name in ("calls", "ticks", "completed", "pending", "waited", "between", "matched", "waiting")
     }
     shortest, longest, others = float("inf"), 0.0, 0
     partners: dict[int, int] = {}
@@ -98,7 +99,7 @@ def join_kind(
     for place, number in places:
         row, rate = ranks[place].kinds[number], ranks[place].ticks_per_ns
         lists["calls"][place], lists["completed"][place] = int(row["calls"]), int(row["completed"])
-        for field in ("ticks", "pending", "waited"):
+        for field in ("ticks", "pending", "waited", "between"):
             lists[field][place] = int(row[field]) / rate / NS_PER_S
         shortest = min(shortest, int(row["shortest"]) / rate)
         longest = max(longest, int(row["longest"]) / rate)
@@ -124,6 +125,7 @@ def join_kind(
         root=root,
         calls=counted["calls"],
         seconds=lists["ticks"],
+        between_s=lists["between"],
         shortest_ns=shortest,
         longest_ns=longest,
         distribution=[Bin(time_ns=begin, calls=bins[begin]) for begin in sorted(bins)],

@@ -65,6 +65,8 @@ class Kind(Record, frozen=True):
     """Within Wait and Test for these calls; of Wait and Test: what belongs to such calls."""
     matched: list[int] = []
     """Collectives whose arrivals are known at all ranks; messages of which both ends are known."""
+    between_s: list[float] = []
+    """From the end of the rank's previous call to the begin of this one."""
     waiting_s: list[float] = []
     """For ranks that arrived later, or partners that sent or received later, estimated from those."""
 

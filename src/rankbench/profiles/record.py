@@ -24,6 +24,8 @@ WAITED = 0.1
 """From this share of a collective's time on, ranks are made to arrive apart when it is measured."""
 LATE = 0.1
 """A rank that waits less than this share of what others wait is late."""
+GAPS_US = (1, 1000)
+"""Shorter gaps change nothing; after longer ones little more has left the caches, and rounds would be few."""
 MOST_SPREAD_US = 1000
 """Ranks are made to arrive no farther apart: rounds would be few, and a longer wait is no other one."""
 US = 1e6
@@ -56,11 +58,14 @@ class Group:
     """Over all ranks."""
     seconds: list[float]
     waiting_s: list[float]
+    between_s: float = 0.0
+    """Time of all ranks in which they computed before these calls."""
     options: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def add_time(self, kind: Kind, share: float = 1.0) -> None:
         """Add the time of a kind of call, or a share of it."""
         self.seconds = [before + share * more for before, more in zip(self.seconds, sum_time(kind), strict=True)]
+        self.between_s += share * sum(kind.between_s)
         if kind.waiting_s:
             self.waiting_s = [
                 before + share * more for before, more in zip(self.waiting_s, kind.waiting_s, strict=True)
@@ -161,7 +166,7 @@ def make_group(kind: Kind, operation: str, name: str) -> Group:
     elif name.endswith("sendrecv_replace"):
         operation = "sendrecv-replace"
     nothing = [0.0] * ranks
-    return Group(operation, form, kind.bytes, kind.ranks, kind.gaps, calls, nothing, nothing, dict(options))
+    return Group(operation, form, kind.bytes, kind.ranks, kind.gaps, calls, nothing, nothing, options=dict(options))
 
 
 def add_times(groups: Iterable[Group], kinds: Iterable[Kind], operations: Container[str]) -> Iterator[Kind]:
@@ -188,7 +193,7 @@ def make_calls(group: Group, ranks: int) -> Calls:
         form=group.form,
         ranks=group.ranks,
         datatype=GAPS if group.gaps else "",
-        options=group.options | find_arrival(group),
+        options=group.options | find_arrival(group) | find_gap(group),
         seconds=sum(group.seconds) / ranks,
         waiting_s=sum(group.waiting_s) / ranks,
     )
@@ -205,6 +210,13 @@ def find_arrival(group: Group) -> dict[str, str]:
     mean_us = sum(waiting) / len(waiting) * US
     spread_us = min(MOST_SPREAD_US, round(mean_us if late == 1 else 2 * mean_us))
     return {"arrival": "one-late" if late == 1 else "random", "spread_us": str(spread_us)} if spread_us else {}
+
+
+def find_gap(group: Group) -> dict[str, str]:
+    """Return how long ranks compute before the mean call, to two digits."""
+    least, most = GAPS_US
+    gap_us = group.between_s / group.calls * US
+    return {"gap_us": f"{float(f'{min(gap_us, most):.2g}'):.0f}"} if gap_us >= least else {}
 
 
 def is_relevant(kind: Kind, mpi_s: float) -> bool:

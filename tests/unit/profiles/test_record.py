@@ -144,3 +144,28 @@ def test_bins_follow_each_other_eight_per_octave() -> None:
     begins = [find_bin_begin(number) for number in range(100)]
     assert begins == sorted(set(begins))
     assert [begins[number] for number in (7, 8, 15, 16, 24, 25)] == [7, 8, 15, 16, 32, 36]
+
+
+@pytest.mark.parametrize(
+    ("between_s", "options"),
+    [
+        ([0.0, 9e-6], {}),
+        ([0.0, 2e-5], {"gap_us": "1"}),
+        ([0.00031, 0.00032], {"gap_us": "32"}),
+        ([0.02, 0.03], {"gap_us": "1000"}),
+    ],
+)
+def test_ranks_compute_between_calls_as_they_did_in_the_program(
+    between_s: list[float], options: dict[str, str]
+) -> None:
+    kind = change(make_kind("MPI_Allreduce", 8, 10), between_s=between_s)
+    (call,) = record.read(encode(make_run(kind)).decode(), "x").calls
+    assert call.options == options
+
+
+def test_the_gap_of_a_message_is_that_of_all_its_calls() -> None:
+    """The one before the receive, which is posted first, and what is computed while the message is on its way."""
+    sent = change(make_kind("MPI_Isend", 64, 10), partners=[Partner(distance=1, calls=20)], between_s=[1e-5, 1e-5])
+    received = change(make_kind("MPI_Irecv", 64, 10), between_s=[2e-4, 2e-4])
+    (call,) = record.read(encode(make_run(sent, received)).decode(), "x").calls
+    assert (call.operation, call.options) == ("pingping", {"gap_us": "21"})
