@@ -9,6 +9,8 @@ import dataclasses
 from collections.abc import Container, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from rankbench.model import Calls, Recorded, Uncovered
 from rankbench.model.program_records import HEAD, count_nodes, decode, sum_time
 from rankbench.profiles import COMPLETION, NONBLOCKING, OTHER_END, SENDS, Profile, find_operation
@@ -40,6 +42,7 @@ EPOCHS = ("win_fence", "win_complete", "win_wait", "win_unlock", "win_flush", "w
 """What begins and ends one-sided calls: its time belongs to these."""
 ONE_SIDED = {"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"}
 CREATING = ("comm_", "win_")
+TO_NOBODY = "to MPI_PROC_NULL"
 NO_OPERATION = "nothing that is measured corresponds to it"
 LEAST_SHARE = 0.0005
 """A smaller share of the time is not listed."""
@@ -116,6 +119,10 @@ def group_calls(run: RunRecord) -> tuple[list[Group], list[Kind]]:
     epochs: list[Kind] = []
     for kind in run.kinds:
         name = name_call(kind)
+        if is_to_nobody(kind):
+            others.append(kind)
+            received.append(msgspec.structs.replace(kind, seconds=[0.0] * run.ranks, waited_s=[]))
+            continue
         if name in OTHER_END | COMPLETION or name.startswith(EPOCHS):
             (epochs if name.startswith(EPOCHS) else received).append(kind)
             continue
@@ -150,6 +157,12 @@ def name_call(kind: Kind) -> str:
 def is_prepared(kind: Kind) -> bool:
     """Return whether a call only prepares a persistent one."""
     return kind.call.endswith("_init") and kind.form != "persistent"
+
+
+def is_to_nobody(kind: Kind) -> bool:
+    """Return whether all calls are to or from MPI_PROC_NULL, whose recorded size is nought."""
+    nowhere = sum(partner.calls for partner in kind.partners if partner.distance < 0)
+    return kind.bytes == 0 and nowhere == sum(kind.calls) > 0
 
 
 def make_group(kind: Kind, operation: str, name: str) -> Group:
@@ -220,15 +233,15 @@ def find_gap(group: Group) -> dict[str, str]:
 
 
 def is_relevant(kind: Kind, mpi_s: float) -> bool:
-    """Return whether a kind takes a share of the time in MPI, the mean rank's, that is worth a line."""
-    return sum(sum_time(kind)) >= LEAST_SHARE * mpi_s * len(kind.calls) > 0
+    """Return whether a kind that does something takes a share of the mean rank's time in MPI that is worth a line."""
+    return not is_to_nobody(kind) and sum(sum_time(kind)) >= LEAST_SHARE * mpi_s * len(kind.calls) > 0
 
 
 def list_uncovered(others: Iterable[Kind], total_s: float) -> Iterator[Uncovered]:
     """Yield the calls that nothing stands for, with their share of the time in MPI."""
     shares: dict[str, float] = {}
     for kind in others:
-        why = "its size is not known" if kind.bytes < 0 else NO_OPERATION
+        why = "its size is not known" if kind.bytes < 0 else TO_NOBODY if is_to_nobody(kind) else NO_OPERATION
         what = f"{kind.call}: {why}"
         shares[what] = shares.get(what, 0.0) + (sum(sum_time(kind)) / total_s if total_s else 0.0)
     for what, share in sorted(shares.items(), key=lambda entry: -entry[1]):

@@ -92,6 +92,17 @@ def test_messages_to_no_rank_are_left_out() -> None:
     sent = change(make_kind("MPI_Isend", 0, 5), partners=nowhere)
     profile = record.read(encode(make_run(sent, make_kind("MPI_Bcast", 8, 1))).decode(), "x")
     assert [call.operation for call in profile.calls] == ["bcast"]
+    assert profile.ignored == []
+    assert profile.recorded
+    assert [part.what for part in profile.recorded.uncovered] == ["MPI_Isend: to MPI_PROC_NULL"]
+
+
+def test_what_is_computed_before_a_message_to_no_rank_is_computed_before_the_others() -> None:
+    """As at the edge of a grid, where the first of several receives is from nobody."""
+    nobody = change(make_kind("MPI_Irecv", 0, 10), partners=[Partner(distance=-1, calls=20)], between_s=[1e-3, 1e-3])
+    sent = change(make_kind("MPI_Isend", 64, 10), partners=[Partner(distance=1, calls=20)])
+    (call,) = record.read(encode(make_run(nobody, sent)).decode(), "x").calls
+    assert (call.options, call.seconds) == ({"gap_us": "100"}, 1.0)
 
 
 @pytest.mark.parametrize(
