@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankbench.statistics import distributions
+from rankbench.statistics import FINEST_SPREAD, distributions
 from rankbench.statistics.by_level import FEWEST_BLOCKS
 from rankbench.statistics.decision import FALSE_DISCOVERIES, half_width, log_beyond
 from rankbench.statistics.looks import Penalty
@@ -249,7 +249,7 @@ def compute_penalties(comparisons: Sequence[Comparison]) -> Values:
 def compute_bounds(now: Trend, look: int, penalty: Values, design: SequentialDesign) -> tuple[Values, Values]:
     """Return the log ratios from which on two differ, and up to which they are equivalent, at a look."""
     blocks = now.share * look
-    error, spent = now.scatter / np.sqrt(blocks), Penalty(tuple(design.looks), look)
+    error, spent = np.maximum(now.scatter, FINEST_SPREAD) / np.sqrt(blocks), Penalty(tuple(design.looks), look)
     degrees = np.maximum(now.degrees + DEGREES_PER_BLOCK * (blocks - now.blocks), 1)
     level = spent.nominal(FALSE_DISCOVERIES / penalty)
     half = half_width(error, degrees, spent.nominal(1 - design.confidence))
