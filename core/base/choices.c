@@ -17,7 +17,7 @@ const struct choice reduction_choice = {
     NAMES_OF("sum", "prod", "min", "max", "land", "lor", "lxor", "band", "bor", "bxor", "user", "ordered")};
 const struct choice arrival_choice = {"arrival", "arrival pattern of the ranks; times count from the last arrival",
                                       NAMES_OF("together", "staggered", "random", "one-late")};
-const struct choice spread_choice = {"spread_us", "microseconds between the first and the last arrival", .least = 1,
+const struct choice spread_choice = {"spread_us", "with arrival: microseconds between the first and the last one", .least = 1,
                                      .most = MOST_MICROSECONDS, .usual = 100};
 const struct choice gap_choice = {"gap_us",
                                   "microseconds that each rank computes before a call, as a program does between its calls",

@@ -10,8 +10,8 @@ enum { ARRIVE_TOGETHER, ARRIVE_STAGGERED, ARRIVE_RANDOMLY, ARRIVE_ONE_LATE };
 enum { FREE_UNTIMED, FREE_TIMED };
 enum { QUANTITY_TIME, QUANTITY_OVERLAP, QUANTITY_MEMORY };
 
-extern const struct choice from_choice, to_choice, threads_choice, reduction_choice, arrival_choice, spread_choice,
-    gap_choice, quantity_choice, tests_choice, compute_choice, window_choice, free_choice;
+extern const struct choice from_choice, to_choice, threads_choice, reduction_choice, arrival_choice, spread_choice, gap_choice,
+    quantity_choice, tests_choice, compute_choice, window_choice, free_choice;
 
 /* Whether the program defines the reduction. */
 static inline bool is_user_defined(int64_t reduction) {

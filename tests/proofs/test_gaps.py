@@ -37,5 +37,7 @@ def test_the_time_in_a_program_is_that_of_calls_with_its_gaps(
         ratios_of_loop.append(in_program_ns / loop_ns)
         return in_program_ns / gap_ns
 
-    check_median(compare, 0.85, 1.15)
-    print(f"over the time in a loop: {statistics.median(ratios_of_loop):.2f}")
+    try:
+        check_median(compare, 0.75, 1.33)
+    finally:
+        print(f"over the time without gaps: {statistics.median(ratios_of_loop):.2f}")

@@ -15,6 +15,7 @@ METRICS = {
     "bandwidth": "bandwidth: all bytes of all ranks over the time",
     "rate": "message rate: all messages of all ranks over the time",
 }
+OF_ANOTHER = {"spread_us"}
 HEAD = """\
 # Operations
 
@@ -146,8 +147,8 @@ def list_properties(operation: Operation) -> list[str]:
 
 
 def list_options(operation: Operation) -> list[str]:
-    """Return the options of an operation."""
-    return [code(option.name) for option in operation.options]
+    """Return the options of an operation, without those that only say more of another one."""
+    return [code(option.name) for option in operation.options if option.name not in OF_ANOTHER]
 
 
 def make_row(operation: Operation, description: Description, usual: Container[str]) -> list[str]:

@@ -36,6 +36,10 @@ class Task(NamedTuple):
     """Variants of each operation, without the library's own choice."""
     reach: Mapping[str, object] = MappingProxyType({})
     """Keys of the plans about nodes and placement, such as `hosts`."""
+    reproducible: bool = False
+    """Whether the bits of sums must be the same in all calls, launches and placements."""
+    forced: frozenset[str] = frozenset()
+    """Operations whose sums change bits by default, so that a rule is needed for every size, a slower one, too."""
 
     @property
     def in_launch(self) -> bool:

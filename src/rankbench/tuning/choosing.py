@@ -178,12 +178,15 @@ def _list_right(task: Task, result: SearchResult, operation: str) -> list[Varian
 
 
 def select_promising(task: Task, result: SearchResult) -> dict[str, list[Variant]]:
-    """Return the variants whose estimate is faster by more than the threshold somewhere, by operation."""
+    """Return the variants whose estimate is faster by more than the threshold somewhere, by operation.
+
+    All of an operation that needs a rule for every size.
+    """
     promising: dict[str, list[Variant]] = {}
     for operation in task.operations:
         for variant in _list_right(task, result, operation):
             ratios = [ratio.ratio for point, ratio in result.ratios.items() if point[1::2] == (operation, variant.name)]
-            if min(ratios, default=1.0) < 1 - task.threshold:
+            if operation in task.forced or min(ratios, default=1.0) < 1 - task.threshold:
                 promising.setdefault(operation, []).append(variant)
     return promising
 
@@ -229,6 +232,9 @@ def choose_rules(task: Task, result: SearchResult, abilities: Abilities) -> list
                 variant for variant in search.variants if variant.name in abilities.can_split.get(operation, ())
             ]
             others = [variant for variant in search.variants if variant not in splittable]
+            if operation in task.forced:
+                rules += search.choose_fastest(splittable, others)
+                continue
             choose = search.choose_ranges if abilities.has_own_choice else search.cover_sizes
             choices = [list(choose(splittable)), list(search.choose_one(others))]
             rules += min(choices, key=search.multiply_ratios)
@@ -311,6 +317,17 @@ class _Search(NamedTuple):
         if rules:
             yield min(rules, key=lambda rule: self.multiply_ratios([rule]))
 
+    def choose_fastest(self, splittable: Sequence[Variant], others: Sequence[Variant]) -> list[Rule]:
+        """Return the fastest rules for all sizes, even if they are slower than the library's choice."""
+        able = {size: [each for each in splittable if self.find_ratio(size, each)] for size in self.sizes}
+        choices = [list(self.merge_ranges(able))] if self.sizes and all(able.values()) else []
+        choices += [
+            [self.make_rule(self.sizes[0], self.sizes[-1], variant)]
+            for variant in [*splittable, *others]
+            if self.sizes and all(self.find_ratio(size, variant) for size in self.sizes)
+        ]
+        return min(choices, key=self.multiply_ratios, default=[])
+
     def choose_ranges(self, variants: Sequence[Variant]) -> Iterator[Rule]:
         """Yield a rule for each range of sizes in which a variant is faster; other sizes are left to the library."""
         yield from self.merge_ranges(
@@ -354,10 +371,10 @@ def _find_rule(rules: Sequence[Rule], size: int) -> Rule:
     return next(rule for rule in rules if rule.first_bytes <= size <= rule.last_bytes)
 
 
-def find_evident_point(task: Task, result: SearchResult, abilities: Abilities) -> tuple[Point, Variant]:
+def find_evident_point(task: Task, result: SearchResult, abilities: Abilities) -> tuple[Point, Variant] | None:
     """Return the case and the variant whose time differs most surely from the default's, of those for ranges of sizes.
 
-    If there is none of these, any variant. There is one wherever a rule can be chosen.
+    If there is none of these, any variant. None: no time differs, and rules are chosen for the bits of sums only.
     """
     different = [
         (
@@ -371,7 +388,7 @@ def find_evident_point(task: Task, result: SearchResult, abilities: Abilities) -
         for variant in _list_right(task, result, point.operation)
         if variant.name == point.variant
     ]
-    return max(different, key=lambda entry: entry[:2])[2:]
+    return max(different, key=lambda entry: entry[:2])[2:] if different else None
 
 
 def list_gains(task: Task, result: SearchResult) -> dict[Point, float]:

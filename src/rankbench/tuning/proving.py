@@ -197,12 +197,14 @@ def exclude_slower(
     """Exclude what made cases slower: the variant of the rule at the case's size.
 
     Where no rule covers the case, what is written for its operation makes it slower all the same: the operation is
-    excluded. With `operations` it is in every case.
+    excluded. With `operations` it is in every case. An operation that needs a rule for every size may be slower.
     """
     excluded = set(result.excluded)
     unknown: dict[str, set[int]] = {}
     sentences = []
     for case in proof.slower:
+        if case.operation in task.forced:
+            continue
         text = f"slower as tuned: {case.operation} {format_size(case.size_bytes)} on {case.ranks} ranks; "
         covering = [rule for rule in rules if _covers(rule, case)]
         if operations or not covering:

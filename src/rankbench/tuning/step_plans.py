@@ -38,7 +38,7 @@ def make_proof(
     question = f"Is {task.library} faster with these settings?"
     head = _list_head(task, question, operations, add_middles(task.sizes_bytes), placements, blocks)
     samples = {"good": PROOF_SAMPLES, "fill": "15ms"}
-    measured = {"samples": samples, "case_limit": PROOF_LIMIT, "control": True}
+    measured = {"samples": samples, "case_limit": PROOF_LIMIT, "control": True, "sums": task.reproducible}
     return {"seed": seed} | head | measured | _list_pair(task, settings)
 
 
@@ -62,6 +62,15 @@ def add_middles(sizes_bytes: Sequence[int]) -> list[int]:
 def make_label(operation: str, variant: Variant) -> str:
     """Return the name of a setting in a plan: variables differ from operation to operation."""
     return f"{operation}-{variant.name}"
+
+
+def merge_settings(task: Task) -> dict[str, dict[str, str]]:
+    """Return the settings of all operations by the name of a variant."""
+    settings: dict[str, dict[str, str]] = {}
+    for name in task.operations:
+        for variant in task.variants.get(name, ()):
+            settings.setdefault(variant.name, {}).update(variant.settings)
+    return settings
 
 
 def _list_head(
@@ -101,11 +110,7 @@ def _list_settings(task: Task) -> dict[str, object]:
 
 def _list_candidates(task: Task) -> dict[str, object]:
     """Return a candidate for each name of a variant, with its settings of all operations."""
-    settings: dict[str, dict[str, str]] = {}
-    for name in task.operations:
-        for variant in task.variants.get(name, ()):
-            settings.setdefault(variant.name, {}).update(variant.settings)
-    tables = [_make_candidate(task.library, name, variables) for name, variables in settings.items()]
+    tables = [_make_candidate(task.library, name, variables) for name, variables in merge_settings(task).items()]
     return {"candidate": [_make_candidate(task.library, DEFAULT, {}), *tables]}
 
 

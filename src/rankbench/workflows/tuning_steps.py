@@ -11,14 +11,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench import campaign, files, launch, libraries, plan, tuning
-from rankbench.campaign import CampaignRequest
+from rankbench.campaign import CampaignRequest, sum_launches
 from rankbench.campaign.variables import variables
 from rankbench.language import render, say
 from rankbench.libraries import tuned
 from rankbench.model import ProvenSettings, RankbenchError
 from rankbench.plan.stop_rules import Decision
 from rankbench.quantities import format_ratio, format_size, spell_count
-from rankbench.tuning import FEWEST_BLOCKS, TUNED, Task, choosing, proving, step_plans
+from rankbench.tuning import FEWEST_BLOCKS, TUNED, Task, choosing, proving, reproducibility, step_plans
 from rankbench.workflows.decisions import stopping
 from rankbench.workflows.locations import home
 from rankbench.workflows.watching import SILENT, Progress
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rankbench.store import Store
     from rankbench.tuning.choosing import SearchResult
     from rankbench.tuning.proving import Exclusion, Proof
+    from rankbench.workflows.reproducible_sums import SumStudy
 
 ROUNDS = 4
 """Maximum of proofs; after each, rules are chosen again without what made a case slower. Before the last one,
@@ -72,6 +73,7 @@ class Runner:
         examine(prepared.store.campaign)
         with self.progress.watch(prepared.store.campaign) as watch:
             campaign.run(prepared, self.limit(stopping(prepared.store), SHARES.get(name, 1.0)), watch)
+        sum_launches.study_candidates(prepared, home(), self.progress.show_line)
         return prepared.store
 
     def show_resumed(self, line: str) -> None:
@@ -115,6 +117,8 @@ class Session(NamedTuple):
     target: Target
     run: Runner
     blocks: int
+    sums: SumStudy | None = None
+    """None: the bits of sums may change."""
 
     def show(self, line: str) -> None:
         """Show a line on the tuning."""
@@ -128,6 +132,11 @@ class Session(NamedTuple):
             f"{name}: {task.variant_count} variants of {', '.join(task.operations)}; "
             f"{spell_count(len(task.sizes_bytes), 'size')}; {where}"
         )
+        if self.sums:
+            task = self.sums.select(task)
+            if not task.variants:
+                self.show(f"{name}: no setting keeps the bits of sums; no file is written")
+                return TuneResult(self.run.folder)
         task, result = self.search(task)
         if not choosing.choose_rules(task, result, self.find_abilities(task)):
             self.show(f"{name}: no setting is faster by more than {task.threshold:.0%}; no file is written")
@@ -154,6 +163,8 @@ class Session(NamedTuple):
             for operation, bases in choosing.select_front(task, result).items()
         }
         parameters = task._replace(variants={name: variants for name, variants in varied.items() if variants})
+        if self.sums and parameters.variants:
+            parameters = self.sums.select(parameters)
         if parameters.variants and not self.run.is_over(SHARES["screening"]):
             result = self.measure("parameters", parameters, tuning.SCREENING_BLOCKS)
             screened = choosing.combine_results([screened, result])
@@ -210,7 +221,11 @@ class Session(NamedTuple):
         Settings that select a variant must change the time of a case as the search has shown.
         """
         abilities = self.find_abilities(task)
-        point, variant = choosing.find_evident_point(task, result, abilities)
+        evident_point = choosing.find_evident_point(task, result, abilities)
+        if not evident_point:
+            self.show("check: no variant changes a time; whether the file is in effect, the sums of the proof show")
+            return result
+        point, variant = evident_point
         rule = choosing.make_evident_rule(task, point, variant, abilities)
         expected = result.ratios[point].ratio
         settings = write_files(self.tuner.make_handover([rule], self.target), self.run.folder / "check-files")
@@ -274,10 +289,13 @@ class Session(NamedTuple):
             values = step_plans.make_proof(
                 task, settings, operations, [*task.placements, *others], self.blocks, attempt
             )
-            proof = proving.read_proof(self.run(f"proof-{attempt}", values, {TUNED: rules}, self.require_settings))
+            store = self.run(f"proof-{attempt}", values, {TUNED: rules}, self.require_settings)
+            proof = proving.read_proof(store)
             last = attempt >= ROUNDS - 1 or self.run.is_over()
             exclusion = proving.exclude(task, result, rules, proof, operations=last)
-            if not exclusion.sentences and proof.significant:
+            if task.reproducible:
+                exclusion = reproducibility.exclude_changing(exclusion, rules, store.sum_rows())
+            if not exclusion.sentences and (proof.significant or task.forced):
                 return self.hand_over(handover, rules, proof, list(task.placements.values()))
             self.show(f"proof {attempt}: as tuned {name} needs {render(proof.text)}")
             if not exclusion.sentences:
@@ -327,6 +345,8 @@ class Session(NamedTuple):
         files.write(self.run.folder / "settings.sh", head + lines)
         self.show("")
         self.show(f"With these settings {self.library.name} needs {proven.text}.")
+        if self.sums:
+            self.show("The bits of sums were the same in all calls, launches and placements that were tried.")
         self.run.progress.show_text(lines)
         self.show(
             f'For job scripts: {self.run.folder / "settings.sh"}. In plans: candidates = ["{self.library.name} tuned"]'

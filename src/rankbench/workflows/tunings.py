@@ -14,6 +14,7 @@ from rankbench.plan import notation
 from rankbench.tuning import Task
 from rankbench.workflows.calls import parse_calls
 from rankbench.workflows.locations import campaign_folder, home, results_folder
+from rankbench.workflows.reproducible_sums import SumStudy
 from rankbench.workflows.tuning_steps import Runner, Session, TuneResult
 from rankbench.workflows.watching import SILENT, Progress
 
@@ -50,6 +51,8 @@ class TuneRequest(NamedTuple):
     launcher: str = ""
     binding: str = ""
     one_machine: bool = False
+    reproducible: bool = False
+    """Only settings whose sums have the same bits in all calls, launches and placements."""
 
 
 def tune(request: TuneRequest, progress: Progress = SILENT) -> TuneResult:
@@ -80,8 +83,10 @@ def tune(request: TuneRequest, progress: Progress = SILENT) -> TuneResult:
     with progress.show_status(f"querying {chosen.name} …"):
         target = tuners.Target(libraries.find_libmpi(chosen), variables(chosen, home()), chosen.version)
     runner = Runner(folder, request.prefixes, request.modules, limit_s, progress)
-    session = Session(chosen, tuners.find_tuner(chosen), target, runner, request.blocks)
-    return session.conclude(make_task(chosen, wanted, session.tuner, target, progress))
+    sums = SumStudy(chosen, wanted.plan.placements, home(), folder, progress) if request.reproducible else None
+    session = Session(chosen, tuners.find_tuner(chosen), target, runner, request.blocks, sums)
+    task = make_task(chosen, wanted, session.tuner, target, progress)
+    return session.conclude(task._replace(reproducible=request.reproducible))
 
 
 class WantedTask(NamedTuple):

@@ -97,7 +97,7 @@ def test_messages_to_no_rank_are_left_out() -> None:
     assert [part.what for part in profile.recorded.uncovered] == ["MPI_Isend: to MPI_PROC_NULL"]
 
 
-def test_what_is_computed_before_a_message_to_no_rank_is_computed_before_the_others() -> None:
+def test_the_gap_before_a_message_to_no_rank_is_that_of_the_next_one() -> None:
     """As at the edge of a grid, where the first of several receives is from nobody."""
     nobody = change(make_kind("MPI_Irecv", 0, 10), partners=[Partner(distance=-1, calls=20)], between_s=[1e-3, 1e-3])
     sent = change(make_kind("MPI_Isend", 64, 10), partners=[Partner(distance=1, calls=20)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 from fakes import campaigns
+from fakes.ratios import make_ratio
 
 from rankbench import launch, plan
 from rankbench.libraries import tuners
@@ -21,15 +22,6 @@ TASK = Task("mpich", ["bcast"], SIZES, {"socket": 2}, 0.03, {"bcast": [RING, TRE
 BY_SIZE = Abilities({"bcast": {"ring", "tree"}}, has_own_choice=True)
 NOT_BY_SIZE = Abilities({}, has_own_choice=True)
 WITHOUT_DEFAULT = Abilities({"bcast": {"ring", "tree"}}, has_own_choice=False)
-
-
-def make_ratio(value: float, *, sure: bool = True) -> Comparison:
-    """Return a ratio to the default that is significant, or not."""
-    half = 0.01 if sure else 0.5
-    return Comparison(
-        case="", base="default", other="", blocks=8, ratio=value, low=value - half, high=value + half,
-        p_value=0.0, p_adjusted=0.0, different=sure and abs(value - 1) > 0.04, alike=False,
-    )  # fmt: skip
 
 
 def make_search(ring: list[Comparison], tree: list[Comparison], faults: tuple[Fault, ...] = ()) -> SearchResult:
@@ -154,7 +146,9 @@ def test_the_variant_that_differs_most_tests_whether_settings_have_effect(
     abilities: Abilities,
     expected: tuple[int, Variant, int, int, bool],
 ) -> None:
-    point, variant = choosing.find_evident_point(TASK, make_search(ring, tree), abilities)
+    evident = choosing.find_evident_point(TASK, make_search(ring, tree), abilities)
+    assert evident
+    point, variant = evident
     rule = choosing.make_evident_rule(TASK, point, variant, abilities)
     assert (point.size_bytes, variant, rule.first_bytes, rule.last_bytes, rule.all_sizes) == expected
     assert rule.ranks == 2

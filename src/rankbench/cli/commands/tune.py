@@ -42,6 +42,12 @@ def tune(
         str, typer.Option(help="A setting is changed only where it makes calls faster by more than this share.")
     ] = "3%",
     blocks: Annotated[int, typer.Option(min=3, help="Launches of the search after screening, and of the proof.")] = 8,
+    reproducible: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option(
+            "--reproducible", help="Only settings whose sums have the same bits in all calls, launches and placements."
+        ),
+    ] = False,
     time: Annotated[str, typer.Option(help="Time limit such as 30m; each step then ends early; default: none.")] = "",
     name: Annotated[str, typer.Option(help="Its folder below the results; default: tune-LIBRARY.")] = "",
     results: Results = Path("results"),
@@ -81,6 +87,7 @@ def tune(
         launcher=launcher,
         binding=binding,
         one_machine=one_machine,
+        reproducible=reproducible,
     )
     try:
         tunings.tune(request, TerminalProgress())
