@@ -26,7 +26,8 @@ static int64_t find_delay_ns(const struct timing *timing, int64_t round) {
     return (int64_t)((double)(x >> 40) / (1 << 24) * (double)spread_ns);
 }
 
-/* Time without calls of the library: what it needs leaves the caches, and more of it the longer the gap is. */
+/* Time without calls of the library: what it needs leaves the caches, and more of it the longer the gap is. Behind the
+ * start, which may call the library; an agreed time is later by as much, and is waited for. */
 static void compute(const struct timing *timing) {
     int64_t (*const read_ns)(void) = timing->world->source->read_ns;
     const int64_t until_ns = read_ns() + timing->gap_ns;
@@ -105,7 +106,7 @@ static int run_stage(const struct timing *timing, const struct start *start, con
         .read_ns = read_ns,
         .first_ns = stage_plan->first_ns,
         .window_ns = stage_plan->window_ns,
-        .slack_ns = stage_plan->slack_ns,
+        .slack_ns = stage_plan->slack_ns + timing->gap_ns,
         .group = stage_plan->group,
         .rest = stage_plan->rest,
         .tolerance_ns = stage_plan->tolerance_ns,
@@ -122,9 +123,9 @@ static int run_stage(const struct timing *timing, const struct start *start, con
         if (arrives)
             stage.delay_ns = find_delay_ns(timing, first_round + round);
         code = prepare_round(timing, changes, extra);
-        if (timing->gap_ns > 0)
-            compute(timing);
         const bool in_time = start->begin(&stage, round);
+        if (timing->gap_ns > 0 && !start->scheduled)
+            compute(timing);
         const int64_t begin_ns = start->scheduled ? stage.begin_ns : timing->measures ? read_ns() : 0;
         code = first_error(code, run_calls(timing, extra ? 1 : stage_plan->repeats));
         moments[stage_plan->lead + round] = (struct moment){

@@ -24,6 +24,7 @@ class Pacing(ctypes.Structure):
         ("scheduled", ctypes.c_bool), ("agrees", ctypes.c_bool), ("lead", ctypes.c_int),
         ("fixed_rounds", ctypes.c_int), ("growth", ctypes.c_double), ("bad_share", ctypes.c_double),
         ("cost_ns", ctypes.c_double), ("step_ns", ctypes.c_double), ("spread_ns", ctypes.c_int64),
+        ("gap_ns", ctypes.c_int64),
     )  # fmt: skip
 
 

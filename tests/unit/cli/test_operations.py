@@ -80,7 +80,7 @@ def test_an_operation_has_its_forms_datatypes_start_and_options(run: Command) ->
     assert lines[place + 1 : place + 4] == [
         "    blocking, nonblocking, persistent; sends n, receives n; of double, float or int; also in place;",
         "    start window; MPI-4.1 6.9.6",
-        "    options: threads, reduction, arrival, spread_us, quantity, tests, compute_us",
+        "    options: threads, reduction, arrival, spread_us, gap_us, quantity, tests, compute_us",
     ]
 
 
