@@ -164,8 +164,9 @@ end_launch() {
 
 # end_launcher PID: ends the launcher, which can clean up, and half a second later its process group; removes their files in /dev/shm.
 end_launcher() {
-    local shared launcher
-    shared=$(list_descendants "$1" | list_shared_memory)
+    local descendants shared launcher tenths=50
+    descendants=$(list_descendants "$1")
+    shared=$(list_shared_memory <<<"$descendants")
     read -r launcher 2>/dev/null <"/proc/$1/task/$1/children"
     # shellcheck disable=SC2086 # its words
     [ -z "$launcher" ] || kill -TERM $launcher 2>/dev/null
@@ -173,6 +174,11 @@ end_launcher() {
     kill -TERM -- "-$1" 2>/dev/null
     wait_for_group "$1" 50
     kill -KILL -- "-$1" 2>/dev/null
+    # A killed process that waits for a CPU still maps its files.
+    while [ -n "$shared" ] && [ "$tenths" -gt 0 ] && [ -n "$(list_shared_memory <<<"$descendants")" ]; do
+        sleep 0.1
+        tenths=$((tenths - 1))
+    done
     remove_shared_memory <<<"$shared"
 }
 

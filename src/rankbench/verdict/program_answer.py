@@ -304,6 +304,8 @@ def list_reasons(answer: ProgramAnswer, *, too_much: bool) -> list[Text]:
     else:
         if share_of(messages, total) > MUCH and not any(part.calls.waiting_s for part in messages):
             reasons.append(say("imbalance: ranks wait for messages of partners that compute longer"))
+        if share_of([part for part in parts if "gap_us" in part.calls.options], total) > MUCH:
+            reasons.append(say("caches: the program's data take the place of the library's"))
         if pending > MUCH:
             reasons.append(say("progress: nonblocking calls that proceed only within calls"))
         if share_of([part for part in parts if part.calls.size_bytes >= LARGE_BYTES], total) > MUCH:

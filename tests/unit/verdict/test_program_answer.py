@@ -105,6 +105,15 @@ def test_a_recorded_time_that_is_far_off_is_a_miss(tmp_path: Path) -> None:
     assert "The time in MPI with alpha was recorded as 1.90 s, predicted 502 ms" in describe(view)
 
 
+def test_the_program_s_data_are_a_reason_where_it_computes_between_calls(tmp_path: Path) -> None:
+    view = make_view(tmp_path, 2.0, mpi_s=1.9)
+    assert "caches: " not in describe(view)
+    plan = view.campaign.plan
+    calls = [msgspec.structs.replace(call, options={"gap_us": "25"}, seconds=1.9) for call in plan.calls]
+    changed = msgspec.structs.replace(view.campaign, plan=msgspec.structs.replace(plan, calls=calls))
+    assert "Likely: caches: the program's data" in describe(dataclasses.replace(view, campaign=changed))
+
+
 def test_a_call_of_other_ranks_than_any_placement_is_uncovered(tmp_path: Path) -> None:
     view = make_view(tmp_path, 2.0)
     plan = view.campaign.plan
