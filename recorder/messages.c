@@ -2,8 +2,9 @@
  * transferring.
  *
  * The n-th message of one sender to one receiver, with one tag in one communicator, is the n-th at both ends, since
- * messages do not overtake. Each rank keeps its own ends; they are joined when the run is over. Receives of any source or
- * tag, and matched probes, take messages of unknown number: from then on the rank keeps no receives in that communicator. */
+ * messages do not overtake. Each rank keeps its own ends; they are joined when the run is over. The source and tag of a
+ * blocking receive of any are in its status. Other receives of any source or tag, and matched probes, take messages of
+ * unknown number: from then on the rank keeps no receives in that communicator. */
 #include "recorder.h"
 
 enum { CHANNELS = 8192, MOST_CHANNELS = CHANNELS * 3 / 4 };
@@ -23,7 +24,7 @@ struct channel_end find_channel(MPI_Comm communicator, struct group *group, int 
     const struct channel_end unknown = {0, sent};
     if (!group || peer == MPI_PROC_NULL)
         return unknown;
-    if (!sent && (peer == MPI_ANY_SOURCE || tag == MPI_ANY_TAG))
+    if (!sent && receives_any(peer, tag))
         group->has_wildcards = true;
     const uint64_t identity = group->is_kept ? identify(communicator, group) : 0;
     if (!identity || (!sent && group->has_wildcards)) {

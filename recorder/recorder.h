@@ -213,6 +213,10 @@ void prepare_pages(void *place, size_t bytes);
 
 /* --- messages.c: both ends of messages between two ranks --- */
 
+static inline bool receives_any(int source, int tag) {
+    return source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG;
+}
+
 void place_messages(void *place);
 struct channel_end find_channel(MPI_Comm communicator, struct group *group, int peer, int tag, bool sent);
 uint32_t log_message(const struct kind *kind, const struct call *call, struct channel_end end, bool is_complete);

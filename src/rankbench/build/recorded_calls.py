@@ -187,7 +187,12 @@ def render_c(wrapper: Wrapper) -> str:
     names = number_words(wrapper.parameters)
     types = [find_type(word, large=wrapper.large) for word in wrapper.parameters]
     declared = ", ".join(f"{kind}{name}" for kind, name in zip(types, names, strict=True))
-    body = "".join(f"    {line}\n" for line in describe(wrapper, "MPI_IN_PLACE"))
+    body = "".join(f"    {line}\n" for line in describe(wrapper, "MPI_IN_PLACE", is_in_c=True))
+    passed = ", ".join(names)
+    look = ""
+    if any_source := find_any_source(wrapper):
+        look = f"    MPI_Status own, *const seen = {any_source} && status == MPI_STATUS_IGNORE ? &own : status;\n"
+        passed = passed.replace("status", "seen")
     return f"""int MPI_{wrapper.name}({declared}) {{
     static int (*next)({declared});
     struct call call;
@@ -195,7 +200,7 @@ def render_c(wrapper: Wrapper) -> str:
         next = (int (*)({declared}))(intptr_t)find_next("MPI_{wrapper.name}");
 {render_forget(wrapper, "")}    if (!enter_call(&call))
         return next({", ".join(names)});
-    const int answer = next({", ".join(names)});
+{look}    const int answer = next({passed});
     leave_call(&call);
 {body}    finish_call();
     return answer;
@@ -259,7 +264,7 @@ def convert(wrapper: Wrapper) -> Iterator[str]:
             yield f"const int {name} = *(MPI_Fint *){name}_;"
 
 
-def describe(wrapper: Wrapper, in_place: str) -> Iterator[str]:
+def describe(wrapper: Wrapper, in_place: str, *, is_in_c: bool = False) -> Iterator[str]:
     """Yield the statements that say what a call was, behind it."""
     words = wrapper.parameters
     if wrapper.name in UNCOUNTED:
@@ -282,7 +287,7 @@ def describe(wrapper: Wrapper, in_place: str) -> Iterator[str]:
     collective = is_collective(wrapper)
     if collective and not wrapper.persistent:
         yield "call.group->sequence++;"
-    ends = list(list_ends(wrapper))
+    ends = list(list_ends(wrapper, is_in_c=is_in_c))
     if "request" in words:
         # One of two messages is completed with the request; where it also receives, neither is known to be the last.
         if any(word in words for word in PARTNERS):
@@ -303,15 +308,34 @@ def describe(wrapper: Wrapper, in_place: str) -> Iterator[str]:
         yield "log_arrival(&call, kind);"
 
 
-def list_ends(wrapper: Wrapper) -> Iterator[str]:
-    """Yield the ends of messages that a call posts, as C expressions."""
+def find_any_source(wrapper: Wrapper) -> str:
+    """Return the C expression for a receive from any source or tag whose status says which; empty: it has none."""
+    names = number_words(wrapper.parameters)
+    if not {"source", "status"} <= set(names) or "message" in names or "probe" in wrapper.name.lower():
+        return ""
+    tag = [name for name in names if name.startswith("tag")][-1]
+    return f"receives_any(source, {tag})"
+
+
+def list_ends(wrapper: Wrapper, *, is_in_c: bool) -> Iterator[str]:
+    """Yield the ends of messages that a call posts, as C expressions.
+
+    In C the status has source and tag of a receive from any.
+    """
     names = number_words(wrapper.parameters)
     if "message" in names or "probe" in wrapper.name.lower():
         return
     tags = [name for name in names if name.startswith("tag")]
     for peer, tag in zip((name for name in names if name in {"dest", "source"}), tags, strict=True):
         sent = "true" if peer == "dest" else "false"
-        yield f"find_channel(comm, call.group, {peer}, {tag}, {sent})"
+        any_source = find_any_source(wrapper) if is_in_c and peer == "source" else ""
+        ends = (choose_status(any_source, "MPI_SOURCE", peer), choose_status(any_source, "MPI_TAG", tag))
+        yield f"find_channel(comm, call.group, {', '.join(ends)}, {sent})"
+
+
+def choose_status(any_source: str, field: str, word: str) -> str:
+    """Return the C expression for a source or tag: that of the status, if the call gave any and succeeded."""
+    return f"{any_source} && answer == MPI_SUCCESS ? seen->{field} : {word}" if any_source else word
 
 
 def is_collective(wrapper: Wrapper) -> bool:

@@ -1,7 +1,8 @@
 /* Two ranks exchange messages, and one of them is 20 ms late each time. The first argument says how they do it.
  *
  * recv, sendrecv, waitall, persistent: rank 1 sends late. ssend: rank 1 receives late. eager: the same, which the sender
- * does not wait for. any: rank 1 sends late, and the source of the receive is not given. nobody: as
+ * does not wait for. any: rank 1 sends late, and source and tag of
+ * the receive are not given; later: of a nonblocking one. nobody: as
  * waitall, together with requests to no rank. both: as waitall, in one of
  * two communicators of the same ranks, which both ranks used first in another order. many: as recv, between more
  * messages than are kept. */
@@ -53,19 +54,33 @@ static void use_in_another_order(void) {
     world = made[0];
 }
 
-static void pass(int source) {
+static void pass(int source, int tag) {
     if (rank == 0)
-        MPI_Recv(received, 1, MPI_DOUBLE, source, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(received, 1, MPI_DOUBLE, source, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     else
         MPI_Send(sent, 1, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD);
 }
 
+static void receive_later(void) {
+    MPI_Request request;
+    if (rank == 1)
+        MPI_Send(sent, 1, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD);
+    else {
+        MPI_Irecv(received, 1, MPI_DOUBLE, MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
 static void communicate(const char *how) {
-    if (strcmp(how, "recv") == 0 || strcmp(how, "any") == 0)
-        pass(strcmp(how, "any") ? 1 : MPI_ANY_SOURCE);
+    if (strcmp(how, "recv") == 0)
+        pass(1, TAG);
+    else if (strcmp(how, "any") == 0)
+        pass(MPI_ANY_SOURCE, MPI_ANY_TAG);
+    else if (strcmp(how, "later") == 0)
+        receive_later();
     else if (strcmp(how, "many") == 0)
         for (int i = 0; i < MANY / ROUNDS; i++)
-            pass(1);
+            pass(1, TAG);
     else if (strcmp(how, "sendrecv") == 0)
         MPI_Sendrecv(sent, 1, MPI_DOUBLE, !rank, TAG, received, 1, MPI_DOUBLE, !rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     else if (strcmp(how, "persistent") == 0)
