@@ -17,16 +17,13 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from fnmatch import fnmatchcase
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from rankbench.across.gate import Check
 from rankbench.language import NOTHING, say
-from rankbench.plan.document import parse_document
-
-if TYPE_CHECKING:
-    from rankbench.plan.document import Value
+from rankbench.plan.document import Value, parse_document
 
 TABLE = "accepted"
 REQUIRED = ("case", "limit", "reason", "until")

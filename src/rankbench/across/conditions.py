@@ -6,16 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from rankbench.language import Text, say
 from rankbench.libraries import ambient, content
-from rankbench.model import FILLED, RankbenchError, Record
+from rankbench.model import FILLED, Campaign, Candidate, Launch, Library, LibraryFile, RankbenchError, Record
 from rankbench.statistics import states
 from rankbench.units import suggestion
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Candidate, Launch, Library, LibraryFile
 
 Side: TypeAlias = "tuple[Campaign, Sequence[Launch], str]"
 """A campaign, its launches, and the name of a candidate."""

@@ -11,23 +11,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from rankbench.across import conditions
 from rankbench.across.intervals import format_interval
-from rankbench.across.two_campaigns import list_common_cases, title_case
+from rankbench.across.two_campaigns import CampaignComparison, CampaignPair, Change, list_common_cases, title_case
 from rankbench.evaluation.scales import describe_result
 from rankbench.language import NOTHING, Text, Words, say
-from rankbench.model import BROKEN, CaseStatus, RankbenchError, Record
+from rankbench.model import BROKEN, Case, CaseStatus, Comparison, RankbenchError, Record, Summary
 from rankbench.statistics import FEWEST_BLOCKS
 from rankbench.statistics.decision import above
 from rankbench.statistics.placements import invert
 from rankbench.statistics.unpaired import FEWEST_LAUNCHES
-
-if TYPE_CHECKING:
-    from rankbench.across.two_campaigns import CampaignComparison, CampaignPair, Change
-    from rankbench.model import Case, Comparison, Summary
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 UNPAIRED = 0.05
 """Least threshold between campaigns unless another is said: what a day does is in no interval."""

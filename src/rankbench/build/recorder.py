@@ -7,16 +7,12 @@ import shlex
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from rankbench import build, staging
 from rankbench.build import missing, recorded_calls
-from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.model import Library
+from rankbench.model import Library, RankbenchError
 
 FILE = "librankbench-recorder.so"
 """Only says when MPI was initialised and finalised."""

@@ -10,24 +10,20 @@ import tempfile
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from rankbench import files, libraries, plan, samples
 from rankbench.campaign import launching, preflight
+from rankbench.campaign.foreign import Program
 from rankbench.campaign.history import Turn
 from rankbench.campaign.launching import MPI_VARIABLES, LaunchRequest
 from rankbench.campaign.loop import can_interleave, launch_groups, placement_of
+from rankbench.campaign.preparation import PreparedCampaign
 from rankbench.launch import script
-from rankbench.model import CommandLine, RankbenchError, Record
+from rankbench.model import Campaign, Candidate, Case, CommandLine, Library, Placement, RankbenchError, Record
 from rankbench.quantities import spell_count
-
-if TYPE_CHECKING:
-    from rankbench.campaign.foreign import Program
-    from rankbench.campaign.preparation import PreparedCampaign
-    from rankbench.model import Campaign, Candidate, Case, Library, Placement
-
 
 ENOUGH = "enough"
 """A file that stops the script before its next block."""

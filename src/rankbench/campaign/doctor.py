@@ -10,15 +10,16 @@ import socket
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench import launch, libraries, samples
+from rankbench.build import Build
 from rankbench.campaign import exit_causes
 from rankbench.campaign.launching import WRONG_DATA_EXIT, list_file_flags
 from rankbench.campaign.pinning import check_placement, core
 from rankbench.causes.telling_lines import choose_line
 from rankbench.launch.topology import parse_list
-from rankbench.libraries import content
+from rankbench.libraries import Family, content
 from rankbench.libraries.launch_commands import describe_launcher
 from rankbench.model import (
     LaunchFacts,
@@ -34,10 +35,6 @@ from rankbench.model import (
     Stream,
 )
 from rankbench.quantities import spell_count
-
-if TYPE_CHECKING:
-    from rankbench.build import Build
-    from rankbench.libraries import Family
 
 LIMIT_S = 60.0
 SIZE_BYTES = 64 << 10

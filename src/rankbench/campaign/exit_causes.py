@@ -11,14 +11,11 @@ import re
 import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench import causes
 from rankbench.launch.topology import parse_list, read_text
-from rankbench.model import NO_CPU, CaseStatus, LaunchStatus, Outcome, Record, Stream
-
-if TYPE_CHECKING:
-    from rankbench.model import RankFact
+from rankbench.model import NO_CPU, CaseStatus, LaunchStatus, Outcome, RankFact, Record, Stream
 
 
 class LaunchExit(NamedTuple):

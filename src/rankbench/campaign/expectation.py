@@ -7,15 +7,12 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench import files, store
-from rankbench.model import RankbenchError
+from rankbench.model import Campaign, Case, Machine, Plan, RankbenchError, Sampling, Stop
 from rankbench.plan import notation
 from rankbench.quantities import format_rough_time, spell_count
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Case, Machine, Plan, Sampling, Stop
 
 VISIT_S = 0.004
 """Least time of a visit of a case before its first sample: buffers, calls checked before timing, warm-up."""

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.campaign.exit_causes import ended_from_outside
 from rankbench.campaign.rebuilds import KnownFiles
-from rankbench.model import NO_CPU, CaseStatus, LaunchStatus, find_restless
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Launch
+from rankbench.model import NO_CPU, Case, CaseStatus, Launch, LaunchStatus, find_restless
 
 TRIES = 2
 """After this number of blocks in which a case crashes or hangs with a candidate, it is no longer tried with it. After

@@ -8,13 +8,15 @@ from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from rankbench import files, launch, libraries, samples
 from rankbench.campaign import exit_causes, foreign
 from rankbench.campaign.exit_causes import EMPTY, LaunchExit
+from rankbench.campaign.foreign import Program
+from rankbench.campaign.history import Turn
 from rankbench.campaign.pinning import drop_moved
 from rankbench.libraries import ambient, content
 from rankbench.model import (
@@ -37,10 +39,6 @@ from rankbench.model import (
     Step,
     Stream,
 )
-
-if TYPE_CHECKING:
-    from rankbench.campaign.foreign import Program
-    from rankbench.campaign.history import Turn
 
 LOG_BYTES = 20_000
 JOB = "job.txt"

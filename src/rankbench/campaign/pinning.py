@@ -10,14 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankbench.launch.topology import parse_list
-from rankbench.model import CaseResult, CaseStatus
+from rankbench.model import CaseResult, CaseStatus, Placement, RankFact
 from rankbench.plan.placing import FARTHEST, format_ranges
-
-if TYPE_CHECKING:
-    from rankbench.model import Placement, RankFact
 
 CPU_FOLDER = Path("/sys/devices/system/cpu")
 NOT_AS_ASKED = "not as asked"

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from rankbench.model import Look, RankbenchError
+from rankbench.model import Campaign, Look, Plan, RankbenchError, Recorded, Stop
 from rankbench.plan import list_looks, notation
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Plan, Recorded, Stop
-    from rankbench.store import Store
+from rankbench.store import Store
 
 ADOPTABLE = ("question", "stop", "threshold", "confidence", "estimator", "baseline", "calls", "job", "sums")
 """Fields of a plan for the length of the campaign and its evaluation, not for what is measured."""

@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench import launch, libraries
+from rankbench.build import Build
 from rankbench.campaign import doctor
+from rankbench.campaign.sharing import Uses
+from rankbench.launch.resources import Amounts
 from rankbench.libraries import content
-from rankbench.model import CaseStatus, RankbenchError, Usage
-
-if TYPE_CHECKING:
-    from rankbench.build import Build
-    from rankbench.campaign.sharing import Uses
-    from rankbench.launch.resources import Amounts
-    from rankbench.model import Candidate, Library, LibraryFile, Placement, Stream
+from rankbench.model import Candidate, CaseStatus, Library, LibraryFile, Placement, RankbenchError, Stream, Usage
 
 LOOK_S = 0.002
 """Time between two readings of the resources that checks use. Nothing is measured meanwhile."""

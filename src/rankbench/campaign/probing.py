@@ -10,16 +10,12 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from rankbench import build
 from rankbench.campaign import selftest
-from rankbench.model import CaseStatus, Form, Record
-
-if TYPE_CHECKING:
-    from rankbench.model import Library
+from rankbench.model import CaseStatus, Form, Library, Record
 
 FILE = "probe.json"
 RANKS = 2

@@ -7,19 +7,14 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Sequence
 from statistics import linear_regression, mean, median
 from time import monotonic
-from typing import TYPE_CHECKING
 
+from rankbench.campaign.history import Turn
 from rankbench.campaign.loop import select_wanted
-from rankbench.model import CaseStatus, LaunchStatus
+from rankbench.language import Words
+from rankbench.model import Campaign, Case, CaseResult, CaseStatus, Launch, LaunchStatus, Look, Series
 from rankbench.plan import count_least_blocks, notation
+from rankbench.plan.stop_rules import Decision
 from rankbench.quantities import spell_count
-
-if TYPE_CHECKING:
-    from rankbench.campaign.history import Turn
-    from rankbench.language import Words
-    from rankbench.model import Campaign, Case, CaseResult, Launch, Look, Series
-    from rankbench.plan.stop_rules import Decision
-
 
 WITHOUT_LINE = {CaseStatus.OK, CaseStatus.NOT_RUN, CaseStatus.REFUSED, CaseStatus.NOT_AS_ASKED, CaseStatus.BELOW}
 """Statuses without a line: good ones, and those that all cases of a launch share."""

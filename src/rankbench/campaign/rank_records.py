@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rankbench.campaign.rank_files import BINS_PER_OCTAVE, FEATURES, NS_PER_S, RankFile, read_rank
 from rankbench.campaign.rank_waiting import Waiting, find_waiting
-from rankbench.model import RankbenchError
+from rankbench.model import Form, RankbenchError
 from rankbench.model.program_records import FORMAT, Bin, Dropped, Kind, Partner, RunRecord, sum_time
 from rankbench.profiles import find_operation
-
-if TYPE_CHECKING:
-    from rankbench.model import Form
 
 ANY_SIZE = 2**64 - 1
 

@@ -9,14 +9,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.libraries import content
-from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.libraries.content import Change
-    from rankbench.model import Launch, LibraryFile
+from rankbench.libraries.content import Change
+from rankbench.model import Launch, LibraryFile, RankbenchError
 
 
 class Rebuild(NamedTuple):

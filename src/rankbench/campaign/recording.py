@@ -8,24 +8,19 @@ import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankbench import files, libraries, staging
 from rankbench.build import recorder
 from rankbench.campaign import launching
+from rankbench.campaign.foreign import Program
 from rankbench.campaign.history import Turn
+from rankbench.campaign.preparation import PreparedCampaign
 from rankbench.campaign.rank_records import join_ranks
 from rankbench.campaign.user_program import RECORD
 from rankbench.launch import preloading
-from rankbench.model import CaseStatus, LaunchStatus, RankbenchError
-from rankbench.model.program_records import encode
+from rankbench.model import Candidate, Case, CaseStatus, LaunchStatus, Library, Placement, RankbenchError
+from rankbench.model.program_records import RunRecord, encode
 from rankbench.plan.programs import OPERATION
-
-if TYPE_CHECKING:
-    from rankbench.campaign.foreign import Program
-    from rankbench.campaign.preparation import PreparedCampaign
-    from rankbench.model import Candidate, Case, Library, Placement
-    from rankbench.model.program_records import RunRecord
 
 SCRIPT = "rank.sh"
 TEXT = """#!/bin/sh

@@ -6,16 +6,13 @@ Each library must be here as it was recorded: another build in its place would b
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from rankbench import libraries
 from rankbench.campaign.preparation import EXECUTED
-from rankbench.model import CandidateSpec, RankbenchError, Stop
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Candidate, Library, Plan
+from rankbench.model import Campaign, Candidate, CandidateSpec, Library, Plan, RankbenchError, Stop
 
 COMPARED = (*EXECUTED, "version", "abi", "origin")
 """Recorded fields of a library that identify its build."""

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import groupby, pairwise
 from statistics import median_low
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from rankbench.model import Launch
+from rankbench.model import Launch
 
 PARTS = {
     "between": "between launches: storing, evaluating, the machine's state",

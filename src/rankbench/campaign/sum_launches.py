@@ -5,23 +5,18 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from rankbench.campaign import selftest
-from rankbench.model import Library, Placement, RankbenchError
+from rankbench.campaign.preparation import PreparedCampaign
+from rankbench.campaign.selftest import Bench
+from rankbench.model import Candidate, Library, Placement, RankbenchError
 from rankbench.model.sum_bits import SumRow
 from rankbench.samples.sums import SumBits
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rankbench.campaign.preparation import PreparedCampaign
-    from rankbench.campaign.selftest import Bench
-    from rankbench.model import Candidate
 
 LAUNCHES = 3
 FOLDER = "sums"

@@ -8,15 +8,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from rankbench import build, launch, libraries
-from rankbench.model import Placement, RankbenchError, Step, Variable
-
-if TYPE_CHECKING:
-    from rankbench.model import Library
+from rankbench.model import Library, Placement, RankbenchError, Step, Variable
 
 FILE = "variables.json"
 LIMIT_S = 60.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import polars as pl
 
+from rankbench.campaign import Decision
 from rankbench.campaign.plan_changes import list_past_looks
 from rankbench.campaign.spending import total_duration_s
 from rankbench.cli.display import (
@@ -21,16 +21,12 @@ from rankbench.cli.display import (
     show_overview,
 )
 from rankbench.language import render
-from rankbench.model import BROKEN, NODE_LOST, LaunchStatus
+from rankbench.model import BROKEN, NODE_LOST, LaunchStatus, Verdict
 from rankbench.quantities import format_clock, spell_count
 from rankbench.report.overview import ROWS, overview
 from rankbench.statistics import deciding
+from rankbench.store import Store
 from rankbench.workflows.decisions import LAST, evaluate_latest
-
-if TYPE_CHECKING:
-    from rankbench.campaign import Decision
-    from rankbench.model import Verdict
-    from rankbench.store import Store
 
 MORE_S = 60.0
 """The conclusion says what this much more time would decide."""

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 from rich.padding import Padding
@@ -20,12 +19,9 @@ from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import DamagedFileError, RankbenchError, Record
 from rankbench.quantities import spell_count
-from rankbench.store import folders
+from rankbench.store import Store, folders
 from rankbench.workflows.decisions import is_ended
 from rankbench.workflows.locations import results_folder
-
-if TYPE_CHECKING:
-    from rankbench.store import Store
 
 DAMAGED = "damaged"
 WIDE = 120

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rich.text import Text
 
-from rankbench.model import RankbenchError
+from rankbench.model import Case, CaseVerdict, RankbenchError, Summary
 from rankbench.model.verdicts import LEAST_COVERAGE, is_informative
 from rankbench.plan import notation
 from rankbench.quantities import format_size
 from rankbench.report import tables
 from rankbench.units import suggestion
+from rankbench.verdict.view import CampaignView
 from rankbench.workflows.option_values import parse_option
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, CaseVerdict, Summary
-    from rankbench.verdict.view import CampaignView
 
 WIDE = 0.5
 """Relative width above which an interval is shown by both ends."""

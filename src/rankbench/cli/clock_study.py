@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import typer
 from rich.text import Text
@@ -18,11 +18,8 @@ from rankbench.model import LaunchFacts, Library, RankbenchError, RankFact, Reco
 from rankbench.quantities import format_time
 from rankbench.samples.study import Study
 from rankbench.statistics import CONFIDENCE, clocks
-from rankbench.statistics.clocks import Accuracy, Cost, Drift
+from rankbench.statistics.clocks import Accuracy, Cost, Drift, Spread
 from rankbench.workflows.locations import home
-
-if TYPE_CHECKING:
-    from rankbench.statistics.clocks import Spread
 
 LONGEST_WAIT_S = 3600.0
 STAGES = {"fresh": "at once", "aged": "after {wait:g} s", "between": "between two"}

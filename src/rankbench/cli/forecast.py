@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
 from rankbench import build, plan, store
+from rankbench.campaign import CampaignRequest
 from rankbench.campaign.expectation import Expectation, check_time, count_fitting, expect_block
 from rankbench.campaign.preparation import describe_operations, expand_cases, find_candidates
 from rankbench.cli.display import console, spread_lines
-from rankbench.model import RankbenchError
+from rankbench.model import Candidate, Case, Description, Library, Plan, RankbenchError
 from rankbench.plan import notation
 from rankbench.quantities import format_memory, format_rough_time, format_size, spell_count
 from rankbench.workflows.locations import is_campaign
-
-if TYPE_CHECKING:
-    from rankbench.campaign import CampaignRequest
-    from rankbench.model import Candidate, Case, Description, Library, Plan
 
 
 def show_forecast(request: CampaignRequest, command: str, *, verbose: bool = False) -> None:

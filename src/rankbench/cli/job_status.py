@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import typer
 from rich.table import Table
@@ -20,16 +20,13 @@ from rankbench.campaign.spending import total_duration_s
 from rankbench.cli.display import columns, console, describe_block, name_block, print_text, spell_blocks
 from rankbench.language import render
 from rankbench.launch import job_commands, schedulers
+from rankbench.launch.job_commands import Submitted
+from rankbench.launch.schedulers import Ending, JobState
 from rankbench.launch.script import FOLDER, LOG, SCHEDULER_LOG
-from rankbench.model import BROKEN, LaunchStatus, RankbenchError
+from rankbench.model import BROKEN, Launch, LaunchStatus, RankbenchError
 from rankbench.quantities import format_clock, spell_count
+from rankbench.store import Store
 from rankbench.workflows.opening import collect_job
-
-if TYPE_CHECKING:
-    from rankbench.launch.job_commands import Submitted
-    from rankbench.launch.schedulers import Ending, JobState
-    from rankbench.model import Launch
-    from rankbench.store import Store
 
 POLL_S = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
 """Times between two queries of a job: short at its beginning, longer later, to spare the scheduler."""

@@ -6,7 +6,6 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING
 
 import rich.box
 from rich.console import Group, RenderableType
@@ -15,19 +14,15 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from rankbench.campaign import Progress
+from rankbench.campaign import Decision, Progress
+from rankbench.campaign.history import Turn
 from rankbench.campaign.progress import list_failures
 from rankbench.cli.display import console, describe_block, name_block, print_text, spell_blocks, split_name
 from rankbench.language import render
-from rankbench.model import BROKEN, CaseStatus, LaunchStatus
+from rankbench.model import BROKEN, Campaign, Case, CaseResult, CaseStatus, Launch, LaunchStatus, Look
 from rankbench.quantities import format_clock, spell_count
 from rankbench.verdict import case_labels, measures
 from rankbench.verdict.standing import find_standing
-
-if TYPE_CHECKING:
-    from rankbench.campaign import Decision
-    from rankbench.campaign.history import Turn
-    from rankbench.model import Campaign, Case, CaseResult, Launch, Look
 
 REFRESH_PER_S = 1
 """Refreshes per second: few, since ranks may need every core."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from rankbench.model import RankbenchError
+from rankbench.model import Library, RankbenchError
 from rankbench.plan import notation
 from rankbench.workflows.locations import home
-
-if TYPE_CHECKING:
-    from rankbench.model import Library
 
 Prefixes = Annotated[
     list[Path] | None, typer.Option(metavar="FOLDER", help="Folder of an MPI library; bin/mpicc is below it.")

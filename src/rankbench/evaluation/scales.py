@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.language import NOTHING, Text, Words, say
+from rankbench.model import Campaign, Case, CaseVerdict, Summary
 from rankbench.quantities import spell_count
 from rankbench.statistics.scaling import Site, oversubscribed
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Case, CaseVerdict, Summary
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 NOT_RUN = "not-run"
 

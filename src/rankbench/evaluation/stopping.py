@@ -7,20 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rankbench.language import say
-from rankbench.model import Look
+from rankbench.model import Look, Plan, Summary
 from rankbench.plan import list_looks, notation, stop_rules
 from rankbench.plan.stop_rules import Decision
 from rankbench.statistics import deciding
 from rankbench.statistics.looks import Penalty
 from rankbench.verdict import overall
-
-if TYPE_CHECKING:
-    from rankbench.model import Plan, Summary
-    from rankbench.verdict.overall import Answer
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.overall import Answer
+from rankbench.verdict.view import CampaignView
 
 
 def decide(plan: Plan, evaluate: Callable[[], CampaignView], block_s: Sequence[float]) -> Decision:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -13,12 +12,9 @@ from rankbench import store
 from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.tidy import make_tables
 from rankbench.language import render
-from rankbench.model import RankbenchError
+from rankbench.model import Campaign, RankbenchError
 from rankbench.statistics.references import name_level
 from rankbench.verdict.near_and_far import FAR, NEAR
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign
 
 NAMES = pl.List(pl.String)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
@@ -13,9 +12,7 @@ import polars as pl
 from rankbench.exports.values import list_values
 from rankbench.report import csv_frames
 from rankbench.statistics.launch_values import VISITS
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 
 def make_tables(view: CampaignView) -> dict[str, pl.DataFrame]:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from rankbench.model import Record
+from rankbench.model import Case, Record, Summary
 from rankbench.report.flat_frames import list_summaries
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Summary
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 UNITS = {"time": "ns", "memory": "bytes"}
 """Of values whose texts have a unit of their own, by the kind of a case's measure."""

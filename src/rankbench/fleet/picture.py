@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 
-from rankbench.fleet.sweep_records import OF_LINKS, TRAIT, TRAITS
+from rankbench.fleet.sweep_records import OF_LINKS, TRAIT, TRAITS, Sweep
 from rankbench.plots import forms
 from rankbench.plots.chart import Row
-
-if TYPE_CHECKING:
-    from rankbench.fleet.sweep_records import Sweep
 
 SLOWEST = 1.5
 """From this ratio on cells have the darkest colour."""

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankbench.campaign import selftest
+from rankbench.campaign.selftest import Bench
 from rankbench.fleet.outliers import Measured
 from rankbench.fleet.sweep import Fleet
 from rankbench.model import RankbenchError
 from rankbench.samples import rounds as round_files
 from rankbench.samples.rounds import Round, RoundLine
-
-if TYPE_CHECKING:
-    from rankbench.campaign.selftest import Bench
 
 LIMIT_S = 60.0
 """After this time without a round, a launch counts as hung."""

@@ -8,12 +8,9 @@ a line, reports it and reads the rest.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, Unpack
+from typing import Literal, NamedTuple, TypedDict, Unpack
 
-from rankbench.model import Amount, Foreign, Meaning, Operation, RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.model import Form
+from rankbench.model import Amount, Foreign, Form, Meaning, Operation, RankbenchError
 
 HEAD_LINES = 400
 """Number of lines that decide which tool printed a text."""

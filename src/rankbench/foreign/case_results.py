@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rankbench.foreign import LineError, Row, Table
-from rankbench.model import CaseResult, CaseStatus, Series
-
-if TYPE_CHECKING:
-    from rankbench.model import Case
+from rankbench.model import Case, CaseResult, CaseStatus, Series
 
 NANOSECONDS = 1e9
 LONGEST_NS = 1e15

@@ -7,15 +7,12 @@ matches them. Pure.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import msgspec
 
-from rankbench.model import Meaning
+from rankbench.model import Meaning, Operation
 from rankbench.plan import estimators
-
-if TYPE_CHECKING:
-    from rankbench.model import Operation
 
 PIPELINED = {"bcast", "bcast-large", "reduce", "gather", "gatherv", "scatter", "scatterv"}
 """Calls that some ranks leave before others have entered: in a loop they overlap."""

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
-if TYPE_CHECKING:
-    from rankbench.model import Operation, Plan
+from rankbench.model import Operation, Plan
 
 
 class RunRequest(NamedTuple):

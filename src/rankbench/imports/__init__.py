@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench import store
-from rankbench.foreign import Problem
+from rankbench.foreign import Problem, Row, Table
 from rankbench.foreign.case_results import make_case_result
 from rankbench.imports import labels, names
 from rankbench.imports.labels import UNKNOWN, RunInfo
@@ -53,10 +53,7 @@ from rankbench.model import (
     Start,
     Stop,
 )
-
-if TYPE_CHECKING:
-    from rankbench.foreign import Row, Table
-    from rankbench.store import Store
+from rankbench.store import Store
 
 MOST_NAMED = 2
 STATUSES = {"refused": CaseStatus.REFUSED, "time": CaseStatus.NOT_RUN, "crashed": CaseStatus.CRASHED}

@@ -9,13 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from rankbench.foreign import Line, Table
 from rankbench.imports import commands
-
-if TYPE_CHECKING:
-    from rankbench.foreign import Line, Table
-    from rankbench.imports.commands import Fact
+from rankbench.imports.commands import Fact
 
 HYDRA = "HYDRA build details:"
 """The next line has the version."""

@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.imports import commands, names
-from rankbench.imports.commands import ARGUMENTS, COUNTS, LIBRARY, NODES, PER_NODE, PROGRAM, RANKS
-from rankbench.imports.contexts import FILLERS
+from rankbench.imports.commands import ARGUMENTS, COUNTS, LIBRARY, NODES, PER_NODE, PROGRAM, RANKS, Fact
+from rankbench.imports.contexts import FILLERS, Context
+from rankbench.imports.names import Place
 from rankbench.model import Placement, RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.imports.commands import Fact
-    from rankbench.imports.contexts import Context
-    from rankbench.imports.names import Place
 
 UNKNOWN = "not-reported"
 FOLDER, FILE, LINES = "folder", "file name", "lines before the runs"

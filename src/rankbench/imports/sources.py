@@ -7,10 +7,11 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.foreign import LineError, NoResultsError, Problem, Table, outputs, printed_lines, refusals, tools
 from rankbench.foreign.fields import make_table_without_rows
+from rankbench.foreign.outputs import Run
 from rankbench.imports import contexts, names
 from rankbench.imports.commands import Fact
 from rankbench.imports.contexts import Context
@@ -18,9 +19,6 @@ from rankbench.imports.labels import UNKNOWN
 from rankbench.model import ImportRecord, Placement, RankbenchError
 from rankbench.quantities import format_size
 from rankbench.units import module, modules
-
-if TYPE_CHECKING:
-    from rankbench.foreign.outputs import Run
 
 WORDS = re.compile(r"[A-Za-z]{3}")
 CONTENT = re.compile(r"[A-Za-z]{3}|\d")

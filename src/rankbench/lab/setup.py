@@ -8,14 +8,12 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.lab import links, slurm
+from rankbench.lab.links import Delay
 from rankbench.lab.slurm import Cores
 from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.lab.links import Delay
 
 HERE = Path(__file__).parent
 SCRIPT = "lab.sh"

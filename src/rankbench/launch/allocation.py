@@ -6,14 +6,10 @@ import os
 import platform
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankbench.launch import schedulers
 from rankbench.launch.topology import read_text
-from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.model import Placement
+from rankbench.model import Placement, RankbenchError
 
 
 def refuse_left_over_job(

@@ -7,16 +7,14 @@ import subprocess
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from rankbench import files
 from rankbench.launch import schedulers
+from rankbench.launch.schedulers import JobState, Scheduler
 from rankbench.model import RankbenchError, Record
-
-if TYPE_CHECKING:
-    from rankbench.launch.schedulers import JobState, Scheduler
 
 PATIENCE_S = 60.0
 SUBMITTED = "submitted.jsonl"

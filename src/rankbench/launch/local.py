@@ -10,14 +10,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rankbench import files
 from rankbench.launch import supervisor
-from rankbench.model import Outcome, RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.model import Step
+from rankbench.model import Outcome, RankbenchError, Step
 
 START = "import os, sys; sys.path.append(os.path.dirname(sys.argv[1])); import supervisor; supervisor.main()"
 """Starts a supervisor by its path. Python compiles what is imported only once, unlike a file that it runs."""

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from rankbench.model import RankbenchError, State
-
-if TYPE_CHECKING:
-    from rankbench.model import CommandLine
+from rankbench.model import CommandLine, RankbenchError, State
 
 LONGEST_S = 30.0
 """The core ends within two seconds on any working machine."""

@@ -13,15 +13,11 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from rankbench.launch.schedulers import job_name
-from rankbench.model import LEAST_REST, MOST_REST, REST_PART, RankbenchError
+from rankbench.launch.schedulers import Scheduler, job_name
+from rankbench.model import LEAST_REST, MOST_REST, REST_PART, CommandLine, Job, RankbenchError
 from rankbench.plan.jobs import NODE
-
-if TYPE_CHECKING:
-    from rankbench.launch.schedulers import Scheduler
-    from rankbench.model import CommandLine, Job
 
 FUNCTIONS = Path(__file__).with_name("functions.sh")
 RULE = "# --- {} "

@@ -26,10 +26,7 @@ from rankbench.libraries.derived import (
 from rankbench.libraries.families import Family, recognise
 from rankbench.libraries.naming import distinguish, name_uniquely
 from rankbench.libraries.sources import Installation, Search
-from rankbench.model import Library, RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.model import CandidateSpec
+from rankbench.model import CandidateSpec, Library, RankbenchError
 
 ABI = "abi"
 """Prefix of a library's name, before a colon: the library with its wrapper for the MPI standard's ABI."""

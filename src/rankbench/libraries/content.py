@@ -11,14 +11,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench import files
 from rankbench.libraries import families
-from rankbench.model import LaunchStatus
-
-if TYPE_CHECKING:
-    from rankbench.model import Launch, Library, LibraryFile
+from rankbench.model import Launch, LaunchStatus, Library, LibraryFile
 
 SYSTEM = ("/lib/", "/lib32/", "/lib64/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/")
 """Folders of the system's own libraries. Below `/usr` as a prefix, they count as the library's."""

@@ -12,15 +12,12 @@ import shlex
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from rankbench.libraries import inspection, sources
+from rankbench.libraries.families import Family
 from rankbench.model import Library, RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.libraries.families import Family
 
 PT_INTERP = 3
 ELF_BYTES = 1 << 16

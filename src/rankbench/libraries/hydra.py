@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from rankbench.libraries import families
-from rankbench.model import CommandLine
-
-if TYPE_CHECKING:
-    from rankbench.model import Library, Placement
+from rankbench.model import CommandLine, Library, Placement
 
 FILES = ("{etc}/mpiexec.hydra.conf", "~/.mpiexec.hydra.conf")
 """Its configuration."""

@@ -8,13 +8,10 @@ import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankbench.libraries import families, wrappers
+from rankbench.libraries.sources import Installation
 from rankbench.model import Library
-
-if TYPE_CHECKING:
-    from rankbench.libraries.sources import Installation
 
 PATIENCE_S = 30
 PROGRAM = "#include <mpi.h>\nint main(int argc, char **argv) { return MPI_Init(&argc, &argv); }\n"

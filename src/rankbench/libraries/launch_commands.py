@@ -5,14 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankbench.libraries import srun
-from rankbench.model import CommandLine
+from rankbench.model import CommandLine, Library, Placement
 from rankbench.plan.launchers import PROGRAM
-
-if TYPE_CHECKING:
-    from rankbench.model import Library, Placement
 
 HERE = "localhost"
 """What a launcher gets as hosts where a placement names none."""

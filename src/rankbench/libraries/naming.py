@@ -7,12 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 import msgspec
 
-if TYPE_CHECKING:
-    from rankbench.model import Library
+from rankbench.model import Library
 
 HASH_LENGTH = 7
 """Length of an abbreviated hash."""

@@ -14,10 +14,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rankbench.model import Rule
+from rankbench.model import Rule
 
 SWITCH = "coll_tuned_use_dynamic_rules"
 FILE_VARIABLE = "coll_tuned_dynamic_rules_filename"

@@ -16,10 +16,9 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from rankbench.model import Variable
+from rankbench.model import Variable
 
 Tree = dict[str, "Tree"]
 Range = tuple[int, int, Tree]

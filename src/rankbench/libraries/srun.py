@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from rankbench.model import CommandLine, RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.model import Library, Placement
+from rankbench.model import CommandLine, Library, Placement, RankbenchError
 
 BINDINGS = {"core": "cores", "thread": "threads", "none": "none"}
 

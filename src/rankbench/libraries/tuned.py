@@ -8,15 +8,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from rankbench import files
-from rankbench.model import ProvenSettings, RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.model import Library
+from rankbench.model import Library, ProvenSettings, RankbenchError
 
 SUFFIX = " tuned"
 """Suffix of a library in a plan: the library with its newest proven settings."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from rankbench.model import FILLED
+from rankbench.model import FILLED, Case, Operation, Plan
 from rankbench.plan import notation
 from rankbench.plan.options import count_dimensions, parse_extents
 from rankbench.quantities import format_memory
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Operation, Plan
 
 MOMENT_BYTES, SAMPLE_BYTES = 40, 56
 """Of a round on each rank; of a round on rank 0, of one that a rank hands over, and of the library's copy: `core.h`."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import msgspec
 
-from rankbench.model import SITE_MEMORY, UNKNOWN_MACHINE, Cpu, Job, Launcher
+from rankbench.model import SITE_MEMORY, UNKNOWN_MACHINE, Cpu, Job, Launcher, Machine, Placement
 from rankbench.plan import keys, launchers, notation
-
-if TYPE_CHECKING:
-    from rankbench.model import Machine, Placement
-    from rankbench.plan.document import Value
-    from rankbench.plan.placing import Resources
+from rankbench.plan.document import Value
+from rankbench.plan.placing import Resources
 
 NODE = re.compile(r"__NODE_(\d+)__")
 """Placeholder for the name of a node of the job, numbered from 1."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 import shlex
 import string
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rankbench.plan.document import Value
+from rankbench.plan.document import Value
 
 PROGRAM = "{program}"
 FIELDS = ("ranks", "nodes", "per_node", "hosts", "program")

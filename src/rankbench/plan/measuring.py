@@ -5,15 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 
 from rankbench.model import ROTATING, Buffers, Cache, Memory, Pages, Sampling
 from rankbench.plan import keys, notation
-
-if TYPE_CHECKING:
-    from rankbench.plan.document import Value
+from rankbench.plan.document import Value
 
 MOST_SAMPLES = 100_000_000
 ROOT_HELP = 'a rank such as 0, or "rotating"'

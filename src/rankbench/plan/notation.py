@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
-from rankbench.model import FORMS, Calls
+from rankbench.model import FORMS, Calls, Case, Form, Operation
 from rankbench.plan import estimators, stop_rules
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Form, Operation
 
 BINARY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}

@@ -8,14 +8,12 @@ import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from rankbench.model import Description, Operation, Option, Plan
 from rankbench.plan.document import Value
+from rankbench.plan.variants import CaseScope
 from rankbench.units import suggestion
-
-if TYPE_CHECKING:
-    from rankbench.model import Description, Operation, Option, Plan
-    from rankbench.plan.variants import CaseScope
 
 TIME, MEMORY, OVERLAP = "time", "memory", "overlap"
 TOGETHER = "together"

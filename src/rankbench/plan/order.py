@@ -7,14 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
+from rankbench.model import Case, Stop
 from rankbench.plan import notation
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Stop
 
 T = TypeVar("T")
 CANDIDATES, CASES, GROUPS = 0, 1, 2

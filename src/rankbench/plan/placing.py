@@ -19,16 +19,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, groupby, product
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from rankbench.model import Placement
+from rankbench.model import Cpu, Launcher, Machine, Placement
+from rankbench.plan.document import Value
 from rankbench.units import find_nearest, suggestion
-
-if TYPE_CHECKING:
-    from rankbench.model import Cpu, Launcher, Machine
-    from rankbench.plan.document import Value
 
 HELP = 'placements such as ["socket"] or ["1x2"]'
 ONE_HELP = (

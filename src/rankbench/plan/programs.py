@@ -7,13 +7,10 @@ import os
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankbench.model import ProgramSpec
 from rankbench.plan import keys, notation
-
-if TYPE_CHECKING:
-    from rankbench.plan.document import Value
+from rankbench.plan.document import Value
 
 OPERATION = "program"
 """The operation's family, and what a plan without operations measures."""

@@ -6,19 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import msgspec
 
-from rankbench.model import FORMS, Calls, CandidateSpec, Form, Plan, RankbenchError, Recorded, Stop, SuiteSpec
+from rankbench.model import FORMS, Calls, CandidateSpec, Form, Machine, Plan, RankbenchError, Recorded, Stop, SuiteSpec
 from rankbench.plan import jobs, keys, launchers, measuring, notation, placing, programs, stop_rules
 from rankbench.plan import settings as settings_of_cases
 from rankbench.plan.document import Value, parse_document
 from rankbench.plan.writing import write_toml
 from rankbench.units import suggestion
-
-if TYPE_CHECKING:
-    from rankbench.model import Machine
 
 SUITE_PLACES = ("path", "source", "module")
 """Keys for the location of a foreign tool's programs; exactly one may be set."""

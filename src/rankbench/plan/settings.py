@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from rankbench.model import Option
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Description, Plan
-    from rankbench.plan.document import Value
+from rankbench.model import Case, Description, Option, Plan
+from rankbench.plan.document import Value
 
 OPTION, DEFAULT = "settings", "default"
 HELP = "control variables of the library while the case is measured (MPI_T); the plan's table [settings] has them"

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-from rankbench.language import say
-
-if TYPE_CHECKING:
-    from rankbench.language import Words
-    from rankbench.model import Look
+from rankbench.language import Words, say
+from rankbench.model import Look
 
 
 class Decision(NamedTuple):

@@ -6,15 +6,12 @@ Each case is there once, under one name. What cannot be measured is left out wit
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
-from rankbench.model import ROTATING, Memory
+from rankbench.model import ROTATING, Description, Form, Machine, Memory, Operation, Placement, Plan
 from rankbench.quantities import format_size
-
-if TYPE_CHECKING:
-    from rankbench.model import Description, Form, Machine, Operation, Placement, Plan
 
 SINGLE_RANK_START = "none"
 """The start of operations that a single rank times."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import altair as alt
 
-if TYPE_CHECKING:
-    from rankbench.verdict.measures import Measure
+from rankbench.verdict.measures import Measure
 
 TIME_LABEL = (
     "datum.value < 1e3 ? format(datum.value, '~g') + ' ns' : "

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import altair as alt
 
 from rankbench.plots import axes, forms, palette
 from rankbench.plots.chart import Row
-
-if TYPE_CHECKING:
-    from rankbench.verdict.measures import Measure
+from rankbench.verdict.measures import Measure
 
 ROW = 34
 """Height of a candidate's row, in pixels."""

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rankbench.evaluation import scales
 from rankbench.language import render, say
+from rankbench.model import Case, Summary
 from rankbench.model.verdicts import LEAST_COVERAGE
 from rankbench.quantities import spell_count
 from rankbench.statistics.launch_values import TRIMMED
 from rankbench.statistics.scaling import Site
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Summary
-    from rankbench.verdict.measures import Measure
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.measures import Measure
+from rankbench.verdict.view import CampaignView
 
 ROUNDING = 1e-9
 TOO_FEW = "too few for intervals"

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
+from rankbench.model import Summary
 from rankbench.plots.chart import Row
-
-if TYPE_CHECKING:
-    from rankbench.model import Summary
-    from rankbench.verdict.measures import Measure
+from rankbench.verdict.measures import Measure
 
 NO_INTERVAL = "not known"
 """Of intervals that would cover with too little, or are too wide."""

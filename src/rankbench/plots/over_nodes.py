@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 import altair as alt
 
 from rankbench.evaluation import scales
+from rankbench.evaluation.scales import SiteResult
+from rankbench.model import Case
 from rankbench.plots.captions import describe_common
 from rankbench.plots.chart import Chart, Row
 from rankbench.plots.forms import data, make_form
@@ -17,13 +18,9 @@ from rankbench.plots.palette import paint
 from rankbench.plots.panels import PANEL_HEIGHT, PANEL_WIDTH, Panels, Series, draw_failures, draw_panels
 from rankbench.plots.sketch import Sketch
 from rankbench.statistics.placements import remove_placement
-
-if TYPE_CHECKING:
-    from rankbench.evaluation.scales import SiteResult
-    from rankbench.model import Case
-    from rankbench.statistics.scaling import Site
-    from rankbench.verdict.measures import Measure
-    from rankbench.verdict.view import CampaignView
+from rankbench.statistics.scaling import Site
+from rankbench.verdict.measures import Measure
+from rankbench.verdict.view import CampaignView
 
 
 def draw_over_nodes(

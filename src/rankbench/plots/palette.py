@@ -5,16 +5,14 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 
 from rankbench.libraries.families import list_families
+from rankbench.model import Campaign
 from rankbench.plots.forms import WIDTH
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8050EC")
 """Colour-blind safe: Okabe and Ito (2008), less the two that vanish on white or on black, and a violet."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import altair as alt
 
@@ -13,9 +13,7 @@ from rankbench.plots.axes import value_axis
 from rankbench.plots.chart import Row
 from rankbench.plots.forms import add_tooltips, data, tooltips
 from rankbench.plots.palette import DASHES, SHAPES, columns, repeat_values
-
-if TYPE_CHECKING:
-    from rankbench.verdict.measures import Measure
+from rankbench.verdict.measures import Measure
 
 PANEL_HEIGHT, PANEL_WIDTH = 320, 190
 """Height of panels, and the least width of one, in pixels."""

@@ -6,15 +6,13 @@ import math
 import textwrap
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from rankbench.model import CaseVerdict
 from rankbench.plots import captions
 from rankbench.quantities import format_ratio
 from rankbench.verdict import case_labels
-
-if TYPE_CHECKING:
-    from rankbench.model import CaseVerdict
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 LABEL = 30
 """Letters in a line of a row's label."""

@@ -7,17 +7,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Container, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from rankbench.model import Calls, Recorded, Uncovered
-from rankbench.model.program_records import HEAD, count_nodes, decode, sum_time
+from rankbench.model import Calls, Form, Recorded, Uncovered
+from rankbench.model.program_records import HEAD, Kind, RunRecord, count_nodes, decode, sum_time
 from rankbench.profiles import COMPLETION, NONBLOCKING, OTHER_END, SENDS, Profile, find_operation
-
-if TYPE_CHECKING:
-    from rankbench.model import Form
-    from rankbench.model.program_records import Kind, RunRecord
 
 NAME = "rankbench record"
 GAPS = "vector"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench import files, plots, units
 from rankbench.model import RankbenchError
@@ -14,10 +14,7 @@ from rankbench.report.paper import PAPER
 from rankbench.report.pictures import FORMATS, USUAL, name_picture
 from rankbench.report.tables import smallest_cases
 from rankbench.verdict import case_labels
-from rankbench.verdict.view import SCOPES
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import SCOPES, CampaignView
 
 MOST_LINES = 120
 """Of more lines than this not all are drawn as files: a thousand would not be read."""

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rankbench.report.tables import Cell, Table
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 
 def list_meanings(view: CampaignView) -> Table:

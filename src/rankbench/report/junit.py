@@ -9,14 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from rankbench.across.gate import counts
+from rankbench.across.gate import Check, counts
 from rankbench.language import render
-
-if TYPE_CHECKING:
-    from rankbench.across.gate import Check
 
 NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML 1.0 document may hold, such as the escapes of a coloured log."""

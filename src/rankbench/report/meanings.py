@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 from rankbench import units
 from rankbench.foreign import tools
+from rankbench.model import Foreign, Meaning, Operation
 from rankbench.report.catalogue import code, make_table
-
-if TYPE_CHECKING:
-    from rankbench.model import Foreign, Meaning, Operation
 
 HEAD = """\
 # What others measure

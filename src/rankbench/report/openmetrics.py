@@ -6,13 +6,10 @@ Source: OpenMetrics 1.0. Nothing has a timestamp: a scrape gives it one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from rankbench.across.gate import counts
-
-if TYPE_CHECKING:
-    from rankbench.across.gate import Check
-    from rankbench.model import Case
+from rankbench.across.gate import Check, counts
+from rankbench.model import Case
 
 END = "# EOF\n"
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from rankbench.model import CaseVerdict
+from rankbench.model.verdicts import Outcome
 from rankbench.quantities import spell_count
 from rankbench.report.tables import Cell, Table, make_value_cell, outcome_legend
-
-if TYPE_CHECKING:
-    from rankbench.model import CaseVerdict
-    from rankbench.model.verdicts import Outcome
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 ROWS = 16
 

@@ -9,14 +9,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from rankbench.across.gate import counts
+from rankbench.across.gate import Check, Outcome, counts
 from rankbench.language import render
 from rankbench.quantities import spell_count
-
-if TYPE_CHECKING:
-    from rankbench.across.gate import Check, Outcome
 
 MOST_CHARACTERS = 60_000
 """GitHub refuses comments of more than 65,536."""

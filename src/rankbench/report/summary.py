@@ -11,7 +11,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jinja2
 import msgspec
@@ -21,9 +21,7 @@ from rankbench.language import render, say
 from rankbench.report.paper import PAPER
 from rankbench.report.period import describe_period
 from rankbench.verdict.conclusion import claim_scope
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 DIGITS = 12
 """Of the checksum that are shown."""

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankbench.language import render, say
 from rankbench.report import foreign_tables, tables
 from rankbench.report.evidence import list_groups
 from rankbench.report.pictures import name_picture
+from rankbench.report.tables import Cell, Table
 from rankbench.verdict import case_labels
-
-if TYPE_CHECKING:
-    from rankbench.report.tables import Cell, Table
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 LATEX = {
     **{character: f"\\{character}" for character in "#$%&_{}"},

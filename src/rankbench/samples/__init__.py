@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from rankbench import files
 from rankbench.model import (
     LATE_START,
+    Case,
     CaseResult,
     CaseStatus,
     Evidence,
@@ -23,6 +24,7 @@ from rankbench.model import (
     Memory,
     NodeNetwork,
     Passes,
+    Plan,
     RankbenchError,
     RankFact,
     Sampling,
@@ -32,9 +34,6 @@ from rankbench.model import (
 )
 from rankbench.plan import settings
 from rankbench.samples import checking, records
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Plan
 
 L = TypeVar("L")
 R = TypeVar("R", RankFact, LibraryFile, NodeNetwork)

@@ -7,13 +7,10 @@ first line that does not fit, as at one that is no record. `records` has the ran
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from rankbench.model import ALL_RANKS, CaseStatus
+from rankbench.model import ALL_RANKS, Case, CaseStatus, Series
 from rankbench.samples import records
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Series
 
 COUNTS = ("sample_count", "valid", "late", "overrun")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,17 +18,14 @@ from numpy.typing import NDArray
 from rankbench.model import Comparison
 from rankbench.statistics import by_level, correlation, rounding, trimming
 from rankbench.statistics.by_level import FEWEST_BLOCKS
-from rankbench.statistics.decision import FALSE_DISCOVERIES, FDR, Estimate, decide
+from rankbench.statistics.decision import FALSE_DISCOVERIES, FDR, Decision, Estimate, decide
 from rankbench.statistics.launch_values import compute_launch_values
 from rankbench.statistics.looks import Penalty
 from rankbench.statistics.moderation import FEWEST_MODERATED, moderate_spread
+from rankbench.statistics.references import Levels
 from rankbench.statistics.summaries import CONFIDENCE, median_interval, summarise
 
-if TYPE_CHECKING:
-    from rankbench.statistics.decision import Decision
-    from rankbench.statistics.references import Levels
-
-    Numbers = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 __all__ = [
     "CONFIDENCE",

@@ -25,7 +25,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,7 @@ from rankbench.statistics import CONFIDENCE, FINEST_SPREAD
 from rankbench.statistics.decision import FALSE_DISCOVERIES, adjust, half_width, p_beyond
 from rankbench.statistics.moderation import FEWEST_MODERATED
 
-if TYPE_CHECKING:
-    Logs = NDArray[np.float64]
+Logs = NDArray[np.float64]
 
 SHORTEST = 2
 """Minimum of campaigns of a level: a single one may be an odd day."""

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankbench.model import Record, SourceFact
-from rankbench.samples.study import ROUNDING_NS, Offset
+from rankbench.samples.study import ROUNDING_NS, Clock, Offset, Synchronisation
 from rankbench.statistics import median_interval
-
-if TYPE_CHECKING:
-    from rankbench.samples.study import Clock, Synchronisation
 
 
 class Spread(Record, frozen=True):

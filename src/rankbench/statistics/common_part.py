@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    Logs = NDArray[np.float64]
+Logs = NDArray[np.float64]
 
 
 def estimate_common_part(candidates: Sequence[Logs]) -> Logs:

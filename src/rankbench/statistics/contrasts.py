@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -19,8 +19,7 @@ from rankbench.statistics import CONFIDENCE, FEWEST_BLOCKS, FINEST_SPREAD, corre
 from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.statistics.moderation import moderate_spread
 
-if TYPE_CHECKING:
-    Numbers = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 SURE = 0.01
 """Largest adjusted p-value of a finding, stricter than the 5% of comparisons."""

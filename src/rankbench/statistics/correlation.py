@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from rankbench.statistics.by_level import pair_values
 from rankbench.statistics.references import Levels
 
-if TYPE_CHECKING:
-    Numbers = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 ERRORS = 0.025
 """Chance of a correlation that is called positive where there is none; five blocks have no p-value below 1/60."""

@@ -15,21 +15,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankbench.model import Comparison
 from rankbench.statistics import FINEST_SPREAD, distributions
 from rankbench.statistics.by_level import FEWEST_BLOCKS
 from rankbench.statistics.decision import FALSE_DISCOVERIES, half_width, log_beyond
 from rankbench.statistics.looks import Penalty
 from rankbench.statistics.trimming import SHARE
 
-if TYPE_CHECKING:
-    from rankbench.model import Comparison
-
-    Values = NDArray[np.float64]
+Values = NDArray[np.float64]
 
 LEAST_CHANCE = 0.1
 """A comparison with a smaller chance of being decided is given up."""

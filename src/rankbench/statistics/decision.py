@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,8 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from rankbench.statistics import distributions
 from rankbench.statistics.looks import ONE_LOOK, Penalty
 
-if TYPE_CHECKING:
-    Values = NDArray[np.float64]
+Values = NDArray[np.float64]
 
 FALSE_DISCOVERIES = 0.05
 """Largest adjusted p-value of candidates that are called different."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 import functools
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    Values = NDArray[np.float64]
+Values = NDArray[np.float64]
 
 
 def t_sf(x: ArrayLike, degrees: ArrayLike) -> Any:

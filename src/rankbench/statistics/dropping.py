@@ -13,18 +13,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rankbench.model import LATE_START, TIME_LIMIT, CaseStatus
+from rankbench.model import LATE_START, TIME_LIMIT, AloneComparison, CaseStatus, Comparison, Summary
 from rankbench.statistics import distributions
-
-if TYPE_CHECKING:
-    from rankbench.model import AloneComparison, Comparison, Summary
 
 KEY = ["case", "candidate", "launch"]
 MOST_WAITED, MOST_TIMES = 0.1, 2.0

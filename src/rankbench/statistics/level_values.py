@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -19,15 +19,13 @@ import polars as pl
 import scipy
 from numpy.typing import NDArray
 
+from rankbench.model import Comparison, Level, Summary
 from rankbench.model.verdicts import LevelValue
 from rankbench.statistics.references import Levels, name_level
 from rankbench.statistics.summaries import median_interval
 
-if TYPE_CHECKING:
-    from rankbench.model import Comparison, Level, Summary
-
-    Numbers = NDArray[np.float64]
-    Bound = tuple[int, int, float, float]
+Numbers = NDArray[np.float64]
+Bound = tuple[int, int, float, float]
 
 CONTRADICTION = 1e-9
 """Bounds that leave a smaller residual contradict each other: it would be nought without rounding."""

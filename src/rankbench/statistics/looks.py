@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    Values = NDArray[np.float64]
+Values = NDArray[np.float64]
 
 ALPHA = 0.05
 POWER = 1.5

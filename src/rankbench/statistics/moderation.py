@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy
@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from rankbench.statistics import distributions
 
-if TYPE_CHECKING:
-    Numbers = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 FEWEST_MODERATED = 10
 """Comparisons whose scatter shows what is usual."""

@@ -20,7 +20,7 @@ import functools
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -31,8 +31,7 @@ from rankbench.language import Text, say
 from rankbench.statistics import distributions
 from rankbench.statistics.parts import divide_by_launch
 
-if TYPE_CHECKING:
-    Values = NDArray[np.float64]
+Values = NDArray[np.float64]
 
 FEWEST = 60
 """Minimum of samples (after thinning) for further modes."""

@@ -17,18 +17,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from rankbench.model import Comparison
 from rankbench.statistics import compare
 
-if TYPE_CHECKING:
-    from rankbench.model import Comparison
-
-    Logs = NDArray[np.float64]
+Logs = NDArray[np.float64]
 
 Pair = tuple[int, int]
 FEWEST_LAUNCHES = 3

@@ -9,21 +9,18 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rankbench.model import list_rank_sets
+from rankbench.model import Campaign, Case, Comparison, Cpu, Launch, Level, Machine, list_rank_sets
 from rankbench.statistics import CONFIDENCE, FEWEST_BLOCKS, FINEST_SPREAD, compare, rounding, states
 from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.statistics.places import HOST, locate_rank
 from rankbench.statistics.shapes import JUMP, compute_excesses
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Case, Comparison, Cpu, Launch, Level, Machine
 
 
 class PlacementEffect(NamedTuple):

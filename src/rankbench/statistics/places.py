@@ -10,13 +10,10 @@ import functools
 import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.language import Text, say
-from rankbench.model import list_rank_sets
-
-if TYPE_CHECKING:
-    from rankbench.model import Cpu, Launch, Machine, RankFact
+from rankbench.model import Cpu, Launch, Machine, RankFact, list_rank_sets
 
 HOST, SOCKET, NUMA, CORE = "host", "socket", "NUMA node", "core"
 CACHES = ("L5", "L4", "L3", "L2", "L1")

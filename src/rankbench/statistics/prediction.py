@@ -12,7 +12,7 @@ values keeps the error small.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,7 @@ from rankbench.statistics import CONFIDENCE, FINEST_SPREAD
 from rankbench.statistics.decision import FDR, Estimate, decide
 from rankbench.statistics.moderation import moderate_spread
 
-if TYPE_CHECKING:
-    Logs = NDArray[np.float64]
+Logs = NDArray[np.float64]
 
 FEWEST_PAST = 8
 """Earlier values that a prediction needs."""

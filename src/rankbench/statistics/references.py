@@ -7,13 +7,12 @@ a case. It has two levels where the cores in use are near each other at times an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-if TYPE_CHECKING:
-    from rankbench.model import Campaign
+from rankbench.model import Campaign
 
 APART = 1.5
 """How many times as long a hop takes while cores are far, where that is more than noise."""

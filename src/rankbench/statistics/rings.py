@@ -12,7 +12,7 @@ of one node share one with cases of several.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -20,15 +20,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankbench.language import Text, say
+from rankbench.model import Campaign, Case
 from rankbench.statistics.decision import half_width
 from rankbench.statistics.launch_values import LAUNCH, compute_launch_values
-from rankbench.statistics.modes import find_group_modes
+from rankbench.statistics.modes import Repeated, find_group_modes
 from rankbench.statistics.parts import divide_by_case
 from rankbench.statistics.summaries import CONFIDENCE, median_interval
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Case
-    from rankbench.statistics.modes import Repeated
 
 KEY = ["case", "candidate", "edge"]
 SELF = 1

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
+from rankbench.model import Campaign, Case, Comparison, Placement
 from rankbench.statistics import compare, rounding
 from rankbench.statistics.placements import remove_placement
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Case, Comparison, Placement
 
 STEEPER = 0.5
 """Growth of a candidate is called steeper than another's if it is beyond theirs by more than this share."""

@@ -6,7 +6,7 @@ Time that is a start and so much for each byte grows ever more steeply on logari
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from rankbench.statistics import CONFIDENCE
 from rankbench.statistics.contrasts import Contrast, decide_contrasts
 
-if TYPE_CHECKING:
-    Numbers = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 JUMP = 1.25
 """A step to the next size counts as a jump if it is so much larger than its neighbours let expect."""

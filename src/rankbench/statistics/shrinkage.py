@@ -14,13 +14,12 @@ is sorted or interpolated, and no verdict rests on it.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    Values = NDArray[np.float64]
+Values = NDArray[np.float64]
 
 FEWEST = 3
 """Sizes of a line of which something can be said about its other sizes."""

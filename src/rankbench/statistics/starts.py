@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
+from rankbench.model import Campaign, Case, Comparison
 from rankbench.statistics import compare, rounding
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Case, Comparison
 
 
 class StartEffect(NamedTuple):

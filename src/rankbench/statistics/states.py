@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from rankbench.model import list_rank_sets
-
-if TYPE_CHECKING:
-    from rankbench.model import Launch, State
+from rankbench.model import Launch, State, list_rank_sets
 
 ALIKE = 1.15
 """States whose exchange times differ by less are equal. On the test machine 99 of 100 successive probes differed by

@@ -9,13 +9,12 @@ that error hangs on few values, and is made larger than the formula's, so that t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    Numbers = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 SHARE = 0.2
 FEWEST, FEWEST_ALONE = 5, 8

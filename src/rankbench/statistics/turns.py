@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from rankbench.statistics.decision import half_width
 
-if TYPE_CHECKING:
-    Numbers = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 FEWEST = 5
 """Least number of blocks for a useful interval of an effect."""

@@ -9,17 +9,14 @@ an interval shows what more launches would do, not what another day would.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from rankbench.statistics import CONFIDENCE, FINEST_SPREAD, rounding
-from rankbench.statistics.decision import FDR, Estimate, decide
-
-if TYPE_CHECKING:
-    from rankbench.statistics.decision import Decision
+from rankbench.statistics.decision import FDR, Decision, Estimate, decide
 
 FEWEST_LAUNCHES = 3
 """Minimum of launches on each side for a difference."""

@@ -9,7 +9,7 @@ import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -17,10 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankbench import files, store
-from rankbench.model import CaseResult, DamagedFileError, Series, Visit, list_columns
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Launch, RankFact
+from rankbench.model import Campaign, CaseResult, DamagedFileError, Launch, RankFact, Series, Visit, list_columns
 
 MAGIC = b"PAR1"
 """The last bytes of every Parquet file."""

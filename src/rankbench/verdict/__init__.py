@@ -8,23 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from rankbench import units
 from rankbench.language import Text, say
-from rankbench.model import CaseStatus, CaseVerdict, Verdict
-from rankbench.model.verdicts import GRAVEST_FIRST
+from rankbench.model import Campaign, Case, CaseStatus, CaseVerdict, Comparison, Launch, Summary, Verdict
+from rankbench.model.verdicts import GRAVEST_FIRST, Outcome
 from rankbench.verdict import findings
 from rankbench.verdict.comparisons import Comparisons
 from rankbench.verdict.conclusion import conclude
 from rankbench.verdict.groups import find_groups
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Case, Comparison, Launch, Summary
-    from rankbench.model.verdicts import Outcome
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 __all__ = ["judge", "make_draft"]
 

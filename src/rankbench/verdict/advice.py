@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from rankbench.language import Text, say
 from rankbench.libraries import tuners
+from rankbench.model import Case, Library
+from rankbench.verdict.view import CampaignView
 from rankbench.verdict.wording import format_plan_sizes
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Library
-    from rankbench.verdict.view import CampaignView
 
 FOUND_BY_NAME = ("pypi", "system", "path")
 """Sources whose libraries `tune` finds by their names alone."""

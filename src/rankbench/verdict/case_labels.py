@@ -6,15 +6,12 @@ Placement and start are in captions, since all cases of a table or a chart have 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from rankbench.model import Case, CaseVerdict, Operation
+from rankbench.model.verdicts import Outcome
 from rankbench.quantities import format_ratio, format_size
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, CaseVerdict, Operation
-    from rankbench.model.verdicts import Outcome
 
 ENDS = ("from", "to")
 """Options that name the two ranks between which an operation is."""

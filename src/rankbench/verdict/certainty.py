@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from rankbench.model import CaseVerdict, Comparison
 from rankbench.statistics.contrasts import SURE
 from rankbench.statistics.decision import above
 from rankbench.statistics.placements import invert
-
-if TYPE_CHECKING:
-    from rankbench.model import CaseVerdict, Comparison
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 
 def find_front(view: CampaignView, verdict: CaseVerdict) -> list[str]:

@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from rankbench.model import Comparison
 from rankbench.statistics.placements import invert
-
-if TYPE_CHECKING:
-    from rankbench.model import Comparison
 
 
 class Comparisons:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from rankbench.language import Text, Words, end_sentence, list_parts, say, sentences
 from rankbench.libraries import ambient
-from rankbench.model import BROKEN, CaseStatus, Claim, LaunchStatus
+from rankbench.model import BROKEN, AmbientSetting, CaseStatus, CaseVerdict, Claim, LaunchStatus
 from rankbench.statistics import CONFIDENCE, distributions
 from rankbench.verdict import mix, program_answer
 from rankbench.verdict.cuts import find_cut
@@ -17,15 +16,10 @@ from rankbench.verdict.dropped_settings import list_dropped_settings
 from rankbench.verdict.extremes import Extremes, decide_selected, format_decision
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.nodes import describe_place
-from rankbench.verdict.overall import compare_overall, find_answer, select_compared
+from rankbench.verdict.overall import Answer, compare_overall, find_answer, select_compared
 from rankbench.verdict.short_answer import claim_short_answer, describe_distance, describe_worst
 from rankbench.verdict.view import CampaignView
 from rankbench.verdict.wording import add_sizes, describe_share
-
-if TYPE_CHECKING:
-    from rankbench.model import AmbientSetting, CaseVerdict
-    from rankbench.verdict.overall import Answer
-    from rankbench.verdict.view import CampaignView
 
 FEW_LAUNCHES = 6
 MOST_EXCEPTIONS = 4

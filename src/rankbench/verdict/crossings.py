@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from rankbench.model import Comparison
 from rankbench.verdict.certainty import find_slowdown
-
-if TYPE_CHECKING:
-    from rankbench.model import Comparison
-    from rankbench.verdict.spans import Run
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.spans import Run
+from rankbench.verdict.view import CampaignView
 
 
 class Change(NamedTuple):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign
+from rankbench.model import Campaign
 
 
 def list_dropped_settings(campaign: Campaign) -> dict[str, list[str]]:

@@ -10,21 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
 from rankbench.language import Text, say
-from rankbench.statistics.decision import Estimate, Family, decide
-from rankbench.statistics.shrinkage import shrink
+from rankbench.model import Case, Comparison
+from rankbench.statistics.decision import Decision, Estimate, Family, decide
+from rankbench.statistics.shrinkage import Shrunk, shrink
 from rankbench.verdict.interim import find_penalty
-from rankbench.verdict.view import make_sort_key
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Comparison
-    from rankbench.statistics.decision import Decision
-    from rankbench.statistics.shrinkage import Shrunk
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView, make_sort_key
 
 
 def make_estimate(comparison: Comparison) -> Estimate:

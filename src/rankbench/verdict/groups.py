@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from rankbench.language import Text, Words, clauses, end_sentence, say, sentences
 from rankbench.model import Group
 from rankbench.statistics import resemblance
-from rankbench.statistics.shapes import list_curves
+from rankbench.statistics.resemblance import Profile
+from rankbench.statistics.shapes import Curve, list_curves
 from rankbench.verdict.certainty import find_front
 from rankbench.verdict.lines import Line, describe_undecided, find_lines, name_sizes
-from rankbench.verdict.spans import describe_run, find_runs
+from rankbench.verdict.spans import Run, describe_run, find_runs
+from rankbench.verdict.view import CampaignView
 from rankbench.verdict.wording import describe_sizes
-
-if TYPE_CHECKING:
-    from rankbench.statistics.resemblance import Profile
-    from rankbench.statistics.shapes import Curve
-    from rankbench.verdict.spans import Run
-    from rankbench.verdict.view import CampaignView
 
 MOST_NAMED = 8
 ALIKE = 1 + 1e-6

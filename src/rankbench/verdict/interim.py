@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from rankbench.model import Plan
 from rankbench.plan import list_looks, notation, stop_rules
 from rankbench.statistics.looks import Penalty
-
-if TYPE_CHECKING:
-    from rankbench.model import Plan
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 
 def list_interim_looks(plan: Plan) -> tuple[int, ...]:

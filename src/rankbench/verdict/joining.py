@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rankbench.language import Text, end_sentence
-
-if TYPE_CHECKING:
-    from rankbench.model import Finding
+from rankbench.model import Finding
 
 
 def join_findings(findings: Sequence[Finding]) -> Iterator[Text]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.language import Text, say
+from rankbench.model import Case, CaseVerdict
 from rankbench.verdict import case_labels
-from rankbench.verdict.spans import describe_run
+from rankbench.verdict.spans import Cases, Run, describe_run
+from rankbench.verdict.view import CampaignView
 from rankbench.verdict.wording import describe_sizes
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, CaseVerdict
-    from rankbench.verdict.spans import Cases, Run
-    from rankbench.verdict.view import CampaignView
 
 MOST_SIZES = 3
 """More sizes than these are counted and not named."""

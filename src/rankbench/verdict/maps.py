@@ -8,19 +8,16 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from rankbench.language import NOTHING, Text, capital, clauses, end_sentence, list_parts, say
+from rankbench.model import Campaign, Case, Launch, Machine, Operation
 from rankbench.statistics import pairs
+from rankbench.statistics.pairs import Fit, LevelTime, Misfit, Pair, Table
 from rankbench.statistics.places import Places, find_places
 from rankbench.verdict import case_labels
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from rankbench.model import Campaign, Case, Launch, Machine, Operation
-    from rankbench.statistics.pairs import Fit, LevelTime, Misfit, Pair, Table
-    from rankbench.verdict.measures import Measure
+from rankbench.verdict.measures import Measure
 
 NAMED = 4
 """Ranks or pairs named in a sentence; of more, how many more there are."""

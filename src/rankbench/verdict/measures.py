@@ -6,12 +6,10 @@ Measured values are times in nanoseconds, or bytes. They are converted where the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from rankbench.model import Case, Operation
 from rankbench.quantities import format_count, format_memory, format_rate, format_time
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Operation
 
 NANOSECONDS = 1e9
 MEGA = 1e6

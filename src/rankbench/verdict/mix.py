@@ -17,22 +17,20 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from rankbench.language import NOTHING, Text, end_sentence, list_parts, say
+from rankbench.model import Calls, Case, Comparison, Operation, Placement
 from rankbench.model.verdicts import is_informative
 from rankbench.quantities import format_size
 from rankbench.statistics.decision import Estimate, Family, decide
 from rankbench.verdict import case_labels
 from rankbench.verdict.extremes import shrink_along_sizes
 from rankbench.verdict.interim import find_penalty
+from rankbench.verdict.view import CampaignView
 from rankbench.verdict.wording import describe_share, format_plan_sizes
-
-if TYPE_CHECKING:
-    from rankbench.model import Calls, Case, Comparison, Operation, Placement
-    from rankbench.verdict.view import CampaignView
 
 MAIN_SHARE = 0.1
 """A call with a smaller share of the time is not named in a sentence."""

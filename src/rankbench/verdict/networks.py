@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
-from rankbench.model import NetworkDevice, Record
-
-if TYPE_CHECKING:
-    from rankbench.model import Launch, NodeNetwork, Usage
+from rankbench.model import Launch, NetworkDevice, NodeNetwork, Record, Usage
 
 FAST = ("InfiniBand", "RoCE", "Omni-Path", "EFA", "Slingshot")
 """Kinds of devices through which libraries send without TCP."""

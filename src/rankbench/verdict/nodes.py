@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from rankbench.language import Text, say
 from rankbench.launch.topology import parse_list
-from rankbench.model import UNKNOWN_MACHINE, list_rank_sets
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Launch, RankFact
-    from rankbench.verdict.view import CampaignView
+from rankbench.model import UNKNOWN_MACHINE, Campaign, Launch, RankFact, list_rank_sets
+from rankbench.verdict.view import CampaignView
 
 
 def complete_campaign(campaign: Campaign, launches: Sequence[Launch]) -> Campaign:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rankbench.language import NOTHING, Text, say
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Library
+from rankbench.model import Campaign, Library
 
 
 def describe_origins(campaign: Campaign) -> Text:

@@ -10,27 +10,22 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from rankbench.model import CaseVerdict
 from rankbench.model.verdicts import is_informative
 from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, trimming
-from rankbench.statistics.decision import Estimate, Family, decide
-from rankbench.statistics.looks import ONE_LOOK
+from rankbench.statistics.decision import Decision, Estimate, Family, decide
+from rankbench.statistics.looks import ONE_LOOK, Penalty
 from rankbench.verdict import mix
 from rankbench.verdict.standing import choose_compared
+from rankbench.verdict.view import CampaignView
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from rankbench.model import CaseVerdict
-    from rankbench.statistics.decision import Decision
-    from rankbench.statistics.looks import Penalty
-    from rankbench.verdict.view import CampaignView
-
-    Numbers = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 
 OUTLIER_RANGES, OUTLIER_RATIO = 3.0, 1.5

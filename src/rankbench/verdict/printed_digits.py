@@ -5,11 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rankbench.model import CaseVerdict, Comparison
-    from rankbench.verdict.view import CampaignView
+from rankbench.model import CaseVerdict, Comparison
+from rankbench.verdict.view import CampaignView
 
 
 def find_rounded(view: CampaignView, verdict: CaseVerdict) -> list[Comparison]:

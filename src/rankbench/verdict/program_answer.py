@@ -13,18 +13,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.language import Text, list_parts, say
-from rankbench.model.program_records import sum_time
+from rankbench.model import Recorded
+from rankbench.model.program_records import RunRecord, sum_time
 from rankbench.plan.programs import OPERATION
 from rankbench.verdict import mix
-
-if TYPE_CHECKING:
-    from rankbench.model import Recorded
-    from rankbench.model.program_records import RunRecord
-    from rankbench.verdict.mix import Mix, MixResult
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.mix import Mix, MixResult
+from rankbench.verdict.view import CampaignView
 
 FAR_OFF = 0.15
 MUCH = 0.25

@@ -5,24 +5,19 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.language import Text, Words, say, sentences
-from rankbench.model import Claim
+from rankbench.model import CaseVerdict, Claim
+from rankbench.statistics.looks import Penalty
+from rankbench.verdict.cuts import Part
 from rankbench.verdict.extremes import Extremes, decide_selected
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.mix import describe_main_calls, name_call, sum_mixes
-from rankbench.verdict.near_and_far import FAR, NEAR, compare_states
-from rankbench.verdict.overall import find_answer, group_libraries, weigh_cases
+from rankbench.verdict.near_and_far import FAR, NEAR, State, compare_states
+from rankbench.verdict.overall import Answer, Overall, find_answer, group_libraries, weigh_cases
 from rankbench.verdict.printed_digits import find_rounded, find_unit_share
-
-if TYPE_CHECKING:
-    from rankbench.model import CaseVerdict
-    from rankbench.statistics.looks import Penalty
-    from rankbench.verdict.cuts import Part
-    from rankbench.verdict.near_and_far import State
-    from rankbench.verdict.overall import Answer, Overall
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 MOST_PLACES = 4
 """Placements of which each has an answer of its own."""

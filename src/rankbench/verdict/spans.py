@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.language import Text, Words, clauses, say
-from rankbench.model import Span
+from rankbench.model import CaseVerdict, Span
 
-if TYPE_CHECKING:
-    from rankbench.model import CaseVerdict
-
-    Cases = Sequence[tuple[int, CaseVerdict]]
-    Wording = Callable[[list[int]], Text]
+Cases = Sequence[tuple[int, CaseVerdict]]
+Wording = Callable[[list[int]], Text]
 
 
 class Run(NamedTuple):

@@ -6,13 +6,10 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from rankbench.language import list_parts, say
-
-if TYPE_CHECKING:
-    from rankbench.language import Text
-    from rankbench.model import Case
+from rankbench.language import Text, list_parts, say
+from rankbench.model import Case
 
 LaunchMedians = Mapping[tuple[str, str], Sequence[float]]
 """Medians of launches in ns, in the order of blocks, by candidate and key of the case."""

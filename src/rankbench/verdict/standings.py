@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.language import NOTHING, Text, say
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.near_and_far import compare_states
-from rankbench.verdict.overall import Overall, find_answer, select_compared
+from rankbench.verdict.overall import Answer, Overall, find_answer, select_compared
 from rankbench.verdict.short_answer import answer_places
-
-if TYPE_CHECKING:
-    from rankbench.verdict.overall import Answer
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 BEST = Overall(1.0, 1.0, 1.0)
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankbench.language import Text, say, sentences
-from rankbench.model import Claim
+from rankbench.model import Campaign, Claim, Summary
+from rankbench.statistics.starts import StartEffect
 from rankbench.verdict.wording import describe_share
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Summary
-    from rankbench.statistics.starts import StartEffect
 
 LEAST_DISCARDS = 0.01
 """Share of samples discarded from which on it is reported."""

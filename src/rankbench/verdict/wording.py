@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from rankbench.language import NOTHING, Text, Words, say
+from rankbench.model import Case
 from rankbench.quantities import format_size
-
-if TYPE_CHECKING:
-    from rankbench.model import Case
-
 
 LEAST_SHARE = 0.001
 SMALL_SHARE = 0.01

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from rankbench.model import RankbenchError
+from rankbench.model import Calls, RankbenchError
 from rankbench.plan import notation
-
-if TYPE_CHECKING:
-    from rankbench.model import Calls
 
 
 def parse_calls(text: str) -> list[Calls]:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from rankbench import campaign, evaluation, store
+from rankbench.campaign import CampaignRequest, Decide, Decision
 from rankbench.campaign.spending import block_durations_s
 from rankbench.evaluation.stopping import decide
 from rankbench.plan import notation
-
-if TYPE_CHECKING:
-    from rankbench.campaign import CampaignRequest, Decide, Decision
-    from rankbench.store import Store
-    from rankbench.verdict.view import CampaignView
+from rankbench.store import Store
+from rankbench.verdict.view import CampaignView
 
 
 def is_finished(request: CampaignRequest) -> bool:

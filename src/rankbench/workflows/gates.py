@@ -6,12 +6,14 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench import launch, libraries
 from rankbench.across import acceptance
 from rankbench.across import gate as gate_checks
+from rankbench.across.acceptance import Acceptance
 from rankbench.across.conditions import (
+    Match,
     compare_content,
     find_unlike,
     is_content_known,
@@ -19,17 +21,20 @@ from rankbench.across.conditions import (
     parse_pairs,
     resolve,
 )
+from rankbench.across.gate import Check
 from rankbench.across.nightly import nightly, select_earlier
 from rankbench.across.two_campaigns import CONTRADICTION, hold
 from rankbench.campaign import CampaignRequest, remeasuring
 from rankbench.evaluation import evaluate
 from rankbench.language import render
-from rankbench.model import RankbenchError
+from rankbench.model import Campaign, Library, RankbenchError, Stop
 from rankbench.plan import notation
 from rankbench.quantities import spell_count
 from rankbench.report.then_and_now import list_remarks
 from rankbench.statistics.prediction import FEWEST_PAST, LAST
+from rankbench.store import Store
 from rankbench.store.folders import list_campaigns
+from rankbench.verdict.view import CampaignView
 from rankbench.workflows.comparison import describe_control
 from rankbench.workflows.decisions import is_finished
 from rankbench.workflows.locations import home
@@ -37,14 +42,6 @@ from rankbench.workflows.opening import open_current
 from rankbench.workflows.option_values import parse_option
 from rankbench.workflows.runs import PlannedRun, measure
 from rankbench.workflows.watching import SILENT, Progress
-
-if TYPE_CHECKING:
-    from rankbench.across.acceptance import Acceptance
-    from rankbench.across.conditions import Match
-    from rankbench.across.gate import Check
-    from rankbench.model import Campaign, Library, Stop
-    from rankbench.store import Store
-    from rankbench.verdict.view import CampaignView
 
 ONE_DAY = (
     "one campaign against one: day-to-day variation is not in the interval; "

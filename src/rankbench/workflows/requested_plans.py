@@ -10,19 +10,16 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 
 from rankbench import libraries, plan, profiles
-from rankbench.model import CandidateSpec, RankbenchError
+from rankbench.libraries import Search
+from rankbench.model import CandidateSpec, Library, Machine, Placement, Plan, RankbenchError
 from rankbench.plan import notation
 from rankbench.plan.document import parse_document
 from rankbench.workflows.option_values import parse_option
-
-if TYPE_CHECKING:
-    from rankbench.libraries import Search
-    from rankbench.model import Library, Machine, Placement, Plan
 
 PLAN_SUFFIX = ".toml"
 COMMAND_LINE = "command line"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench import launch, libraries, plan, profiles, tuning
 from rankbench.campaign.variables import variables
 from rankbench.libraries import tuners
-from rankbench.model import RankbenchError
+from rankbench.libraries.tuners import Target, Tuner
+from rankbench.model import Calls, Library, Plan, RankbenchError
 from rankbench.plan import notation
 from rankbench.tuning import Task
 from rankbench.workflows.calls import parse_calls
@@ -17,10 +18,6 @@ from rankbench.workflows.locations import campaign_folder, home, results_folder
 from rankbench.workflows.reproducible_sums import SumStudy
 from rankbench.workflows.tuning_steps import Runner, Session, TuneResult
 from rankbench.workflows.watching import SILENT, Progress
-
-if TYPE_CHECKING:
-    from rankbench.libraries.tuners import Target, Tuner
-    from rankbench.model import Calls, Library, Plan
 
 OPERATIONS = "allreduce,bcast,alltoall,reduce"
 SIZES = "8:256K:x8"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 import typer
@@ -17,20 +17,17 @@ from rankbench.cli.display import console, plain_table, split_name, spread_lines
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.shared_options import CampaignFolder
 from rankbench.evaluation import evaluate
+from rankbench.language import Text as Sentence
 from rankbench.language import join_words, render, say
-from rankbench.model import RankbenchError
+from rankbench.model import Calls, RankbenchError
 from rankbench.plan import notation
+from rankbench.profiles import Profile
 from rankbench.quantities import format_ratio, format_time, spell_count
+from rankbench.store import Store
 from rankbench.verdict import mix
+from rankbench.verdict.mix import Mix
 from rankbench.workflows.calls import parse_calls
 from rankbench.workflows.opening import open_current
-
-if TYPE_CHECKING:
-    from rankbench.language import Text as Sentence
-    from rankbench.model import Calls
-    from rankbench.profiles import Profile
-    from rankbench.store import Store
-    from rankbench.verdict.mix import Mix
 
 ORDER = 55
 GROUP = "Read"

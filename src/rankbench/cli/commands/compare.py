@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
+from rankbench.across.two_campaigns import CampaignPair
 from rankbench.cli.cases import describe_missing, format_half_width, index_summaries
 from rankbench.cli.display import TerminalProgress, console, find_words, plain_table, spread_lines
 from rankbench.cli.formats import (
@@ -22,16 +23,13 @@ from rankbench.cli.formats import (
     strip_style,
 )
 from rankbench.language import render, say
+from rankbench.model import CaseVerdict, Comparison, Summary
 from rankbench.quantities import format_ratio, spell_count
 from rankbench.report import tables
 from rankbench.report import then_and_now as change_report
+from rankbench.verdict.view import CampaignView
 from rankbench.workflows import comparison
 from rankbench.workflows.comparison import CandidatePair, CompareRequest, describe_control
-
-if TYPE_CHECKING:
-    from rankbench.across.two_campaigns import CampaignPair
-    from rankbench.model import CaseVerdict, Comparison, Summary
-    from rankbench.verdict.view import CampaignView
 
 ORDER = 50
 GROUP = "Read"

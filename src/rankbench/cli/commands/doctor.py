@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 import typer
@@ -23,13 +23,10 @@ from rankbench.cli.plan_options import Preset
 from rankbench.cli.shared_options import Binding, Hosts, Launcher, Modules, Prefixes, RemoteShell, choose_libraries
 from rankbench.launch.machine_checks import check_machine
 from rankbench.libraries import ambient
-from rankbench.model import Candidate, RankbenchError
+from rankbench.model import Candidate, Library, Machine, Plan, RankbenchError
 from rankbench.units import suggestion
 from rankbench.workflows.locations import home
 from rankbench.workflows.requested_plans import divide_words, find_plan
-
-if TYPE_CHECKING:
-    from rankbench.model import Library, Machine, Plan
 
 ORDER = 22
 GROUP = "Get ready"

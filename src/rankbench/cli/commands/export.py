@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,10 +13,8 @@ from rankbench.cli.output_files import check_output, is_stream, write_outputs
 from rankbench.cli.shared_options import CampaignFolder
 from rankbench.exports import EvaluatedCampaign, text_files
 from rankbench.model import RankbenchError
+from rankbench.store import Store
 from rankbench.workflows.opening import open_current
-
-if TYPE_CHECKING:
-    from rankbench.store import Store
 
 ORDER = 62
 GROUP = "Share"

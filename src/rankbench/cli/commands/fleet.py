@@ -6,7 +6,7 @@ import contextlib
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -24,14 +24,11 @@ from rankbench.cli.shared_options import (
     choose_libraries,
 )
 from rankbench.fleet import since
-from rankbench.fleet.sweep_records import TRAIT, TRAITS
+from rankbench.fleet.since import Change
+from rankbench.fleet.sweep_records import TRAIT, TRAITS, Finding, NodeSpeed, Sweep
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.quantities import format_duration, format_ratio, format_time, spell_count
-
-if TYPE_CHECKING:
-    from rankbench.fleet.since import Change
-    from rankbench.fleet.sweep_records import Finding, NodeSpeed, Sweep
 
 ORDER = 76
 GROUP = "Cluster"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
+from rankbench.across.gate import Check, Outcome
 from rankbench.cli.display import TerminalProgress, console, print_text
 from rankbench.cli.formats import GateFormat, add_output_option, check_format, print_json
 from rankbench.cli.output_files import check_output, write_output
@@ -26,9 +27,6 @@ from rankbench.statistics.prediction import FEWEST_PAST, LAST
 from rankbench.workflows import gates
 from rankbench.workflows.gates import GateRequest, GateResult, UncheckedError, check_request
 from rankbench.workflows.opening import open_current
-
-if TYPE_CHECKING:
-    from rankbench.across.gate import Check, Outcome
 
 ORDER = 52
 GROUP = "Check"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -15,11 +15,8 @@ from rich.text import Text
 from rankbench import libraries
 from rankbench.cli.display import console
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
-from rankbench.model import RankbenchError
+from rankbench.model import Library, RankbenchError
 from rankbench.workflows.locations import home
-
-if TYPE_CHECKING:
-    from rankbench.model import Library
 
 ORDER = 10
 GROUP = "Get ready"

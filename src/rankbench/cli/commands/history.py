@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 import typer
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from rankbench import extras
 from rankbench.across import trend
+from rankbench.across.trend import History
 from rankbench.cli.cases import choose_cases
 from rankbench.cli.display import console, fill_table
 from rankbench.cli.formats import check_format, print_json, redirect_output
@@ -24,9 +25,6 @@ from rankbench.statistics.change_points import FEWEST
 from rankbench.store.folders import list_campaigns
 from rankbench.workflows.locations import find_campaign
 from rankbench.workflows.opening import open_current
-
-if TYPE_CHECKING:
-    from rankbench.across.trend import History
 
 ORDER = 54
 GROUP = "Read"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -13,14 +13,11 @@ from rankbench import extras, imports
 from rankbench.cli.display import console, plain_table, print_text
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.shared_options import Results
-from rankbench.imports import ImportRequest, Source
+from rankbench.imports import Imported, ImportRequest, Source
 from rankbench.model import RankbenchError
 from rankbench.quantities import spell_count
 from rankbench.report.meanings import page
 from rankbench.workflows.locations import campaign_folder
-
-if TYPE_CHECKING:
-    from rankbench.imports import Imported
 
 ORDER = 45
 GROUP = "Share"

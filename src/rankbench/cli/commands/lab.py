@@ -8,19 +8,16 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from rankbench import build
 from rankbench import lab as nodes_lab
-from rankbench.lab import lab_request
+from rankbench.lab import Lab, LabRequest, lab_request
 from rankbench.lab.setup import MOST_NODES
 from rankbench.model import RankbenchError
 from rankbench.workflows.locations import home
-
-if TYPE_CHECKING:
-    from rankbench.lab import Lab, LabRequest
 
 ORDER = 70
 GROUP = "Cluster"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.padding import Padding
@@ -13,6 +13,7 @@ from rich.text import Text
 
 from rankbench import build, libraries
 from rankbench.campaign import probing
+from rankbench.campaign.probing import Answer, Probe
 from rankbench.cli.display import console, spread_lines
 from rankbench.cli.formats import add_output_option, check_format, print_json
 from rankbench.cli.shared_options import Modules, Prefixes
@@ -22,11 +23,8 @@ from rankbench.report import catalogue
 from rankbench.units import suggestion
 from rankbench.workflows.locations import home
 
-if TYPE_CHECKING:
-    from rankbench.campaign.probing import Answer, Probe
-
-    Answers = Mapping[str, Sequence[Answer]]
-    """The failures of libraries, by their titles."""
+Answers = Mapping[str, Sequence[Answer]]
+"""The failures of libraries, by their titles."""
 
 ORDER = 25
 GROUP = "Get ready"

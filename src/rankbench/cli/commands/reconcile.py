@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -15,21 +15,17 @@ from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.live_progress import watch_campaign
 from rankbench.cli.shared_options import Modules, Prefixes, Results, choose_libraries
-from rankbench.model import RankbenchError
+from rankbench.model import Campaign, Library, Operation, Plan, RankbenchError
 from rankbench.model.verdicts import is_informative
 from rankbench.plan.document import Value
 from rankbench.quantities import format_size
+from rankbench.statistics.contrasts import Contrast
+from rankbench.store import Store
 from rankbench.verdict import reconciling
 from rankbench.verdict.measures import choose_measure
-from rankbench.verdict.reconciling import BEGUN, MEAN, REST, WHOLE
+from rankbench.verdict.reconciling import BEGUN, MEAN, REST, WHOLE, Reconciled
 from rankbench.workflows.decisions import stopping
 from rankbench.workflows.locations import home
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Library, Operation, Plan
-    from rankbench.statistics.contrasts import Contrast
-    from rankbench.store import Store
-    from rankbench.verdict.reconciling import Reconciled
 
 ORDER = 65
 GROUP = "Check"

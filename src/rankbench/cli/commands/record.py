@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,12 +14,9 @@ from rankbench.cli.display import console, plain_table, spread_lines
 from rankbench.cli.output_files import check_output, is_standard_output
 from rankbench.cli.shared_options import Modules, Prefixes
 from rankbench.model import RankbenchError
-from rankbench.model.program_records import describe_size, name_kind, sum_time
+from rankbench.model.program_records import Kind, RunRecord, describe_size, name_kind, sum_time
 from rankbench.quantities import format_count, format_time
 from rankbench.workflows.locations import home
-
-if TYPE_CHECKING:
-    from rankbench.model.program_records import Kind, RunRecord
 
 ORDER = 35
 GROUP = "Measure"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import polars as pl
 import typer
 from rich.markup import escape
 
@@ -22,14 +23,10 @@ from rankbench.language import as_data
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.report import listing
+from rankbench.verdict.view import CampaignView
 from rankbench.workflows.locations import is_campaign
 from rankbench.workflows.opening import choose_folder, open_current
 from rankbench.workflows.option_values import parse_option
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from rankbench.verdict.view import CampaignView
 
 ORDER = 60
 GROUP = "Read"

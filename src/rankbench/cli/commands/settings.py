@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -17,12 +17,9 @@ from rankbench.cli.display import console, spread_lines
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.shared_options import Modules, Prefixes
 from rankbench.libraries import tuners
-from rankbench.model import RankbenchError, Variable, Variant
+from rankbench.model import Library, RankbenchError, Variable, Variant
 from rankbench.quantities import spell_count
 from rankbench.workflows.locations import home
-
-if TYPE_CHECKING:
-    from rankbench.model import Library
 
 ORDER = 26
 GROUP = "Get ready"

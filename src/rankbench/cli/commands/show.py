@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import polars as pl
 import typer
@@ -31,25 +31,21 @@ from rankbench.cli.formats import AnyFormat, add_output_option, check_format, pr
 from rankbench.cli.shared_options import CampaignFolder, Threshold, Verbose
 from rankbench.evaluation import evaluate
 from rankbench.language import render, say
-from rankbench.model import RankbenchError
+from rankbench.model import CaseVerdict, RankbenchError, Stop, Summary, Verdict
 from rankbench.plan import notation, stop_rules
 from rankbench.plots import captions
 from rankbench.quantities import format_memory, spell_count
 from rankbench.report import tables
-from rankbench.store import is_running
+from rankbench.report.tables import Table as Content
+from rankbench.store import Store, is_running
 from rankbench.units import suggestion
 from rankbench.verdict import case_labels
 from rankbench.verdict.near_and_far import FAR, NEAR
 from rankbench.verdict.networks import list_uses
 from rankbench.verdict.origins import describe_origins
+from rankbench.verdict.view import CampaignView
 from rankbench.workflows.opening import open_current
 from rankbench.workflows.option_values import parse_option
-
-if TYPE_CHECKING:
-    from rankbench.model import CaseVerdict, Stop, Summary, Verdict
-    from rankbench.report.tables import Table as Content
-    from rankbench.store import Store
-    from rankbench.verdict.view import CampaignView
 
 ORDER = 40
 GROUP = "Read"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -25,11 +25,9 @@ from rankbench.language import render
 from rankbench.launch.script import FOLDER
 from rankbench.model import RankbenchError
 from rankbench.quantities import spell_count
+from rankbench.store import Store
 from rankbench.workflows.locations import find_campaign, is_campaign
 from rankbench.workflows.opening import choose_folder, collect_job
-
-if TYPE_CHECKING:
-    from rankbench.store import Store
 
 ORDER = 36
 GROUP = "Measure"

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 from rich.table import Table
@@ -17,24 +17,21 @@ from rich.text import Text
 
 from rankbench import launch
 from rankbench.campaign import selftest
+from rankbench.campaign.selftest import Bench
 from rankbench.cli import sum_study
 from rankbench.cli.clock_study import LONGEST_WAIT_S, ClockOptions, study_libraries
 from rankbench.cli.display import columns, console, describe_places, spread_lines
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.shared_options import Modules, Prefixes, choose_libraries
 from rankbench.launch.occupancy import QUIET
-from rankbench.model import FORMS, CaseStatus, RankbenchError
+from rankbench.model import FORMS, CaseResult, CaseStatus, Library, RankbenchError, SourceFact
 from rankbench.plan import notation
 from rankbench.quantities import format_duration, format_size, format_time, spell_count
 from rankbench.statistics import known_times as truths
+from rankbench.statistics.known_times import Trial, Wait
 from rankbench.units import suggestion
 from rankbench.verdict import case_labels
 from rankbench.workflows.locations import home
-
-if TYPE_CHECKING:
-    from rankbench.campaign.selftest import Bench
-    from rankbench.model import CaseResult, Library, SourceFact
-    from rankbench.statistics.known_times import Trial, Wait
 
 ORDER = 75
 GROUP = "Check"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -17,9 +17,7 @@ from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.values import Value, list_values
 from rankbench.language import NOTHING, as_data
 from rankbench.model import Campaign, Record, Verdict
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "campaign, verdict, values and launch values in one document"
 SUFFIX = ".json"

@@ -7,21 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from rankbench.across.gate import Check
+from rankbench.across.gate import Check, Outcome
 from rankbench.across.two_campaigns import title_case
 from rankbench.evaluation.scales import describe_result
 from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.text_files import write_text
 from rankbench.language import NOTHING, render, say
-from rankbench.model import BROKEN
+from rankbench.model import BROKEN, Case, Summary
 from rankbench.report import junit
-
-if TYPE_CHECKING:
-    from rankbench.across.gate import Outcome
-    from rankbench.model import Case, Summary
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "a test case per case and candidate; what failed is a failure"
 SUFFIX = ".xml"

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.text_files import write_text
 from rankbench.exports.values import list_values
 from rankbench.report.openmetrics import Metric, Sample, format_metrics, label_case
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "values with intervals for Prometheus, as OpenMetrics text"
 SUFFIX = ".prom"

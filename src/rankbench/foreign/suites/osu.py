@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from rankbench.foreign import make_benchmark
-from rankbench.model import Meaning
-
-if TYPE_CHECKING:
-    from rankbench.model import Form, Operation
+from rankbench.model import Form, Meaning, Operation
 
 NAME = "osu"
 TITLE = "OSU micro-benchmarks"

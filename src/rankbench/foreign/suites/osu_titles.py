@@ -5,14 +5,11 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Container
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from rankbench.foreign import Role, make_benchmark
 from rankbench.foreign.suites.osu import MEGABYTE, NAME, PROGRAMS
-from rankbench.model import Meaning
-
-if TYPE_CHECKING:
-    from rankbench.model import Form, Operation
+from rankbench.model import Form, Meaning, Operation
 
 CACHE_SIZE = 100
 """Number of cached titles."""

@@ -13,14 +13,11 @@ import csv
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from rankbench.foreign import Line, Row, Table, Text, make_benchmark
 from rankbench.foreign.fields import LIBRARY_NAMES, SIZE_NAME, Place, count_decimals, find_scale, make_slug, parse_bytes
-from rankbench.model import Meaning, RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.model import Operation
+from rankbench.model import Meaning, Operation, RankbenchError
 
 NAME = "columns"
 TITLE = "CSV with a header"

@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -36,10 +36,7 @@ from rankbench.foreign.suites.imb import (
     get_foreign,
     make_entry,
 )
-from rankbench.model import Meaning, Operation
-
-if TYPE_CHECKING:
-    from rankbench.model import Plan
+from rankbench.model import Meaning, Operation, Plan
 
 NAME = catalogue.NAME
 TITLE = catalogue.TITLE

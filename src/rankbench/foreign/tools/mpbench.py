@@ -6,15 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from rankbench.foreign import Line, Row, Table, Text, make_benchmark
 from rankbench.foreign.fields import Drafts, Place, begins_a_row
 from rankbench.foreign.running import RunRequest, find_option, set_repetitions
-from rankbench.model import Meaning, RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.model import Form, Operation, Plan
+from rankbench.model import Form, Meaning, Operation, Plan, RankbenchError
 
 NAME = "mpbench"
 TITLE = "MPBench"

@@ -5,14 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from rankbench.foreign import Line, Row, Table, Text, make_benchmark
 from rankbench.foreign.fields import Drafts, Place
-from rankbench.model import Meaning
-
-if TYPE_CHECKING:
-    from rankbench.model import Operation
+from rankbench.model import Meaning, Operation
 
 NAME = "mpibench"
 TITLE = "LLNL mpiBench"

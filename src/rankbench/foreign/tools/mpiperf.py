@@ -9,17 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from rankbench.foreign import Line, Role, Row, Table, Text, make_benchmark
 from rankbench.foreign.fields import NONE, Drafts, Place, begins_a_row, make_unknown, make_variant
 from rankbench.foreign.running import RunRequest, find_option, set_repetitions
-from rankbench.model import Meaning
-
-if TYPE_CHECKING:
-    from rankbench.model import Operation, Plan
+from rankbench.model import Meaning, Operation, Plan
 
 NAME = "mpiperf"
 TITLE = "MPIPerf"

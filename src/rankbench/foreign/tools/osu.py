@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -30,10 +30,7 @@ from rankbench.foreign.running import RunRequest, find_option, set_repetitions
 from rankbench.foreign.suites import osu as catalogue
 from rankbench.foreign.suites.osu import COLLECTIVE_LOOP, LATENCY_LOOP, MEGABYTE, PROGRAMS, REDUCING, WINDOW_LOOP
 from rankbench.foreign.suites.osu_titles import Title, make_unknown, read_title
-from rankbench.model import Meaning
-
-if TYPE_CHECKING:
-    from rankbench.model import Operation, Plan
+from rankbench.model import Meaning, Operation, Plan
 
 NAME = catalogue.NAME
 TITLE = catalogue.TITLE

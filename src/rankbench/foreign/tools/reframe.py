@@ -11,14 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from rankbench.foreign import Line, Problem, Row, Table, Text, make_benchmark
 from rankbench.foreign.fields import LIBRARY_NAMES, SIZE_NAME, Place, count_decimals, find_scale, make_slug, parse_bytes
-from rankbench.model import Meaning
-
-if TYPE_CHECKING:
-    from rankbench.model import Operation
+from rankbench.model import Meaning, Operation
 
 NAME = "reframe"
 TITLE = "performance logs of ReFrame"

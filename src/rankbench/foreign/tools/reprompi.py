@@ -9,16 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
 from rankbench.foreign import Line, Role, Row, Table, Text, make_benchmark
 from rankbench.foreign.fields import NONE, NUMBER, Drafts, Place, begins_a_row, make_slug, make_unknown
-from rankbench.model import Meaning
-
-if TYPE_CHECKING:
-    from rankbench.model import Operation
+from rankbench.model import Meaning, Operation
 
 NAME = "reprompi"
 TITLE = "ReproMPI"

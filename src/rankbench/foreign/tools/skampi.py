@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -17,10 +17,7 @@ from rankbench.files import write
 from rankbench.foreign import Line, Role, Row, Table, Text, make_benchmark
 from rankbench.foreign.fields import NONE, Drafts, Place, begins_a_row, make_slug, make_unknown
 from rankbench.foreign.running import RunRequest, set_repetitions
-from rankbench.model import Meaning
-
-if TYPE_CHECKING:
-    from rankbench.model import Operation, Plan
+from rankbench.model import Meaning, Operation, Plan
 
 NAME = "skampi"
 TITLE = "SKaMPI"

@@ -9,14 +9,11 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from rankbench import units
 from rankbench.launch import schedulers
-from rankbench.model import RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.model import Job
+from rankbench.model import Job, RankbenchError
 
 Phase = Literal["queued", "running", "ended"]
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from rankbench.launch import schedulers
-
-if TYPE_CHECKING:
-    from rankbench.model import Job
+from rankbench.model import Job
 
 PHASES: tuple[tuple[str, schedulers.Phase], ...] = (
     ("DEPEND|PRIORITY|SCHED", "queued"),

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from rankbench.launch import schedulers
-
-if TYPE_CHECKING:
-    from rankbench.model import Job
+from rankbench.model import Job
 
 QRSH = "qrsh -inherit -nostdin -V"
 ENVIRONMENT = "-pe "

@@ -6,13 +6,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from rankbench.launch import schedulers
 from rankbench.launch.topology import read_text
-
-if TYPE_CHECKING:
-    from rankbench.model import Job
+from rankbench.model import Job
 
 PHASES: tuple[tuple[str, schedulers.Phase], ...] = (
     ("PEND|PSUSP|WAIT|PROV", "queued"),

@@ -7,13 +7,10 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from rankbench.launch import schedulers
 from rankbench.launch.topology import read_text
-
-if TYPE_CHECKING:
-    from rankbench.model import Job
+from rankbench.model import Job
 
 PHASES: tuple[tuple[str, schedulers.Phase], ...] = (("[QHWTSM]", "queued"), ("[REBU]", "running"), (".*", "ended"))
 FINISHED, UNKNOWN = 35, 153

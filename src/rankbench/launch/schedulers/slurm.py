@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from rankbench.launch import schedulers
-from rankbench.model import SITE_MEMORY
-
-if TYPE_CHECKING:
-    from rankbench.model import Job
+from rankbench.model import SITE_MEMORY, Job
 
 PHASES: tuple[tuple[str, schedulers.Phase], ...] = (
     (r"PENDING|CONFIGURING|REQUEUE\w*|SUSPENDED|RESIZING|SPECIAL_EXIT|RESV_DEL_HOLD", "queued"),

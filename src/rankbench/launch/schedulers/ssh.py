@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
 
 from rankbench.launch import schedulers
-
-if TYPE_CHECKING:
-    from rankbench.model import Job
+from rankbench.model import Job
 
 DETACHED = 'script=$0; setsid bash "$script" </dev/null >>"${script%/*}/output.log" 2>&1 & echo $!'
 ALIVE = 'grep -q job.sh "/proc/$0/cmdline" 2>/dev/null'

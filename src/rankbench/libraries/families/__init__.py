@@ -12,17 +12,14 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import msgspec
 
 from rankbench import units
 from rankbench.libraries import families, launch_commands, srun, ucx
-from rankbench.model import RankbenchError
+from rankbench.model import CommandLine, Library, Placement, RankbenchError
 from rankbench.plan.launchers import EXAMPLE
-
-if TYPE_CHECKING:
-    from rankbench.model import CommandLine, Library, Placement
 
 
 class Family(Protocol):

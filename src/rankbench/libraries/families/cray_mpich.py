@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from rankbench.libraries import families
-from rankbench.model import CommandLine
-
-if TYPE_CHECKING:
-    from rankbench.model import Library, Placement
+from rankbench.model import CommandLine, Library, Placement
 
 HOST_FILE = "hosts.txt"
 

@@ -7,13 +7,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from rankbench.libraries import derived, families, hydra
-from rankbench.model import CommandLine, RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.model import Library, Placement
+from rankbench.model import CommandLine, Library, Placement, RankbenchError
 
 LIBRARY_FOLDERS = ("/usr/lib64", "/usr/lib64/slurm", "/usr/lib/x86_64-linux-gnu", "/usr/lib", "/opt/slurm/lib64")
 PMI2 = ("libpmi2.so", "libpmi2.so.0")

@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from rankbench.libraries import derived, families, hydra, ucx
-
-if TYPE_CHECKING:
-    from rankbench.model import CommandLine, Library, Placement
+from rankbench.model import CommandLine, Library, Placement
 
 
 class Family(families.Family):

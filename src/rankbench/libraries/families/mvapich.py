@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankbench.libraries import families, hydra, ucx
-from rankbench.model import CommandLine, RankbenchError
-
-if TYPE_CHECKING:
-    from rankbench.model import Library, Placement
+from rankbench.model import CommandLine, Library, Placement, RankbenchError
 
 AFFINITY = {"1": ("VIADEV_USE_AFFINITY", "VIADEV_CPU_MAPPING"), "2": ("MV2_ENABLE_AFFINITY", "MV2_CPU_MAPPING")}
 """Versions that bind ranks themselves, whatever their launcher does; the variables for the switch and for the CPUs."""

@@ -9,14 +9,9 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from rankbench.libraries import families, mca, openmpi_rules, ucx
-from rankbench.model import CommandLine
-
-if TYPE_CHECKING:
-    from rankbench.model import Library, Placement
-
+from rankbench.model import CommandLine, Library, Placement
 
 OLD_SHELL, NEW_SHELL = ("--mca", "plm_rsh_agent"), ("--prtemca", "plm_ssh_agent")
 IN_HEADER = ("MAJOR", "MINOR", "RELEASE")

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 from rankbench import units
 from rankbench.libraries import tuners
-from rankbench.model import RankbenchError, Variant
-
-if TYPE_CHECKING:
-    from rankbench.model import Handover, Library, Rule, Variable
+from rankbench.model import Handover, Library, RankbenchError, Rule, Variable, Variant
 
 POINT_TO_POINT = {"pingpong", "exchange", "sendrecv", "bandwidth"}
 """Operations that depend on the eager limit."""

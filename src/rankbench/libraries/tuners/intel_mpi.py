@@ -13,13 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from rankbench.libraries.tuners import Target
-from rankbench.model import Handover, RankbenchError, Variant
-
-if TYPE_CHECKING:
-    from rankbench.model import Rule, Variable
+from rankbench.model import Handover, RankbenchError, Rule, Variable, Variant
 
 FAMILIES = ("intel-mpi",)
 HAS_OWN_CHOICE = False

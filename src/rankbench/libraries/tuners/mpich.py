@@ -11,15 +11,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankbench.libraries import selection_trees
 from rankbench.libraries.selection_trees import SIZE_KEYS, Range, Tree, Trees, limit_ranks, limit_sizes
 from rankbench.libraries.tuners import Target
-from rankbench.model import Handover, RankbenchError, Variant
-
-if TYPE_CHECKING:
-    from rankbench.model import Rule, Variable
+from rankbench.model import Handover, RankbenchError, Rule, Variable, Variant
 
 FAMILIES = ("mpich", "mvapich")
 HAS_OWN_CHOICE = True

@@ -6,15 +6,11 @@ The parameters are read when a communicator is made.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from rankbench.libraries import openmpi_rules
 from rankbench.libraries.openmpi_rules import FAN_OUTS, FILE_VARIABLE, IDS, SEGMENT, SWITCH, underscore_name
 from rankbench.libraries.tuners import Target
-from rankbench.model import Handover, Variant
-
-if TYPE_CHECKING:
-    from rankbench.model import Rule, Variable
+from rankbench.model import Handover, Rule, Variable, Variant
 
 FAMILIES = ("openmpi",)
 HAS_OWN_CHOICE = True

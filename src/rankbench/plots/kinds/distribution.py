@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import TYPE_CHECKING
 
 import altair as alt
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from rankbench.model import Summary
 from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_whole
-
-if TYPE_CHECKING:
-    from rankbench.model import Summary
-    from rankbench.verdict.measures import Measure
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.measures import Measure
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Distribution"
 HELP = (

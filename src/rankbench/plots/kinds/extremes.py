@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import altair as alt
 
+from rankbench.model import Case, Summary
 from rankbench.plots import axes, bar_form, captions, forms, marks, palette
 from rankbench.plots.chart import Chart, Row
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Summary
-    from rankbench.verdict.measures import Measure
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.measures import Measure
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Means and extremes"
 HELP = (

@@ -11,7 +11,6 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import altair as alt
 import numpy as np
@@ -22,14 +21,11 @@ from rankbench.language import render, say
 from rankbench.plots import captions, forms, palette
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_time, format_whole
-from rankbench.statistics.modes import find_clock_step
+from rankbench.statistics.modes import Repeated, find_clock_step
+from rankbench.verdict.view import CampaignView
 
-if TYPE_CHECKING:
-    from rankbench.statistics.modes import Repeated
-    from rankbench.verdict.view import CampaignView
-
-    Values = NDArray[np.float64]
-    Height = Callable[[Values], Values]
+Values = NDArray[np.float64]
+Height = Callable[[Values], Values]
 
 TITLE = "Histogram"
 HELP = (

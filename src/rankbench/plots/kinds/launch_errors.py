@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
 
 import altair as alt
 
 from rankbench.evaluation import scales
+from rankbench.evaluation.scales import SiteResult
 from rankbench.plots import captions, forms, marks, palette
 from rankbench.plots.chart import Chart, Row
 from rankbench.statistics.placements import remove_placement
-
-if TYPE_CHECKING:
-    from rankbench.evaluation.scales import SiteResult
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Errors over launches"
 HELP = (

@@ -7,22 +7,19 @@ import itertools
 import json
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 
 from rankbench.language import render, say
+from rankbench.model import Case, Summary
 from rankbench.plots import captions, forms, marks
 from rankbench.plots.chart import Chart, Row
-from rankbench.statistics.places import CACHES, HOST
+from rankbench.statistics.places import CACHES, HOST, Level, Places
 from rankbench.verdict import case_labels, maps
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Summary
-    from rankbench.statistics.places import Level, Places
-    from rankbench.verdict.maps import Map
-    from rankbench.verdict.measures import Measure
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.maps import Map
+from rankbench.verdict.measures import Measure
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Between pairs of ranks"
 HELP = (

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from rankbench.model import Case
 from rankbench.plots import over_nodes
 from rankbench.plots.chart import Chart
+from rankbench.statistics.scaling import Site
 from rankbench.verdict import measures
-
-if TYPE_CHECKING:
-    from rankbench.model import Case
-    from rankbench.statistics.scaling import Site
-    from rankbench.verdict.measures import Measure
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.measures import Measure
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Bandwidth per node"
 HELP = (

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import altair as alt
 
 from rankbench.language import render, say
 from rankbench.plots import axes, forms, palette
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_ratio, spell_count
-from rankbench.verdict.overall import weigh_cases
-from rankbench.verdict.standings import list_standings
-
-if TYPE_CHECKING:
-    from rankbench.verdict.overall import Overall
-    from rankbench.verdict.standings import Standing, Standings
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.overall import Overall, weigh_cases
+from rankbench.verdict.standings import Standing, Standings, list_standings
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Overall time"
 HELP = (

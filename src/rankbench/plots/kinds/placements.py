@@ -5,17 +5,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from rankbench.model import Case, Summary
 from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots import panels as plots_panels
 from rankbench.plots.chart import Chart, Row
 from rankbench.plots.panels import Panels
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Summary
-    from rankbench.verdict.measures import Measure
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.measures import Measure
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Placements"
 HELP = (

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rankbench.language import render, say
 from rankbench.model.program_records import describe_size, name_kind, sum_time
 from rankbench.plots import forms, stacks
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_time
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Calls of the program"
 HELP = (

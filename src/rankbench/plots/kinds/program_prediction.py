@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import altair as alt
 
@@ -11,10 +10,8 @@ from rankbench.language import render, say
 from rankbench.plots import axes, forms, palette
 from rankbench.plots.chart import Chart, Row
 from rankbench.verdict import program_answer
-
-if TYPE_CHECKING:
-    from rankbench.verdict.program_answer import Interval, Prediction
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.program_answer import Interval, Prediction
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Predicted and measured"
 HELP = (

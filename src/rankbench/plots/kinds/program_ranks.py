@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rankbench.language import render, say
-from rankbench.model.program_records import sum_time
+from rankbench.model.program_records import RunRecord, sum_time
 from rankbench.plots import forms, stacks
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_time
-
-if TYPE_CHECKING:
-    from rankbench.model.program_records import RunRecord
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Ranks of the program"
 HELP = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
@@ -12,10 +11,7 @@ import polars as pl
 from rankbench.language import render, say
 from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots.chart import Chart, Row
-from rankbench.verdict.view import group_by_case
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView, group_by_case
 
 TITLE = "Single ranks"
 HELP = (

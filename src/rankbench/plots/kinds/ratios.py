@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import altair as alt
 
 from rankbench import statistics
 from rankbench.language import render, say
+from rankbench.model import Case, Comparison
 from rankbench.model.verdicts import is_informative
 from rankbench.plots import axes, captions, forms, palette
 from rankbench.plots import marks as plots_marks
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_ratio, format_size
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Comparison
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Ratios"
 HELP = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rankbench.evaluation import scales
 from rankbench.plots import captions, forms, marks, palette
@@ -14,11 +13,9 @@ from rankbench.plots.panels import Panels, Series
 from rankbench.plots.sketch import Sketch
 from rankbench.quantities import spell_count
 from rankbench.statistics.placements import remove_placement
-
-if TYPE_CHECKING:
-    from rankbench.statistics.scaling import Site
-    from rankbench.verdict.measures import Measure
-    from rankbench.verdict.view import CampaignView
+from rankbench.statistics.scaling import Site
+from rankbench.verdict.measures import Measure
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Scaling with ranks"
 HELP = (

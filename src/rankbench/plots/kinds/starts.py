@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import altair as alt
 
+from rankbench.model import Case, Summary
 from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_time
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Summary
-    from rankbench.verdict.measures import Measure
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.measures import Measure
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Starts"
 HELP = (

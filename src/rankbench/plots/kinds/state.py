@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import altair as alt
 
 from rankbench.plots import axes, forms, marks, palette
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_time
 from rankbench.statistics import states
-
-if TYPE_CHECKING:
-    from rankbench.statistics.states import LaunchState
-    from rankbench.verdict.view import CampaignView
+from rankbench.statistics.states import LaunchState
+from rankbench.verdict.view import CampaignView
 
 TITLE = "State of the machine"
 HELP = (

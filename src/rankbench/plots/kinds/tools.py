@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import altair as alt
 
@@ -12,9 +11,7 @@ from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots.chart import Chart, Row
 from rankbench.verdict.measures import Measure
 from rankbench.verdict.same_calls import list_series
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Tools"
 HELP = (

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING
 
 import altair as alt
 
+from rankbench.model import CaseVerdict
 from rankbench.plots import captions, forms, palette, winner_cells
 from rankbench.plots.chart import Chart, Row
+from rankbench.plots.winner_cells import Half
 from rankbench.quantities import format_ratio
-
-if TYPE_CHECKING:
-    from rankbench.model import CaseVerdict
-    from rankbench.plots.winner_cells import Half
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Winner map"
 HELP = (

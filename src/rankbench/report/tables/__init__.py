@@ -26,22 +26,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from types import ModuleType
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rankbench import units
 from rankbench.language import render, say
 from rankbench.libraries import content
-from rankbench.model import CaseStatus
+from rankbench.model import Candidate, Case, CaseStatus, CaseVerdict, Launch, NodeNetwork, RankFact, Summary
 from rankbench.model.verdicts import LEAST_COVERAGE, is_informative
 from rankbench.quantities import format_memory, format_ratio, format_time, spell_count
 from rankbench.statistics.launch_values import TRIMMED
 from rankbench.verdict import case_labels, networks
-
-if TYPE_CHECKING:
-    from rankbench.model import Candidate, Case, CaseVerdict, Launch, NodeNetwork, RankFact, Summary
-    from rankbench.verdict.measures import Measure
-    from rankbench.verdict.view import CampaignView
-
+from rankbench.verdict.measures import Measure
+from rankbench.verdict.view import CampaignView
 
 NAMED_HOSTS = 8
 """Nodes that a cell names."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -11,9 +11,7 @@ from rankbench.quantities import format_ratio, format_size, format_time
 from rankbench.report.tables import Block, Cell, Hint, Paragraph, Table
 from rankbench.statistics.first_calls import summarise_first_calls
 from rankbench.verdict import case_labels
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "First calls"
 HELP = "The first call of each operation, and the second."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -12,12 +12,9 @@ from rankbench.language import render, say
 from rankbench.model import BROKEN, CaseStatus
 from rankbench.quantities import format_ratio, format_time
 from rankbench.report.tables import Block, Cell, Hint, Table
-from rankbench.verdict.standings import list_standings
-
-if TYPE_CHECKING:
-    from rankbench.verdict.overall import Overall
-    from rankbench.verdict.standings import Standings
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.overall import Overall
+from rankbench.verdict.standings import Standings, list_standings
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Fit to be the default"
 SHORT = "Candidates"

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from rankbench.language import render, say
+from rankbench.model import Case, Summary
 from rankbench.report.tables import Cell, Table, name_start
 from rankbench.statistics.placements import remove_placement
 from rankbench.verdict import case_labels
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Summary
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Errors over launches"
 HELP = "The relative standard error of each mean over launches, by number of ranks."

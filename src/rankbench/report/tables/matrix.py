@@ -8,24 +8,21 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from rankbench import language
 from rankbench.language import render
+from rankbench.model import Case, Summary
 from rankbench.model.verdicts import is_informative
 from rankbench.plots import captions
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Block, Cell, Charts, Hint, Paragraph, Table, describe_end, name_circumstances
+from rankbench.statistics.pairs import LevelTime, Pair
+from rankbench.statistics.places import Places, Unit
 from rankbench.verdict import case_labels, maps
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Summary
-    from rankbench.statistics.pairs import LevelTime, Pair
-    from rankbench.statistics.places import Places, Unit
-    from rankbench.verdict.maps import Map
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.maps import Map
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Between pairs of ranks"
 SHORT = "Pairs"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
@@ -16,15 +15,13 @@ import polars as pl
 from rankbench import units
 from rankbench.foreign import tools
 from rankbench.language import render, say
+from rankbench.model import Case, Summary
 from rankbench.quantities import format_time
 from rankbench.report.tables import Cell, Table, line_name
 from rankbench.statistics.launch_values import TRIMMED
+from rankbench.verdict.view import CampaignView
 
-if TYPE_CHECKING:
-    from rankbench.model import Case, Summary
-    from rankbench.verdict.view import CampaignView
-
-    Values = dict[str, float]
+Values = dict[str, float]
 
 TITLE = "As MPIPerf reports it"
 SHORT = "MPIPerf"

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import polars as pl
 
+from rankbench.model import Summary
 from rankbench.plots import captions
 from rankbench.quantities import format_time
 from rankbench.report.tables import Block, Cell, Hint, Table, line_name
-
-if TYPE_CHECKING:
-    from rankbench.model import Summary
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "How much of a communication computation hides"
 SHORT = "Overlap"

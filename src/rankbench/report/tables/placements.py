@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 import polars as pl
 
 from rankbench.language import render
+from rankbench.model import Case, Comparison, Summary
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Block, Cell, Charts, Hint, Table, describe_end, launch_range, name_start
 from rankbench.statistics import placements
-from rankbench.verdict.view import select_judgeable
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Comparison, Summary
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView, select_judgeable
 
 TITLE = "What the placement does"
 SHORT = "Placements"

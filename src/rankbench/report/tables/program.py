@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -11,10 +10,8 @@ from rankbench.language import render, say
 from rankbench.quantities import format_count, format_time
 from rankbench.report.tables import Block, Cell, Charts, Hint, Table
 from rankbench.verdict import mix, program_answer
-
-if TYPE_CHECKING:
-    from rankbench.verdict.program_answer import Interval, ProgramAnswer
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.program_answer import Interval, ProgramAnswer
+from rankbench.verdict.view import CampaignView
 
 TITLE = "The program"
 HELP = "What the calls of a recorded program mean for it, predicted and measured."

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 import polars as pl
 
+from rankbench.model import CaseVerdict, Summary
 from rankbench.plots import captions
 from rankbench.quantities import spell_count
 from rankbench.report.flat_frames import summary_row
@@ -23,10 +22,7 @@ from rankbench.report.tables import (
     row_text,
     winner,
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    from rankbench.model import CaseVerdict, Summary
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Tables"
 HELP = "Below each value its interval, and the fastest and slowest launch."

@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
 import polars as pl
 
 from rankbench.language import render, say
+from rankbench.model import Case
 from rankbench.model.verdicts import is_informative
 from rankbench.quantities import format_time, format_whole
 from rankbench.report.tables import TOO_FEW_LAUNCHES, Block, Cell, Hint, Table
+from rankbench.statistics.rings import HopCost
 from rankbench.verdict import case_labels
-
-if TYPE_CHECKING:
-    from rankbench.model import Case
-    from rankbench.statistics.rings import HopCost
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Rings, and what a hop costs"
 SHORT = "Rings"

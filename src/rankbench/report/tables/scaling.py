@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import polars as pl
 from markupsafe import Markup
 
 from rankbench.evaluation import scales
+from rankbench.evaluation.scales import SiteResult
 from rankbench.language import render, say
+from rankbench.model import Case
 from rankbench.report.flat_frames import summary_row
 from rankbench.report.tables import (
     Block,
@@ -25,15 +26,9 @@ from rankbench.report.tables import (
     winner,
 )
 from rankbench.statistics.placements import remove_placement
-from rankbench.statistics.scaling import oversubscribed
+from rankbench.statistics.scaling import Site, oversubscribed
 from rankbench.verdict import case_labels, measures
-from rankbench.verdict.view import SCOPES
-
-if TYPE_CHECKING:
-    from rankbench.evaluation.scales import SiteResult
-    from rankbench.model import Case
-    from rankbench.statistics.scaling import Site
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import SCOPES, CampaignView
 
 TITLE = "How it scales with nodes and ranks"
 SHORT = "Scaling"

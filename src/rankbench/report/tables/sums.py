@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 import polars as pl
 
 from rankbench.model.sum_bits import HEADS, describe_bits, group_alike, join_numbers
 from rankbench.report.tables import Block, Cell, Hint, Table
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Are the bits of a sum the same?"
 SHORT = "Bits of sums"

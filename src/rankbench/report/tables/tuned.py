@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from rankbench.language import render, say
+from rankbench.model import Candidate, Case, Comparison, Rule
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Block, Cell, Hint, Table, outcome_legend
-
-if TYPE_CHECKING:
-    from rankbench.model import Candidate, Case, Comparison, Rule
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Default against tuned"
 SHORT = "Tuned"

@@ -9,15 +9,12 @@ What to do: Take the campaign from a copy, or measure again. Do not use these ti
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from rankbench.language import say
 from rankbench.model import CaseStatus, Finding
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Samples contradict estimates"
 LEAST_RATIO = 0.7

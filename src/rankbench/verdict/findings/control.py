@@ -8,14 +8,11 @@ What to do: Run more blocks (`stop.blocks` in the plan), on a machine that does 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rankbench.language import say
 from rankbench.model import Finding
 from rankbench.statistics.placements import invert
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Noise check"
 TOLERATED = 0.05

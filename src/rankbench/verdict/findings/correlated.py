@@ -8,14 +8,11 @@ What to do: Run more blocks, or run the campaign again at another time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rankbench.language import say
 from rankbench.model import Finding
+from rankbench.verdict.view import CampaignView
 from rankbench.verdict.wording import describe_p_value
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
 
 TITLE = "Correlated launches"
 

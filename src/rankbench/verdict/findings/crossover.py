@@ -8,17 +8,13 @@ What to do: Choose by the sizes that your application sends. Measure more sizes 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
 from rankbench.verdict.crossings import Change, find_changes
 from rankbench.verdict.lines import describe_runs, describe_undecided, find_lines
-from rankbench.verdict.spans import find_runs
-
-if TYPE_CHECKING:
-    from rankbench.verdict.spans import Run
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.spans import Run, find_runs
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Crossovers"
 MOST_CHANGES = 3

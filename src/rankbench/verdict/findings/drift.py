@@ -9,14 +9,11 @@ What to do: Measure longer launches (`samples`, `passes`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rankbench.language import say
 from rankbench.model import Finding
 from rankbench.statistics.drift import find_drifts
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Drift within launches"
 

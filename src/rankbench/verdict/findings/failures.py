@@ -10,18 +10,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.campaign.exit_causes import signal_of
 from rankbench.causes import explain
 from rankbench.causes.telling_lines import choose_line
 from rankbench.language import Text, say
-from rankbench.model import NO_CPU, Finding, LaunchStatus
+from rankbench.model import NO_CPU, Finding, Launch, LaunchStatus
+from rankbench.verdict.view import CampaignView
 from rankbench.verdict.wording import shorten
-
-if TYPE_CHECKING:
-    from rankbench.model import Launch
-    from rankbench.verdict.view import CampaignView
 
 TITLE = "What failed"
 

@@ -10,15 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from rankbench.language import Text, list_parts, say
-from rankbench.model import Finding
+from rankbench.model import Finding, Summary
 from rankbench.plan.settings import OPTION
-
-if TYPE_CHECKING:
-    from rankbench.model import Summary
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Fell back"
 REQUEST = "_ALGORITHM"

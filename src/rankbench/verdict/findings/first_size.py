@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -19,10 +19,8 @@ from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
 from rankbench.verdict import measures
 from rankbench.verdict.lines import Line, find_lines
-
-if TYPE_CHECKING:
-    from rankbench.verdict.measures import Measure
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.measures import Measure
+from rankbench.verdict.view import CampaignView
 
 TITLE = "First size"
 FAR = 5.0

@@ -8,15 +8,12 @@ What to do: Report it to the vendor, with the call.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from rankbench.language import say
 from rankbench.model import CaseStatus, Finding
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Growing memory"
 LEAST_BYTES = 1 << 16

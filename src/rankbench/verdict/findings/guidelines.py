@@ -15,19 +15,15 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from rankbench.language import Text, clauses, say, sentences
-from rankbench.model import Finding
-from rankbench.statistics.contrasts import Claim, compare_within_launches, judge
+from rankbench.model import Case, Finding, Operation
+from rankbench.statistics.contrasts import Claim, Contrast, compare_within_launches, judge
 from rankbench.verdict.advice import advise_tuning
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Operation
-    from rankbench.statistics.contrasts import Contrast
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Slower than its parts"
 

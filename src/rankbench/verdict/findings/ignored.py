@@ -8,14 +8,11 @@ What to do: Correct it where the finding says, or leave it out.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rankbench.language import list_parts, say
 from rankbench.model import Finding
 from rankbench.verdict.dropped_settings import list_dropped_settings
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Ignored settings"
 

@@ -10,20 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.language import NOTHING, Text, end_sentence, list_parts, say, sentences
-from rankbench.model import Finding
+from rankbench.model import Case, Finding
 from rankbench.statistics import shapes
+from rankbench.statistics.contrasts import Contrast
+from rankbench.statistics.shapes import Step
 from rankbench.verdict.advice import advise_tuning
 from rankbench.verdict.lines import Line, find_lines
-
-if TYPE_CHECKING:
-    from rankbench.model import Case
-    from rankbench.statistics.contrasts import Contrast
-    from rankbench.statistics.shapes import Step
-    from rankbench.verdict.measures import Measure
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.measures import Measure
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Jumps along the sizes"
 

@@ -11,17 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from rankbench.language import Text, say, sentences
-from rankbench.model import Finding, list_rank_sets
+from rankbench.model import Case, Finding, Operation, list_rank_sets
 from rankbench.statistics.contrasts import judge
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Operation
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "One rank always last"
 FEWEST_RANKS = 3

@@ -9,14 +9,11 @@ What to do: Find out which part of the library starts the process, and switch it
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rankbench.campaign.exit_causes import is_leftover
 from rankbench.language import say
 from rankbench.model import Finding, LaunchStatus
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Processes that outlive the ranks"
 

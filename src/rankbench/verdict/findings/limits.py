@@ -10,15 +10,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.campaign.exit_causes import quote_signal, signal_of
 from rankbench.language import NOTHING, Text, Words, list_parts, say, sentences
-from rankbench.model import BROKEN, CaseStatus, Finding, LaunchStatus
-
-if TYPE_CHECKING:
-    from rankbench.model import Launch, Placement, Summary
-    from rankbench.verdict.view import CampaignView
+from rankbench.model import BROKEN, CaseStatus, Finding, Launch, LaunchStatus, Placement, Summary
+from rankbench.verdict.view import CampaignView
 
 TITLE = "What fails from some number of nodes or ranks on"
 

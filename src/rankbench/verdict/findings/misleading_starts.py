@@ -11,18 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from rankbench.language import say, sentences
-from rankbench.model import Finding
-from rankbench.statistics.contrasts import Claim, compare_within_launches, judge
-
-if TYPE_CHECKING:
-    from rankbench.model import Case
-    from rankbench.statistics.contrasts import Contrast
-    from rankbench.verdict.view import CampaignView
+from rankbench.model import Case, Finding
+from rankbench.statistics.contrasts import Claim, Contrast, compare_within_launches, judge
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Starts that mislead"
 

@@ -10,15 +10,12 @@ transport.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
+from rankbench.statistics.modes import Repeated
 from rankbench.verdict.level_modes import follows_level, has_second_mode
-
-if TYPE_CHECKING:
-    from rankbench.statistics.modes import Repeated
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Second modes"
 MOST_SHOWN = 3

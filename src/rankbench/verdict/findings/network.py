@@ -11,18 +11,13 @@ support for the device: use the library of the site, or build it with the site's
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rankbench.language import NOTHING, Text, say
 from rankbench.libraries.families import list_families
-from rankbench.model import Finding
+from rankbench.model import Finding, NetworkDevice, Usage
 from rankbench.quantities import format_memory
-from rankbench.verdict.networks import find_bypass
-
-if TYPE_CHECKING:
-    from rankbench.model import NetworkDevice, Usage
-    from rankbench.verdict.networks import Bypass
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.networks import Bypass, find_bypass
+from rankbench.verdict.view import CampaignView
 
 TITLE = "TCP beside a faster network"
 

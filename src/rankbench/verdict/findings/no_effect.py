@@ -9,15 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from rankbench.language import list_parts, say
-from rankbench.model import Finding
+from rankbench.model import Candidate, Comparison, Finding
 from rankbench.statistics import FEWEST_BLOCKS
-
-if TYPE_CHECKING:
-    from rankbench.model import Candidate, Comparison
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Settings without effect"
 

@@ -8,13 +8,10 @@ What to do: Run more blocks, stop other work, bind ranks to cores; on virtual ma
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rankbench.language import say
 from rankbench.model import Finding, Summary
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Noise between launches"
 WIDE = 1.25

@@ -9,23 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rankbench.language import say, sentences
-from rankbench.model import Finding
+from rankbench.model import Case, Comparison, Finding
 from rankbench.statistics.contrasts import SURE
 from rankbench.statistics.decision import Family, decide
 from rankbench.statistics.looks import Penalty
 from rankbench.verdict.advice import advise_tuning
 from rankbench.verdict.extremes import Extremes, decide_selected, make_estimate
 from rankbench.verdict.interim import list_interim_looks
+from rankbench.verdict.view import CampaignView
 from rankbench.verdict.wording import add_sizes
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Comparison
-    from rankbench.verdict.view import CampaignView
 
 TITLE = "Far behind"
 FAR = 3.0

@@ -9,14 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rankbench.language import NOTHING, Text, say
-from rankbench.model import Finding
-
-if TYPE_CHECKING:
-    from rankbench.model import Launch, Summary
-    from rankbench.verdict.view import CampaignView
+from rankbench.model import Finding, Launch, Summary
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Output of libraries"
 

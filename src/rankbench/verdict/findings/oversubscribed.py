@@ -9,13 +9,10 @@ What to do: Compare libraries with at most as many ranks as cores.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rankbench.language import say
 from rankbench.model import Finding
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "More ranks than cores"
 

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
 from rankbench.quantities import format_size
 from rankbench.verdict import case_labels, maps, measures
-
-if TYPE_CHECKING:
-    from rankbench.verdict.maps import Map
-    from rankbench.verdict.measures import Measure
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.maps import Map
+from rankbench.verdict.measures import Measure
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Pairs of ranks"
 

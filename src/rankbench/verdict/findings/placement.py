@@ -13,22 +13,18 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankbench.language import Text, say, sentences
-from rankbench.model import Finding
+from rankbench.model import Case, Comparison, Finding, Launch, Operation, Summary
 from rankbench.quantities import format_rate
 from rankbench.statistics import FEWEST_BLOCKS, placements
+from rankbench.statistics.placements import Jump
 from rankbench.statistics.places import CACHES
 from rankbench.verdict import case_labels, measures
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Comparison, Launch, Operation, Summary
-    from rankbench.statistics.placements import Jump
-    from rankbench.verdict.measures import Measure
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.measures import Measure
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Placements"
 FOLLOWS = (0.5, 1.5)

@@ -13,16 +13,12 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from rankbench.language import Text, say, sentences
-from rankbench.model import Finding
+from rankbench.model import CaseVerdict, Comparison, Finding, Level
+from rankbench.statistics.references import Levels
 from rankbench.verdict.level_modes import list_level_modes
-
-if TYPE_CHECKING:
-    from rankbench.model import CaseVerdict, Comparison, Level
-    from rankbench.statistics.references import Levels
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Near and far cores"
 CHANGED = 1.1

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rankbench.language import say
 from rankbench.model import Finding
 from rankbench.verdict.printed_digits import find_rounded, find_unit_share
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Too few printed digits"
 

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.language import Text, list_parts, say, sentences
-from rankbench.model import Finding
+from rankbench.model import Case, CaseVerdict, Comparison, Finding
 from rankbench.statistics import scaling
+from rankbench.statistics.scaling import Growth, Site
 from rankbench.verdict import case_labels
 from rankbench.verdict.certainty import is_certain, orient_comparison
 from rankbench.verdict.crossings import find_changes
 from rankbench.verdict.spans import Run, describe_run, find_runs
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, CaseVerdict, Comparison
-    from rankbench.statistics.scaling import Growth, Site
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Scaling"
 STEEP = 1.5

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rankbench.language import NOTHING, Text, Words, say
 from rankbench.libraries.families import list_families
 from rankbench.model import Finding, LaunchStatus
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Slow start"
 LEAST_S = 0.5

@@ -9,18 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.language import Text, say, sentences
-from rankbench.model import Finding
-from rankbench.statistics.contrasts import Claim, compare_within_launches, judge
+from rankbench.model import Case, Finding
+from rankbench.statistics.contrasts import Claim, Contrast, compare_within_launches, judge
 from rankbench.verdict.advice import advise_tuning
 from rankbench.verdict.lines import Line, find_lines
-
-if TYPE_CHECKING:
-    from rankbench.model import Case
-    from rankbench.statistics.contrasts import Contrast
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Slower for less"
 FURTHEST = 2

@@ -9,15 +9,12 @@ agree.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rankbench.language import Text, say
 from rankbench.model import Finding, Summary
 from rankbench.statistics.launch_values import START_BOUND
+from rankbench.verdict.view import CampaignView
 from rankbench.verdict.wording import shorten
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
 
 TITLE = "Uncertain starts"
 TITLES_SHOWN = 3

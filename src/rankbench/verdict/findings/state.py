@@ -11,18 +11,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from rankbench.language import Text, Words, say, sentences
-from rankbench.model import Finding, find_restless
+from rankbench.model import Finding, Launch, LaunchGroup, find_restless
 from rankbench.statistics import compare, states
-
-if TYPE_CHECKING:
-    from rankbench.model import Launch, LaunchGroup
-    from rankbench.statistics.states import LaunchState
-    from rankbench.verdict.view import CampaignView
+from rankbench.statistics.states import LaunchState
+from rankbench.verdict.view import CampaignView
 
 TITLE = "State of the machine"
 STOLEN = 0.02

@@ -10,15 +10,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench.language import say, sentences
 from rankbench.model import Finding
 from rankbench.verdict import reconciling
-
-if TYPE_CHECKING:
-    from rankbench.verdict.reconciling import Pair
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.reconciling import Pair
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Tools that contradict the core"
 

@@ -10,15 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rankbench.language import Text, say
 from rankbench.model import Finding
-from rankbench.statistics.turns import AFTER, POSITION, estimate_effects
-
-if TYPE_CHECKING:
-    from rankbench.statistics.turns import Effect
-    from rankbench.verdict.view import CampaignView
+from rankbench.statistics.turns import AFTER, POSITION, Effect, estimate_effects
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Order of turns"
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from itertools import permutations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,12 +19,9 @@ from rankbench.language import Text, say
 from rankbench.model import Finding
 from rankbench.statistics import FINEST_SPREAD
 from rankbench.statistics.contrasts import Contrast, decide_contrasts
-from rankbench.statistics.shapes import list_curves
+from rankbench.statistics.shapes import Curve, Numbers, list_curves
 from rankbench.verdict.lines import Line, find_lines
-
-if TYPE_CHECKING:
-    from rankbench.statistics.shapes import Curve, Numbers
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Unstable launches"
 FAR = 3.0

@@ -9,16 +9,13 @@ What to do: Measure when the machine is idle. A control group may also limit the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from rankbench.language import say
 from rankbench.model import Finding
 from rankbench.statistics.dropping import MOST_WAITED
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Ranks waited for a CPU"
 
