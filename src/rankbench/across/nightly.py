@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from rankbench.across import conditions, gate, trend
 from rankbench.across.gate import Check, Ratio, Ruling
+from rankbench.across.trend import Past, Track
 from rankbench.evaluation import evaluate
 from rankbench.language import NOTHING, say
-from rankbench.model import RankbenchError
+from rankbench.model import Campaign, RankbenchError
 from rankbench.statistics.pairing import pair_logs
-from rankbench.statistics.prediction import FEWEST_PAST, LAST, predict
+from rankbench.statistics.prediction import FEWEST_PAST, LAST, Prediction, predict
 from rankbench.statistics.rounding import find_offsets
-
-if TYPE_CHECKING:
-    from rankbench.across.trend import Past, Track
-    from rankbench.model import Campaign
-    from rankbench.statistics.prediction import Prediction
-    from rankbench.store import Store
+from rankbench.store import Store
 
 Key = tuple[str, str]
 

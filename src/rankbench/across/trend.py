@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -19,20 +19,16 @@ from numpy.typing import NDArray
 from rankbench import statistics
 from rankbench.across import conditions
 from rankbench.language import Text, say
-from rankbench.model import RankbenchError, Record
+from rankbench.model import Calls, Campaign, Case, Launch, Operation, RankbenchError, Record
 from rankbench.statistics import change_points, states
+from rankbench.statistics.change_points import Step
 from rankbench.statistics.common_part import estimate_common_part
 from rankbench.statistics.rounding import join_rounding
 from rankbench.statistics.starts import find_usual_starts
+from rankbench.store import Store
 from rankbench.verdict import case_labels
-from rankbench.verdict.measures import choose_measure
+from rankbench.verdict.measures import Measure, choose_measure
 from rankbench.verdict.view import select_judgeable
-
-if TYPE_CHECKING:
-    from rankbench.model import Calls, Campaign, Case, Launch, Operation
-    from rankbench.statistics.change_points import Step
-    from rankbench.store import Store
-    from rankbench.verdict.measures import Measure
 
 
 class Past(NamedTuple):

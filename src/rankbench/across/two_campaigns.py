@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -14,22 +14,16 @@ from rankbench.across.conditions import Match, Probes
 from rankbench.across.intervals import format_interval, join_differences
 from rankbench.evaluation import evaluate
 from rankbench.language import NOTHING, Text, clauses, end_sentence, say
-from rankbench.model import RankbenchError, Record
+from rankbench.model import Campaign, Case, Plan, RankbenchError, Record
 from rankbench.statistics import CONFIDENCE, FALSE_DISCOVERIES, states
 from rankbench.statistics.decision import Estimate, Family, decide
-from rankbench.statistics.references import by_case
-from rankbench.statistics.unpaired import FEWEST_LAUNCHES
+from rankbench.statistics.references import Levels, by_case
+from rankbench.statistics.unpaired import FEWEST_LAUNCHES, Unpaired
 from rankbench.statistics.unpaired_levels import compare_at_levels, compute_far_share
+from rankbench.store import Store
 from rankbench.verdict import case_labels
 from rankbench.verdict.conclusion import FEW_LAUNCHES
-from rankbench.verdict.view import select_judgeable
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Case, Plan
-    from rankbench.statistics.references import Levels
-    from rankbench.statistics.unpaired import Unpaired
-    from rankbench.store import Store
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView, select_judgeable
 
 CONTRADICTION = "contradiction"
 """Kind of the finding, and of the remark, on samples that contradict estimates."""

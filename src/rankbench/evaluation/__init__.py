@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
 
 from rankbench import caching
 from rankbench.evaluation import cache
+from rankbench.model import AloneComparison, Campaign, Launch
+from rankbench.store import Store
 from rankbench.verdict.nodes import complete_campaign
 from rankbench.verdict.view import CampaignView
-
-if TYPE_CHECKING:
-    from rankbench.model import AloneComparison, Campaign, Launch
-    from rankbench.store import Store
 
 
 def evaluate(

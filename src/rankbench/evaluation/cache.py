@@ -11,20 +11,17 @@ import io
 import sys
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import polars as pl
 
 from rankbench import caching
 from rankbench.language import restore_texts
-from rankbench.model import Verdict
+from rankbench.model import Campaign, Verdict
 from rankbench.statistics.modes import Repeated
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign
-    from rankbench.store import Store
-    from rankbench.verdict.view import CampaignView
+from rankbench.store import Store
+from rankbench.verdict.view import CampaignView
 
 KIND = "evaluations"
 SOURCES = ("model", "plan", "store", "statistics", "verdict", "evaluation", "launch")

@@ -5,20 +5,17 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from rankbench.evaluation import scales
+from rankbench.evaluation.scales import SiteResult
 from rankbench.language import render, say
+from rankbench.model import Campaign
 from rankbench.plots.chart import Row
 from rankbench.plots.forms import WIDTH
 from rankbench.plots.marks import ends, format_values, shorten
 from rankbench.plots.palette import LETTER
-
-if TYPE_CHECKING:
-    from rankbench.evaluation.scales import SiteResult
-    from rankbench.model import Campaign
-    from rankbench.plots.panels import Panels
-    from rankbench.verdict.measures import Measure
+from rankbench.plots.panels import Panels
+from rankbench.verdict.measures import Measure
 
 FOOT = 0.055
 """Height of a row of failures as a share of the values' span."""

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from rankbench.model import Group, Verdict
-    from rankbench.verdict.view import CampaignView
+from rankbench.model import Group, Verdict
+from rankbench.verdict.view import CampaignView
 
 SHOWN = 3
 """Cases that are named of those on which a sentence or a finding rests."""

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
 
 from rankbench.language import render
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Comparison, Summary
-    from rankbench.verdict.view import CampaignView
-
+from rankbench.model import Case, Comparison, Summary
+from rankbench.verdict.view import CampaignView
 
 FIELDS = ("blocks", "ratio", "low", "high")
 LEVEL_COLUMNS = [f"{level}_{field}" for level in ("near", "far") for field in FIELDS]

@@ -9,24 +9,21 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import altair as alt
 
 from rankbench import units
+from rankbench.across.trend import History, Past, Series
 from rankbench.language import render
 from rankbench.model import RankbenchError
 from rankbench.plots import axes, forms, palette
 from rankbench.plots import marks as plots_marks
-from rankbench.plots.chart import Chart
+from rankbench.plots.chart import Chart, Row
 from rankbench.report.history_table import size
 from rankbench.report.paper import PAPER
 from rankbench.report.pictures import ALL_FORMATS
-
-if TYPE_CHECKING:
-    from rankbench.across.trend import History, Past, Series
-    from rankbench.plots.chart import Row
-    from rankbench.verdict.measures import Measure
+from rankbench.verdict.measures import Measure
 
 LINE = 13
 """Height of a line of words, in pixels."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import polars as pl
 
+from rankbench.across.trend import History, Series, Turn
 from rankbench.language import render, say
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Cell, Table
-
-if TYPE_CHECKING:
-    from rankbench.across.trend import History, Series, Turn
 
 COLUMNS = ["case", "candidate", "first", "last", "last / first", "history"]
 BARS = "▁▂▃▄▅▆▇█"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from rankbench.language import render, say
 from rankbench.plan import estimators
 from rankbench.quantities import spell_count
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 
 def paragraphs(view: CampaignView) -> list[tuple[str, str]]:

@@ -7,13 +7,12 @@ import gzip
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-if TYPE_CHECKING:
-    from rankbench.plots.chart import Chart, Row
-    from rankbench.report.tables import Cell, Table
+from rankbench.plots.chart import Chart, Row
+from rankbench.report.tables import Cell, Table
 
 COMPRESSION = 6
 """Of zip: more takes several times as long and saves two per cent."""

@@ -14,14 +14,16 @@ from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jinja2
 import vl_convert
 from markupsafe import Markup, escape
 
 from rankbench import caching, files, plots, units
+from rankbench.across.two_campaigns import CampaignPair
 from rankbench.language import Text, render, say
+from rankbench.model import Campaign, Finding
 from rankbench.plan import notation, stop_rules
 from rankbench.plots import captions, palette, winner_cells
 from rankbench.plots import forms as plots_forms
@@ -30,17 +32,12 @@ from rankbench.report import foreign_tables, packing, summary, tables, then_and_
 from rankbench.report.evidence import SHOWN, list_evidence, list_groups
 from rankbench.report.method import paragraphs
 from rankbench.report.period import describe_period
+from rankbench.report.tables import Table
 from rankbench.statistics import FEWEST_BLOCKS
 from rankbench.verdict import case_labels
 from rankbench.verdict import findings as verdict_findings
 from rankbench.verdict.origins import describe_origins
-from rankbench.verdict.view import SCOPES
-
-if TYPE_CHECKING:
-    from rankbench.across.two_campaigns import CampaignPair
-    from rankbench.model import Campaign, Finding
-    from rankbench.report.tables import Table
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import SCOPES, CampaignView
 
 SCRIPTS = ("data.js", "charts.js", "map.js", "tables.js", "filters.js", "page.js")
 """What the page does, in the order in which it is read."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from rankbench.quantities import format_duration
-
-if TYPE_CHECKING:
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 
 def describe_period(view: CampaignView) -> str:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from rankbench.across.conditions import Match
 from rankbench.across.intervals import format_interval
+from rankbench.across.two_campaigns import CampaignComparison, CampaignPair, Change, Remark
 from rankbench.language import render, say
+from rankbench.model import CaseVerdict
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Cell, Table
 from rankbench.report.text import markdown_cell, markdown_table
-
-if TYPE_CHECKING:
-    from rankbench.across.conditions import Match
-    from rankbench.across.two_campaigns import CampaignComparison, CampaignPair, Change, Remark
-    from rankbench.model import CaseVerdict
 
 SAME = "~"
 MARK = "°"

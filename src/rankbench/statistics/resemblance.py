@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankbench.statistics import FINEST_SPREAD
 from rankbench.statistics.decision import half_width
-
-if TYPE_CHECKING:
-    from rankbench.statistics.shapes import Curve, Numbers
+from rankbench.statistics.shapes import Curve, Numbers
 
 LIKE = 1.25
 """Ratios that differ by less look the same in a graph, as long as the same candidates are in front."""

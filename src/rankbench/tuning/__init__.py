@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from rankbench.model import Variant
+from rankbench.model import Variant
 
 DEFAULT = "default"
 TUNED = "tuned"

@@ -9,22 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from rankbench import statistics
-from rankbench.model import BROKEN, NO_CPU, LaunchStatus, Rule
+from rankbench.model import BROKEN, NO_CPU, Campaign, Comparison, Launch, LaunchStatus, Rule, Variant
 from rankbench.plan.settings import OPTION
 from rankbench.statistics import references
+from rankbench.store import Store
 from rankbench.tuning import DEFAULT, Task
 from rankbench.tuning.step_plans import make_label
 from rankbench.verdict.interim import list_interim_looks
 from rankbench.verdict.view import select_judgeable
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Comparison, Launch, Variant
-    from rankbench.store import Store
 
 MOST_IN_FRONT = 3
 """Variants of an operation whose parameters are searched."""

@@ -8,23 +8,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from rankbench import evaluation
 from rankbench.language import Text, say
-from rankbench.model import CaseStatus
+from rankbench.model import Case, CaseStatus, Comparison, Rule
 from rankbench.quantities import format_size
+from rankbench.store import Store
 from rankbench.tuning import DEFAULT, LEAST_CHECKED, TUNED, Task
-from rankbench.tuning.choosing import Fault, Point, list_failed_launches, select_broken
+from rankbench.tuning.choosing import Fault, Point, SearchResult, list_failed_launches, select_broken
 from rankbench.verdict.overall import Overall, compare_overall
-
-if TYPE_CHECKING:
-    from rankbench.model import Case, Comparison, Rule
-    from rankbench.store import Store
-    from rankbench.tuning.choosing import SearchResult
-
 
 NO_OVERALL = Overall(1.0, 0.0, math.inf)
 

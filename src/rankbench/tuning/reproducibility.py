@@ -7,16 +7,12 @@ reverse order are another sum, whose bits may differ.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from rankbench.model.sum_bits import HEADS
+from rankbench.model import Rule
+from rankbench.model.sum_bits import HEADS, SumRow
 from rankbench.tuning import DEFAULT, TUNED, Task
 from rankbench.tuning.choosing import Fault
-
-if TYPE_CHECKING:
-    from rankbench.model import Rule
-    from rankbench.model.sum_bits import SumRow
-    from rankbench.tuning.proving import Exclusion
+from rankbench.tuning.proving import Exclusion
 
 REQUIRED = HEADS[:-1]
 NOT_STUDIED = "as far as is known: the study of sums failed"

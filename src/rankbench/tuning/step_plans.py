@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from rankbench.model import Variant
 from rankbench.tuning import DEFAULT, FEWEST_BLOCKS, LEAST_CHECKED, TUNED, Task
-
-if TYPE_CHECKING:
-    from rankbench.model import Variant
 
 GRANULE_BYTES = 8
 """Intermediate sizes are multiples of this, so that every datatype fits."""

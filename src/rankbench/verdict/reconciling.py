@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from rankbench import statistics
 from rankbench.foreign.comparing import Comparable, compare_benchmarks, compare_datatypes
-from rankbench.model import Memory
+from rankbench.model import Campaign, Case, Memory, Operation
 from rankbench.statistics.contrasts import Contrast, decide_contrasts
-
-if TYPE_CHECKING:
-    from rankbench.model import Campaign, Case, Operation
-    from rankbench.store import Store
+from rankbench.store import Store
 
 WHOLE, BEGUN, MEAN, REST = "whole", "begun", "mean", "rest"
 PARTS = (WHOLE, BEGUN, MEAN, REST)

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from rankbench import files, staging
 from rankbench.campaign import selftest, sum_launches
-from rankbench.model import RankbenchError
+from rankbench.campaign.sum_launches import Launched
+from rankbench.model import Library, Placement, RankbenchError
 from rankbench.model.sum_bits import SumRow
 from rankbench.tuning import DEFAULT, Task, reproducibility, step_plans
-
-if TYPE_CHECKING:
-    from rankbench.campaign.sum_launches import Launched
-    from rankbench.model import Library, Placement
-    from rankbench.workflows.watching import Progress
+from rankbench.workflows.watching import Progress
 
 ROWS_FILE = "sums.json"
 

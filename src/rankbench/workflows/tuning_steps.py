@@ -8,29 +8,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rankbench import campaign, files, launch, libraries, plan, tuning
-from rankbench.campaign import CampaignRequest, sum_launches
+from rankbench.campaign import CampaignRequest, Decide, sum_launches
 from rankbench.campaign.variables import variables
 from rankbench.language import render, say
 from rankbench.libraries import tuned
-from rankbench.model import ProvenSettings, RankbenchError
+from rankbench.libraries.tuners import Target, Tuner
+from rankbench.model import Campaign, Handover, Library, Machine, ProvenSettings, RankbenchError, Rule
 from rankbench.plan.stop_rules import Decision
 from rankbench.quantities import format_ratio, format_size, spell_count
+from rankbench.store import Store
 from rankbench.tuning import FEWEST_BLOCKS, TUNED, Task, choosing, proving, reproducibility, step_plans
+from rankbench.tuning.choosing import SearchResult
+from rankbench.tuning.proving import Exclusion, Proof
 from rankbench.workflows.decisions import stopping
 from rankbench.workflows.locations import home
+from rankbench.workflows.reproducible_sums import SumStudy
 from rankbench.workflows.watching import SILENT, Progress
-
-if TYPE_CHECKING:
-    from rankbench.campaign import Decide
-    from rankbench.libraries.tuners import Target, Tuner
-    from rankbench.model import Campaign, Handover, Library, Machine, Rule
-    from rankbench.store import Store
-    from rankbench.tuning.choosing import SearchResult
-    from rankbench.tuning.proving import Exclusion, Proof
-    from rankbench.workflows.reproducible_sums import SumStudy
 
 ROUNDS = 4
 """Maximum of proofs; after each, rules are chosen again without what made a case slower. Before the last one,

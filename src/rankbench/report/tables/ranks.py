@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 from markupsafe import Markup
 
 from rankbench.language import render, say
-from rankbench.model import list_rank_sets
+from rankbench.model import Launch, list_rank_sets
+from rankbench.plots.chart import Row
 from rankbench.quantities import format_time, spell_count
 from rankbench.report.tables import Block, Cell, Hint, Table, line_name
-
-if TYPE_CHECKING:
-    from rankbench.model import Launch
-    from rankbench.plots.chart import Row
-    from rankbench.verdict.view import CampaignView
+from rankbench.verdict.view import CampaignView
 
 TITLE = "Single ranks"
 SHORT = "Ranks"
