@@ -7,12 +7,14 @@ Nothing is judged or measured here, and every file appears whole or not at all.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from rankbench import units
+from rankbench import files, units
 from rankbench.evaluation import evaluate
 from rankbench.exports import formats
 from rankbench.model import RankbenchError
@@ -46,3 +48,14 @@ def find_format(name: str) -> ModuleType:
     if name not in list_formats():
         raise RankbenchError(f"--format {name}: no such format{units.suggestion(name, list_formats())}")
     return units.module(formats, name)
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a text file, and return its path."""
+    files.write(path, text)
+    return path
+
+
+def file_name(text: str) -> str:
+    """Return a text as part of a file's name."""
+    return re.sub(r"[^\w.+=~@-]+", "-", text).strip("-.") or "campaign"

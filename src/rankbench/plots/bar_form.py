@@ -1,4 +1,4 @@
-"""The form of bars with their intervals."""
+"""The forms of bars: of values with their intervals, and of times that are made of parts."""
 
 from __future__ import annotations
 
@@ -33,3 +33,23 @@ def form(candidates: tuple[str, ...], measure: Measure, rows: tuple[str, ...]) -
     room = base.transform_calculate(room="max(datum.high, datum.value) * 1.18").encode(x=alt.X("room:Q", scale=scale))
     words = end.mark_text(align="left", dx=5, fontSize=11, aria=False).encode(text="typical:N")
     return forms.make_form([bar, interval, words, room.mark_point(opacity=0, aria=False)], ROW * len(rows))
+
+
+def draw_parts(labels: list[str], parts: tuple[str, ...]) -> list[alt.Chart]:
+    """Return stacked bars of times, one for each label, which follows its number; parts have colours of their own."""
+    axis = alt.Axis(ticks=False, domain=False, labelLimit=0, labelExpr="split(datum.value, '\\n')[1]")
+    values = alt.Axis(title=None, labelExpr=f"datum.value === 0 ? '0' : {axes.VALUE_LABELS['time']}", tickCount=5)
+    colours = alt.Scale(domain=list(parts), range=list(palette.PLACE_COLOURS[: len(parts)]))
+    bars = (
+        alt.Chart(forms.data("rows"))
+        .mark_bar(height={"band": 0.65})
+        .encode(
+            y=alt.Y("row:N", sort=labels, title=None, axis=axis),
+            x=alt.X("value:Q", stack="zero", axis=values),
+            color=alt.Color("part:N", scale=colours, legend=alt.Legend(title=None, orient="top")),
+            order=alt.Order("place:Q"),
+            tooltip=forms.tooltips("part", "time"),
+        )
+        .transform_calculate(place=f"indexof({list(parts)}, datum.part)")
+    )
+    return [bars]

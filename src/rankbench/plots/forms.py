@@ -73,6 +73,10 @@ def make_theme(ink: str, muted: str, grid: str) -> dict[str, Any]:
     }
 
 
+PAPER = {**make_theme("#111111", "#555555", "#dddddd"), "background": "#ffffff"}
+"""The theme of charts on paper, and in pictures."""
+
+
 def data(name: str) -> alt.NamedData:
     """Return a reference to one of a chart's data sets."""
     return alt.NamedData(name=name)

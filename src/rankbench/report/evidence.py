@@ -1,8 +1,11 @@
-"""The cases that an answer rests on, and the lines that are alike: what every form of the report names."""
+"""What every form of the report names: the cases that an answer rests on, lines that are alike, and the period."""
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 from rankbench.model import Group, Verdict
+from rankbench.quantities import format_duration
 from rankbench.verdict.view import CampaignView
 
 SHOWN = 3
@@ -20,3 +23,20 @@ def list_evidence(view: CampaignView) -> list[str]:
 def list_groups(verdict: Verdict) -> list[Group]:
     """Return the groups, without lines that have a curve of their own."""
     return [group for group in verdict.groups if len(group.lines) > 1 or group.kind != "alike"]
+
+
+def describe_period(view: CampaignView) -> str:
+    """Return when a campaign was measured and how long that took; of an imported one the day it was imported."""
+    if view.campaign.imported or not view.launches:
+        return view.campaign.created[:10]
+    begins = [datetime.fromisoformat(launch.started) for launch in view.launches if launch.started]
+    ends = [
+        datetime.fromisoformat(launch.started) + timedelta(seconds=launch.duration_s * launch.together)
+        for launch in view.launches
+        if launch.started
+    ]
+    if not begins:
+        return view.campaign.created[:10]
+    begin, end = min(begins), max(ends)
+    last = f"{end:%H:%M}" if end.date() == begin.date() else f"{end:%Y-%m-%d %H:%M}"
+    return f"measured {f'{begin:%Y-%m-%d %H:%M}'} to {last} UTC, {format_duration((end - begin).total_seconds())}"

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from rankbench import files, plots, units
 from rankbench.model import RankbenchError
+from rankbench.plots.forms import PAPER
 from rankbench.report.evidence import list_evidence
-from rankbench.report.paper import PAPER
 from rankbench.report.pictures import FORMATS, USUAL, name_picture
 from rankbench.report.tables import smallest_cases
 from rankbench.verdict import case_labels

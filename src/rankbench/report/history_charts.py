@@ -20,8 +20,8 @@ from rankbench.model import RankbenchError
 from rankbench.plots import axes, forms, palette
 from rankbench.plots import marks as plots_marks
 from rankbench.plots.chart import Chart, Row
+from rankbench.plots.forms import PAPER
 from rankbench.report.history_table import size
-from rankbench.report.paper import PAPER
 from rankbench.report.pictures import ALL_FORMATS
 from rankbench.verdict.measures import Measure
 

@@ -29,9 +29,8 @@ from rankbench.plots import captions, palette, winner_cells
 from rankbench.plots import forms as plots_forms
 from rankbench.quantities import format_ratio, format_size, format_whole, spell_count
 from rankbench.report import foreign_tables, packing, summary, tables, then_and_now
-from rankbench.report.evidence import SHOWN, list_evidence, list_groups
+from rankbench.report.evidence import SHOWN, describe_period, list_evidence, list_groups
 from rankbench.report.method import paragraphs
-from rankbench.report.period import describe_period
 from rankbench.report.tables import Table
 from rankbench.statistics import FEWEST_BLOCKS
 from rankbench.verdict import case_labels

@@ -18,8 +18,8 @@ import msgspec
 
 from rankbench import files, plots, units
 from rankbench.language import render, say
-from rankbench.report.paper import PAPER
-from rankbench.report.period import describe_period
+from rankbench.plots.forms import PAPER
+from rankbench.report.evidence import describe_period
 from rankbench.verdict.conclusion import claim_scope
 from rankbench.verdict.view import CampaignView
 

@@ -13,8 +13,8 @@ from rankbench.libraries.tuners import Target, Tuner
 from rankbench.model import Calls, Library, Plan, RankbenchError
 from rankbench.plan import notation
 from rankbench.tuning import Task
-from rankbench.workflows.calls import parse_calls
 from rankbench.workflows.locations import campaign_folder, home, results_folder
+from rankbench.workflows.option_values import parse_calls
 from rankbench.workflows.reproducible_sums import SumStudy
 from rankbench.workflows.tuning_steps import Runner, Session, TuneResult
 from rankbench.workflows.watching import SILENT, Progress

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from rankbench import cli, exports, store
 from rankbench.cli.display import console
-from rankbench.exports import text_files
+from rankbench.exports import file_name
 from rankbench.model import RankbenchError
 
 FORMATS = ["csv", "json", "junit", "latex", "markdown", "openmetrics", "parquet"]
@@ -130,7 +130,7 @@ def test_a_link_in_the_campaign_is_not_followed(folder: Path, tmp_path: Path) ->
 
 def test_campaign_names_become_valid_file_names(tmp_path: Path) -> None:
     campaign_store = campaigns.make_campaign(tmp_path / "c", launches=1, samples=10)
-    assert text_files.file_name("a b/c: d") == "a-b-c-d"
-    assert text_files.file_name("...") == "campaign"
-    assert text_files.file_name("größe~1@x+y=2") == "größe~1@x+y=2"
+    assert file_name("a b/c: d") == "a-b-c-d"
+    assert file_name("...") == "campaign"
+    assert file_name("größe~1@x+y=2") == "größe~1@x+y=2"
     assert export(campaign_store.folder, "--format", "markdown") == [f"wrote {tmp_path}/c/exports/c.md"]

@@ -26,8 +26,8 @@ from rankbench.quantities import format_ratio, format_time, spell_count
 from rankbench.store import Store
 from rankbench.verdict import mix
 from rankbench.verdict.mix import Mix
-from rankbench.workflows.calls import parse_calls
 from rankbench.workflows.opening import open_current
+from rankbench.workflows.option_values import parse_calls
 
 ORDER = 55
 GROUP = "Read"

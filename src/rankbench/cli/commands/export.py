@@ -11,7 +11,7 @@ from rankbench import exports, files
 from rankbench.cli.display import StatusLine, console
 from rankbench.cli.output_files import check_output, is_stream, write_outputs
 from rankbench.cli.shared_options import CampaignFolder
-from rankbench.exports import EvaluatedCampaign, text_files
+from rankbench.exports import EvaluatedCampaign, file_name
 from rankbench.model import RankbenchError
 from rankbench.store import Store
 from rankbench.workflows.opening import open_current
@@ -72,4 +72,4 @@ def check_place(output: Path, format_: str, kind: str) -> None:
 
 def usual(opened: Store, suffix: str) -> Path:
     """Return the default path of an export."""
-    return opened.folder / "exports" / f"{text_files.file_name(opened.campaign.name)}{suffix}"
+    return opened.folder / "exports" / f"{file_name(opened.campaign.name)}{suffix}"

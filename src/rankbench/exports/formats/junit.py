@@ -11,8 +11,7 @@ from pathlib import Path
 from rankbench.across.gate import Check, Outcome
 from rankbench.across.two_campaigns import title_case
 from rankbench.evaluation.scales import describe_result
-from rankbench.exports import EvaluatedCampaign
-from rankbench.exports.text_files import write_text
+from rankbench.exports import EvaluatedCampaign, write_text
 from rankbench.language import NOTHING, render, say
 from rankbench.model import BROKEN, Case, Summary
 from rankbench.report import junit

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rankbench import report
-from rankbench.exports import EvaluatedCampaign
-from rankbench.exports.text_files import write_text
+from rankbench.exports import EvaluatedCampaign, write_text
 
 TITLE = "verdict, findings and tables for wikis"
 SUFFIX = ".md"

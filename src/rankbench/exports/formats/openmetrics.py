@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from rankbench.exports import EvaluatedCampaign
-from rankbench.exports.text_files import write_text
+from rankbench.exports import EvaluatedCampaign, write_text
 from rankbench.exports.values import list_values
 from rankbench.report.openmetrics import Metric, Sample, format_metrics, label_case
 from rankbench.verdict.view import CampaignView

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankbench.language import render, say
 from rankbench.model.program_records import describe_size, name_kind, sum_time
-from rankbench.plots import forms, stacks
+from rankbench.plots import bar_form, forms
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_time
 from rankbench.verdict.view import CampaignView
@@ -52,7 +52,7 @@ def chart(view: CampaignView) -> Chart | None:
         )
     )
     return Chart(
-        forms.make_form(stacks.draw_parts(labels, PARTS), ROW * len(labels), 300),
+        forms.make_form(bar_form.draw_parts(labels, PARTS), ROW * len(labels), 300),
         "Time in MPI by call",
         subtitle,
         {"rows": rows},

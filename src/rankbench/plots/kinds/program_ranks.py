@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankbench.language import render, say
 from rankbench.model.program_records import RunRecord, sum_time
-from rankbench.plots import forms, stacks
+from rankbench.plots import bar_form, forms
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_time
 from rankbench.verdict.view import CampaignView
@@ -35,7 +35,7 @@ def chart(view: CampaignView) -> Chart | None:
         for part, time_s in zip(PARTS, divide_time(run, rank), strict=True)
     ]
     subtitle = render(say("{library}, {ranks:count rank}", library=run.library, ranks=run.ranks))
-    form = forms.make_form(stacks.draw_parts(labels, PARTS), ROW * len(labels), 300)
+    form = forms.make_form(bar_form.draw_parts(labels, PARTS), ROW * len(labels), 300)
     return Chart(form, "Time of each rank", subtitle, {"rows": rows})
 
 

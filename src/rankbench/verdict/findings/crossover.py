@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
-from rankbench.verdict.crossings import Change, find_changes
+from rankbench.verdict.certainty import Change, find_changes
 from rankbench.verdict.lines import describe_runs, describe_undecided, find_lines
 from rankbench.verdict.spans import Run, find_runs
 from rankbench.verdict.view import CampaignView

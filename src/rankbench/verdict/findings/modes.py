@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
 from rankbench.statistics.modes import Repeated
-from rankbench.verdict.level_modes import follows_level, has_second_mode
+from rankbench.verdict.near_and_far import follows_level, has_second_mode
 from rankbench.verdict.view import CampaignView
 
 TITLE = "Second modes"

@@ -17,7 +17,7 @@ from itertools import groupby
 from rankbench.language import Text, say, sentences
 from rankbench.model import CaseVerdict, Comparison, Finding, Level
 from rankbench.statistics.references import Levels
-from rankbench.verdict.level_modes import list_level_modes
+from rankbench.verdict.near_and_far import list_level_modes
 from rankbench.verdict.view import CampaignView
 
 TITLE = "Near and far cores"

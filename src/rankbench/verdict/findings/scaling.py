@@ -16,8 +16,7 @@ from rankbench.model import Case, CaseVerdict, Comparison, Finding
 from rankbench.statistics import scaling
 from rankbench.statistics.scaling import Growth, Site
 from rankbench.verdict import case_labels
-from rankbench.verdict.certainty import is_certain, orient_comparison
-from rankbench.verdict.crossings import find_changes
+from rankbench.verdict.certainty import find_changes, is_certain, orient_comparison
 from rankbench.verdict.spans import Run, describe_run, find_runs
 from rankbench.verdict.view import CampaignView
 
