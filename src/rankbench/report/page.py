@@ -310,13 +310,14 @@ def chart_keys(view: CampaignView) -> dict[tuple[str, str], tuple[str, str]]:
 
 def section(name: str, kind: ModuleType, view: CampaignView, kind_tables: list[Table]) -> dict[str, Any]:
     """Return what the page shows of a kind of table that it has."""
+    meaning = [tables.Hint(kind.MEANING)] if hasattr(kind, "MEANING") else []
     return {
         "name": name,
         "anchor": getattr(kind, "ANCHOR", kind.FLAG),
         "title": kind.TITLE,
         "short": getattr(kind, "SHORT", kind.TITLE),
         "folded": getattr(kind, "FOLDED", False),
-        "blocks": kind.body(view) if hasattr(kind, "body") else [],
+        "blocks": kind.body(view) if hasattr(kind, "body") else meaning,
         "tables": [(table, kind.note(table) if hasattr(kind, "note") else "") for table in kind_tables],
     }
 

@@ -7,7 +7,7 @@ A kind of table has
 - `tables(view) -> list[Table]` of the view's cases, and `frame(view)`, what `--format csv` prints: a frame or None.
 
 It may have
-- `body(view) -> list[Block]`: what the page shows above the tables,
+- `MEANING`: what the page shows above the tables; or, if that is more, `body(view) -> list[Block]`,
 - `sentences(view) -> list[str]`: what Markdown and terminals print below them,
 - `page(view)`, `text(view)`, `latex(view)`: the tables of the page, of Markdown and LaTeX, and of LaTeX alone, where
   these are not all,

@@ -9,7 +9,7 @@ import polars as pl
 from rankbench.model import Summary
 from rankbench.plots import captions
 from rankbench.quantities import format_time
-from rankbench.report.tables import Block, Cell, Hint, Table, line_name
+from rankbench.report.tables import Cell, Table, line_name
 from rankbench.verdict.view import CampaignView
 
 TITLE = "How much of a communication computation hides"
@@ -28,17 +28,12 @@ MEANING = (
 
 def tables(view: CampaignView) -> list[Table]:
     """Return a table of each line whose quantity is overlap: a row for each size and candidate."""
-    return [overlap_table(part) for part in lines(view)]
+    return [_overlap_table(part) for part in lines(view)]
 
 
 def lines(view: CampaignView) -> list[CampaignView]:
     """Return the lines whose quantity is overlap."""
     return [part for _, part in view.parts("line") if part.cases[0].quantity == "overlap"]
-
-
-def body(_whole: CampaignView) -> list[Block]:
-    """Return what the page shows above the tables."""
-    return [Hint(MEANING)]
 
 
 def frame(view: CampaignView) -> pl.DataFrame:
@@ -61,8 +56,7 @@ def frame_row(summary: Summary) -> dict[str, object]:
     }
 
 
-def overlap_table(part: CampaignView) -> Table:
-    """Return the table of one line."""
+def _overlap_table(part: CampaignView) -> Table:
     summaries = {(summary.case, summary.candidate): summary for summary in part.verdict.summaries}
     rows = [
         [Cell(part.size_text(case), case=case.key), Cell(name), *make_cells(summaries.get((case.key, name)))]

@@ -6,7 +6,7 @@ import msgspec
 import polars as pl
 
 from rankbench.model.sum_bits import HEADS, describe_bits, group_alike, join_numbers
-from rankbench.report.tables import Block, Cell, Hint, Table
+from rankbench.report.tables import Cell, Table
 from rankbench.verdict.view import CampaignView
 
 TITLE = "Are the bits of a sum the same?"
@@ -26,11 +26,6 @@ def tables(view: CampaignView) -> list[Table]:
     """Return a table with a row for the sums of each candidate and operation that differ in the same ways."""
     rows = [[Cell(text) for text in describe_bits(alike)] for alike in group_alike(view.sum_rows)]
     return [Table("bits of sums", ["candidate", "operation", "type", "elements", *HEADS], rows)] if rows else []
-
-
-def body(_view: CampaignView) -> list[Block]:
-    """Return what the page shows above the table."""
-    return [Hint(MEANING)]
 
 
 def sentences(view: CampaignView) -> list[str]:
