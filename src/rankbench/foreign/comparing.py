@@ -75,8 +75,6 @@ class Comparable(NamedTuple):
     factor: float = 1.0
     """Factor for values of the first (in nanoseconds, bytes or messages per second) that converts them to the second's
     definition."""
-    printed_factor: float = 1.0
-    """The same for values printed in megabytes per second, whose megabytes can differ."""
     reason: str = ""
     """Why they are not comparable; empty if they are."""
 
@@ -111,8 +109,7 @@ def compare_benchmarks(operation: Operation, other: Operation, start: str = "") 
     reason = next(list_obstacles(first, second), "")
     if reason:
         return Comparable(texts, reason=reason)
-    factor = compute_factor(first, second)
-    return Comparable(texts, factor, factor * compute_megabyte_factor(first, second))
+    return Comparable(texts, compute_factor(first, second))
 
 
 def make_sides(operation: Operation, other: Operation, start: str) -> tuple[Side, Side]:
@@ -294,9 +291,3 @@ def compute_factor(first: Side, second: Side) -> float:
     if first.timed:
         return WAYS.get(other.trip, 1.0) / WAYS.get(meaning.trip, 1.0)
     return other.counted / meaning.counted
-
-
-def compute_megabyte_factor(first: Side, second: Side) -> float:
-    """Return the factor that converts printed megabytes of the first to those of the second."""
-    megabyte, other = first.meaning.megabyte, second.meaning.megabyte
-    return 1.0 if first.timed or not megabyte or not other else megabyte / other

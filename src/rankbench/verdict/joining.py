@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rankbench.language import Text, end_sentence
 from rankbench.model import Finding
-
-
-def join_findings(findings: Sequence[Finding]) -> Iterator[Text]:
-    """Yield what findings say, by kind in their order: the text of one without others like it, else joined titles.
-
-    A failure is not joined: its text says where it occurred, which its title does not.
-    """
-    for alike in group_findings(findings):
-        yield from join_group(alike)
 
 
 def join_group(alike: Sequence[Finding]) -> list[Text]:

@@ -13,7 +13,7 @@ from rankbench.cli.display import answer, console, list_findings, print_findings
 from rankbench.language import render
 from rankbench.model import Case
 from rankbench.store import Store
-from rankbench.verdict.joining import join_findings
+from rankbench.verdict.joining import group_findings, join_group
 
 NAMES = ("alpha-1.0.0", "al[red]pha-beta-2.0", "gamma-long-name-2021.18.1")
 
@@ -53,7 +53,7 @@ def test_findings_have_severity_text_and_advice(
     assert 0 < len(paragraphs) <= len(verdict.findings)
     severities = [paragraph.partition(":")[0] for paragraph in paragraphs]
     assert severities == sorted(severities, key=["failure", "warning", "note"].index)
-    texts = [render(text) for text in join_findings(verdict.findings)]
+    texts = [render(text) for alike in group_findings(verdict.findings) for text in join_group(alike)]
     assert all(any(text in paragraph for paragraph in paragraphs) for text in texts)
     assert all(" What to do: " in paragraph for paragraph in paragraphs)
     monkeypatch.setattr(console, "width", 80)

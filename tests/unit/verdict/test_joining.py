@@ -11,7 +11,7 @@ from fakes import evaluations
 
 from rankbench.language import Text, render, say
 from rankbench.model import Finding
-from rankbench.verdict.joining import join_findings, join_titles
+from rankbench.verdict.joining import group_findings, join_group, join_titles
 
 FOLDER = Path(__file__).parents[3] / "src/rankbench/verdict/findings"
 KINDS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
@@ -40,6 +40,11 @@ def list_titles(kind: str) -> list[str]:
         for text in ([template.body, template.orelse] if isinstance(template, ast.IfExp) else [template])
         if isinstance(text, ast.Constant) and isinstance(text.value, str)
     ]
+
+
+def join_findings(findings: list[Finding]) -> list[Text]:
+    """Return what findings say, as `rankbench show` prints it."""
+    return [text for alike in group_findings(findings) for text in join_group(alike)]
 
 
 def make_finding(title: Text, text: str = "", severity: str = "warning", kind: str = "kind") -> Finding:
