@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from rankbench.language import Text, say
 from rankbench.libraries import ambient, content
-from rankbench.model import FILLED, Campaign, Candidate, Launch, Library, LibraryFile, RankbenchError, Record
+from rankbench.model import FILLED, Campaign, Launch, Library, LibraryFile, RankbenchError, Record
 from rankbench.statistics import states
 from rankbench.units import suggestion
 
@@ -135,18 +135,12 @@ def _family(campaign: Campaign, name: str) -> str:
 
 def _family_and_settings(campaign: Campaign, name: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
     family = _family(campaign, name)
-    return (family, tuple(sorted(candidate(campaign, name).settings.items()))) if family else None
-
-
-def candidate(campaign: Campaign, name: str) -> Candidate:
-    """Return the candidate of that name."""
-    return next(candidate for candidate in campaign.candidates if candidate.name == name)
+    return (family, tuple(sorted(campaign.get_candidate(name).settings.items()))) if family else None
 
 
 def library(campaign: Campaign, name: str) -> Library:
     """Return the library of the candidate of that name."""
-    wanted = candidate(campaign, name).library
-    return next(library for library in campaign.libraries if library.name == wanted)
+    return campaign.get_library(campaign.get_candidate(name))
 
 
 # --- what else differs ------------------------------------------------------------------------------------------------
@@ -212,7 +206,8 @@ def find_unlike(
 
 def describe_candidate(campaign: Campaign, launches: Iterable[Launch], name: str) -> dict[str, str]:
     """Return library, compiler and settings of a candidate, with the version that the library reports at run time."""
-    record, build = candidate(campaign, name), library(campaign, name)
+    record = campaign.get_candidate(name)
+    build = campaign.get_library(record)
     texts = (launch.facts.library_version for launch in launches if launch.facts and launch.candidate == name)
     compilers = [receipt.compiler for receipt in campaign.receipts if receipt.library == record.library]
     return {

@@ -132,12 +132,11 @@ class History(NamedTuple):
     def measure(self, case: str) -> Measure:
         """Return what the values of a case are."""
         case_record = self.cases[case]
-        newest = find_newest(self.pasts, case_record)
+        newest = _find_newest(self.pasts, case_record)
         return choose_measure(case_record, find_operation(newest.campaign, case_record), *newest.moved.get(case, ()))
 
 
-def find_newest(pasts: Sequence[Past], case: Case) -> Past:
-    """Return the newest campaign that has a case."""
+def _find_newest(pasts: Sequence[Past], case: Case) -> Past:
     return next(past for past in reversed(pasts) if case in past.campaign.cases)
 
 
@@ -161,7 +160,8 @@ def make_history(stores: Sequence[Store]) -> History:
         )
     newest = ordered[-1].campaign.plan
     pasts = [
-        read_past(store, name, newest.estimator) for store, name in zip(ordered, name_campaigns(ordered), strict=True)
+        past_of(store, name, read_launch_values(store, newest.estimator))
+        for store, name in zip(ordered, name_campaigns(ordered), strict=True)
     ]
     cases = {case.key: case for past in pasts for case in past.campaign.cases}
     titles = {key: _name_case(pasts, case) for key, case in cases.items()}
@@ -195,11 +195,6 @@ def name_campaigns(stores: Sequence[Store]) -> list[str]:
     """Return the names of campaigns, or their folders where two have the same name."""
     titles = [store.campaign.name for store in stores]
     return titles if len(set(titles)) == len(titles) else [str(store.folder) for store in stores]
-
-
-def read_past(store: Store, name: str, estimator: str) -> Past:
-    """Read what a campaign's launches came to."""
-    return past_of(store, name, read_launch_values(store, estimator))
 
 
 def read_launch_values(store: Store, estimator: str) -> pl.DataFrame:
@@ -283,7 +278,7 @@ def make_lines(
 
 def _name_case(pasts: Sequence[Past], case: Case) -> str:
     """Return how a case is called, by the newest campaign that has it."""
-    campaign = find_newest(pasts, case).campaign
+    campaign = _find_newest(pasts, case).campaign
     return case_labels.name_variant(
         case,
         find_operation(campaign, case),

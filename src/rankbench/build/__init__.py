@@ -107,14 +107,13 @@ def build(library: Library, home: Path, core: Path | None = None, show: Callable
             if not receipt:
                 if show:
                     show(f"building the core with {library.name}; it is kept for later campaigns")
-                receipt = compile_core(place, recipe, library)
+                receipt = _compile_core(place, recipe, library)
     # The same library may be known by another name than when it was built.
     receipt = msgspec.structs.replace(receipt, library=library.name)
     return Build(binary=place / BINARY, receipt=receipt, environment=library.environment, wrap=library.wrap)
 
 
-def compile_core(place: Path, recipe: Recipe, library: Library) -> Receipt:
-    """Compile the core and return the receipt."""
+def _compile_core(place: Path, recipe: Recipe, library: Library) -> Receipt:
     shutil.rmtree(place, ignore_errors=True)
     compile_into(place, recipe, library)
     return msgspec.json.decode((place / "receipt.json").read_bytes(), type=Receipt)
@@ -312,7 +311,7 @@ def compile_objects(recipe: Recipe, folder: Path) -> tuple[list[Path], str]:
     calls = []
     for parent, siblings in itertools.groupby(sorted(names, key=os.path.dirname), key=os.path.dirname):
         (place / parent).mkdir(parents=True, exist_ok=True)
-        calls += list(split_batches(list(siblings), at_once))
+        calls += list(_split_batches(list(siblings), at_once))
     pool = ThreadPoolExecutor(cpus)
     try:
         batches = list(pool.map(compile_batch, calls))
@@ -321,8 +320,7 @@ def compile_objects(recipe: Recipe, folder: Path) -> tuple[list[Path], str]:
         pool.shutdown(cancel_futures=True)
 
 
-def split_batches(names: Sequence[str], count: int) -> Iterator[tuple[str, ...]]:
-    """Yield so many names at a time."""
+def _split_batches(names: Sequence[str], count: int) -> Iterator[tuple[str, ...]]:
     yield from (tuple(names[begin : begin + count]) for begin in range(0, len(names), count))
 
 

@@ -22,7 +22,7 @@ from rankbench.campaign.launching import MPI_VARIABLES, LaunchRequest
 from rankbench.campaign.loop import can_interleave, launch_groups, placement_of
 from rankbench.campaign.preparation import PreparedCampaign
 from rankbench.launch import script
-from rankbench.model import Campaign, Candidate, Case, CommandLine, Library, Placement, RankbenchError, Record
+from rankbench.model import Campaign, Candidate, Case, CommandLine, Placement, RankbenchError, Record
 from rankbench.quantities import spell_count
 
 ENOUGH = "enough"
@@ -86,13 +86,8 @@ def name_launch_functions(campaign: Campaign) -> dict[tuple[str, str, str], str]
 
 def make_command(campaign: Campaign, candidate: Candidate, placement: Placement, program: list[str]) -> CommandLine:
     """Return the command line of a candidate in a placement."""
-    library = library_of(campaign, candidate)
+    library = campaign.get_library(candidate)
     return libraries.find_family(library).make_launch_line(library, placement, candidate.settings, program)
-
-
-def library_of(campaign: Campaign, candidate: Candidate) -> Library:
-    """Return the library of a candidate."""
-    return next(library for library in campaign.libraries if library.name == candidate.library)
 
 
 def make_script(prepared: PreparedCampaign, folder: Path | None = None) -> script.Script:
@@ -125,8 +120,8 @@ def make_script(prepared: PreparedCampaign, folder: Path | None = None) -> scrip
 def must_run_alone(prepared: PreparedCampaign, place: Place) -> bool:
     """Return whether a turn's launches must run alone."""
     campaign, turn = prepared.store.campaign, place.turn
-    candidate = next(candidate for candidate in campaign.candidates if candidate.name == turn.candidate)
-    placement = next(placement for placement in campaign.plan.placements if placement.name == turn.placement)
+    candidate = campaign.get_candidate(turn.candidate)
+    placement = campaign.get_placement(turn.placement)
     return not can_interleave(campaign, candidate, placement, place.cases, {*prepared.programs, *prepared.without})
 
 
@@ -146,12 +141,12 @@ def list_launch_lines(prepared: PreparedCampaign, folder: Path) -> Iterator[scri
         cases = foreign_cases(campaign, where, group)
         placement = placement_of(Turn(1, name, where, group), placements[where], cases)
         core = prepared.binaries[candidates[name].library]
-        words = [*library_of(campaign, candidates[name]).wrap, str(core)]
+        words = [*campaign.get_library(candidates[name]).wrap, str(core)]
         title = f"{name} on {where}: {spell_count(placement.ranks, 'rank')}" + f", {group}" * bool(group)
         if not cases:
             flags = [*launching.list_core_flags(group), *launching.list_file_flags(name_file_list(folder, line))]
             started = make_command(campaign, candidates[name], placement, [str(core), *flags])
-            family = libraries.find_family(library_of(campaign, candidates[name]))
+            family = libraries.find_family(campaign.get_library(candidates[name]))
             reports = family.encode_settings(family.report_settings)
             yield script.Line(line, title, words, placement.ranks, started, reports=reports)
         elif program := prepared.programs.get((candidates[name].library, cases[0].operation)):
@@ -171,7 +166,7 @@ def write_file_lists(prepared: PreparedCampaign) -> None:
     for (name, _, _), line in name_launch_functions(campaign).items():
         candidate = candidates[name]
         preflight.write_file_list(
-            name_file_list(prepared.store.folder, line), candidate, library_of(campaign, candidate)
+            name_file_list(prepared.store.folder, line), candidate, campaign.get_library(candidate)
         )
 
 
@@ -185,7 +180,7 @@ def make_foreign_command(
     campaign: Campaign, candidate: Candidate, placement: Placement, program: Program, cases: list[Case]
 ) -> CommandLine:
     """Return the command line of a foreign program, with its arguments and the files that it reads."""
-    library = library_of(campaign, candidate)
+    library = campaign.get_library(candidate)
     turn = Turn(1, candidate.name, placement.name, cases[0].launch_group)
     request = LaunchRequest(0, turn, 0, candidate, library, placement, campaign.plan, program.path, cases, program)
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
@@ -207,11 +202,6 @@ def list_programs(prepared: PreparedCampaign) -> Iterator[tuple[str, ForeignLaun
             yield line, ForeignLaunch(command=command_lines.get(line), reason=reason)
 
 
-def list_case_files(campaign: Campaign) -> dict[str, list[Case]]:
-    """Return the cases of each case file; all candidates of a block use the same files."""
-    return {place.cases_file: place.cases for place in list_places(campaign)}
-
-
 def write(prepared: PreparedCampaign, text: str) -> tuple[Path, bool]:
     """Write the script and its lists of cases into the campaign's folder; return the script's path.
 
@@ -227,7 +217,8 @@ def write(prepared: PreparedCampaign, text: str) -> tuple[Path, bool]:
         for name in ("cases", PROGRAMS, FILES):
             files.make_folder(folder / name)
         (folder / ENOUGH).unlink(missing_ok=True)
-        for name, cases in list_case_files(store.campaign).items():
+        case_files = {place.cases_file: place.cases for place in list_places(store.campaign)}
+        for name, cases in case_files.items():
             samples.write_job(folder / "cases" / name, cases, store.campaign.plan, store.campaign.once_operations)
         for name, program in list_programs(prepared):
             files.write(folder / PROGRAMS / f"{name}.json", msgspec.json.encode(program))

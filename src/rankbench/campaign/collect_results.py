@@ -18,7 +18,6 @@ from rankbench.campaign.batch import (
     ENOUGH,
     PROGRAMS,
     ForeignLaunch,
-    library_of,
     list_places,
     make_command,
     name_launch_functions,
@@ -200,14 +199,14 @@ class Collector(NamedTuple):
     def make_request(self, attempt: Attempt, cases: list[Case]) -> launching.LaunchRequest:
         """Return the request for the launch."""
         campaign, turn = self.store.campaign, attempt.place.turn
-        candidate = next(candidate for candidate in campaign.candidates if candidate.name == turn.candidate)
-        placement = next(placement for placement in campaign.plan.placements if placement.name == turn.placement)
+        candidate = campaign.get_candidate(turn.candidate)
+        placement = campaign.get_placement(turn.placement)
         return launching.LaunchRequest(
             number=self.loop.history.last_number + 1,
             turn=turn,
             position=attempt.place.position,
             candidate=candidate,
-            library=library_of(campaign, candidate),
+            library=campaign.get_library(candidate),
             placement=placement_of(turn, placement, attempt.place.cases),
             plan=campaign.plan,
             binary=Path("rankbench-core"),
@@ -306,7 +305,7 @@ def list_refusals(store: Store) -> dict[tuple[str, str], Refusal]:
     for (name, where, _), line in name_launch_functions(campaign).items():
         path = store.folder / script.FOLDER / "checks" / line
         if (path / ENDING).exists() and not (path / "passed").exists():
-            refused[name, where] = read_refusal(library_of(campaign, candidates[name]), placements[where], path)
+            refused[name, where] = read_refusal(campaign.get_library(candidates[name]), placements[where], path)
     return refused
 
 
@@ -320,7 +319,7 @@ def list_usages(store: Store) -> Iterator[Usage]:
         if name not in candidates or (name, where) in known or not (path / "passed").exists():
             continue
         known.add((name, where))
-        library, text = library_of(campaign, candidates[name]), preflight.read_output(path / "output.log")
+        library, text = campaign.get_library(candidates[name]), preflight.read_output(path / "output.log")
         stream = samples.read(path / "stream.jsonl", [])
         if usage := preflight.read_usage(candidates[name], library, placements[where], text, stream):
             yield usage

@@ -372,7 +372,7 @@ class Loop:
             turn=turn,
             position=position,
             candidate=candidate,
-            library=next(library for library in self.campaign.libraries if library.name == candidate.library),
+            library=self.campaign.get_library(candidate),
             placement=placement_of(turn, placement, cases),
             plan=self.campaign.plan,
             binary=self.binaries[candidate.library],

@@ -78,7 +78,7 @@ def record_candidates(prepared: PreparedCampaign, show: Callable[[str], None]) -
         return
     known = prepared.store.records()
     case = max(cases, key=lambda case: case.ranks)
-    placement = next(place for place in campaign.plan.placements if place.name == case.placement)
+    placement = campaign.get_placement(case.placement)
     for candidate in campaign.candidates:
         program = prepared.programs.get((candidate.library, case.operation))
         refused = (candidate.name, placement.name) in prepared.refused

@@ -12,7 +12,7 @@ import msgspec
 
 from rankbench import libraries
 from rankbench.campaign.preparation import EXECUTED
-from rankbench.model import Campaign, Candidate, CandidateSpec, Library, Plan, RankbenchError, Stop
+from rankbench.model import Campaign, CandidateSpec, Library, Plan, RankbenchError, Stop
 
 COMPARED = (*EXECUTED, "version", "abi", "origin")
 """Recorded fields of a library that identify its build."""
@@ -71,19 +71,9 @@ def make_stop(seconds: str, blocks: int) -> Stop | None:
 
 def is_recorded_same(old: Campaign, new: Campaign, pair: tuple[str, str]) -> bool:
     """Return whether two campaigns record the same build and the same settings of two candidates."""
-    candidate, two = (candidate_of(campaign, name) for campaign, name in zip((old, new), pair, strict=True))
-    builds = library_of(old, candidate), library_of(new, two)
+    candidate, two = (campaign.get_candidate(name) for campaign, name in zip((old, new), pair, strict=True))
+    builds = old.get_library(candidate), new.get_library(two)
     return candidate.settings == two.settings and not find_difference(*builds)
-
-
-def candidate_of(campaign: Campaign, name: str) -> Candidate:
-    """Return the candidate with a name."""
-    return next(candidate for candidate in campaign.candidates if candidate.name == name)
-
-
-def library_of(campaign: Campaign, candidate: Candidate) -> Library:
-    """Return the recorded library of a candidate."""
-    return next(library for library in campaign.libraries if library.name == candidate.library)
 
 
 def _titles(pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, str], dict[str, str]]:
@@ -98,8 +88,8 @@ def _apart(names: Iterable[str], shared: Collection[str], side: str) -> dict[str
 
 def _spec(campaign: Campaign, name: str, title: str, reach: list[Library]) -> CandidateSpec:
     """Return the plan's candidate whose library is the recorded one."""
-    candidate = candidate_of(campaign, name)
-    library = library_of(campaign, candidate)
+    candidate = campaign.get_candidate(name)
+    library = campaign.get_library(candidate)
     if same := next((other for other in reach if not find_difference(library, other)), None):
         return CandidateSpec(library=same.name, name=title, settings=candidate.settings)
     spec = dict(zip((candidate.name for candidate in campaign.candidates), campaign.plan.candidates, strict=False)).get(

@@ -157,13 +157,12 @@ def thorough_data(bench: Bench) -> list[CaseResult]:
     for name, option in options.items():
         integers = {"datatypes": [INTEGERS]} if name == "reduction" else {}
         if option.values and name not in OF_TIMES:
-            results += check_data(bench, has_option(name), options={name: option.values}, **integers)
+            results += check_data(bench, _has_option(name), options={name: option.values}, **integers)
     free = bench._replace(placement=msgspec.structs.replace(bench.placement, binding="none"))
-    return results + check_data(free, has_option("threads"), options={"threads": [str(THREADS)]})
+    return results + check_data(free, _has_option("threads"), options={"threads": [str(THREADS)]})
 
 
-def has_option(name: str) -> Callable[[Case], bool]:
-    """Return whether a case has an option."""
+def _has_option(name: str) -> Callable[[Case], bool]:
     return lambda case: name in case.options
 
 

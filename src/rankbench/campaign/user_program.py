@@ -386,7 +386,7 @@ def compare_check(result: CaseResult, request: LaunchRequest, spec: ProgramSpec,
     texts = [match[1] for line in read_lines(output) for match in re.finditer(spec.check, line)]
     if not texts:
         return fail(result.case, f'check: nothing in its output matches "{spec.check}"')
-    text, store = texts[-1], find_campaign_folder(output)
+    text, store = texts[-1], _find_campaign_folder(output)
     path = store / CHECKS
     first = msgspec.json.decode(path.read_bytes(), type=dict[str, list[str]]) if path.exists() else {}
     expected, candidate = first.setdefault(result.case.key, [text, request.candidate.name])
@@ -407,6 +407,5 @@ def agree(text: str, expected: str, tolerance: float) -> bool:
         return False
 
 
-def find_campaign_folder(output: Path) -> Path:
-    """Return the folder of the campaign that an output belongs to."""
+def _find_campaign_folder(output: Path) -> Path:
     return next((folder for folder in output.parents if (folder / "campaign.json").exists()), output.parent)

@@ -56,7 +56,7 @@ def list_campaigns(folder: Path | None, form: str, *, no_answer: bool) -> None:
         print_json(rows)
         return
     if max((len(entry.name) for entry in rows), default=0) * 2 <= console.width:
-        print_rows(rows, no_answer=no_answer)
+        _print_rows(rows, no_answer=no_answer)
     else:
         stack_rows(rows)
     for line in damaged:
@@ -73,8 +73,7 @@ def stack_rows(rows: Sequence[Row]) -> None:
         console.print(Padding(Text(facts), (0, 0, 0, 2)))
 
 
-def print_rows(rows: Sequence[Row], *, no_answer: bool) -> None:
-    """Print a row for each campaign."""
+def _print_rows(rows: Sequence[Row], *, no_answer: bool) -> None:
     table = columns("campaign", "date", "state", text_columns=3)
     wide = console.width >= WIDE
     if wide:

@@ -78,8 +78,3 @@ def format_spread(below: float, above: float, percent: float) -> str:
     if max(1 - below, above - 1) > WIDE:
         return f" -{max(0.0, 100 * (1 - below)):.0f}/+{100 * (above - 1):.0f}%"
     return f" ±{percent:.1f}%" if percent < 9.95 else f" ±{percent:3.0f}%"
-
-
-def index_summaries(view: CampaignView) -> dict[tuple[str, str], Summary]:
-    """Return the summaries by case and candidate."""
-    return {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}

@@ -109,13 +109,12 @@ def summary(text: str | None) -> str:
 
 def usage(argument: Any, ctx: Any) -> str:
     """Return an argument in a usage line: `[PLAN]`, `[LIBRARY]...`, `FOLDER...`."""
-    name = value_name(argument, ctx)
+    name = _value_name(argument, ctx)
     several = "..." if argument.nargs != 1 and not name.endswith("...") else ""
     return f"{name}{several}" if argument.required or name.startswith("[") else f"[{name}]{several}"
 
 
-def value_name(parameter: Any, ctx: Any) -> str:
-    """Return the placeholder of a parameter's value."""
+def _value_name(parameter: Any, ctx: Any) -> str:
     if parameter.metavar:
         return str(parameter.metavar)
     if parameter.name in VALUES:
@@ -130,7 +129,7 @@ def record(parameter: Any, ctx: Any) -> tuple[str, str]:
         return usage(parameter, ctx), parameter.help or ""
     short_first = sorted(parameter.opts, key=len)
     names = ", ".join(short_first) + "".join(f" / {secondary_opt}" for secondary_opt in parameter.secondary_opts)
-    value = "" if parameter.is_flag else f" {value_name(parameter, ctx)}"
+    value = "" if parameter.is_flag else f" {_value_name(parameter, ctx)}"
     extra = "; ".join(extras(parameter, ctx))
     return f"{names}{value}", f"{parameter.help or ''}{f' [{extra}]' if extra else ''}"
 

@@ -71,18 +71,17 @@ def arrange(rounds: Iterable[Measured], trait: Trait, first: Sequence[int]) -> S
     """Return a trait of all nodes. `first` has the first rank of each node, and the number of all ranks last."""
     nodes = len(first) - 1
     return join_rounds(
-        [arrange_round(measured, trait, first) for measured in rounds if has_trait(measured, trait)], nodes
+        [arrange_round(measured, trait, first) for measured in rounds if _has_trait(measured, trait)], nodes
     )
 
 
 def arrange_cores(rounds: Iterable[Measured], trait: Trait, ranks: int) -> Speeds:
     """Return a trait of all cores, by the rank that was on each."""
-    chosen = [measured for measured in rounds if has_trait(measured, trait)]
+    chosen = [measured for measured in rounds if _has_trait(measured, trait)]
     return join_rounds([make_row(measured, measured.values[trait.quantity], trait) for measured in chosen], ranks)
 
 
-def has_trait(measured: Measured, trait: Trait) -> bool:
-    """Return whether a round measures a trait."""
+def _has_trait(measured: Measured, trait: Trait) -> bool:
     return measured.round.kind == trait.kind and trait.quantity in measured.values
 
 

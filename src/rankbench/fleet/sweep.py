@@ -138,7 +138,7 @@ def sweep(fleet: Fleet, measure: Measure, generator: np.random.Generator, limits
     return Outcome(
         findings=drop_explained(findings),
         doubts=doubts,
-        nodes=list(describe_nodes(fleet, both)),
+        nodes=list(_describe_nodes(fleet, both)),
         links=list(describe_links(fleet, both)),
         launches=1 + launches,
         rounds=pairs,
@@ -304,8 +304,7 @@ def list_causes(finding: Finding) -> set[tuple[str, str]]:
 # --- all nodes and links ----------------------------------------------------------------------------------------------
 
 
-def describe_nodes(fleet: Fleet, both: Arranged) -> Iterator[NodeSpeed]:
-    """Yield what was measured of each node."""
+def _describe_nodes(fleet: Fleet, both: Arranged) -> Iterator[NodeSpeed]:
     traits = {
         name: (find_typical(speeds), np.exp(outliers.find_medians(speeds))) for name, speeds in both.nodes.items()
     }

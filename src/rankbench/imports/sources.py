@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from rankbench import files
 from rankbench.foreign import LineError, NoResultsError, Problem, Table, outputs, printed_lines, refusals, tools
 from rankbench.foreign.fields import make_table_without_rows
 from rankbench.foreign.outputs import Run
@@ -123,7 +123,7 @@ def read_source(request: ImportRequest, source: Source) -> FileContent:
     except NoResultsError as error:
         content = make_empty_content(path, str(error).removeprefix(f"{path}: "))
         failed = list_failures(source)
-        messages = [f"line {part.line}: {name_benchmark(part)} {describe_ending(part)}" for part in failed]
+        messages = [f"line {part.line}: {_name_benchmark(part)} {describe_ending(part)}" for part in failed]
         return content._replace(parts=failed, messages=messages, problems=[]) if failed else content
     except LineError as error:
         return make_empty_content(path, f"line {error.line}: {error.reason}")
@@ -152,7 +152,7 @@ def join_parts(request: ImportRequest, source: Source, read: outputs.Reading) ->
     left_out = [f"line {problem.line}: {problem.reason}" for problem in sorted(problems)]
     record = ImportRecord(
         file=str(path),
-        sha256=compute_digest(path),
+        sha256=files.hash_file(path),
         tools=list(titles),
         facts=facts,
         remarks=[*texts, *left_out, *errors],
@@ -237,8 +237,7 @@ def list_failures(source: Source) -> list[Part]:
     return [part for command in commands if (part := make_failed_part(command, model, source))]
 
 
-def name_benchmark(part: Part) -> str:
-    """Return the name of a run's benchmark."""
+def _name_benchmark(part: Part) -> str:
     assert part.table
     return part.table.operation.name
 
@@ -255,7 +254,7 @@ def list_noise(parts: Sequence[Part]) -> Iterator[Problem]:
 
 def make_empty_content(path: Path, why: str) -> FileContent:
     """Return the content of a file without results."""
-    digest = compute_digest(path) if path.is_file() else ""
+    digest = files.hash_file(path) if path.is_file() else ""
     record = ImportRecord(file=str(path), sha256=digest, tools=[], remarks=[f"{NO_RESULTS}: {why}"])
     return FileContent(record, [], in_turns=True, messages=[], problems=[Problem(0, why, NOT_OUTPUT)])
 
@@ -264,12 +263,6 @@ def explain_no_results(files: Sequence[ImportRecord]) -> str:
     """Return why no file has results."""
     first = f"{files[0].file}: {'; '.join(files[0].remarks).removeprefix(f'{NO_RESULTS}: ')}"
     return first if len(files) == 1 else f"no results in any of {len(files)} files; the first: {first}"
-
-
-def compute_digest(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def list_tables(run: Run) -> Sequence[Table | None]:

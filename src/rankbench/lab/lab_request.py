@@ -6,6 +6,7 @@ import random
 import re
 
 from rankbench.lab.slurm import Cores
+from rankbench.language import join_words
 from rankbench.model import RankbenchError
 
 TIME_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
@@ -46,8 +47,5 @@ def _quantity(text: str, units: dict[str, int], option: str, what: str, example:
     scale = units.get(match[2]) if match else None
     value = round(float(match[1]) * scale) if match and scale else 0
     if not value:
-        names = [*units]
-        raise RankbenchError(
-            f"{option} {text}: expected {what} in {', '.join(names[:-1])} or {names[-1]}, such as {example}"
-        )
+        raise RankbenchError(f"{option} {text}: expected {what} in {join_words([*units], 'or')}, such as {example}")
     return value

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 
+from rankbench.language import join_words
 from rankbench.libraries import content, families
 from rankbench.model import AmbientSetting, Library
 
@@ -112,7 +113,7 @@ def list_notes(known: Iterable[Library], variables: Mapping[str, str]) -> list[s
         merged.setdefault((source, ", ".join(texts)), []).append(name)
     lines = []
     for (source, text), names in merged.items():
-        who = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+        who = join_words(names, "and")
         are = "is" if len(names) == 1 else "are"
         lines.append(
             f"{text} set in {source}: {who} {are} not at default settings; `rankbench run --clean` leaves it out"

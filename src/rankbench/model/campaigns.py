@@ -8,7 +8,7 @@ from rankbench.model.base import Record
 from rankbench.model.libraries import Candidate, Library, Receipt
 from rankbench.model.machines import Machine, NodeNetwork
 from rankbench.model.operations import Operation, Start
-from rankbench.model.plans import Case, Plan
+from rankbench.model.plans import Case, Placement, Plan
 
 
 class ImportRecord(Record, frozen=True):
@@ -74,6 +74,18 @@ class Campaign(Record, frozen=True):
             return wanted
         both = zip(self.plan.candidates, self.candidates, strict=False)
         return next((candidate.name for spec, candidate in both if spec.library == wanted), "")
+
+    def get_candidate(self, name: str) -> Candidate:
+        """Return the candidate of that name."""
+        return next(candidate for candidate in self.candidates if candidate.name == name)
+
+    def get_library(self, candidate: Candidate) -> Library:
+        """Return the library of a candidate."""
+        return next(library for library in self.libraries if library.name == candidate.library)
+
+    def get_placement(self, name: str) -> Placement:
+        """Return the plan's placement of that name."""
+        return next(placement for placement in self.plan.placements if placement.name == name)
 
     @property
     def once_operations(self) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankbench.model.base import Record
+from rankbench.model.plans import Case
 
 
 class Choice(Record, frozen=True):
@@ -50,6 +51,11 @@ class Rule(Record, frozen=True):
     ranks: int
     all_sizes: bool = False
     """Whether all sizes that were measured have this rule, so that it may serve other sizes, too."""
+
+    def covers(self, case: Case) -> bool:
+        """Return whether the rule is for a case."""
+        within = self.ranks == case.ranks and self.first_bytes <= case.size_bytes <= self.last_bytes
+        return self.operation == case.operation and (self.all_sizes or within)
 
 
 class Handover(Record, frozen=True):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import NOTHING, Text, say
+from rankbench.language import NOTHING, Text, join_words, say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -77,5 +77,4 @@ def estimate_times(time: pl.Expr, name: str) -> pl.Expr:
 
 def format_help() -> str:
     """Return the names of all estimators, in words."""
-    *others, last = (row.help for row in ESTIMATORS)
-    return f"{', '.join(others)} or {last}"
+    return join_words([row.help for row in ESTIMATORS], "or")

@@ -35,15 +35,14 @@ USUAL_SAMPLING = Sampling(good=USUAL_PASSES * LEAST_PER_PASS, passes=USUAL_PASSE
 def parse_options(value: Value) -> dict[str, list[str]]:
     """Return the values of options by NAME or OPERATION.NAME, which may be a quoted key or a nested table."""
     options: dict[str, list[str]] = {}
-    for name, entry in read_option_keys(value):
+    for name, entry in _read_option_keys(value):
         if name in options:
             raise entry.make_error("is given twice")
         options[name] = [format_option_value(part) for part in entry.read_each(OPTION_HELP)]
     return options
 
 
-def read_option_keys(value: Value) -> Iterator[tuple[str, Value]]:
-    """Yield each option of the table with its value."""
+def _read_option_keys(value: Value) -> Iterator[tuple[str, Value]]:
     for name, entry in value.read_entries("NAME = value").items():
         if isinstance(entry.raw, dict):
             yield from ((f"{name}.{option}", part) for option, part in entry.read_entries("NAME = value").items())

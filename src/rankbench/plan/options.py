@@ -71,12 +71,12 @@ def find_owners(key: Key, description: Description) -> list[Operation]:
         names = [operation.name for operation in description.operations]
         listed = suggestion(key.operation, names, "rankbench operations")
         raise key.place.make_error(f'found "{key.operation}"{listed}')
-    having = group_by_option(description.operations)
-    if key.operation and key.name in having and key.name not in group_by_option(among):
+    having = _group_by_option(description.operations)
+    if key.operation and key.name in having and key.name not in _group_by_option(among):
         raise key.place.make_error(
             f"{key.operation} has no such option; those that have it: {', '.join(having[key.name])}"
         )
-    known = group_by_option(among)
+    known = _group_by_option(among)
     if key.name not in known:
         near = difflib.get_close_matches(key.name, known, n=1)
         whose = f"; {near[0]} is an option of {', '.join(having[near[0]])}" if near else ""
@@ -84,8 +84,7 @@ def find_owners(key: Key, description: Description) -> list[Operation]:
     return [operation for operation in among if operation.name in known[key.name]]
 
 
-def group_by_option(operations: Sequence[Operation]) -> dict[str, list[str]]:
-    """Return the names of the operations that have each option."""
+def _group_by_option(operations: Sequence[Operation]) -> dict[str, list[str]]:
     names: dict[str, list[str]] = {}
     for operation in operations:
         for option in operation.options:

@@ -219,11 +219,11 @@ def expand_matrix(value: Value, room: Resources) -> tuple[list[Placement], list[
     if many:
         hosts = "as many hosts each" if len(many) > 1 else "as many hosts"
         reasons.append(
-            f"nodes = {format_numbers(many)}: {'take' if len(many) > 1 else 'takes'} {hosts}, {count_hosts(room)}"
+            f"nodes = {_format_numbers(many)}: {'take' if len(many) > 1 else 'takes'} {hosts}, {count_hosts(room)}"
         )
     if close:
         reasons.append(
-            f"ranks_per_node = {format_numbers(close)}: {explain_crowding(' or '.join(map(str, close)), room)}"
+            f"ranks_per_node = {_format_numbers(close)}: {explain_crowding(' or '.join(map(str, close)), room)}"
         )
     return [assign_hosts(fill_cores(f"{node}x{rank}", node, rank, room), room) for node, rank in pairs], reasons
 
@@ -243,8 +243,7 @@ def read_axes(value: Value) -> list[list[int]]:
     return axes
 
 
-def format_numbers(numbers: Sequence[int]) -> str:
-    """Return numbers in the notation of a plan."""
+def _format_numbers(numbers: Sequence[int]) -> str:
     return str(numbers[0]) if len(numbers) == 1 else str(list(numbers))
 
 

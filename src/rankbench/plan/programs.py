@@ -34,7 +34,7 @@ def parse_program(value: Value, plan_file: Path) -> ProgramSpec:
     folder = (plan_file.parent / folder).absolute()
     if not folder.is_dir() and not (plan_file.parent / "campaign.json").exists():  # A stored plan is elsewhere.
         raise fields.get("folder", value).make_error(f"{folder}: no such folder")
-    build = parse_build(fields["build"]) if "build" in fields else ""
+    build = _parse_build(fields["build"]) if "build" in fields else ""
     copies = fields["copies"].read_switch() if "copies" in fields else bool(build) or is_small(folder)
     return ProgramSpec(
         run=parse_command(fields["run"]),
@@ -76,8 +76,7 @@ def parse_command(value: Value) -> list[str]:
         raise value.make_error(f"found {value.format_raw()}: {error}") from None
 
 
-def parse_build(value: Value) -> str:
-    """Return the line that builds the program."""
+def _parse_build(value: Value) -> str:
     text = value.read_text("a line for the shell")
     try:
         text.format(**dict.fromkeys(FIELDS, ""))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from rankbench.language import Words, say
+from rankbench.language import Words, join_words, say
 from rankbench.model import Look
 
 
@@ -163,5 +163,4 @@ def find_rule(name: str) -> Rule:
 
 def format_help() -> str:
     """Return the notation of all rules, in words."""
-    *others, last = (row.help for row in RULES)
-    return f"{', '.join(others)} or {last}"
+    return join_words([row.help for row in RULES], "or")

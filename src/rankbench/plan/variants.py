@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from rankbench.language import join_words
 from rankbench.model import ROTATING, Description, Form, Machine, Memory, Operation, Placement, Plan
 from rankbench.quantities import format_size
 
@@ -84,7 +85,7 @@ def abbreviate_names(names: Sequence[str]) -> str:
     shown = (
         list(names) if len(names) <= MOST_NAMES else [*names[: MOST_NAMES - 1], f"{len(names) - MOST_NAMES + 1} more"]
     )
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+    return join_words(shown, "and")
 
 
 def list_usable_datatypes(line: CaseScope) -> list[str]:

@@ -79,13 +79,12 @@ def choose_colours(families: Mapping[str, str]) -> dict[str, str]:
     colours = {}
     for name, family in families.items():
         series = base[family] if family in fixed else family
-        colours[name] = mix_colours(base[family], *SHADES[count[series] % len(SHADES)])
+        colours[name] = _mix_colours(base[family], *SHADES[count[series] % len(SHADES)])
         count[series] += 1
     return colours
 
 
-def mix_colours(colour: str, other: str, share: float) -> str:
-    """Return a colour mixed with a share of another one."""
+def _mix_colours(colour: str, other: str, share: float) -> str:
     channels = [(int(colour[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5)]
     return "#" + "".join(f"{round(channel + share * (mixed - channel)):02X}" for channel, mixed in channels)
 

@@ -6,7 +6,7 @@ receive at the other end would count the same time again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -114,7 +114,7 @@ def convert_counts(counts: Mapping[tuple[str, int], float], ranks: int) -> tuple
     callses = [
         Calls(operation=name, size_bytes=size, calls=count) for (name, size), count in calls.items() if count > 0
     ]
-    return callses, drop_duplicates(ignored)
+    return callses, list(dict.fromkeys(ignored))
 
 
 def find_operation(name: str) -> str:
@@ -152,8 +152,3 @@ MANAGING_PREFIXES = (
     "file_",
 )
 """Prefixes of calls that manage objects and are not communication of an application's inner loop."""
-
-
-def drop_duplicates(names: Iterable[str]) -> list[str]:
-    """Return names in their order, each once."""
-    return list(dict.fromkeys(names))

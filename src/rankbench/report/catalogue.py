@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rankbench.language import join_words
+
 if TYPE_CHECKING:
     from rankbench.model import Amount, Description, Operation, Option
 
@@ -74,18 +76,13 @@ def list_limits(operation: Operation, description: Description) -> Iterator[str]
     elif operation.ranks_least > 1:
         yield f"{operation.ranks_least} ranks or more"
     if operation.sized and len(operation.datatypes) < len(description.datatypes):
-        yield f"of {join_names(operation.datatypes)}"
+        yield f"of {join_words(operation.datatypes, 'or')}"
     if operation.in_place:
         yield "also in place"
     if operation.rounds > 1:
         yield f"{operation.rounds} times in a row"
     if operation.once:
         yield "once in a launch"
-
-
-def join_names(names: Sequence[str], last: str = "or") -> str:
-    """Return `byte`, `float or int`, `double, float or int`."""
-    return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def list_values(option: Option) -> str:

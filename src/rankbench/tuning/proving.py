@@ -140,7 +140,7 @@ def exclude_faulty(result: SearchResult, rules: Sequence[Rule], proof: Proof) ->
     faults, sentences = list(result.faults), []
     for case, status, reason in proof.faults:
         same = [rule for rule in rules if case is None or rule.operation == case.operation]
-        causing = [rule for rule in same if case and _covers(rule, case)] or same
+        causing = [rule for rule in same if case and rule.covers(case)] or same
         faults += [Fault(rule.variant.name, rule.operation, status, reason) for rule in causing]
         where = f"{case.operation} {format_size(case.size_bytes)} on {case.ranks} ranks" if case else "a launch"
         names = ", ".join(dict.fromkeys(rule.variant.name for rule in causing))
@@ -152,7 +152,7 @@ def exclude_unchecked(task: Task, result: SearchResult, rules: Sequence[Rule], p
     """Exclude the variant of a rule at the sizes of the rule, where the data of too few calls were checked."""
     excluded, sentences = set(result.excluded), []
     for rule in rules:
-        checked = sum(count for case, count in proof.checked if _covers(rule, case))
+        checked = sum(count for case, count in proof.checked if rule.covers(case))
         if checked >= LEAST_CHECKED:
             continue
         excluded |= {
@@ -201,7 +201,7 @@ def exclude_slower(
         if case.operation in task.forced:
             continue
         text = f"slower as tuned: {case.operation} {format_size(case.size_bytes)} on {case.ranks} ranks; "
-        covering = [rule for rule in rules if _covers(rule, case)]
+        covering = [rule for rule in rules if rule.covers(case)]
         if operations or not covering:
             excluded |= {point for point in result.ratios if point.operation == case.operation}
             reason = "" if covering else "no rule is for this case, so "
@@ -219,8 +219,3 @@ def exclude_slower(
                 excluded |= {Point(placement, rule.operation, size, rule.variant.name) for size in sizes}
             sentences.append(f"{text}{rule.variant.name} is not used there")
     return Exclusion(result._replace(excluded=frozenset(excluded)), unknown, sentences)
-
-
-def _covers(rule: Rule, case: Case) -> bool:
-    within = rule.ranks == case.ranks and rule.first_bytes <= case.size_bytes <= rule.last_bytes
-    return rule.operation == case.operation and (rule.all_sizes or within)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from rankbench.language import Text, say
 from rankbench.libraries import tuners
-from rankbench.model import Case, Library
+from rankbench.model import Case
 from rankbench.verdict.view import CampaignView
 from rankbench.verdict.wording import format_plan_sizes
 
@@ -29,7 +29,7 @@ def format_tune_command(view: CampaignView, name: str, cases: Iterable[Case]) ->
 
     Rules are of blocking calls on one node at one placement. Of cases at several placements the first counts.
     """
-    library = find_library(view, name)
+    library = view.campaign.get_library(view.campaign.get_candidate(name))
     tunable = [case for case in cases if is_tunable(view, case)]
     if not tunable or library.family not in tuners.list_tuners() or library.source not in FOUND_BY_NAME:
         return ""
@@ -44,15 +44,9 @@ def format_tune_command(view: CampaignView, name: str, cases: Iterable[Case]) ->
     return shlex.join(words)
 
 
-def find_library(view: CampaignView, name: str) -> Library:
-    """Return the library of a candidate."""
-    candidate = next(candidate for candidate in view.campaign.candidates if candidate.name == name)
-    return next(library for library in view.campaign.libraries if library.name == candidate.library)
-
-
 def is_tunable(view: CampaignView, case: Case) -> bool:
     """Return whether a library may have several algorithms, or an eager limit, for a case."""
     operation = view.operation(case)
-    placement = next(place for place in view.campaign.plan.placements if place.name == case.placement)
+    placement = view.campaign.get_placement(case.placement)
     kind = operation.kind == "collective" or case.operation in tuners.POINT_TO_POINT
     return kind and case.size_bytes > 0 and case.form == "blocking" and placement.nodes == 1 and not case.suite

@@ -192,7 +192,7 @@ def describe_answer(view: CampaignView, answer: ProgramAnswer) -> Iterator[Text]
     if deciding := name_deciding(answer):
         yield say("Candidates differ most in {deciding}.", deciding=deciding)
     best = answer.calls.standings[0].candidate
-    library = next(candidate.library for candidate in view.campaign.candidates if candidate.name == best)
+    library = view.campaign.get_candidate(best).library
     yield say("Settings that may help: rankbench tune {library} --profile {file}.", library=library, file=recorded.file)
 
 

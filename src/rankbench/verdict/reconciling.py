@@ -147,7 +147,7 @@ def reconcile(store: Store) -> list[Reconciled]:
                 for part, log in steps.items():
                     logs.setdefault((number, candidate, part), []).append(log)
     return [
-        make_reconciled(store, pairs[number], candidate, parts, operations)
+        _make_reconciled(store, pairs[number], candidate, parts, operations)
         for (number, candidate), parts in contrast_parts(logs, campaign.plan.confidence).items()
     ]
 
@@ -176,8 +176,7 @@ def count_moved(store: Store, column: str) -> dict[str, int]:
     return dict(frame.rows())
 
 
-def find_moved(store: Store, case: Case) -> Moved:
-    """Return what one sample of a case moves."""
+def _find_moved(store: Store, case: Case) -> Moved:
     return Moved(*(count_moved(store, column).get(case.key, 0) for column in UNITS.values()))
 
 
@@ -203,10 +202,9 @@ def contrast_parts(
     return parts
 
 
-def make_reconciled(
+def _make_reconciled(
     store: Store, pair: Pair, candidate: str, parts: dict[str, Contrast], operations: Mapping[str, Operation]
 ) -> Reconciled:
-    """Return the reconciled values of a pair with a candidate."""
     theirs, core = operations[pair.theirs.operation], operations[pair.core.operation]
     shown_parts = {name: part for name, part in parts.items() if name != BEGUN or pair.core_same_start is not pair.core}
     typical = (
@@ -228,7 +226,7 @@ def make_reconciled(
         candidate,
         by_case.get(pair.theirs.key, math.nan),
         by_case.get(pair.core.key, math.nan),
-        (find_moved(store, pair.theirs), find_moved(store, pair.core)),
+        (_find_moved(store, pair.theirs), _find_moved(store, pair.core)),
         shown_parts,
         compare_pair(pair, theirs, core),
         compare_pair(pair, theirs, core, pair.core_same_start.start),

@@ -254,7 +254,8 @@ def check_against(new: Path, old: Path, match: dict[str, str], threshold: float 
     changed = list_differing(older.campaign, opened.campaign, campaign_pair.comparison.matches)
     same = [] if changed else describe_same(campaign_pair.then, campaign_pair.now, campaign_pair.comparison.matches)
     texts = [ONE_DAY, *same, *list_remarks(campaign_pair.comparison)]
-    better = make_command(new, old, match, threshold, libraries_of(older.campaign, opened.campaign)) if changed else ""
+    used = [*older.campaign.libraries, *opened.campaign.libraries]
+    better = make_command(new, old, match, threshold, used) if changed else ""
     return GateResult(campaign_pair.now.campaign, f"campaign {campaign_pair.comparison.old}", checks, texts, better)
 
 
@@ -279,11 +280,6 @@ def list_rebuilt(old: Store, new: Store, pairs: Iterable[tuple[str, str]]) -> li
         for old_name, name in pairs
         for difference in compare_content((old.campaign, then, old_name), (new.campaign, now, name))
     ]
-
-
-def libraries_of(*campaigns: Campaign) -> list[Library]:
-    """Return the libraries of campaigns."""
-    return [library for campaign in campaigns for library in campaign.libraries]
 
 
 def make_command(new: Path, old: Path, match: dict[str, str], threshold: float | None, used: Sequence[Library]) -> str:

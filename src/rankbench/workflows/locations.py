@@ -27,6 +27,11 @@ def is_campaign(folder: Path) -> bool:
     return (folder / "campaign.json").exists()
 
 
+def has_campaigns(folder: Path) -> bool:
+    """Return whether a folder is no campaign and has campaigns right below it."""
+    return not is_campaign(folder) and any(folder.glob("*/campaign.json"))
+
+
 def find_campaign(folder: Path) -> Path:
     """Return the folder of a campaign named by its folder, or by its name below the results."""
     below = results_folder() / folder

@@ -46,7 +46,7 @@ def collect_job(opened: Store) -> Decision | None:
         stop, blocks = opened.campaign.plan.stop, collect_results.blocks_done(opened)
         if blocks < count_least_blocks(stop):
             return None
-        decision = decide_after(opened, blocks)
+        decision = _decide_after(opened, blocks)
         if decision.stop:
             collect_results.request_end(opened, render(decision.reason))
         return decision
@@ -54,8 +54,7 @@ def collect_job(opened: Store) -> Decision | None:
         opened.unlock()
 
 
-def decide_after(opened: Store, blocks: int) -> Decision:
-    """Return the decision after this number of blocks."""
+def _decide_after(opened: Store, blocks: int) -> Decision:
     from rankbench import evaluation  # It loads Polars.
     from rankbench.evaluation.stopping import decide
 

@@ -251,7 +251,7 @@ class Session(NamedTuple):
         It shows them by what it reports in the check of the campaign, or by MPI_T. Raises RankbenchError if it has not.
         """
         name = self.library.name
-        (candidate,) = (candidate for candidate in campaign.candidates if candidate.name == TUNED)
+        candidate = campaign.get_candidate(TUNED)
         usage = [entry for entry in campaign.usage if entry.candidate == TUNED]
         if ignored := list(dict.fromkeys(clause for entry in usage for clause in entry.ignored)):
             raise RankbenchError(f"{name}: {'; '.join(ignored)}")

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench.across.two_campaigns import CampaignPair
-from rankbench.cli.cases import describe_missing, format_half_width, index_summaries
+from rankbench.cli.cases import describe_missing, format_half_width
 from rankbench.cli.display import TerminalProgress, console, find_words, plain_table, spread_lines
 from rankbench.cli.formats import (
     AnyFormat,
@@ -156,14 +156,14 @@ def explanation(view: CampaignView, other: str) -> str:
 
 def table(view: CampaignView, base: str, other: str, by_case: dict[str, Comparison]) -> Table:
     """Return one row per case, and the geometric mean of all ratios at the end."""
-    names, summaries = tables.case_names(view), index_summaries(view)
+    names, summaries = tables.case_names(view), view.summary_of
     rows = plain_table("case", base, other, "ratio", "interval", "p")
     for verdict in view.verdict.cases:
         values = (format_value(view, verdict, summaries.get((verdict.case.key, name))) for name in (base, other))
         rows.add_row(Text(names[verdict.case.key]), *values, *format_comparison(by_case.get(verdict.case.key)))
     for title, ratios in (
-        ("geometric mean of all cases", of_times(view, by_case)),
-        ("the same, of memory", of_memory(view, by_case)),
+        ("geometric mean of all cases", _of_times(view, by_case)),
+        ("the same, of memory", _of_memory(view, by_case)),
     ):
         if ratios:
             mean = math.exp(sum(math.log(comparison.ratio) for comparison in ratios) / len(ratios))
@@ -172,13 +172,11 @@ def table(view: CampaignView, base: str, other: str, by_case: dict[str, Comparis
     return rows
 
 
-def of_times(view: CampaignView, by_case: dict[str, Comparison]) -> list[Comparison]:
-    """Return the comparisons of times."""
+def _of_times(view: CampaignView, by_case: dict[str, Comparison]) -> list[Comparison]:
     return [by_case[case.key] for case in view.cases if case.key in by_case and case.quantity != "memory"]
 
 
-def of_memory(view: CampaignView, by_case: dict[str, Comparison]) -> list[Comparison]:
-    """Return the comparisons of memory."""
+def _of_memory(view: CampaignView, by_case: dict[str, Comparison]) -> list[Comparison]:
     return [by_case[case.key] for case in view.cases if case.key in by_case and case.quantity == "memory"]
 
 
@@ -205,7 +203,7 @@ def format_comparison(comparison: Comparison | None) -> tuple[Text, str, str]:
 
 def counts(view: CampaignView, other: str, by_case: dict[str, Comparison]) -> Iterator[str]:
     """Yield in how many cases the second candidate is slower, faster or neither; the same for memory."""
-    times, memory = of_times(view, by_case), of_memory(view, by_case)
+    times, memory = _of_times(view, by_case), _of_memory(view, by_case)
     if times:
         yield render(
             say(

@@ -110,7 +110,7 @@ def fleet(
     else:
         show(result)
         if earlier:
-            show_changes(earlier, result, changes)
+            _show_changes(earlier, result, changes)
     if result.findings or any(change.became_slower for change in changes):
         raise typer.Exit(1)
 
@@ -238,8 +238,7 @@ def format_value(value: float, unit: str) -> str:
     return f"{value / 1e9:.3g} GB/s" if unit == "B/s" else format_time(value)
 
 
-def show_changes(earlier: Sweep, result: Sweep, changes: Sequence[Change]) -> None:
-    """Show how the fleet changed since an earlier sweep."""
+def _show_changes(earlier: Sweep, result: Sweep, changes: Sequence[Change]) -> None:
     console.print(f"\nSince {earlier.began.partition('T')[0]}: time now over time before, median of the nodes\n")
     for line in since.list_differences(earlier, result):
         spread_lines(f"not the same: {line}")

@@ -81,7 +81,7 @@ def plan(
 def list_presets(form: str) -> None:
     """Print the name and the question of each preset."""
     rows = [
-        Preset(name=stem, question=read_question(stem), file=str(plans.find_preset(stem)))
+        Preset(name=stem, question=_read_question(stem), file=str(plans.find_preset(stem)))
         for stem in plans.list_presets()
     ]
     if form == "json":
@@ -93,8 +93,7 @@ def list_presets(form: str) -> None:
     console.print(table)
 
 
-def read_question(name: str) -> str:
-    """Return the question of a preset."""
+def _read_question(name: str) -> str:
     return str(tomllib.loads(plans.find_preset(name).read_text(encoding="utf-8"))["question"])
 
 

@@ -15,6 +15,7 @@ from rankbench import extras, files
 from rankbench import report as reports
 from rankbench.across.two_campaigns import hold
 from rankbench.cli.campaign_list import Row, read_rows
+from rankbench.cli.cases import divide
 from rankbench.cli.display import StatusLine, console, print_text
 from rankbench.cli.output_files import check_output, write_output
 from rankbench.cli.shared_options import CampaignFolder, Threshold
@@ -24,7 +25,7 @@ from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.report import listing
 from rankbench.verdict.view import CampaignView
-from rankbench.workflows.locations import is_campaign
+from rankbench.workflows.locations import has_campaigns
 from rankbench.workflows.opening import choose_folder, open_current
 from rankbench.workflows.option_values import parse_option
 
@@ -91,7 +92,7 @@ def report(
         return
     if figures_of and not figures:
         raise RankbenchError("--figures-of: which formats? Add --figures svg, for example")
-    formats, kinds = reports.check_figures(split(figures), split(figures_of))
+    formats, kinds = reports.check_figures(divide(figures), divide(figures_of))
     with StatusLine(f"evaluating {place} …"):
         campaign = open_current(place)
         matters = parse_option("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
@@ -122,11 +123,6 @@ def report(
         write_one(path, write)
 
 
-def has_campaigns(folder: Path) -> bool:
-    """Return whether a folder is no campaign and has campaigns right below it."""
-    return not is_campaign(folder) and any(folder.glob("*/campaign.json"))
-
-
 def write_list(folder: Path, output: Path | None) -> None:
     """Write the list of a folder's campaigns, the newest first, and print what cannot be read."""
     rows, damaged = read_rows(folder, no_answer=False)
@@ -152,11 +148,6 @@ def find_page(row: Row, target: Path) -> str:
     """Return the path of a campaign's report from the folder of the list; empty: there is none."""
     page = Path(row.folder).resolve() / "report.html"
     return os.path.relpath(page, target) if page.exists() else ""
-
-
-def split(text: str) -> list[str]:
-    """Return the words of a list with commas."""
-    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def write_figures(folder: Path, view: CampaignView, formats: list[str], kinds: list[str]) -> list[Path]:

@@ -26,7 +26,7 @@ from rankbench.launch.script import FOLDER
 from rankbench.model import RankbenchError
 from rankbench.quantities import spell_count
 from rankbench.store import Store
-from rankbench.workflows.locations import find_campaign, is_campaign
+from rankbench.workflows.locations import find_campaign, has_campaigns
 from rankbench.workflows.opening import choose_folder, collect_job
 
 ORDER = 36
@@ -62,7 +62,7 @@ def status(
     form = check_format(format_, "table", "json")
     if wait and form == "json":
         raise RankbenchError("--wait follows a job with lines for people; leave out --wait or --format json")
-    if not (wait or spent) and is_list(folder):
+    if not (wait or spent) and (folder is None or has_campaigns(find_campaign(folder))):
         from rankbench.cli.campaign_list import list_campaigns  # It loads what evaluates.
 
         list_campaigns(folder, form, no_answer=no_answer)
@@ -90,11 +90,6 @@ def status(
             print_text(
                 f"new launches of its job are not collected here; to collect them, install: {extras.command('run')}"
             )
-
-
-def is_list(folder: Path | None) -> bool:
-    """Return whether a folder holds campaigns and is none; None: the results."""
-    return folder is None or (not is_campaign(find_campaign(folder)) and any(folder.glob("*/campaign.json")))
 
 
 def show_json(opened: Store, decision: Decision | None) -> None:

@@ -43,7 +43,7 @@ def submit(
     A campaign whose job ended too early is resumed.
     """
     if only_print:
-        print_script(request)
+        _print_script(request)
         return
     chosen = schedulers.find_scheduler(request.plan.job)
     if wait:
@@ -70,8 +70,7 @@ def submit(
         print_text(f"next: rankbench status {request.folder} --wait")
 
 
-def print_script(request: CampaignRequest) -> None:
-    """Print the job script of a campaign."""
+def _print_script(request: CampaignRequest) -> None:
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
         prepared = campaign.prepare(request._replace(folder=Path(folder) / request.folder.name), lambda _: None)
         for note in prepared.store.campaign.notes:

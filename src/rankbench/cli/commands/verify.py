@@ -273,7 +273,7 @@ def check_other_ranks(library: Library, ranks: int, folder: Path) -> Iterator[Fa
         yield Failure(f"{error} ({ranks} ranks)")
         return
     console.print(f"data on {ranks} ranks: {tally(results)} ({format_duration(time.monotonic() - began)})")
-    for group in group_by_size([result for result in results if result.status not in HARMLESS]):
+    for group in _group_by_size([result for result in results if result.status not in HARMLESS]):
         yield describe_failure(bench, group, ", ".join(filter(None, [group[0].case.memory.label, f"{ranks} ranks"])))
 
 
@@ -302,7 +302,7 @@ def check_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
     ):
         spread_lines(f"refused: {reason}")
     wrong = [result for result in results if result.status not in HARMLESS]
-    for group in group_by_size(wrong):
+    for group in _group_by_size(wrong):
         yield describe_failure(bench, group, group[0].case.memory.label)
     broken = {(result.case.operation, result.case.form) for result in wrong}
     wrong = [result for result in unusual if result.status not in HARMLESS]
@@ -380,8 +380,7 @@ def circumstance(result: CaseResult, bench: Bench) -> str:
     return next((text for text in texts if "=" in text), ", ".join(texts))
 
 
-def group_by_size(results: Sequence[CaseResult]) -> list[list[CaseResult]]:
-    """Return the results in groups that differ only by size."""
+def _group_by_size(results: Sequence[CaseResult]) -> list[list[CaseResult]]:
     return group_by(results, lambda result: (name_call(result), result.case.form, result.status))
 
 

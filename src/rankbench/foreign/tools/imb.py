@@ -165,8 +165,7 @@ def list_changes(run: Run, entry: Benchmark, columns: Sequence[str]) -> Iterator
         yield "checked", {"data": "checked"}, "received data are checked within the loop, since built with -DCHECK"
 
 
-def adapt_to_run(run: Run, entry: Benchmark, columns: Sequence[str]) -> Operation:
-    """Return a benchmark's operation, adapted to a run."""
+def _adapt_to_run(run: Run, entry: Benchmark, columns: Sequence[str]) -> Operation:
     operation = entry.operation
     for name, change, text in list_changes(run, entry, columns):
         text = f"{get_foreign(operation).meaning.text}; {text}"
@@ -241,7 +240,7 @@ class Section:
     @functools.cached_property
     def operation(self) -> Operation:
         """The benchmark's operation, adapted to the run."""
-        return adapt_to_run(self.run, self.benchmark, self.columns)
+        return _adapt_to_run(self.run, self.benchmark, self.columns)
 
     def take(self, line: Line, text: str) -> None:
         """Read a line; `text` is without surrounding blanks."""

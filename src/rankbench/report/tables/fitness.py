@@ -11,7 +11,7 @@ import polars as pl
 from rankbench.language import render, say
 from rankbench.model import BROKEN, CaseStatus
 from rankbench.quantities import format_ratio, format_time
-from rankbench.report.tables import Block, Cell, Hint, Table
+from rankbench.report.tables import Cell, Table
 from rankbench.verdict.overall import Overall
 from rankbench.verdict.standings import Standings, list_standings
 from rankbench.verdict.view import CampaignView
@@ -52,11 +52,6 @@ def tables(view: CampaignView) -> list[Table]:
     columns = ["candidate", *times, "fastest in", "wrong data", "failed", "lacking", "MPI_Init", "settings"]
     caption = render(say("Overall, over {n:count case}", n=len(view.main_verdicts)))
     return [Table(caption, columns, rows)]
-
-
-def body(_view: CampaignView) -> list[Block]:
-    """Return what the page shows above the table."""
-    return [Hint(MEANING)]
 
 
 def sentences(view: CampaignView) -> list[str]:
@@ -106,7 +101,7 @@ def make_row(view: CampaignView, standings: list[Standings], faults: Faults, nam
     """Return the cells of a candidate."""
     overall = [next(row.overall for row in of.rows if row.name == name) for of in standings]
     init_ns = find_init_ns(view, name)
-    candidate = next(candidate for candidate in view.campaign.candidates if candidate.name == name)
+    candidate = view.campaign.get_candidate(name)
     return [
         Cell(name),
         *map(make_ratio_cell, overall),

@@ -147,14 +147,13 @@ def cell(part: CampaignView, case: Case | None, candidate: str, summaries: Mappi
 # --- what they say ----------------------------------------------------------------------------------------------------
 
 
-def maps_of(part: CampaignView) -> list[Map]:
-    """Return the maps of one matrix, by candidate."""
+def _maps_of(part: CampaignView) -> list[Map]:
     return [entry for entry in part.maps if entry.case == case_labels.drop_ends(part.cases[0])]
 
 
 def level_tables(part: CampaignView) -> Iterator[Table]:
     """Yield the table of what pairs take by what they share, where they share unlike things."""
-    level_maps = [pair_map for pair_map in maps_of(part) if len(pair_map.levels) > 1]
+    level_maps = [pair_map for pair_map in _maps_of(part) if len(pair_map.levels) > 1]
     if level_maps:
         case = part.cases[0]
         rows = [level_row(part, pair_map, level) for pair_map in level_maps for level in pair_map.levels]
@@ -185,7 +184,7 @@ def sentences(view: CampaignView) -> list[str]:
     return [
         f"{name_of(part, part.cases[0])}, {pair_map.candidate}: {render(text)}"
         for part in parts(view)
-        for pair_map in maps_of(part)
+        for pair_map in _maps_of(part)
         if (text := language.sentences(maps.describe_map(pair_map, part.measure(part.cases[0]))))
     ]
 
@@ -197,7 +196,7 @@ def frame(view: CampaignView) -> pl.DataFrame:
         [
             frame_row(part, pair_map, pair, summaries[case.key, pair_map.candidate])
             for part in parts(view)
-            for pair_map in maps_of(part)
+            for pair_map in _maps_of(part)
             for pair, case in pair_map.cases.items()
             if (case.key, pair_map.candidate) in summaries
         ],

@@ -31,7 +31,7 @@ NS_PER_S = 1e9
 def tables(view: CampaignView) -> list[Table]:
     """Return a table of the candidates, and one of the calls."""
     answer = program_answer.find_answer(view)
-    return [candidate_table(answer), call_table(answer)] if answer else []
+    return [_candidate_table(answer), call_table(answer)] if answer else []
 
 
 def body(_view: CampaignView) -> list[Block]:
@@ -44,12 +44,11 @@ def sentences(view: CampaignView) -> list[str]:
     return [MEANING] if program_answer.find_answer(view) else []
 
 
-def candidate_table(answer: ProgramAnswer) -> Table:
-    """Return a row for each candidate."""
+def _candidate_table(answer: ProgramAnswer) -> Table:
     rows = [
         [
             Cell(entry.candidate),
-            Cell(format_time(entry.mpi_s.value * NS_PER_S), detail=format_ends(entry.mpi_s)),
+            Cell(format_time(entry.mpi_s.value * NS_PER_S), detail=_format_ends(entry.mpi_s)),
             Cell(format_time(entry.recorded_s * NS_PER_S) if entry.recorded_s else "–"),
             Cell(format_ratio(entry.ratio)),
             Cell(format_ratio(entry.measured) if entry.measured else "–"),
@@ -82,8 +81,7 @@ def list_cases(answer: ProgramAnswer) -> tuple[str, ...]:
     return tuple(case.key for part in answer.calls.parts for case, _ in part.cases)
 
 
-def format_ends(interval: Interval) -> str:
-    """Return the ends of an interval of seconds."""
+def _format_ends(interval: Interval) -> str:
     return f"{format_time(interval.low * NS_PER_S)} to {format_time(interval.high * NS_PER_S)}"
 
 

@@ -40,9 +40,9 @@ def tables(view: CampaignView) -> list[Table]:
     for _, part in view.parts("line"):
         keys = [case.key for case in part.cases]
         if any(key in timed_by_case for key in keys):
-            tables_made.append(time_table(part, timed_by_case, locations))
+            tables_made.append(_time_table(part, timed_by_case, locations))
         elif any(key in by_case for key in keys):
-            tables_made.append(last_table(part, by_case))
+            tables_made.append(_last_table(part, by_case))
     return tables_made
 
 
@@ -76,8 +76,7 @@ def frame(view: CampaignView) -> pl.DataFrame:
     )
 
 
-def last_table(part: CampaignView, by_case: dict[str, list[Row]]) -> Table:
-    """Return the table of one line."""
+def _last_table(part: CampaignView, by_case: dict[str, list[Row]]) -> Table:
     rows = [
         [
             Cell(part.size_text(case), case=case.key),
@@ -103,8 +102,7 @@ def last(ranks: list[Row]) -> str:
     return ", ".join(texts) or "–"
 
 
-def time_table(part: CampaignView, by_case: dict[str, list[Row]], locations: Locations) -> Table:
-    """Return the table of one line."""
+def _time_table(part: CampaignView, by_case: dict[str, list[Row]], locations: Locations) -> Table:
     rows = [
         [
             Cell(part.size_text(case), case=case.key),

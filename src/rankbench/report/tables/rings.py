@@ -199,7 +199,7 @@ def costs(part: CampaignView) -> Iterator[Table]:
         if keys.issuperset(hop_cost.cases) and hop_cost.candidate in part.candidates
     ]
     if counts:
-        rows = [cost_row(cost, by_key[cost.cases[0]], part) for cost in counts]
+        rows = [_cost_row(cost, by_key[cost.cases[0]], part) for cost in counts]
         rests = tuple(key for cost in counts for key in cost.cases)
         yield Table(f"{name_of(part)}: what one more hop costs", [*COSTS], rows, rests)
 
@@ -230,8 +230,7 @@ def describe_rank_order(order: str) -> str:
     return f"ranks {order.replace(',', ', ')}" if order else "each rank its own"
 
 
-def cost_row(cost: HopCost, case: Case, part: CampaignView) -> list[Cell]:
-    """Return the row of one line of cases."""
+def _cost_row(cost: HopCost, case: Case, part: CampaignView) -> list[Cell]:
     usual = {option.name: option.usual for option in part.operation(case).options}
     where = "between nodes" if cost.between_nodes else "inside a node"
     short = "; more ranks than cores: waiting is measured" if cost.oversubscribed else ""

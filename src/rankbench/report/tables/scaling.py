@@ -55,7 +55,7 @@ def tables(view: CampaignView) -> list[Table]:
     for case in view.campaign.cases:
         sizes_of[case_labels.make_line_key(case)].add(case.size_bytes)
     return [
-        scaling_table(view, cases)
+        _scaling_table(view, cases)
         for sizes in operations(view)
         for cases in (sizes if len(sizes) < len(sizes_of[line_of(sizes)]) else [middle(sizes)])
     ]
@@ -112,8 +112,7 @@ def middle(sizes: list[dict[Site, Case]]) -> dict[Site, Case]:
     return sizes[(len(sizes) - 1) // 2]
 
 
-def scaling_table(view: CampaignView, cases: dict[Site, Case]) -> Table:
-    """Return the table of one case."""
+def _scaling_table(view: CampaignView, cases: dict[Site, Case]) -> Table:
     first = next(iter(cases.values()))
     name, what = view.case_name(first) + name_start(view, first), view.measure(first).heading
     caption = f"{name}: {what} by nodes and ranks on each"
@@ -152,11 +151,10 @@ def row(view: CampaignView, place: Site, case: Case, fared: dict[tuple[Site, str
 
 def frame(view: CampaignView) -> pl.DataFrame:
     """Return one row per chosen case that scales and candidate with all that is known, for programs."""
-    return pl.DataFrame(list(frame_rows(view)), infer_schema_length=None)
+    return pl.DataFrame(list(_frame_rows(view)), infer_schema_length=None)
 
 
-def frame_rows(view: CampaignView) -> Iterable[dict[str, object]]:
-    """Yield the rows."""
+def _frame_rows(view: CampaignView) -> Iterable[dict[str, object]]:
     for cases in (cases for sizes in operations(view) for cases in sizes):
         for standing in scales.list_results(view, cases, view.candidates):
             moved = view.moved.get(standing.case.key, ())

@@ -89,7 +89,7 @@ def make_values(part: CampaignView, series: list[Series]) -> Table:
         [Cell(texts[size]), *(make_cell(part, *values[size]) if size in values else Cell("–") for values in by_size)]
         for size in sizes
     ]
-    caption = f"{name_call(part, series)} by {spell_count(count_tools(series), 'tool')}, not compared"
+    caption = f"{name_call(part, series)} by {spell_count(_count_tools(series), 'tool')}, not compared"
     return Table(caption, ["message size", *(line.name for line in series)], rows)
 
 
@@ -128,6 +128,5 @@ def name_tool(operation: Operation) -> str:
     return str(units.module(foreign_tools, operation.foreign.suite).TITLE)
 
 
-def count_tools(series: list[Series]) -> int:
-    """Return how many tools measured."""
+def _count_tools(series: list[Series]) -> int:
     return len({name_tool(line.operation) for line in series})

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import polars as pl
 
 from rankbench.language import render, say
-from rankbench.model import Candidate, Case, Comparison, Rule
+from rankbench.model import Candidate, Case, Comparison
 from rankbench.quantities import format_ratio
-from rankbench.report.tables import Block, Cell, Hint, Table, outcome_legend
+from rankbench.report.tables import Cell, Table, outcome_legend
 from rankbench.verdict.view import CampaignView
 
 TITLE = "Default against tuned"
@@ -49,11 +49,6 @@ def tables(view: CampaignView) -> list[Table]:
     return [pair_table(view, pair) for pair in list_pairs(view)]
 
 
-def body(_view: CampaignView) -> list[Block]:
-    """Return what the page shows above the tables."""
-    return [Hint(MEANING)]
-
-
 def frame(view: CampaignView) -> pl.DataFrame:
     """Return one row per pair and case, with an empty variant where the choice is the library's own."""
     rows = [
@@ -87,14 +82,8 @@ def list_cases(view: CampaignView, pair: Pair) -> Iterator[Change]:
     """Yield each case that both have values of."""
     for case in view.cases:
         if comparison := view.comparisons.find(case.key, pair.default, pair.tuned.name):
-            rule = next((rule for rule in pair.tuned.rules if serves(rule, case)), None)
+            rule = next((rule for rule in pair.tuned.rules if rule.covers(case)), None)
             yield Change(case, rule.variant.name if rule else "", comparison)
-
-
-def serves(rule: Rule, case: Case) -> bool:
-    """Return whether a rule is for a case."""
-    within = rule.ranks == case.ranks and rule.first_bytes <= case.size_bytes <= rule.last_bytes
-    return rule.operation == case.operation and (rule.all_sizes or within)
 
 
 def pair_table(view: CampaignView, pair: Pair) -> Table:

@@ -36,9 +36,7 @@ def _find_request(view: CampaignView, summary: Summary) -> str:
     """Return the settings that request an algorithm, as `NAME=VALUE`: those of the case, else of the candidate."""
     case = view.case_of[summary.case]
     in_case = view.campaign.plan.settings.get(case.options.get(OPTION, ""), {})
-    of_candidate = next(
-        candidate.settings for candidate in view.campaign.candidates if candidate.name == summary.candidate
-    )
+    of_candidate = view.campaign.get_candidate(summary.candidate).settings
     chosen = [f"{name}={value}" for name, value in (of_candidate | in_case).items() if REQUEST in name]
     word = case.operation.replace("-", "_").upper()
     return ", ".join([clause for clause in chosen if word in clause] or chosen)

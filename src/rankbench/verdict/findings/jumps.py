@@ -220,16 +220,16 @@ def _count_bytes(view: CampaignView, case: Case) -> int:
     operation = view.operations[case.operation]
     messages = max(operation.messages, 1)
     each = sum(amount.bytes(case.size_bytes, case.ranks, messages) for amount in (operation.send, operation.receive))
-    placement = next(placement for placement in view.campaign.plan.placements if placement.name == case.placement)
+    placement = view.campaign.get_placement(case.placement)
     return each * placement.ranks_per_node
 
 
 def _list_limits(view: CampaignView, line: Line, jump: Jump) -> Iterator[Text]:
     """Yield the settings of the library whose limit is there, for messages from one rank to another."""
     case = line.verdicts[jump.smaller_bytes].case
-    candidate = next(candidate for candidate in view.campaign.candidates if candidate.name == jump.candidate)
-    library = next(library for library in view.campaign.libraries if library.name == candidate.library)
-    placement = next(placement for placement in view.campaign.plan.placements if placement.name == case.placement)
+    candidate = view.campaign.get_candidate(jump.candidate)
+    library = view.campaign.get_library(candidate)
+    placement = view.campaign.get_placement(case.placement)
     if view.operations[case.operation].kind != "point-to-point":
         return
     for limit in LIMITS:
