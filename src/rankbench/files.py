@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
 import shutil
 import stat
@@ -68,12 +67,6 @@ def read_regular(path: Path) -> bytes:
     """Return the content of a file. Raises OSError as `open_regular` does."""
     with open_regular(path) as file:
         return file.read()
-
-
-def hash_file(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def make_folder(path: Path) -> Path:

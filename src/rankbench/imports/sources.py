@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rankbench import files
+from rankbench import store
 from rankbench.foreign import LineError, NoResultsError, Problem, Table, outputs, printed_lines, refusals, tools
 from rankbench.foreign.fields import make_table_without_rows
 from rankbench.foreign.outputs import Run
@@ -152,7 +152,7 @@ def join_parts(request: ImportRequest, source: Source, read: outputs.Reading) ->
     left_out = [f"line {problem.line}: {problem.reason}" for problem in sorted(problems)]
     record = ImportRecord(
         file=str(path),
-        sha256=files.hash_file(path),
+        sha256=store.hash_file(path),
         tools=list(titles),
         facts=facts,
         remarks=[*texts, *left_out, *errors],
@@ -254,7 +254,7 @@ def list_noise(parts: Sequence[Part]) -> Iterator[Problem]:
 
 def make_empty_content(path: Path, why: str) -> FileContent:
     """Return the content of a file without results."""
-    digest = files.hash_file(path) if path.is_file() else ""
+    digest = store.hash_file(path) if path.is_file() else ""
     record = ImportRecord(file=str(path), sha256=digest, tools=[], remarks=[f"{NO_RESULTS}: {why}"])
     return FileContent(record, [], in_turns=True, messages=[], problems=[Problem(0, why, NOT_OUTPUT)])
 

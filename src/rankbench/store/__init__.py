@@ -248,7 +248,7 @@ class Store:
         if path not in self._checked:
             tables.check_end(path)
             written = _read_numbered(record, _TablesField).tables.get(kind)
-            if written and (path.stat().st_size, files.hash_file(path)) != (written.bytes, written.sha256):
+            if written and (path.stat().st_size, hash_file(path)) != (written.bytes, written.sha256):
                 raise DamagedFileError(f"{path}: damaged (it is not as it was written); {RESTORE}")
             self._checked.add(path)
         return path
@@ -430,3 +430,9 @@ def _read_numbered(path: Path, kind: type[Numbered]) -> Numbered:
     if f"{record.number:06}" != path.stem:
         raise DamagedFileError(f"{path}: damaged (it is the record of launch {record.number}); {RESTORE}")
     return record
+
+
+def hash_file(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
