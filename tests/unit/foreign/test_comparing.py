@@ -235,7 +235,7 @@ def test_counting_of_bytes_does_not_matter_for_times() -> None:
     ) == Comparable([])
 
 
-def test_printed_megabytes_of_two_sizes_are_told() -> None:
+def test_printed_megabytes_of_two_sizes_are_a_difference() -> None:
     now = make_foreign("now", metric="bandwidth", megabyte=10**6)
     then = make_foreign("then", metric="bandwidth", megabyte=1 << 20)
     assert compare_benchmarks(then, now) == Comparable(
