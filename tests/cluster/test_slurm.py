@@ -89,6 +89,29 @@ def test_a_submitted_campaign_runs_to_its_end(nodes: Lab, home: Path, launcher: 
     assert nodes.bytes_sent("n2") - sent > crossed
 
 
+SUMS = """
+candidates = ["intel-mpi"]
+operations = ["allreduce"]
+sizes = "8"
+samples = 10
+placements = ["1x2"]
+control = false
+sums = true
+stop = { blocks = 1 }
+job = { scheduler = "slurm", time = "10m" }
+"""
+
+
+def test_a_job_compares_the_bits_of_sums(nodes: Lab, home: Path) -> None:
+    """Behind its timed launches."""
+    process = submit(nodes, home, "sums", SUMS, "--wait")
+    assert process.exit_code == 0, process.printed
+    rows = store.open(nodes.folder / "sums").sum_rows()
+    assert {row.operation for row in rows} == {"allreduce", "reduce", "reduce_scatter_block", "scan"}
+    assert not any(row.on_ranks for row in rows)
+    assert len([*(nodes.folder / "sums/job/sums").glob("*/*/ending")]) == 3
+
+
 @pytest.mark.parametrize(("memory", "got"), [(None, "2G"), ("300M", "600M"), ("site", "256M")])
 def test_a_job_has_the_memory_of_its_nodes(nodes: Lab, home: Path, memory: str | None, got: str) -> None:
     """As counted by the scheduler: two nodes of 1 GiB, by default with 64 MiB for each CPU."""
