@@ -103,8 +103,8 @@ def read_shape(path: Path) -> NodeShape:
     values = {name: int(match[1]) for name, match in matches.items() if match}
     if lacking := [name for name in FIELDS if name not in values]:
         wrong = path.with_name(f"{path.name}.err")
-        said = wrong.read_text(encoding="utf-8", errors="replace").strip() if wrong.exists() else ""
-        raise RankbenchError(f"{path.name} does not say its {lacking[0].replace('_', ' ')}: {said or 'no answer'}")
+        words = wrong.read_text(encoding="utf-8", errors="replace").strip() if wrong.exists() else ""
+        raise RankbenchError(f"{path.name} does not say its {lacking[0].replace('_', ' ')}: {words or 'no answer'}")
     model = re.search(MODEL, text, re.MULTILINE)
     memory_gib = round(values.pop("memory_kib") / GIB_IN_KIB)
     return NodeShape(**values, memory_gib=memory_gib, cpu=model[1].strip() if model else "")
