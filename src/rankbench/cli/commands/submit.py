@@ -84,7 +84,10 @@ def submit(
 
 
 def probe_nodes(request: CampaignRequest) -> None:
-    """Print the shapes of the nodes that a job gets, and what a plan says of them; exit code 1 if they are unlike."""
+    """Print the shapes of the nodes that a job gets, and what a plan says of them; exit code 1 if they are unlike.
+
+    Raises RankbenchError if the job cannot be submitted, or a node does not answer.
+    """
     chosen = schedulers.find_scheduler(request.plan.job)
     shell = request.plan.placements[0].remote_shell
     try:
