@@ -47,14 +47,6 @@ static void count_runs(const struct timing *timing, int repeats) {
         timing->call->runs += repeats;
 }
 
-int run_untimed(const struct timing *timing) {
-    if (timing->begin_round)
-        timing->begin_round(timing->setting, false);
-    const int code = run_calls(timing, 1);
-    count_runs(timing, 1);
-    return code;
-}
-
 static inline bool compares_data(const struct timing *timing) {
     return timing->reference && timing->reference->ready;
 }
@@ -86,6 +78,14 @@ static int prepare_round(const struct timing *timing, bool changes, bool extra) 
     if (call->window.receipts)
         clear_receipts(call->window.receipts);
     return call_hook(timing->operation->hooks.before, call);
+}
+
+/* Data change before the operation prepares its call, as in every round. */
+int run_untimed(const struct timing *timing) {
+    int code = prepare_round(timing, false, false);
+    code = first_error(code, run_calls(timing, 1));
+    count_runs(timing, 1);
+    return first_error(code, call_hook(timing->operation->hooks.after, timing->call));
 }
 
 /* After the rounds of a stage without an error. */

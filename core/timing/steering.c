@@ -362,16 +362,9 @@ static void keep_first_data(const struct timing *timing) {
 
 /* One untimed call delivers renewed data, with which timed calls are compared. An error shows in the next stage. */
 static void call_untimed(const struct timing *timing) {
-    const struct operation *operation = timing->operation;
-    struct call *call = timing->call;
-    int code = MPI_SUCCESS;
     if (!timing->reference)
         return;
-    if (!timing->team->idle) {
-        code = operation->hooks.before ? operation->hooks.before(call) : MPI_SUCCESS;
-        code = first_error(code, run_untimed(timing));
-        code = first_error(code, operation->hooks.after ? operation->hooks.after(call) : MPI_SUCCESS);
-    }
+    const int code = timing->team->idle ? MPI_SUCCESS : run_untimed(timing);
     if (!code)
         keep_first_data(timing);
     dissemination_barrier(timing->team);

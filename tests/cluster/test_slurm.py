@@ -89,6 +89,54 @@ def test_a_submitted_campaign_runs_to_its_end(nodes: Lab, home: Path, launcher: 
     assert nodes.bytes_sent("n2") - sent > crossed
 
 
+SUMS = """
+candidates = ["intel-mpi"]
+operations = ["allreduce"]
+sizes = "8"
+samples = 10
+placements = ["1x2"]
+control = false
+sums = true
+stop = { blocks = 1 }
+job = { scheduler = "slurm", time = "10m" }
+"""
+
+
+def test_a_job_compares_the_bits_of_sums(nodes: Lab, home: Path) -> None:
+    """Behind its timed launches."""
+    process = submit(nodes, home, "sums", SUMS, "--wait")
+    assert process.exit_code == 0, process.printed
+    rows = store.open(nodes.folder / "sums").sum_rows()
+    assert {row.operation for row in rows} == {"allreduce", "reduce", "reduce_scatter_block", "scan"}
+    assert not any(row.on_ranks for row in rows)
+    assert len([*(nodes.folder / "sums/job/sums").glob("*/*/ending")]) == 3
+
+
+SOCKET = """
+candidates = ["mpich", "intel-mpi"]
+operations = ["allreduce"]
+sizes = "8"
+placements = ["socket"]
+job = {{ scheduler = "slurm", nodes = 2, time = "10m"{shape} }}
+"""
+
+
+def test_a_probe_says_which_cores_nodes_have(nodes: Lab, home: Path) -> None:
+    """A plan that names a socket needs them; with what the probe prints it is accepted."""
+    refused = submit(nodes, home, "socket", SOCKET.format(shape=""), "--write-only")
+    assert refused.exit_code == 2
+    assert "rankbench submit --probe" in refused.printed
+    probed = submit(nodes, home, "socket", SOCKET.format(shape=""), "--probe")
+    assert probed.exit_code == 0, probed.printed
+    assert "n1, n2: " in probed.printed
+    lines = [line.strip() for line in probed.printed.splitlines() if " = " in line]
+    assert [line.partition(" = ")[0] for line in lines] == ["sockets", "cores_per_socket", "threads_per_core"]
+    assert not [*nodes.folder.glob("socket-nodes*")]
+    shape = "".join(f", {line}" for line in lines)
+    written = submit(nodes, home, "socket", SOCKET.format(shape=shape), "--write-only")
+    assert written.exit_code == 0, written.printed
+
+
 @pytest.mark.parametrize(("memory", "got"), [(None, "2G"), ("300M", "600M"), ("site", "256M")])
 def test_a_job_has_the_memory_of_its_nodes(nodes: Lab, home: Path, memory: str | None, got: str) -> None:
     """As counted by the scheduler: two nodes of 1 GiB, by default with 64 MiB for each CPU."""

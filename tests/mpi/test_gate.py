@@ -47,7 +47,10 @@ def test_both_libraries_are_measured_again_in_one_campaign(home: Path, tmp_path:
 def test_two_libraries_are_compared_from_python(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The example of the documentation, with fewer blocks; either library may be faster."""
+    """The example of the documentation, with fewer blocks; either library may be faster.
+
+    On a busy machine no launch of a case may count.
+    """
     monkeypatch.setenv("RANKBENCH_HOME", str(home))
     monkeypatch.chdir(tmp_path)
     example, _ = re.findall(r"```python\n(.*?)```", (DOCS / "howto" / "python.md").read_text(), re.DOTALL)
@@ -56,7 +59,8 @@ def test_two_libraries_are_compared_from_python(
     exec(example.replace('blocks="5"', 'blocks="3"'), names)
     printed = capsys.readouterr().out.splitlines()
     assert printed[:-1] == names["result"].conclusion
-    assert len(names["compared"].comparisons) == len(names["gate"].checks) == 5  # Sizes.
+    assert names["compared"].comparisons.keys() == {check.case for check in names["gate"].checks}
+    assert 1 <= len(names["gate"].checks) <= 5  # Sizes.
     assert names["slower"] == [
         case for case, ratio in names["compared"].comparisons.items() if ratio.different and ratio.ratio > 1
     ]

@@ -114,7 +114,19 @@ def make_script(prepared: PreparedCampaign, folder: Path | None = None) -> scrip
         silence_s=campaign.plan.launch_limit_s,
         threshold=campaign.plan.threshold,
         mpi_variables=MPI_VARIABLES,
+        sums=[line for line in list_sum_lines(campaign).values() if line in names],
     )
+
+
+def list_sum_lines(campaign: Campaign) -> dict[tuple[str, str], str]:
+    """Return the launch lines that compare the bits of sums, by candidate and placement: none, unless the plan does."""
+    with_ranks = {placement.name for placement in campaign.plan.placements if placement.ranks > 1}
+    controls = {candidate.name for candidate in campaign.candidates if candidate.control_of}
+    return {
+        (name, where): line
+        for (name, where, group), line in name_launch_functions(campaign).items()
+        if campaign.plan.sums and group == CHECKING and where in with_ranks and name not in controls
+    }
 
 
 def must_run_alone(prepared: PreparedCampaign, place: Place) -> bool:

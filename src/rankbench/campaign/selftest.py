@@ -36,7 +36,7 @@ from rankbench.samples.sums import SumStudy
 
 if TYPE_CHECKING:
     from rankbench.build import Build
-    from rankbench.model import Binding, Description, LaunchFacts, Library, Machine, Plan, RankFact
+    from rankbench.model import Binding, Description, LaunchFacts, Library, Machine, Outcome, Plan, RankFact
 
     Failing = Callable[[list[list[CaseResult]]], set[str]]
     """Returns the names of the starts with wrong values, from the results of each launch."""
@@ -59,6 +59,8 @@ PROBE = "--probe"
 """Option of the core: check data, time nothing."""
 PROBE_LIMIT_S = 20.0
 """After this time without a sign of life, an untimed call counts as hung."""
+STREAM, OUTPUT = "stream.jsonl", "output.log"
+"""Files of a launch."""
 SUMS_LIMIT_S = 120.0
 """After this time without a record, a study of sums counts as hung: ranks may share cores."""
 Studied = TypeVar("Studied", Study, SumStudy, RoundStudy)
@@ -128,18 +130,23 @@ def study_launch(
     settings: Mapping[str, str] | None = None,
 ) -> Studied:
     """Launch a study of the core; return its result. Raises RankbenchError if it does not end as it should."""
-    stream_file, output = bench.folder / "stream.jsonl", bench.folder / "output.log"
+    stream_file, output = bench.folder / STREAM, bench.folder / OUTPUT
     stream_file.write_bytes(b"")
     program = [str(bench.build.binary), *arguments, "--stream", str(stream_file)]
     family = libraries.find_family(bench.library)
     command = family.make_launch_line(bench.library, bench.placement, settings or {}, program)
     outcome = launch.run(Step(command=command, output=output, watch=stream_file, limit_s=limit_s))
-    result = read(stream_file)
-    text = output.read_text(encoding="utf-8", errors="replace")
-    cause = exit_causes.explain_log(text, family.name, outcome.exit_code)
+    return read_study(bench.library, outcome, bench.folder, read)
+
+
+def read_study(library: Library, outcome: Outcome, folder: Path, read: Callable[[Path], Studied]) -> Studied:
+    """Return the study of a launch from its files. Raises RankbenchError if it did not end as it should."""
+    result = read(folder / STREAM)
+    text = (folder / OUTPUT).read_text(encoding="utf-8", errors="replace")
+    cause = exit_causes.explain_log(text, libraries.find_family(library).name, outcome.exit_code)
     reason = result.stream.damage or doctor.explain_end(outcome, result.stream, cause, text)
     if reason:
-        raise RankbenchError(f"{bench.library.name}: {reason}")
+        raise RankbenchError(f"{library.name}: {reason}")
     return result
 
 

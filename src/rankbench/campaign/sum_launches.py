@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 from collections import defaultdict
@@ -11,14 +12,18 @@ from typing import NamedTuple
 
 import msgspec
 
-from rankbench.campaign import selftest
+from rankbench.campaign import batch, collect_results, selftest
 from rankbench.campaign.preparation import PreparedCampaign
 from rankbench.campaign.selftest import Bench
+from rankbench.launch import script
 from rankbench.model import Candidate, Library, Placement, RankbenchError
 from rankbench.model.sum_bits import SumRow
+from rankbench.samples import sums
 from rankbench.samples.sums import SumBits
+from rankbench.store import Store
 
 LAUNCHES = 3
+"""As in `functions.sh`."""
 FOLDER = "sums"
 
 
@@ -28,7 +33,7 @@ class Launched(NamedTuple):
     ranks: int
     place: str
     """The placement of its ranks, and how they were bound to CPUs."""
-    sums: list[SumBits]
+    bits: list[SumBits]
 
 
 def study_library(
@@ -96,12 +101,43 @@ def study_placement(
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def collect_from_job(store: Store) -> None:
+    """Compare the sums of each candidate that has none yet, once all launches of its job script have ended.
+
+    A candidate of which one failed has no rows: the job's log says so.
+    """
+    campaign, rows = store.campaign, store.sum_rows()
+    placements = {placement.name: placement for placement in campaign.plan.placements}
+    lines, refused = batch.list_sum_lines(campaign), collect_results.list_refusals(store)
+    for candidate in campaign.candidates:
+        folders = [
+            (placements[where], store.folder / script.FOLDER / FOLDER / line / str(number + 1))
+            for (name, where), line in lines.items()
+            if name == candidate.name and (name, where) not in refused
+            for number in range(LAUNCHES)
+        ]
+        is_complete = all((folder / collect_results.ENDING).exists() for _, folder in folders)
+        if not folders or not is_complete or any(row.candidate == candidate.name for row in rows):
+            continue
+        library = campaign.get_library(candidate)
+        with contextlib.suppress(RankbenchError):
+            rows += compare(candidate.name, [read_launch(library, place, folder) for place, folder in folders])
+            store.keep_sum_rows(rows)
+
+
+def read_launch(library: Library, placement: Placement, folder: Path) -> Launched:
+    """Return the sums of a launch of a job script. Raises RankbenchError if it did not end as it should."""
+    outcome = collect_results.read_ending(folder).outcome
+    bits = selftest.read_study(library, outcome, folder, sums.read).sums
+    return Launched(placement.ranks, f"{placement.name} {placement.binding}", bits)
+
+
 def compare(candidate: str, launches: Sequence[Launched]) -> list[SumRow]:
     """Return a row for each sum; numbers of elements are those of the largest message of the core's sizes."""
     by_sum: defaultdict[tuple[str, str, int], list[tuple[Launched, SumBits]]] = defaultdict(list)
     for launched in launches:
         places: defaultdict[tuple[str, str], int] = defaultdict(int)
-        for bits in launched.sums:
+        for bits in launched.bits:
             place = places[bits.operation, bits.type]
             places[bits.operation, bits.type] += 1
             if not bits.lacking:

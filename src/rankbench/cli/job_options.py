@@ -60,9 +60,14 @@ def request_campaign(
     option: Annotated[
         list[str] | None, typer.Option(help="Extra scheduler option, such as --reservation=bench.")
     ] = None,
+    probe: bool = False,
 ) -> CampaignRequest:
-    """Return the requested campaign. Raises RankbenchError if the scheduler lacks an option of its job."""
-    place_options = {"binding": binding, "hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell}
+    """Return the requested campaign, of a probe without the placements of its plan, which may need the answer.
+
+    Raises RankbenchError if the scheduler lacks an option of its job.
+    """
+    place_options = {"binding": binding, "hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell,
+                     "placements": [f"{nodes or 1}x1"] if probe else []}  # fmt: skip
     job = {"scheduler": scheduler, "nodes": nodes, "tasks_per_node": tasks_per_node, "time": time,
            "tasks_per_socket": tasks_per_socket, "partition": partition, "account": account, "nodelist": nodelist,
            "exclusive": exclusive, "contiguous": contiguous, "memory": memory, "launcher": launcher,
@@ -81,11 +86,14 @@ def drop_missing(options: Mapping[str, object]) -> dict[str, object]:
 
 def add_job_options(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command with the additional options of `request_campaign`, which gets the requested campaign."""
-    shared, special = inspect.signature(request_campaign).parameters, dict(inspect.signature(command).parameters)
+    special = dict(inspect.signature(command).parameters)
     special.pop("request")
+    every = inspect.signature(request_campaign).parameters
+    shared = {name: parameter for name, parameter in every.items() if name not in special}
 
     def wrapper(**options: Any) -> None:
-        command(request_campaign(**{name: options.pop(name) for name in shared}), **options)
+        both = {name: options[name] for name in every if name in special}
+        command(request_campaign(**{name: options.pop(name) for name in shared}, **both), **options)
 
     hints = get_type_hints(request_campaign, include_extras=True) | get_type_hints(command, include_extras=True)
     parameters = [

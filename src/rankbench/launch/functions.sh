@@ -381,6 +381,7 @@ try_check() {
 block() {
     if [ -e "$job/enough" ]; then
         say "enough: $(cat "$job/enough")"
+        compare_sums
         exit "$exit_code"
     fi
     say "block $1"
@@ -682,8 +683,29 @@ make_turn() {
     touch "$turn/done"
 }
 
+# compare_sums: launches the comparison of the bits of sums for each function of `sums`, a few times, behind the timed launches.
+compare_sums() {
+    local function out number
+    for function in $sums; do
+        [ -e "$job/checks/$function/passed" ] || continue
+        for number in 1 2 3; do
+            out=$job/sums/$function/$number
+            [ ! -e "$out/ending" ] || [ -s "$out/lost" ] || continue
+            require_time
+            say "sums of $function, launch $number"
+            run "$function" "$out" --sums
+            open_launch=""
+            grep -q '^{"exit_code":0,"hung":false,' "$out/ending" && continue
+            end_if_nodes_are_lost "$out"
+            say "$function: its sums are not compared; see $out/output.log"
+            break
+        done
+    done
+}
+
 # end_job: the exit code of a job whose checks failed says so, to its scheduler and in mail.
 end_job() {
+    compare_sums
     echo "all launches" >"$job/stopped"
     say "all launches are done"
     exit "$exit_code"

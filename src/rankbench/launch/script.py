@@ -91,6 +91,8 @@ class Script(NamedTuple):
     """The smallest relevant difference, as a share."""
     mpi_variables: Sequence[str]
     """Prefixes of the environment variables that are stored with each launch."""
+    sums: Sequence[str] = ()
+    """Names of the lines that compare the bits of sums, too."""
 
 
 def render_script(script: Script, scheduler: Scheduler) -> str:
@@ -104,6 +106,8 @@ def render_script(script: Script, scheduler: Scheduler) -> str:
         "",
         "declare -A ranks core checked reports",
         *(part for line in script.lines for part in render_function(line)),
+        "",
+        f"sums='{' '.join(script.sums)}'  # these compare the bits of sums, too, behind the timed launches",
         "",
         FUNCTIONS.read_text(encoding="utf-8").rstrip(),
         "",

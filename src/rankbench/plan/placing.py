@@ -42,7 +42,10 @@ FARTHEST = "two-sockets"
 PAIRS = ("same-core", "same-l2", "same-l3", "same-l4", "same-numa", "same-socket", FARTHEST)
 
 SHAPE_EXAMPLE = "sockets = 2, cores_per_socket = 24"
-STATE_SHAPE = f"state them in [job] (lscpu on a node prints them): {SHAPE_EXAMPLE}; or write nodes x ranks such as 1x64"
+STATE_SHAPE = (
+    f"state them in [job] (`rankbench submit --probe` prints them): {SHAPE_EXAMPLE}; or write nodes x ranks such as "
+    "1x64"
+)
 TAKEN_NAMES = {
     "nodes": "a placement",
     "socket": "a placement",

@@ -35,12 +35,13 @@ def open_current(folder: Path | None) -> Store:
 
 def collect_job(opened: Store) -> Decision | None:
     """Collect new launches of a job, and end it if they are enough; return the decision, if one was possible."""
-    from rankbench.campaign import Decision, Progress, collect_results
+    from rankbench.campaign import Decision, Progress, collect_results, sum_launches
     from rankbench.plan import count_least_blocks
 
     opened.lock()
     try:
         collect_results.collect_launches(opened, Progress(opened.campaign))
+        sum_launches.collect_from_job(opened)
         if enough := collect_results.read_enough(opened):  # Launches after that do not change it.
             return Decision(stop=True, reason=enough)
         stop, blocks = opened.campaign.plan.stop, collect_results.blocks_done(opened)

@@ -73,6 +73,8 @@ END
     /opt/o/mpiexec --rankfile "$out/rankfile.txt" -H "${node[0]}:1,${node[11]}:1" /build/two/core "$@"
 }
 
+sums=''  # these compare the bits of sums, too, behind the timed launches
+
 <functions.sh>
 
 # --- the launches, each block in its own order ------------------------------------------------------------------------

@@ -359,7 +359,7 @@ def test_cores_of_a_job_are_never_those_of_the_submitting_host(entry: str, name:
     with pytest.raises(RankbenchError) as error:
         read_job(f'[{entry}, "2x1"]', "")
     assert str(error.value).endswith(
-        f'"{name}" needs the cores of the job\'s nodes: state them in [job] (lscpu on a node prints them): '
+        f'"{name}" needs the cores of the job\'s nodes: state them in [job] (`rankbench submit --probe` prints them): '
         "sockets = 2, cores_per_socket = 24; or write nodes x ranks such as 1x64"
     )
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankbench import campaign, extras
+from rankbench import campaign, extras, files
 from rankbench.campaign import CampaignRequest
 from rankbench.campaign.batch import make_script, write
 from rankbench.cli.display import print_text, spell_blocks
 from rankbench.cli.job_options import add_job_options
-from rankbench.cli.job_status import describe_queued_job, follow
-from rankbench.launch import job_commands, schedulers
-from rankbench.launch.script import FOLDER, render_script
+from rankbench.cli.job_status import POLL_S, describe_queued_job, follow
+from rankbench.launch import job_commands, node_probe, schedulers
+from rankbench.launch.script import FOLDER, SCRIPT, render_script
 from rankbench.model import RankbenchError
+from rankbench.plan.jobs import SHAPE
 from rankbench.quantities import spell_count
+
+if TYPE_CHECKING:
+    from rankbench.launch.schedulers import Scheduler
 
 ORDER = 34
 GROUP = "Cluster"
@@ -25,6 +31,7 @@ EXAMPLES = """
 rankbench submit plan.toml --scheduler slurm --time 2h --partition batch
 rankbench submit plan.toml --scheduler pbs --nodes 4 --wait
 rankbench submit plan.toml --scheduler slurm --print > job.sh
+rankbench submit plan.toml --scheduler slurm --nodes 2 --probe
 """
 
 
@@ -37,11 +44,17 @@ def submit(
         bool, typer.Option("--print", help="Print the script; nothing is written or submitted. Notes go to stderr.")
     ] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the job to end, as `status --wait` does.")] = False,
+    probe: Annotated[
+        bool, typer.Option("--probe", help="Measure nothing: ask the nodes of a short job for their cores, for [job].")
+    ] = False,
 ) -> None:
     """Submit a campaign to a scheduler, as one job.
 
     A campaign whose job ended too early is resumed.
     """
+    if probe:
+        probe_nodes(request)
+        return
     if only_print:
         _print_script(request)
         return
@@ -68,6 +81,54 @@ def submit(
         follow(prepared.store)
     else:
         print_text(f"next: rankbench status {request.folder} --wait")
+
+
+def probe_nodes(request: CampaignRequest) -> None:
+    """Print the shapes of the nodes that a job gets, and what a plan says of them; exit code 1 if they are unlike.
+
+    Raises RankbenchError if the job cannot be submitted, or a node does not answer.
+    """
+    chosen = schedulers.find_scheduler(request.plan.job)
+    shell = request.plan.placements[0].remote_shell
+    try:
+        files.make_folder(request.folder.parent)
+        folder = Path(tempfile.mkdtemp(prefix=f"{request.folder.name}-nodes-", dir=request.folder.parent))
+        path = folder / FOLDER / SCRIPT
+        files.make_folder(path.parent)
+        files.write(path, node_probe.render_probe(folder, request.plan.job, shell, chosen))
+    except OSError as error:
+        raise RankbenchError(f"{request.folder.parent}: cannot be written ({error.strerror})") from None
+    number = job_commands.submit(chosen, path)
+    print_text(f"job {number} of {chosen.title} asks {spell_count(request.plan.job.nodes, 'node')}")
+    try:
+        wait_for_end(chosen, number)
+    except KeyboardInterrupt:
+        job_commands.cancel(chosen, number)
+        raise
+    nodes = node_probe.read_shapes(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    for line in node_probe.describe_shapes(nodes):
+        print_text(line)
+    if len(nodes) > 1:
+        print_text("the nodes are unlike: choose equal ones by job.nodelist, job.partition or job.options")
+        raise typer.Exit(1)
+    (shape,) = nodes
+    print_text("for [job] in the plan:")
+    for key in SHAPE:
+        print_text(f"    {key} = {getattr(shape, key)}")
+
+
+def wait_for_end(scheduler: Scheduler, number: str) -> None:
+    """Wait for the end of a job; print its states. Raises RankbenchError if the scheduler does not report them."""
+    before = ""
+    for look in range(10**9):
+        state = job_commands.query_state(scheduler, number)
+        if state.reason != before:
+            print_text(f"job {number}: {state.reason}")
+        if state.phase == "ended":
+            return
+        before = state.reason
+        time.sleep(POLL_S[min(look // 5, len(POLL_S) - 1)])
 
 
 def _print_script(request: CampaignRequest) -> None:

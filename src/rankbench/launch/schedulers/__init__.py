@@ -69,6 +69,8 @@ class Scheduler(Protocol):
     """Variables with which launchers start their processes on other nodes by the scheduler."""
     remote_start: str = ""
     """Bash that runs the shell command `$*` on node `$host` of the job; empty: launchers need no help for that."""
+    on_node: str = '"$remote_shell" "$1" "$2"'
+    """Bash that runs the shell command `$2` on node `$1` of the job, where `remote_start` is empty."""
     job_variables: tuple[str, ...] = ()
     """Variables that the scheduler sets in each job and that ranks must not see."""
     time_signals: tuple[str, ...] = ()

@@ -30,6 +30,7 @@ class Scheduler(schedulers.Scheduler):
     environment = MappingProxyType(
         {"I_MPI_HYDRA_BOOTSTRAP": "sge", "OMPI_MCA_plm_rsh_agent": QRSH, "PRTE_MCA_plm_ssh_agent": QRSH}
     )
+    on_node = f'{QRSH} "$1" "$2"'
     lacks = ("tasks_per_socket", "contiguous", "memory")
     refusals = MappingProxyType({
         'unknown resource "exclusive"': "this site has no resource of this name for exclusive nodes; use "

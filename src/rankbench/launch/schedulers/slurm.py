@@ -70,6 +70,7 @@ class Scheduler(schedulers.Scheduler):
     ready = """[ -z "${SLURM_RESTART_COUNT:-}" ] ||
         timeout 20 srun --mpi=none --overlap --nodes="${#node[@]}" --ntasks="${#node[@]}" true"""
     environment = MappingProxyType({"I_MPI_HYDRA_BOOTSTRAP": "slurm", "SLURM_OVERLAP": "1"})
+    on_node = 'srun --mpi=none --overlap --nodes=1 --ntasks=1 --nodelist="$1" /bin/sh -c "$2"'
 
     def directives(self, job: Job, name: str, log: str) -> list[str]:
         """The batch shell hears of the end of its time before the end."""
