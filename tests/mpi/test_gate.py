@@ -59,7 +59,7 @@ def test_two_libraries_are_compared_from_python(
     exec(example.replace('blocks="5"', 'blocks="3"'), names)
     printed = capsys.readouterr().out.splitlines()
     assert printed[:-1] == names["result"].conclusion
-    assert names["compared"].comparisons.keys() == {check.case for check in names["gate"].checks}
+    assert names["compared"].comparisons.keys() <= {check.case for check in names["gate"].checks}
     assert 1 <= len(names["gate"].checks) <= 5  # Sizes.
     assert names["slower"] == [
         case for case, ratio in names["compared"].comparisons.items() if ratio.different and ratio.ratio > 1

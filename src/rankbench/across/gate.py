@@ -182,7 +182,8 @@ def rule_change(
 def check_candidate(view: CampaignView, new: str, old: str) -> list[Check]:
     """Return the checks of one candidate against another of the same campaign, paired within blocks.
 
-    Comparisons test against the threshold of the evaluation. Raises RankbenchError if the other has no values.
+    Comparisons test against the threshold of the evaluation; cases of which only the new one has values are skipped.
+    Raises RankbenchError if the other has no values.
     """
     threshold = view.campaign.plan.threshold
     checks = []
@@ -212,7 +213,13 @@ def check_candidate(view: CampaignView, new: str, old: str) -> list[Check]:
             checks.append(check(view, case, new, ruling, current))
     if not checks:
         raise RankbenchError(f"{old} has no values in campaign {view.campaign.name}; nothing to gate")
-    return checks
+    known = {case.key for case, _, _ in list_measured(view, [old])}
+    alone = Ruling("skipped", say("{old} has no right values here", old=old), advise_more())
+    return checks + [
+        check(view, case, new, alone, summary)
+        for case, _, summary in list_measured(view, [new])
+        if case.key not in known
+    ]
 
 
 def name_relation(comparison: Comparison) -> Relation:

@@ -16,7 +16,7 @@ from rankbench import evaluation, report
 from rankbench.across import gate
 from rankbench.exports.formats import json
 from rankbench.language import render
-from rankbench.model import Case
+from rankbench.model import Case, CaseStatus
 from rankbench.report import flat_frames, tables
 from rankbench.report.junit import junit
 from rankbench.report.tables import results
@@ -91,3 +91,19 @@ def test_exports_have_the_verdict_of_each_case(views: list[CampaignView]) -> Non
         cases = ElementTree.fromstring(junit(checks, "drawn", view.campaign.created, [])).iter("testcase")
         failed = [case.find("failure") is not None for case in cases]
         assert failed == [view.verdict_of[check.case].winners == ["alpha"] for check in checks]
+
+
+def test_a_case_that_only_the_new_candidate_measured_is_named(tmp_path: Path) -> None:
+    """The other one crashes there, or no launch of it counts."""
+
+    def make_truth(candidate: str, case: Case) -> Truth:
+        lacks = candidate == "alpha" and case == CASES[0]
+        return Truth(status=CaseStatus.CRASHED) if lacks else Truth()
+
+    view = evaluation.evaluate(
+        campaigns.make_campaign(tmp_path / "made", make_truth, 3, candidates=PAIR, cases=CASES[:3], samples=12)
+    )
+    checks = {check.case: check for check in gate.check_candidate(view, "beta", "alpha")}
+    assert checks.keys() == {case.key for case in CASES[:3]}
+    assert checks[CASES[0].key].outcome == "skipped"
+    assert render(checks[CASES[0].key].text) == "alpha has no right values here"
