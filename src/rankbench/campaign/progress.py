@@ -14,7 +14,7 @@ from rankbench.language import Words
 from rankbench.model import Campaign, Case, CaseResult, CaseStatus, Launch, LaunchStatus, Look, Series
 from rankbench.plan import count_least_blocks, notation
 from rankbench.plan.stop_rules import Decision
-from rankbench.quantities import spell_count
+from rankbench.quantities import format_size, spell_count
 
 WITHOUT_LINE = {CaseStatus.OK, CaseStatus.NOT_RUN, CaseStatus.REFUSED, CaseStatus.NOT_AS_ASKED, CaseStatus.BELOW}
 """Statuses without a line: good ones, and those that all cases of a launch share."""
@@ -176,6 +176,12 @@ def compute_launch_median(series: Series, discarded: Container[int]) -> float:
     return median(times or series.time_ns)
 
 
+def name_case(case: Case) -> str:
+    """Return a case's name in a line. Of a program, and of another benchmark, the key says nothing more."""
+    size = f" {format_size(case.size_bytes)}" if case.size_bytes else ""
+    return f"{case.operation}{size} at {case.placement}" if case.suite else case.key
+
+
 def list_failures(launch: Launch, results: Sequence[CaseResult]) -> list[str]:
     """Return a line for each thing that went wrong in a launch."""
     where = f"block {launch.block}, {launch.candidate}"
@@ -184,7 +190,7 @@ def list_failures(launch: Launch, results: Sequence[CaseResult]) -> list[str]:
     lines = [
         f"{where} on {launch.placement}: {reason}: {spell_count(count, 'case')}" for reason, count in elsewhere.items()
     ]
-    lines += [f"{where}: {result.case.key} {result.status}: {result.reason}" for result in odd]
+    lines += [f"{where}: {name_case(result.case)} {result.status}: {result.reason}" for result in odd]
     if launch.status != LaunchStatus.OK and not lines:
         lines = [f"{where}: launch {launch.status}: {launch.reason}"]
     return lines

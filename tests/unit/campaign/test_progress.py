@@ -177,6 +177,14 @@ def test_each_failure_is_one_line(campaign: Campaign) -> None:
     ]
 
 
+def test_a_program_is_named_by_itself_and_its_placement(campaign: Campaign) -> None:
+    progress = Progress(campaign)
+    case = msgspec.structs.replace(campaign.cases[0], operation="program-solver", size_bytes=0, suite="program")
+    crashed = CaseResult(case=case, status=CaseStatus.CRASHED, reason="exit code 255")
+    progress.on_end(make_launch("a", 1, 1.0, LaunchStatus.CRASHED), [crashed])
+    assert progress.failures == ["block 1, a: program-solver at socket crashed: exit code 255"]
+
+
 def test_launches_of_an_earlier_run_count(campaign: Campaign) -> None:
     progress = Progress(campaign)
     progress.on_resume(make_launch("a", 1, 60.0), 1)
