@@ -6,7 +6,9 @@ The time of a receive belongs to the messages that are sent; that of Wait and Te
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Container, Iterable, Iterator
+import math
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -39,6 +41,10 @@ ONE_SIDED = {"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "comp
 CREATING = ("comm_", "win_")
 TO_NOBODY = "to MPI_PROC_NULL"
 NO_OPERATION = "nothing that is measured corresponds to it"
+SIMILAR = 1.25
+"""Sizes up to this multiple of the least one count as one: programs send messages that differ by a few elements."""
+UNIT = 8
+"""Largest number of bytes of which mean sizes are multiples, where all sizes are: a reduction has whole elements."""
 LEAST_SHARE = 0.0005
 """A smaller share of the time is not listed."""
 
@@ -80,7 +86,7 @@ def read(text: str, file: str) -> Profile:
     run = decode(text.encode(), file)
     mpi_s = sum(sum(sum_time(kind)) for kind in run.kinds) / run.ranks
     groups, others = group_calls(run)
-    calls = sorted((make_calls(group, run.ranks) for group in groups), key=lambda call: -call.seconds)
+    calls = sorted((make_calls(group, run.ranks) for group in join_sizes(groups)), key=lambda call: -call.seconds)
     uncovered = list(list_uncovered(others, mpi_s * run.ranks))
     unknown = [
         f"{sum(kind.calls)} calls of {kind.call} have no known size and are not counted"
@@ -190,6 +196,39 @@ def add_times(groups: Iterable[Group], kinds: Iterable[Kind], operations: Contai
         for group in fitting:
             share = group.calls / total
             group.add_time(kind, share)
+
+
+def join_sizes(groups: Iterable[Group]) -> Iterator[Group]:
+    """Yield the groups, those of similar sizes as one of their mean size."""
+    by_kind: defaultdict[tuple[object, ...], list[Group]] = defaultdict(list)
+    for group in groups:
+        kind = group.operation, group.form, group.ranks, group.gaps, tuple(group.options.items())
+        by_kind[kind].append(group)
+    for alike in by_kind.values():
+        similar: list[Group] = []
+        for group in sorted(alike, key=lambda group: group.size_bytes):
+            if similar and group.size_bytes > SIMILAR * similar[0].size_bytes:
+                yield join_groups(similar)
+                similar = []
+            similar.append(group)
+        yield join_groups(similar)
+
+
+def join_groups(groups: Sequence[Group]) -> Group:
+    """Return groups that differ in size as one; its size is that of their mean call."""
+    if len(groups) == 1:
+        return groups[0]
+    calls = sum(group.calls for group in groups)
+    mean = sum(group.calls * group.size_bytes for group in groups) / calls
+    unit = math.gcd(UNIT, *(group.size_bytes for group in groups))
+    return dataclasses.replace(
+        groups[0],
+        size_bytes=round(mean / unit) * unit,
+        calls=calls,
+        seconds=[sum(of_rank) for of_rank in zip(*(group.seconds for group in groups), strict=True)],
+        waiting_s=[sum(of_rank) for of_rank in zip(*(group.waiting_s for group in groups), strict=True)],
+        between_s=sum(group.between_s for group in groups),
+    )
 
 
 def make_calls(group: Group, ranks: int) -> Calls:

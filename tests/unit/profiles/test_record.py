@@ -180,3 +180,26 @@ def test_the_gap_of_a_message_is_that_of_all_its_calls() -> None:
     received = change(make_kind("MPI_Irecv", 64, 10), between_s=[2e-4, 2e-4])
     (call,) = record.read(encode(make_run(sent, received)).decode(), "x").calls
     assert (call.operation, call.options) == ("pingping", {"gap_us": "21"})
+
+
+def test_similar_sizes_are_one_call_of_their_mean_size() -> None:
+    """A program that sends what a domain's border has at the moment sends a few elements more or fewer each time."""
+    sizes = {25600: 30, 26400: 10, 31200: 10, 40000: 5}
+    run = make_run(
+        *(make_kind("MPI_Send", size, calls) for size, calls in sizes.items()), make_kind("MPI_Allreduce", 12, 1),
+        make_kind("MPI_Allreduce", 12 + 4, 2), make_kind("MPI_Allreduce", 8, 2), make_kind("MPI_Allreduce", 12 + 2, 0),
+    )  # fmt: skip
+    profile = record.read(encode(run).decode(), "record.json")
+    assert {(entry.operation, entry.size_bytes): (entry.calls, entry.seconds) for entry in profile.calls} == {
+        ("pingpong", 26880): (50, 3),
+        ("pingpong", 40000): (5, 1),
+        ("allreduce", 8): (2, 1),
+        ("allreduce", 12): (1, 1),
+        ("allreduce", 16): (2, 1),
+    }
+
+
+def test_a_mean_size_has_no_part_of_an_element() -> None:
+    run = make_run(make_kind("MPI_Allreduce", 100, 1), make_kind("MPI_Allreduce", 108, 2))
+    (entry,) = record.read(encode(run).decode(), "record.json").calls
+    assert (entry.size_bytes, entry.calls) == (104, 3)
