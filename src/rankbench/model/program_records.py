@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal, TypeVar
 
 import msgspec
 
 from rankbench.model.base import Form, RankbenchError, Record
 from rankbench.quantities import format_size
 
+T = TypeVar("T")
+SIMILAR = 1.25
+"""Sizes up to this multiple of the least one count as one: programs send messages that differ by a few elements."""
 FORMAT = 1
 HEAD = '"record": "calls of a program"'
 COMPLETION = re.compile("MPI_(Wait|Test)(all|any|some)?")
@@ -131,6 +135,18 @@ def name_kind(kind: Kind) -> str:
 def describe_size(kind: Kind) -> str:
     """Return the size of a kind of call."""
     return "various sizes" if kind.bytes < 0 else format_size(kind.bytes)
+
+
+def split_by_size(sized: Iterable[T], find_bytes: Callable[[T], int]) -> Iterator[list[T]]:
+    """Yield what has similar sizes, in ascending order: up to SIMILAR times the least one."""
+    similar: list[T] = []
+    for each in sorted(sized, key=find_bytes):
+        if similar and find_bytes(each) > SIMILAR * find_bytes(similar[0]):
+            yield similar
+            similar = []
+        similar.append(each)
+    if similar:
+        yield similar
 
 
 def count_nodes(run: RunRecord) -> int:

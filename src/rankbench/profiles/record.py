@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 import msgspec
 
 from rankbench.model import Calls, Form, Recorded, Uncovered
-from rankbench.model.program_records import HEAD, Kind, RunRecord, count_nodes, decode, sum_time
+from rankbench.model.program_records import HEAD, Kind, RunRecord, count_nodes, decode, split_by_size, sum_time
 from rankbench.profiles import COMPLETION, NONBLOCKING, OTHER_END, SENDS, Profile, find_operation
 
 NAME = "rankbench record"
@@ -41,8 +41,6 @@ ONE_SIDED = {"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "comp
 CREATING = ("comm_", "win_")
 TO_NOBODY = "to MPI_PROC_NULL"
 NO_OPERATION = "nothing that is measured corresponds to it"
-SIMILAR = 1.25
-"""Sizes up to this multiple of the least one count as one: programs send messages that differ by a few elements."""
 UNIT = 8
 """Largest number of bytes of which mean sizes are multiples, where all sizes are: a reduction has whole elements."""
 LEAST_SHARE = 0.0005
@@ -205,13 +203,7 @@ def join_sizes(groups: Iterable[Group]) -> Iterator[Group]:
         kind = group.operation, group.form, group.ranks, group.gaps, tuple(group.options.items())
         by_kind[kind].append(group)
     for alike in by_kind.values():
-        similar: list[Group] = []
-        for group in sorted(alike, key=lambda group: group.size_bytes):
-            if similar and group.size_bytes > SIMILAR * similar[0].size_bytes:
-                yield join_groups(similar)
-                similar = []
-            similar.append(group)
-        yield join_groups(similar)
+        yield from map(join_groups, split_by_size(alike, lambda group: group.size_bytes))
 
 
 def join_groups(groups: Sequence[Group]) -> Group:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -14,7 +15,7 @@ from rankbench.cli.display import console, plain_table, spread_lines
 from rankbench.cli.output_files import check_output, is_standard_output
 from rankbench.cli.shared_options import Modules, Prefixes
 from rankbench.model import RankbenchError
-from rankbench.model.program_records import Kind, RunRecord, describe_size, name_kind, sum_time
+from rankbench.model.program_records import Kind, RunRecord, describe_size, name_kind, split_by_size, sum_time
 from rankbench.quantities import format_count, format_time
 from rankbench.workflows.locations import home
 
@@ -67,36 +68,65 @@ def record(
 
 def print_record(run: RunRecord, output: Path) -> None:
     """Print the time in MPI by operation and size, and the calls that decide."""
-    total = sum(run.seconds)
-    times = [sum(sum_time(kind)) for kind in run.kinds]
-    share = sum(times) / total if total else 0.0
+    total, rows = sum(run.seconds), list_rows(run)
+    sum_s = sum(row.seconds for row in rows)
+    share = sum_s / total if total else 0.0
     length = format_time(max(run.seconds) * NS_PER_S)
     console.print(f"{run.library}, {run.ranks} ranks, {length}: {share:.0%} of it in MPI", markup=False)
     table = plain_table("call", "bytes", "of the run", "calls per rank", "mean", "waiting for ranks", words=(0,))
-    for kind, seconds in list(zip(run.kinds, times, strict=True))[:SHOWN]:
-        table.add_row(*format_row(kind, seconds, total, run.ranks))
+    for row in rows[:SHOWN]:
+        table.add_row(*format_row(row, total, run.ranks))
     console.print(table)
-    spread_lines("\n".join(list_remarks(run, times)))
+    spread_lines("\n".join(list_remarks(run, rows, sum_s)))
     console.print(f"{output}: all {len(run.kinds)} kinds of calls", markup=False, soft_wrap=True)
 
 
-def format_row(kind: Kind, seconds: float, total: float, ranks: int) -> list[str]:
-    """Return the cells of a kind of call."""
-    calls = sum(kind.calls)
-    waiting = f"{sum(kind.waiting_s) / seconds:.0%}" if kind.waiting_s and seconds else "-"
-    mean = format_time(seconds / calls * NS_PER_S) if calls else "-"
-    share = f"{seconds / total:.1%}" if total else "-"
-    return [name_kind(kind), describe_size(kind), share, format_count(calls / ranks), mean, waiting]
+class Row(NamedTuple):
+    """Calls of one name and of similar sizes, over all ranks."""
+
+    name: str
+    sizes: str
+    calls: int
+    seconds: float
+    waiting_s: float | None
+    """None: it is not known."""
 
 
-def list_remarks(run: RunRecord, times: list[float]) -> Iterator[str]:
-    """Yield what decides, and what is not known."""
-    sum_s = sum(times)
-    names = [
-        f"{name_kind(kind)} of {describe_size(kind)} ({seconds / sum_s:.0%})"
-        for kind, seconds in list(zip(run.kinds, times, strict=True))[:DECIDING]
-        if seconds
+def list_rows(run: RunRecord) -> list[Row]:
+    """Return the calls by name and size, those that took most time first."""
+    by_name: defaultdict[tuple[str, int, int], list[Kind]] = defaultdict(list)
+    for kind in run.kinds:
+        by_name[name_kind(kind), kind.ranks, min(kind.bytes, 0)].append(kind)
+    rows = [
+        make_row(similar) for alike in by_name.values() for similar in split_by_size(alike, lambda kind: kind.bytes)
     ]
+    return sorted(rows, key=lambda row: -row.seconds)
+
+
+def make_row(kinds: Sequence[Kind]) -> Row:
+    """Return the row of kinds of call that differ in size at most; they are in ascending order."""
+    sizes = list(dict.fromkeys(map(describe_size, (kinds[0], kinds[-1]))))
+    waiting = [sum(kind.waiting_s) for kind in kinds if kind.waiting_s]
+    return Row(
+        name=name_kind(kinds[0]),
+        sizes=" to ".join(sizes),
+        calls=sum(sum(kind.calls) for kind in kinds),
+        seconds=sum(sum(sum_time(kind)) for kind in kinds),
+        waiting_s=sum(waiting) if waiting else None,
+    )
+
+
+def format_row(row: Row, total: float, ranks: int) -> list[str]:
+    """Return the cells of a row."""
+    waiting = f"{row.waiting_s / row.seconds:.0%}" if row.waiting_s is not None and row.seconds else "-"
+    mean = format_time(row.seconds / row.calls * NS_PER_S) if row.calls else "-"
+    share = f"{row.seconds / total:.1%}" if total else "-"
+    return [row.name, row.sizes, share, format_count(row.calls / ranks), mean, waiting]
+
+
+def list_remarks(run: RunRecord, rows: Sequence[Row], sum_s: float) -> Iterator[str]:
+    """Yield what decides, and what is not known."""
+    names = [f"{row.name} of {row.sizes} ({row.seconds / sum_s:.0%})" for row in rows[:DECIDING] if row.seconds]
     if names:
         yield f"Most of the time in MPI: {', '.join(names)}."
     waiting = sum(sum(kind.waiting_s) for kind in run.kinds)
