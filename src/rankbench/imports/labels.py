@@ -15,9 +15,9 @@ from rankbench.imports import commands, names
 from rankbench.imports.commands import ARGUMENTS, COUNTS, LIBRARY, NODES, PER_NODE, PROGRAM, RANKS, Fact
 from rankbench.imports.contexts import FILLERS, Context
 from rankbench.imports.names import Place
-from rankbench.model import Placement, RankbenchError
+from rankbench.model import NOT_REPORTED, Placement, RankbenchError
 
-UNKNOWN = "not-reported"
+UNKNOWN = NOT_REPORTED
 FOLDER, FILE, LINES = "folder", "file name", "lines before the runs"
 
 

@@ -68,6 +68,7 @@ from rankbench.model.operations import (
 )
 from rankbench.model.plans import (
     FILLED,
+    NOT_REPORTED,
     SITE_MEMORY,
     Calls,
     CandidateSpec,

@@ -70,6 +70,8 @@ class CandidateSpec(Record, frozen=True):
     """Words before its compiler wrapper and before the program of each rank, such as `apptainer exec image.sif`."""
 
 
+NOT_REPORTED = "not-reported"
+"""The start of calls, or the placement of ranks, that nobody says."""
 SITE_MEMORY = "site"
 """The value of `memory` that leaves it to the site."""
 

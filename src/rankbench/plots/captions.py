@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rankbench.evaluation import scales
 from rankbench.language import render, say
-from rankbench.model import Case, Summary
+from rankbench.model import NOT_REPORTED, Case, Summary
 from rankbench.model.verdicts import LEAST_COVERAGE
 from rankbench.quantities import spell_count
 from rankbench.statistics.launch_values import TRIMMED
@@ -24,16 +24,21 @@ def describe_conditions(view: CampaignView, interval: str = "", start: str = "")
     case = view.cases[0]
     summaries = [summary for _, summary in view.list_shown_summaries()]
     launches = sorted({summary.launches for summary in summaries})
-    names = " or ".join(dict.fromkeys(case.start for case in view.cases))
     place = f"{case.placement}{warn_oversubscription(view, case)}"
     where = render(
         say("{n:count rank} ({place})" if case.ranks else "number of ranks not reported", n=case.ranks, place=place)
     )
-    setting = f"{where}, {start or render(say('start: {names}', names=names))}"
+    setting = ", ".join(filter(None, [where, start or _describe_start(view.cases)]))
     if not launches:
         return f"{setting}, no launch that counts"
     counts = describe_launches(launches, view.campaign.plan.estimator)
     return f"{setting}, {counts}, {interval or describe_coverage(view, summaries)}"
+
+
+def _describe_start(cases: Sequence[Case]) -> str:
+    """Return how calls of cases start; empty where nobody says it, as of programs."""
+    names = dict.fromkeys(case.start for case in cases if case.start != NOT_REPORTED)
+    return render(say("start: {names}", names=" or ".join(names))) if names else ""
 
 
 def describe_launches(launches: Sequence[int], estimator: str = "median") -> str:
@@ -101,7 +106,7 @@ def describe_common(view: CampaignView, summaries: Sequence[Summary]) -> str:
     launches = sorted({summary.launches for summary in summaries})
     known = any(summary.coverage for summary in summaries)
     interval = describe_coverage(view, summaries) if known else TOO_FEW
-    return f"{render(say('start: {names}', names=view.cases[0].start))}, {describe_launches(launches)}, {interval}"
+    return ", ".join(filter(None, [_describe_start(view.cases[:1]), describe_launches(launches), interval]))
 
 
 def make_title(name: str, measure: Measure) -> str:

@@ -348,9 +348,17 @@ def _claim_failures(view: CampaignView, name: str) -> Iterator[Claim]:
     failed = [
         summary.case for summary in summaries if summary.case not in lacking and set(BROKEN) & set(summary.failures)
     ]
-    if failed:
-        text = say("{name} failed in at least one launch of {n:count case}.", name=name, n=len(failed))
-        yield Claim(text=text, cases=failed)
+    always = [key for key in failed if not view.summary_of[key, name].launches]
+    if always and view.campaign.plan.program:
+        places = list(dict.fromkeys(view.case_of[key].placement for key in always))
+        text = say("{name} failed in all launches on {places:and}.", name=name, places=places)
+        yield Claim(text=text, cases=always, brief=True)
+    elif always:
+        text = say("{name} failed in all launches of {n:count case}.", name=name, n=len(always))
+        yield Claim(text=text, cases=always)
+    if now_and_then := [key for key in failed if key not in always]:
+        text = say("{name} failed in at least one launch of {n:count case}.", name=name, n=len(now_and_then))
+        yield Claim(text=text, cases=now_and_then)
     if lacking:
         text = say("{name} does not have the call of {n:count case}.", name=name, n=len(lacking))
         yield Claim(text=text, cases=lacking)

@@ -16,8 +16,9 @@ from fakes import campaign_views, campaigns, scales, verdicts
 
 from rankbench import evaluation, quantities
 from rankbench.language import render
-from rankbench.model import UNKNOWN_MACHINE, Calls, Case, CaseStatus, Claim, Form, Placement, Verdict
+from rankbench.model import UNKNOWN_MACHINE, Calls, Case, CaseStatus, Claim, Form, Placement, ProgramSpec, Verdict
 from rankbench.report.page import describe_machine
+from rankbench.verdict import conclusion
 from rankbench.verdict.conclusion import conclude
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.nodes import describe_place
@@ -188,7 +189,7 @@ def test_failures_and_missing_calls_of_the_leader_are_distinguished(tmp_path: Pa
 
     verdict = verdicts.evaluate(tmp_path, choose_factor).verdict
     failed, lacking = find_claims(verdict, "alpha failed") + find_claims(verdict, "alpha does not have")
-    assert render(failed.text) == "alpha failed in at least one launch of 1 case."
+    assert render(failed.text) == "alpha failed in all launches of 1 case."
     assert render(lacking.text) == "alpha does not have the call of 2 cases."
     assert [key.split(".")[0] for key in failed.cases + lacking.cases] == [
         "barrier",
@@ -363,9 +364,9 @@ def test_cases_in_which_every_candidate_fails_are_reported(tmp_path: Path) -> No
 
     sentences = render_claims(verdicts.evaluate(tmp_path, choose_factor, cases=cases).verdict)
     assert [sentence for sentence in sentences if " failed in " in sentence] == [
-        "beta failed in at least one launch of 1 case.",
-        "alpha failed in at least one launch of 1 case.",
-        "gamma failed in at least one launch of 1 case.",
+        "beta failed in all launches of 1 case.",
+        "alpha failed in all launches of 1 case.",
+        "gamma failed in all launches of 1 case.",
     ]
 
 
@@ -633,3 +634,14 @@ def test_calls_of_the_plan_are_weights() -> None:
     assert render(conclude(weighed)[0].text) == (
         "beta has the lowest overall time for the plan's calls (1 of 16 cases)."
     )
+
+
+def test_a_program_that_always_fails_is_named_in_the_short_answer(tmp_path: Path) -> None:
+    """Its cases are its placements, and one that crashes there is no choice."""
+    view = verdicts.evaluate(tmp_path, lambda name, _: CaseStatus.CRASHED if name == "beta" else 1.0)
+    program = ProgramSpec(run=["./solver"], folder="/")
+    plan = msgspec.structs.replace(view.campaign.plan, program=program)
+    whole = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, plan=plan))
+    (claim,) = conclusion._claim_failures(whole, "beta")
+    assert render(claim.text) == "beta failed in all launches on socket."
+    assert claim.brief
