@@ -641,7 +641,7 @@ def test_a_program_that_always_fails_is_named_in_the_short_answer(tmp_path: Path
     view = verdicts.evaluate(tmp_path, lambda name, _: CaseStatus.CRASHED if name == "beta" else 1.0)
     program = ProgramSpec(run=["./solver"], folder="/")
     plan = msgspec.structs.replace(view.campaign.plan, program=program)
-    whole = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, plan=plan))
-    (claim,) = conclusion._claim_failures(whole, "beta")
+    changed = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, plan=plan))
+    (claim,) = conclusion._claim_failures(changed, "beta")
     assert render(claim.text) == "beta failed in all launches on socket."
     assert claim.brief
