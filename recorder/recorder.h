@@ -6,7 +6,7 @@
  *
  *     struct header (4 KiB) | kinds of calls (6.1 MiB) | arrivals at collectives (4 MiB) | ends of messages (5 MiB)
  *
- * With the tables of requests, channels, communicators and types a rank needs at most 18 MiB. What does not fit is
+ * With the tables of requests, channels, communicators and types a rank needs at most 19 MiB. What does not fit is
  * counted. */
 #pragma once
 #include <mpi.h>
@@ -82,12 +82,6 @@ struct message {
     uint64_t posted, begin, end; /* the call that sends or receives; the one that completed it, 0: not known */
 };
 
-/* Messages of one sender to one receiver with one tag in one communicator; 0: not known. */
-struct channel_end {
-    uint64_t channel;
-    bool sent;
-};
-
 /* What is known of a communicator or window while it exists. */
 struct group {
     uintptr_t handle;
@@ -95,6 +89,21 @@ struct group {
     bool inter, is_kept, is_anonymous, has_wildcards;
     uint64_t identity; /* equal at all its ranks; 0: not known */
     uint32_t sequence;
+};
+
+/* One end of the messages of a sender to a receiver with one tag in one communicator. A receive may have any peer and tag.
+ * No group: there is no message. No communicator: it cannot be told from others. */
+struct channel_end {
+    uint64_t communicator;
+    struct group *group;
+    int32_t own, peer, tag;
+    bool sent;
+};
+
+/* What completes a message: its place in the file, or its number among receives that wait for their number. */
+struct posted {
+    uint32_t message, level;
+    uint64_t receive;
 };
 
 struct call {
@@ -219,8 +228,20 @@ static inline bool receives_any(int source, int tag) {
 
 void place_messages(void *place);
 struct channel_end find_channel(MPI_Comm communicator, struct group *group, int peer, int tag, bool sent);
-uint32_t log_message(const struct kind *kind, const struct call *call, struct channel_end end, bool is_complete);
-void complete_message(uint32_t number, uint32_t level, uint64_t begin, uint64_t end);
+bool is_countable(const struct channel_end *end);
+void post_message(const struct kind *kind, const struct call *call, struct channel_end end, bool is_complete,
+                  struct posted *posted);
+void finish_message(struct posted *posted, uint64_t begin, uint64_t end, const MPI_Status *status);
+struct posted log_message(const struct kind *kind, uint64_t posted, const struct channel_end *end);
+
+/* --- receives.c: receives that wait for their number --- */
+
+extern uint32_t pending_any; /* how many receives of any are not complete */
+bool is_behind_any(const struct channel_end *end);
+void keep_receive(const struct kind *kind, const struct call *call, const struct channel_end *end, bool is_complete,
+                  struct posted *posted);
+void finish_receive(uint64_t number, uint64_t begin, uint64_t end, const MPI_Status *status);
+void detach_receive(struct posted *posted);
 
 /* --- objects.c: communicators, windows and types --- */
 

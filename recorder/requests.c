@@ -15,7 +15,7 @@ struct request {
     uint32_t active;
     bool persistent;
     struct channel_end end;
-    uint32_t message, level; /* of `log_message` */
+    struct posted posted;
 };
 static struct request requests[REQUESTS];
 
@@ -34,7 +34,6 @@ static struct request *find_request(uintptr_t handle) {
 void track_request(struct kind *kind, MPI_Request request, const struct call *call, bool persistent, struct channel_end end) {
     const uintptr_t handle = (uintptr_t)request;
     struct request *const bucket = find_bucket(handle), *place = 0;
-    const uint32_t message = persistent ? 0 : log_message(kind, call, end, false);
     for (int i = 0; i < BUCKET; i++) {
         if (bucket[i].kind == kind && bucket[i].handle == handle && !bucket[i].persistent && !persistent) {
             place = &bucket[i];
@@ -45,26 +44,40 @@ void track_request(struct kind *kind, MPI_Request request, const struct call *ca
     }
     if (!place) {
         header->lost_requests++;
+        if (!persistent)
+            post_message(kind, call, end, false, 0);
         return;
     }
+    detach_receive(&place->posted);
     const struct request before = place->kind ? *place : (struct request){0};
     *place = (struct request){.handle = handle, .kind = kind, .persistent = persistent, .end = end};
     if (persistent)
         return;
     place->begin = before.begin + call->begin;
     place->active = before.active + 1;
-    place->message = before.active ? 0 : message;
-    place->level = header->message_level;
+    post_message(kind, call, end, false, before.active ? 0 : &place->posted);
 }
 
 static void forget_request(uintptr_t handle) {
     struct request *const found = find_request(handle);
-    if (found)
-        *found = (struct request){0};
+    if (!found)
+        return;
+    detach_receive(&found->posted);
+    *found = (struct request){0};
+}
+
+/* A cancelled receive takes no message, or one, which only its status says. */
+static void forget_message(uintptr_t handle) {
+    struct request *const found = find_request(handle);
+    if (!found)
+        return;
+    if (found->active && found->end.group && !found->end.sent && found->end.group->identity == found->end.communicator)
+        found->end.group->has_wildcards = true;
+    detach_receive(&found->posted);
 }
 
 /* One active call of a handle is complete; returns its kind. Requests to nobody may have the same handle. */
-static struct kind *complete(uintptr_t handle, const struct call *call) {
+static struct kind *complete(uintptr_t handle, const struct call *call, const MPI_Status *status) {
     struct request *const found = find_request(handle);
     if (!found || !found->active)
         return 0;
@@ -72,20 +85,27 @@ static struct kind *complete(uintptr_t handle, const struct call *call) {
     const uint64_t begin = found->begin / found->active;
     kind->completed++;
     kind->pending += call->end - begin;
-    complete_message(found->message, found->level, call->begin, call->end);
-    found->message = 0;
+    finish_message(&found->posted, call->begin, call->end, status);
     found->begin -= begin;
     if (--found->active == 0 && !found->persistent)
         *found = (struct request){0};
     return kind;
 }
 
+struct completion {
+    struct call call;
+    uintptr_t few[FEW], *handles;
+    int count;
+    MPI_Status own[FEW], *made, *statuses; /* of the calls that it completes; 0: not seen */
+};
+
 /* Time in a Wait or Test belongs to the calls that it completed; if there are none, to the first that it tested. */
-static void complete_calls(struct call *call, struct kind *kind, uintptr_t *handles, int count, const int *places, int completed,
-                           int first) {
+static void complete_calls(struct completion *one, struct kind *kind, const int *places, int completed, int first) {
+    const struct call *const call = &one->call;
+    uintptr_t *const handles = one->handles;
     const uint64_t ticks = call->end - call->begin;
     if (completed == 0) {
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < one->count; i++) {
             struct request *const found = find_request(handles[i]);
             if (found && found->active) {
                 found->kind->waited += ticks;
@@ -98,7 +118,7 @@ static void complete_calls(struct call *call, struct kind *kind, uintptr_t *hand
     unsigned active = 0;
     for (int i = 0; i < completed; i++) {
         const int place = places ? places[i] - first : i;
-        handles[place] = (uintptr_t)complete(handles[place], call);
+        handles[place] = (uintptr_t)complete(handles[place], call, one->statuses ? &one->statuses[i] : 0);
         active += handles[place] != 0;
     }
     for (int i = 0; i < completed && active; i++) {
@@ -118,19 +138,27 @@ static uintptr_t *copy_handles(uintptr_t *few, const void *from, int count, bool
     return copy;
 }
 
-struct completion {
-    struct call call;
-    uintptr_t few[FEW], *handles;
-    int count;
-};
-
 /* False: the call is not counted. */
 static bool begin_completion(struct completion *one, const void *requests_, int count, bool fortran) {
     if (!recording || inside)
         return false;
     one->handles = copy_handles(one->few, requests_, count, fortran);
     one->count = one->handles ? count : 0;
+    one->made = one->statuses = 0;
     return enter_call(&one->call);
+}
+
+/* Statuses of the program, or, if it ignores them, others where they are needed. */
+static MPI_Status *choose_statuses(struct completion *one, MPI_Status *given, bool several) {
+    const bool ignored = several ? given == MPI_STATUSES_IGNORE : given == MPI_STATUS_IGNORE;
+    if (!ignored)
+        return one->statuses = given;
+    if (!pending_any)
+        return given;
+    if (one->count > FEW && several)
+        one->made = malloc((size_t)one->count * sizeof *given);
+    one->statuses = one->count > FEW && several ? one->made : one->own;
+    return one->statuses ? one->statuses : given;
 }
 
 struct completer {
@@ -139,16 +167,19 @@ struct completer {
     int number, first;
 };
 
-static void end_completion(struct completion *one, struct completer *by, const int *places, int completed) {
+static void end_completion(struct completion *one, struct completer *by, const int *places, int completed, bool succeeded) {
     leave_call(&one->call);
+    if (!succeeded)
+        one->statuses = 0;
     if (!by->kind)
         by->kind = find_kind(&one->call, by->number, by->name, false);
     count_call(by->kind, &one->call);
     if (completed != MPI_UNDEFINED)
-        complete_calls(&one->call, by->kind, one->handles, one->count, places, one->handles ? completed : 0, by->first);
+        complete_calls(one, by->kind, places, one->handles ? completed : 0, by->first);
     finish_call();
     if (one->handles != one->few)
         free(one->handles);
+    free(one->made);
 }
 
 static void start_requests(struct call *call, int number, const char *name, const uintptr_t *handles, int count) {
@@ -173,43 +204,48 @@ static void start_requests(struct call *call, int number, const char *name, cons
         found->kind = started;
         found->begin = call->begin;
         found->active = 1;
-        found->message = log_message(started, call, found->end, false);
-        found->level = header->message_level;
+        post_message(started, call, found->end, false, &found->posted);
     }
 }
 
 /* --- from C and, where the library's Fortran does not call these, from Fortran --- */
 
-#define CALL(name, parameters, arguments, requests_, count_, fortran, number, places, completed, first) \
+#define CALL(name, parameters, arguments, requests_, count_, fortran, number, places, completed, first, status, several) \
     int name parameters { \
         static int(*next) parameters; \
         static struct completer by = {0, "MPI_" #number, number, first}; \
         struct completion one; \
+        MPI_Status *seen = status; \
         if (!next) \
             next = (int(*) parameters)(intptr_t)find_next(#name); \
         if (!begin_completion(&one, requests_, count_, fortran)) \
             return next arguments; \
+        if (!fortran) \
+            seen = choose_statuses(&one, seen, several); \
         const int answer = next arguments; \
-        end_completion(&one, &by, places, completed); \
+        end_completion(&one, &by, places, completed, answer == MPI_SUCCESS); \
         return answer; \
     }
-#define C_CALL(name, parameters, arguments, requests_, count_, number, places, completed) \
-    CALL(name, parameters, arguments, requests_, count_, false, number, places, completed, 0)
+#define C_CALL(name, parameters, arguments, requests_, count_, number, places, completed, status, several) \
+    CALL(name, parameters, arguments, requests_, count_, false, number, places, completed, 0, status, several)
+#define F_CALL(name, parameters, arguments, requests_, count_, number, places, completed) \
+    CALL(name, parameters, arguments, requests_, count_, true, number, places, completed, 1, 0, false)
 
-C_CALL(MPI_Wait, (MPI_Request * request, MPI_Status *status), (request, status), request, 1, Wait, 0, 1)
-C_CALL(MPI_Waitall, (int count, MPI_Request list[], MPI_Status statuses[]), (count, list, statuses), list, count, Waitall, 0,
-       count)
-C_CALL(MPI_Waitany, (int count, MPI_Request list[], int *index, MPI_Status *status), (count, list, index, status), list, count,
-       Waitany, index, *index == MPI_UNDEFINED ? MPI_UNDEFINED : 1)
+C_CALL(MPI_Wait, (MPI_Request * request, MPI_Status *status), (request, seen), request, 1, Wait, 0, 1, status, false)
+C_CALL(MPI_Waitall, (int count, MPI_Request list[], MPI_Status statuses[]), (count, list, seen), list, count, Waitall, 0, count,
+       statuses, true)
+C_CALL(MPI_Waitany, (int count, MPI_Request list[], int *index, MPI_Status *status), (count, list, index, seen), list, count,
+       Waitany, index, *index == MPI_UNDEFINED ? MPI_UNDEFINED : 1, status, false)
 C_CALL(MPI_Waitsome, (int count, MPI_Request list[], int *done, int indices[], MPI_Status statuses[]),
-       (count, list, done, indices, statuses), list, count, Waitsome, indices, *done)
-C_CALL(MPI_Test, (MPI_Request * request, int *flag, MPI_Status *status), (request, flag, status), request, 1, Test, 0, !!*flag)
-C_CALL(MPI_Testall, (int count, MPI_Request list[], int *flag, MPI_Status statuses[]), (count, list, flag, statuses), list, count,
-       Testall, 0, *flag ? count : 0)
-C_CALL(MPI_Testany, (int count, MPI_Request list[], int *index, int *flag, MPI_Status *status),
-       (count, list, index, flag, status), list, count, Testany, index, *flag && *index != MPI_UNDEFINED ? 1 : 0)
+       (count, list, done, indices, seen), list, count, Waitsome, indices, *done, statuses, true)
+C_CALL(MPI_Test, (MPI_Request * request, int *flag, MPI_Status *status), (request, flag, seen), request, 1, Test, 0, !!*flag,
+       status, false)
+C_CALL(MPI_Testall, (int count, MPI_Request list[], int *flag, MPI_Status statuses[]), (count, list, flag, seen), list, count,
+       Testall, 0, *flag ? count : 0, statuses, true)
+C_CALL(MPI_Testany, (int count, MPI_Request list[], int *index, int *flag, MPI_Status *status), (count, list, index, flag, seen),
+       list, count, Testany, index, *flag && *index != MPI_UNDEFINED ? 1 : 0, status, false)
 C_CALL(MPI_Testsome, (int count, MPI_Request list[], int *done, int indices[], MPI_Status statuses[]),
-       (count, list, done, indices, statuses), list, count, Testsome, indices, *done)
+       (count, list, done, indices, seen), list, count, Testsome, indices, *done, statuses, true)
 
 #define STARTS(name, parameters, arguments, list, count_, fortran) \
     int name parameters { \
@@ -230,7 +266,7 @@ C_CALL(MPI_Testsome, (int count, MPI_Request list[], int *done, int indices[], M
 STARTS(MPI_Start, (MPI_Request * request), (request), request, 1, false)
 STARTS(MPI_Startall, (int count, MPI_Request list[]), (count, list), list, count, false)
 
-#define FREES(name, parameters, arguments, request, fortran) \
+#define FORGETS(name, parameters, arguments, request, fortran, forget) \
     int name parameters { \
         static int(*next) parameters; \
         uintptr_t handle; \
@@ -240,41 +276,41 @@ STARTS(MPI_Startall, (int count, MPI_Request list[]), (count, list), list, count
             copy_handles(&handle, request, 1, fortran); \
             if (threaded) \
                 lock_tables(); \
-            forget_request(handle); \
+            forget(handle); \
             if (threaded) \
                 unlock_tables(); \
         } \
         return next arguments; \
     }
-FREES(MPI_Request_free, (MPI_Request * request), (request), request, false)
+FORGETS(MPI_Request_free, (MPI_Request * request), (request), request, false, forget_request)
+FORGETS(MPI_Cancel, (MPI_Request * request), (request), request, false, forget_message)
 
 /* Fortran's calls are subroutines; what they leave in a register is nothing, and is returned as that. */
 #define F_CALLS(suffix) \
-    CALL(mpi_wait##suffix, (MPI_Fint * request, void *status, MPI_Fint *error), (request, status, error), request, 1, true, \
-         Wait, 0, 1, 1) \
-    CALL(mpi_waitall##suffix, (MPI_Fint * count, MPI_Fint * list, void *statuses, MPI_Fint *error), \
-         (count, list, statuses, error), list, *count, true, Waitall, 0, *count, 1) \
-    CALL(mpi_waitany##suffix, (MPI_Fint * count, MPI_Fint * list, MPI_Fint * index, void *status, MPI_Fint *error), \
-         (count, list, index, status, error), list, *count, true, Waitany, index, *index == MPI_UNDEFINED ? MPI_UNDEFINED : 1, \
-         1) \
-    CALL(mpi_waitsome##suffix, \
-         (MPI_Fint * count, MPI_Fint * list, MPI_Fint * done, MPI_Fint * indices, void *statuses, MPI_Fint *error), \
-         (count, list, done, indices, statuses, error), list, *count, true, Waitsome, indices, *done, 1) \
-    CALL(mpi_test##suffix, (MPI_Fint * request, MPI_Fint * flag, void *status, MPI_Fint *error), (request, flag, status, error), \
-         request, 1, true, Test, 0, !!*flag, 1) \
-    CALL(mpi_testall##suffix, (MPI_Fint * count, MPI_Fint * list, MPI_Fint * flag, void *statuses, MPI_Fint *error), \
-         (count, list, flag, statuses, error), list, *count, true, Testall, 0, *flag ? *count : 0, 1) \
-    CALL(mpi_testany##suffix, \
-         (MPI_Fint * count, MPI_Fint * list, MPI_Fint * index, MPI_Fint * flag, void *status, MPI_Fint *error), \
-         (count, list, index, flag, status, error), list, *count, true, Testany, index, \
-         *flag && *index != MPI_UNDEFINED ? 1 : 0, 1) \
-    CALL(mpi_testsome##suffix, \
-         (MPI_Fint * count, MPI_Fint * list, MPI_Fint * done, MPI_Fint * indices, void *statuses, MPI_Fint *error), \
-         (count, list, done, indices, statuses, error), list, *count, true, Testsome, indices, *done, 1) \
+    F_CALL(mpi_wait##suffix, (MPI_Fint * request, void *status, MPI_Fint *error), (request, status, error), request, 1, Wait, 0, \
+           1) \
+    F_CALL(mpi_waitall##suffix, (MPI_Fint * count, MPI_Fint * list, void *statuses, MPI_Fint *error), \
+           (count, list, statuses, error), list, *count, Waitall, 0, *count) \
+    F_CALL(mpi_waitany##suffix, (MPI_Fint * count, MPI_Fint * list, MPI_Fint * index, void *status, MPI_Fint *error), \
+           (count, list, index, status, error), list, *count, Waitany, index, *index == MPI_UNDEFINED ? MPI_UNDEFINED : 1) \
+    F_CALL(mpi_waitsome##suffix, \
+           (MPI_Fint * count, MPI_Fint * list, MPI_Fint * done, MPI_Fint * indices, void *statuses, MPI_Fint *error), \
+           (count, list, done, indices, statuses, error), list, *count, Waitsome, indices, *done) \
+    F_CALL(mpi_test##suffix, (MPI_Fint * request, MPI_Fint * flag, void *status, MPI_Fint *error), \
+           (request, flag, status, error), request, 1, Test, 0, !!*flag) \
+    F_CALL(mpi_testall##suffix, (MPI_Fint * count, MPI_Fint * list, MPI_Fint * flag, void *statuses, MPI_Fint *error), \
+           (count, list, flag, statuses, error), list, *count, Testall, 0, *flag ? *count : 0) \
+    F_CALL(mpi_testany##suffix, \
+           (MPI_Fint * count, MPI_Fint * list, MPI_Fint * index, MPI_Fint * flag, void *status, MPI_Fint *error), \
+           (count, list, index, flag, status, error), list, *count, Testany, index, *flag && *index != MPI_UNDEFINED ? 1 : 0) \
+    F_CALL(mpi_testsome##suffix, \
+           (MPI_Fint * count, MPI_Fint * list, MPI_Fint * done, MPI_Fint * indices, void *statuses, MPI_Fint *error), \
+           (count, list, done, indices, statuses, error), list, *count, Testsome, indices, *done) \
     STARTS(mpi_start##suffix, (MPI_Fint * request, MPI_Fint * error), (request, error), request, 1, true) \
     STARTS(mpi_startall##suffix, (MPI_Fint * count, MPI_Fint * list, MPI_Fint * error), (count, list, error), list, *count, \
            true) \
-    FREES(mpi_request_free##suffix, (MPI_Fint * request, MPI_Fint * error), (request, error), request, true)
+    FORGETS(mpi_request_free##suffix, (MPI_Fint * request, MPI_Fint * error), (request, error), request, true, forget_request) \
+    FORGETS(mpi_cancel##suffix, (MPI_Fint * request, MPI_Fint * error), (request, error), request, true, forget_message)
 F_CALLS(_f08_)
 #ifdef OPEN_MPI
 F_CALLS(_)

@@ -295,9 +295,9 @@ def describe(wrapper: Wrapper, in_place: str, *, is_in_c: bool = False) -> Itera
         end = ends[0] if len(ends) == 1 else "(struct channel_end){0}"
         yield f"    track_request(kind, *request, &call, {'true' if wrapper.persistent else 'false'}, {end});"
         if len(ends) > 1:
-            yield from (f"log_message(kind, &call, {end}, false);" for end in ends)
+            yield from (f"post_message(kind, &call, {end}, false, 0);" for end in ends)
     elif ends:
-        yield from (f"log_message(kind, &call, {end}, true);" for end in ends)
+        yield from (f"post_message(kind, &call, {end}, true, 0);" for end in ends)
     elif "message" in words:
         # Matched probes take a message before it is received.
         yield from ["call.group->has_wildcards = true;"] if "comm" in words else []

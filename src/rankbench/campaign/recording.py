@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from rankbench.campaign.history import Turn
 from rankbench.campaign.preparation import PreparedCampaign
 from rankbench.campaign.rank_records import join_ranks
 from rankbench.campaign.user_program import RECORD
-from rankbench.launch import preloading
+from rankbench.launch import preloading, supervisor
 from rankbench.model import Candidate, Case, CaseStatus, LaunchStatus, Library, Placement, RankbenchError
 from rankbench.model.program_records import RunRecord, encode
 from rankbench.plan.programs import OPERATION
@@ -55,7 +57,7 @@ def record_command(
         text = TEXT.format(folder=shlex.quote(str(folder)), recorder=shlex.quote(str(preloaded)))
         files.write(folder / SCRIPT, text.encode())
         words = preloading.insert_words(command, ["/bin/sh", str(folder / SCRIPT)], program)
-        code = subprocess.run(words, check=False).returncode
+        code = run_command(words)
         try:
             run = join_ranks(folder, list(command), library.name)
         except RankbenchError as error:
@@ -65,6 +67,20 @@ def record_command(
         files.write(staged / RECORD_FILE, encode(run))
         files.put(staged / RECORD_FILE, output)
     return run, code
+
+
+def run_command(words: Sequence[str]) -> int:
+    """Return the exit code of a command; what ranks that died left in /dev/shm is removed."""
+    shared, began_s = supervisor.SharedFiles(), time.monotonic()
+    try:
+        with subprocess.Popen(words) as process:
+            while True:
+                is_young = time.monotonic() - began_s < supervisor.START_S
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    return process.wait(supervisor.START_POLL_S if is_young else supervisor.POLL_S)
+                shared.look(supervisor.descendants)
+    finally:
+        shared.remove()
 
 
 def record_candidates(prepared: PreparedCampaign, show: Callable[[str], None]) -> None:

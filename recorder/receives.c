@@ -1,0 +1,130 @@
+/* Receives of any source or tag, and those posted behind them.
+ *
+ * A message goes to the first posted receive that fits. So receives are numbered in the order in which they were posted: one
+ * of any when its status says what it took, and one behind it, if it fits the same messages, not before that. */
+#include "recorder.h"
+
+enum { RECEIVES = 256 };
+
+static struct receive {
+    uint64_t number;
+    struct channel_end end;
+    const struct kind *kind;
+    uint64_t posted, begin, completed; /* 0: not complete */
+    struct posted *request;            /* 0: complete, or nothing is known of its completion */
+} receives[RECEIVES];                  /* in the order in which they were posted */
+static uint32_t kept;
+uint32_t pending_any;
+
+static bool is_any(const struct receive *one) {
+    return receives_any(one->end.peer, one->end.tag);
+}
+
+/* Whether a receive of any fits messages of this end. */
+static bool fits(const struct receive *any, const struct channel_end *end) {
+    return is_any(any) && any->end.communicator == end->communicator &&
+           (any->end.peer == MPI_ANY_SOURCE || any->end.peer == end->peer) &&
+           (any->end.tag == MPI_ANY_TAG || any->end.tag == end->tag);
+}
+
+static bool is_behind(uint32_t place, const struct channel_end *end) {
+    for (uint32_t i = 0; i < place; i++)
+        if (fits(&receives[i], end))
+            return true;
+    return false;
+}
+
+bool is_behind_any(const struct channel_end *end) {
+    return is_behind(kept, end);
+}
+
+/* The end is a copy, since that of a kept receive moves. */
+static void lose_receives(struct channel_end end) {
+    uint32_t left = 0;
+    if (end.group->identity == end.communicator)
+        end.group->has_wildcards = true;
+    for (uint32_t i = 0; i < kept; i++)
+        if (receives[i].end.communicator != end.communicator) {
+            receives[left++] = receives[i];
+        } else {
+            pending_any -= is_any(&receives[i]);
+            header->lost_messages++;
+            if (receives[i].request)
+                *receives[i].request = (struct posted){0};
+        }
+    kept = left;
+}
+
+void keep_receive(const struct kind *kind, const struct call *call, const struct channel_end *end, bool is_complete,
+                  struct posted *posted) {
+    static uint64_t numbers;
+    const bool any = receives_any(end->peer, end->tag);
+    if (kept == RECEIVES || (any && !posted)) {
+        header->lost_messages++;
+        lose_receives(*end);
+        return;
+    }
+    receives[kept++] = (struct receive){++numbers, *end, kind, call->begin, call->begin, is_complete ? call->end : 0, posted};
+    pending_any += any;
+    if (posted)
+        *posted = (struct posted){.receive = numbers};
+}
+
+static void number_receive(struct receive *one) {
+    struct posted message = {0};
+    if (is_countable(&one->end))
+        message = log_message(one->kind, one->posted, &one->end);
+    if (one->completed)
+        finish_message(&message, one->begin, one->completed, 0);
+    else if (one->request)
+        *one->request = message;
+}
+
+static void number_receives(void) {
+    const uint32_t before = kept;
+    kept = 0;
+    for (uint32_t i = 0; i < before; i++) {
+        struct receive one = receives[i];
+        if (is_any(&one) || is_behind(kept, &one.end))
+            receives[kept++] = one;
+        else
+            number_receive(&one);
+    }
+}
+
+static struct receive *find_receive(uint64_t number) {
+    for (uint32_t i = 0; i < kept; i++)
+        if (receives[i].number == number)
+            return &receives[i];
+    return 0;
+}
+
+void finish_receive(uint64_t number, uint64_t begin, uint64_t end, const MPI_Status *status) {
+    struct receive *const one = find_receive(number);
+    if (!one)
+        return;
+    one->request = 0;
+    one->begin = begin;
+    one->completed = end;
+    if (!is_any(one))
+        return;
+    if (!status) {
+        lose_receives(one->end);
+        return;
+    }
+    one->end.peer = status->MPI_SOURCE;
+    one->end.tag = status->MPI_TAG;
+    pending_any--;
+    number_receives();
+}
+
+/* Nothing will be known of the completion of this receive: it is cancelled, freed, or shares its handle. */
+void detach_receive(struct posted *posted) {
+    struct receive *const one = posted->receive ? find_receive(posted->receive) : 0;
+    *posted = (struct posted){0};
+    if (!one)
+        return;
+    one->request = 0;
+    if (is_any(one))
+        lose_receives(one->end);
+}
