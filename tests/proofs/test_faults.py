@@ -48,6 +48,8 @@ class Fault(NamedTuple):
     alone: bool = False
     """Each visit in its own launch, since the fault counts calls from the start of the launch."""
     visits: int = VISITS
+    verify: bool = False
+    """With the calls that only `rankbench verify` makes."""
 
 
 UNHURRIED = "limit_s=60"
@@ -274,6 +276,69 @@ MISTAKES = [
 ]
 
 
+def list_unusual(*faults: Fault) -> list[Fault]:
+    """Return faults of the library in `unusual.c`; each visit is the first of its launch."""
+    return [
+        fault._replace(preload="unusual", environment=f"UNUSUAL={fault.environment}", alone=True) for fault in faults
+    ]
+
+
+EIGHT = (8,)
+FLOATS = "allreduce,datatype=float allreduce,datatype=double,reduction=max"
+ORDERED = "allreduce,reduction=ordered,datatype=int"
+MET = "seen where the moment comes: ranks that share a CPU may miss it"
+IN_VERIFY = "made by `verify` only"
+BETWEEN = "1-(1-s/n)^m: m checks in a visit of n calls, of which s are wrong"
+UNUSUAL_FAULTS = list_unusual(
+    Fault("negative results lose their sign", "", "abs", FLOATS, EIGHT),
+    Fault("fractions cut off", "", "cut", FLOATS, EIGHT),
+    Fault("infinite results and NaN become 0", "", "finite", FLOATS, EIGHT),
+    Fault("denormal results become 0", "", "flush", FLOATS, EIGHT),
+    Fault("whole numbers compared without sign", "", "unsigned", "allreduce,datatype=int,reduction=min", EIGHT),
+    Fault("truth values other than 1", "", "truth", "allreduce,datatype=int,reduction=land", EIGHT),
+    Fault("operands exchanged, not commutative", "", "order", ORDERED, EIGHT),
+    Fault("the same in a case of sums", "", "order", "allreduce", (1 << 14,), least=0.0, most=0.0, why=IN_VERIFY),
+    Fault("the same in `verify`", "", "order", "allreduce", (1 << 14,), verify=True),
+    Fault("in place", "", "place", "allreduce", EIGHT),
+    Fault("counts that are no power of two", "", "odd", "allreduce", (1 << 14,)),
+    Fault("other communicators than the first", "", "comm", "allreduce", EIGHT),
+    Fault("a root between first and last", "", "root", "bcast", EIGHT, ranks=3),
+    Fault("calls within a microsecond", "", "burst", "allreduce", EIGHT, least=0.2, why=MET),
+    Fault("ranks enter more than 20 us apart", "", "apart", "allreduce", EIGHT, least=0.5, why=MET),
+    Fault("messages before their receive", "", "early", "pingpong", EIGHT, least=0.2, why=MET),
+    Fault("the same in windows", "", "early", "bandwidth", EIGHT, ("nonblocking",), least=0.2, why=MET),
+    Fault("rounds upward from the third call on", "", "round", "allreduce,datatype=int", EIGHT),
+    Fault("MPI_Test complete at once", "", "test", "pingpong", EIGHT, verify=True),
+    Fault("the same in a campaign", "", "test", "pingpong", EIGHT, ("blocking",), *NEVER, why=IN_VERIFY),
+    Fault("MPI_Waitany names another request", "", "any", "pingpong", EIGHT, verify=True),
+    Fault("probed messages lose a byte", "", "probe", "pingpong", EIGHT, verify=True),
+    Fault("exclusive locks exclude nobody", "", "shared", "accumulate-all-to-one", EIGHT, least=0.01, why=MET, ranks=3),
+    Fault(
+        "fetch_and_op reads, then writes", "", "atomic", "accumulate-all-to-one", EIGHT, least=0.01, why=MET, ranks=3
+    ),
+    Fault("barriers 20 to 900 are empty", "", "spell", "barrier,samples=2000", (0,), least=0.05, why=BETWEEN),
+    Fault(
+        "ssend 20 to 900 are sends",
+        "",
+        "ssend",
+        "pingpong,mode=synchronous,samples=2000",
+        EIGHT,
+        least=0.05,
+        why=BETWEEN,
+    ),
+    Fault(
+        "work of comm_dup in comm_free",
+        "",
+        "store",
+        "comm_dup,start=barrier",
+        (0,),
+        least=0.0,
+        most=0.0,
+        why='timed with free = "timed"',
+    ),
+)
+
+
 class Count(NamedTuple):
     """Visits of a fault: those that detected it, all that ended, and other results."""
 
@@ -287,7 +352,7 @@ def preloads(core: Core, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     """Compile the preloaded libraries for the core's library."""
     folder = tmp_path_factory.mktemp("preloads")
     environment = {**os.environ, **core.library.environment}
-    names = sorted({fault.preload for fault in (*SUBTLE_FAULTS, *MISTAKES)})
+    names = sorted({fault.preload for fault in (*SUBTLE_FAULTS, *MISTAKES, *UNUSUAL_FAULTS)})
     for name in names:
         options = [
             "-O2",
@@ -325,8 +390,11 @@ def count_visits(core: Core, preload: Path, fault: Fault, tmp_path: Path) -> Cou
     cases = [case for case in make_cases(fault) if f"{case['operation']}.{case['form']}" not in wrong]
     visits = cases * fault.visits
     jobs = [[visit] for visit in visits] if fault.alone else [visits]
+    arguments = ["--probe"] if fault.verify else []
     records = list(
-        itertools.chain.from_iterable(core.run_job(tmp_path, fault.ranks, job, before=before) for job in jobs)
+        itertools.chain.from_iterable(
+            core.run_job(tmp_path, fault.ranks, job, *arguments, before=before) for job in jobs
+        )
     )
     others = {
         f"{record['status']}: {record['reason']}" for record in records if record["status"] not in {"ok", "wrong-data"}
@@ -356,7 +424,7 @@ def format_row(fault: Fault, counted: Count) -> str:
     return f"{fault.name} | {fault.cases} | {forms} | {sizes} | {claim} | {text} | {fault.why}"
 
 
-@pytest.mark.parametrize("faults", [SUBTLE_FAULTS, MISTAKES], ids=["subtle", "mistakes"])
+@pytest.mark.parametrize("faults", [SUBTLE_FAULTS, MISTAKES, UNUSUAL_FAULTS], ids=["subtle", "mistakes", "unusual"])
 def test_a_visit_detects_the_claimed_faults(
     core: Core, preloads: dict[str, Path], faults: list[Fault], tmp_path: Path
 ) -> None:
