@@ -12,6 +12,7 @@ static struct receive {
     const struct kind *kind;
     uint64_t posted, begin, completed; /* 0: not complete */
     struct posted *request;            /* 0: complete, or nothing is known of its completion */
+    bool is_cancelled;                 /* the program wants so; it may take a message nevertheless */
 } receives[RECEIVES];                  /* in the order in which they were posted */
 static uint32_t kept;
 uint32_t pending_any;
@@ -64,7 +65,8 @@ void keep_receive(const struct kind *kind, const struct call *call, const struct
         lose_receives(*end);
         return;
     }
-    receives[kept++] = (struct receive){++numbers, *end, kind, call->begin, call->begin, is_complete ? call->end : 0, posted};
+    receives[kept++] =
+        (struct receive){++numbers, *end, kind, call->begin, call->begin, is_complete ? call->end : 0, posted, false};
     pending_any += any;
     if (posted)
         *posted = (struct posted){.receive = numbers};
@@ -72,7 +74,7 @@ void keep_receive(const struct kind *kind, const struct call *call, const struct
 
 static void number_receive(struct receive *one) {
     struct posted message = {0};
-    if (is_countable(&one->end))
+    if (one->end.peer != MPI_PROC_NULL && is_countable(&one->end))
         message = log_message(one->kind, one->posted, &one->end);
     if (one->completed)
         finish_message(&message, one->begin, one->completed, 0);
@@ -85,7 +87,7 @@ static void number_receives(void) {
     kept = 0;
     for (uint32_t i = 0; i < before; i++) {
         struct receive one = receives[i];
-        if (is_any(&one) || is_behind(kept, &one.end))
+        if (one.end.peer != MPI_PROC_NULL && (is_any(&one) || is_behind(kept, &one.end)))
             receives[kept++] = one;
         else
             number_receive(&one);
@@ -112,10 +114,21 @@ void finish_receive(uint64_t number, uint64_t begin, uint64_t end, const MPI_Sta
         lose_receives(one->end);
         return;
     }
-    one->end.peer = status->MPI_SOURCE;
+    int took_none = 0;
+    if (one->is_cancelled)
+        library.Test_cancelled(status, &took_none);
+    one->end.peer = took_none ? MPI_PROC_NULL : status->MPI_SOURCE;
     one->end.tag = status->MPI_TAG;
     pending_any--;
     number_receives();
+}
+
+/* Whether the receive is one of any, whose status will say if it took a message. */
+bool cancel_receive(const struct posted *posted) {
+    struct receive *const one = posted->receive ? find_receive(posted->receive) : 0;
+    if (!one || !is_any(one))
+        return false;
+    return one->is_cancelled = true;
 }
 
 /* Nothing will be known of the completion of this receive: it is cancelled, freed, or shares its handle. */

@@ -149,6 +149,7 @@ struct memory {
     FUNCTION(Type_size_x) \
     FUNCTION(Type_get_extent) \
     FUNCTION(Type_get_true_extent) \
+    FUNCTION(Test_cancelled) \
     FUNCTION(Send) \
     FUNCTION(Recv)
 #ifdef OPEN_MPI
@@ -241,6 +242,7 @@ bool is_behind_any(const struct channel_end *end);
 void keep_receive(const struct kind *kind, const struct call *call, const struct channel_end *end, bool is_complete,
                   struct posted *posted);
 void finish_receive(uint64_t number, uint64_t begin, uint64_t end, const MPI_Status *status);
+bool cancel_receive(const struct posted *posted);
 void detach_receive(struct posted *posted);
 
 /* --- objects.c: communicators, windows and types --- */

@@ -66,10 +66,10 @@ static void forget_request(uintptr_t handle) {
     *found = (struct request){0};
 }
 
-/* A cancelled receive takes no message, or one, which only its status says. */
+/* A cancelled receive takes no message, or one, which only its status says: too late where it has a number already. */
 static void forget_message(uintptr_t handle) {
     struct request *const found = find_request(handle);
-    if (!found)
+    if (!found || cancel_receive(&found->posted))
         return;
     if (found->active && found->end.group && !found->end.sent && found->end.group->identity == found->end.communicator)
         found->end.group->has_wildcards = true;

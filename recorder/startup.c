@@ -86,6 +86,15 @@ static MPI_Comm find_world(void) {
 #endif
 }
 
+/* Handles of Open MPI are addresses, those of others are numbers: this file was compiled for one of both. */
+static bool is_expected_library(void) {
+#ifdef OPEN_MPI
+    return find_constant("ompi_mpi_comm_world");
+#else
+    return !find_constant("ompi_mpi_comm_world");
+#endif
+}
+
 static void write_text(FILE *file, const char *key, const char *text) {
     fprintf(file, ",\n \"%s\": \"", key);
     for (const unsigned char *c = (const unsigned char *)text; *c; c++)
@@ -148,9 +157,13 @@ static void note_initialised(int code) {
     void *const find_rank = find_next("PMPI_Comm_rank");
     if (code != MPI_SUCCESS || run.initialised)
         return;
-    const MPI_Comm world = find_world();
-    ((__typeof__(&PMPI_Comm_rank))(intptr_t)find_rank)(world, &run.rank);
-    ((__typeof__(&PMPI_Comm_size))(intptr_t)find_next("PMPI_Comm_size"))(world, &run.ranks);
+    const bool is_expected = is_expected_library();
+    run.ranks = 1;
+    if (is_expected) {
+        const MPI_Comm world = find_world();
+        ((__typeof__(&PMPI_Comm_rank))(intptr_t)find_rank)(world, &run.rank);
+        ((__typeof__(&PMPI_Comm_size))(intptr_t)find_next("PMPI_Comm_size"))(world, &run.ranks);
+    }
     ((__typeof__(&PMPI_Get_library_version))(intptr_t)find_next("PMPI_Get_library_version"))(version, &length);
     snprintf(run.version, sizeof run.version, "%.*s", VERSION_BYTES - 1, version);
     if (dladdr(find_rank, &place) && place.dli_fname)
@@ -159,6 +172,10 @@ static void note_initialised(int code) {
     run.process = (long)getpid();
     atexit(end_early);
     const char *const folder = getenv("RANKBENCH_RECORD");
+    if (!is_expected && begin_calls) { /* No call could be passed on. */
+        write_run(false);
+        _exit(127);
+    }
     char path[PATH_BYTES + 64];
     if (begin_calls && folder && snprintf(path, sizeof path, "%s/rank-%d-%ld.calls", folder, run.rank, run.process) < PATH_BYTES)
         begin_calls(path, &(struct started){run.rank, run.ranks, find_threads(), run.library, run.version});

@@ -30,6 +30,7 @@ def make_kind(call: str, seconds: list[float], waiting_s: list[float]) -> Kind:
         longest_ns=2.0,
         distribution=[],
         waiting_s=waiting_s,
+        late_ns=[[0.0, 0.0, 10.0], [100.0, 2000.0, 30000.0]] if call == "MPI_Allreduce" else [],
     )
 
 

@@ -13,7 +13,7 @@ from fakes import mark_thorough
 from mpi.conftest import WHEELS, run_rankbench
 from rankbench import build, libraries, profiles
 from rankbench.campaign.recording import record_command
-from rankbench.model import Library
+from rankbench.model import Library, RankbenchError
 from rankbench.model.program_records import Kind, RunRecord
 
 PROGRAMS = Path(__file__).parents[1] / "fakes" / "recorded"
@@ -109,6 +109,8 @@ def test_waiting_for_a_late_rank_is_no_transfer(
     first, late = kind.waiting_s
     assert first > ROUNDS * LATE_S / 2
     assert late < first / 2
+    assert kind.late_ns[0][1] == 0
+    assert kind.late_ns[1][1] > LATE_S * 1e9 / 2
 
 
 def sum_waiting(run: RunRecord, rank: int) -> float:
@@ -120,7 +122,7 @@ def sum_waiting(run: RunRecord, rank: int) -> float:
     "how",
     [
         *("recv", "sendrecv", "waitall", "persistent", "ssend", "nobody", "both"),
-        *("any", "later", "restarted", "behind", "turned", "listening", "mixed"),
+        *("any", "later", "restarted", "behind", "turned", "listening", "mixed", "cancelled-any"),
     ],
 )
 def test_waiting_for_a_late_partner_is_no_transfer(
@@ -245,6 +247,20 @@ def test_an_unrecordable_program_is_refused_in_one_line(
     assert reason in answer.stderr
     assert len(answer.stderr.strip().splitlines()) == 1
     assert not output.exists()
+
+
+@pytest.mark.parametrize(("name", "other"), [("mpich", "openmpi"), ("openmpi", "mpich")])
+def test_a_program_that_loads_another_library_is_refused_in_one_line(
+    name: str, other: str, reach: list[Library], home: Path, tmp_path: Path
+) -> None:
+    """Without a launcher, since some libraries do not start below that of another one."""
+    wheels = [entry for entry in reach if entry.source == "pypi"]
+    library, loaded = libraries.choose(name, wheels), libraries.choose(other, wheels)
+    program = tmp_path / "loads"
+    subprocess.run(["cc", str(PROGRAMS / "loads.c"), "-ldl", "-o", str(program)], check=True)
+    file = str(next(Path(loaded.prefix, "lib").glob("libmpi.so.*")))
+    with pytest.raises(RankbenchError, match=f"the program used .*, not {library.name}: let it load"):
+        record_command([str(program), file], library, home, tmp_path / "record.json")
 
 
 def test_python_loads_the_library_for_itself_only(

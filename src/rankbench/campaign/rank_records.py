@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from rankbench.campaign.rank_files import BINS_PER_OCTAVE, FEATURES, NS_PER_S, RankFile, read_rank
-from rankbench.campaign.rank_waiting import Waiting, find_waiting
+from rankbench.campaign.rank_waiting import Waiting, find_lateness, find_waiting
 from rankbench.model import Form, RankbenchError
 from rankbench.model.program_records import FORMAT, Bin, Dropped, Kind, Partner, RunRecord, sum_time
 from rankbench.profiles import find_operation
@@ -23,6 +24,12 @@ def join_ranks(folder: Path, command: list[str], library: str) -> RunRecord:
     Raises RankbenchError if there are none, or they are not those of one MPI_COMM_WORLD.
     """
     ranks = sorted((read_rank(path) for path in folder.glob("rank-*.calls")), key=lambda entry: entry.rank)
+    others = [read_version(path) for path in folder.glob("rank-*.json")]
+    if not ranks and others:
+        raise RankbenchError(
+            f"the program used {others[0]}, not {library}: let it load {library} (such as by LD_LIBRARY_PATH), or use "
+            "the launcher of the other one"
+        )
     if not ranks:
         raise RankbenchError(
             "no rank called MPI_Init: the program is no MPI program, is linked statically, or drops LD_PRELOAD"
@@ -50,6 +57,11 @@ def join_ranks(folder: Path, command: list[str], library: str) -> RunRecord:
     )
 
 
+def read_version(path: Path) -> str:
+    """Return the library that a rank used, in few words, from the file of its start and end."""
+    return str(msgspec.json.decode(path.read_bytes())["version"]).partition("\n")[0].partition(",")[0].strip()
+
+
 def sum_dropped(ranks: Sequence[RankFile]) -> Dropped:
     """Return what did not fit into the memory of the recorder."""
     kinds, requests, communicators = (sum(entry.dropped[place] for entry in ranks) for place in range(3))
@@ -72,8 +84,12 @@ def join_kinds(ranks: Sequence[RankFile]) -> list[Kind]:
             if row["calls"] or row["completed"]:
                 key = (row["name"].decode(), *(int(row[name]) for name in FEATURES))
                 rows.setdefault(key, []).append((place, number))
-    waiting = find_waiting(ranks)
+    waiting, lateness = find_waiting(ranks), find_lateness(ranks)
     kinds = [join_kind(key, places, ranks, waiting) for key, places in rows.items()]
+    kinds = [
+        msgspec.structs.replace(kind, late_ns=join_lateness(places, lateness))
+        for kind, places in zip(kinds, rows.values(), strict=True)
+    ]
     return sorted(kinds, key=lambda kind: -sum(sum_time(kind)))
 
 
@@ -135,6 +151,16 @@ def join_kind(
         matched=counted["matched"] if any(counted["matched"]) else [],
         waiting_s=lists["waiting"] if any(counted["matched"]) else [],
     )
+
+
+def join_lateness(
+    places: Iterable[tuple[int, int]], lateness: Sequence[Mapping[int, list[float]]]
+) -> list[list[float]]:
+    """Return how late each rank arrived at the collectives of a kind; nothing if no rank is known."""
+    late: list[list[float]] = [[] for _ in lateness]
+    for place, number in places:
+        late[place] = lateness[place].get(number, [])
+    return late if any(late) else []
 
 
 def find_bin_begin(number: int) -> int:

@@ -17,6 +17,7 @@ from rankbench.campaign.rank_files import NS_PER_S, ROOT, SENT, RankFile
 
 WAIT_FOR_ROOT = {"MPI_Bcast", "MPI_Scatter", "MPI_Scatterv"}
 ROOT_WAITS = {"MPI_Reduce", "MPI_Gather", "MPI_Gatherv"}
+QUANTILES = (0.1, 0.5, 0.9)
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -29,18 +30,39 @@ class Waiting(NamedTuple):
     """Estimated for all calls from those."""
 
 
+class Events(NamedTuple):
+    """Arrivals at collectives, of all ranks."""
+
+    owner: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    is_root: NDArray[np.bool_]
+    begin_ns: NDArray[np.float64]
+    end_ns: NDArray[np.float64]
+    group: NDArray[np.int64]
+    """The number of the collective."""
+    complete: NDArray[np.bool_]
+    """Whether all ranks of the collective are known."""
+
+
 def find_waiting(ranks: Sequence[RankFile]) -> list[Waiting]:
     """Return what each rank waited for others."""
-    base = min(entry.origin_ns for entry in ranks)
-    pairs = zip(find_collective_waiting(ranks, base), find_message_waiting(ranks, base), strict=True)
+    base = find_base(ranks)
+    pairs = zip(
+        find_collective_waiting(ranks, arrange_events(ranks, base)), find_message_waiting(ranks, base), strict=True
+    )
     return [
         Waiting(collective.matched + message.matched, collective.seconds + message.seconds)
         for collective, message in pairs
     ]
 
 
-def find_collective_waiting(ranks: Sequence[RankFile], base: int) -> list[Waiting]:
-    """Return what each rank waited in collectives.
+def find_base(ranks: Sequence[RankFile]) -> int:
+    """Return the moment from which times of all ranks are counted, in ns."""
+    return min(entry.origin_ns for entry in ranks)
+
+
+def arrange_events(ranks: Sequence[RankFile], base: int) -> Events:
+    """Return the arrivals at collectives.
 
     Args:
         ranks: of one run.
@@ -48,26 +70,33 @@ def find_collective_waiting(ranks: Sequence[RankFile], base: int) -> list[Waitin
     """
     owner = np.concatenate([np.full(len(entry.arrivals), place) for place, entry in enumerate(ranks)])
     events = np.concatenate([entry.arrivals for entry in ranks])
-    begin = np.concatenate([entry.begin_ns + (entry.origin_ns - base) for entry in ranks])
-    end = np.concatenate([entry.end_ns + (entry.origin_ns - base) for entry in ranks])
     kind = (events["kind"] & ~ROOT).astype(int)
     keys = np.stack([events["communicator"], events["sequence"].astype(np.uint64)], axis=1)
-    _, group = np.unique(keys, axis=0, return_inverse=True)
+    _, group, members = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
     group = group.reshape(-1)
-    members = np.bincount(group) if len(group) else np.zeros(0)
     size = np.array([int(ranks[who].kinds["ranks"][what]) for who, what in zip(owner, kind, strict=True)], dtype=int)
+    return Events(
+        owner=owner,
+        kind=kind,
+        is_root=(events["kind"] & ROOT) != 0,
+        begin_ns=np.concatenate([entry.begin_ns + (entry.origin_ns - base) for entry in ranks]),
+        end_ns=np.concatenate([entry.end_ns + (entry.origin_ns - base) for entry in ranks]),
+        group=group,
+        complete=members[group] == size,
+    )
+
+
+def find_collective_waiting(ranks: Sequence[RankFile], events: Events) -> list[Waiting]:
+    """Return what each rank waited in collectives."""
+    owner, kind, is_root, begin, end, group, complete = events
     names = np.array([ranks[who].kinds["name"][what] for who, what in zip(owner, kind, strict=True)], dtype="S32")
-    is_root = (events["kind"] & ROOT) != 0
-    last = np.full(len(members), -np.inf)
+    last = np.full(len(np.unique(group)), -np.inf)
+    root = last.copy()
     np.maximum.at(last, group, begin)
-    root = np.full(len(members), -np.inf)
     np.maximum.at(root, group[is_root], begin[is_root])
-    release = last[group] if len(group) else begin
-    of_root = np.isin(names, [name.encode() for name in WAIT_FOR_ROOT])
-    release = np.where(of_root, root[group] if len(group) else begin, release)
+    release = np.where(np.isin(names, [name.encode() for name in WAIT_FOR_ROOT]), root[group], last[group])
     release = np.where(np.isin(names, [name.encode() for name in ROOT_WAITS]) & ~is_root, begin, release)
     waiting = np.clip(release - begin, 0.0, end - begin)
-    complete = members[group] == size if len(group) else np.zeros(0, dtype=bool)
     answers = []
     for place, entry in enumerate(ranks):
         chosen = complete & (owner == place)
@@ -75,6 +104,21 @@ def find_collective_waiting(ranks: Sequence[RankFile], base: int) -> list[Waitin
         waited_ns = count_kinds(kind[chosen], entry, waiting[chosen])
         each_s = np.divide(waited_ns, matched * NS_PER_S, out=np.zeros_like(matched), where=matched > 0)
         answers.append(Waiting(matched, each_s * entry.kinds["calls"]))
+    return answers
+
+
+def find_lateness(ranks: Sequence[RankFile]) -> list[dict[int, list[float]]]:
+    """Return, for each rank and kind of collective, how long after the first rank it arrived: QUANTILES, in ns."""
+    events = arrange_events(ranks, find_base(ranks))
+    first = np.full(len(np.unique(events.group)), np.inf)
+    np.minimum.at(first, events.group, events.begin_ns)
+    late_ns = events.begin_ns - first[events.group]
+    answers = []
+    for place in range(len(ranks)):
+        chosen = events.complete & (events.owner == place)
+        kinds = np.unique(events.kind[chosen])
+        quantiles = {int(kind): np.quantile(late_ns[chosen & (events.kind == kind)], QUANTILES) for kind in kinds}
+        answers.append({kind: [float(value) for value in values] for kind, values in quantiles.items()})
     return answers
 
 

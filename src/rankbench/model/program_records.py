@@ -73,6 +73,9 @@ class Kind(Record, frozen=True):
     """From the end of the rank's previous call to the begin of this one."""
     waiting_s: list[float] = []
     """For ranks that arrived later, or partners that sent or received later, estimated from those."""
+    late_ns: list[list[float]] = []
+    """How long after the first rank each rank arrived at these collectives: in a tenth, half and nine tenths of them at
+    most so long; empty: not known of this rank."""
 
 
 class Dropped(Record, frozen=True):

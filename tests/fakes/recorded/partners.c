@@ -7,7 +7,8 @@
  * Rank 1 sends late, and source and tag of a receive are not given. any: blocking. later, restarted: nonblocking,
  * persistent. behind: a first message comes at once, which it takes; the late one is for the next receive, which ends
  * first. turned: two such receives end in reverse order. listening: one of another tag is pending all the time. mixed: all
- * waits and tests of five receives. crowd: more are pending than are kept. cancelled: it is cancelled. probed: a matched
+ * waits and tests of five receives. crowd: more are pending than are kept. cancelled-any: it is
+ * cancelled, and the next receive takes the message; cancelled: the same of a receive from rank 1. probed: a matched
  * probe takes the first of two messages. */
 #include <mpi.h>
 #include <stdbool.h>
@@ -133,13 +134,15 @@ static void receive_crowd(void) {
 }
 
 /* One is cancelled before anything is sent that it fits; the next receive takes the message. */
-static void receive_after_cancel(void) {
-    MPI_Request request = rank == 0 ? receive(0, MPI_ANY_SOURCE, TAG) : MPI_REQUEST_NULL;
+static void receive_after_cancel(int source) {
+    MPI_Request request = rank == 0 ? receive(0, source, TAG) : MPI_REQUEST_NULL;
     if (rank == 0) {
         MPI_Cancel(&request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1)
+        usleep(LATE_US);
     pass(1, TAG);
 }
 
@@ -167,8 +170,8 @@ static bool communicate_with_any(const char *how) {
         receive_in_all_ways();
     else if (strcmp(how, "crowd") == 0)
         receive_crowd();
-    else if (strcmp(how, "cancelled") == 0)
-        receive_after_cancel();
+    else if (strcmp(how, "cancelled") == 0 || strcmp(how, "cancelled-any") == 0)
+        receive_after_cancel(how[9] ? MPI_ANY_SOURCE : 1);
     else if (strcmp(how, "probed") == 0)
         receive_probed();
     else

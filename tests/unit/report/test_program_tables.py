@@ -59,5 +59,10 @@ def test_charts_divide_the_time_of_ranks_and_calls(view: CampaignView) -> None:
         ("0\nMPI_Allreduce, 8 B, 2 ranks", "waiting", 250),
         ("0\nMPI_Allreduce, 8 B, 2 ranks", "other", 250),
     ]
+    arrivals = charts["program_arrivals"].datasets["rows"]
+    assert [(row["row"], row["rank"], row["words"], row["range"]) for row in arrivals] == [
+        ("0\nMPI_Allreduce, 8 B, 2 ranks", 0, "0", "0 to 10.0 ns"),
+        ("0\nMPI_Allreduce, 8 B, 2 ranks", 1, "2.00 µs", "100 ns to 30.0 µs"),
+    ]
     both = [row["how"] for row in charts["program_prediction"].datasets["rows"]]
     assert both == ["predicted", "measured"] * 2

@@ -11,8 +11,8 @@ from rankbench.verdict.view import CampaignView
 
 TITLE = "Calls of the program"
 HELP = (
-    "The mean rank's time in each kind of call of the recorded run. Waiting is the time in collectives until the last "
-    "rank that a call needs has arrived: no library changes it."
+    "The mean rank's time in each kind of call of the recorded run. Waiting is the time until the last rank or "
+    "partner that a call needs has arrived: no library changes it."
 )
 SCOPE = "campaign"
 SHOWN = 12

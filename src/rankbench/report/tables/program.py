@@ -24,7 +24,7 @@ MEANING = (
     "Of the run only the time of the calls is taken to depend on the library."
 )
 COLUMNS = ["candidate", "time in MPI", "recorded", "run time / lowest", "measured"]
-PLOTS = ("program_prediction", "program_calls", "program_ranks")
+PLOTS = ("program_prediction", "program_calls", "program_ranks", "program_arrivals")
 NS_PER_S = 1e9
 
 
