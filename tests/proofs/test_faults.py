@@ -246,8 +246,6 @@ MISTAKES = [
         "bandwidth",
         SMALL,
         ("persistent",),
-        *NEVER,
-        why="all messages leave from one place of one request each",
     ),
     Fault("accumulate puts", "mistakes", "MISTAKE=put", "accumulate", forms=("blocking", "nonblocking")),
     Fault(
