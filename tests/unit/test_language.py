@@ -104,6 +104,7 @@ def test_data_have_text_template_and_fields() -> None:
             "cases": ["k"],
             "brief": False,
             "outcome": "faster",
+            "warns": False,
         }
     ]
 

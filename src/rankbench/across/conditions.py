@@ -84,7 +84,7 @@ def parse_pairs(texts: Iterable[str]) -> dict[str, str]:
 
 
 def resolve(campaign: Campaign, wanted: str) -> str:
-    """Return the candidate of that name, or the only one of that library or family.
+    """Return the candidate of that name, or the only one of that library, family or prefix.
 
     Raises RankbenchError if none or several fit.
     """
@@ -95,12 +95,13 @@ def resolve(campaign: Campaign, wanted: str) -> str:
         for candidate in campaign.candidates
         if wanted in {candidate.library, libraries[candidate.library].family} and not candidate.control_of
     ]
+    fitting = fitting or [name for name in candidates(campaign) if name.partition("@")[2] == wanted]
     if wanted in names or len(fitting) == 1:
         return wanted if wanted in names else fitting[0]
     if fitting:
         raise RankbenchError(f"{wanted} fits several candidates: {', '.join(fitting)}; name one of them")
     near = [name for name in names if wanted and name.startswith(wanted)]
-    hint = f"; did you mean {near[0]}?" if near else suggestion(wanted, names)
+    hint = f"; did you mean {near[0]}?" if near else suggestion(wanted, candidates(campaign))
     raise RankbenchError(f"no candidate {wanted} in campaign {campaign.name}{hint}")
 
 

@@ -430,7 +430,7 @@ def rule_not_slower(ratio: Ratio, threshold: float) -> Relation:
 
 def advise_more() -> Text:
     """Return the advice for too few launches."""
-    return say("Measure more launches: `rankbench run` with --more N.")
+    return say("Measure more launches: rankbench run --continue CAMPAIGN --more N.")
 
 
 def counts(checks: list[Check]) -> Mapping[Outcome, int]:

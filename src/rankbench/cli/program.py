@@ -36,7 +36,7 @@ def adapt_commands(text: str) -> str:
 
 def split_command(text: str) -> tuple[str, str]:
     """Return a text without the command that ends it after a colon, and this command."""
-    match = re.search(rf": ({re.escape(find_program())} [^`]*)$", text)
+    match = re.search(rf": ({re.escape(find_program())} (?:{name_commands()})(?![\w-])[^`]*)$", text)
     return (text[: match.start() + 1], match[1]) if match else (text, "")
 
 
@@ -45,5 +45,9 @@ def command_pattern() -> re.Pattern[str]:
     """Return what matches the program's name where one of its commands, or `-h`, follows, and that is not adapted yet:
     texts pass here more than once.
     """
-    names = "|".join(name.rstrip("_") for name in units.list_names(commands))
-    return re.compile(rf"(?<!-m )(?<![\w./-]){NAME}(?= (?:(?:{names})(?![\w-])|-h))")
+    return re.compile(rf"(?<!-m )(?<![\w./-]){NAME}(?= (?:(?:{name_commands()})(?![\w-])|-h))")
+
+
+def name_commands() -> str:
+    """Return the names of all commands as alternatives of a pattern."""
+    return "|".join(name.rstrip("_") for name in units.list_names(commands))

@@ -65,7 +65,7 @@ class CampaignFrames:
                 verdict.outcome,
                 verdict.winners,
                 verdict.ranking,
-                verdict.margin,
+                verdict.margin if verdict.margin_low else None,
                 verdict.margin_low,
                 verdict.margin_high,
                 *(

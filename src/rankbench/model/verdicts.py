@@ -238,7 +238,7 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=True):
 LEVEL_FIELDS = ("ratio", "low", "high", "p_value", "p_adjusted", "error", "degrees", "rounding", "different", "alike")
 """Fields that a comparison at one level takes from the level."""
 
-Outcome = Literal["faster", "equivalent", "undecided", "depends"]
+Outcome = Literal["faster", "equivalent", "undecided", "depends", "only"]
 
 
 class CaseVerdict(Record, frozen=True):
@@ -246,7 +246,7 @@ class CaseVerdict(Record, frozen=True):
 
     The `outcome` is `faster` for one winner, `equivalent` for several within the practical threshold, and `undecided`
     if one of several may be slower. It is `depends` if the winners at the two levels of the reference significantly
-    differ; `winners` are then those of either level.
+    differ; `winners` are then those of either level. It is `only` if a single candidate has a value.
     """
 
     case: Case
@@ -272,7 +272,7 @@ class CaseVerdict(Record, frozen=True):
     @property
     def decided(self) -> bool:
         """There is one winner, or several equivalent ones, the same at all levels."""
-        return self.outcome in {"faster", "equivalent"}
+        return self.outcome in {"faster", "equivalent", "only"}
 
     @property
     def decided_at(self) -> list[str]:
@@ -371,6 +371,8 @@ class Claim(Record, frozen=True):
     """It belongs to the short answer in the terminal."""
     outcome: Outcome | None = None
     """The outcome that all its cases share, if the claim is about it."""
+    warns: bool = False
+    """It warns of the candidate in the claim before, and stands wherever that does."""
 
 
 class AloneComparison(Record, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -59,14 +59,15 @@ class Value:
             return Value(self.file, f"--{key}", raw)
         return Value(self.file, f"{self.place}.{key}" if self.place else key, raw, self.text)
 
-    def read_table(self, allowed: Iterable[str]) -> dict[str, Value]:
-        """Return the values of a table with only the allowed keys."""
+    def read_table(self, allowed: Iterable[str], others: Mapping[str, Iterable[str]] = {}) -> dict[str, Value]:
+        """Return the values of a table with only the allowed keys; a key of other tables is shown where it belongs."""
         allowed = list(allowed)
         if not isinstance(self.raw, dict):
             raise self.reject(f"a table with {', '.join(allowed)}")
         for key in self.raw:
             if key not in allowed:
-                hint = suggestion(key, allowed, "rankbench plan keys")
+                table = next((name for name, keys in others.items() if key in keys), "")
+                hint = f"; it belongs to [{table}]" if table else suggestion(key, allowed, "rankbench plan keys")
                 raise self.make_child(key, None).make_error(f"unknown key{hint}")
         return {key: self.make_child(key, raw) for key, raw in self.raw.items()}
 

@@ -96,7 +96,7 @@ def parse_plan(
 ) -> Plan:
     """Check the text of a plan and return the plan."""
     document = parse_document(text, file, lines=not overrides)
-    values = document.read_table(keys.KEYS) | name_options(overrides)
+    values = document.read_table(keys.KEYS, keys.TABLES) | name_options(overrides)
     root = replace(document, raw=None)
 
     def value(key: str, default: object) -> Value:

@@ -26,7 +26,8 @@ def format_pull_request(checks: Sequence[Check], heading: str, remarks: Sequence
     """Return the document: the result in one line, a table of what failed, folded tables of the rest, and remarks."""
     numbers = counts(list(checks))
     listed = ", ".join(f"{number} {WORDS.get(outcome, outcome)}" for outcome, number in numbers.items() if number)
-    result = "failed" if numbers["failed"] else "passed"
+    rules = sum(number for outcome, number in numbers.items() if outcome != "skipped")
+    result = "failed" if numbers["failed"] else "passed" if rules else "undecided"
     parts = [f"**Gate {result}**: {escape(heading)}, {spell_count(len(checks), 'check')}: {listed or 'none'}"]
     for outcome, share in SHARES.items():
         alike = [check for check in checks if check.outcome == outcome]

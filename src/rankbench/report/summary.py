@@ -119,6 +119,7 @@ def compose(view: CampaignView, sheet: Sheet) -> str:
     """Return a sheet as SVG: words above, charts in the middle, validity and date below."""
     conclusion = view.verdict.conclusion
     answer = render(conclusion[0].text) if conclusion else ""
+    warnings = [(render(claim.text), sheet.small) for claim in conclusion if claim.warns]
     below = [
         describe_scope(view),
         render(
@@ -132,7 +133,7 @@ def compose(view: CampaignView, sheet: Sheet) -> str:
             )
         ),
     ]
-    top, lines = place_lines(sheet, [(view.campaign.plan.question, sheet.question), (answer, sheet.answer)])
+    top, lines = place_lines(sheet, [(view.campaign.plan.question, sheet.question), (answer, sheet.answer), *warnings])
     depth, _ = place_lines(sheet, [(text, sheet.small) for text in below], muted=True)
     foot = sheet.height - sheet.margin - (depth - sheet.margin)
     _, last = place_lines(sheet, [(text, sheet.small) for text in below], muted=True, start=foot)

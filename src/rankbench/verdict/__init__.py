@@ -87,7 +87,7 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Comparisons) -> 
         case=case,
         ranking=names,
         winners=winners,
-        outcome=_join_outcomes(fronts, outcomes) if fronts else _judge_outcome(case.key, winners, pairs),
+        outcome=_judge_case(case.key, names, winners, pairs) if not fronts else _join_outcomes(fronts, outcomes),
         winners_by_level={level: [name for name in names if name in front] for level, front in fronts.items()},
         outcome_by_level=outcomes,
         margins_by_level={
@@ -127,6 +127,11 @@ def _find_margin(pairs: Comparisons, case: str, names: Sequence[str], winners: S
 def _find_front(case: str, names: Sequence[str], pairs: Comparisons) -> list[str]:
     """Return the candidates that no other is significantly faster than."""
     return [name for name in names if not any(pairs.slower(case, other, name) for other in names)]
+
+
+def _judge_case(case: str, names: Sequence[str], winners: Sequence[str], pairs: Comparisons) -> Outcome:
+    """Return the outcome of a case without levels."""
+    return "only" if len(names) == 1 else _judge_outcome(case, winners, pairs)
 
 
 def _judge_outcome(case: str, winners: Sequence[str], pairs: Comparisons) -> Outcome:

@@ -51,7 +51,7 @@ def conclude(view: CampaignView) -> list[Claim]:
     memory = [verdict for verdict in compared if verdict.case.quantity == "memory"]
     answer = find_answer(view, find_penalty(view)) if times else None
     best = view.campaign.baseline or (answer.best if answer else _choose_best(view, times or memory))
-    return [
+    claims = [
         *(_claim_fastest(view, best, answer, times) if times else ()),
         *(_claim_memory(view, memory, brief=not times) if memory else ()),
         *_claim_alone(view),
@@ -72,6 +72,7 @@ def conclude(view: CampaignView) -> list[Claim]:
         *_claim_noise_check(view),
         claim_scope(view),
     ]
+    return [claims[0], *sorted(claims[1:], key=lambda claim: not claim.warns)]
 
 
 def _claim_ignored(view: CampaignView) -> Iterator[Claim]:
@@ -383,7 +384,7 @@ def _claim_known_wrong(view: CampaignView, best: str) -> Iterator[Claim]:
                 calls=len({call.partition(".")[0] for call in wrong}),
                 measured=len(both),
             )
-            yield Claim(text=text, cases=both, brief=library == library_of[best])
+            yield Claim(text=text, cases=both, brief=library == library_of[best], warns=library == library_of[best])
 
 
 def _claim_ambient(view: CampaignView) -> Iterator[Claim]:
@@ -487,7 +488,9 @@ def _claim_noise_check(view: CampaignView) -> Iterator[Claim]:
 
 
 def claim_scope(view: CampaignView) -> Claim:
-    """Say for what the answer is valid; in the short answer only where launches are few."""
+    """Say for what the answer is valid; in the short answer where launches of a case are few, settings are stated or
+    nodes are emulated.
+    """
     launches = [summary.launches for summary in view.summaries if summary.launches]
     least, most = min(launches), max(launches)
     counted = say(
@@ -499,16 +502,23 @@ def claim_scope(view: CampaignView) -> Claim:
         text = say("Valid for the machine on which these files were made, based on {launches}", launches=counted)
     else:
         text = _describe_scope(view, counted)
-    if most < FEW_LAUNCHES:
+    if least < FEW_LAUNCHES:
         text = say("{scope}; so few launches show only large differences", scope=text)
-    return Claim(text=end_sentence(text), cases=[], brief=most < FEW_LAUNCHES)
+    unusual = _has_settings(view) or any(
+        place.one_machine and place.nodes > 1 for place in view.campaign.plan.placements
+    )
+    return Claim(text=end_sentence(text), cases=[], brief=least < FEW_LAUNCHES or unusual)
+
+
+def _has_settings(view: CampaignView) -> bool:
+    """Return whether a candidate has settings, of the plan or of the shell."""
+    return any(candidate.settings for candidate in view.campaign.candidates) or any(
+        ambient.is_personal(setting) for launch in view.launches for setting in launch.ambient
+    )
 
 
 def _describe_scope(view: CampaignView, launches: Text) -> Text:
     """Say for which machine, libraries and settings the verdict is valid."""
-    has_settings = any(candidate.settings for candidate in view.campaign.candidates) or any(
-        ambient.is_personal(setting) for launch in view.launches for setting in launch.ambient
-    )
     turns = {launch.together > 1 for launch in view.launches if launch.status == LaunchStatus.OK}
     in_turns = None if len(turns) > 1 else True in turns
     return say(
@@ -521,7 +531,7 @@ def _describe_scope(view: CampaignView, launches: Text) -> Text:
         }[in_turns],
         where=describe_place(view),
         versions=_name_versions(view),
-        settings=say("at the given settings" if has_settings else "at default settings"),
+        settings=say("at the given settings" if _has_settings(view) else "at default settings"),
         launches=launches,
     )
 

@@ -166,7 +166,7 @@ def answer_places(
     view: CampaignView, answer: Answer, judged: list[CaseVerdict], penalty: Penalty
 ) -> list[tuple[Text, Answer]]:
     """Return the answer within a node and across nodes, or else at each of a few placements; nothing where the same
-    candidate is certainly fastest at all of them, none is at any, or there is one place.
+    candidate is certainly fastest at all of them, none is at any nor over all, or there is one place.
     """
     nodes = {placement.name: placement.nodes for placement in view.campaign.plan.placements}
     both = len({nodes[verdict.case.placement] > 1 for verdict in judged}) > 1
@@ -183,7 +183,7 @@ def answer_places(
     ]
     known = [(where, of_place) for where, of_place in answers if of_place]
     same = all(of_place.best == answer.best and of_place.is_certain for _, of_place in known)
-    certain = any(of_place.is_certain for _, of_place in known)
+    certain = answer.is_certain or any(of_place.is_certain for _, of_place in known)
     return [] if same or not certain or len(known) < 2 else known
 
 
@@ -202,7 +202,10 @@ def _describe_places(places: Sequence[tuple[Text, Answer]]) -> Text:
             say("{name} {ratio:ratio}", name=name, ratio=ratio.mean) for name, ratio in _sort_ratios(answer.ratios)
         ]
         parts.append(say(text, where=where, best=answer.best, names=[answer.best, *answer.equivalent], rivals=rivals))
-    return say("It depends on where ranks run: {parts:,}.", parts=parts)
+    decided = any(answer.is_certain or answer.equivalent for _, answer in places)
+    return say(
+        "It depends on where ranks run: {parts:,}." if decided else "No place is decided: {parts:,}.", parts=parts
+    )
 
 
 def _describe_cases(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Text:
@@ -252,9 +255,18 @@ def _claim_rivals(view: CampaignView, answer: Answer) -> Iterator[Claim]:
             name=name,
             reason=verdict.failures.get(name, say("no value")),
             case=view.full_title(verdict.case),
-            share=weigh_cases(view, list(view.case_of))[key],
+            share=find_share(view, key),
         )
         yield Claim(text=text, cases=[key], brief=True)
+
+
+def find_share(view: CampaignView, key: str) -> float:
+    """Return the share of a case in the time of the plan's calls: as the plan states it, else as it was measured."""
+    stated = [call.share for call in view.campaign.plan.calls]
+    if not all(stated):
+        return weigh_cases(view, list(view.case_of))[key]
+    parts = [part for placed in sum_mixes(view, view.campaign.plan.calls) for part in placed.parts]
+    return sum(part.calls.share * weight for part in parts for case, weight in part.cases if case.key == key)
 
 
 def _claim_absent(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Iterator[Claim]:

@@ -12,7 +12,7 @@ from fakes.campaigns import make_launch, make_library, make_record, make_state
 from rankbench.across import conditions
 from rankbench.across.conditions import Probes, compare_probes, match_candidates
 from rankbench.language import render
-from rankbench.model import Campaign, Candidate, Launch
+from rankbench.model import Campaign, Candidate, Launch, RankbenchError
 
 
 def make_campaign(*named: tuple[str, str, dict[str, str]]) -> Campaign:
@@ -61,6 +61,15 @@ def test_candidates_are_matched_by_name_family_and_request(
         (match.old, match.new, match.by)
         for match in match_candidates(make_campaign(*old), make_campaign(*new), requests)
     ] == pairs
+
+
+def test_the_folder_of_a_prefix_names_a_build() -> None:
+    campaign = make_campaign(("openmpi-5@base", "openmpi", {}), ("openmpi-5@dev", "openmpi", {}))
+    assert conditions.resolve(campaign, "dev") == "openmpi-5@dev"
+    with pytest.raises(RankbenchError, match="openmpi fits several candidates"):
+        conditions.resolve(campaign, "openmpi")
+    with pytest.raises(RankbenchError, match="no candidate devel in campaign"):
+        conditions.resolve(campaign, "devel")
 
 
 def test_a_version_is_reported_once_although_the_library_reports_it_too() -> None:

@@ -115,8 +115,7 @@ def test_a_family_stands_for_its_only_candidate() -> None:
     [
         (
             ("alpah", ""),
-            "no candidate alpah in campaign fake; did you mean alpha? "
-            "(allowed: alpha, beta, gamma, alpha (again), alpha tuned)",
+            "no candidate alpah in campaign fake; did you mean alpha? (allowed: alpha, beta, gamma, alpha tuned)",
         ),
         (("pair", ""), "pair fits several candidates: beta, gamma; name one of them"),
         (("beta", "beta"), "beta and beta are the same candidate; name two (allowed: alpha, beta, gamma, alpha tuned)"),

@@ -35,7 +35,7 @@ NO_PLAN = (
     "--operations allreduce)"
 )
 GATE = "gate NEW takes --against OLD, --history FOLDER, or both --candidate NAME and --against-candidate NAME"
-ALLOWED_CANDIDATES = "(allowed: alpha, beta, alpha (again))"
+ALLOWED_CANDIDATES = "(allowed: alpha, beta)"
 
 LINES = [
     ("run plan.toml --more 0", "--more 0: expected a number from 1 on (help: rankbench run -h)"),

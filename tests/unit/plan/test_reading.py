@@ -319,6 +319,7 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
     ("text", "answer"),
     [
         ("[stop]\nblocs = 3", f"stop.blocs: unknown key; {BLOCKS}"),
+        ("blocks = 3", "blocks: unknown key; it belongs to [stop]"),
         ("sizs = 3", "sizs: unknown key; did you mean sizes? (`rankbench plan keys` lists them)"),
         ('baseline = "a"\n[stop]\nuntil = "answered"', 'baseline: with until = "answered", which compares all '
          "candidates; leave one out"),

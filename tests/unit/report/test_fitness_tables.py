@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import msgspec
@@ -49,6 +50,16 @@ def test_each_candidate_has_its_times_and_its_faults(view: CampaignView) -> None
     assert cells["gamma"][:5] == ["not compared", "0 of 5", "1", "1", "1"]
     assert cells["delta"][:5] == ["not compared", "0 of 5", "0", "5", "0"]
     assert table.rows[1][1].detail.startswith("1.")
+
+
+def test_known_wrong_data_stand_beside_the_measured_ones(view: CampaignView) -> None:
+    known = {view.campaign.get_candidate("beta").library: ["scan.blocking", "scan.persistent"]}
+    campaign = msgspec.structs.replace(view.campaign, known_wrong=known)
+    (table,) = fitness.tables(dataclasses.replace(view, campaign=campaign))
+    assert {row[0].text: row[3].text for row in table.rows if row[0].text in {"alpha", "beta"}} == {
+        "alpha": "0",
+        "beta": "0, known 2",
+    }
 
 
 def test_the_frame_has_the_same_numbers(view: CampaignView) -> None:

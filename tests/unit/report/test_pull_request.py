@@ -14,6 +14,11 @@ def make_check(title: str, outcome: Any, ratio: float = 1.0) -> Check:
     return Check(case=title, title=title, candidate="dev", outcome=outcome, text=text, ratio=ratio)
 
 
+def test_nothing_has_passed_where_all_is_undecided() -> None:
+    text = format_pull_request([make_check("a", "skipped"), make_check("b", "skipped")], "dev against base", [])
+    assert text.startswith("**Gate undecided**: dev against base, 2 checks: 2 undecided\n")
+
+
 def test_failures_come_first_and_worst_first() -> None:
     checks = [
         make_check("a", "passed"),

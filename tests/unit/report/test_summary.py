@@ -83,6 +83,7 @@ def test_a_sheet_holds_question_answer_charts_validity_and_checksum(
     space = "{http://www.w3.org/2000/svg}"
     text = " ".join(line.text or "" for line in root.findall(f"{space}text"))
     answer = render(view.verdict.conclusion[0].text)
+    assert "Known here" not in text
     for part in (plan.question.strip(), answer, summary.describe_scope(planned), summary.digest(planned)):
         assert part in text
     boxes = [
@@ -96,6 +97,14 @@ def test_a_sheet_holds_question_answer_charts_validity_and_checksum(
         assert y + height <= sheet.height - sheet.margin
     for first, second in itertools.pairwise(boxes):
         assert first[0] + first[2] <= second[0] + 1 or first[1] + first[3] <= second[1] + 1
+
+
+def test_a_sheet_warns_of_known_wrong_data(view: CampaignView) -> None:
+    best = view.campaign.get_candidate("alpha").library
+    campaign = msgspec.structs.replace(view.campaign, known_wrong={best: ["scan.blocking"]})
+    draft = dataclasses.replace(view, campaign=campaign)
+    warned = draft.with_verdict(msgspec.structs.replace(draft.verdict, conclusion=conclude(draft)))
+    assert "delivers wrong data in 1 form" in summary.compose(warned, summary.SLIDE)
 
 
 def test_the_checksum_is_that_of_the_campaign() -> None:

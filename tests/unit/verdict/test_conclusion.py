@@ -401,6 +401,7 @@ def test_known_wrong_data_of_the_best_are_in_the_short_answer(tmp_path: Path, *,
         for claim in conclude(dataclasses.replace(view, campaign=campaign))
         if "Known here" in render(claim.text)
     ]
+    assert [claim.warns for claim in conclude(dataclasses.replace(view, campaign=campaign))][:3] == [False, True, False]
     measured_text = "1 of them is" if measured else "none of them is"
     assert claims == [
         (

@@ -176,6 +176,15 @@ def test_places_that_are_all_undecided_have_one_answer(tmp_path: Path) -> None:
     assert not any("depends" in line for line in answer)
 
 
+def test_nothing_is_recommended_where_no_place_is_decided(tmp_path: Path) -> None:
+    """All cases together are."""
+    factors = {"alpha": 1.0, "beta": 1.06, "gamma": 1.07}
+    answer = evaluate_places(tmp_path, lambda candidate, _: factors[candidate], 3)
+    assert answer[0].startswith("No place is decided: within a node no clear winner (alpha lowest; beta 1.06×; gamma")
+    assert answer[1].startswith("alpha has the lowest overall time over all 6 cases")
+    assert not any(line.startswith("Use") for line in answer)
+
+
 def test_nothing_is_recommended_where_all_ranks_share_cores(tmp_path: Path) -> None:
     def crowd(campaign: Campaign) -> Campaign:
         places = [msgspec.structs.replace(place, ranks_per_node=64) for place in campaign.plan.placements]
@@ -224,6 +233,20 @@ def test_shares_of_the_time_weigh_calls(tmp_path: Path) -> None:
     assert "60% of the time is allreduce 8 B, 20% of the time is allreduce 1 KiB and 20% of the time is " in " ".join(
         answer
     )
+
+
+def test_a_stated_share_is_printed_as_stated(tmp_path: Path) -> None:
+    def choose_factor(candidate: str, case: Case) -> float | CaseStatus:
+        wrong = candidate == "beta" and case.size_bytes == 8
+        return CaseStatus.WRONG_DATA if wrong else FASTER[candidate]
+
+    def change(campaign: Campaign) -> Campaign:
+        calls = [Calls("allreduce", 8, 0, share=0.1), Calls("allreduce", 65536, 0, share=0.9)]
+        planned = msgspec.structs.replace(campaign.plan, calls=calls, calls_measured_with="gamma")
+        return msgspec.structs.replace(campaign, plan=planned)
+
+    answer = evaluate_with(tmp_path, choose_factor, change)
+    assert "Not beta: wrong-data in 6 launches in allreduce, 8 B (10% of the time of the plan's calls)." in answer
 
 
 def test_shares_are_those_of_the_candidate_that_they_were_measured_with(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from rankbench.verdict.view import CampaignView
 TITLE = "Overall time"
 HELP = (
     "The time of each candidate over that of the fastest: the geometric mean of the ratios over all cases that are "
-    "compared. The thin line is its interval."
+    "compared. The thin line is its interval; ~: not distinguishable. Pale: slower, by how much is not known."
 )
 SCOPE = "campaign"
 ROW = 38
@@ -67,6 +67,8 @@ def make_row(standing: Standing) -> Row:
     levels = [f"{level} {format_ratio(ratio.mean)}" for level, ratio in standing.levels.items()]
     row = {"candidate": standing.name, "ratio": overall.mean, "words": describe(overall), "levels": ", ".join(levels)}
     shown = overall.low > 0 and not overall.is_wide and overall.low < overall.high
+    if overall.always_slower and not shown and overall.low != overall.high:
+        row["pale"] = True
     return {**row, "low": overall.low, "high": overall.high} if shown else row
 
 
@@ -76,8 +78,8 @@ def describe(overall: Overall) -> str:
         return format_ratio(overall.mean)
     if overall.is_wide or not overall.low:
         if overall.always_slower:
-            return f"slower in all {spell_count(overall.blocks, 'block')}, by how much is not known"
-        return f"{format_ratio(overall.mean)}, not distinguishable"
+            return f"slower in all {spell_count(overall.blocks, 'block')}"
+        return f"{format_ratio(overall.mean)} ~"
     return render(say("{mean:ratio} ({low:bare}–{high:ratio})", mean=overall.mean, low=overall.low, high=overall.high))
 
 
@@ -102,6 +104,7 @@ def layers(candidates: palette.Names, rows: list[str], most: float) -> list[alt.
         .encode(
             x=alt.X("ratio:Q", scale=scale, axis=axis),
             color=alt.Color("candidate:N", scale=palette.colours(candidates), legend=None),
+            opacity=alt.condition("datum.pale", alt.value(0.35), alt.value(1)),
             tooltip=forms.tooltips("candidate", "words", "levels"),
         )
     )

@@ -25,7 +25,8 @@ DETAILS = True
 ABSENT = "fewer than two candidates have values of the same cases"
 MEANING = (
     "Times are overall times over the lowest, with their intervals. A case that failed in several launches counts "
-    "once. MPI_Init is the median over launches, beside the other candidates' where these start together."
+    "once; known: forms of calls in which `rankbench operations` had wrong data here. MPI_Init is the median over "
+    "launches, beside the other candidates' where these start together."
 )
 FAILED = frozenset(BROKEN) - {CaseStatus.WRONG_DATA}
 KNOWN = frozenset({CaseStatus.OK, CaseStatus.WRONG_DATA, CaseStatus.LACKING})
@@ -106,7 +107,8 @@ def make_row(view: CampaignView, standings: list[Standings], faults: Faults, nam
         Cell(name),
         *map(make_ratio_cell, overall),
         Cell(f"{count_fastest(view, name)} of {len(view.main_verdicts)}"),
-        *(Cell(str(number)) for number in faults),
+        Cell(count_wrong(view, name, faults.wrong_data)),
+        *(Cell(str(number)) for number in faults[1:]),
         Cell("–" if init_ns is None else format_time(init_ns)),
         Cell(", ".join(candidate.settings) or "default"),
     ]
@@ -121,6 +123,12 @@ def make_ratio_cell(overall: Overall | None) -> Cell:
     known = math.isfinite(overall.high) and not overall.is_wide
     detail = f"{format_ratio(overall.low)} to {format_ratio(overall.high)}" if known else "too few blocks"
     return Cell(format_ratio(overall.mean), detail)
+
+
+def count_wrong(view: CampaignView, name: str, cases: int) -> str:
+    """Return the number of cases with wrong data, and of forms that are known to deliver them."""
+    known = view.campaign.known_wrong.get(view.campaign.get_candidate(name).library, ())
+    return f"{cases}, known {len(known)}" if known else str(cases)
 
 
 def count_fastest(view: CampaignView, name: str) -> int:
