@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rankbench.across.conditions import Match
 from rankbench.across.intervals import format_interval
@@ -76,6 +76,13 @@ def describe_match(match: Match) -> str:
     return f"{match.new} against {match.old} ({WHY[match.by]})"
 
 
+def describe_matches(matches: Sequence[Match]) -> Iterator[str]:
+    """Yield those of different names with the reason, and the names that are in both campaigns."""
+    yield from (describe_match(match) for match in matches if match.old != match.new)
+    if same := [match.new for match in matches if match.old == match.new]:
+        yield f"by name: {', '.join(same)}"
+
+
 def make_table(comparison: CampaignPair) -> Table:
     """Return one row per case and candidate."""
     of, view = {case.key: case for case in comparison.now.campaign.cases}, comparison.now
@@ -106,7 +113,7 @@ def list_lines(now: CampaignComparison) -> Iterator[str]:
 
 def list_remarks(now: CampaignComparison) -> Iterator[str]:
     """Yield the matched candidates and the remarks."""
-    yield f"Matched: {'; '.join(map(describe_match, now.matches)) or 'none'}."
+    yield f"Matched: {'; '.join(describe_matches(now.matches)) or 'none'}."
     yield from map(format_remark, now.remarks)
 
 

@@ -50,7 +50,7 @@ def test_another_version_of_a_library_is_compared_with_the_older_one(
         "barrier           alpha-1.1   500 ns   500 ns      ~  1.00–1.00×   1.000",
         "barrier           beta        500 ns   500 ns      ~  1.00–1.00×   1.000",
         "",
-        "Matched: alpha-1.1 against alpha-1.0 (the same family); beta against beta (the same name).",
+        "Matched: alpha-1.1 against alpha-1.0 (the same family); by name: beta.",
         "alpha-1.1 differs from alpha-1.0: library alpha 1.0 then, alpha 1.1 now.",
         f"{CONTROL}in 0 of 3 cases then and in 0 of 3 cases now.",
         QUIET,
@@ -156,9 +156,7 @@ def test_the_user_can_match_candidates(tmp_path: Path, capsys: pytest.CaptureFix
     make_night(tmp_path / "old", candidates=("alpha", "beta"))
     make_night(tmp_path / "new", candidates=("alpha", "gamma"))
     compare(str(tmp_path / "old"), str(tmp_path / "new"), match=["beta=gamma"])
-    assert "Matched: alpha-1.0 against alpha-1.0 (the same name); gamma against beta (as requested)." in read_lines(
-        capsys
-    )
+    assert "Matched: gamma against beta (as requested); by name: alpha-1.0." in read_lines(capsys)
 
 
 def test_campaigns_without_common_cases_are_reported(tmp_path: Path) -> None:
