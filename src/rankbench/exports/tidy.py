@@ -64,4 +64,4 @@ def list_files(path: Path, suffix: str, view: CampaignView) -> Iterator[tuple[Pa
     has_suffix = re.fullmatch(r"\.[A-Za-z]\w*", path.suffix)
     stem, end = (path.stem, path.suffix) if has_suffix else (path.name, suffix)
     for name, frame in make_tables(view).items():
-        yield path.with_name(f"{stem}-{name}{end}" if name else f"{stem}{end}"), frame
+        yield path.with_name(f"{stem}-{name}{end}") if name else path, frame

@@ -30,12 +30,6 @@ def test_csv_and_parquet_are_equal(plain: EvaluatedCampaign, tmp_path: Path) -> 
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in (*texts, *frames))
 
 
-def test_all_files_have_the_suffix_where_the_path_has_none(plain: EvaluatedCampaign, tmp_path: Path) -> None:
-    for name in ("x", "mpich-5.0.2"):
-        paths = list(csv.write(plain, tmp_path / name))
-        assert [path.name for path in paths] == [f"{name}{part}.csv" for part in ("", "-launches", "-comparisons")]
-
-
 def test_there_is_a_row_for_each_case_and_candidate(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     first, *_ = parquet.write(plain, tmp_path / "x.parquet")
     frame = pl.read_parquet(first)
