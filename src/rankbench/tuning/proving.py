@@ -19,7 +19,8 @@ from rankbench.quantities import format_size
 from rankbench.store import Store
 from rankbench.tuning import DEFAULT, LEAST_CHECKED, TUNED, Task
 from rankbench.tuning.choosing import Fault, Point, SearchResult, list_failed_launches, select_broken
-from rankbench.verdict.overall import Overall, compare_overall
+from rankbench.verdict.block_ratios import Overall
+from rankbench.verdict.overall import compare_overall
 
 NO_OVERALL = Overall(1.0, 0.0, math.inf)
 

@@ -11,13 +11,14 @@ from rankbench.libraries import ambient
 from rankbench.model import BROKEN, AmbientSetting, CaseStatus, CaseVerdict, Claim, LaunchStatus
 from rankbench.statistics import CONFIDENCE, distributions
 from rankbench.verdict import mix, program_answer
+from rankbench.verdict.block_ratios import describe_distance
 from rankbench.verdict.cuts import find_cut
 from rankbench.verdict.dropped_settings import list_dropped_settings
 from rankbench.verdict.extremes import Extremes, decide_selected, format_decision
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.nodes import describe_place
 from rankbench.verdict.overall import Answer, compare_overall, find_answer, select_compared
-from rankbench.verdict.short_answer import claim_short_answer, describe_distance, describe_worst
+from rankbench.verdict.short_answer import claim_short_answer, describe_worst
 from rankbench.verdict.view import CampaignView
 from rankbench.verdict.wording import add_sizes, describe_share
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import permutations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rankbench.statistics.decision import Family, decide
-from rankbench.verdict.overall import Overall, average_logs, decide_overall, estimate_log, tabulate_logs, weigh_cases
-
-if TYPE_CHECKING:
-    from rankbench.statistics.looks import Penalty
-    from rankbench.verdict.overall import Answer, Numbers
-    from rankbench.verdict.view import CampaignView
+from rankbench.statistics.looks import Penalty
+from rankbench.verdict.block_ratios import Numbers, Overall, average_logs, decide_overall, tabulate_logs
+from rankbench.verdict.overall import Answer, make_weighing, weigh_cases
+from rankbench.verdict.view import CampaignView
 
 
 class Part(NamedTuple):
@@ -89,9 +87,9 @@ def _judge_side(
     ]
     if not alone.count(fastest) or any(alone.count(name) > alone.count(fastest) for name in names):
         return None
-    part = weigh_cases(view, keys)
     others = [name for name in names if name != fastest]
-    estimates = [estimate_log(view, fastest, name, part) for name in others]
+    weighing = make_weighing(view, keys, names)
+    estimates = [weighing.estimate(view, fastest, name) for name in others]
     confidence = view.campaign.plan.confidence
     decisions = decide(estimates, 0.0, confidence, penalty=penalty, family=Family("bonferroni", tests=tests))
     slower = {

@@ -3,9 +3,8 @@
 The time of a mix is the sum over its calls of how often each is made times what it takes. Between two measured sizes a
 time is interpolated on logarithmic axes; below the smallest it is that of the smallest; above the largest it grows with
 the size. The best candidate has the smallest sum of times that agree with the ratios paired within blocks; the others
-are compared with it by the ratios of these sums, for all rivals at once (Bonferroni). The error of such a ratio is the
-sum of those of its calls, weighted by their shares of the time: as if all erred together, since values of one launch
-do. So the interval is rather too wide than too narrow. The ratio at a size between two is that of the whole line, drawn
+are compared with it by the ratios of these sums, for all rivals at once (Bonferroni). The error of such a ratio comes
+from how far blocks are off (`verdict.block_ratios`). The ratio at a size between two is that of the whole line, drawn
 together (`statistics.shrinkage`). A size that was not measured adds what the ratio changes between its neighbours.
 Where more than a tenth of the time is extrapolated far, no candidate is recommended.
 
@@ -16,17 +15,25 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
 from rankbench.language import NOTHING, Text, end_sentence, list_parts, say
-from rankbench.model import Calls, Case, Comparison, Operation, Placement
-from rankbench.model.verdicts import is_informative
+from rankbench.model import Calls, Case, Operation, Placement
 from rankbench.quantities import format_size
-from rankbench.statistics.decision import Estimate, Family, decide
+from rankbench.statistics.decision import Estimate
 from rankbench.verdict import case_labels
+from rankbench.verdict.block_ratios import (
+    Group,
+    Overall,
+    count_slower,
+    decide_overall,
+    describe_distance,
+    estimate_logs,
+    judge_rival,
+)
 from rankbench.verdict.extremes import shrink_along_sizes
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.view import CampaignView
@@ -78,6 +85,27 @@ class Part(NamedTuple):
         return say("measured" if near == self.calls.size_bytes else "as {size:size}", size=near)
 
 
+class Totals(NamedTuple):
+    """Times of parts with each candidate that has values for all of them, in ns."""
+
+    parts: Sequence[Part]
+    times: dict[str, list[float]]
+
+    def weigh(self, base: str, other: str) -> dict[str, float]:
+        """Return weights of cases by which the mean log ratio of two candidates is that of their totals.
+
+        Of each part it is the logarithmic mean of its shares of both totals (Sato, Review of Economics and Statistics
+        58, 1976; Vartia, Scandinavian Journal of Economics 78, 1976). They sum to 1.
+        """
+        shares = [[time / sum(self.times[name]) for time in self.times[name]] for name in (base, other)]
+        means = [average_logarithmically(*both) for both in zip(*shares, strict=True)]
+        weights: dict[str, float] = {}
+        for part, mean in zip(self.parts, means, strict=True):
+            for case, weight in part.cases:
+                weights[case.key] = weights.get(case.key, 0.0) + weight * mean / sum(means)
+        return weights
+
+
 class MixResult(NamedTuple):
     """The total of one candidate, and its ratio to the best one."""
 
@@ -86,12 +114,15 @@ class MixResult(NamedTuple):
     ratio: float
     low: float
     high: float
-    different: bool
+    outcome: Group | Literal["best"]
+    slower_blocks: int = 0
+    """Blocks in which it was slower than the best one."""
+    blocks: int = 0
 
     @property
-    def has_interval(self) -> bool:
-        """The interval of the ratio says something and is shown."""
-        return is_informative(self.low, self.high)
+    def overall(self) -> Overall:
+        """Return the ratio to the best one."""
+        return Overall(self.ratio, self.low, self.high, self.slower_blocks, self.blocks)
 
 
 class Mix(NamedTuple):
@@ -238,25 +269,18 @@ def make_part(call: Calls, cases: Sequence[Case]) -> Part:
 
 def sum_parts(view: CampaignView, placement: str, parts: list[Part], missing: list[Calls]) -> Mix:
     """Return the totals of the parts with each candidate."""
-    times: dict[str, list[float]] = {}
-    without: dict[str, str] = {}
-    for name in view.candidates:
-        values = [find_time_ns(view, part, name) for part in parts]
-        lacking = [part for part, time in zip(parts, values, strict=True) if time is None]
-        if lacking:
-            without[name] = name_call(lacking[0].calls)
-        else:
-            times[name] = [time for time in values if time is not None]
-    fitted = fit_times(view, parts, times)
-    best = min(fitted, key=lambda name: sum(fitted[name]), default="")
-    standings = sorted(
-        (make_result(view, parts, best, name, fitted) for name in fitted),
-        key=lambda part: (part.candidate != best, part.ratio),
-    )
-    shares = {
-        (name, place): time / sum(numbers) for name, numbers in fitted.items() for place, time in enumerate(numbers)
+    totals = fit_totals(view, parts)
+    without = {
+        name: name_call(next(part.calls for part in parts if find_time_ns(view, part, name) is None))
+        for name in view.candidates
+        if name not in totals.times
     }
-    return Mix(placement, parts, missing, standings, without, shares)
+    shares = {
+        (name, place): time / sum(numbers)
+        for name, numbers in totals.times.items()
+        for place, time in enumerate(numbers)
+    }
+    return Mix(placement, parts, missing, compare_totals(view, totals), without, shares)
 
 
 def find_time_ns(view: CampaignView, part: Part, candidate: str) -> float | None:
@@ -275,73 +299,57 @@ def has_value(view: CampaignView, case: Case, candidate: str) -> bool:
     return bool(summary and summary.launches and summary.typical_ns > 0)
 
 
-def fit_times(view: CampaignView, parts: Sequence[Part], times: dict[str, list[float]]) -> dict[str, list[float]]:
+def fit_totals(view: CampaignView, parts: Sequence[Part]) -> Totals:
     """Return times of the parts by candidate, as near as can be to the ratios paired within blocks.
 
     Of two candidates they have exactly the paired ratio; of more the ratios agree with each other only nearly, and a
     candidate's time is the mean (of logarithms) of those that its ratios to all of them imply.
     """
+    values = {name: [find_time_ns(view, part, name) for part in parts] for name in view.candidates}
+    times = {name: [time for time in row if time is not None] for name, row in values.items() if None not in row}
     fitted: dict[str, list[float]] = {name: [] for name in times}
     for place, part in enumerate(parts if times else ()):
         level = statistics.fmean(math.log(time[place]) for time in times.values())
         for name, numbers in fitted.items():
             numbers.append(math.exp(level + statistics.fmean(find_log_ratio(view, part, base, name) for base in times)))
-    return fitted
+    return Totals(parts, fitted)
 
 
-def make_result(
-    view: CampaignView, parts: list[Part], best: str, name: str, fitted: dict[str, list[float]]
-) -> MixResult:
-    """Return the total of a candidate and its ratio to the best one, both of times that agree with the ratios."""
-    total = sum(fitted[name])
-    if name == best:
-        return MixResult(name, total, 1.0, 1.0, 1.0, different=False)
-    plan, compared = view.campaign.plan, list_comparisons(view, parts, best, name)
-    penalty = find_penalty(
-        view, min((comparison.blocks for matching in compared for comparison in matching), default=0)
-    )
-    (decision,) = decide(
-        [estimate_ratio(view, parts, compared, (best, name), fitted)],
-        plan.threshold,
-        plan.confidence,
-        penalty=penalty,
-        family=Family("bonferroni", tests=len(fitted) - 1),
-    )
-    return MixResult(name, total, decision.ratio, decision.low, decision.high, decision.beyond)
+def compare_totals(view: CampaignView, totals: Totals) -> list[MixResult]:
+    """Return the total of each candidate and its ratio to the lowest one, the lowest first."""
+    sums = {name: sum(times) for name, times in totals.times.items()}
+    if not sums:
+        return []
+    best, *others = sorted(sums, key=lambda name: sums[name])
+    estimates = [estimate_total(view, totals, best, name) for name in others]
+    results = [MixResult(best, sums[best], 1.0, 1.0, 1.0, "best")]
+    for name, estimate, decision in zip(
+        others, estimates, decide_overall(view, estimates, find_penalty(view), len(others)), strict=True
+    ):
+        slower, blocks = count_slower(view, best, name, totals.weigh(best, name), estimate.offset)
+        group = judge_rival(decision, Overall.of(decision, slower, blocks))
+        results.append(MixResult(name, sums[name], decision.ratio, decision.low, decision.high, group, slower, blocks))
+    return results
 
 
-def list_comparisons(view: CampaignView, parts: Sequence[Part], base: str, other: str) -> list[list[Comparison]]:
-    """Return the comparisons of two candidates in the cases of each part, as far as there are any."""
-    return [
-        [comparison for case, _ in part.cases if (comparison := view.comparisons.find(case.key, base, other))]
-        for part in parts
-    ]
+def estimate_total(view: CampaignView, totals: Totals, base: str, other: str) -> Estimate:
+    """Return the log ratio of the total of `other` to that of `base`, with the error that blocks give it.
 
-
-def estimate_ratio(
-    view: CampaignView,
-    parts: Sequence[Part],
-    compared: Sequence[Sequence[Comparison]],
-    names: tuple[str, str],
-    fitted: Mapping[str, Sequence[float]],
-) -> Estimate:
-    """Return the log ratio of the sum of times of the second candidate to that of the first.
-
-    The errors of all cases add up, and so do the errors of these errors (Satterthwaite, Biometrics Bulletin 2, 1946,
-    for values that are fully correlated). Without a comparison that has an interval the error is not known.
+    Where sizes were not measured, they add what is not known of their ratio.
     """
-    base, other = names
-    total = sum(fitted[other])
-    mean, error, spread, offset = math.log(total / sum(fitted[base])), 0.0, 0.0, 0.0
-    for part, comparisons, time in zip(parts, compared, fitted[other], strict=True):
-        if len(comparisons) < len(part.cases) or not all(math.isfinite(comparison.high) for comparison in comparisons):
-            return Estimate(mean, 0.0, 0.0)
-        for (_, weight), comparison in zip(part.cases, comparisons, strict=True):
-            error += time / total * weight * comparison.error
-            spread += time / total * weight * comparison.error / math.sqrt(comparison.degrees)
-            offset += time / total * weight * comparison.rounding
-        offset += time / total * find_uncertainty(view, part, base, other)
-    return Estimate(mean, error, (error / spread) ** 2, offset)
+    weighed = totals.weigh(base, other)
+    mean = math.log(sum(totals.times[other]) / sum(totals.times[base]))
+    estimate = estimate_logs(view, base, other, weighed)
+    unknown = sum(
+        time / sum(totals.times[other]) * find_uncertainty(view, part, base, other)
+        for part, time in zip(totals.parts, totals.times[other], strict=True)
+    )
+    return estimate._replace(mean=mean, offset=estimate.offset + unknown)
+
+
+def average_logarithmically(one: float, other: float) -> float:
+    """Return the logarithmic mean of two positive numbers."""
+    return (one - other) / math.log(one / other) if not math.isclose(one, other, rel_tol=1e-9) else one
 
 
 def find_log_ratio(view: CampaignView, part: Part, base: str, other: str) -> float:
@@ -421,13 +429,17 @@ def describe_answer(mix: Mix, within: float, source: str, *, several: bool) -> I
         several: whether the campaign has several placements.
     """
     best, *others = mix.standings
-    level = [other.candidate for other in others if not other.different]
-    behind = [other for other in others if other.different]
+    of = {group: [other.candidate for other in others if other.outcome == group] for group in get_args(Group)}
     what = say("these calls at {placement}", placement=mix.placement) if several else say("these calls")
     yield say(
         "No clear winner for {what}: {name} ({total}) is not shown to be more than {within:.0%} faster than "
         "{level:and}."
-        if level
+        if of["open"]
+        else "For {what}, {equal:and} are equivalent within {within:.0%}: {total}."
+        if of["equivalent"]
+        else "For {what}, {name} has the lowest total: {total}; by how much {behind:and} {n:of is|are} slower is not "
+        "known."
+        if of["behind"]
         else "For {what}, {name} has the lowest total: {total}."
         if others
         else "For {what}, {name} needs {total}.",
@@ -435,22 +447,14 @@ def describe_answer(mix: Mix, within: float, source: str, *, several: bool) -> I
         name=best.candidate,
         total=describe_total(mix, source),
         within=within,
-        level=level,
+        level=of["open"],
+        equal=[best.candidate, *of["equivalent"]],
+        behind=of["behind"],
+        n=len(of["behind"]),
     )
-    if behind:
-        ratios = [
-            say(
-                "{name} needs {ratio:ratio} the time ({low:bare}–{high:ratio})"
-                if standing.has_interval
-                else "{name} needs more time, by how much is not known",
-                name=standing.candidate,
-                ratio=standing.ratio,
-                low=standing.low,
-                high=standing.high,
-            )
-            for standing in behind
-        ]
-        yield end_sentence(list_parts(ratios))
+    if others:
+        rivals = [describe_distance(other.candidate, other.overall, within) for other in others]
+        yield say("Time against {best}: {rivals:,}.", best=best.candidate, rivals=rivals)
 
 
 def describe_total(mix: Mix, source: str) -> Text:

@@ -16,15 +16,8 @@ from rankbench.statistics.decision import Estimate
 from rankbench.statistics.looks import Penalty
 from rankbench.statistics.pairing import pair_visits
 from rankbench.statistics.references import find_levels
-from rankbench.verdict.overall import (
-    Answer,
-    Numbers,
-    Overall,
-    average_logs,
-    decide_overall,
-    tabulate_pairs,
-    weigh_cases,
-)
+from rankbench.verdict.block_ratios import Numbers, Overall, average_logs, decide_overall, tabulate_pairs
+from rankbench.verdict.overall import Answer, weigh_cases
 from rankbench.verdict.view import CampaignView
 
 COINCIDES = 0.5

@@ -1,9 +1,4 @@
-"""How candidates compare over many cases, with intervals. Pure.
-
-Launches are what is repeated, and the cases of one launch err together: the error of a weighted mean over cases comes
-from how far each block as a whole is off (the sandwich estimator of clustered data). A block in which cases had ended
-already counts by those that it has.
-"""
+"""Who has the lowest time over many cases, and how the others compare. Pure."""
 
 from __future__ import annotations
 
@@ -13,57 +8,34 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import polars as pl
-from numpy.typing import NDArray
 
 from rankbench.model import CaseVerdict
-from rankbench.model.verdicts import is_informative
-from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, trimming
-from rankbench.statistics.decision import Decision, Estimate, Family, decide
+from rankbench.statistics.decision import Estimate
 from rankbench.statistics.looks import ONE_LOOK, Penalty
 from rankbench.verdict import mix
+from rankbench.verdict.block_ratios import Overall, count_slower, decide_overall, estimate_logs, judge_rival
 from rankbench.verdict.standing import choose_compared
 from rankbench.verdict.view import CampaignView
 
-Numbers = NDArray[np.float64]
 
+class Weighing(NamedTuple):
+    """How cases count together: as the plan's calls need time, or by equal weights of operations."""
 
-OUTLIER_RANGES, OUTLIER_RATIO = 3.0, 1.5
-"""A log ratio of a block is an outlier if it is farther from the middle three fifths of its case's than three times
-their range and this ratio together."""
-OUTLIER_SPREADS, SPREAD_OF_FEW = 5.0, 0.4
-"""Of three to five blocks it is one if it is farther from their median than so many standard deviations and this ratio
-together. The deviation is that of all such cases: the median of their absolute deviations, of which normal values have
-0.36 in three blocks, 0.45 in four and 0.50 in five."""
-FEWEST_OF_RANGE = 6
-"""Of fewer values the range of the middle three fifths depends on the outermost ones."""
+    cases: list[str]
+    weights: dict[str, float]
+    """Equal among operations, and within an operation among its cases; they sum to 1."""
+    totals: mix.Totals | None
+    """Of the plan's calls, where any of the cases is of them."""
 
+    def weigh(self, base: str, other: str) -> dict[str, float]:
+        """Return the weight of each case where two candidates are compared."""
+        return self.totals.weigh(base, other) if self.totals else self.weights
 
-class Overall(NamedTuple):
-    """A geometric mean of ratios over cases; where launches are too few for an interval it is 0 to infinity."""
-
-    mean: float
-    low: float
-    high: float
-    slower: int = 0
-    """Blocks in which the second candidate was slower."""
-    blocks: int = 0
-    """All blocks; 0: not counted."""
-
-    @classmethod
-    def of(cls, decision: Decision, slower: int = 0, blocks: int = 0) -> Overall:
-        """Return the ratio of a decision."""
-        return cls(decision.ratio, decision.low, decision.high, slower, blocks)
-
-    @property
-    def always_slower(self) -> bool:
-        """The second candidate was slower in every block, and these are enough to say so."""
-        return FEWEST_BLOCKS <= self.blocks == self.slower
-
-    @property
-    def is_wide(self) -> bool:
-        """The interval says nothing of the ratio."""
-        return self.low > 0 and not is_informative(self.low, self.high)
+    def estimate(self, view: CampaignView, base: str, other: str) -> Estimate:
+        """Return the mean logarithm of `other` over `base`, or that of their totals of the plan's calls."""
+        if self.totals and base != other:
+            return mix.estimate_total(view, self.totals, base, other)
+        return estimate_logs(view, base, other, self.weights)
 
 
 class Answer(NamedTuple):
@@ -111,29 +83,32 @@ class Answer(NamedTuple):
         return {self.best, *self.ratios}
 
 
-def decide_overall(view: CampaignView, estimates: Sequence[Estimate], penalty: Penalty, tests: int) -> list[Decision]:
-    """Return decisions by the plan's threshold and confidence, of so many tests at once (Bonferroni).
+def make_weighing(view: CampaignView, cases: Collection[str], names: Sequence[str]) -> Weighing:
+    """Return how cases count, of which these candidates have values."""
+    every = [part for placed in mix.sum_mixes(view, view.campaign.plan.calls) for part in placed.parts]
+    parts = [part for part in every if all(case.key in cases for case, _ in part.cases)]
+    totals = mix.fit_totals(view, parts)
+    if parts and set(names) <= set(totals.times):
+        called = dict.fromkeys(case.key for part in parts for case, _ in part.cases)
+        return Weighing([key for key in cases if key in called], _weigh_equally(view, called), totals)
+    return Weighing(list(cases), _weigh_equally(view, cases), None)
 
-    Errors are larger where successive blocks are correlated.
-    """
-    plan, repeated = view.campaign.plan, view.correlation
-    widening = repeated.widening if repeated else 1.0
-    widened = [estimate._replace(error=estimate.error * widening) for estimate in estimates]
-    return decide(widened, plan.threshold, plan.confidence, penalty=penalty, family=Family("bonferroni", tests=tests))
+
+def _weigh_equally(view: CampaignView, cases: Collection[str]) -> dict[str, float]:
+    """Return equal weights of operations, and within an operation of its cases, which sum to 1."""
+    operations = {key: view.case_of[key].operation for key in cases}
+    number = Counter(operations.values())
+    return {key: 1 / number[operation] / len(number) for key, operation in operations.items()}
 
 
 def weigh_cases(view: CampaignView, cases: Collection[str]) -> dict[str, float]:
-    """Return the weight of each case: its share of the time of the plan's calls, where there are any and these are of
-    them; else equal among operations, and within an operation among its cases. They sum to 1.
+    """Return the weight of each case: its share of the time of the plan's calls as the mean of candidates has it, where
+    there are any and these are of them; else equal among operations. They sum to 1.
     """
     called = _time_calls(view)
     weighed = {key: called[key] for key in cases if called.get(key)}
-    if not weighed:
-        operations = {key: view.case_of[key].operation for key in cases}
-        number = Counter(operations.values())
-        weighed = {key: 1 / number[operation] for key, operation in operations.items()}
     total = sum(weighed.values())
-    return {key: weight / total for key, weight in weighed.items()}
+    return {key: weight / total for key, weight in weighed.items()} or _weigh_equally(view, cases)
 
 
 def _time_calls(view: CampaignView) -> dict[str, float]:
@@ -185,8 +160,9 @@ def find_answer(
     cases = [verdict.case.key for verdict in compared if set(names) <= set(verdict.ranking)]
     if not cases or not names or len(names) + len(lacking) < 2:
         return None
-    answer = _compare_names(view, names, weigh_cases(view, cases), penalty, among)
-    return answer._replace(lacking=lacking, undecided=_find_undecided(view, called, cases))
+    weighing = make_weighing(view, cases, names)
+    answer = _compare_names(view, names, weighing, penalty, among)
+    return answer._replace(lacking=lacking, undecided=_find_undecided(view, called, weighing.cases))
 
 
 def _find_undecided(view: CampaignView, called: Mapping[str, float], cases: Collection[str]) -> float:
@@ -206,34 +182,27 @@ def _find_lacking(view: CampaignView, compared: Sequence[CaseVerdict]) -> dict[s
 
 
 def _compare_names(
-    view: CampaignView, names: Sequence[str], weighed: Mapping[str, float], penalty: Penalty, among: int
+    view: CampaignView, names: Sequence[str], weighing: Weighing, penalty: Penalty, among: int
 ) -> Answer:
     """Return the answer over cases for which all these candidates have values."""
-    leader = _lead_libraries(view, names, weighed, penalty)
+    leader = _lead_libraries(view, names, weighing, penalty)
     leaders = list(dict.fromkeys(leader[name] for name in names))
-    best = min(leaders, key=lambda name: estimate_log(view, names[0], name, weighed).mean)
-    answer = Answer(best, list(weighed), [], [], [], {}, [], {}, {})
+    best = min(leaders, key=lambda name: weighing.estimate(view, names[0], name).mean)
+    answer = Answer(best, weighing.cases, [], [], [], {}, [], {}, {})
+    groups = {"slower": answer.slower, "equivalent": answer.equivalent, "behind": answer.behind, "open": answer.open}
     siblings = [name for name in names if leader[name] == best != name]
     rivals = [name for name in leaders if name != best]
-    estimates = [estimate_log(view, best, name, weighed) for name in (*rivals, *siblings)]
+    estimates = [weighing.estimate(view, best, name) for name in (*rivals, *siblings)]
     decisions = decide_overall(view, estimates, penalty, among * len(estimates))
     for name, estimate, decision in zip((*rivals, *siblings), estimates, decisions, strict=True):
-        ratio = Overall.of(decision, *_count_slower(view, best, name, weighed, estimate.offset))
+        weighed = weighing.weigh(best, name)
+        ratio = Overall.of(decision, *count_slower(view, best, name, weighed, estimate.offset))
         if name in siblings:
             answer.variants[name] = ratio
             continue
         answer.ratios[name] = ratio
-        _choose_group(answer, decision, ratio).append(name)
+        groups[judge_rival(decision, ratio)].append(name)
     return answer
-
-
-def _choose_group(answer: Answer, decision: Decision, ratio: Overall) -> list[str]:
-    """Return the list of an answer that a rival belongs to."""
-    if decision.beyond and decision.outcome == "slower":
-        return answer.slower
-    if decision.equivalent:
-        return answer.equivalent
-    return answer.behind if ratio.always_slower else answer.open
 
 
 def group_libraries(view: CampaignView) -> dict[str, str]:
@@ -250,9 +219,7 @@ def group_libraries(view: CampaignView) -> dict[str, str]:
     return {candidate.name: first[candidate.library] for candidate in candidates}
 
 
-def _lead_libraries(
-    view: CampaignView, names: Sequence[str], weighed: Mapping[str, float], penalty: Penalty
-) -> dict[str, str]:
+def _lead_libraries(view: CampaignView, names: Sequence[str], weighing: Weighing, penalty: Penalty) -> dict[str, str]:
     """Return by candidate the one that stands for its library: without settings, unless others are shown faster."""
     first = group_libraries(view)
     leader: dict[str, str] = {}
@@ -260,7 +227,7 @@ def _lead_libraries(
         members = [name for name in names if first[name] == library]
         plain = library if library in members else members[0]
         others = [name for name in members if name != plain]
-        estimates = [estimate_log(view, plain, name, weighed) for name in others]
+        estimates = [weighing.estimate(view, plain, name) for name in others]
         decisions = decide_overall(view, estimates, penalty, len(others))
         faster = {
             name: decision.ratio
@@ -271,20 +238,6 @@ def _lead_libraries(
     return leader
 
 
-def _count_slower(
-    view: CampaignView, base: str, other: str, weighed: Mapping[str, float], rounding: float
-) -> tuple[int, int]:
-    """Return in how many blocks a candidate was slower than another over these cases, and how many there are.
-
-    A block counts whose mean log ratio is larger than `rounding`.
-    """
-    table = tabulate_logs(view, base, other, list(weighed))
-    known = ~np.isnan(table)
-    means = np.where(known, table, 0.0) @ np.array([*weighed.values()])
-    means = means[known.any(axis=1)]
-    return int((means > rounding).sum()), len(means)
-
-
 def compare_overall(
     view: CampaignView, base: str, other: str, cases: Collection[str], penalty: Penalty = ONE_LOOK, tests: int = 1
 ) -> Overall:
@@ -292,74 +245,6 @@ def compare_overall(
 
     The interval is of the plan's confidence for so many tests at once.
     """
-    (decision,) = decide_overall(view, [estimate_log(view, base, other, weigh_cases(view, cases))], penalty, tests)
+    weighing = make_weighing(view, cases, (base, other))
+    (decision,) = decide_overall(view, [weighing.estimate(view, base, other)], penalty, tests)
     return Overall.of(decision)
-
-
-def estimate_log(view: CampaignView, base: str, other: str, weighed: Mapping[str, float]) -> Estimate:
-    """Return the mean logarithm of `other` over `base`, with these weights of cases."""
-    estimate = average_logs(tabulate_logs(view, base, other, list(weighed)), np.array([*weighed.values()]))
-    names = {base, other} if base != other else ()
-    rounded = (weight * view.summary_of[case, name].rounding for case, weight in weighed.items() for name in names)
-    return estimate._replace(offset=sum(rounded))
-
-
-def tabulate_logs(view: CampaignView, base: str, other: str, cases: Sequence[str]) -> Numbers:
-    """Return the log ratios by block and case, not a number where a block has none.
-
-    A case without any pair has the ratio of the typical values in every block.
-    """
-    if base == other:
-        return np.zeros((max(1, view.judged_values["block"].n_unique()), len(cases)))
-    table = tabulate_pairs(view.pair_logs(base, other), cases, view.judged_blocks)
-    for place in np.flatnonzero(np.isnan(table).all(axis=0)).tolist():
-        table[:, place] = math.log(view.ratio(cases[place], base, other))
-    return table
-
-
-def tabulate_pairs(pairs: pl.DataFrame, cases: Sequence[str], blocks: pl.Series) -> Numbers:
-    """Return a frame of case, block and log as an array by block and case, outliers drawn in."""
-    row = {block: place for place, block in enumerate(blocks.to_list())}
-    column = {case: place for place, case in enumerate(cases)}
-    table = np.full((max(1, len(row)), len(column)), np.nan)
-    for case, block, log in pairs.select("case", "block", "log").iter_rows():
-        if case in column:
-            table[row[block], column[case]] = log
-    return draw_in_outliers(table)
-
-
-def draw_in_outliers(table: Numbers) -> Numbers:
-    """Return the log ratios by block and case with outliers of a case at the limit beyond which they are ones.
-
-    A few launches that the machine disturbed can be thousands of times slower, and would decide a mean over all cases.
-    States of the machine change ratios by less than the limit, and many launches, so that these stay as they are.
-    """
-    counts = (~np.isnan(table)).sum(axis=0)
-    enough, few = counts >= FEWEST_OF_RANGE, (counts >= FEWEST_BLOCKS) & (counts < FEWEST_OF_RANGE)
-    drawn = table.copy()
-    if enough.any():
-        low, high = np.nanquantile(table[:, enough], [trimming.SHARE, 1 - trimming.SHARE], axis=0)
-        reach = OUTLIER_RANGES * (high - low) + math.log(OUTLIER_RATIO)
-        drawn[:, enough] = np.clip(table[:, enough], low - reach, high + reach)
-    if few.any():
-        middle = np.nanmedian(table[:, few], axis=0)
-        deviation = np.median(np.nanmedian(np.abs(table[:, few] - middle), axis=0)) / SPREAD_OF_FEW
-        reach = OUTLIER_SPREADS * deviation + math.log(OUTLIER_RATIO)
-        drawn[:, few] = np.clip(table[:, few], middle - reach, middle + reach)
-    return drawn
-
-
-def average_logs(table: Numbers, weighed: Numbers) -> Estimate:
-    """Return the weighted mean over cases of the plain means over blocks, with the error that blocks give it."""
-    known = ~np.isnan(table)
-    counts = known.sum(axis=0)
-    means = np.nansum(table, axis=0) / np.maximum(counts, 1)
-    per_pair = weighed / np.maximum(counts, 1)
-    off = np.where(known, table - means, 0.0) @ per_pair
-    shares = known @ per_pair
-    mean = float(means @ weighed)
-    blocks = float(shares.sum() ** 2 / (shares**2).sum()) if shares.any() else 0.0
-    if round(blocks, 6) < FEWEST_BLOCKS:
-        return Estimate(mean, 0.0, 0.0)
-    error = math.sqrt(float(off @ off) * blocks / (blocks - 1))
-    return Estimate(mean, max(error, FINEST_SPREAD / math.sqrt(blocks)), blocks - 1)

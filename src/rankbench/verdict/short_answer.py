@@ -10,12 +10,13 @@ from typing import NamedTuple
 from rankbench.language import Text, Words, say, sentences
 from rankbench.model import CaseVerdict, Claim
 from rankbench.statistics.looks import Penalty
+from rankbench.verdict.block_ratios import Overall, describe_distance
 from rankbench.verdict.cuts import Part
 from rankbench.verdict.extremes import Extremes, decide_selected
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.mix import describe_main_calls, name_call, sum_mixes
 from rankbench.verdict.near_and_far import FAR, NEAR, State, compare_states
-from rankbench.verdict.overall import Answer, Overall, find_answer, group_libraries, weigh_cases
+from rankbench.verdict.overall import Answer, find_answer, group_libraries, weigh_cases
 from rankbench.verdict.printed_digits import find_rounded, find_unit_share
 from rankbench.verdict.view import CampaignView
 
@@ -292,40 +293,6 @@ def _list_distances(ratios: dict[str, Overall], within: float) -> list[Text]:
 
 def _sort_ratios(ratios: dict[str, Overall]) -> list[tuple[str, Overall]]:
     return sorted(ratios.items(), key=lambda item: item[1].mean)
-
-
-def describe_distance(name: str, ratio: Overall, within: float) -> Text:
-    """Return the time of a candidate over that of the one just named, and what a ratio near 1 means."""
-    if ratio.is_wide and not ratio.blocks:
-        text = "{name} {mean:ratio} (too few launches for an interval)"
-    elif ratio.is_wide:
-        text = (
-            "{name} slower in {slower} of {blocks} blocks, by how much is not known"
-            if 2 * ratio.slower > ratio.blocks
-            else "{name} not distinguishable (slower in {slower} of {blocks} blocks)"
-        )
-    elif not ratio.low:
-        text = "{name} {mean:ratio} (too few launches for an interval)"
-    elif ratio.low >= 1 / (1 + within) and ratio.high <= 1 + within:
-        text = "{name} {mean:ratio} ({low:ratio} to {high:ratio}, equivalent within {within:.0%})"
-    elif ratio.low > 1 + within or ratio.high < 1 / (1 + within):
-        text = "{name} {mean:ratio} ({low:ratio} to {high:ratio})"
-    elif ratio.low > 1 or ratio.high < 1:
-        text = "{name} {mean:ratio} ({low:ratio} to {high:ratio}, more than {within:.0%} not shown)"
-    elif ratio.always_slower:
-        text = "{name} {mean:ratio} (at most {high:ratio}, slower in {slower} of {blocks} blocks)"
-    else:
-        text = "{name} {mean:ratio} ({low:ratio} to {high:ratio}, not distinguishable)"
-    return say(
-        text,
-        name=name,
-        within=within,
-        mean=ratio.mean,
-        low=ratio.low,
-        high=ratio.high,
-        slower=ratio.slower,
-        blocks=ratio.blocks,
-    )
 
 
 def _claim_rounding(view: CampaignView, judged: list[CaseVerdict]) -> Iterator[Claim]:

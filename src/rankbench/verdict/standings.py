@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rankbench.language import NOTHING, Text, say
+from rankbench.verdict.block_ratios import Overall
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.near_and_far import compare_states
-from rankbench.verdict.overall import Answer, Overall, find_answer, select_compared
+from rankbench.verdict.overall import Answer, find_answer, select_compared
 from rankbench.verdict.short_answer import answer_places
 from rankbench.verdict.view import CampaignView
 

@@ -114,7 +114,7 @@ def test_shares_are_those_of_the_candidate_they_were_measured_with(
     """Beta takes twice the time with small messages: 0.5 and 0.5 are 1 and 0.5, or 0.25 and 0.5 with the other one."""
     advise(campaign_store.folder, calls="allreduce 8: 50%, pingpong 64K: 50%", measured_with=source)
     out = " ".join(capsys.readouterr().out.split())
-    assert f"for calls that take 1.00 s with {source}. beta needs {beta}" in out
+    assert f"for calls that take 1.00 s with {source}. Time against alpha: beta {beta}" in out
 
 
 def test_shares_of_an_unknown_candidate_are_refused(campaign_store: Store) -> None:

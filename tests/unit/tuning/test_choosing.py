@@ -12,7 +12,7 @@ from rankbench.libraries import tuners
 from rankbench.model import Choice, Comparison, RankbenchError, Variable, Variant
 from rankbench.tuning import FEWEST_BLOCKS, LEAST_CHECKED, Task, choosing, proving, step_plans
 from rankbench.tuning.choosing import Abilities, Fault, Point, SearchResult
-from rankbench.verdict.overall import Overall
+from rankbench.verdict.block_ratios import Overall
 from rankbench.workflows import tuning_steps, tunings
 from rankbench.workflows.watching import SILENT
 

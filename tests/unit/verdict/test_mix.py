@@ -7,14 +7,16 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from fakes import verdicts
+from fakes import campaigns, verdicts
 from scipy.stats import t
 
+from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import Calls, Case, CaseStatus
 from rankbench.verdict import mix
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.mix import Mix
+from rankbench.verdict.overall import find_answer
 from rankbench.verdict.view import CampaignView
 from rankbench.verdict.wording import format_plan_sizes
 
@@ -84,21 +86,24 @@ def test_beyond_the_largest_size_time_grows_with_the_size(view: CampaignView) ->
 
 def test_equal_candidates_are_not_distinguished(view: CampaignView) -> None:
     placed = sum_mix(view, make_call(65536))
-    assert [(standing.candidate, standing.different) for standing in placed.standings][1:] == [
-        ("gamma" if placed.standings[0].candidate == "alpha" else "alpha", False),
-        ("beta", True),
+    assert [(standing.candidate, standing.outcome) for standing in placed.standings] == [
+        (placed.standings[0].candidate, "best"),
+        ("gamma" if placed.standings[0].candidate == "alpha" else "alpha", placed.standings[1].outcome),
+        ("beta", "slower"),
     ]
+    assert placed.standings[1].outcome in {"equivalent", "open"}
 
 
 def test_sentences_name_the_best_its_reason_and_omitted_calls(view: CampaignView) -> None:
     placed = sum_mix(view, make_call(65536, 10), make_call(8, 1), make_call(8, 2, "scan"))
     best, second = (standing.candidate for standing in placed.standings[:2])
+    assert placed.standings[1].outcome == "equivalent"
     total = placed.standings[0].time_ns / 1000
     beta = placed.standings[2]
     assert [render(sentence) for sentence in mix.describe_mix(view, placed)] == [
-        f"No clear winner for these calls: {best} ({total:.3g} µs in all) is not shown to be more than 3% faster than "
-        f"{second}.",
-        f"beta needs {beta.ratio:.2f}× the time ({beta.low:.2f}–{beta.high:.2f}×).",
+        f"For these calls, {best} and {second} are equivalent within 3%: {total:.3g} µs in all.",
+        f"Time against {best}: {second} 1.00× (1.00× to 1.00×, equivalent within 3%), "
+        f"beta {beta.ratio:.2f}× ({beta.low:.2f}× to {beta.high:.2f}×).",
         f"{placed.shares[best, 0]:.0%} of the time is allreduce 64 KiB and 1 other call takes the rest.",
         "Not included, because not measured: scan 8 B.",
     ]
@@ -134,16 +139,55 @@ def test_a_single_call_has_the_interval_for_two_rivals_at_once(tmp_path: Path) -
     assert math.log(beta.high / beta.low) == pytest.approx(2 * half)
 
 
-@pytest.mark.parametrize(("high", "different"), [(1.035, False), (1.5, True)])
+def evaluate_noisy(folder: Path, factor: float, calls: list[Calls], launches: int = 8) -> CampaignView:
+    """Return a campaign of these calls whose launches vary by 2 % and in which beta needs a multiple of the time."""
+    store = campaigns.make_campaign(
+        folder / "noisy",
+        lambda name, _case: campaigns.Truth(spread=0.02, factor=factor if name == "beta" else 1.0),
+        launches,
+        candidates=("alpha", "beta"),
+        cases=verdicts.LINE,
+        control=False,
+    )
+    plan = msgspec.structs.replace(store.campaign.plan, calls=calls)
+    store.campaign = msgspec.structs.replace(store.campaign, plan=plan)
+    return evaluate(store)
+
+
+@pytest.mark.parametrize(("factor", "outcomes"), [(1.04, {"open", "behind"}), (1.5, {"slower"})])
 def test_a_rival_is_slower_only_if_its_entire_interval_is_beyond_the_threshold(
-    high: float, different: bool, tmp_path: Path
+    factor: float, outcomes: set[str], tmp_path: Path
 ) -> None:
-    campaign_view = verdicts.evaluate(tmp_path, verdicts.make_constant({"beta": high}), cases=verdicts.LINE)
-    wide = [msgspec.structs.replace(comparison, error=0.005) for comparison in campaign_view.comparisons]
-    placed = sum_mix(verdicts.change_verdict(campaign_view, comparisons=wide), make_call(8, 7))
-    beta = next(standing for standing in placed.standings if standing.candidate == "beta")
+    beta = sum_mix(evaluate_noisy(tmp_path, factor, []), make_call(8, 7)).standings[1]
     assert beta.ratio > 1.03
-    assert beta.different == different
+    assert beta.outcome in outcomes
+
+
+@pytest.mark.parametrize("launches", [2, 3, 4, 9])
+@pytest.mark.parametrize("factor", [1.0, 1.04, 1.3])
+def test_the_answer_of_the_plan_is_that_of_its_calls(factor: float, launches: int, tmp_path: Path) -> None:
+    calls = [make_call(8, 1000), make_call(1024, 40), make_call(65536, 3)]
+    campaign_view = evaluate_noisy(tmp_path, factor, calls, launches)
+    answer = find_answer(campaign_view, find_penalty(campaign_view))
+    assert answer
+    best, rival = sum_mix(campaign_view, *calls).standings
+    assert answer.best == best.candidate
+    assert answer.ratios[rival.candidate] == rival.overall
+    groups = {"slower": answer.slower, "equivalent": answer.equivalent, "behind": answer.behind, "open": answer.open}
+    assert groups[rival.outcome] == [rival.candidate]
+    assert rival.ratio == pytest.approx(rival.time_ns / best.time_ns)
+
+
+@pytest.mark.parametrize("shares", [(0.2, 0.5, 0.3), (1.0, 1e-9, 1e-9)])
+def test_weights_give_the_ratio_of_totals(shares: tuple[float, ...], view: CampaignView) -> None:
+    parts = [mix.make_part(make_call(case.size_bytes), [case]) for case in verdicts.LINE]
+    times = {"alpha": [*shares], "beta": [share * factor for share, factor in zip(shares, (0.5, 1, 2), strict=True)]}
+    totals = mix.Totals(parts, times)
+    weighed = totals.weigh("alpha", "beta")
+    logs = {case.key: math.log(factor) for case, factor in zip(verdicts.LINE, (0.5, 1, 2), strict=True)}
+    assert sum(weighed.values()) == pytest.approx(1)
+    mean = sum(weight * logs[key] for key, weight in weighed.items())
+    assert mean == pytest.approx(math.log(sum(times["beta"]) / sum(times["alpha"])), abs=1e-6)
 
 
 def test_the_best_is_chosen_by_ratios_within_blocks(tmp_path: Path) -> None:

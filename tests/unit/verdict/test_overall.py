@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rankbench.verdict.overall import average_logs, draw_in_outliers, tabulate_pairs
+from rankbench.verdict.block_ratios import average_logs, draw_in_outliers, tabulate_pairs
 
 BLOCKS = 20
 

@@ -14,9 +14,8 @@ from rankbench import evaluation, store
 from rankbench.language import render
 from rankbench.model import AloneComparison, Calls, Campaign, Case, CaseStatus, Verdict
 from rankbench.verdict import judge
+from rankbench.verdict.block_ratios import Overall, describe_distance
 from rankbench.verdict.conclusion import conclude
-from rankbench.verdict.overall import Overall
-from rankbench.verdict.short_answer import describe_distance
 from rankbench.verdict.standings import list_standings
 
 FASTER = {"alpha": 1.0, "beta": 1.5, "gamma": 2.0}

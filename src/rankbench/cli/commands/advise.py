@@ -203,7 +203,7 @@ def against(standing: mix.MixResult) -> str:
     """Return the ratio to the best with its interval; `~`: not distinguishable."""
     if standing.ratio == standing.low == standing.high == 1:
         return format_ratio(1)
-    ratio = format_ratio(standing.ratio) if standing.different else "~"
-    if not standing.has_interval:
-        return "slower" if standing.different else ratio
+    if standing.overall.is_wide or not standing.low:
+        return "slower" if standing.outcome == "behind" else "~"
+    ratio = format_ratio(standing.ratio) if standing.outcome in {"slower", "behind"} else "~"
     return render(say("{ratio}\n({low:bare}–{high:ratio})", ratio=ratio, low=standing.low, high=standing.high))

@@ -8,7 +8,8 @@ from rankbench.language import render, say
 from rankbench.plots import axes, forms, palette
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_ratio, spell_count
-from rankbench.verdict.overall import Overall, weigh_cases
+from rankbench.verdict.block_ratios import Overall
+from rankbench.verdict.overall import weigh_cases
 from rankbench.verdict.standings import Standing, Standings, list_standings
 from rankbench.verdict.view import CampaignView
 

@@ -12,7 +12,7 @@ from rankbench.language import render, say
 from rankbench.model import BROKEN, CaseStatus
 from rankbench.quantities import format_ratio, format_time
 from rankbench.report.tables import Cell, Table
-from rankbench.verdict.overall import Overall
+from rankbench.verdict.block_ratios import Overall
 from rankbench.verdict.standings import Standings, list_standings
 from rankbench.verdict.view import CampaignView
 
