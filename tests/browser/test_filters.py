@@ -9,6 +9,7 @@ from fakes.chromium import await_drawing, find_visible, list_visible_texts, open
 from fakes.large import Large
 from selenium.webdriver import ActionChains, Chrome, Keys
 from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select
 
 from rankbench.model import CaseVerdict
@@ -84,10 +85,15 @@ def test_filters_apply_to_map_curves_and_tables(page: Chrome) -> None:
 
 def test_findings_and_groups_are_shown_if_one_of_their_cases_passes(page: Chrome) -> None:
     findings = CAMPAIGN.make_findings()
+    for summary in find_visible(page, ".alike > summary"):
+        summary.click()
     assert len(find_visible(page, ".findings > li")) == len(findings)
     choose(page, "placement", "nodes")
     nodes = [finding for finding in findings if ".nodes." in finding.cases[0]]
     wait_until(page, lambda: len(find_visible(page, ".findings > li")) == len(nodes))
+    is_shown = WebElement.is_displayed
+    shown = filter(is_shown, page.find_elements(By.CSS_SELECTOR, ".alike"))
+    assert all(any(map(is_shown, each.find_elements(By.CSS_SELECTOR, ".findings > li"))) for each in shown)
     groups = [
         group
         for group in CAMPAIGN.make_groups()

@@ -170,6 +170,8 @@ def make_history(stores: Sequence[Store]) -> History:
         for track in follow_candidates(pasts)
         for line in make_lines(pasts, track, cases, titles, newest.confidence)
     ]
+    if all(len(column.points) < 2 for column in columns):
+        raise RankbenchError("no two of these campaigns have values of one candidate in the same case")
     order = {key: place for place, key in enumerate(key for past in reversed(pasts) for key in keys(past.campaign))}
     columns.sort(key=lambda column: order[column.case])
     common = compute_shared(pasts, columns)

@@ -16,6 +16,8 @@ from rankbench.quantities import format_rough_time, spell_count
 
 VISIT_S = 0.004
 """Least time of a visit of a case before its first sample: buffers, calls checked before timing, warm-up."""
+USUAL = 4.0
+"""A visit usually takes so many times its least time: 1.2 to 6 times in ten campaigns, 4 in the middle."""
 MOST_CAMPAIGNS = 10
 """Number of stored campaigns that are read, the newest ones."""
 COMPARABLE = 2
@@ -31,6 +33,11 @@ class Expectation(NamedTuple):
     most_s: float
     campaigns: int = 0
     """Number of stored campaigns with similar cases, from which it is known; 0: bounds."""
+
+    @property
+    def usual_s(self) -> float:
+        """Return how long a block usually takes where only its bounds are known; else the known time."""
+        return self.least_s if self.campaigns else min(self.most_s, USUAL * self.least_s)
 
 
 def expect_block(planned: Plan, cases: Sequence[Case], machine: Machine, candidates: int, results: Path) -> Expectation:
@@ -114,10 +121,10 @@ def find_case_s(case: Case, times: defaultdict[Hashable, list[float]]) -> float 
     return next((median(times[trait]) for trait in list_traits(case) if trait in times), None)
 
 
-def count_fitting(stop: Stop, expected: Expectation) -> float:
-    """Return how many blocks fit into the time of a stop rule; infinite: it has none."""
+def count_fitting(stop: Stop, block_s: float) -> float:
+    """Return how many blocks of so many seconds fit into the time of a stop rule; infinite: it has none."""
     limit_s = notation.find_time_limit_s(stop.until)
-    return limit_s if math.isinf(limit_s) else limit_s // expected.least_s if expected.least_s else math.inf
+    return limit_s if math.isinf(limit_s) else limit_s // block_s if block_s else math.inf
 
 
 def check_time(stop: Stop, cases: int, expected: Expectation) -> str:
@@ -125,12 +132,13 @@ def check_time(stop: Stop, cases: int, expected: Expectation) -> str:
 
     Raises RankbenchError if too few fit to compare anything.
     """
-    fitting = count_fitting(stop, expected)
-    if fitting >= stop.blocks_min:
+    usual, fitting = (count_fitting(stop, block_s) for block_s in (expected.usual_s, expected.least_s))
+    if usual >= stop.blocks_min:
         return ""
     time = stop.until.partition(" ")[2]
     if fitting >= min(COMPARABLE, stop.blocks_min):
-        fit = f"about {fitting:.0f} of at least {stop.blocks_min} blocks fit into the time of {time}"
+        most = "" if usual == fitting else f" (usually; at most {fitting:.0f})"
+        fit = f"about {max(usual, 1):.0f} of at least {stop.blocks_min} blocks fit into the time of {time}{most}"
         return f"{fit}; only large differences will be shown"
     wanted_s = stop.blocks_min * expected.least_s
     unit_s = 10 if wanted_s < EXACT_S else 60

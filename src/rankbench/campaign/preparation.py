@@ -108,7 +108,7 @@ def prepare(request: CampaignRequest, show: Show) -> PreparedCampaign:
         if not request.scheduled:
             launch.refuse_left_over_job(request.plan.placements)
             if line := launch.describe_abandoned():
-                show(line)
+                show(f"note: {line}")
         return (resume if (request.folder / "campaign.json").exists() else begin_campaign)(request, lock_file, show)
     except BaseException:
         if new:

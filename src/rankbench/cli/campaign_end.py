@@ -95,9 +95,13 @@ def forecast_decisions(store: Store, verdict: Verdict, command: str) -> str:
 
 
 def count_without(store: Store) -> str:
-    """Return for how many cases a candidate lacks values, by the reason; a case counts once for all its launches."""
+    """Return for how many cases a candidate lacks values, by the reason; a case counts once for all its launches.
+
+    Faults of candidates have lines of their own (`list_failures`).
+    """
     rows = store.cases().filter(pl.col("status") != "ok").sort(pl.col("status") == "not-run", "launch")
-    counts = Counter(rows.unique(["candidate", "case"], keep="first", maintain_order=True)["status"])
+    first = rows.unique(["candidate", "case"], keep="first", maintain_order=True)
+    counts = Counter(first.filter(~pl.col("status").is_in(BROKEN))["status"])
     return ", ".join(f"{spell_count(count, 'case')} {status.replace('-', ' ')}" for status, count in counts.items())
 
 
@@ -120,7 +124,10 @@ def list_failures(store: Store) -> list[str]:
     }
     return [
         *(f"{what}: {reason}" for what, reason in refused.items()),
-        *(f"{candidate}: {spell_count(count, 'case')} {status}" for candidate, status, count in counts),
+        *(
+            f"{candidate}: {spell_count(count, 'case')} {status.replace('-', ' ')}"
+            for candidate, status, count in counts
+        ),
     ]
 
 

@@ -253,6 +253,13 @@ def plain_table(*titles: str, words: Collection[int] = (0,)) -> Table:
     return table
 
 
+def drop_wide(table: Table, title: str) -> Table:
+    """Return a table without the column of this title where all do not fit into the terminal."""
+    full = [max(map(measure_text, [column.header, *column.cells]), default=0) for column in table.columns]
+    places = [place for place, column in enumerate(table.columns) if read_plain(column.header) != title]
+    return table if sum(full) + BETWEEN * (len(full) - 1) <= console.width else take_columns(table, places)
+
+
 def split_wide(table: Table, width: int) -> list[Table]:
     """Return a table as several, one below the other, where its columns do not fit into a width.
 

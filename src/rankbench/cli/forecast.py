@@ -131,9 +131,11 @@ def time_text(request: CampaignRequest, expected: Expectation) -> str:
     least_s, most_s = expected.least_s * stop.blocks_min, expected.most_s * blocks_max
     least, most = format_rough_time(least_s), format_rough_time(most_s)
     if not math.isinf(limit_s):
-        fitting = int(min(stop.blocks_max, count_fitting(stop, expected)))
-        words = "about" if expected.campaigns else "at most"
-        return f"{words} {spell_count(fitting, 'block')} in {format_rough_time(limit_s)} ({source})"
+        usual, fitting = (
+            int(min(stop.blocks_max, count_fitting(stop, block_s))) for block_s in (expected.usual_s, expected.least_s)
+        )
+        words = f"about {usual}" if expected.campaigns else f"usually about {max(usual, 1)}, at most {fitting}"
+        return f"{words} block{'s' * (fitting != 1)} in {format_rough_time(limit_s)} ({source})"
     if expected.campaigns:
         return f"about {least if least == most else f'{least} to {most}'} ({source})"
     return f"{least} to {most}, more if the machine is busy ({source})"

@@ -10,14 +10,14 @@ import msgspec
 import polars as pl
 
 from rankbench.exports.values import list_values
-from rankbench.report import csv_frames
+from rankbench.report import make_frames
 from rankbench.statistics.launch_values import VISITS
 from rankbench.verdict.view import CampaignView
 
 
 def make_tables(view: CampaignView) -> dict[str, pl.DataFrame]:
     """Return tidy tables, each row with its whole case: the summaries, every launch's value, the comparisons."""
-    frames = csv_frames(view)
+    frames = make_frames(view)
     summary = frames.pop("summary")
     cases = summary.select(summary.columns[: summary.columns.index("unit") + 1]).unique(maintain_order=True)
     library = pl.DataFrame(

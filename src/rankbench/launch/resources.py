@@ -77,19 +77,24 @@ def find_abandoned(folder: Path = Path(SHM)) -> list[Path]:
     return sorted(users - mapped)
 
 
-def describe_abandoned(folder: Path = Path(SHM)) -> str:
-    """Return a line on shared memory that ended MPI processes left behind, with the command that removes it."""
+def describe_abandoned(folder: Path = Path(SHM), *, removal: bool = False) -> str:
+    """Return a line on shared memory that ended MPI processes left behind; empty: there is none.
+
+    Args:
+        folder: where it is looked for.
+        removal: name the command that removes it, instead of the one that prints that command.
+    """
     sizes = [fact.st_size for fact in files.find_facts(find_abandoned(folder)).values()]
     if not sizes:
         return ""
+    count, are, them = ("1 segment", "is", "it") if len(sizes) == 1 else (f"{len(sizes)} segments", "are", "them")
+    line = f"{count} of shared memory ({format_memory(sum(sizes))}) in {folder} {are} of MPI processes that have ended"
+    if not removal:
+        return f"{line}; what removes {them} is printed by `rankbench doctor`"
     names = " -o ".join(f"-name '{pattern}'" for pattern in SEGMENTS)
     unused = "! -exec fuser -s {} \\; -delete 2>/dev/null"  # It complains about each process of another user.
     command = f"find {folder} -maxdepth 1 -user {os.getuid()} \\( {names} \\) {unused}"
-    count, are, them = ("1 segment", "is", "it") if len(sizes) == 1 else (f"{len(sizes)} segments", "are", "them")
-    return (
-        f"note: {count} of shared memory ({format_memory(sum(sizes))}) in {folder} {are} of MPI processes that have "
-        f"ended; unless a container shares the folder, remove {them} by: {command}"
-    )
+    return f"{line}; unless a container shares the folder, remove {them} by: {command}"
 
 
 class Monitor:

@@ -36,10 +36,11 @@ class Half(NamedTuple):
         return "" if self.sign else self.winners[0]
 
     def write(self, letters: dict[str, str]) -> str:
-        """Return `O` or `O~I`; the sign alone for several winners that are all candidates, `!` for none."""
-        everyone = len(self.winners) == len(letters) > 1
-        sign = self.sign.removeprefix("only")
-        return self.sign if everyone or not self.winners else sign.join(letters[name] for name in self.winners)
+        """Return `O`, `O~I` or `only O`; the sign alone for several winners that are all candidates, `!` for none."""
+        names = [letters[name] for name in self.winners]
+        if not names or len(names) == len(letters) > 1:
+            return self.sign
+        return f"only {names[0]}" if self.sign == "only" else self.sign.join(names)
 
     def describe(self) -> str:
         """Return who is fastest, in words: `near: alpha 1.20×`."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rankbench.report.figures import check_figures, write_figures
-    from rankbench.report.flat_frames import csv_frames, make_frames
+    from rankbench.report.flat_frames import make_frames
     from rankbench.report.page import html, write_html
     from rankbench.report.pictures import FORMATS, USUAL
     from rankbench.report.summary import write_page, write_slide
@@ -17,7 +17,6 @@ MODULES = {
     "FORMATS": "pictures",
     "USUAL": "pictures",
     "check_figures": "figures",
-    "csv_frames": "flat_frames",
     "make_frames": "flat_frames",
     "html": "page",
     "latex": "text",

@@ -26,45 +26,44 @@ def list_summaries(view: CampaignView) -> Iterator[tuple[Case, str, Summary]]:
 
 
 def make_frames(view: CampaignView) -> dict[str, pl.DataFrame]:
-    """Return one row per summary, at each level that has values, and one per comparison; A/A twins are included."""
+    """Return one row per summary, at each level that has values, and one per comparison, A/A twins included; each with
+    the columns that make up its case, for programs that do not take keys apart. Tables without rows are omitted.
+    """
     verdict = view.verdict
     comparisons = [
         {**comparison_row(comparison), "control": control}
         for control, part in ((False, verdict.comparisons), (True, verdict.control))
         for comparison in part
     ]
-    return {
-        "summary": pl.DataFrame(
-            [{"state": state, **summary_row(summary)} for _, state, summary in list_summaries(view)]
-        ),
+    summaries = [{"state": state, **summary_row(summary)} for _, state, summary in list_summaries(view)]
+    cases = pl.DataFrame(list(map(case_row, view.campaign.cases)))
+    frames = {
+        "summary": pl.DataFrame(summaries),
         "comparisons": pl.DataFrame(comparisons, schema_overrides=dict.fromkeys(LEVEL_COLUMNS, pl.Float64)),
+    }
+    return {
+        name: cases.join(frame, on="case", maintain_order="left_right")
+        for name, frame in frames.items()
+        if not frame.is_empty()
     }
 
 
-def csv_frames(view: CampaignView) -> dict[str, pl.DataFrame]:
-    """Return the same with the columns that make up each case, for programs that do not take keys apart."""
-    units = {"memory": "bytes"}
-    cases = pl.DataFrame(
-        [
-            {
-                "case": case.key,
-                "operation": case.operation,
-                "form": case.form,
-                "size_bytes": case.size_bytes,
-                "datatype": case.datatype,
-                "ranks": case.ranks,
-                "placement": case.placement,
-                "start": case.start,
-                "memory": case.memory.label,
-                "options": " ".join(f"{name}={value}" for name, value in case.options.items()),
-                "quantity": case.quantity,
-                "unit": units.get(case.quantity, "ns"),
-            }
-            for case in view.campaign.cases
-        ]
-    )
-    filled = {name: frame for name, frame in make_frames(view).items() if not frame.is_empty()}
-    return {name: cases.join(frame, on="case", maintain_order="left_right") for name, frame in filled.items()}
+def case_row(case: Case) -> dict[str, object]:
+    """Return what makes up a case, and the unit of its values."""
+    return {
+        "case": case.key,
+        "operation": case.operation,
+        "form": case.form,
+        "size_bytes": case.size_bytes,
+        "datatype": case.datatype,
+        "ranks": case.ranks,
+        "placement": case.placement,
+        "start": case.start,
+        "memory": case.memory.label,
+        "options": " ".join(f"{name}={value}" for name, value in case.options.items()),
+        "quantity": case.quantity,
+        "unit": "bytes" if case.quantity == "memory" else "ns",
+    }
 
 
 def comparison_row(comparison: Comparison) -> dict[str, object]:

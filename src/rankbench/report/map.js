@@ -19,7 +19,9 @@ function describeCell(number) {
 
 function markOf([, sign, winners]) {
   const everyone = winners.length === book.candidates.length && winners.length > 1;
-  return everyone || !winners.length ? sign : winners.map((winner) => book.letters[winner]).join(sign.replace("only", ""));
+  if (everyone || !winners.length) return sign;
+  const names = winners.map((winner) => book.letters[winner]);
+  return sign === "only" ? `only ${names[0]}` : names.join(sign);
 }
 
 function tintOf([, sign, winners, , strength]) {

@@ -74,7 +74,10 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest('a[href^="#"]');
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const finding = link.getAttribute("href").match(/^#(finding-\d+)$/);
-  if (finding) document.querySelector(`#${finding[1]} > details`).open = true;
+  if (finding) {
+    const item = document.getElementById(finding[1]);
+    for (const part of [item.closest(".alike"), item.querySelector("details")]) if (part) part.open = true;
+  }
   const state = read();
   if (link.getAttribute("href").startsWith("#rests=") || !FIELDS.some((name) => state[name])) return;
   event.preventDefault();

@@ -35,6 +35,7 @@ from rankbench.report.tables import Table
 from rankbench.statistics import FEWEST_BLOCKS
 from rankbench.verdict import case_labels
 from rankbench.verdict import findings as verdict_findings
+from rankbench.verdict.joining import group_findings, join_group
 from rankbench.verdict.origins import describe_origins
 from rankbench.verdict.view import SCOPES, CampaignView
 
@@ -268,6 +269,15 @@ class Kind(NamedTuple):
 
     title: str
     entries: list[Entry]
+
+    @property
+    def alike(self) -> list[tuple[str, list[Entry]]]:
+        """Return the entries whose titles differ in fields only together, with one title for them."""
+        entry_of = {id(entry.finding): entry for entry in self.entries}
+        groups = group_findings([entry.finding for entry in self.entries])
+        return [
+            (" ".join(map(render, join_group(group))), [entry_of[id(finding)] for finding in group]) for group in groups
+        ]
 
 
 SEVERITIES = ("failure", "warning", "note")

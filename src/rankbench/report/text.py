@@ -12,6 +12,7 @@ from rankbench.report.evidence import list_groups
 from rankbench.report.pictures import name_picture
 from rankbench.report.tables import Cell, Table
 from rankbench.verdict import case_labels
+from rankbench.verdict.joining import group_findings
 from rankbench.verdict.view import CampaignView
 
 LATEX = {
@@ -47,8 +48,12 @@ def findings(view: CampaignView) -> Iterator[str]:
     """Yield the findings, with advice."""
     if view.verdict.findings:
         yield f"## {'Findings'}"
-    for finding in view.verdict.findings:
-        yield f"**{render(finding.title)}** {render(finding.text)} *{render(finding.advice)}*"
+    for alike in group_findings(view.verdict.findings):
+        items = [f"**{render(finding.title)}** {render(finding.text)}" for finding in alike]
+        advice = " ".join(dict.fromkeys(render(finding.advice) for finding in alike))
+        if len(items) > 1:
+            yield "\n".join(f"- {item}" for item in items)
+        yield f"*{advice}*" if len(items) > 1 else f"{items[0]} *{advice}*"
 
 
 def groups(view: CampaignView, album: Album) -> Iterator[str]:

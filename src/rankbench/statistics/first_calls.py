@@ -26,11 +26,13 @@ def tabulate_first_calls(cases: pl.DataFrame) -> pl.DataFrame:
 
 
 def summarise_first_calls(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per placement, operation, form and candidate: medians over launches, least and largest ratio."""
+    """Return one row per placement, operation, form and candidate: medians over launches, their ratio, and the
+    least and the largest ratio of a launch.
+    """
     if frame.is_empty():
         return frame
-    return frame.group_by("placement", "operation", "form", "candidate", maintain_order=True).agg(
-        pl.col("first_ns", "second_ns", "ratio").median(),
+    summed = frame.group_by("placement", "operation", "form", "candidate", maintain_order=True).agg(
+        pl.col("first_ns", "second_ns").median(),
         pl.col("ratio").min().alias("least"),
         pl.col("ratio").max().alias("largest"),
         pl.col("size_bytes").min().alias("from_bytes"),
@@ -38,3 +40,4 @@ def summarise_first_calls(frame: pl.DataFrame) -> pl.DataFrame:
         pl.col("case").unique(maintain_order=True).alias("cases"),
         pl.len().alias("launches"),
     )
+    return summed.with_columns(ratio=pl.col("first_ns") / pl.col("second_ns"))

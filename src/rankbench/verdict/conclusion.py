@@ -68,6 +68,7 @@ def conclude(view: CampaignView) -> list[Claim]:
         *_claim_ambient(view),
         *_claim_omitted(view, judged, compared),
         *_claim_uncertain_starts(view),
+        *_claim_left_out(view),
         *_claim_other_starts(view),
         *_claim_ignored(view),
         *_claim_noise_check(view),
@@ -447,6 +448,30 @@ def _claim_uncertain_starts(view: CampaignView) -> Iterator[Claim]:
             n=len(cases),
         )
         yield Claim(text=text, cases=cases)
+
+
+def _claim_left_out(view: CampaignView) -> Iterator[Claim]:
+    """Say in which cases most launches of a candidate do not count."""
+    keys = {verdict.case.key for verdict in view.main_verdicts}
+    mostly = [
+        summary
+        for summary in view.summaries
+        if summary.case in keys
+        and summary.candidate in view.candidates
+        and summary.left_out * 2 > summary.launches + summary.left_out
+    ]
+    if mostly:
+        worst = max(mostly, key=lambda summary: (summary.left_out, -summary.launches))
+        text = say(
+            "In {n:count case} most launches of a candidate do not count, since ranks waited for a CPU or started too "
+            "uncertainly: {case}, {left} of {all:count launch} of {name}.",
+            n=len({summary.case for summary in mostly}),
+            case=view.full_title(view.case_of[worst.case]),
+            left=worst.left_out,
+            all=worst.launches + worst.left_out,
+            name=worst.candidate,
+        )
+        yield Claim(text=text, cases=list(dict.fromkeys(summary.case for summary in mostly)), brief=True)
 
 
 def _claim_other_starts(view: CampaignView) -> Iterator[Claim]:

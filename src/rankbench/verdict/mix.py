@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
-from rankbench.language import NOTHING, Text, end_sentence, list_parts, say
+from rankbench.language import NOTHING, Text, list_parts, say
 from rankbench.model import Calls, Case, Operation, Placement
 from rankbench.quantities import format_size
 from rankbench.statistics.decision import Estimate
@@ -347,9 +347,9 @@ def estimate_total(view: CampaignView, totals: Totals, base: str, other: str) ->
     return estimate._replace(mean=mean, offset=estimate.offset + unknown)
 
 
-def average_logarithmically(one: float, other: float) -> float:
+def average_logarithmically(first: float, other: float) -> float:
     """Return the logarithmic mean of two positive numbers."""
-    return (one - other) / math.log(one / other) if not math.isclose(one, other, rel_tol=1e-9) else one
+    return (first - other) / math.log(first / other) if not math.isclose(first, other, rel_tol=1e-9) else first
 
 
 def find_log_ratio(view: CampaignView, part: Part, base: str, other: str) -> float:
@@ -479,22 +479,18 @@ def describe_total(mix: Mix, source: str) -> Text:
 
 
 def describe_main_calls(mix: Mix) -> Text:
-    """Say which calls most of the time of the best goes to."""
+    """Say which calls take most of the time with the best."""
     best = mix.standings[0].candidate
     order = sorted(range(len(mix.parts)), key=lambda place: -mix.shares[best, place])
     main = [place for place in order if mix.shares[best, place] >= MAIN_SHARE][:NAMED] or order[:1]
     parts = [
-        say(
-            "{share} of the time is {call}",
-            share=describe_share(mix.shares[best, place]),
-            call=name_call(mix.parts[place].calls),
-        )
+        say("{share} is {call}", share=describe_share(mix.shares[best, place]), call=name_call(mix.parts[place].calls))
         for place in main
     ]
     rest = len(mix.parts) - len(main)
     if rest:
         parts.append(say("{n:count other call} {n:of takes|take} the rest", n=rest))
-    return end_sentence(list_parts(parts))
+    return say("Of the time with {best}, {parts}.", best=best, parts=list_parts(parts))
 
 
 def explain_guess(mix: Mix) -> Text:

@@ -84,3 +84,13 @@ def test_a_time_that_allows_fewer_blocks_is_noted() -> None:
         "about 2 of at least 5 blocks fit into the time of 1m; only large differences will be shown"
     )
     assert check_time(msgspec.structs.replace(stop, until="decided"), 73, expected) == ""
+
+
+@pytest.mark.parametrize(("least_s", "most_s", "usual", "most"), [(5, 400, 3, 12), (9, 400, 1, 6), (25, 400, 1, 2)])
+def test_usually_fewer_blocks_fit_than_the_least_time_allows(
+    least_s: float, most_s: float, usual: int, most: int
+) -> None:
+    stop, bounds = Stop(blocks_max=1000, until="time 1m"), Expectation(least_s, most_s)
+    assert check_time(stop, 73, bounds).startswith(
+        f"about {usual} of at least 5 blocks fit into the time of 1m (usually; at most {most})"
+    )

@@ -115,6 +115,7 @@ def test_shares_are_those_of_the_candidate_they_were_measured_with(
     advise(campaign_store.folder, calls="allreduce 8: 50%, pingpong 64K: 50%", measured_with=source)
     out = " ".join(capsys.readouterr().out.split())
     assert f"for calls that take 1.00 s with {source}. Time against alpha: beta {beta}" in out
+    assert "allreduce 8 B 50% measured" in out
 
 
 def test_shares_of_an_unknown_candidate_are_refused(campaign_store: Store) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from fakes import campaigns
 from fakes.nights import CASES, Fate, make_night, make_slower, rewrite
 
 from rankbench import store
@@ -307,3 +308,20 @@ def test_a_change_that_all_cases_share_is_the_machine_s(tmp_path: Path, capsys: 
     assert (step["campaign"], step["since"], step["name"]) == (4, "2026-03-05", "night-5")
     assert step["ratio"] == pytest.approx(1.2, rel=0.01)
     assert step["low"] <= step["ratio"] <= step["high"]
+
+
+def test_campaigns_without_a_common_value_have_no_history(tmp_path: Path) -> None:
+    campaigns.make_campaign(tmp_path / "one", launches=2, candidates=("alpha", "beta"))
+    campaigns.make_campaign(tmp_path / "two", launches=2, candidates=("gamma", "delta"))
+    with pytest.raises(RankbenchError, match="no two of these campaigns have values of one candidate"):
+        history([tmp_path])
+
+
+def test_without_a_folder_the_results_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("one", "two"):
+        campaigns.make_campaign(tmp_path / "results" / name, launches=2)
+    monkeypatch.chdir(tmp_path)
+    history()
+    assert capsys.readouterr().out.startswith("2 campaigns, one ")

@@ -247,8 +247,8 @@ def test_failures_are_reported_immediately_and_at_the_end(place: Path) -> None:
     texts = finish(place, code=1).splitlines()
     crash = "crashed: ended before its last case: exit code -11 (SIGSEGV)"
     assert texts.count(f"block 1 of 3: mpich-9.2: bcast.blocking.8.byte.socket.window {crash}") == 1
-    assert "without values: 1 case crashed; the report lists them" in texts
-    assert "mpich-9.2: 1 case crashed" in texts
+    assert texts.count("mpich-9.2: 1 case crashed") == 1
+    assert not [line for line in texts if line.startswith("without values:")]
 
 
 @pytest.mark.thorough

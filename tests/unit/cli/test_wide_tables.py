@@ -9,7 +9,16 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from rankbench.cli.display import CommandConsole, columns, fit_table, plain_table, print_text, split_wide
+from rankbench.cli.display import (
+    CommandConsole,
+    columns,
+    console,
+    drop_wide,
+    fit_table,
+    plain_table,
+    print_text,
+    split_wide,
+)
 
 
 def test_columns_that_do_not_fit_are_in_a_table_below() -> None:
@@ -74,3 +83,13 @@ def test_numbers_between_colons_are_printed_as_they_are(capsys: pytest.CaptureFi
     """The launcher's `host:100:100` is not a name of a picture."""
     print_text("node1:100:100 [0] NCCL INFO")
     assert capsys.readouterr().out == "node1:100:100 [0] NCCL INFO\n"
+
+
+@pytest.mark.parametrize(("width", "titles"), [(30, ["case", "ratio", "p"]), (22, ["case", "ratio"])])
+def test_a_column_is_left_out_where_there_is_no_room(
+    width: int, titles: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = plain_table("case", "ratio", "p")
+    table.add_row("allreduce 8 B", "1.05×", "0.012")
+    monkeypatch.setattr(console, "width", width)
+    assert [str(column.header) for column in drop_wide(table, "p").columns] == titles

@@ -179,7 +179,7 @@ LINES = [
     ("show --forms async", "--forms async: not measured (allowed: blocking)"),
     ("show --sizes 7", "--sizes 7 B: not measured (allowed: 8 B, 1 KiB)"),
     ("show --table rings", "--table rings: none of these cases goes round a grid; the preset torus measures some"),
-    ("history", "Missing argument 'FOLDER...' (help: rankbench history -h)"),
+    ("history", "a history takes two campaigns or more; name their folders, or the folder that they are in"),
     ("history small small --figures gif", "no figure format 'gif' (allowed: png, svg, pdf, html)"),
     ("advise --calls 'allreduce 8 = 1000'", f"--calls: found 'allreduce 8 = 1000', {CALL}"),
     ("advise --calls 'bcast 1M: 9'", "campaign small measured none of bcast 1 MiB; measured: allreduce and pingpong"),

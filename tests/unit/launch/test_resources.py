@@ -84,8 +84,9 @@ def test_shared_memory_of_ended_processes_is_named_with_the_command_that_removes
         for path in (used, abandoned):
             path.write_bytes(bytes(1 << 20))
         with used.open("r+b") as file, mmap.mmap(file.fileno(), 1 << 20):
-            line = resources.describe_abandoned()
-            assert line.startswith("note: 1 segment of shared memory (1.00 MiB) in /dev/shm is of MPI processes")
+            assert resources.describe_abandoned().endswith("what removes it is printed by `rankbench doctor`")
+            line = resources.describe_abandoned(removal=True)
+            assert line.startswith("1 segment of shared memory (1.00 MiB) in /dev/shm is of MPI processes")
             command = ["bash", "-c", line.partition("remove it by: ")[2]]
             assert subprocess.run(command, check=True, capture_output=True).stderr == b""
             assert (used.exists(), abandoned.exists()) == (True, False)

@@ -156,7 +156,7 @@ def test_the_legend_explains_the_signs_that_cells_have(view: CampaignView) -> No
 
 def test_a_candidate_without_rivals_wins_without_a_margin_and_a_colour(view: CampaignView) -> None:
     text, words, fills, _ = read_cell(view, "allreduce nonblocking 64 KiB")
-    assert (text, words, fills) == ("allreduce nonblocking 64 KiB: only alpha", ["A"], set())
+    assert (text, words, fills) == ("allreduce nonblocking 64 KiB: only alpha", ["only A"], set())
 
 
 def test_an_operation_without_sizes_has_its_own_column(view: CampaignView) -> None:

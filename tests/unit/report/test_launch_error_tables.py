@@ -11,7 +11,7 @@ from fakes import scales
 
 from rankbench.evaluation import evaluate
 from rankbench.plots.kinds import launch_errors as plot
-from rankbench.report import csv_frames
+from rankbench.report import make_frames
 from rankbench.report.tables import launch_errors
 from rankbench.statistics.placements import remove_placement
 from rankbench.statistics.summaries import summarise
@@ -39,7 +39,7 @@ def test_summaries_csv_and_tables_have_the_error_of_the_mean(view: CampaignView)
     wanted = compute_errors(view)
     summaries = {(summary.case, summary.candidate): summary.launches_rse for summary in view.verdict.summaries}
     assert summaries == pytest.approx(wanted)
-    frame = csv_frames(view)["summary"]
+    frame = make_frames(view)["summary"]
     assert dict(zip(frame.select("case", "candidate").iter_rows(), frame["launches_rse"], strict=True)) == summaries
     frame = launch_errors.frame(view)
     assert frame["launches_rse"].to_list() == pytest.approx(

@@ -11,7 +11,7 @@ from fakes.campaigns import Truth
 from rankbench.evaluation import evaluate
 from rankbench.model import CaseVerdict
 from rankbench.model.verdicts import Outcome
-from rankbench.plots import marks
+from rankbench.plots import captions, marks
 from rankbench.report import overview, tables
 from rankbench.report.tables import Cell, Table, make_value_cell, results
 from rankbench.report.text import latex, markdown
@@ -204,3 +204,12 @@ def test_no_interval_is_printed_whose_ends_are_far_apart(tmp_path: Path) -> None
         detail = make_value_cell(view, view.verdict_of[summary.case], summary.candidate).detail
         assert (detail == tables.TOO_WIDE) == (summary in wide)
         assert (marks.list_times(summary) == (summary.typical_ns,) * 3) == (summary in wide)
+
+
+@pytest.mark.parametrize("launches", [2, 3, 6])
+def test_a_reason_of_the_caption_is_not_repeated_in_cells(launches: int, tmp_path: Path) -> None:
+    view = evaluate(campaigns.make_campaign(tmp_path / "c", launches=launches))
+    for table in results.tables(view):
+        details = [cell.detail for row in table.rows for cell in row[1:] if cell.detail]
+        assert all(tables.TOO_FEW_LAUNCHES not in detail for detail in details)
+        assert table.caption.endswith(captions.TOO_FEW) == (launches < 6)

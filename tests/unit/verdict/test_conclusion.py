@@ -646,3 +646,20 @@ def test_a_program_that_always_fails_is_named_in_the_short_answer(tmp_path: Path
     (claim,) = conclusion._claim_failures(changed, "beta")
     assert render(claim.text) == "beta failed in all launches on socket."
     assert claim.brief
+
+
+@pytest.mark.parametrize(("launches", "few", "stated"), [(1, 4, True), (3, 3, False), (6, 0, False), (0, 5, True)])
+def test_launches_that_mostly_do_not_count_are_in_the_short_answer(
+    launches: int, few: int, stated: bool, tmp_path: Path
+) -> None:
+    view = verdicts.evaluate(tmp_path, verdicts.make_constant({}), cases=verdicts.LINE)
+    key = verdicts.LINE[0].key
+    changed = [
+        msgspec.structs.replace(summary, launches=launches, few=few)
+        if (summary.case, summary.candidate) == (key, "beta")
+        else summary
+        for summary in view.summaries
+    ]
+    claims = conclude(verdicts.change_verdict(view, summaries=changed))
+    fields = [claim.text.fields for claim in claims if claim.brief and "left" in claim.text.fields]
+    assert [(of["name"], of["left"], of["all"]) for of in fields] == [("beta", few, launches + few)] * stated

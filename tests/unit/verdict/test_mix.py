@@ -104,7 +104,7 @@ def test_sentences_name_the_best_its_reason_and_omitted_calls(view: CampaignView
         f"For these calls, {best} and {second} are equivalent within 3%: {total:.3g} µs in all.",
         f"Time against {best}: {second} 1.00× (1.00× to 1.00×, equivalent within 3%), "
         f"beta {beta.ratio:.2f}× ({beta.low:.2f}× to {beta.high:.2f}×).",
-        f"{placed.shares[best, 0]:.0%} of the time is allreduce 64 KiB and 1 other call takes the rest.",
+        f"Of the time with {best}, {placed.shares[best, 0]:.0%} is allreduce 64 KiB and 1 other call takes the rest.",
         "Not included, because not measured: scan 8 B.",
     ]
 

@@ -178,7 +178,8 @@ def notes(profile: Profile) -> list[str]:
 def table(placement_mix: Mix) -> Table:
     """Return a row for each call, the longest times first, and the sum."""
     names = [standing.candidate for standing in placement_mix.standings]
-    shown = plain_table("call", "how often", "value", *map(split_name, names))
+    often = "share" if any(part.calls.share for part in placement_mix.parts) else "how often"
+    shown = plain_table("call", often, "value", *map(split_name, names))
     best = names[0] if names else ""
     order = sorted(range(len(placement_mix.parts)), key=lambda place: -placement_mix.shares.get((best, place), 0.0))
     for place in order[:PARTS_SHOWN]:
@@ -187,9 +188,8 @@ def table(placement_mix: Mix) -> Table:
             placement_mix.shares[name, place] * standing.time_ns
             for name, standing in zip(names, placement_mix.standings, strict=True)
         )
-        shown.add_row(
-            Text(mix.name_call(part.calls)), f"{part.calls.calls:,g}", render(part.how), *map(format_time, times)
-        )
+        often = f"{100 * part.calls.share:.3g}%" if part.calls.share else f"{part.calls.calls:,g}"
+        shown.add_row(Text(mix.name_call(part.calls)), often, render(part.how), *map(format_time, times))
     if len(order) > PARTS_SHOWN:
         shown.add_row(f"and {len(order) - PARTS_SHOWN} more", "", "")
     shown.add_section()

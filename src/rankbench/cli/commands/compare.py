@@ -12,7 +12,7 @@ from rich.text import Text
 
 from rankbench.across.two_campaigns import CampaignPair
 from rankbench.cli.cases import describe_missing, format_half_width
-from rankbench.cli.display import TerminalProgress, console, find_words, plain_table, spread_lines
+from rankbench.cli.display import TerminalProgress, console, drop_wide, find_words, plain_table, spread_lines
 from rankbench.cli.formats import (
     AnyFormat,
     add_output_option,
@@ -93,7 +93,7 @@ def print_campaigns(campaign_pair: CampaignPair, form: str) -> None:
         console.print(Text(change_report.heading(campaign_pair.comparison), "bold"))
         console.print(Text(change_report.explain_table(campaign_pair.comparison)))
         console.print()
-        console.print(colour_table(campaign_pair), markup=False)
+        console.print(drop_wide(colour_table(campaign_pair), "p"), markup=False)
         console.print()
         for line in change_report.list_lines(campaign_pair.comparison):
             console.print(Text(line))
@@ -130,22 +130,26 @@ def print_candidates(compared: CandidatePair, form: str) -> None:
         return
     heading = f"{other} over {base}: times paired within {spell_count(view.verdict.blocks, 'block')}"
     console.print(Text(heading, "bold"))
-    spread_lines(explanation(view, other))
+    shown = drop_wide(full := table(view, base, other, by_case), "p")
+    spread_lines(explanation(view, other, p_values=shown is full))
     console.print()
-    console.print(table(view, base, other, by_case), markup=False)
+    console.print(shown, markup=False)
     console.print()
     for line in (*counts(view, other, by_case), describe_control(view.verdict.control)):
         console.print(Text(line))
 
 
-def explanation(view: CampaignView, other: str) -> str:
+def explanation(view: CampaignView, other: str, *, p_values: bool) -> str:
     """Return the legend of the table."""
     memory = any(case.quantity == "memory" for case in view.cases)
     return render(
         say(
             "A ratio above 1: {name} {what}. It is a mean over blocks, not the quotient of the values; interval: "
             "{confidence:.0%}; p: of a difference above {threshold:g}%, adjusted over all cases and pairs; ~: no such "
-            "difference is shown.",
+            "difference is shown."
+            if p_values
+            else "A ratio above 1: {name} {what}. It is a mean over blocks, not the quotient of the values; interval: "
+            "{confidence:.0%}; ~: no difference above {threshold:g}% is shown, over all cases and pairs.",
             name=other,
             what="is slower, or needs more memory" if memory else "is slower",
             confidence=view.campaign.plan.confidence,

@@ -73,7 +73,14 @@ def doctor(
     with tempfile.TemporaryDirectory(prefix=".doctor-", dir=shared) as folder:
         rows = list(check_each(planned, candidates, used, Path(folder).absolute()))
     ignored = dict.fromkeys(f"{row.candidate}: {clause}" for row in rows for clause in row.ignored)
-    lines = [*planned.notes, *ignored, *map(str, in_the_way), *ambient.list_notes(used.values(), os.environ)]
+    abandoned = filter(None, [launch.describe_abandoned(removal=True)])
+    lines = [
+        *planned.notes,
+        *ignored,
+        *map(str, in_the_way),
+        *abandoned,
+        *ambient.list_notes(used.values(), os.environ),
+    ]
     if form == "json":
         print_json({"checks": [row._asdict() for row in rows], "notes": lines})
     else:

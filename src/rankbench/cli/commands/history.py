@@ -23,7 +23,7 @@ from rankbench.report import history_table as history_report
 from rankbench.report.pictures import ALL_FORMATS
 from rankbench.statistics.change_points import FEWEST
 from rankbench.store.folders import list_campaigns
-from rankbench.workflows.locations import find_campaign
+from rankbench.workflows.locations import find_campaign, results_folder
 from rankbench.workflows.opening import open_current
 
 ORDER = 54
@@ -38,7 +38,10 @@ SHOWN = 20
 
 
 def history(
-    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Campaigns, or folders that hold some.")],
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[FOLDER]...", help="Campaigns, or folders that hold some; without any the results."),
+    ] = None,
     operations: Annotated[str, typer.Option(help="Only these operations.")] = "",
     sizes: Annotated[str, typer.Option(help="Only these message sizes: 8,64K.")] = "",
     figures: Annotated[
@@ -69,7 +72,7 @@ def history(
         history_charts.check_formats(figures.split(","))
         if output and is_stream(output):
             raise RankbenchError(f"--output {output}: --figures writes several files; name a folder instead")
-    named = [find_campaign(folder) for folder in folders]
+    named = [find_campaign(folder) for folder in folders or [results_folder()]]
     timeline = narrow(trend.make_history([open_current(folder) for folder in list_campaigns(named)]), operations, sizes)
     with redirect_output(None if figures else output):
         if form == "json":

@@ -117,7 +117,7 @@ def report(
     if latex:
         pieces[place / "tables.tex"] = lambda path: files.write(path, reports.latex(view))
     if csv:
-        frames = reports.csv_frames(view)
+        frames = reports.make_frames(view)
         pieces |= {place / f"{name}.csv": as_csv(frame) for name, frame in frames.items()}
     for path, write in pieces.items():
         write_one(path, write)

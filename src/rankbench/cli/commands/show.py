@@ -265,7 +265,9 @@ def show_answer(view: CampaignView, folder: Path | None, *, verbose: bool = Fals
 
 def show_results(picked: CampaignView) -> None:
     """Print a table per line, then the failures."""
-    for _, part in picked.without_pairs().parts("line"):
+    blocks = [(part, block(part)) for _, part in picked.without_pairs().parts("line")]
+    legends = [legend(part, results) for part, results in blocks]
+    for (part, results), text, following in zip(blocks, legends, [*legends[1:], ""], strict=True):
         console.print()
         heading = part.measure(part.cases[0]).heading
         if part.cases[0].quantity == "memory":
@@ -273,10 +275,10 @@ def show_results(picked: CampaignView) -> None:
         console.print(
             Text.assemble((tables.line_name(part), "bold"), f": {heading}, {captions.describe_conditions(part)}")
         )
-        results = block(part)
         for table in split_wide(results, console.width):
             console.print(table)
-        console.print(Text(legend(part, results), "dim"))
+        if text != following:
+            console.print(Text(text, "dim"))
         for content in (table for kind in list_default_kinds("line") for table in kind.tables(part)):
             console.print()
             console.print(fill_table(content))

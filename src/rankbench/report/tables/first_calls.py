@@ -25,8 +25,8 @@ MEANING = (
     "The first call of an operation in a launch sets up what later calls use: connections, buffers, the choice of an "
     "algorithm. Both calls are timed when data are checked, before the warm-up, after a barrier of the core's own "
     "messages: the longest of all ranks' local times, so that ranks which begin apart are in it. What those messages "
-    "set up before is not. A ping-pong is the whole round trip. The times and the ratio are medians over launches, "
-    "with the least and the largest ratio."
+    "set up before is not. A ping-pong is the whole round trip. The times are medians over launches, and beside "
+    "their ratio stand the least and the largest one of a launch."
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import msgspec
 import polars as pl
 
@@ -10,6 +12,7 @@ from rankbench.plots import captions
 from rankbench.quantities import spell_count
 from rankbench.report.flat_frames import summary_row
 from rankbench.report.tables import (
+    TOO_FEW_LAUNCHES,
     Block,
     Cell,
     Hint,
@@ -62,7 +65,14 @@ def line_table(part: CampaignView, *, launches: bool) -> Table:
         for level, verdict in part.list_shown_rows()
     ]
     best = [fastest_heading(part)] if compared else []
+    if caption.endswith(captions.TOO_FEW):
+        rows = [[omit_reason(cell) for cell in row] for row in rows]
     return Table(caption, ["message size", *part.candidates, *best], rows)
+
+
+def omit_reason(cell: Cell) -> Cell:
+    """Return a value without the reason for a missing interval that the caption of its table has."""
+    return dataclasses.replace(cell, detail=cell.detail.removeprefix(TOO_FEW_LAUNCHES).removeprefix("; "))
 
 
 def body(view: CampaignView) -> list[Block]:
