@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankbench import store
+from rankbench import store, units
 from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.tidy import make_tables
 from rankbench.language import render
-from rankbench.model import Campaign, RankbenchError
+from rankbench.model import Campaign, Case, RankbenchError
+from rankbench.report.flat_frames import case_row
 from rankbench.statistics.references import name_level
+from rankbench.units import suggestion
 from rankbench.verdict.near_and_far import FAR, NEAR
+
+if TYPE_CHECKING:
+    import altair as alt
 
 NAMES = pl.List(pl.String)
 
@@ -94,6 +100,56 @@ class CampaignFrames:
             "winners_far": NAMES,
         }
         return pl.DataFrame(rows, schema=schema, orient="row")
+
+    @cached_property
+    def cases(self) -> dict[str, Case]:
+        """Each case by its key, with its operation, size, placement and options as fields."""
+        return {case.key: case for case in self.campaign.cases}
+
+    def compare(self, base: str, other: str) -> pl.DataFrame:
+        """Return one row per case of two candidates: time of `other` over that of `base`, paired within blocks.
+
+        Columns: those of the case, `ratio`, `low`, `high`, `p_adjusted`, `different`, `equivalent`.
+
+        Raises RankbenchError for a candidate that the campaign does not have.
+        """
+        names = [candidate.name for candidate in self.campaign.candidates if not candidate.control_of]
+        for name in (base, other):
+            if name not in names:
+                raise RankbenchError(f"no candidate {name}{suggestion(name, names)}")
+        find = self._measured.view.comparisons.find
+        columns = ("ratio", "low", "high", "p_adjusted", "different", "equivalent")
+        rows = [
+            {**case_row(case), **{column: getattr(comparison, column) for column in columns}}
+            for case in self.campaign.cases
+            if (comparison := find(case.key, base, other))
+        ]
+        return pl.DataFrame(rows)
+
+    def plot(self, kind: str = "curves", operation: str = "") -> alt.Chart | alt.VConcatChart:
+        """Return a chart of the report, of one operation or of all, several below each other.
+
+        Args:
+            kind: `curves`, `bars`, `winner_map`, `overall` or another kind that `report --figures-of` takes.
+            operation: such as `allreduce`; empty: all.
+
+        Raises RankbenchError for an unknown kind, and where there is nothing to draw.
+        """
+        import altair as alt
+
+        from rankbench import plots
+        from rankbench.plots.forms import PAPER
+
+        kinds = units.list_names(plots.kinds)
+        if kind not in kinds:
+            raise RankbenchError(f"no chart {kind}{suggestion(kind, kinds)}")
+        view = self._measured.view
+        part = view.showing([case for case in view.cases if operation in {"", case.operation}])
+        drawn = plots.charts(part, less=set(kinds) - {kind}) if part.cases else ()
+        charts = [alt.Chart.from_dict(chart.spec(PAPER)) for _, _, chart in drawn]
+        if not charts:
+            raise RankbenchError(f"nothing to draw as {kind}{f' of {operation}' if operation else ''}")
+        return alt.vconcat(*charts) if len(charts) > 1 else charts[0]
 
     @property
     def conclusion(self) -> list[str]:

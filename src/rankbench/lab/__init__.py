@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rankbench.lab import setup
-from rankbench.lab.links import Delay
+from rankbench.lab.links import Delay, name_links
 from rankbench.lab.setup import CommandResult, LabRequest
 from rankbench.lab.slurm import Cores
-from rankbench.model import RankbenchError
+from rankbench.model import LINKS_VARIABLE, RankbenchError
 
 __all__ = ["CommandResult", "Cores", "Delay", "Lab", "LabRequest", "up"]
 
@@ -46,6 +46,8 @@ class Lab(NamedTuple):
     head_pid: int
     description: str
     """One line on what the links are and by what."""
+    links: str
+    """Rate and delay of the links: `1 Gbit/s, 200 µs`; empty: as fast as the machine is."""
     limit_s: float
     """What `run` runs longer is ended."""
 
@@ -64,6 +66,7 @@ class Lab(NamedTuple):
             "RANKBENCH_REMOTE_SHELL": str(self.remote_shell),
             "RANKBENCH_BINDING": "none",
             "RANKBENCH_ONE_MACHINE": "1",
+            LINKS_VARIABLE: self.links,
             **({"SLURM_CONF": str(configured)} if configured.exists() else {}),
         }
 
@@ -132,7 +135,7 @@ def up(request: LabRequest, folder: Path | None = None, *, limit_s: float = HUNG
     try:
         text = setup.prepare(path, request)
         with _head(path, passing=folder is None) as head_pid:
-            yield Lab(path, request.names, request.offsets_ns, head_pid, text, limit_s)
+            yield Lab(path, request.names, request.offsets_ns, head_pid, text, name_links(request.rate_bit_s, request.delay), limit_s)
     finally:
         if not folder:
             shutil.rmtree(path, ignore_errors=True)

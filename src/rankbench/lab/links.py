@@ -63,6 +63,12 @@ def burst_bytes(rate_bit_s: int) -> int:
     return max(LEAST_BURST_BYTES, round(rate_bit_s / 8 * BURST_S))
 
 
+def name_links(rate_bit_s: int, delay: Delay | None) -> str:
+    """Return the rate and the delay of links: `1 Gbit/s, 200 µs`; empty: as fast as the machine is."""
+    ways = dict.fromkeys(map(format_time, delay or ()))
+    return ", ".join([*([format_rate(rate_bit_s)] if rate_bit_s else []), *([" and ".join(ways)] if ways else [])])
+
+
 def describe_links(rate_bit_s: int, delay: Delay | None, *, by_kernel: bool) -> str:
     """Return what the links are and by what, in words."""
     rate = f"{format_rate(rate_bit_s)} each way (tbf)" if rate_bit_s else "as fast as the machine is"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rankbench.launch import topology
 from rankbench.launch.topology import read_text
-from rankbench.model import Machine
+from rankbench.model import LINKS_VARIABLE, Machine
 
 STEAL_COLUMN = 8
 """Fields of the first line of /proc/stat; proc(5)."""
@@ -29,6 +29,7 @@ def machine(root: Path = Path("/")) -> Machine:
         distribution=distribution(root),
         virtual=virtual(root, information),
         cpus=cpus,
+        links=os.environ.get(LINKS_VARIABLE, ""),
     )
 
 

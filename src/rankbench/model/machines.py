@@ -90,11 +90,15 @@ class Machine(Record, frozen=True):
     """The hypervisor, by `systemd-detect-virt` or the CPU flag; empty on bare metal."""
     cpus: list[Cpu] = []
     """The CPUs that programs may use, in ascending order."""
+    links: str = ""
+    """Rate and delay of the links between emulated nodes: `1 Gbit/s, 200 µs`."""
 
     def short_of_cores(self, ranks: int) -> bool:
         """Return whether there are more ranks, or threads of ranks, than known cores."""
         return 0 < self.cores < ranks
 
 
+LINKS_VARIABLE = "RANKBENCH_LINKS"
+"""Where `lab` says what the links between its nodes are."""
 UNKNOWN_MACHINE = Machine(host="", cpu="", sockets=0, cores=0, memory_bytes=0, kernel="", distribution="", virtual="")
 """The machine of imported results, and of a job that has no nodes yet."""

@@ -48,9 +48,14 @@ def describe_place(view: CampaignView) -> Text:
     this = say("this {kind} ({cpu}, {n:count core})", kind=kind, cpu=machine.cpu, n=machine.cores)
     if not emulated:
         return say("on {this}", this=this)
+    nodes = say(
+        "{n:count emulated node} with links of {links}" if machine.links else "{n:count emulated node}",
+        n=emulated,
+        links=machine.links,
+    )
     if all(place.nodes > 1 for place in placements):
-        return say("on {n:count emulated node} of {this}", n=emulated, this=this)
-    return say("on {this} and on {n:count emulated node} of it", this=this, n=emulated)
+        return say("on {nodes} of {this}", nodes=nodes, this=this)
+    return say("on {this} and on {nodes} of it", this=this, nodes=nodes)
 
 
 def split_by_machine(ranks: Sequence[RankFact]) -> list[list[RankFact]]:

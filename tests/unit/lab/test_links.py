@@ -74,3 +74,16 @@ def test_links_are_described_with_rate_and_delay(
     rate_bit_s: int, delay: Delay | None, by_kernel: bool, text: str
 ) -> None:
     assert links.describe_links(rate_bit_s, delay, by_kernel=by_kernel) == text
+
+
+@pytest.mark.parametrize(
+    ("rate_bit_s", "delay", "name"),
+    [
+        (0, None, ""),
+        (10**9, None, "1 Gbit/s"),
+        (2 * 10**8, Delay(200_000, 200_000), "200 Mbit/s, 200 µs"),
+        (0, Delay(200_000, 50_000), "200 µs and 50.0 µs"),
+    ],
+)
+def test_links_are_named_by_rate_and_delay(rate_bit_s: int, delay: Delay | None, name: str) -> None:
+    assert links.name_links(rate_bit_s, delay) == name

@@ -291,6 +291,10 @@ def test_the_place_of_a_campaign_is_named_whatever_is_known_of_it(
         campaign, machine=machine, plan=msgspec.structs.replace(campaign.plan, placements=placements)
     )
     launches = [msgspec.structs.replace(launch, job="17") for launch in view.launches]
+    linked = msgspec.structs.replace(campaign, machine=msgspec.structs.replace(machine, links="1 Gbit/s, 200 µs"))
+    assert ("with links of 1 Gbit/s, 200 µs" in render(describe_place(dataclasses.replace(view, campaign=linked)))) == (
+        bool(machine.cpu) and max(nodes, default=1) > 1
+    )
     changed = dataclasses.replace(view, campaign=campaign, launches=launches)
     assert render(describe_place(changed)) == place
     assert describe_machine(campaign).startswith(machine.host or "The nodes of a job")
