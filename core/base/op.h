@@ -384,6 +384,18 @@ struct start {
 #define SENDS(...) .amounts.send = __VA_ARGS__, .amounts.root_send = __VA_ARGS__
 #define RECEIVES(...) .amounts.receive = __VA_ARGS__, .amounts.root_receive = __VA_ARGS__
 
+/* The functions of the three forms, by the calls of MPI and their arguments, which are the same but for the request. */
+#define ALL_FORMS(suffix, plain, immediate, init, ...) \
+    static int blocking##suffix(struct call *call) { \
+        return plain(__VA_ARGS__); \
+    } \
+    static int nonblocking##suffix(struct call *call) { \
+        return immediate(__VA_ARGS__, call->window.requests); \
+    } \
+    static int persistent##suffix(struct call *call) { \
+        return init(__VA_ARGS__, MPI_INFO_NULL, call->window.requests); \
+    }
+
 #define REGISTER(kind, row) static const struct kind *const registered_##row __attribute__((used, section("rb_" #kind))) = &(row)
 
 #define REGISTERED(kind) \

@@ -1,38 +1,11 @@
 #include "kit/counts.h"
 
-static int blocking(struct call *call) {
-    return MPI_Allgather(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
-                         call->message.type, call->peers.comm);
-}
+ALL_FORMS(, MPI_Allgather, MPI_Iallgather, MPI_Allgather_init, call->buffers.send, call->message.count, call->message.type,
+          call->buffers.receive, call->message.count, call->message.type, call->peers.comm)
 
-static int nonblocking(struct call *call) {
-    return MPI_Iallgather(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
-                          call->message.type, call->peers.comm, call->window.requests);
-}
-
-static int persistent(struct call *call) {
-    return MPI_Allgather_init(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
-                              call->message.count, call->message.type, call->peers.comm, MPI_INFO_NULL, call->window.requests);
-}
-
-static int blocking_v(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Allgatherv(call->buffers.send, counts->local_elements, call->message.type, call->buffers.receive, counts->elements,
-                          counts->places, call->message.type, call->peers.comm);
-}
-
-static int nonblocking_v(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Iallgatherv(call->buffers.send, counts->local_elements, call->message.type, call->buffers.receive,
-                           counts->elements, counts->places, call->message.type, call->peers.comm, call->window.requests);
-}
-
-static int persistent_v(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Allgatherv_init(call->buffers.send, counts->local_elements, call->message.type, call->buffers.receive,
-                               counts->elements, counts->places, call->message.type, call->peers.comm, MPI_INFO_NULL,
-                               call->window.requests);
-}
+ALL_FORMS(_v, MPI_Allgatherv, MPI_Iallgatherv, MPI_Allgatherv_init, call->buffers.send, get_counts(call)->local_elements,
+          call->message.type, call->buffers.receive, get_counts(call)->elements, get_counts(call)->places, call->message.type,
+          call->peers.comm)
 
 static const struct operation allgather = {
     .name = "allgather",

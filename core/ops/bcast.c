@@ -6,33 +6,11 @@ static unsigned char *find_buffer(struct call *call) {
     return call->peers.rank == call->peers.root ? call->buffers.send : call->buffers.receive;
 }
 
-static int blocking(struct call *call) {
-    return MPI_Bcast(find_buffer(call), call->message.count, call->message.type, call->peers.root, call->peers.comm);
-}
+ALL_FORMS(, MPI_Bcast, MPI_Ibcast, MPI_Bcast_init, find_buffer(call), call->message.count, call->message.type, call->peers.root,
+          call->peers.comm)
 
-static int nonblocking(struct call *call) {
-    return MPI_Ibcast(find_buffer(call), call->message.count, call->message.type, call->peers.root, call->peers.comm,
-                      call->window.requests);
-}
-
-static int persistent(struct call *call) {
-    return MPI_Bcast_init(find_buffer(call), call->message.count, call->message.type, call->peers.root, call->peers.comm,
-                          MPI_INFO_NULL, call->window.requests);
-}
-
-static int blocking_large(struct call *call) {
-    return MPI_Bcast_c(find_buffer(call), call->message.large_count, call->message.type, call->peers.root, call->peers.comm);
-}
-
-static int nonblocking_large(struct call *call) {
-    return MPI_Ibcast_c(find_buffer(call), call->message.large_count, call->message.type, call->peers.root, call->peers.comm,
-                        call->window.requests);
-}
-
-static int persistent_large(struct call *call) {
-    return MPI_Bcast_init_c(find_buffer(call), call->message.large_count, call->message.type, call->peers.root, call->peers.comm,
-                            MPI_INFO_NULL, call->window.requests);
-}
+ALL_FORMS(_large, MPI_Bcast_c, MPI_Ibcast_c, MPI_Bcast_init_c, find_buffer(call), call->message.large_count, call->message.type,
+          call->peers.root, call->peers.comm)
 
 static void fill(struct call *call) {
     fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed);

@@ -1,39 +1,11 @@
 #include "kit/counts.h"
 
-static int blocking(struct call *call) {
-    return MPI_Gather(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
-                      call->message.type, call->peers.root, call->peers.comm);
-}
+ALL_FORMS(, MPI_Gather, MPI_Igather, MPI_Gather_init, call->buffers.send, call->message.count, call->message.type,
+          call->buffers.receive, call->message.count, call->message.type, call->peers.root, call->peers.comm)
 
-static int nonblocking(struct call *call) {
-    return MPI_Igather(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
-                       call->message.type, call->peers.root, call->peers.comm, call->window.requests);
-}
-
-static int persistent(struct call *call) {
-    return MPI_Gather_init(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
-                           call->message.count, call->message.type, call->peers.root, call->peers.comm, MPI_INFO_NULL,
-                           call->window.requests);
-}
-
-static int blocking_v(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Gatherv(call->buffers.send, counts->local_elements, call->message.type, call->buffers.receive, counts->elements,
-                       counts->places, call->message.type, call->peers.root, call->peers.comm);
-}
-
-static int nonblocking_v(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Igatherv(call->buffers.send, counts->local_elements, call->message.type, call->buffers.receive, counts->elements,
-                        counts->places, call->message.type, call->peers.root, call->peers.comm, call->window.requests);
-}
-
-static int persistent_v(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Gatherv_init(call->buffers.send, counts->local_elements, call->message.type, call->buffers.receive,
-                            counts->elements, counts->places, call->message.type, call->peers.root, call->peers.comm,
-                            MPI_INFO_NULL, call->window.requests);
-}
+ALL_FORMS(_v, MPI_Gatherv, MPI_Igatherv, MPI_Gatherv_init, call->buffers.send, get_counts(call)->local_elements,
+          call->message.type, call->buffers.receive, get_counts(call)->elements, get_counts(call)->places, call->message.type,
+          call->peers.root, call->peers.comm)
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     if (call->peers.rank == call->peers.root)
