@@ -38,12 +38,6 @@
 
 enum { WARM_UP_NS = 10000000 };
 
-static void merge_worst(void *into, const void *from, int bytes) {
-    (void)bytes;
-    if (*(const int *)from > *(int *)into)
-        *(int *)into = *(const int *)from;
-}
-
 /* Every rank sends to the next one and checks the data of the one before. */
 static int check_neighbours(const struct world *world, int bytes) {
     enum { TAG = 1 };
@@ -57,8 +51,8 @@ static int check_neighbours(const struct world *world, int bytes) {
         "MPI_Sendrecv");
     check_bytes(data + bytes, bytes, (unsigned)from, 0, &mismatch);
     free(data);
-    int wrong = mismatch.wrong_bytes > 0;
-    tree_combine(team, &wrong, sizeof wrong, merge_worst);
+    int32_t wrong = mismatch.wrong_bytes > 0;
+    tree_combine(team, &wrong, sizeof wrong, merge_largest_int);
     return wrong;
 }
 
@@ -175,13 +169,6 @@ static int64_t read_peak_memory_bytes(void) {
     return (int64_t)kib * 1024;
 }
 
-static void merge_talk(void *into, const void *from, int bytes) {
-    int64_t *local = into;
-    const int64_t *theirs = from;
-    for (int i = 0; i < bytes / (int)sizeof *local; i++)
-        local[i] = theirs[i] > local[i] ? theirs[i] : local[i];
-}
-
 static void merge_rest(void *into, const void *from, int bytes) {
     (void)bytes;
     struct rest *local = into;
@@ -194,7 +181,7 @@ static void write_last_record(const struct world *world, const struct job *job, 
                               const struct turns *turns, FILE *stream) {
     const struct talk local = {traffic.messages, traffic.bytes, read_peak_memory_bytes()};
     struct talk most = local;
-    tree_combine_patient(&world->all, &most, sizeof most, merge_talk);
+    tree_combine_patient(&world->all, &most, sizeof most, merge_largest);
     struct rest rest = measure_rest(turns);
     tree_combine_patient(&world->all, &rest, sizeof rest, merge_rest);
     const double hop_ns = measure_hop_ns(hop_latency, world);

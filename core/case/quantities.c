@@ -199,19 +199,6 @@ static struct strain read_strain(void) {
     return (struct strain){waited_ns, waited_ns < 0 ? 0 : read_steady_ns(), read_own_bytes()};
 }
 
-static int64_t find_larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
-static void merge_strains(void *into, const void *from, int bytes) {
-    (void)bytes;
-    struct strain *local = into;
-    const struct strain *theirs = from;
-    local->waited_ns = find_larger(local->waited_ns, theirs->waited_ns);
-    local->timed_ns = find_larger(local->timed_ns, theirs->timed_ns);
-    local->leaked_bytes = find_larger(local->leaked_bytes, theirs->leaked_bytes);
-}
-
 /* The most of all ranks that take part, on rank 0. */
 static struct strain compare_strain(const struct team *team, const struct strain *before) {
     const struct strain now = read_strain();
@@ -220,7 +207,7 @@ static struct strain compare_strain(const struct team *team, const struct strain
         most = (struct strain){now.waited_ns - before->waited_ns, now.timed_ns - before->timed_ns, 0};
     if (!team->idle && now.leaked_bytes > before->leaked_bytes && before->leaked_bytes >= 0)
         most.leaked_bytes = now.leaked_bytes - before->leaked_bytes;
-    tree_combine(team, &most, sizeof most, merge_strains);
+    tree_combine(team, &most, sizeof most, merge_largest);
     return most;
 }
 

@@ -1,7 +1,5 @@
-#define _POSIX_C_SOURCE 200809L
-#include <time.h>
-
 #include "base/choices.h"
+#include "base/steady.h"
 #include "kit/target.h"
 
 enum { TAG = 1, WAITING = 0, MOST_BUSY_US = 10000000 };
@@ -56,12 +54,6 @@ static const struct choice target_choice = {
 static const struct choice busy_choice = {"busy_us", "computing time of the target in microseconds", .least = 1,
                                           .most = MOST_BUSY_US, .usual = 100};
 
-static int64_t read_now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static int prepare_passive(struct call *call) {
     const int code = prepare_put(call);
     if (call->peers.rank == call->peers.second && read_choice(call, &target_choice) != WAITING)
@@ -71,8 +63,8 @@ static int prepare_passive(struct call *call) {
 
 /* By a clock, not by work, since it must be long enough on every machine. */
 static int put_to_busy_target(struct call *call) {
-    const int64_t busy_ns = get_target(call)->busy_ns, until_ns = busy_ns > 0 ? read_now_ns() + busy_ns : 0;
-    while (busy_ns > 0 && read_now_ns() < until_ns)
+    const int64_t busy_ns = get_target(call)->busy_ns, until_ns = busy_ns > 0 ? read_steady_ns() + busy_ns : 0;
+    while (busy_ns > 0 && read_steady_ns() < until_ns)
         continue;
     return run_transfers(call, put);
 }

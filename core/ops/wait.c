@@ -1,25 +1,17 @@
 /* Operations without messages and with a known time, to test the measurement. MPIPerf calls them WaitPatternNull and
  * WaitPatternUp. */
-#define _GNU_SOURCE
-#include <time.h>
-
 #include "base/op.h"
-
-/* Waiting uses its own clock, independent of the time source under test. */
-static int64_t read_now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
+#include "base/steady.h"
 
 static int wait_null(struct call *call) {
     (void)call;
     return MPI_SUCCESS;
 }
 
+/* By a clock that is independent of the time source under test. */
 static int wait_up(struct call *call) {
-    const int64_t until_ns = read_now_ns() + 1000 * (call->peers.rank + 1);
-    while (read_now_ns() < until_ns)
+    const int64_t until_ns = read_steady_ns() + 1000 * (call->peers.rank + 1);
+    while (read_steady_ns() < until_ns)
         continue;
     return MPI_SUCCESS;
 }

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "base/allocation.h"
+#include "base/numbers.h"
 #include "base/tree.h"
 #include "output/stream.h"
 #include "request/job.h"
@@ -146,16 +147,9 @@ static void record_finding(void *context, int rank, const void *data) {
     }
 }
 
-static void merge_cost(void *into, const void *from, int bytes) {
-    int64_t *local = into;
-    const int64_t *theirs = from;
-    for (int i = 0; i < bytes / (int)sizeof *local; i++)
-        local[i] = theirs[i] > local[i] ? theirs[i] : local[i];
-}
-
 static void record_cost(struct study *study, const struct cost *local) {
     struct cost most = *local;
-    tree_combine(&study->world->all, &most, sizeof most, merge_cost);
+    tree_combine(&study->world->all, &most, sizeof most, merge_largest);
     study->spent = most;
     if (!study->stream)
         return;
@@ -168,17 +162,10 @@ static void record_cost(struct study *study, const struct cost *local) {
     end_record(study->stream);
 }
 
-static int compare_values(const void *first, const void *second) {
-    const double a = *(const double *)first, b = *(const double *)second;
-    return (a > b) - (a < b);
-}
-
-static double find_quantile(double *values, int count, double share) {
-    qsort(values, (size_t)count, sizeof *values, compare_values);
-    return count ? values[(int)(share * (count - 1) + 0.5)] : 0;
-}
-
 static void print_method(struct study *study) {
+    sort_values(study->errors, study->known);
+    sort_values(study->likely, study->count);
+    sort_values(study->bounds, study->count);
     printf("%-13s %-7s", study->world->source->name, study->method->name);
     if (study->known)
         printf(" %9.0f %9.0f %9.0f", find_quantile(study->errors, study->known, 0.5),
