@@ -7,6 +7,7 @@
 #include "base/allocation.h"
 #include "base/choices.h"
 #include "kit/data.h"
+#include "kit/new_comm.h"
 
 /* --- who reaches whom --- */
 
@@ -305,8 +306,7 @@ static int make_groups(const struct call *call, struct target *target) {
     int code = MPI_Comm_group(call->peers.members, &all);
     code = code ? code : MPI_Group_incl(all, count, origins, &target->origins);
     code = code ? code : MPI_Group_incl(all, target->peer_count, target->peers, &target->targets);
-    if (all != MPI_GROUP_NULL)
-        MPI_Group_free(&all);
+    free_group(&all);
     free(origins);
     return code;
 }
@@ -371,11 +371,6 @@ int make_element_target(struct call *call) {
     target->bytes = call->peers.rank == call->peers.second ? (long)sizeof target->element : 0;
     count_moved(call, 2L * call->message.datatype->bytes);
     return open_window(call, target);
-}
-
-static void free_group(MPI_Group *group) {
-    if (*group != MPI_GROUP_NULL && *group != MPI_GROUP_EMPTY)
-        MPI_Group_free(group);
 }
 
 void finish_target(struct call *call) {

@@ -9,6 +9,7 @@
 
 #include "base/allocation.h"
 #include "base/choices.h"
+#include "kit/calls.h"
 #include "kit/data.h"
 #include "kit/modes.h"
 #include "kit/receipts.h"
@@ -274,8 +275,7 @@ static void finish(struct call *call) {
         free_requests(state->requests, state->receives + state->sends);
     detach_buffer(state->buffer);
     free(state->requests);
-    free(state);
-    call->state = NULL;
+    free_state(call);
 }
 
 static const char *refuse(const struct call *call) {

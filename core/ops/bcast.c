@@ -12,17 +12,9 @@ ALL_FORMS(, MPI_Bcast, MPI_Ibcast, MPI_Bcast_init, find_buffer(call), call->mess
 ALL_FORMS(_large, MPI_Bcast_c, MPI_Ibcast_c, MPI_Bcast_init_c, find_buffer(call), call->message.large_count, call->message.type,
           call->peers.root, call->peers.comm)
 
-static void fill(struct call *call) {
-    fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed);
-}
-
-static void check(const struct call *call, struct mismatch *mismatch) {
-    check_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed, 0, mismatch);
-}
-
 #define BCAST \
     COLLECTIVE, .amounts.receive = {.base = 1}, .amounts.root_send = {.base = 1}, .data.sized = true, .ranks.rooted = true, \
-                .hooks.fill = fill, .hooks.check = check
+                .hooks.fill = fill_same, .hooks.check = check_same
 
 static const struct operation bcast = {
     .name = "bcast",
