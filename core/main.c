@@ -8,6 +8,7 @@
 #include "base/allocation.h"
 #include "base/core.h"
 #include "base/registry.h"
+#include "base/scan.h"
 #include "base/startup.h"
 #include "base/steady.h"
 #include "base/time_parts.h"
@@ -158,14 +159,8 @@ static void write_facts(const struct job *job, const struct world *world, const 
 }
 
 static int64_t read_peak_memory_bytes(void) {
-    char line[LINE_BYTES];
     long kib = 0;
-    FILE *status = fopen("/proc/self/status", "r");
-    while (status && fgets(line, sizeof line, status))
-        if (sscanf(line, "VmHWM: %ld kB", &kib) == 1)
-            break;
-    if (status)
-        fclose(status);
+    scan_file("/proc/self/status", "VmHWM: %ld kB", &kib);
     return (int64_t)kib * 1024;
 }
 

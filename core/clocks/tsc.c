@@ -21,6 +21,7 @@
 #endif
 
 #include "base/op.h"
+#include "base/scan.h"
 #include "base/steady.h"
 
 /* If the counter deviates more than this from the monotonic clock, the reported frequency is wrong. */
@@ -55,12 +56,9 @@ static double read_processor_hz(void) {
 }
 
 static bool is_trusted_by_kernel(void) {
-    char line[256] = "";
-    FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/available_clocksource", "r");
-    const bool is_listed = file && fgets(line, sizeof line, file) && strstr(line, "tsc");
-    if (file)
-        fclose(file);
-    return is_listed;
+    char names[256] = "";
+    scan_file("/sys/devices/system/clocksource/clocksource0/available_clocksource", "%255[^\n]", names);
+    return strstr(names, "tsc") != NULL;
 }
 
 static const char *why_not(void) {
@@ -95,15 +93,9 @@ static inline uint64_t read_ticks(void) {
 }
 
 static double read_processor_hz(void) {
-    double megahertz = 0;
-    char line[256];
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "timebase : %lf", &megahertz) == 1)
-            break;
-    if (file)
-        fclose(file);
-    return megahertz;
+    double hertz = 0;
+    scan_file("/proc/cpuinfo", "timebase : %lf", &hertz);
+    return hertz;
 }
 
 static const char *why_not(void) {

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/numbers.h"
+#include "base/scan.h"
 #include "base/steady.h"
 
 enum { TEXT_BYTES = 512, APART_BYTES = 128, MOST_CPUS = CPU_SETSIZE };
@@ -233,11 +234,7 @@ static double measure_copy(struct page *page, const struct cpus *cpus) {
 
 static double read_number(const char *path) {
     double number = 0;
-    FILE *file = fopen(path, "r");
-    if (file && fscanf(file, "%lf", &number) != 1)
-        number = 0;
-    if (file)
-        fclose(file);
+    scan_file(path, "%lf", &number);
     return number;
 }
 
@@ -282,11 +279,7 @@ static double read_frequency_hz(int cpu) {
 /* Runnable processes and threads, without this one. */
 static int read_running(void) {
     int running = 1;
-    FILE *file = fopen("/proc/loadavg", "r");
-    if (file && fscanf(file, "%*f %*f %*f %d", &running) != 1)
-        running = 1;
-    if (file)
-        fclose(file);
+    scan_file("/proc/loadavg", "%*f %*f %*f %d", &running);
     return running - 1;
 }
 
