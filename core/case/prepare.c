@@ -61,6 +61,7 @@ struct call make_call(const struct plan *plan, const struct team *team) {
         .message.reduction = MPI_OP_NULL,
         .window.pending = 1,
         .form = plan->form,
+        .operation = plan->operation,
         .initiate = plan->operation->forms[plan->form],
         .choices = plan->choices,
     };

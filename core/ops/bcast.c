@@ -13,8 +13,8 @@ ALL_FORMS(_large, MPI_Bcast_c, MPI_Ibcast_c, MPI_Bcast_init_c, find_buffer(call)
           call->peers.root, call->peers.comm)
 
 #define BCAST \
-    COLLECTIVE, .amounts.receive = {.base = 1}, .amounts.root_send = {.base = 1}, .data.sized = true, .ranks.rooted = true, \
-                .hooks.fill = fill_same, .hooks.check = check_same
+    COLLECTIVE, FROM_ROOT({.base = 1}), .data.sized = true, .ranks.rooted = true, .hooks.fill = fill_same, \
+                                        .hooks.check = check_same
 
 static const struct operation bcast = {
     .name = "bcast",
