@@ -219,7 +219,6 @@ static struct timing make_timing(const struct setting *setting, const struct cal
         .request = setting->plan->request,
         .call = first_call(setting),
         .buffers = &setting->workers->buffers,
-        .delivers = true,
         .rounds = (operation->timing.rounds ? operation->timing.rounds : 1) * (setting->threads > 1 ? THREAD_ROUNDS : 1),
         .legs = operation->metric == METRIC_LATENCY ? 2 : 1,
         .measures = !team->idle && (team->rank == measurer || !operation->timing.rank_0_measures),

@@ -21,6 +21,7 @@
 #include "timing/stop.h"
 #include "verify/check.h"
 #include "verify/rehearsal.h"
+#include "verify/timed.h"
 
 static int64_t find_offset_change(const struct clock *clock, const struct measurement *measurement) {
     if (measurement->sample_count == 0)
@@ -127,12 +128,7 @@ static double measure_sample_cost(const struct setting *setting, const struct ti
     other.operation = &nothing;
     other.stop = &stop;
     other.buffers = &none;
-    other.renew_data = NULL;
-    other.inspect_stage = NULL;
-    other.reference = NULL;
-    other.begin_round = NULL;
-    other.check_promises = NULL;
-    other.delivers = false;
+    other.checks = NULL;
     other.rounds = other.legs = 1;
     other.long_ns = 0;
     other.spread_ns = other.gap_ns = 0;
@@ -165,18 +161,9 @@ static int measure_overlap(const struct setting *setting, const struct timing *t
     worker->work.steps = count_steps(asked_ns > 0 ? asked_ns : result->pure_ns, setting->world->source->read_ns);
     worker->work.parts = (int)read_case_choice(setting, &tests_choice) + 1;
     worker->call.work = &worker->work;
-    part.renew_data = part.inspect_stage = NULL; /* A computation delivers no data. */
-    part.reference = NULL;
-    part.begin_round = NULL;
-    part.check_promises = NULL;
-    part.delivers = false;
+    part.checks = NULL;
     result->compute_ns = measure_median(setting, &part, run_computation);
-    part.renew_data = timing->renew_data;
-    part.inspect_stage = timing->inspect_stage;
-    part.reference = timing->reference;
-    part.begin_round = timing->begin_round;
-    part.check_promises = timing->check_promises;
-    part.delivers = true;
+    part.checks = timing->checks;
     part.run = run_overlapped;
     return measure(&part, &result->measurement);
 }
@@ -223,17 +210,8 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
     dissemination_barrier(setting->team);
     timing->renewing_ns = (double)(read_steady_ns() - began_ns);
     timing->setting = setting;
-    /* Rank 0 decides when data are renewed, and idle ranks follow: they have no buffers that could say whether. */
-    timing->renew_data = setting->team->idle || can_inspect_stages(setting) ? renew_data : NULL;
-    timing->inspect = inspect_between_stages;
-    timing->begin_round = begin_round;
-    timing->inspect_at_return = inspect_at_return;
-    timing->inspect_stage = leaves_data(&setting->workers->buffers) ? inspect_stage : NULL;
+    timing->checks = &timed_checks;
     timing->reference = repeats_data(setting) ? &setting->workers->reference : NULL;
-    timing->keep_reference = keep_reference_data;
-    timing->judge_difference = judge_difference;
-    timing->judge_receipts = judge_receipts;
-    timing->check_promises = has_promises(setting) ? check_promises_again : NULL;
     const struct written written = read_written();
     const struct strain strain = read_strain();
     const bool overlaps = read_case_choice(setting, &quantity_choice) == QUANTITY_OVERLAP;

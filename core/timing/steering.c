@@ -221,7 +221,7 @@ static int plan_rounds(const struct timing *timing, const struct control *contro
 
 /* Data are renewed as long as this takes a small share of the remaining time. */
 static bool can_renew_now(const struct timing *timing, double left_ns) {
-    return timing->renew_data && timing->renewing_ns < RENEWAL_SHARE * left_ns;
+    return timing->checks && timing->checks->can_renew(timing->setting) && timing->renewing_ns < RENEWAL_SHARE * left_ns;
 }
 
 static bool is_renewal_due(const struct timing *timing, const struct control *control, double left_ns) {
@@ -343,8 +343,8 @@ static void compare_clocks(const struct timing *timing, struct measurement *into
 
 /* Stores the data that every call must deliver. */
 static void keep_first_data(const struct timing *timing) {
-    if (timing->reference && !timing->team->idle)
-        timing->keep_reference(timing->setting);
+    if (timing->checks && timing->reference && !timing->team->idle)
+        timing->checks->keep_reference(timing->setting);
 }
 
 /* One untimed call delivers renewed data, with which timed calls are compared. An error shows in the next stage. */
@@ -364,10 +364,10 @@ static void take_step(const struct timing *timing, struct control *control, stru
     if (control->stage_plan.step == STEP_SYNCHRONISE) {
         compare_clocks(timing, into);
     } else if (control->stage_plan.step == STEP_LOOK) {
-        timing->inspect(timing->setting);
+        timing->checks->inspect_renewed(timing->setting);
         control->renewed = 0;
     } else {
-        timing->renew_data(timing->setting);
+        timing->checks->renew(timing->setting);
         dissemination_barrier(timing->team);
         call_untimed(timing);
         control->renewed = control->stages;
@@ -416,10 +416,9 @@ int measure(const struct timing *timing, struct measurement *into) {
         control.rounds_before_s = read_part_s(PART_ROUNDS);
         switch_part(PART_ROUNDS);
         code = first_error(code, time_stage(timing, timing->start, &control.stage_plan, into, samples));
-        if (timing->check_promises) {
-            switch_part(PART_CHECK);
-            timing->check_promises(timing->setting);
-        }
+        switch_part(PART_CHECK);
+        if (timing->checks)
+            timing->checks->check_promises(timing->setting);
         switch_part(PART_STEER);
         if (leads) {
             control.failed |= count_state(samples, control.stage_plan.lead + control.stage_plan.rounds, ROUND_FAILED) > 0;
