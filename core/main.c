@@ -121,13 +121,13 @@ static int run_cases(const struct world *world, const struct job *job, struct ho
         watch_case(&job->requests[i], i, world->all.rank, job->patience_s);
         struct result result = run_case(world, &job->requests[i], last, &writer);
         stop_watching();
-        visits[i] = (struct last_visit){result.severity == GOOD, result.measurement.unsettled};
+        visits[i] = (struct last_visit){result.outcome.severity == GOOD, result.measurement.unsettled};
         if (leads && !job->quiet)
             print_row(stdout, &job->requests[i], &result, job->probe);
-        if (leads && result.severity == WRONG_DATA)
+        if (leads && result.outcome.severity == WRONG_DATA)
             exit_code = EXIT_DATA;
         else if (leads && job->by_hand && exit_code == 0)
-            exit_code = result.severity == REFUSED ? EXIT_INPUT : result.severity == FAILED ? EXIT_MPI : 0;
+            exit_code = result.outcome.severity == REFUSED ? EXIT_INPUT : result.outcome.severity == FAILED ? EXIT_MPI : 0;
         free(result.measurement.samples);
         free(result.measurement.moments);
         free(result.order);

@@ -132,15 +132,16 @@ static void write_one_series(void *context, int rank, const void *data) {
         write_rank_series(series_writer->writer->stream, rank, data, series_writer->result);
 }
 
-static void write_case(const struct timing *timing, const struct writer *writer, const struct result *result, int noted_by) {
+static void write_case(const struct timing *timing, const struct writer *writer, const struct result *result) {
     const struct evidence *evidence;
     const bool each = timing->world->every_rank || timing->operation->hooks.measures;
     const bool leads = timing->team->rank == 0, ranks = each && result->measurer == SERIES_ALL;
-    int64_t sample_count = result->severity == GOOD && result->measurement.repeats > 0 ? result->measurement.sample_count : 0;
+    int64_t sample_count =
+        result->outcome.severity == GOOD && result->measurement.repeats > 0 ? result->measurement.sample_count : 0;
     watch_phase("is written");
     switch_part(PART_WRITE);
     tree_broadcast(timing->team, &sample_count, sizeof sample_count);
-    if (result->severity == WRONG_DATA && (evidence = share_evidence(timing->team, noted_by)))
+    if (result->outcome.severity == WRONG_DATA && (evidence = share_evidence(timing->team, result->outcome.noted_by)))
         write_evidence(writer->stream, writer->index, evidence);
     if (leads)
         write_result(writer->stream, writer->index, timing->request, result);
@@ -174,21 +175,13 @@ static struct plan make_plan(const struct request *request, struct last_visit la
     return plan;
 }
 
-static void fill_result(struct result *result, const struct outcome *outcome, const struct measurement *measurement) {
-    result->severity = (enum severity)outcome->severity;
-    snprintf(result->reason, sizeof result->reason, "%s", outcome->reason);
-    snprintf(result->cause, sizeof result->cause, "%s", outcome->cause);
-    memcpy(result->fallback, outcome->fallback, sizeof result->fallback);
-    result->drift_ns = outcome->drift_ns;
+static void fill_result(struct result *result, const struct outcome *outcome) {
+    const struct measurement *measurement = &result->measurement;
+    double worst_ns = 0;
+    result->outcome = *outcome;
     if (outcome->migrated)
         snprintf(result->moved, sizeof result->moved, "rank %d from CPU %d to CPU %d", outcome->moved_rank, outcome->moved_from,
                  outcome->moved_to);
-    result->moved_bytes = outcome->moved_bytes;
-    result->moved_messages = outcome->moved_messages;
-    result->growth_bytes = outcome->growth_bytes;
-    result->printed_bytes = outcome->printed_bytes;
-    memcpy(result->call_ns, outcome->call_ns, sizeof result->call_ns);
-    double worst_ns = 0;
     for (int64_t i = 0; measurement->samples && i < measurement->sample_count; i++)
         worst_ns = fmax(worst_ns, measurement->samples[i].bound_ns);
     result->sync_bound_ns = (int64_t)ceil(worst_ns * result->bound_factor);
@@ -250,9 +243,9 @@ static void run_in_team(const struct world *world, const struct team *team, cons
     if (cvars)
         restore_cvars(cvars);
     free(setting.workers);
-    fill_result(result, &outcome, &result->measurement);
+    fill_result(result, &outcome);
     if (writer->writes)
-        write_case(&timing, writer, result, outcome.noted_by);
+        write_case(&timing, writer, result);
 }
 
 /* Whether ranks are missing, with the reason; the same on every rank. */
@@ -278,8 +271,7 @@ static bool lacks_ranks(const struct world *world, const struct plan *plan, cons
 /* Rank 0 reports that ranks are missing. */
 static void write_refusal(const struct world *world, const struct plan *plan, struct result *result, const struct writer *writer,
                           const char *line) {
-    result->severity = REFUSED;
-    snprintf(result->reason, sizeof result->reason, "%s", line);
+    note(&result->outcome, REFUSED, line);
     if (world->all.rank == 0 && writer->writes) {
         write_result(writer->stream, writer->index, plan->request, result);
         end_result(writer->stream);
@@ -322,7 +314,7 @@ struct result run_case(const struct world *world, const struct request *request,
     const struct call call = make_call(&plan, &world->all);
     struct team team = find_team(world, &plan, &call);
     struct result result = {
-        .severity = GOOD,
+        .outcome.severity = GOOD,
         .ranks = count_ranks(world, &plan, &team),
         .measurer = !plan.operation->timing.rank_0_measures ? SERIES_ALL
                     : plan.operation->ranks.between_two     ? call.peers.first

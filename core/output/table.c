@@ -36,9 +36,9 @@ void print_head(FILE *out, const struct launch_fact *launch, const struct world 
 /* Prints the reported quantity if it is not the time itself. */
 static void print_meaning(FILE *out, const struct operation *operation, const struct result *result, double median_us) {
     if (operation->metric == METRIC_BANDWIDTH)
-        fprintf(out, "  %.0f MB/s", (double)result->moved_bytes / median_us);
+        fprintf(out, "  %.0f MB/s", (double)result->outcome.moved_bytes / median_us);
     if (operation->metric == METRIC_RATE)
-        fprintf(out, "  %.0f messages/s", (double)result->moved_messages / median_us * 1e6);
+        fprintf(out, "  %.0f messages/s", (double)result->outcome.moved_messages / median_us * 1e6);
     for (int i = 0; i < result->layout.dimensions; i++)
         fprintf(out, "%s%d", i ? "x" : "  grid ", result->layout.extents[i]);
     if (result->layout.hops > 0)
@@ -70,7 +70,7 @@ static void print_figures(FILE *out, const struct request *request, const struct
     const double median = find_quantile(times, valid, 0.5) / 1000;
     if (memory) {
         fprintf(out, "%.0f KiB allocated, %.0f KiB of them in this case", median * 1000 / 1024,
-                (double)result->growth_bytes / 1024);
+                (double)result->outcome.growth_bytes / 1024);
         return;
     }
     fprintf(out, "%10.3f %10.3f %10.3f %10.3f %8lld %6lld", median, find_quantile(times, valid, 0) / 1000,
@@ -80,17 +80,19 @@ static void print_figures(FILE *out, const struct request *request, const struct
 }
 
 static void print_outcome(FILE *out, const struct result *result, bool probes) {
-    if (result->severity == GOOD && probes)
+    if (result->outcome.severity == GOOD && probes)
         fputs("data right", out);
     else
-        fprintf(out, "%s%s%s", statuses[result->severity], *result->reason ? ": " : ", no valid sample", result->reason);
+        fprintf(out, "%s%s%s", statuses[result->outcome.severity], *result->outcome.reason ? ": " : ", no valid sample",
+                result->outcome.reason);
 }
 
 void print_row(FILE *out, const struct request *request, const struct result *result, bool probes) {
     const struct measurement *measurement = &result->measurement;
     fprintf(out, "%-22s %-11s %-9s %9lld ", request->operation, request->form, request->start, (long long)request->bytes);
     int64_t valid = 0;
-    double *const times = result->severity == GOOD ? sort_valid_times(find_start(request->start), measurement, &valid) : NULL;
+    double *const times =
+        result->outcome.severity == GOOD ? sort_valid_times(find_start(request->start), measurement, &valid) : NULL;
     if (valid > 0)
         print_figures(out, request, result, times, valid);
     else
