@@ -8,6 +8,7 @@
 #include "base/allocation.h"
 #include "base/core.h"
 #include "base/registry.h"
+#include "base/rows.h"
 #include "base/scan.h"
 #include "base/startup.h"
 #include "base/steady.h"
@@ -347,6 +348,8 @@ static int print_machine_state(const struct job *job) {
 int main(int argc, char **argv) {
     struct job job;
     char error[LINE_BYTES] = "";
+    if (!check_rows())
+        return EXIT_INPUT;
     const bool good = read_arguments(argc, argv, &job, error);
     if (good && job.state)
         return print_machine_state(&job);
