@@ -7,34 +7,26 @@ ALL_FORMS(_v, MPI_Allgatherv, MPI_Iallgatherv, MPI_Allgatherv_init, call->buffer
           call->message.type, call->buffers.receive, get_counts(call)->elements, get_counts(call)->places, call->message.type,
           call->peers.comm)
 
+#define ALLGATHER \
+    .standard = "MPI-4.1 6.7", COLLECTIVE, SENDS({.base = 1}), RECEIVES({.each = 1}), .data.sized = true, \
+    .hooks.fill = fill_own_block, .hooks.check = check_all_blocks
+
 static const struct operation allgather = {
     .name = "allgather",
     .help = "data of all ranks, gathered on every rank",
-    .standard = "MPI-4.1 6.7",
-    COLLECTIVE,
-    SENDS({.base = 1}),
-    RECEIVES({.each = 1}),
-    .data.sized = true,
+    ALLGATHER,
     .data.in_place = IN_PLACE_BY_RANK,
     .forms = {blocking, nonblocking, persistent},
-    .hooks.fill = fill_own_block,
-    .hooks.check = check_all_blocks,
 };
 
 static const struct operation allgatherv = {
     .name = "allgatherv",
     .help = "data of all ranks, with a count per rank, gathered on every rank",
-    .standard = "MPI-4.1 6.7",
-    COLLECTIVE,
-    SENDS({.base = 1}),
+    ALLGATHER,
     .amounts.room = 2,
-    RECEIVES({.each = 1}),
-    .data.sized = true,
     COUNTED(prepare_rank_counts),
     .hooks.refuse = refuse_counts,
     .forms = {blocking_v, nonblocking_v, persistent_v},
-    .hooks.fill = fill_own_block,
-    .hooks.check = check_all_blocks,
 };
 REGISTER(operation, allgather);
 REGISTER(operation, allgatherv);

@@ -13,13 +13,12 @@ ALL_FORMS(_large, MPI_Bcast_c, MPI_Ibcast_c, MPI_Bcast_init_c, find_buffer(call)
           call->peers.root, call->peers.comm)
 
 #define BCAST \
-    COLLECTIVE, FROM_ROOT({.base = 1}), .data.sized = true, .ranks.rooted = true, .hooks.fill = fill_same, \
-                                        .hooks.check = check_same
+    COLLECTIVE, .standard = "MPI-4.1 6.4", FROM_ROOT({.base = 1}), .data.sized = true, .ranks.rooted = true, \
+                                                                   .hooks.fill = fill_same, .hooks.check = check_same
 
 static const struct operation bcast = {
     .name = "bcast",
     .help = "the root sends the same data to all",
-    .standard = "MPI-4.1 6.4",
     BCAST,
     .forms = {blocking, nonblocking, persistent},
 };
@@ -27,7 +26,6 @@ static const struct operation bcast = {
 static const struct operation bcast_large = {
     .name = "bcast-large",
     .help = "the root sends the same data to all, with counts of type MPI_Count",
-    .standard = "MPI-4.1 6.4",
     BCAST,
     .data.large = true,
     .forms = {blocking_large, nonblocking_large, persistent_large},

@@ -12,36 +12,26 @@ static void check(const struct call *call, struct mismatch *mismatch) {
         check_all_blocks(call, mismatch);
 }
 
+#define GATHER \
+    .standard = "MPI-4.1 6.5", COLLECTIVE, SENDS({.base = 1}), .amounts.root_receive = {.each = 1}, .data.sized = true, \
+    .ranks.rooted = true, .hooks.fill = fill_own_block, .hooks.check = check
+
 static const struct operation gather = {
     .name = "gather",
     .help = "data of all ranks, gathered on the root",
-    .standard = "MPI-4.1 6.5",
-    COLLECTIVE,
-    SENDS({.base = 1}),
-    .amounts.root_receive = {.each = 1},
-    .data.sized = true,
-    .ranks.rooted = true,
+    GATHER,
     .data.in_place = IN_PLACE_BY_RANK,
     .forms = {blocking, nonblocking, persistent},
-    .hooks.fill = fill_own_block,
-    .hooks.check = check,
 };
 
 static const struct operation gatherv = {
     .name = "gatherv",
     .help = "data of all ranks, with a count per rank, gathered on the root",
-    .standard = "MPI-4.1 6.5",
-    COLLECTIVE,
-    SENDS({.base = 1}),
+    GATHER,
     .amounts.room = 2,
-    .amounts.root_receive = {.each = 1},
-    .data.sized = true,
-    .ranks.rooted = true,
     COUNTED(prepare_single_counts),
     .hooks.refuse = refuse_counts,
     .forms = {blocking_v, nonblocking_v, persistent_v},
-    .hooks.fill = fill_own_block,
-    .hooks.check = check,
 };
 REGISTER(operation, gather);
 REGISTER(operation, gatherv);

@@ -21,28 +21,22 @@ static void check(const struct call *call, struct mismatch *mismatch) {
     check_neighbours(call, find_stream, mismatch);
 }
 
+#define NEIGHBOR_ALLGATHER \
+    .standard = "MPI-4.1 8.6.1", NEIGHBOURHOOD, SENDS({.base = 1}), RECEIVES({.base = 1, .per_message = true}), \
+    .hooks.fill = fill, .hooks.check = check
+
 static const struct operation neighbor_allgather = {
     .name = "neighbor_allgather",
     .help = "every rank gathers the data of all its neighbours on a grid",
-    .standard = "MPI-4.1 8.6.1",
-    NEIGHBOURHOOD,
-    SENDS({.base = 1}),
-    RECEIVES({.base = 1, .per_message = true}),
+    NEIGHBOR_ALLGATHER,
     .forms = {blocking, nonblocking, persistent},
-    .hooks.fill = fill,
-    .hooks.check = check,
 };
 REGISTER(operation, neighbor_allgather);
 
 static const struct operation neighbor_allgatherv = {
     .name = "neighbor_allgatherv",
     .help = "neighbor_allgather with a count and a displacement per neighbour; the counts are equal",
-    .standard = "MPI-4.1 8.6.1",
-    NEIGHBOURHOOD,
-    SENDS({.base = 1}),
-    RECEIVES({.base = 1, .per_message = true}),
+    NEIGHBOR_ALLGATHER,
     .forms = {blocking_v, nonblocking_v, persistent_v},
-    .hooks.fill = fill,
-    .hooks.check = check,
 };
 REGISTER(operation, neighbor_allgatherv);

@@ -29,41 +29,30 @@ static void check(const struct call *call, struct mismatch *mismatch) {
     check_neighbours(call, find_stream, mismatch);
 }
 
+#define NEIGHBOR_ALLTOALL \
+    .standard = "MPI-4.1 8.6.2", NEIGHBOURHOOD, SENDS({.base = 1, .per_message = true}), \
+    RECEIVES({.base = 1, .per_message = true}), .hooks.fill = fill, .hooks.check = check
+
 static const struct operation neighbor_alltoall = {
     .name = "neighbor_alltoall",
     .help = "every rank exchanges a different block with each of its neighbours on a grid, as in a halo exchange",
-    .standard = "MPI-4.1 8.6.2",
-    NEIGHBOURHOOD,
-    SENDS({.base = 1, .per_message = true}),
-    RECEIVES({.base = 1, .per_message = true}),
+    NEIGHBOR_ALLTOALL,
     .forms = {blocking, nonblocking, persistent},
-    .hooks.fill = fill,
-    .hooks.check = check,
 };
 REGISTER(operation, neighbor_alltoall);
 
 static const struct operation neighbor_alltoallv = {
     .name = "neighbor_alltoallv",
     .help = "neighbor_alltoall with a count and a displacement per neighbour; the counts are equal",
-    .standard = "MPI-4.1 8.6.2",
-    NEIGHBOURHOOD,
-    SENDS({.base = 1, .per_message = true}),
-    RECEIVES({.base = 1, .per_message = true}),
+    NEIGHBOR_ALLTOALL,
     .forms = {blocking_v, nonblocking_v, persistent_v},
-    .hooks.fill = fill,
-    .hooks.check = check,
 };
 REGISTER(operation, neighbor_alltoallv);
 
 static const struct operation neighbor_alltoallw = {
     .name = "neighbor_alltoallw",
     .help = "neighbor_alltoall with a count, a displacement and a datatype per neighbour; counts and types are equal",
-    .standard = "MPI-4.1 8.6.2",
-    NEIGHBOURHOOD,
-    SENDS({.base = 1, .per_message = true}),
-    RECEIVES({.base = 1, .per_message = true}),
+    NEIGHBOR_ALLTOALL,
     .forms = {blocking_w, nonblocking_w, persistent_w},
-    .hooks.fill = fill,
-    .hooks.check = check,
 };
 REGISTER(operation, neighbor_alltoallw);

@@ -21,37 +21,25 @@ static void check(const struct call *call, struct mismatch *mismatch) {
                     mismatch);
 }
 
+#define SCATTER \
+    .standard = "MPI-4.1 6.6", COLLECTIVE, .amounts.root_send = {.each = 1}, RECEIVES({.base = 1}), .data.sized = true, \
+    .ranks.rooted = true, .data.in_place = IN_PLACE_ROOT_KEEPS, .hooks.fill = fill, .hooks.check = check
+
 static const struct operation scatter = {
     .name = "scatter",
     .help = "the root sends a different block to every rank",
-    .standard = "MPI-4.1 6.6",
-    COLLECTIVE,
-    .amounts.root_send = {.each = 1},
-    RECEIVES({.base = 1}),
-    .data.sized = true,
-    .ranks.rooted = true,
-    .data.in_place = IN_PLACE_ROOT_KEEPS,
+    SCATTER,
     .forms = {blocking, nonblocking, persistent},
-    .hooks.fill = fill,
-    .hooks.check = check,
 };
 
 static const struct operation scatterv = {
     .name = "scatterv",
     .help = "the root sends a different block to every rank, with a count per rank",
-    .standard = "MPI-4.1 6.6",
-    COLLECTIVE,
-    .amounts.root_send = {.each = 1},
-    RECEIVES({.base = 1}),
+    SCATTER,
     .amounts.room = 2,
-    .data.sized = true,
-    .ranks.rooted = true,
-    .data.in_place = IN_PLACE_ROOT_KEEPS,
     COUNTED(prepare_single_counts),
     .hooks.refuse = refuse_counts,
     .forms = {blocking_v, nonblocking_v, persistent_v},
-    .hooks.fill = fill,
-    .hooks.check = check,
 };
 REGISTER(operation, scatter);
 REGISTER(operation, scatterv);

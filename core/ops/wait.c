@@ -16,25 +16,20 @@ static int wait_up(struct call *call) {
     return MPI_SUCCESS;
 }
 
+#define WAITS \
+    .standard = "none", .kind = KIND_SELF_TEST, .metric = METRIC_TIME, .timing.start = "window", .unchecked = "it calls nothing"
+
 static const struct operation null = {
     .name = "wait-null",
     .help = "no rank does anything: the true time is 0",
-    .standard = "none",
-    .kind = KIND_SELF_TEST,
-    .metric = METRIC_TIME,
-    .timing.start = "window",
-    .unchecked = "it calls nothing",
+    WAITS,
     .forms = {wait_null},
 };
 
 static const struct operation up = {
     .name = "wait-up",
     .help = "rank i waits i + 1 microseconds: the true time in microseconds is the number of ranks",
-    .standard = "none",
-    .kind = KIND_SELF_TEST,
-    .metric = METRIC_TIME,
-    .timing.start = "window",
-    .unchecked = "it calls nothing",
+    WAITS,
     .forms = {wait_up},
 };
 REGISTER(operation, null);
