@@ -61,13 +61,12 @@ static void rehearse_and_time(const struct setting *setting, struct timing *timi
 /* Calls keep the processor's mode, as the calling conventions of all systems require. */
 static void compare_modes(const struct setting *setting, struct float_mode before) {
     const struct float_mode after = read_float_mode();
-    char mode[FLOAT_MODE_BYTES], line[LINE_BYTES / 2];
+    char mode[FLOAT_MODE_BYTES];
     if (is_same_mode(before, after))
         return;
     describe_mode(after, mode);
-    snprintf(line, sizeof line, "rank %d: calls of the case changed the processor's floating-point mode, to %s",
-             setting->team->rank, mode);
-    note(setting->outcome, WRONG_DATA, line);
+    note(setting->outcome, WRONG_DATA, "rank %d: calls of the case changed the processor's floating-point mode, to %s",
+         setting->team->rank, mode);
     set_float_mode(before);
 }
 
@@ -99,14 +98,10 @@ static void prepare_and_time(const struct setting *setting, struct timing *timin
 }
 
 static void run_on_rank(const struct setting *setting, struct timing *timing, struct result *result) {
-    char line[LINE_BYTES / 2];
-    const char *why = NULL;
     EACH_WORKER(worker, setting)
         make_worker(setting, worker);
     if (setting->outcome->severity == GOOD && !setting->team->idle)
-        why = why_invalid(setting, line);
-    if (why)
-        note(setting->outcome, REFUSED, why);
+        check_validity(setting);
     if (setting->outcome->severity == GOOD && !setting->team->idle)
         plan_memory(setting);
     if (all_ranks_good(setting->team, setting->outcome) && !setting->team->idle)
@@ -248,30 +243,23 @@ static void run_in_team(const struct world *world, const struct team *team, cons
         write_case(&timing, writer, result);
 }
 
-/* Whether ranks are missing, with the reason; the same on every rank. */
-static bool lacks_ranks(const struct world *world, const struct plan *plan, const struct call *call, char line[LINE_BYTES / 2]) {
+/* Notes whether ranks are missing; the same on every rank. */
+static void check_ranks(const struct world *world, const struct plan *plan, const struct call *call, struct outcome *outcome) {
     const struct operation *operation = plan->operation;
-    const int ranks = world->all.ranks,
+    const int ranks = world->all.ranks, first = call->peers.first, second = call->peers.second,
               least = operation->ranks.between_two || operation->ranks.in_pairs ? 2 : operation->ranks.least;
     const int takes = operation->hooks.takes ? operation->hooks.takes(call) : 0;
     if (takes > ranks)
-        snprintf(line, LINE_BYTES / 2, "the grid needs %d ranks, there %s %d", takes, ranks == 1 ? "is" : "are", ranks);
+        note(outcome, REFUSED, "the grid needs %d ranks, there %s %d", takes, ranks == 1 ? "is" : "are", ranks);
     else if (ranks < least)
-        snprintf(line, LINE_BYTES / 2, "%s needs %d ranks, there %s %d", operation->name, least, ranks == 1 ? "is" : "are",
-                 ranks);
-    else if (operation->ranks.between_two &&
-             (call->peers.first >= ranks || call->peers.second >= ranks || call->peers.first == call->peers.second))
-        snprintf(line, LINE_BYTES / 2, "%s needs two different ranks of the %d, not %d and %d", operation->name, ranks,
-                 call->peers.first, call->peers.second);
-    else
-        return false;
-    return true;
+        note(outcome, REFUSED, "%s needs %d ranks, there %s %d", operation->name, least, ranks == 1 ? "is" : "are", ranks);
+    else if (operation->ranks.between_two && (first >= ranks || second >= ranks || first == second))
+        note(outcome, REFUSED, "%s needs two different ranks of the %d, not %d and %d", operation->name, ranks, first, second);
 }
 
 /* Rank 0 reports that ranks are missing. */
-static void write_refusal(const struct world *world, const struct plan *plan, struct result *result, const struct writer *writer,
-                          const char *line) {
-    note(&result->outcome, REFUSED, line);
+static void write_refusal(const struct world *world, const struct plan *plan, const struct result *result,
+                          const struct writer *writer) {
     if (world->all.rank == 0 && writer->writes) {
         write_result(writer->stream, writer->index, plan->request, result);
         end_result(writer->stream);
@@ -309,7 +297,6 @@ static int count_ranks(const struct world *world, const struct plan *plan, const
 
 struct result run_case(const struct world *world, const struct request *request, struct last_visit last,
                        const struct writer *writer) {
-    char line[LINE_BYTES / 2];
     const struct plan plan = make_plan(request, last);
     const struct call call = make_call(&plan, &world->all);
     struct team team = find_team(world, &plan, &call);
@@ -320,8 +307,9 @@ struct result run_case(const struct world *world, const struct request *request,
                     : plan.operation->ranks.between_two     ? call.peers.first
                                                             : 0,
     };
-    if (lacks_ranks(world, &plan, &call, line))
-        write_refusal(world, &plan, &result, writer, line);
+    check_ranks(world, &plan, &call, &result.outcome);
+    if (result.outcome.severity != GOOD)
+        write_refusal(world, &plan, &result, writer);
     else if (team.ranks > 0) {
         const bool is_subset = team.takes > 0 && team.takes < team.ranks;
         if (is_subset)

@@ -40,10 +40,8 @@ bool allocate_samples(struct measurement *measurement, const struct stop *stop, 
 }
 
 void note_no_memory(struct outcome *outcome, const struct measurement *measurement) {
-    char line[LINE_BYTES / 2];
-    snprintf(line, sizeof line, "rank %d: the system gave no memory for %lld samples", outcome->rank,
-             (long long)measurement->capacity);
-    note(outcome, REFUSED, line);
+    note(outcome, REFUSED, "rank %d: the system gave no memory for %lld samples", outcome->rank,
+         (long long)measurement->capacity);
 }
 
 static void free_samples(struct measurement *measurement) {
@@ -170,13 +168,11 @@ static int measure_overlap(const struct setting *setting, const struct timing *t
 
 /* If the clock was set meanwhile, times are invalid. */
 static void check_clock(const struct setting *setting, const struct twin_reading *before) {
-    char line[LINE_BYTES / 2];
     const struct source *source = setting->world->source;
     const int64_t jumped_ns = measure_jump_ns(before, source);
-    snprintf(line, sizeof line, "rank %d: %s was set %s by %.3f s during the case; clock=auto avoids this", setting->team->rank,
-             source->name, jumped_ns < 0 ? "back" : "forward", fabs((double)jumped_ns) / 1e9);
     if (jumped_ns != 0)
-        note(setting->outcome, FAILED, line);
+        note(setting->outcome, FAILED, "rank %d: %s was set %s by %.3f s during the case; clock=auto avoids this",
+             setting->team->rank, source->name, jumped_ns < 0 ? "back" : "forward", fabs((double)jumped_ns) / 1e9);
 }
 
 /* --- what happened meanwhile --- */

@@ -38,22 +38,20 @@ run_function *choose_timed_run(const struct setting *setting) {
     return run_and_free;
 }
 
-static void describe_mismatch(const struct setting *setting, const struct worker *worker, const struct mismatch *mismatch) {
+static void note_mismatch(struct outcome *outcome, const struct worker *worker, const struct mismatch *mismatch) {
     const struct call *call = &worker->call;
-    char line[LINE_BYTES / 2];
+    const int rank = call->peers.rank;
     if (mismatch->instead)
-        snprintf(line, sizeof line, "rank %d: %s", call->peers.rank, mismatch->instead);
+        note(outcome, WRONG_DATA, "rank %d: %s", rank, mismatch->instead);
     else if (call->buffers.receive_bytes > 0 && is_untouched(&worker->buffers, call))
-        snprintf(line, sizeof line, "rank %d: nothing was delivered: all %ld bytes still hold what they had before the call",
-                 call->peers.rank, call->buffers.receive_bytes);
+        note(outcome, WRONG_DATA, "rank %d: nothing was delivered: all %ld bytes still hold what they had before the call", rank,
+             call->buffers.receive_bytes);
     else if (call->buffers.receive_bytes > 0)
-        snprintf(line, sizeof line, "rank %d: %ld of %ld received bytes are wrong, the first at offset %ld: 0x%02x, not 0x%02x",
-                 call->peers.rank, mismatch->wrong_bytes, call->buffers.receive_bytes, mismatch->offset, mismatch->actual,
-                 mismatch->expected);
+        note(outcome, WRONG_DATA, "rank %d: %ld of %ld received bytes are wrong, the first at offset %ld: 0x%02x, not 0x%02x",
+             rank, mismatch->wrong_bytes, call->buffers.receive_bytes, mismatch->offset, mismatch->actual, mismatch->expected);
     else
-        snprintf(line, sizeof line, "rank %d: the result of the call is wrong: 0x%02x, not 0x%02x", call->peers.rank,
-                 mismatch->actual, mismatch->expected);
-    note(setting->outcome, WRONG_DATA, line);
+        note(outcome, WRONG_DATA, "rank %d: the result of the call is wrong: 0x%02x, not 0x%02x", rank, mismatch->actual,
+             mismatch->expected);
 }
 
 bool is_passive(const struct worker *worker) {
@@ -61,28 +59,21 @@ bool is_passive(const struct worker *worker) {
     return operation->hooks.is_passive_target && operation->hooks.is_passive_target(&worker->call);
 }
 
-static const char *name_caller(const struct worker *worker) {
-    return is_passive(worker) ? "another rank's call" : "the call";
-}
-
 void inspect_worker(const struct setting *setting, struct worker *worker) {
     struct mismatch mismatch = {0};
-    char line[LINE_BYTES / 2];
+    struct outcome *outcome = setting->outcome;
+    const int rank = worker->call.peers.rank;
     check_buffers(&worker->buffers, &worker->call, &mismatch);
     if (mismatch.wrong_bytes > 0) {
         keep_evidence(worker);
-        describe_mismatch(setting, worker, &mismatch);
-    } else if (!are_guards_intact(&worker->buffers, &worker->call)) {
-        snprintf(line, sizeof line, "rank %d: bytes outside the receive buffer were overwritten", worker->call.peers.rank);
-        note(setting->outcome, WRONG_DATA, line);
-    } else if (!is_send_intact(&worker->buffers, &worker->call)) {
-        snprintf(line, sizeof line, "rank %d: the send buffer or the memory after it was overwritten", worker->call.peers.rank);
-        note(setting->outcome, WRONG_DATA, line);
-    } else if (worker->late) {
-        snprintf(line, sizeof line, "rank %d: %s returned before its data had arrived", worker->call.peers.rank,
-                 name_caller(worker));
-        note(setting->outcome, WRONG_DATA, line);
-    }
+        note_mismatch(outcome, worker, &mismatch);
+    } else if (!are_guards_intact(&worker->buffers, &worker->call))
+        note(outcome, WRONG_DATA, "rank %d: bytes outside the receive buffer were overwritten", rank);
+    else if (!is_send_intact(&worker->buffers, &worker->call))
+        note(outcome, WRONG_DATA, "rank %d: the send buffer or the memory after it was overwritten", rank);
+    else if (worker->late)
+        note(outcome, WRONG_DATA, "rank %d: %s returned before its data had arrived", rank,
+             is_passive(worker) ? "another rank's call" : "the call");
 }
 
 void inspect(const struct setting *setting) {

@@ -69,12 +69,10 @@ static void keep_data(const struct setting *setting) {
  * are right. */
 static void inspect_difference(const struct setting *setting, struct worker *worker) {
     struct mismatch mismatch = {0};
-    char line[LINE_BYTES / 2];
     check_buffers(&worker->buffers, &worker->call, &mismatch);
     if (mismatch.wrong_bytes > 0 && !mismatch.instead && keeps_changes(&worker->reference)) {
         keep_evidence(worker);
-        snprintf(line, sizeof line, "rank %d: a repeated call did not deliver its data", worker->call.peers.rank);
-        note(setting->outcome, WRONG_DATA, line);
+        note(setting->outcome, WRONG_DATA, "rank %d: a repeated call did not deliver its data", worker->call.peers.rank);
     }
     inspect_worker(setting, worker);
 }
