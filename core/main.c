@@ -8,6 +8,8 @@
 #include "base/allocation.h"
 #include "base/core.h"
 #include "base/registry.h"
+#include "base/rows.h"
+#include "base/scan.h"
 #include "base/startup.h"
 #include "base/steady.h"
 #include "base/time_parts.h"
@@ -38,12 +40,6 @@
 
 enum { WARM_UP_NS = 10000000 };
 
-static void merge_worst(void *into, const void *from, int bytes) {
-    (void)bytes;
-    if (*(const int *)from > *(int *)into)
-        *(int *)into = *(const int *)from;
-}
-
 /* Every rank sends to the next one and checks the data of the one before. */
 static int check_neighbours(const struct world *world, int bytes) {
     enum { TAG = 1 };
@@ -57,8 +53,8 @@ static int check_neighbours(const struct world *world, int bytes) {
         "MPI_Sendrecv");
     check_bytes(data + bytes, bytes, (unsigned)from, 0, &mismatch);
     free(data);
-    int wrong = mismatch.wrong_bytes > 0;
-    tree_combine(team, &wrong, sizeof wrong, merge_worst);
+    int32_t wrong = mismatch.wrong_bytes > 0;
+    tree_combine(team, &wrong, sizeof wrong, merge_largest_int);
     return wrong;
 }
 
@@ -126,13 +122,13 @@ static int run_cases(const struct world *world, const struct job *job, struct ho
         watch_case(&job->requests[i], i, world->all.rank, job->patience_s);
         struct result result = run_case(world, &job->requests[i], last, &writer);
         stop_watching();
-        visits[i] = (struct last_visit){result.severity == GOOD, result.measurement.unsettled};
+        visits[i] = (struct last_visit){result.outcome.severity == GOOD, result.measurement.unsettled};
         if (leads && !job->quiet)
             print_row(stdout, &job->requests[i], &result, job->probe);
-        if (leads && result.severity == WRONG_DATA)
+        if (leads && result.outcome.severity == WRONG_DATA)
             exit_code = EXIT_DATA;
         else if (leads && job->by_hand && exit_code == 0)
-            exit_code = result.severity == REFUSED ? EXIT_INPUT : result.severity == FAILED ? EXIT_MPI : 0;
+            exit_code = result.outcome.severity == REFUSED ? EXIT_INPUT : result.outcome.severity == FAILED ? EXIT_MPI : 0;
         free(result.measurement.samples);
         free(result.measurement.moments);
         free(result.order);
@@ -164,22 +160,9 @@ static void write_facts(const struct job *job, const struct world *world, const 
 }
 
 static int64_t read_peak_memory_bytes(void) {
-    char line[LINE_BYTES];
     long kib = 0;
-    FILE *status = fopen("/proc/self/status", "r");
-    while (status && fgets(line, sizeof line, status))
-        if (sscanf(line, "VmHWM: %ld kB", &kib) == 1)
-            break;
-    if (status)
-        fclose(status);
+    scan_file("/proc/self/status", "VmHWM: %ld kB", &kib);
     return (int64_t)kib * 1024;
-}
-
-static void merge_talk(void *into, const void *from, int bytes) {
-    int64_t *local = into;
-    const int64_t *theirs = from;
-    for (int i = 0; i < bytes / (int)sizeof *local; i++)
-        local[i] = theirs[i] > local[i] ? theirs[i] : local[i];
 }
 
 static void merge_rest(void *into, const void *from, int bytes) {
@@ -194,7 +177,7 @@ static void write_last_record(const struct world *world, const struct job *job, 
                               const struct turns *turns, FILE *stream) {
     const struct talk local = {traffic.messages, traffic.bytes, read_peak_memory_bytes()};
     struct talk most = local;
-    tree_combine_patient(&world->all, &most, sizeof most, merge_talk);
+    tree_combine_patient(&world->all, &most, sizeof most, merge_largest);
     struct rest rest = measure_rest(turns);
     tree_combine_patient(&world->all, &rest, sizeof rest, merge_rest);
     const double hop_ns = measure_hop_ns(hop_latency, world);
@@ -365,6 +348,8 @@ static int print_machine_state(const struct job *job) {
 int main(int argc, char **argv) {
     struct job job;
     char error[LINE_BYTES] = "";
+    if (!check_rows())
+        return EXIT_INPUT;
     const bool good = read_arguments(argc, argv, &job, error);
     if (good && job.state)
         return print_machine_state(&job);

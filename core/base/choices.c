@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/core.h"
+
 enum { MOST_THREADS = 64, MOST_RANK = 1 << 24, MOST_MESSAGES = 4096, MOST_MICROSECONDS = 10000000 };
 
 const struct choice window_choice = {"window", "messages in a window", .least = 1, .most = MOST_MESSAGES, .usual = 64};
@@ -78,11 +80,13 @@ static const struct offer {
     {&compute_choice, can_overlap},     {&free_choice, makes_something},
 };
 
+_Static_assert(LENGTH(offers) + MOST_OWN_CHOICES <= MOST_CHOICES, "room for all choices");
+
 int list_choices(const struct operation *operation, const struct choice *choices[MOST_CHOICES]) {
     int count = 0;
     for (const struct choice *const *next = operation->choices; next && *next; next++)
         choices[count++] = *next;
-    for (size_t i = 0; i < sizeof offers / sizeof *offers; i++)
+    for (int i = 0; i < LENGTH(offers); i++)
         if (offers[i].applies(operation))
             choices[count++] = offers[i].choice;
     return count;

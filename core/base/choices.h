@@ -4,6 +4,9 @@
 
 #include "base/op.h"
 
+/* Of a row; beside them there is room for all that several operations share. */
+enum { MOST_OWN_CHOICES = 8 };
+
 /* In the order of the names of the choices. */
 enum { REDUCTION_USER = 10, REDUCTION_ORDERED };
 enum { ARRIVE_TOGETHER, ARRIVE_STAGGERED, ARRIVE_RANDOMLY, ARRIVE_ONE_LATE };

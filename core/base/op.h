@@ -105,6 +105,8 @@ struct layout {
     const int *order;
 };
 
+struct operation;
+
 /* One operation ready to be called: all that an operation's functions see.
  *
  * Buffers passed to MPI hold blocks `extent` bytes apart, each with `count` elements of `type`. `fill` and `check` see
@@ -175,6 +177,7 @@ struct call {
     /* Grid of the ranks, for operations on a grid. */
     const struct layout *layout;
     unsigned seed;
+    const struct operation *operation;
     const struct choice_value *choices;
     /* The threads that call at the same time, and the computation during calls; NULL: none. */
     struct thread_team *thread_team;
@@ -185,6 +188,9 @@ struct call {
  * operations this concerns the root only. `call->send` is MPI_IN_PLACE then, or `call->receive` where the root keeps a
  * part of what it sends. */
 enum in_place { NOT_IN_PLACE, IN_PLACE, IN_PLACE_BY_RANK, IN_PLACE_ROOT_KEEPS };
+
+/* Direction of one-sided transfers. Data that are added all go to one place. */
+enum rma_kind { PUTS, GETS, ADDS };
 
 /* Datatypes that an operation accepts. */
 enum datatypes { ANY_DATATYPE, NUMBERS, WHOLE_NUMBERS, BYTES };
@@ -239,6 +245,12 @@ struct operation {
         /* Counts are of type MPI_Count. */
         bool large;
     } data;
+    /* One-sided operations: the number of blocks that origins before `until` move to or from a target's memory in one
+     * call. */
+    struct {
+        int (*pattern)(const struct call *, int until, int target);
+        enum rma_kind kind;
+    } rma;
     /* How the operation is timed. */
     struct {
         const char *start;
@@ -383,6 +395,21 @@ struct start {
 /* Equal amounts on all ranks; rows of rooted operations set each amount separately. */
 #define SENDS(...) .amounts.send = __VA_ARGS__, .amounts.root_send = __VA_ARGS__
 #define RECEIVES(...) .amounts.receive = __VA_ARGS__, .amounts.root_receive = __VA_ARGS__
+/* Equal amounts on both sides: from the root, or the first of two ranks, to the others, and the other way round. */
+#define FROM_ROOT(...) .amounts.root_send = __VA_ARGS__, .amounts.receive = __VA_ARGS__
+#define TO_ROOT(...) .amounts.send = __VA_ARGS__, .amounts.root_receive = __VA_ARGS__
+
+/* The functions of the three forms, by the calls of MPI and their arguments, which are the same but for the request. */
+#define ALL_FORMS(suffix, plain, immediate, init, ...) \
+    static int blocking##suffix(struct call *call) { \
+        return plain(__VA_ARGS__); \
+    } \
+    static int nonblocking##suffix(struct call *call) { \
+        return immediate(__VA_ARGS__, call->window.requests); \
+    } \
+    static int persistent##suffix(struct call *call) { \
+        return init(__VA_ARGS__, MPI_INFO_NULL, call->window.requests); \
+    }
 
 #define REGISTER(kind, row) static const struct kind *const registered_##row __attribute__((used, section("rb_" #kind))) = &(row)
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/process.h"
+#include "base/scan.h"
 #include "base/steady.h"
 #include "base/tree.h"
 
@@ -16,14 +17,8 @@ static int provided = MPI_THREAD_SINGLE;
 static bool threads_wanted;
 
 int64_t read_memory_bytes(void) {
-    char line[256];
     long kib = 0;
-    FILE *file = fopen("/proc/self/smaps_rollup", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "Pss: %ld kB", &kib) == 1)
-            break;
-    if (file)
-        fclose(file);
+    scan_file("/proc/self/smaps_rollup", "Pss: %ld kB", &kib);
     return (int64_t)kib * 1024;
 }
 

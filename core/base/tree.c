@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/allocation.h"
+#include "base/numbers.h"
 
 /* Most bytes that rank 0 stores for this. */
 static const double MOST_HANDED_UP = 16 << 20;
@@ -111,6 +112,18 @@ void tree_combine_patient(const struct team *team, void *data, int bytes, merge_
     combine(team, data, bytes, merge, receive_bytes_patiently);
 }
 
+void merge_largest(void *into, const void *from, int bytes) {
+    int64_t *local = into;
+    const int64_t *theirs = from;
+    for (int i = 0; i < bytes / (int)sizeof *local; i++)
+        local[i] = max(local[i], theirs[i]);
+}
+
+void merge_largest_int(void *into, const void *from, int bytes) {
+    (void)bytes;
+    *(int32_t *)into = (int32_t)max(*(int32_t *)into, *(const int32_t *)from);
+}
+
 static void merge_agreement(void *into, const void *from, int bytes) {
     (void)bytes;
     *(bool *)into = *(bool *)into && *(const bool *)from;
@@ -130,11 +143,11 @@ bool tree_agree_patient(const struct team *team, bool local) {
 
 /* The subtree of a rank has consecutive ranks, so that their data are in rank order. */
 static void gather_up_tree(const struct team *team, const void *data, int bytes, rank_function *visit, void *context) {
-    const int below = find_lowest_bit(team), last = team->ranks - team->rank, subtree_ranks = below < last ? below : last;
+    const int below = find_lowest_bit(team), last = team->ranks - team->rank, subtree_ranks = (int)min(below, last);
     char *all = obtain_memory((size_t)subtree_ranks * (size_t)bytes);
     memcpy(all, data, (size_t)bytes);
     for (int bit = 1; bit < subtree_ranks; bit *= 2) {
-        const int theirs = subtree_ranks - bit < bit ? subtree_ranks - bit : bit;
+        const int theirs = (int)min(subtree_ranks - bit, bit);
         receive_bytes(team, all + (size_t)bit * (size_t)bytes, theirs * bytes, team->rank + bit, TAG_UP);
     }
     if (team->rank != 0)

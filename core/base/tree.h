@@ -33,6 +33,8 @@ void tree_broadcast_patient(const struct team *team, void *data, int bytes);
 /* Merges the data of all ranks on rank 0, in log2(ranks) steps. */
 void tree_combine(const struct team *team, void *data, int bytes, merge_function *merge);
 void tree_combine_patient(const struct team *team, void *data, int bytes, merge_function *merge);
+/* The largest of each whole number of 64 bits, or of one of 32 bits. */
+merge_function merge_largest, merge_largest_int;
 /* Returns on every rank whether `local` is true on all of them. */
 bool tree_agree(const struct team *team, bool local);
 bool tree_agree_patient(const struct team *team, bool local);

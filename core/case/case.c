@@ -61,13 +61,12 @@ static void rehearse_and_time(const struct setting *setting, struct timing *timi
 /* Calls keep the processor's mode, as the calling conventions of all systems require. */
 static void compare_modes(const struct setting *setting, struct float_mode before) {
     const struct float_mode after = read_float_mode();
-    char mode[FLOAT_MODE_BYTES], line[LINE_BYTES / 2];
+    char mode[FLOAT_MODE_BYTES];
     if (is_same_mode(before, after))
         return;
     describe_mode(after, mode);
-    snprintf(line, sizeof line, "rank %d: calls of the case changed the processor's floating-point mode, to %s",
-             setting->team->rank, mode);
-    note(setting->outcome, WRONG_DATA, line);
+    note(setting->outcome, WRONG_DATA, "rank %d: calls of the case changed the processor's floating-point mode, to %s",
+         setting->team->rank, mode);
     set_float_mode(before);
 }
 
@@ -99,14 +98,10 @@ static void prepare_and_time(const struct setting *setting, struct timing *timin
 }
 
 static void run_on_rank(const struct setting *setting, struct timing *timing, struct result *result) {
-    char line[LINE_BYTES / 2];
-    const char *why = NULL;
     EACH_WORKER(worker, setting)
         make_worker(setting, worker);
     if (setting->outcome->severity == GOOD && !setting->team->idle)
-        why = why_invalid(setting, line);
-    if (why)
-        note(setting->outcome, REFUSED, why);
+        check_validity(setting);
     if (setting->outcome->severity == GOOD && !setting->team->idle)
         plan_memory(setting);
     if (all_ranks_good(setting->team, setting->outcome) && !setting->team->idle)
@@ -132,15 +127,16 @@ static void write_one_series(void *context, int rank, const void *data) {
         write_rank_series(series_writer->writer->stream, rank, data, series_writer->result);
 }
 
-static void write_case(const struct timing *timing, const struct writer *writer, const struct result *result, int noted_by) {
+static void write_case(const struct timing *timing, const struct writer *writer, const struct result *result) {
     const struct evidence *evidence;
     const bool each = timing->world->every_rank || timing->operation->hooks.measures;
     const bool leads = timing->team->rank == 0, ranks = each && result->measurer == SERIES_ALL;
-    int64_t sample_count = result->severity == GOOD && result->measurement.repeats > 0 ? result->measurement.sample_count : 0;
+    int64_t sample_count =
+        result->outcome.severity == GOOD && result->measurement.repeats > 0 ? result->measurement.sample_count : 0;
     watch_phase("is written");
     switch_part(PART_WRITE);
     tree_broadcast(timing->team, &sample_count, sizeof sample_count);
-    if (result->severity == WRONG_DATA && (evidence = share_evidence(timing->team, noted_by)))
+    if (result->outcome.severity == WRONG_DATA && (evidence = share_evidence(timing->team, result->outcome.noted_by)))
         write_evidence(writer->stream, writer->index, evidence);
     if (leads)
         write_result(writer->stream, writer->index, timing->request, result);
@@ -174,21 +170,13 @@ static struct plan make_plan(const struct request *request, struct last_visit la
     return plan;
 }
 
-static void fill_result(struct result *result, const struct outcome *outcome, const struct measurement *measurement) {
-    result->severity = (enum severity)outcome->severity;
-    snprintf(result->reason, sizeof result->reason, "%s", outcome->reason);
-    snprintf(result->cause, sizeof result->cause, "%s", outcome->cause);
-    memcpy(result->fallback, outcome->fallback, sizeof result->fallback);
-    result->drift_ns = outcome->drift_ns;
+static void fill_result(struct result *result, const struct outcome *outcome) {
+    const struct measurement *measurement = &result->measurement;
+    double worst_ns = 0;
+    result->outcome = *outcome;
     if (outcome->migrated)
         snprintf(result->moved, sizeof result->moved, "rank %d from CPU %d to CPU %d", outcome->moved_rank, outcome->moved_from,
                  outcome->moved_to);
-    result->moved_bytes = outcome->moved_bytes;
-    result->moved_messages = outcome->moved_messages;
-    result->growth_bytes = outcome->growth_bytes;
-    result->printed_bytes = outcome->printed_bytes;
-    memcpy(result->call_ns, outcome->call_ns, sizeof result->call_ns);
-    double worst_ns = 0;
     for (int64_t i = 0; measurement->samples && i < measurement->sample_count; i++)
         worst_ns = fmax(worst_ns, measurement->samples[i].bound_ns);
     result->sync_bound_ns = (int64_t)ceil(worst_ns * result->bound_factor);
@@ -219,7 +207,6 @@ static struct timing make_timing(const struct setting *setting, const struct cal
         .request = setting->plan->request,
         .call = first_call(setting),
         .buffers = &setting->workers->buffers,
-        .delivers = true,
         .rounds = (operation->timing.rounds ? operation->timing.rounds : 1) * (setting->threads > 1 ? THREAD_ROUNDS : 1),
         .legs = operation->metric == METRIC_LATENCY ? 2 : 1,
         .measures = !team->idle && (team->rank == measurer || !operation->timing.rank_0_measures),
@@ -251,36 +238,28 @@ static void run_in_team(const struct world *world, const struct team *team, cons
     if (cvars)
         restore_cvars(cvars);
     free(setting.workers);
-    fill_result(result, &outcome, &result->measurement);
+    fill_result(result, &outcome);
     if (writer->writes)
-        write_case(&timing, writer, result, outcome.noted_by);
+        write_case(&timing, writer, result);
 }
 
-/* Whether ranks are missing, with the reason; the same on every rank. */
-static bool lacks_ranks(const struct world *world, const struct plan *plan, const struct call *call, char line[LINE_BYTES / 2]) {
+/* Notes whether ranks are missing; the same on every rank. */
+static void check_ranks(const struct world *world, const struct plan *plan, const struct call *call, struct outcome *outcome) {
     const struct operation *operation = plan->operation;
-    const int ranks = world->all.ranks,
+    const int ranks = world->all.ranks, first = call->peers.first, second = call->peers.second,
               least = operation->ranks.between_two || operation->ranks.in_pairs ? 2 : operation->ranks.least;
     const int takes = operation->hooks.takes ? operation->hooks.takes(call) : 0;
     if (takes > ranks)
-        snprintf(line, LINE_BYTES / 2, "the grid needs %d ranks, there %s %d", takes, ranks == 1 ? "is" : "are", ranks);
+        note(outcome, REFUSED, "the grid needs %d ranks, there %s %d", takes, ranks == 1 ? "is" : "are", ranks);
     else if (ranks < least)
-        snprintf(line, LINE_BYTES / 2, "%s needs %d ranks, there %s %d", operation->name, least, ranks == 1 ? "is" : "are",
-                 ranks);
-    else if (operation->ranks.between_two &&
-             (call->peers.first >= ranks || call->peers.second >= ranks || call->peers.first == call->peers.second))
-        snprintf(line, LINE_BYTES / 2, "%s needs two different ranks of the %d, not %d and %d", operation->name, ranks,
-                 call->peers.first, call->peers.second);
-    else
-        return false;
-    return true;
+        note(outcome, REFUSED, "%s needs %d ranks, there %s %d", operation->name, least, ranks == 1 ? "is" : "are", ranks);
+    else if (operation->ranks.between_two && (first >= ranks || second >= ranks || first == second))
+        note(outcome, REFUSED, "%s needs two different ranks of the %d, not %d and %d", operation->name, ranks, first, second);
 }
 
 /* Rank 0 reports that ranks are missing. */
-static void write_refusal(const struct world *world, const struct plan *plan, struct result *result, const struct writer *writer,
-                          const char *line) {
-    result->severity = REFUSED;
-    snprintf(result->reason, sizeof result->reason, "%s", line);
+static void write_refusal(const struct world *world, const struct plan *plan, const struct result *result,
+                          const struct writer *writer) {
     if (world->all.rank == 0 && writer->writes) {
         write_result(writer->stream, writer->index, plan->request, result);
         end_result(writer->stream);
@@ -318,19 +297,19 @@ static int count_ranks(const struct world *world, const struct plan *plan, const
 
 struct result run_case(const struct world *world, const struct request *request, struct last_visit last,
                        const struct writer *writer) {
-    char line[LINE_BYTES / 2];
     const struct plan plan = make_plan(request, last);
     const struct call call = make_call(&plan, &world->all);
     struct team team = find_team(world, &plan, &call);
     struct result result = {
-        .severity = GOOD,
+        .outcome.severity = GOOD,
         .ranks = count_ranks(world, &plan, &team),
         .measurer = !plan.operation->timing.rank_0_measures ? SERIES_ALL
                     : plan.operation->ranks.between_two     ? call.peers.first
                                                             : 0,
     };
-    if (lacks_ranks(world, &plan, &call, line))
-        write_refusal(world, &plan, &result, writer, line);
+    check_ranks(world, &plan, &call, &result.outcome);
+    if (result.outcome.severity != GOOD)
+        write_refusal(world, &plan, &result, writer);
     else if (team.ranks > 0) {
         const bool is_subset = team.takes > 0 && team.takes < team.ranks;
         if (is_subset)

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/allocation.h"
-#include "base/core.h"
 #include "base/op.h"
 #include "output/stream.h"
 
@@ -240,24 +239,18 @@ static bool is_only_a_default(const struct cvar *cvar) {
 }
 
 static void set_cvar(const char *name, const char *text, struct cvars *cvars, struct outcome *outcome) {
-    char line[LINE_BYTES / 2];
     struct cvar *cvar = obtain_memory(sizeof *cvar);
     union value *value = obtain_memory(sizeof *value);
-    if (!find_cvar(name, cvar)) {
-        snprintf(line, sizeof line, "this library has no variable %.150s", name);
-        note(outcome, LACKING, line);
-    } else if (is_only_a_default(cvar)) {
-        snprintf(line, sizeof line, "%.150s is a text, which this library reads from the environment only, at its start", name);
-        note(outcome, LACKING, line);
-    } else if (!parse_cvar_value(cvar, text, value)) {
-        snprintf(line, sizeof line, "%.100s has no value %.60s in this library", name, text);
-        note(outcome, LACKING, line);
-    } else if (!set_value(cvar, value, &cvars->settings[cvars->count])) {
-        snprintf(line, sizeof line, "%.100s: the library does not accept the value %.60s while it runs", name, text);
-        note(outcome, LACKING, line);
-    } else {
+    if (!find_cvar(name, cvar))
+        note(outcome, LACKING, "this library has no variable %.150s", name);
+    else if (is_only_a_default(cvar))
+        note(outcome, LACKING, "%.150s is a text, which this library reads from the environment only, at its start", name);
+    else if (!parse_cvar_value(cvar, text, value))
+        note(outcome, LACKING, "%.100s has no value %.60s in this library", name, text);
+    else if (!set_value(cvar, value, &cvars->settings[cvars->count]))
+        note(outcome, LACKING, "%.100s: the library does not accept the value %.60s while it runs", name, text);
+    else
         cvars->count++;
-    }
     free(value);
     free(cvar);
 }

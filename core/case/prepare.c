@@ -61,6 +61,7 @@ struct call make_call(const struct plan *plan, const struct team *team) {
         .message.reduction = MPI_OP_NULL,
         .window.pending = 1,
         .form = plan->form,
+        .operation = plan->operation,
         .initiate = plan->operation->forms[plan->form],
         .choices = plan->choices,
     };
@@ -86,18 +87,14 @@ void make_worker(const struct setting *setting, struct worker *worker) {
 }
 
 static void check_size(const struct setting *setting, double needed) {
-    char line[LINE_BYTES / 2];
     const struct call *call = first_call(setting);
     needed *= min(setting->world->ranks_on_host, setting->team->ranks);
-    if (!setting->plan->operation->data.large && call->message.large_count > INT32_MAX) {
-        snprintf(line, sizeof line, "%ld bytes are more than 2^31-1 elements of type %s", call->message.bytes,
-                 call->message.datatype->name);
-        note(setting->outcome, REFUSED, line);
-    } else if (needed > 0.8 * read_free_memory()) {
-        snprintf(line, sizeof line, "buffers of %.1f GiB on this host do not fit into %.1f GiB of free memory",
-                 needed / (1 << 30), read_free_memory() / (1 << 30));
-        note(setting->outcome, REFUSED, line);
-    }
+    if (!setting->plan->operation->data.large && call->message.large_count > INT32_MAX)
+        note(setting->outcome, REFUSED, "%ld bytes are more than 2^31-1 elements of type %s", call->message.bytes,
+             call->message.datatype->name);
+    else if (needed > 0.8 * read_free_memory())
+        note(setting->outcome, REFUSED, "buffers of %.1f GiB on this host do not fit into %.1f GiB of free memory",
+             needed / (1 << 30), read_free_memory() / (1 << 30));
 }
 
 /* This rank's share of the memory that cold buffers rotate through: twice the last-level cache for all ranks that share
@@ -116,12 +113,10 @@ void plan_memory(const struct setting *setting) {
 }
 
 void allocate_memory(const struct setting *setting) {
-    char reason[REASON_BYTES], line[LINE_BYTES / 2];
+    char reason[REASON_BYTES];
     EACH_WORKER(worker, setting)
-        if (setting->outcome->severity == GOOD && !make_buffers(&worker->buffers, reason)) {
-            snprintf(line, sizeof line, "rank %d: %s", setting->team->rank, reason);
-            note(setting->outcome, REFUSED, line);
-        }
+        if (setting->outcome->severity == GOOD && !make_buffers(&worker->buffers, reason))
+            note(setting->outcome, REFUSED, "rank %d: %s", setting->team->rank, reason);
 }
 
 /* Open MPI chooses algorithms when a communicator is created. */

@@ -21,6 +21,7 @@
 #include "timing/stop.h"
 #include "verify/check.h"
 #include "verify/rehearsal.h"
+#include "verify/timed.h"
 
 static int64_t find_offset_change(const struct clock *clock, const struct measurement *measurement) {
     if (measurement->sample_count == 0)
@@ -39,10 +40,8 @@ bool allocate_samples(struct measurement *measurement, const struct stop *stop, 
 }
 
 void note_no_memory(struct outcome *outcome, const struct measurement *measurement) {
-    char line[LINE_BYTES / 2];
-    snprintf(line, sizeof line, "rank %d: the system gave no memory for %lld samples", outcome->rank,
-             (long long)measurement->capacity);
-    note(outcome, REFUSED, line);
+    note(outcome, REFUSED, "rank %d: the system gave no memory for %lld samples", outcome->rank,
+         (long long)measurement->capacity);
 }
 
 static void free_samples(struct measurement *measurement) {
@@ -127,12 +126,7 @@ static double measure_sample_cost(const struct setting *setting, const struct ti
     other.operation = &nothing;
     other.stop = &stop;
     other.buffers = &none;
-    other.renew_data = NULL;
-    other.inspect_stage = NULL;
-    other.reference = NULL;
-    other.begin_round = NULL;
-    other.check_promises = NULL;
-    other.delivers = false;
+    other.checks = NULL;
     other.rounds = other.legs = 1;
     other.long_ns = 0;
     other.spread_ns = other.gap_ns = 0;
@@ -165,31 +159,20 @@ static int measure_overlap(const struct setting *setting, const struct timing *t
     worker->work.steps = count_steps(asked_ns > 0 ? asked_ns : result->pure_ns, setting->world->source->read_ns);
     worker->work.parts = (int)read_case_choice(setting, &tests_choice) + 1;
     worker->call.work = &worker->work;
-    part.renew_data = part.inspect_stage = NULL; /* A computation delivers no data. */
-    part.reference = NULL;
-    part.begin_round = NULL;
-    part.check_promises = NULL;
-    part.delivers = false;
+    part.checks = NULL;
     result->compute_ns = measure_median(setting, &part, run_computation);
-    part.renew_data = timing->renew_data;
-    part.inspect_stage = timing->inspect_stage;
-    part.reference = timing->reference;
-    part.begin_round = timing->begin_round;
-    part.check_promises = timing->check_promises;
-    part.delivers = true;
+    part.checks = timing->checks;
     part.run = run_overlapped;
     return measure(&part, &result->measurement);
 }
 
 /* If the clock was set meanwhile, times are invalid. */
 static void check_clock(const struct setting *setting, const struct twin_reading *before) {
-    char line[LINE_BYTES / 2];
     const struct source *source = setting->world->source;
     const int64_t jumped_ns = measure_jump_ns(before, source);
-    snprintf(line, sizeof line, "rank %d: %s was set %s by %.3f s during the case; clock=auto avoids this", setting->team->rank,
-             source->name, jumped_ns < 0 ? "back" : "forward", fabs((double)jumped_ns) / 1e9);
     if (jumped_ns != 0)
-        note(setting->outcome, FAILED, line);
+        note(setting->outcome, FAILED, "rank %d: %s was set %s by %.3f s during the case; clock=auto avoids this",
+             setting->team->rank, source->name, jumped_ns < 0 ? "back" : "forward", fabs((double)jumped_ns) / 1e9);
 }
 
 /* --- what happened meanwhile --- */
@@ -197,19 +180,6 @@ static void check_clock(const struct setting *setting, const struct twin_reading
 static struct strain read_strain(void) {
     const int64_t waited_ns = read_waited_ns();
     return (struct strain){waited_ns, waited_ns < 0 ? 0 : read_steady_ns(), read_own_bytes()};
-}
-
-static int64_t find_larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
-static void merge_strains(void *into, const void *from, int bytes) {
-    (void)bytes;
-    struct strain *local = into;
-    const struct strain *theirs = from;
-    local->waited_ns = find_larger(local->waited_ns, theirs->waited_ns);
-    local->timed_ns = find_larger(local->timed_ns, theirs->timed_ns);
-    local->leaked_bytes = find_larger(local->leaked_bytes, theirs->leaked_bytes);
 }
 
 /* The most of all ranks that take part, on rank 0. */
@@ -220,7 +190,7 @@ static struct strain compare_strain(const struct team *team, const struct strain
         most = (struct strain){now.waited_ns - before->waited_ns, now.timed_ns - before->timed_ns, 0};
     if (!team->idle && now.leaked_bytes > before->leaked_bytes && before->leaked_bytes >= 0)
         most.leaked_bytes = now.leaked_bytes - before->leaked_bytes;
-    tree_combine(team, &most, sizeof most, merge_strains);
+    tree_combine(team, &most, sizeof most, merge_largest);
     return most;
 }
 
@@ -236,17 +206,8 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
     dissemination_barrier(setting->team);
     timing->renewing_ns = (double)(read_steady_ns() - began_ns);
     timing->setting = setting;
-    /* Rank 0 decides when data are renewed, and idle ranks follow: they have no buffers that could say whether. */
-    timing->renew_data = setting->team->idle || can_inspect_stages(setting) ? renew_data : NULL;
-    timing->inspect = inspect_between_stages;
-    timing->begin_round = begin_round;
-    timing->inspect_at_return = inspect_at_return;
-    timing->inspect_stage = leaves_data(&setting->workers->buffers) ? inspect_stage : NULL;
+    timing->checks = &timed_checks;
     timing->reference = repeats_data(setting) ? &setting->workers->reference : NULL;
-    timing->keep_reference = keep_reference_data;
-    timing->judge_difference = judge_difference;
-    timing->judge_receipts = judge_receipts;
-    timing->check_promises = has_promises(setting) ? check_promises_again : NULL;
     const struct written written = read_written();
     const struct strain strain = read_strain();
     const bool overlaps = read_case_choice(setting, &quantity_choice) == QUANTITY_OVERLAP;

@@ -4,7 +4,7 @@
 
 #include "verify/setting.h"
 
-/* Why the case is invalid, in one line that may be stored in `line`; NULL: it is valid. */
-const char *why_invalid(const struct setting *setting, char line[LINE_BYTES / 2]);
+/* Notes why the case is invalid, if it is. */
+void check_validity(const struct setting *setting);
 
 #endif

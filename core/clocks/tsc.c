@@ -21,6 +21,8 @@
 #endif
 
 #include "base/op.h"
+#include "base/scan.h"
+#include "base/steady.h"
 
 /* If the counter deviates more than this from the monotonic clock, the reported frequency is wrong. */
 static const double MOST_OFF = 1e-3;
@@ -54,12 +56,9 @@ static double read_processor_hz(void) {
 }
 
 static bool is_trusted_by_kernel(void) {
-    char line[256] = "";
-    FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/available_clocksource", "r");
-    const bool is_listed = file && fgets(line, sizeof line, file) && strstr(line, "tsc");
-    if (file)
-        fclose(file);
-    return is_listed;
+    char names[256] = "";
+    scan_file("/sys/devices/system/clocksource/clocksource0/available_clocksource", "%255[^\n]", names);
+    return strstr(names, "tsc") != NULL;
 }
 
 static const char *why_not(void) {
@@ -94,15 +93,9 @@ static inline uint64_t read_ticks(void) {
 }
 
 static double read_processor_hz(void) {
-    double megahertz = 0;
-    char line[256];
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "timebase : %lf", &megahertz) == 1)
-            break;
-    if (file)
-        fclose(file);
-    return megahertz;
+    double hertz = 0;
+    scan_file("/proc/cpuinfo", "timebase : %lf", &hertz);
+    return hertz;
 }
 
 static const char *why_not(void) {
@@ -123,12 +116,6 @@ static const char *why_not(void) {
     return "this kind of processor has no counter that rankbench knows";
 }
 #endif
-
-static int64_t read_now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* The kernel's own conversion to nanoseconds, which it shows to programs that may count their own events. */
 static double read_kernel_hz(void) {
@@ -151,11 +138,11 @@ static double read_kernel_hz(void) {
 }
 
 /* Readings of both clocks at the same time, the best of several. */
-static void read_both(uint64_t *counter, int64_t *monotonic_ns) {
+static void read_with_steady(uint64_t *counter, int64_t *monotonic_ns) {
     uint64_t narrowest = UINT64_MAX;
     for (int try = 0; try < 20; try++) {
         const uint64_t before = read_ticks();
-        const int64_t between_ns = read_now_ns();
+        const int64_t between_ns = read_steady_ns();
         const uint64_t after = read_ticks();
         if (after - before < narrowest) {
             narrowest = after - before;
@@ -171,7 +158,7 @@ static int64_t first_ns;
 
 __attribute__((constructor)) static void read_both_first(void) {
     if (!why_not())
-        read_both(&first, &first_ns);
+        read_with_steady(&first, &first_ns);
 }
 
 /* The rate since the process began. Only what is missing of the time for a check is waited for: usually MPI_Init took
@@ -179,11 +166,11 @@ __attribute__((constructor)) static void read_both_first(void) {
 static double measure_hz(void) {
     uint64_t last = 0;
     int64_t last_ns = 0;
-    const int64_t missing_ns = first_ns + CHECK_NS - read_now_ns();
+    const int64_t missing_ns = first_ns + CHECK_NS - read_steady_ns();
     const struct timespec nap = {.tv_nsec = missing_ns};
     if (missing_ns > 0)
         nanosleep(&nap, NULL);
-    read_both(&last, &last_ns);
+    read_with_steady(&last, &last_ns);
     return (double)(last - first) * 1e9 / (double)(last_ns - first_ns);
 }
 

@@ -1,7 +1,14 @@
 /* How the loop starts and completes nonblocking and persistent calls. */
 #include "kit/calls.h"
 
+#include <stdlib.h>
+
 #include "kit/receipts.h"
+
+void free_state(struct call *call) {
+    free(call->state);
+    call->state = NULL;
+}
 
 int begin_call(struct call *call) {
     if (call->form == NONBLOCKING)

@@ -4,6 +4,8 @@
 
 #include "base/op.h"
 
+/* Frees the data of an operation; for the hook `finish`. */
+void free_state(struct call *call);
 int begin_call(struct call *call);
 int complete_call(struct call *call);
 

@@ -1,7 +1,5 @@
 #include "kit/counts.h"
 
-#include <stdlib.h>
-
 #include "base/allocation.h"
 #include "base/choices.h"
 #include "kit/data.h"
@@ -78,11 +76,6 @@ int prepare_single_counts(struct call *call) {
 /* Ranks i and j send each other equal amounts, as MPI_IN_PLACE needs, and every rank has the same total. */
 int prepare_pair_counts(struct call *call) {
     return prepare_counts(call, call->peers.rank);
-}
-
-void finish_counts(struct call *call) {
-    free(call->state);
-    call->state = NULL;
 }
 
 const char *refuse_counts(const struct call *call) {

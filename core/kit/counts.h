@@ -2,7 +2,7 @@
 #ifndef RANKBENCH_COUNTS_H
 #define RANKBENCH_COUNTS_H
 
-#include "base/op.h"
+#include "kit/calls.h"
 
 /* Stored in `call->state`: block i has `elements[i]` elements and begins `places[i]` elements or `byte_places[i]` bytes
  * after the first; all have the same type. */
@@ -23,14 +23,13 @@ struct span {
 
 extern const struct choice counts_choice;
 
-#define COUNTED(how) CHOICES(&counts_choice), .hooks.prepare = how, .hooks.finish = finish_counts
+#define COUNTED(how) CHOICES(&counts_choice), .hooks.prepare = how, .hooks.finish = free_state
 
 /* Hooks `prepare`: for calls where block i belongs to rank i and every rank gets all blocks; where each block goes to
  * one rank; and where each pair of ranks exchanges blocks. */
 int prepare_rank_counts(struct call *call);
 int prepare_single_counts(struct call *call);
 int prepare_pair_counts(struct call *call);
-void finish_counts(struct call *call);
 const char *refuse_counts(const struct call *call);
 
 static inline const struct counts *get_counts(const struct call *call) {

@@ -181,6 +181,22 @@ void check_bytes(const unsigned char *data, long bytes, unsigned stream, long ba
     }
 }
 
+void fill_same(struct call *call) {
+    fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed);
+}
+
+void check_same(const struct call *call, struct mismatch *mismatch) {
+    check_from(call, 0, mismatch);
+}
+
+void fill_own(struct call *call) {
+    fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed + (unsigned)call->peers.rank);
+}
+
+void check_from(const struct call *call, int rank, struct mismatch *mismatch) {
+    check_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed + (unsigned)rank, 0, mismatch);
+}
+
 /* --- reductions --- */
 
 /* Random data for a term: 64 bits, a byte, the largest number of bits of the term, and whether it may be a fraction. */

@@ -58,6 +58,12 @@ long count_amount_bytes(struct amount amount, long size_bytes, int ranks, int me
 void fill_bytes(unsigned char *data, long bytes, unsigned stream);
 void check_bytes(const unsigned char *data, long bytes, unsigned stream, long base, struct mismatch *mismatch);
 
+/* The common cases of data: the same on all ranks, or those of the rank that sends them. */
+void fill_same(struct call *call);
+void check_same(const struct call *call, struct mismatch *mismatch);
+void fill_own(struct call *call);
+void check_from(const struct call *call, int rank, struct mismatch *mismatch);
+
 /* Numbers whose reduction over ranks is known for every MPI_Op of a case. `from` is the index of the first element in
  * the reduced vector, for ranks that get a part of it. */
 void fill_terms(const struct call *call, unsigned char *data, long elements, long from, int rank);

@@ -16,6 +16,7 @@
 
 #include "base/allocation.h"
 #include "base/numbers.h"
+#include "base/scan.h"
 #include "kit/data.h"
 
 enum { LINE = 64, HUGE_BYTES = 2 << 20, MOST_SLOTS = 1 << 22, MOST_FOR_ANY_ROOT = 4 << 20 };
@@ -131,14 +132,8 @@ void plan_slots(struct buffers *buffers, const struct call *call, int64_t slots)
 /* --- memory --- */
 
 static long read_huge_bytes(void) {
-    char line[256];
     long kib = 0;
-    FILE *file = fopen("/proc/self/smaps_rollup", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "AnonHugePages: %ld kB", &kib) == 1)
-            break;
-    if (file)
-        fclose(file);
+    scan_file("/proc/self/smaps_rollup", "AnonHugePages: %ld kB", &kib);
     return kib * 1024;
 }
 

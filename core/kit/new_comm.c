@@ -1,14 +1,14 @@
 #include "kit/new_comm.h"
 
-#include <stdlib.h>
-
 #include "base/allocation.h"
+#include "kit/calls.h"
 
 int make_new_comm_state(struct call *call, size_t bytes) {
     struct new_comm *new_comm = call->state = try_memory(bytes);
     if (!new_comm)
         return MPI_ERR_NO_MEM;
     new_comm->comm = MPI_COMM_NULL;
+    new_comm->window = MPI_WIN_NULL;
     new_comm->group = MPI_GROUP_NULL;
     return MPI_SUCCESS;
 }
@@ -22,17 +22,23 @@ int prepare_group(struct call *call) {
     return code ? code : MPI_Comm_group(call->peers.members, &get_new_comm(call)->group);
 }
 
+void free_group(MPI_Group *group) {
+    if (*group != MPI_GROUP_NULL && *group != MPI_GROUP_EMPTY)
+        MPI_Group_free(group);
+}
+
 void finish_new_comm(struct call *call) {
     struct new_comm *new_comm = get_new_comm(call);
     if (new_comm && new_comm->comm != MPI_COMM_NULL)
         MPI_Comm_free(&new_comm->comm);
-    if (new_comm && new_comm->group != MPI_GROUP_NULL)
-        MPI_Group_free(&new_comm->group);
-    free(new_comm);
-    call->state = NULL;
+    if (new_comm && new_comm->window != MPI_WIN_NULL)
+        MPI_Win_free(&new_comm->window);
+    if (new_comm)
+        free_group(&new_comm->group);
+    free_state(call);
 }
 
-int read_group(MPI_Group group, struct properties *observed) {
+static int read_group(MPI_Group group, struct properties *observed) {
     int ranks = 0, rank = 0;
     int code = MPI_Group_size(group, &ranks);
     if (!code)
@@ -54,19 +60,38 @@ static int read_comm(MPI_Comm comm, struct properties *observed) {
     return code ? code : MPI_Group_free(&group);
 }
 
-/* All zero if the call made no communicator. Freed within the call, it is not inspected. */
+static int read_window(MPI_Win window, struct properties *observed) {
+    MPI_Group group;
+    MPI_Aint *bytes = NULL;
+    int has_bytes = 0;
+    int code = MPI_Win_get_group(window, &group);
+    if (code)
+        return code;
+    code = read_group(group, observed);
+    if (!code)
+        code = MPI_Win_get_attr(window, MPI_WIN_SIZE, &bytes, &has_bytes);
+    observed->window_bytes = has_bytes ? (int64_t)*bytes : -1;
+    return code ? code : MPI_Group_free(&group);
+}
+
+/* All zero if the call made nothing. Freed within the call, it is not inspected. */
 int free_new_comm(struct call *call) {
     struct new_comm *new_comm = get_new_comm(call);
-    const bool exists = new_comm->comm != MPI_COMM_NULL, freed = new_comm->freed;
+    const bool is_window = new_comm->window != MPI_WIN_NULL, exists = is_window || new_comm->comm != MPI_COMM_NULL;
+    const bool freed = new_comm->freed;
     int code = MPI_SUCCESS;
     new_comm->freed = call->frees && exists;
     if (!exists && freed)
         return MPI_SUCCESS;
     if (!call->frees) {
         new_comm->observed = (struct properties){0};
-        code = exists ? read_comm(new_comm->comm, &new_comm->observed) : MPI_SUCCESS;
+        code = is_window ? read_window(new_comm->window, &new_comm->observed)
+               : exists  ? read_comm(new_comm->comm, &new_comm->observed)
+                         : MPI_SUCCESS;
     }
-    return code || !exists ? code : MPI_Comm_free(&new_comm->comm);
+    if (code || !exists)
+        return code;
+    return is_window ? MPI_Win_free(&new_comm->window) : MPI_Comm_free(&new_comm->comm);
 }
 
 void check_properties(const struct properties *observed, struct properties expected, struct mismatch *mismatch) {

@@ -14,12 +14,13 @@ struct properties {
     int64_t window_bytes;
 };
 
-/* Stored in `call->state` by operations that make a communicator, alone or as the first member. */
+/* Stored in `call->state` by operations that make a communicator or a window, alone or as the first member. */
 struct new_comm {
     MPI_Comm comm;
+    MPI_Win window;
     /* The group it is made of, for calls that take one. */
     MPI_Group group;
-    /* Properties of the communicator of the last call, before it was freed. */
+    /* Properties of what the last call made, before it was freed. */
     struct properties observed;
     /* Whether it was freed within the call. */
     bool freed;
@@ -38,7 +39,8 @@ int prepare_group(struct call *call);
 void finish_new_comm(struct call *call);
 int free_new_comm(struct call *call);
 
-int read_group(MPI_Group group, struct properties *observed);
+/* Frees a group unless it is a predefined one. */
+void free_group(MPI_Group *group);
 void check_properties(const struct properties *observed, struct properties expected, struct mismatch *mismatch);
 /* Whether the new communicator was separate; otherwise stores the fault. */
 bool is_separate(const struct call *call, struct mismatch *mismatch);

@@ -7,37 +7,41 @@
 #include "base/allocation.h"
 #include "base/choices.h"
 #include "kit/data.h"
+#include "kit/new_comm.h"
 
 /* --- who reaches whom --- */
 
-int first_to_second(const struct call *call, int origin, int target) {
-    return origin == call->peers.first && target == call->peers.second ? call->window.messages : 0;
+int first_to_second(const struct call *call, int until, int target) {
+    return until > call->peers.first && target == call->peers.second ? call->window.messages : 0;
 }
 
-int both_ways(const struct call *call, int origin, int target) {
-    return first_to_second(call, origin, target) + first_to_second(call, target, origin);
+int both_ways(const struct call *call, int until, int target) {
+    const bool back = until > call->peers.second && target == call->peers.first;
+    return first_to_second(call, until, target) + (back ? call->window.messages : 0);
 }
 
-int first_of_pair(const struct call *call, int origin, int target) {
-    return target == origin + call->peers.ranks / 2 ? call->window.messages : 0;
+int first_of_pair(const struct call *call, int until, int target) {
+    const int origin = target - call->peers.ranks / 2;
+    return origin >= 0 && until > origin ? call->window.messages : 0;
 }
 
 /* Each of two ranks is both neighbours of the other. */
-int to_neighbours(const struct call *call, int origin, int target) {
-    return (target == (origin + 1) % call->peers.ranks) + (origin == (target + 1) % call->peers.ranks);
+int to_neighbours(const struct call *call, int until, int target) {
+    const int ranks = call->peers.ranks;
+    return (until > (target + 1) % ranks) + (until > (target + ranks - 1) % ranks);
 }
 
-int root_to_others(const struct call *call, int origin, int target) {
-    return origin == call->peers.root && target != origin;
+int root_to_others(const struct call *call, int until, int target) {
+    return until > call->peers.root && target != call->peers.root;
 }
 
-int others_to_root(const struct call *call, int origin, int target) {
-    return root_to_others(call, target, origin);
+int others_to_root(const struct call *call, int until, int target) {
+    return target == call->peers.root ? until - (until > target) : 0;
 }
 
-int to_all_others(const struct call *call, int origin, int target) {
+int to_all_others(const struct call *call, int until, int target) {
     (void)call;
-    return origin != target;
+    return until - (until > target);
 }
 
 int count_window(const struct call *call) {
@@ -48,48 +52,48 @@ int count_others(const struct call *call) {
     return call->peers.ranks - 1;
 }
 
-/* Blocks are in the order of the ranks on the other side: counts the origin's blocks for targets before `until`. */
-static int count_origin_blocks(const struct call *call, int origin, int until) {
-    int blocks = 0;
-    for (int target = 0; target < until; target++)
-        blocks += get_target(call)->reaches(call, origin, target);
-    return blocks;
+static int count_blocks_before(const struct call *call, int until, int target) {
+    return call->operation->rma.pattern(call, until, target);
 }
 
-static int count_target_blocks(const struct call *call, int target, int until) {
-    int blocks = 0;
-    for (int origin = 0; origin < until; origin++)
-        blocks += get_target(call)->reaches(call, origin, target);
-    return blocks;
+static int count_blocks(const struct call *call, int origin, int target) {
+    return count_blocks_before(call, origin + 1, target) - count_blocks_before(call, origin, target);
 }
 
 /* Place of a block in the target's memory. */
 static MPI_Aint find_place(const struct call *call, int rank, long block) {
     const struct target *target = get_target(call);
-    return target->places[rank] + (target->rma_kind == ADDS ? 0 : block * call->message.extent);
+    return target->places[rank] + (call->operation->rma.kind == ADDS ? 0 : block * call->message.extent);
 }
 
-/* Every rank begins with the rank after it, so that not all access the same one at once. */
+/* Every rank begins with the rank after it, so that not all access the same one at once. Blocks are in the order of the
+ * ranks on the other side. */
 static void plan_transfers(const struct call *call, struct target *target) {
-    target->transfers =
-        obtain_memory(sizeof *target->transfers * ((size_t)count_origin_blocks(call, call->peers.rank, call->peers.ranks) + 1));
-    target->peers = obtain_memory(sizeof *target->peers * (size_t)call->peers.ranks);
-    for (int i = 1; i < call->peers.ranks; i++) {
-        const int peer = (call->peers.rank + i) % call->peers.ranks, blocks = target->reaches(call, call->peers.rank, peer);
-        const long here = count_origin_blocks(call, call->peers.rank, peer),
-                   there = count_target_blocks(call, peer, call->peers.rank);
+    const int rank = call->peers.rank, ranks = call->peers.ranks;
+    long here = 0, all = 0;
+    for (int peer = 0; peer < ranks; peer++) {
+        here += peer <= rank ? count_blocks(call, rank, peer) : 0;
+        all += count_blocks(call, rank, peer);
+    }
+    target->transfers = obtain_memory(sizeof *target->transfers * ((size_t)all + 1));
+    target->peers = obtain_memory(sizeof *target->peers * (size_t)ranks);
+    for (int i = 1; i < ranks; i++) {
+        const int peer = (rank + i) % ranks, blocks = count_blocks(call, rank, peer);
+        const long there = count_blocks_before(call, rank, peer);
+        if (peer == 0)
+            here = 0;
         if (blocks > 0)
             target->peers[target->peer_count++] = peer;
         for (int k = 0; k < blocks; k++)
             target->transfers[target->transfer_count++] =
-                (struct transfer){peer, find_place(call, peer, there + k), (here + k) * call->message.extent};
+                (struct transfer){peer, find_place(call, peer, there + k), here++ * call->message.extent};
     }
 }
 
 static void count_moved(struct call *call, long bytes) {
     call->moved.messages = 0;
-    for (int origin = 0; origin < call->peers.ranks; origin++)
-        call->moved.messages += count_origin_blocks(call, origin, call->peers.ranks);
+    for (int target = 0; target < call->peers.ranks; target++)
+        call->moved.messages += count_blocks_before(call, call->peers.ranks, target);
     call->moved.bytes = call->moved.messages * bytes;
 }
 
@@ -299,14 +303,13 @@ static int make_groups(const struct call *call, struct target *target) {
     int count = 0;
     MPI_Group all = MPI_GROUP_NULL;
     for (int origin = 0; origin < call->peers.ranks; origin++)
-        if (target->reaches(call, origin, call->peers.rank) > 0)
+        if (count_blocks(call, origin, call->peers.rank) > 0)
             origins[count++] = origin;
     target->reached = count > 0;
     int code = MPI_Comm_group(call->peers.members, &all);
     code = code ? code : MPI_Group_incl(all, count, origins, &target->origins);
     code = code ? code : MPI_Group_incl(all, target->peer_count, target->peers, &target->targets);
-    if (all != MPI_GROUP_NULL)
-        MPI_Group_free(&all);
+    free_group(&all);
     free(origins);
     return code;
 }
@@ -321,13 +324,11 @@ static int open_epoch(struct target *target) {
     return code;
 }
 
-static struct target *make_target_state(struct call *call, rma_pattern *reaches, enum rma_kind rma_kind) {
+static struct target *make_target_state(struct call *call) {
     struct target *target = obtain_memory(sizeof *target);
     target->window = MPI_WIN_NULL;
     target->origins = target->targets = MPI_GROUP_NULL;
     target->places = obtain_memory(sizeof *target->places * (size_t)call->peers.ranks);
-    target->reaches = reaches;
-    target->rma_kind = rma_kind;
     target->epoch = find_epoch(call);
     call->state = target;
     return target;
@@ -353,29 +354,25 @@ static int open_window(const struct call *call, struct target *target) {
     return code ? code : open_epoch(target);
 }
 
-int make_target(struct call *call, rma_pattern *reaches, enum rma_kind rma_kind) {
-    struct target *target = make_target_state(call, reaches, rma_kind);
-    const int blocks = count_target_blocks(call, call->peers.rank, call->peers.ranks);
-    target->memory = rma_kind == GETS ? call->buffers.send : call->buffers.receive;
-    target->bytes = (rma_kind == ADDS ? blocks > 0 : blocks) * call->message.extent;
+int make_target(struct call *call) {
+    const enum rma_kind kind = call->operation->rma.kind;
+    struct target *target = make_target_state(call);
+    const int blocks = count_blocks_before(call, call->peers.ranks, call->peers.rank);
+    target->memory = kind == GETS ? call->buffers.send : call->buffers.receive;
+    target->bytes = (kind == ADDS ? blocks > 0 : blocks) * call->message.extent;
     count_moved(call, call->message.bytes);
     const int code = open_window(call, target);
-    if (!code && rma_kind != GETS && target->is_allocated_by_mpi && target->bytes > 0)
+    if (!code && kind != GETS && target->is_allocated_by_mpi && target->bytes > 0)
         call->buffers.elsewhere = target->memory;
     return code;
 }
 
 int make_element_target(struct call *call) {
-    struct target *target = make_target_state(call, first_to_second, ADDS);
+    struct target *target = make_target_state(call);
     target->memory = target->element.bytes;
     target->bytes = call->peers.rank == call->peers.second ? (long)sizeof target->element : 0;
     count_moved(call, 2L * call->message.datatype->bytes);
     return open_window(call, target);
-}
-
-static void free_group(MPI_Group *group) {
-    if (*group != MPI_GROUP_NULL && *group != MPI_GROUP_EMPTY)
-        MPI_Group_free(group);
 }
 
 void finish_target(struct call *call) {
@@ -423,7 +420,7 @@ static void visit_blocks(const struct call *call, bool as_origin,
     long at = 0;
     for (int peer = 0; peer < call->peers.ranks; peer++) {
         const int origin = as_origin ? call->peers.rank : peer, target = as_origin ? peer : call->peers.rank;
-        const int blocks = get_target(call)->reaches(call, origin, target);
+        const int blocks = count_blocks(call, origin, target);
         for (int block = 0; block < blocks; block++, at += call->message.bytes)
             see(call, at, find_stream(call, origin, target, block), context);
     }
@@ -450,8 +447,8 @@ static void store_for_others(const struct call *call, unsigned char *memory) {
 
 void fill_moved(struct call *call) {
     const struct target *target = get_target(call);
-    visit_blocks(call, target->rma_kind != GETS, fill_block, NULL);
-    if (target->rma_kind == GETS && target->is_allocated_by_mpi && target->bytes > 0)
+    visit_blocks(call, call->operation->rma.kind != GETS, fill_block, NULL);
+    if (call->operation->rma.kind == GETS && target->is_allocated_by_mpi && target->bytes > 0)
         store_for_others(call, target->memory);
     synchronise_memory(call);
 }
@@ -462,7 +459,7 @@ void avoid_mpi(const struct call *call, bool without_mpi) {
 
 bool is_visible_without_mpi(const struct call *call) {
     const struct target *target = get_target(call);
-    return target->unified || target->rma_kind == GETS || is_active(call);
+    return target->unified || call->operation->rma.kind == GETS || is_active(call);
 }
 
 bool is_active(const struct call *call) {
@@ -470,7 +467,7 @@ bool is_active(const struct call *call) {
 }
 
 bool is_target(const struct call *call) {
-    return get_target(call)->reached && get_target(call)->rma_kind != GETS;
+    return get_target(call)->reached && call->operation->rma.kind != GETS;
 }
 
 bool is_passive_target(const struct call *call) {
@@ -480,9 +477,9 @@ bool is_passive_target(const struct call *call) {
 
 /* Data that were got are outside the window. */
 void check_moved(const struct call *call, struct mismatch *mismatch) {
-    if (get_target(call)->rma_kind != GETS)
+    if (call->operation->rma.kind != GETS)
         synchronise_memory(call);
-    visit_blocks(call, get_target(call)->rma_kind == GETS, check_block, mismatch);
+    visit_blocks(call, call->operation->rma.kind == GETS, check_block, mismatch);
 }
 
 void fill_added(struct call *call) {

@@ -2,7 +2,7 @@
  *
  *   open | transfer transfer ... | wait for their requests | close
  *
- * A row sets which ranks access which (rma_pattern) and how a block is moved. The choice `allocation` sets whose memory
+ * A row sets which ranks access which (`rma`) and how a block is moved. The choice `allocation` sets whose memory
  * is accessed, the choice `epoch` what opens and closes. */
 #ifndef RANKBENCH_TARGET_H
 #define RANKBENCH_TARGET_H
@@ -12,12 +12,9 @@
 
 extern const struct choice allocation_choice, epoch_choice;
 
-/* Number of blocks that the origin moves to or from the target's memory in one call. */
-typedef int rma_pattern(const struct call *call, int origin, int target);
+/* Who reaches whom (`rma.pattern` of a row). */
+typedef int rma_pattern(const struct call *call, int until, int target);
 rma_pattern first_to_second, both_ways, first_of_pair, to_neighbours, root_to_others, to_all_others, others_to_root;
-
-/* Direction of transfers. Data that are added all go to one place. */
-enum rma_kind { PUTS, GETS, ADDS };
 
 /* One number, for operations on single elements. */
 union element {
@@ -42,8 +39,6 @@ struct target {
     /* The memory was allocated by MPI. */
     bool is_allocated_by_mpi;
     MPI_Aint *places;
-    rma_pattern *reaches;
-    enum rma_kind rma_kind;
     struct transfer *transfers;
     int transfer_count;
     /* The targets of this rank, and whether it is a target itself. */
@@ -72,7 +67,7 @@ static inline struct target *get_target(const struct call *call) {
 }
 
 /* Collective. The window is over the send buffer if the row gets, else over the receive buffer; or over one number. */
-int make_target(struct call *call, rma_pattern *reaches, enum rma_kind rma_kind);
+int make_target(struct call *call);
 int make_element_target(struct call *call);
 void finish_target(struct call *call);
 
@@ -119,9 +114,9 @@ const char *refuse_reduction(const struct call *call);
 #define MOVES ONE_SIDED, .data.sized = true, .hooks.fill = fill_moved, .hooks.check = check_moved
 #define ADDITION \
     ONE_SIDED, .data.sized = true, .data.datatypes = NUMBERS, .data.accumulates = true, .hooks.refuse = refuse_reduction, \
-               .hooks.fill = fill_added
+               .rma.kind = ADDS, .hooks.fill = fill_added
 /* One number is sent and one is returned. */
-#define ON_ELEMENT ONE_SIDED, TO_SECOND, .data.accumulates = true
+#define ON_ELEMENT ONE_SIDED, TO_SECOND, .rma.kind = ADDS, .data.accumulates = true
 
 #define ONE_BY_ONE .metric = METRIC_TIME, CHOICES(&allocation_choice, &epoch_choice)
 #define WINDOWED .hooks.count_messages = count_window, CHOICES(&window_choice, &allocation_choice, &epoch_choice)
@@ -131,12 +126,19 @@ const char *refuse_reduction(const struct call *call);
 #define EACH_MESSAGE {.base = 1, .per_message = true}
 
 /* Patterns with their number of messages; amounts of one side are set by the row. */
-#define TO_SECOND ONE_BY_ONE, ORIGIN_MEASURES, .ranks.between_two = true
-#define MANY_TO_SECOND WINDOWED, ORIGIN_MEASURES, .metric = METRIC_BANDWIDTH, .ranks.between_two = true
+#define TO_SECOND ONE_BY_ONE, ORIGIN_MEASURES, .ranks.between_two = true, .rma.pattern = first_to_second
+#define MANY_TO_SECOND \
+    WINDOWED, ORIGIN_MEASURES, .metric = METRIC_BANDWIDTH, .ranks.between_two = true, .rma.pattern = first_to_second
 #define BOTH_WAYS \
-    WINDOWED, ALL_MEASURE, .metric = METRIC_BANDWIDTH, .ranks.between_two = true, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
-#define IN_PAIRS WINDOWED, ALL_MEASURE, .metric = METRIC_RATE, .ranks.in_pairs = true, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
-#define TO_OTHERS ONE_BY_ONE, ORIGIN_MEASURES, .ranks.least = 2, .hooks.count_messages = count_others
+    WINDOWED, ALL_MEASURE, .metric = METRIC_BANDWIDTH, .ranks.between_two = true, .rma.pattern = both_ways, SENDS(EACH_MESSAGE), \
+                                                       RECEIVES(EACH_MESSAGE)
+#define IN_PAIRS \
+    WINDOWED, ALL_MEASURE, .metric = METRIC_RATE, .ranks.in_pairs = true, .rma.pattern = first_of_pair, SENDS(EACH_MESSAGE), \
+                                                  RECEIVES(EACH_MESSAGE)
+#define TO_OTHERS \
+    ONE_BY_ONE, ORIGIN_MEASURES, .ranks.least = 2, .hooks.count_messages = count_others, .rma.pattern = root_to_others
 #define AMONG_ALL ONE_BY_ONE, ALL_MEASURE, .ranks.least = 2, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
+#define WITH_NEIGHBOURS AMONG_ALL, .data.messages = 2, .rma.pattern = to_neighbours
+#define WITH_ALL_OTHERS AMONG_ALL, .hooks.count_messages = count_others, .rma.pattern = to_all_others
 
 #endif

@@ -19,17 +19,9 @@ static int nonblocking(struct call *call) {
     return run_transfers(call, request_accumulate);
 }
 
-static int prepare_accumulate(struct call *call) {
-    return make_target(call, first_to_second, ADDS);
-}
-
-static int prepare_all_to_one(struct call *call) {
-    return make_target(call, others_to_root, ADDS);
-}
-
 #define ACCUMULATE \
-    ADDITION, .standard = "MPI-4.1 12.3.4", .forms = {blocking, nonblocking}, .hooks.after = complete_at_target, \
-                                                                              .hooks.check = check_added
+    ADDITION, .standard = "MPI-4.1 12.3.4", .forms = {blocking, nonblocking}, \
+        .hooks.prepare = make_target, .hooks.after = complete_at_target, .hooks.check = check_added
 #define ENDS "; nonblocking: by MPI_Raccumulate and MPI_Wait"
 
 static const struct operation once = {
@@ -37,9 +29,7 @@ static const struct operation once = {
     .help = "one rank adds data to another's memory, until complete at the target" ENDS,
     ACCUMULATE,
     TO_SECOND,
-    .amounts.root_send = {.base = 1},
-    .amounts.receive = {.base = 1},
-    .hooks.prepare = prepare_accumulate,
+    FROM_ROOT({.base = 1}),
 };
 
 static const struct operation all_to_one = {
@@ -49,9 +39,8 @@ static const struct operation all_to_one = {
     ONE_BY_ONE,
     ALL_MEASURE,
     .ranks.least = 2,
-    .amounts.send = {.base = 1},
-    .amounts.root_receive = {.base = 1},
-    .hooks.prepare = prepare_all_to_one,
+    .rma.pattern = others_to_root,
+    TO_ROOT({.base = 1}),
 };
 REGISTER(operation, once);
 REGISTER(operation, all_to_one);

@@ -1,35 +1,11 @@
 #include "base/op.h"
 #include "kit/data.h"
 
-static int blocking(struct call *call) {
-    return MPI_Allreduce(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
-                         call->message.reduction, call->peers.comm);
-}
+ALL_FORMS(, MPI_Allreduce, MPI_Iallreduce, MPI_Allreduce_init, call->buffers.send, call->buffers.receive, call->message.count,
+          call->message.type, call->message.reduction, call->peers.comm)
 
-static int nonblocking(struct call *call) {
-    return MPI_Iallreduce(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
-                          call->message.reduction, call->peers.comm, call->window.requests);
-}
-
-static int persistent(struct call *call) {
-    return MPI_Allreduce_init(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
-                              call->message.reduction, call->peers.comm, MPI_INFO_NULL, call->window.requests);
-}
-
-static int blocking_large(struct call *call) {
-    return MPI_Allreduce_c(call->buffers.send, call->buffers.receive, call->message.large_count, call->message.type,
-                           call->message.reduction, call->peers.comm);
-}
-
-static int nonblocking_large(struct call *call) {
-    return MPI_Iallreduce_c(call->buffers.send, call->buffers.receive, call->message.large_count, call->message.type,
-                            call->message.reduction, call->peers.comm, call->window.requests);
-}
-
-static int persistent_large(struct call *call) {
-    return MPI_Allreduce_init_c(call->buffers.send, call->buffers.receive, call->message.large_count, call->message.type,
-                                call->message.reduction, call->peers.comm, MPI_INFO_NULL, call->window.requests);
-}
+ALL_FORMS(_large, MPI_Allreduce_c, MPI_Iallreduce_c, MPI_Allreduce_init_c, call->buffers.send, call->buffers.receive,
+          call->message.large_count, call->message.type, call->message.reduction, call->peers.comm)
 
 #define ALLREDUCE \
     COLLECTIVE, SENDS({.base = 1}), RECEIVES({.base = 1}), .standard = "MPI-4.1 6.9.6", \

@@ -1,58 +1,16 @@
 #include "kit/counts.h"
 #include "kit/data.h"
 
-static int blocking(struct call *call) {
-    return MPI_Alltoall(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
-                        call->message.type, call->peers.comm);
-}
+ALL_FORMS(, MPI_Alltoall, MPI_Ialltoall, MPI_Alltoall_init, call->buffers.send, call->message.count, call->message.type,
+          call->buffers.receive, call->message.count, call->message.type, call->peers.comm)
 
-static int nonblocking(struct call *call) {
-    return MPI_Ialltoall(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
-                         call->message.type, call->peers.comm, call->window.requests);
-}
+ALL_FORMS(_v, MPI_Alltoallv, MPI_Ialltoallv, MPI_Alltoallv_init, call->buffers.send, get_counts(call)->elements,
+          get_counts(call)->places, call->message.type, call->buffers.receive, get_counts(call)->elements,
+          get_counts(call)->places, call->message.type, call->peers.comm)
 
-static int persistent(struct call *call) {
-    return MPI_Alltoall_init(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
-                             call->message.count, call->message.type, call->peers.comm, MPI_INFO_NULL, call->window.requests);
-}
-
-static int blocking_v(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Alltoallv(call->buffers.send, counts->elements, counts->places, call->message.type, call->buffers.receive,
-                         counts->elements, counts->places, call->message.type, call->peers.comm);
-}
-
-static int nonblocking_v(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Ialltoallv(call->buffers.send, counts->elements, counts->places, call->message.type, call->buffers.receive,
-                          counts->elements, counts->places, call->message.type, call->peers.comm, call->window.requests);
-}
-
-static int persistent_v(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Alltoallv_init(call->buffers.send, counts->elements, counts->places, call->message.type, call->buffers.receive,
-                              counts->elements, counts->places, call->message.type, call->peers.comm, MPI_INFO_NULL,
-                              call->window.requests);
-}
-
-static int blocking_w(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Alltoallw(call->buffers.send, counts->elements, counts->byte_places, counts->types, call->buffers.receive,
-                         counts->elements, counts->byte_places, counts->types, call->peers.comm);
-}
-
-static int nonblocking_w(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Ialltoallw(call->buffers.send, counts->elements, counts->byte_places, counts->types, call->buffers.receive,
-                          counts->elements, counts->byte_places, counts->types, call->peers.comm, call->window.requests);
-}
-
-static int persistent_w(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Alltoallw_init(call->buffers.send, counts->elements, counts->byte_places, counts->types, call->buffers.receive,
-                              counts->elements, counts->byte_places, counts->types, call->peers.comm, MPI_INFO_NULL,
-                              call->window.requests);
-}
+ALL_FORMS(_w, MPI_Alltoallw, MPI_Ialltoallw, MPI_Alltoallw_init, call->buffers.send, get_counts(call)->elements,
+          get_counts(call)->byte_places, get_counts(call)->types, call->buffers.receive, get_counts(call)->elements,
+          get_counts(call)->byte_places, get_counts(call)->types, call->peers.comm)
 
 static const char *refuse_w(const struct call *call) {
     if ((int64_t)call->message.extent * call->peers.ranks > INT32_MAX)

@@ -9,6 +9,7 @@
 
 #include "base/allocation.h"
 #include "base/choices.h"
+#include "kit/calls.h"
 #include "kit/data.h"
 #include "kit/modes.h"
 #include "kit/receipts.h"
@@ -274,8 +275,7 @@ static void finish(struct call *call) {
         free_requests(state->requests, state->receives + state->sends);
     detach_buffer(state->buffer);
     free(state->requests);
-    free(state);
-    call->state = NULL;
+    free_state(call);
 }
 
 static const char *refuse(const struct call *call) {
@@ -321,8 +321,7 @@ static const struct operation bandwidth = {
     .help = "a window of messages to another rank, until it confirms all of them",
     WINDOWS,
     .metric = METRIC_BANDWIDTH,
-    .amounts.root_send = A_WINDOW,
-    .amounts.receive = A_WINDOW,
+    FROM_ROOT(A_WINDOW),
     .ranks.between_two = true,
     .timing.rank_0_measures = true,
     .timing.start = "none",

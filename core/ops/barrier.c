@@ -1,16 +1,6 @@
 #include "base/op.h"
 
-static int blocking(struct call *call) {
-    return MPI_Barrier(call->peers.comm);
-}
-
-static int nonblocking(struct call *call) {
-    return MPI_Ibarrier(call->peers.comm, call->window.requests);
-}
-
-static int persistent(struct call *call) {
-    return MPI_Barrier_init(call->peers.comm, MPI_INFO_NULL, call->window.requests);
-}
+ALL_FORMS(, MPI_Barrier, MPI_Ibarrier, MPI_Barrier_init, call->peers.comm)
 
 static const struct operation barrier = {
     .name = "barrier",

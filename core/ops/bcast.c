@@ -6,50 +6,19 @@ static unsigned char *find_buffer(struct call *call) {
     return call->peers.rank == call->peers.root ? call->buffers.send : call->buffers.receive;
 }
 
-static int blocking(struct call *call) {
-    return MPI_Bcast(find_buffer(call), call->message.count, call->message.type, call->peers.root, call->peers.comm);
-}
+ALL_FORMS(, MPI_Bcast, MPI_Ibcast, MPI_Bcast_init, find_buffer(call), call->message.count, call->message.type, call->peers.root,
+          call->peers.comm)
 
-static int nonblocking(struct call *call) {
-    return MPI_Ibcast(find_buffer(call), call->message.count, call->message.type, call->peers.root, call->peers.comm,
-                      call->window.requests);
-}
-
-static int persistent(struct call *call) {
-    return MPI_Bcast_init(find_buffer(call), call->message.count, call->message.type, call->peers.root, call->peers.comm,
-                          MPI_INFO_NULL, call->window.requests);
-}
-
-static int blocking_large(struct call *call) {
-    return MPI_Bcast_c(find_buffer(call), call->message.large_count, call->message.type, call->peers.root, call->peers.comm);
-}
-
-static int nonblocking_large(struct call *call) {
-    return MPI_Ibcast_c(find_buffer(call), call->message.large_count, call->message.type, call->peers.root, call->peers.comm,
-                        call->window.requests);
-}
-
-static int persistent_large(struct call *call) {
-    return MPI_Bcast_init_c(find_buffer(call), call->message.large_count, call->message.type, call->peers.root, call->peers.comm,
-                            MPI_INFO_NULL, call->window.requests);
-}
-
-static void fill(struct call *call) {
-    fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed);
-}
-
-static void check(const struct call *call, struct mismatch *mismatch) {
-    check_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed, 0, mismatch);
-}
+ALL_FORMS(_large, MPI_Bcast_c, MPI_Ibcast_c, MPI_Bcast_init_c, find_buffer(call), call->message.large_count, call->message.type,
+          call->peers.root, call->peers.comm)
 
 #define BCAST \
-    COLLECTIVE, .amounts.receive = {.base = 1}, .amounts.root_send = {.base = 1}, .data.sized = true, .ranks.rooted = true, \
-                .hooks.fill = fill, .hooks.check = check
+    COLLECTIVE, .standard = "MPI-4.1 6.4", FROM_ROOT({.base = 1}), .data.sized = true, .ranks.rooted = true, \
+                                                                   .hooks.fill = fill_same, .hooks.check = check_same
 
 static const struct operation bcast = {
     .name = "bcast",
     .help = "the root sends the same data to all",
-    .standard = "MPI-4.1 6.4",
     BCAST,
     .forms = {blocking, nonblocking, persistent},
 };
@@ -57,7 +26,6 @@ static const struct operation bcast = {
 static const struct operation bcast_large = {
     .name = "bcast-large",
     .help = "the root sends the same data to all, with counts of type MPI_Count",
-    .standard = "MPI-4.1 6.4",
     BCAST,
     .data.large = true,
     .forms = {blocking_large, nonblocking_large, persistent_large},

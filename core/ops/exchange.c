@@ -2,10 +2,10 @@
  *
  * Neighbours form pairs, one before and one after a rank: block i is received as its mirror, i ^ 1, which is also the
  * tag, since both neighbours can be the same rank. Between two ranks, the only block is its own mirror. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/allocation.h"
+#include "kit/calls.h"
 #include "kit/data.h"
 #include "kit/modes.h"
 #include "kit/neighbours.h"
@@ -151,8 +151,7 @@ static int prepare_halo(struct call *call) {
 static void finish(struct call *call) {
     if (call->state)
         call->window.requests = get_exchange(call)->replaced;
-    free(call->state);
-    call->state = NULL;
+    free_state(call);
 }
 
 /* Data differ between blocks, so that a block in place of another is detected. */

@@ -1,75 +1,37 @@
 #include "kit/counts.h"
 
-static int blocking(struct call *call) {
-    return MPI_Gather(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
-                      call->message.type, call->peers.root, call->peers.comm);
-}
+ALL_FORMS(, MPI_Gather, MPI_Igather, MPI_Gather_init, call->buffers.send, call->message.count, call->message.type,
+          call->buffers.receive, call->message.count, call->message.type, call->peers.root, call->peers.comm)
 
-static int nonblocking(struct call *call) {
-    return MPI_Igather(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
-                       call->message.type, call->peers.root, call->peers.comm, call->window.requests);
-}
-
-static int persistent(struct call *call) {
-    return MPI_Gather_init(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
-                           call->message.count, call->message.type, call->peers.root, call->peers.comm, MPI_INFO_NULL,
-                           call->window.requests);
-}
-
-static int blocking_v(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Gatherv(call->buffers.send, counts->local_elements, call->message.type, call->buffers.receive, counts->elements,
-                       counts->places, call->message.type, call->peers.root, call->peers.comm);
-}
-
-static int nonblocking_v(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Igatherv(call->buffers.send, counts->local_elements, call->message.type, call->buffers.receive, counts->elements,
-                        counts->places, call->message.type, call->peers.root, call->peers.comm, call->window.requests);
-}
-
-static int persistent_v(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Gatherv_init(call->buffers.send, counts->local_elements, call->message.type, call->buffers.receive,
-                            counts->elements, counts->places, call->message.type, call->peers.root, call->peers.comm,
-                            MPI_INFO_NULL, call->window.requests);
-}
+ALL_FORMS(_v, MPI_Gatherv, MPI_Igatherv, MPI_Gatherv_init, call->buffers.send, get_counts(call)->local_elements,
+          call->message.type, call->buffers.receive, get_counts(call)->elements, get_counts(call)->places, call->message.type,
+          call->peers.root, call->peers.comm)
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     if (call->peers.rank == call->peers.root)
         check_all_blocks(call, mismatch);
 }
 
+#define GATHER \
+    .standard = "MPI-4.1 6.5", COLLECTIVE, SENDS({.base = 1}), .amounts.root_receive = {.each = 1}, .data.sized = true, \
+    .ranks.rooted = true, .hooks.fill = fill_own_block, .hooks.check = check
+
 static const struct operation gather = {
     .name = "gather",
     .help = "data of all ranks, gathered on the root",
-    .standard = "MPI-4.1 6.5",
-    COLLECTIVE,
-    SENDS({.base = 1}),
-    .amounts.root_receive = {.each = 1},
-    .data.sized = true,
-    .ranks.rooted = true,
+    GATHER,
     .data.in_place = IN_PLACE_BY_RANK,
     .forms = {blocking, nonblocking, persistent},
-    .hooks.fill = fill_own_block,
-    .hooks.check = check,
 };
 
 static const struct operation gatherv = {
     .name = "gatherv",
     .help = "data of all ranks, with a count per rank, gathered on the root",
-    .standard = "MPI-4.1 6.5",
-    COLLECTIVE,
-    SENDS({.base = 1}),
+    GATHER,
     .amounts.room = 2,
-    .amounts.root_receive = {.each = 1},
-    .data.sized = true,
-    .ranks.rooted = true,
     COUNTED(prepare_single_counts),
     .hooks.refuse = refuse_counts,
     .forms = {blocking_v, nonblocking_v, persistent_v},
-    .hooks.fill = fill_own_block,
-    .hooks.check = check,
 };
 REGISTER(operation, gather);
 REGISTER(operation, gatherv);

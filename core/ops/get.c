@@ -19,33 +19,11 @@ static int nonblocking(struct call *call) {
     return run_transfers(call, request_get);
 }
 
-static int prepare_get(struct call *call) {
-    return make_target(call, first_to_second, GETS);
-}
-
-static int prepare_bidirectional(struct call *call) {
-    return make_target(call, both_ways, GETS);
-}
-
-static int prepare_pairs(struct call *call) {
-    return make_target(call, first_of_pair, GETS);
-}
-
-static int prepare_exchange(struct call *call) {
-    return make_target(call, to_neighbours, GETS);
-}
-
-static int prepare_one_to_all(struct call *call) {
-    return make_target(call, root_to_others, GETS);
-}
-
-static int prepare_all_to_all(struct call *call) {
-    return make_target(call, to_all_others, GETS);
-}
-
 /* --- rows --- */
 
-#define GET MOVES, .standard = "MPI-4.1 12.3.2", .hooks.refuse = refuse_target, .forms = {blocking, nonblocking}
+#define GET \
+    MOVES, .rma.kind = GETS, .standard = "MPI-4.1 12.3.2", .hooks.prepare = make_target, .hooks.refuse = refuse_target, \
+           .forms = {blocking, nonblocking}
 #define ENDS "; nonblocking: by MPI_Rget and MPI_Wait"
 
 static const struct operation once = {
@@ -53,9 +31,7 @@ static const struct operation once = {
     .help = "one rank gets data from another's memory, until complete" ENDS,
     GET,
     TO_SECOND,
-    .amounts.root_receive = {.base = 1},
-    .amounts.send = {.base = 1},
-    .hooks.prepare = prepare_get,
+    TO_ROOT({.base = 1}),
 };
 
 static const struct operation bandwidth = {
@@ -63,9 +39,7 @@ static const struct operation bandwidth = {
     .help = "one rank gets a window of messages from another's memory, until complete" ENDS,
     GET,
     MANY_TO_SECOND,
-    .amounts.root_receive = EACH_MESSAGE,
-    .amounts.send = EACH_MESSAGE,
-    .hooks.prepare = prepare_get,
+    TO_ROOT(EACH_MESSAGE),
 };
 
 static const struct operation bidirectional = {
@@ -73,7 +47,6 @@ static const struct operation bidirectional = {
     .help = "two ranks get a window of messages from each other's memory, until complete" ENDS,
     GET,
     BOTH_WAYS,
-    .hooks.prepare = prepare_bidirectional,
 };
 
 static const struct operation pairs = {
@@ -81,16 +54,13 @@ static const struct operation pairs = {
     .help = "the first of each pair of ranks gets a window of messages from the second's memory, until complete" ENDS,
     GET,
     IN_PAIRS,
-    .hooks.prepare = prepare_pairs,
 };
 
 static const struct operation exchange = {
     .name = "get-exchange",
     .help = "every rank gets a message from both neighbours in the ring of all ranks, until complete" ENDS,
     GET,
-    AMONG_ALL,
-    .data.messages = 2,
-    .hooks.prepare = prepare_exchange,
+    WITH_NEIGHBOURS,
 };
 
 static const struct operation one_to_all = {
@@ -100,16 +70,13 @@ static const struct operation one_to_all = {
     TO_OTHERS,
     .amounts.root_receive = EACH_MESSAGE,
     .amounts.send = {.base = 1},
-    .hooks.prepare = prepare_one_to_all,
 };
 
 static const struct operation all_to_all = {
     .name = "get-all-to-all",
     .help = "every rank gets a message from the memory of every other rank, until complete" ENDS,
     GET,
-    AMONG_ALL,
-    .hooks.count_messages = count_others,
-    .hooks.prepare = prepare_all_to_all,
+    WITH_ALL_OTHERS,
 };
 REGISTER(operation, once);
 REGISTER(operation, bandwidth);

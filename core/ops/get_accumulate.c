@@ -23,7 +23,7 @@ static int nonblocking(struct call *call) {
 }
 
 static int prepare(struct call *call) {
-    const int code = make_target(call, first_to_second, ADDS);
+    const int code = make_target(call);
     call->moved.bytes *= 2;
     return code;
 }

@@ -1,40 +1,12 @@
 #include "kit/data.h"
 #include "kit/neighbours.h"
 
-static int blocking(struct call *call) {
-    return MPI_Neighbor_allgather(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
-                                  call->message.count, call->message.type, get_new_comm(call)->comm);
-}
+ALL_FORMS(, MPI_Neighbor_allgather, MPI_Ineighbor_allgather, MPI_Neighbor_allgather_init, call->buffers.send, call->message.count,
+          call->message.type, call->buffers.receive, call->message.count, call->message.type, get_new_comm(call)->comm)
 
-static int nonblocking(struct call *call) {
-    return MPI_Ineighbor_allgather(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
-                                   call->message.count, call->message.type, get_new_comm(call)->comm, call->window.requests);
-}
-
-static int persistent(struct call *call) {
-    return MPI_Neighbor_allgather_init(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
-                                       call->message.count, call->message.type, get_new_comm(call)->comm, MPI_INFO_NULL,
-                                       call->window.requests);
-}
-
-static int blocking_v(struct call *call) {
-    const struct neighbourhood *to = get_neighbourhood(call);
-    return MPI_Neighbor_allgatherv(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, to->counts,
-                                   to->places, call->message.type, to->new_comm.comm);
-}
-
-static int nonblocking_v(struct call *call) {
-    const struct neighbourhood *to = get_neighbourhood(call);
-    return MPI_Ineighbor_allgatherv(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
-                                    to->counts, to->places, call->message.type, to->new_comm.comm, call->window.requests);
-}
-
-static int persistent_v(struct call *call) {
-    const struct neighbourhood *to = get_neighbourhood(call);
-    return MPI_Neighbor_allgatherv_init(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
-                                        to->counts, to->places, call->message.type, to->new_comm.comm, MPI_INFO_NULL,
-                                        call->window.requests);
-}
+ALL_FORMS(_v, MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv, MPI_Neighbor_allgatherv_init, call->buffers.send,
+          call->message.count, call->message.type, call->buffers.receive, get_neighbourhood(call)->counts,
+          get_neighbourhood(call)->places, call->message.type, get_neighbourhood(call)->new_comm.comm)
 
 /* A rank sends the same block to all neighbours. */
 static unsigned find_stream(const struct call *call, struct origin from) {
@@ -49,28 +21,22 @@ static void check(const struct call *call, struct mismatch *mismatch) {
     check_neighbours(call, find_stream, mismatch);
 }
 
+#define NEIGHBOR_ALLGATHER \
+    .standard = "MPI-4.1 8.6.1", NEIGHBOURHOOD, SENDS({.base = 1}), RECEIVES({.base = 1, .per_message = true}), \
+    .hooks.fill = fill, .hooks.check = check
+
 static const struct operation neighbor_allgather = {
     .name = "neighbor_allgather",
     .help = "every rank gathers the data of all its neighbours on a grid",
-    .standard = "MPI-4.1 8.6.1",
-    NEIGHBOURHOOD,
-    SENDS({.base = 1}),
-    RECEIVES({.base = 1, .per_message = true}),
+    NEIGHBOR_ALLGATHER,
     .forms = {blocking, nonblocking, persistent},
-    .hooks.fill = fill,
-    .hooks.check = check,
 };
 REGISTER(operation, neighbor_allgather);
 
 static const struct operation neighbor_allgatherv = {
     .name = "neighbor_allgatherv",
     .help = "neighbor_allgather with a count and a displacement per neighbour; the counts are equal",
-    .standard = "MPI-4.1 8.6.1",
-    NEIGHBOURHOOD,
-    SENDS({.base = 1}),
-    RECEIVES({.base = 1, .per_message = true}),
+    NEIGHBOR_ALLGATHER,
     .forms = {blocking_v, nonblocking_v, persistent_v},
-    .hooks.fill = fill,
-    .hooks.check = check,
 };
 REGISTER(operation, neighbor_allgatherv);

@@ -1,7 +1,5 @@
-#include <stdlib.h>
-
 #include "base/allocation.h"
-#include "base/op.h"
+#include "kit/calls.h"
 #include "kit/data.h"
 
 /* The packed message, which `pack` makes and `unpack` reads, outside the core's buffers, since it has no datatype. */
@@ -23,11 +21,6 @@ static int prepare(struct call *call) {
     return MPI_SUCCESS;
 }
 
-static void finish(struct call *call) {
-    free(call->state);
-    call->state = NULL;
-}
-
 static int pack(struct call *call) {
     struct packed *packed = call->state;
     packed->bytes = 0;
@@ -46,18 +39,10 @@ static const char *refuse(const struct call *call) {
     return call->message.bytes > INT32_MAX ? "the packed bytes exceed an int" : NULL;
 }
 
-static void fill(struct call *call) {
-    fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed);
-}
-
-static void check(const struct call *call, struct mismatch *mismatch) {
-    check_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed, 0, mismatch);
-}
-
 #define PACK \
     .kind = KIND_LOCAL, .metric = METRIC_TIME, SENDS({.base = 1}), RECEIVES({.base = 1}), .standard = "MPI-4.1 5.2", \
     .data.sized = true, .timing.rank_0_measures = true, .timing.threads = true, .timing.start = "none", .hooks.refuse = refuse, \
-    .hooks.prepare = prepare, .hooks.finish = finish, .hooks.fill = fill, .hooks.check = check
+    .hooks.prepare = prepare, .hooks.finish = free_state, .hooks.fill = fill_same, .hooks.check = check_same
 
 static const struct operation pack_row = {
     .name = "pack",

@@ -6,6 +6,7 @@
 
 #include "base/allocation.h"
 #include "base/choices.h"
+#include "kit/calls.h"
 #include "kit/data.h"
 #include "kit/modes.h"
 #include "kit/receipts.h"
@@ -314,8 +315,7 @@ static void finish(struct call *call) {
         return;
     detach_buffer(state->buffer);
     free(state->packed);
-    free(state);
-    call->state = NULL;
+    free_state(call);
 }
 
 static const char *refuse(const struct call *call) {
@@ -333,18 +333,13 @@ static const char *refuse_partitions(const struct call *call) {
     return NULL;
 }
 
-static void fill(struct call *call) {
-    fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed + (unsigned)call->peers.rank);
-}
-
 static void check(const struct call *call, struct mismatch *mismatch) {
-    const struct pingpong *state = call->state;
-    check_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed + (unsigned)state->other, 0, mismatch);
+    check_from(call, ((const struct pingpong *)call->state)->other, mismatch);
 }
 
 #define TO_AND_FRO \
     POINT_TO_POINT, .metric = METRIC_LATENCY, SENDS({.base = 1}), RECEIVES({.base = 1}), \
-        .timing.completes = true, .hooks.finish = finish, .hooks.fill = fill, .hooks.check = check
+        .timing.completes = true, .hooks.finish = finish, .hooks.fill = fill_own, .hooks.check = check
 #define ALONE .ranks.between_two = true, .timing.rank_0_measures = true, .timing.start = "none"
 
 static const struct operation pingpong = {

@@ -1,7 +1,5 @@
-#define _POSIX_C_SOURCE 200809L
-#include <time.h>
-
 #include "base/choices.h"
+#include "base/steady.h"
 #include "kit/target.h"
 
 enum { TAG = 1, WAITING = 0, MOST_BUSY_US = 10000000 };
@@ -25,30 +23,6 @@ static int nonblocking(struct call *call) {
     return run_transfers(call, request_put);
 }
 
-static int prepare_put(struct call *call) {
-    return make_target(call, first_to_second, PUTS);
-}
-
-static int prepare_bidirectional(struct call *call) {
-    return make_target(call, both_ways, PUTS);
-}
-
-static int prepare_pairs(struct call *call) {
-    return make_target(call, first_of_pair, PUTS);
-}
-
-static int prepare_exchange(struct call *call) {
-    return make_target(call, to_neighbours, PUTS);
-}
-
-static int prepare_one_to_all(struct call *call) {
-    return make_target(call, root_to_others, PUTS);
-}
-
-static int prepare_all_to_all(struct call *call) {
-    return make_target(call, to_all_others, PUTS);
-}
-
 /* --- targets that compute --- */
 
 static const struct choice target_choice = {
@@ -56,14 +30,8 @@ static const struct choice target_choice = {
 static const struct choice busy_choice = {"busy_us", "computing time of the target in microseconds", .least = 1,
                                           .most = MOST_BUSY_US, .usual = 100};
 
-static int64_t read_now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static int prepare_passive(struct call *call) {
-    const int code = prepare_put(call);
+    const int code = make_target(call);
     if (call->peers.rank == call->peers.second && read_choice(call, &target_choice) != WAITING)
         get_target(call)->busy_ns = 1000 * read_choice(call, &busy_choice);
     return code;
@@ -71,8 +39,8 @@ static int prepare_passive(struct call *call) {
 
 /* By a clock, not by work, since it must be long enough on every machine. */
 static int put_to_busy_target(struct call *call) {
-    const int64_t busy_ns = get_target(call)->busy_ns, until_ns = busy_ns > 0 ? read_now_ns() + busy_ns : 0;
-    while (busy_ns > 0 && read_now_ns() < until_ns)
+    const int64_t busy_ns = get_target(call)->busy_ns, until_ns = busy_ns > 0 ? read_steady_ns() + busy_ns : 0;
+    while (busy_ns > 0 && read_steady_ns() < until_ns)
         continue;
     return run_transfers(call, put);
 }
@@ -88,7 +56,7 @@ static int wait_for_origin(struct call *call) {
 /* --- rows --- */
 
 #define PUT \
-    MOVES, .data.sends_alone = true, .standard = "MPI-4.1 12.3.1", .hooks.refuse = refuse_target, \
+    MOVES, .data.sends_alone = true, .standard = "MPI-4.1 12.3.1", .hooks.prepare = make_target, .hooks.refuse = refuse_target, \
            .forms = {blocking, nonblocking}, .hooks.after = complete_at_target
 #define ENDS "; nonblocking: by MPI_Rput and MPI_Wait"
 
@@ -97,9 +65,7 @@ static const struct operation once = {
     .help = "one rank puts data into another's memory, until complete at the target" ENDS,
     PUT,
     TO_SECOND,
-    .amounts.root_send = {.base = 1},
-    .amounts.receive = {.base = 1},
-    .hooks.prepare = prepare_put,
+    FROM_ROOT({.base = 1}),
 };
 
 static const struct operation bandwidth = {
@@ -107,9 +73,7 @@ static const struct operation bandwidth = {
     .help = "one rank puts a window of messages into another's memory, until complete at the target" ENDS,
     PUT,
     MANY_TO_SECOND,
-    .amounts.root_send = EACH_MESSAGE,
-    .amounts.receive = EACH_MESSAGE,
-    .hooks.prepare = prepare_put,
+    FROM_ROOT(EACH_MESSAGE),
 };
 
 static const struct operation bidirectional = {
@@ -117,7 +81,6 @@ static const struct operation bidirectional = {
     .help = "two ranks put a window of messages into each other's memory, until complete at the target" ENDS,
     PUT,
     BOTH_WAYS,
-    .hooks.prepare = prepare_bidirectional,
 };
 
 static const struct operation pairs = {
@@ -126,16 +89,13 @@ static const struct operation pairs = {
         "the first of each pair of ranks puts a window of messages into the second's memory, until complete at the target" ENDS,
     PUT,
     IN_PAIRS,
-    .hooks.prepare = prepare_pairs,
 };
 
 static const struct operation exchange = {
     .name = "put-exchange",
     .help = "every rank puts a message to both neighbours in the ring of all ranks, until complete at the target" ENDS,
     PUT,
-    AMONG_ALL,
-    .data.messages = 2,
-    .hooks.prepare = prepare_exchange,
+    WITH_NEIGHBOURS,
 };
 
 static const struct operation one_to_all = {
@@ -145,16 +105,13 @@ static const struct operation one_to_all = {
     TO_OTHERS,
     .amounts.root_send = EACH_MESSAGE,
     .amounts.receive = {.base = 1},
-    .hooks.prepare = prepare_one_to_all,
 };
 
 static const struct operation all_to_all = {
     .name = "put-all-to-all",
     .help = "every rank puts a message into the memory of every other rank, until complete at the target" ENDS,
     PUT,
-    AMONG_ALL,
-    .hooks.count_messages = count_others,
-    .hooks.prepare = prepare_all_to_all,
+    WITH_ALL_OTHERS,
 };
 
 static const struct operation passive = {
@@ -165,10 +122,10 @@ static const struct operation passive = {
     .data.sends_alone = true,
     .metric = METRIC_TIME,
     .ranks.between_two = true,
+    .rma.pattern = first_to_second,
     .timing.rank_0_measures = true,
     .timing.start = "barrier",
-    .amounts.root_send = {.base = 1},
-    .amounts.receive = {.base = 1},
+    FROM_ROOT({.base = 1}),
     CHOICES(&target_choice, &busy_choice, &allocation_choice, &epoch_choice),
     .hooks.refuse = refuse_active_targets,
     .forms = {put_to_busy_target},

@@ -1,9 +1,8 @@
 /* Partners change with every call. Before each one, untimed, every rank draws the same permutation of all ranks from
  * the same random numbers; partners follow from the places in it. */
-#include <stdlib.h>
-
 #include "base/allocation.h"
 #include "base/choices.h"
+#include "kit/calls.h"
 #include "kit/data.h"
 #include "kit/modes.h"
 #include "kit/receipts.h"
@@ -104,19 +103,10 @@ static int prepare(struct call *call) {
     return make_receipts(call, call->window.pending, 1, call->message.type);
 }
 
-static void finish(struct call *call) {
-    free(call->state);
-    call->state = NULL;
-}
-
-static void fill(struct call *call) {
-    fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed + (unsigned)call->peers.rank);
-}
-
 static void check(const struct call *call, struct mismatch *mismatch) {
     const struct drawing *drawing = call->state;
     if (drawing->from != MPI_PROC_NULL)
-        check_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed + (unsigned)drawing->from, 0, mismatch);
+        check_from(call, drawing->from, mismatch);
 }
 
 static const struct operation random_pairs = {
@@ -132,9 +122,9 @@ static const struct operation random_pairs = {
     CHOICES(&direction_choice),
     .forms = {blocking, nonblocking},
     .hooks.prepare = prepare,
-    .hooks.finish = finish,
+    .hooks.finish = free_state,
     .hooks.before = before,
-    .hooks.fill = fill,
+    .hooks.fill = fill_own,
     .hooks.check = check,
 };
 REGISTER(operation, random_pairs);

@@ -1,20 +1,8 @@
 #include "base/op.h"
 #include "kit/data.h"
 
-static int blocking(struct call *call) {
-    return MPI_Reduce(call->buffers.send, call->buffers.receive, call->message.count, call->message.type, call->message.reduction,
-                      call->peers.root, call->peers.comm);
-}
-
-static int nonblocking(struct call *call) {
-    return MPI_Ireduce(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
-                       call->message.reduction, call->peers.root, call->peers.comm, call->window.requests);
-}
-
-static int persistent(struct call *call) {
-    return MPI_Reduce_init(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
-                           call->message.reduction, call->peers.root, call->peers.comm, MPI_INFO_NULL, call->window.requests);
-}
+ALL_FORMS(, MPI_Reduce, MPI_Ireduce, MPI_Reduce_init, call->buffers.send, call->buffers.receive, call->message.count,
+          call->message.type, call->message.reduction, call->peers.root, call->peers.comm)
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     if (call->peers.rank == call->peers.root)

@@ -1,35 +1,11 @@
 #include "kit/counts.h"
 #include "kit/data.h"
 
-static int blocking(struct call *call) {
-    return MPI_Reduce_scatter(call->buffers.send, call->buffers.receive, get_counts(call)->elements, call->message.type,
-                              call->message.reduction, call->peers.comm);
-}
+ALL_FORMS(, MPI_Reduce_scatter, MPI_Ireduce_scatter, MPI_Reduce_scatter_init, call->buffers.send, call->buffers.receive,
+          get_counts(call)->elements, call->message.type, call->message.reduction, call->peers.comm)
 
-static int nonblocking(struct call *call) {
-    return MPI_Ireduce_scatter(call->buffers.send, call->buffers.receive, get_counts(call)->elements, call->message.type,
-                               call->message.reduction, call->peers.comm, call->window.requests);
-}
-
-static int persistent(struct call *call) {
-    return MPI_Reduce_scatter_init(call->buffers.send, call->buffers.receive, get_counts(call)->elements, call->message.type,
-                                   call->message.reduction, call->peers.comm, MPI_INFO_NULL, call->window.requests);
-}
-
-static int blocking_block(struct call *call) {
-    return MPI_Reduce_scatter_block(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
-                                    call->message.reduction, call->peers.comm);
-}
-
-static int nonblocking_block(struct call *call) {
-    return MPI_Ireduce_scatter_block(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
-                                     call->message.reduction, call->peers.comm, call->window.requests);
-}
-
-static int persistent_block(struct call *call) {
-    return MPI_Reduce_scatter_block_init(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
-                                         call->message.reduction, call->peers.comm, MPI_INFO_NULL, call->window.requests);
-}
+ALL_FORMS(_block, MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, MPI_Reduce_scatter_block_init, call->buffers.send,
+          call->buffers.receive, call->message.count, call->message.type, call->message.reduction, call->peers.comm)
 
 static void fill(struct call *call) {
     fill_terms(call, call->buffers.send, (long)call->message.count * call->peers.ranks, 0, call->peers.rank);

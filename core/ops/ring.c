@@ -13,6 +13,7 @@
 #include "base/choices.h"
 #include "base/numbers.h"
 #include "kit/data.h"
+#include "kit/modes.h"
 #include "kit/neighbours.h"
 #include "kit/receipts.h"
 
@@ -320,10 +321,8 @@ static int read_order(struct call *call, struct ring *ring) {
         code = MPI_Group_translate_ranks(grid, ranks, numbers, team, places);
     if (!code && memcmp(places, numbers, (size_t)ranks * sizeof *places) != 0)
         ring->on.grid.layout.order = places;
-    if (team != MPI_GROUP_NULL)
-        MPI_Group_free(&team);
-    if (grid != MPI_GROUP_NULL)
-        MPI_Group_free(&grid);
+    free_group(&team);
+    free_group(&grid);
     return code;
 }
 
@@ -473,19 +472,12 @@ static int prepare_put(struct call *call) {
     return fenced ? MPI_Win_fence(0, ring->window) : make_groups(ring);
 }
 
-static void free_group(MPI_Group *group) {
-    if (*group != MPI_GROUP_NULL)
-        MPI_Group_free(group);
-}
-
 static void finish(struct call *call) {
     struct ring *ring = get_ring(call);
     if (!ring)
         return;
     for (int which = 0; which < KINDS_OF_HOP; which++)
-        for (int end = 0; end < ENDS; end++)
-            if (ring->requests[which][end] != MPI_REQUEST_NULL)
-                MPI_Request_free(&ring->requests[which][end]);
+        free_requests(ring->requests[which], ENDS);
     if (ring->graph != MPI_COMM_NULL)
         MPI_Comm_free(&ring->graph);
     free_group(&ring->behind);

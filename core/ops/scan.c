@@ -1,35 +1,11 @@
 #include "base/op.h"
 #include "kit/data.h"
 
-static int blocking(struct call *call) {
-    return MPI_Scan(call->buffers.send, call->buffers.receive, call->message.count, call->message.type, call->message.reduction,
-                    call->peers.comm);
-}
+ALL_FORMS(, MPI_Scan, MPI_Iscan, MPI_Scan_init, call->buffers.send, call->buffers.receive, call->message.count,
+          call->message.type, call->message.reduction, call->peers.comm)
 
-static int nonblocking(struct call *call) {
-    return MPI_Iscan(call->buffers.send, call->buffers.receive, call->message.count, call->message.type, call->message.reduction,
-                     call->peers.comm, call->window.requests);
-}
-
-static int persistent(struct call *call) {
-    return MPI_Scan_init(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
-                         call->message.reduction, call->peers.comm, MPI_INFO_NULL, call->window.requests);
-}
-
-static int blocking_exclusive(struct call *call) {
-    return MPI_Exscan(call->buffers.send, call->buffers.receive, call->message.count, call->message.type, call->message.reduction,
-                      call->peers.comm);
-}
-
-static int nonblocking_exclusive(struct call *call) {
-    return MPI_Iexscan(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
-                       call->message.reduction, call->peers.comm, call->window.requests);
-}
-
-static int persistent_exclusive(struct call *call) {
-    return MPI_Exscan_init(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
-                           call->message.reduction, call->peers.comm, MPI_INFO_NULL, call->window.requests);
-}
+ALL_FORMS(_exclusive, MPI_Exscan, MPI_Iexscan, MPI_Exscan_init, call->buffers.send, call->buffers.receive, call->message.count,
+          call->message.type, call->message.reduction, call->peers.comm)
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     check_reduced(call, call->buffers.receive, call->message.count, 0, 0, call->peers.rank, mismatch);

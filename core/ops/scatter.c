@@ -1,40 +1,12 @@
 #include "kit/counts.h"
 #include "kit/data.h"
 
-static int blocking(struct call *call) {
-    return MPI_Scatter(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
-                       call->message.type, call->peers.root, call->peers.comm);
-}
+ALL_FORMS(, MPI_Scatter, MPI_Iscatter, MPI_Scatter_init, call->buffers.send, call->message.count, call->message.type,
+          call->buffers.receive, call->message.count, call->message.type, call->peers.root, call->peers.comm)
 
-static int nonblocking(struct call *call) {
-    return MPI_Iscatter(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
-                        call->message.type, call->peers.root, call->peers.comm, call->window.requests);
-}
-
-static int persistent(struct call *call) {
-    return MPI_Scatter_init(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
-                            call->message.count, call->message.type, call->peers.root, call->peers.comm, MPI_INFO_NULL,
-                            call->window.requests);
-}
-
-static int blocking_v(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Scatterv(call->buffers.send, counts->elements, counts->places, call->message.type, call->buffers.receive,
-                        counts->local_elements, call->message.type, call->peers.root, call->peers.comm);
-}
-
-static int nonblocking_v(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Iscatterv(call->buffers.send, counts->elements, counts->places, call->message.type, call->buffers.receive,
-                         counts->local_elements, call->message.type, call->peers.root, call->peers.comm, call->window.requests);
-}
-
-static int persistent_v(struct call *call) {
-    const struct counts *counts = call->state;
-    return MPI_Scatterv_init(call->buffers.send, counts->elements, counts->places, call->message.type, call->buffers.receive,
-                             counts->local_elements, call->message.type, call->peers.root, call->peers.comm, MPI_INFO_NULL,
-                             call->window.requests);
-}
+ALL_FORMS(_v, MPI_Scatterv, MPI_Iscatterv, MPI_Scatterv_init, call->buffers.send, get_counts(call)->elements,
+          get_counts(call)->places, call->message.type, call->buffers.receive, get_counts(call)->local_elements,
+          call->message.type, call->peers.root, call->peers.comm)
 
 static void fill(struct call *call) {
     for (int rank = 0; rank < call->peers.ranks && call->peers.rank == call->peers.root; rank++) {
@@ -49,37 +21,25 @@ static void check(const struct call *call, struct mismatch *mismatch) {
                     mismatch);
 }
 
+#define SCATTER \
+    .standard = "MPI-4.1 6.6", COLLECTIVE, .amounts.root_send = {.each = 1}, RECEIVES({.base = 1}), .data.sized = true, \
+    .ranks.rooted = true, .data.in_place = IN_PLACE_ROOT_KEEPS, .hooks.fill = fill, .hooks.check = check
+
 static const struct operation scatter = {
     .name = "scatter",
     .help = "the root sends a different block to every rank",
-    .standard = "MPI-4.1 6.6",
-    COLLECTIVE,
-    .amounts.root_send = {.each = 1},
-    RECEIVES({.base = 1}),
-    .data.sized = true,
-    .ranks.rooted = true,
-    .data.in_place = IN_PLACE_ROOT_KEEPS,
+    SCATTER,
     .forms = {blocking, nonblocking, persistent},
-    .hooks.fill = fill,
-    .hooks.check = check,
 };
 
 static const struct operation scatterv = {
     .name = "scatterv",
     .help = "the root sends a different block to every rank, with a count per rank",
-    .standard = "MPI-4.1 6.6",
-    COLLECTIVE,
-    .amounts.root_send = {.each = 1},
-    RECEIVES({.base = 1}),
+    SCATTER,
     .amounts.room = 2,
-    .data.sized = true,
-    .ranks.rooted = true,
-    .data.in_place = IN_PLACE_ROOT_KEEPS,
     COUNTED(prepare_single_counts),
     .hooks.refuse = refuse_counts,
     .forms = {blocking_v, nonblocking_v, persistent_v},
-    .hooks.fill = fill,
-    .hooks.check = check,
 };
 REGISTER(operation, scatter);
 REGISTER(operation, scatterv);

@@ -33,18 +33,14 @@ static int prepare(struct call *call) {
     return expect_receipts(call, call->message.type, (struct receipt){find_left(call), TAG, call->message.count});
 }
 
-static void fill(struct call *call) {
-    fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed + (unsigned)call->peers.rank);
-}
-
 /* The buffer that is replaced is the receive buffer. Its data move on around the ring with every call. */
 static void fill_both(struct call *call) {
-    fill(call);
+    fill_own(call);
     fill_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed + (unsigned)call->peers.rank);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    check_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed + (unsigned)find_left(call), 0, mismatch);
+    check_from(call, find_left(call), mismatch);
 }
 
 #define AROUND \
@@ -56,7 +52,7 @@ static const struct operation sendrecv = {
     .help = "every rank sends to the next and receives from the one before, around the ring of all ranks",
     AROUND,
     .forms = {blocking, nonblocking},
-    .hooks.fill = fill,
+    .hooks.fill = fill_own,
 };
 
 static const struct operation sendrecv_replace = {

@@ -8,25 +8,16 @@
 #include "missing.h"
 #include "output/stream.h"
 
-static void describe_switch(FILE *out, const char *name, bool on) {
-    fprintf(out, ",\"%s\":%s", name, on ? "true" : "false");
-}
-
 static void describe_amount(FILE *out, const char *name, struct amount amount) {
     fprintf(out, ",\"%s\":{\"own\":%d,\"each\":%d", name, amount.base, amount.each);
-    describe_switch(out, "per_message", amount.per_message);
+    write_switch(out, "per_message", amount.per_message);
     fputc('}', out);
-}
-
-static void describe_text(FILE *out, const char *name, const char *text) {
-    fprintf(out, ",\"%s\":", name);
-    write_string(out, text);
 }
 
 static void describe_name(FILE *out, const char *name, const char *help) {
     fputs("\"name\":", out);
     write_string(out, name);
-    describe_text(out, "help", help);
+    write_text(out, "help", help);
 }
 
 static void describe_forms(FILE *out, const struct operation *operation) {
@@ -42,8 +33,8 @@ static void describe_forms(FILE *out, const struct operation *operation) {
 
 static void describe_start(FILE *out, const struct start *start) {
     describe_name(out, start->name, start->help);
-    describe_switch(out, "scheduled", start->scheduled);
-    describe_switch(out, "discards_overruns", start->discards_overruns);
+    write_switch(out, "scheduled", start->scheduled);
+    write_switch(out, "discards_overruns", start->discards_overruns);
 }
 
 static void describe_limits(FILE *out, const struct operation *operation) {
@@ -52,14 +43,14 @@ static void describe_limits(FILE *out, const struct operation *operation) {
             operation->ranks.between_two || operation->ranks.in_pairs ? 2
             : operation->ranks.least > 0                              ? operation->ranks.least
                                                                       : 1);
-    describe_switch(out, "in_pairs", operation->ranks.in_pairs);
-    describe_switch(out, "between_two", operation->ranks.between_two);
+    write_switch(out, "in_pairs", operation->ranks.in_pairs);
+    write_switch(out, "between_two", operation->ranks.between_two);
     fprintf(out, ",\"messages\":%d,\"rounds\":%d", counted ? operation->data.messages : 1,
             operation->timing.rounds ? operation->timing.rounds : 1);
-    describe_switch(out, "once", operation->hooks.read_once_ns != NULL);
-    describe_switch(out, "rings", operation->hooks.measures != NULL);
-    describe_switch(out, "large", operation->data.large);
-    describe_switch(out, "keeps_buffers", operation->data.keeps_buffers);
+    write_switch(out, "once", operation->hooks.read_once_ns != NULL);
+    write_switch(out, "rings", operation->hooks.measures != NULL);
+    write_switch(out, "large", operation->data.large);
+    write_switch(out, "keeps_buffers", operation->data.keeps_buffers);
 }
 
 static void describe_datatypes(FILE *out, const struct operation *operation) {
@@ -86,8 +77,8 @@ static void describe_choice(FILE *out, const struct choice *choice) {
     describe_name(out, choice->name, choice->help);
     describe_values(out, choice);
     fprintf(out, ",\"least\":%lld,\"most\":%lld", (long long)choice->least, (long long)choice->most);
-    describe_switch(out, "extents", choice->extents);
-    describe_text(out, "usual", usual);
+    write_switch(out, "extents", choice->extents);
+    write_text(out, "usual", usual);
 }
 
 static void describe_choices(FILE *out, const struct operation *operation) {
@@ -104,24 +95,24 @@ static void describe_choices(FILE *out, const struct operation *operation) {
 
 static void describe_operation(FILE *out, const struct operation *operation) {
     describe_name(out, operation->name, operation->help);
-    describe_text(out, "standard", operation->standard);
-    describe_text(out, "kind", kind_names[operation->kind]);
-    describe_text(out, "metric", metric_names[operation->metric]);
+    write_text(out, "standard", operation->standard);
+    write_text(out, "kind", kind_names[operation->kind]);
+    write_text(out, "metric", metric_names[operation->metric]);
     describe_forms(out, operation);
-    describe_text(out, "form", find_default_form(operation));
+    write_text(out, "form", find_default_form(operation));
     describe_amount(out, "send", operation->amounts.send);
     describe_amount(out, "receive", operation->amounts.receive);
     describe_amount(out, "root_send", operation->amounts.root_send);
     describe_amount(out, "root_receive", operation->amounts.root_receive);
     describe_limits(out, operation);
-    describe_switch(out, "sized", operation->data.sized);
-    describe_switch(out, "in_place", operation->data.in_place != NOT_IN_PLACE);
-    describe_switch(out, "rooted", operation->ranks.rooted);
-    describe_text(out, "datatype", find_default_datatype(operation));
+    write_switch(out, "sized", operation->data.sized);
+    write_switch(out, "in_place", operation->data.in_place != NOT_IN_PLACE);
+    write_switch(out, "rooted", operation->ranks.rooted);
+    write_text(out, "datatype", find_default_datatype(operation));
     describe_datatypes(out, operation);
-    describe_text(out, "start", operation->timing.start);
-    describe_switch(out, "checked", operation->hooks.check || operation->timing.synchronises);
-    describe_text(out, "unchecked", operation->unchecked ? operation->unchecked : "");
+    write_text(out, "start", operation->timing.start);
+    write_switch(out, "checked", operation->hooks.check || operation->timing.synchronises);
+    write_text(out, "unchecked", operation->unchecked ? operation->unchecked : "");
     describe_choices(out, operation);
 }
 

@@ -44,6 +44,18 @@ void write_text(FILE *stream, const char *key, const char *text) {
     write_string(stream, text);
 }
 
+void write_whole(FILE *stream, const char *key, int64_t value) {
+    fprintf(stream, ",\"%s\":%lld", key, (long long)value);
+}
+
+void write_real(FILE *stream, const char *key, int decimals, double value) {
+    fprintf(stream, ",\"%s\":%.*f", key, decimals, value);
+}
+
+void write_switch(FILE *stream, const char *key, bool on) {
+    fprintf(stream, ",\"%s\":%s", key, on ? "true" : "false");
+}
+
 /* The launcher ends all ranks at once, and must have received the line before. */
 static void abort_launch(const char *what, const char *why, int code) {
     const struct timespec nap = {.tv_nsec = 200000000};
@@ -72,37 +84,60 @@ void end_record(FILE *stream) {
         abort_launch("cannot be written", strerror(errno), EXIT_STREAM);
 }
 
+static void write_source_fact(FILE *stream, const struct source_fact *fact) {
+    write_switch(stream, "usable", fact->usable);
+    write_text(stream, "reason", fact->reason);
+    write_whole(stream, "resolution_ns", fact->resolution_ns);
+    write_real(stream, "cost_ns", 1, fact->cost_ns);
+}
+
 static void write_sources(FILE *stream, const struct source_fact *sources) {
     fputs(",\"sources\":[", stream);
     for (int i = 0; i < count_sources(); i++) {
-        fprintf(stream, "%s{\"name\":\"%s\",\"usable\":%s", i ? "," : "", sources[i].name, sources[i].usable ? "true" : "false");
-        write_text(stream, "reason", sources[i].reason);
-        fprintf(stream, ",\"resolution_ns\":%lld,\"cost_ns\":%.1f}", (long long)sources[i].resolution_ns, sources[i].cost_ns);
+        fprintf(stream, "%s{\"name\":\"%s\"", i ? "," : "", sources[i].name);
+        write_source_fact(stream, &sources[i]);
+        fputc('}', stream);
     }
     fputc(']', stream);
 }
 
+void write_clock(FILE *stream, int rank, const struct source_fact *fact) {
+    fputs("{\"record\":\"clock\"", stream);
+    write_text(stream, "source", fact->name);
+    write_whole(stream, "rank", rank);
+    write_source_fact(stream, fact);
+    end_record(stream);
+}
+
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world) {
-    char mode[FLOAT_MODE_BYTES];
-    fprintf(stream, "{\"record\":\"launch\",\"format\":1,\"ranks\":%d", world->all.ranks);
+    const struct source_fact *source = find_source_fact(world->sources, world->source->name);
+    char mode[FLOAT_MODE_BYTES], version[NAME_BYTES];
+    snprintf(version, sizeof version, "%d.%d", launch->mpi_version, launch->mpi_subversion);
+    describe_startup_mode(mode);
+    fputs("{\"record\":\"launch\",\"format\":1", stream);
+    write_whole(stream, "ranks", world->all.ranks);
     write_text(stream, "library_version", launch->library);
-    fprintf(stream, ",\"mpi_version\":\"%d.%d\",\"core\":\"" CORE_VERSION "\"", launch->mpi_version, launch->mpi_subversion);
+    write_text(stream, "mpi_version", version);
+    write_text(stream, "core", CORE_VERSION);
     write_text(stream, "source", world->source->name);
     write_text(stream, "source_reason", world->why);
-    const struct source_fact *chosen = find_source_fact(world->sources, world->source->name);
-    fprintf(stream, ",\"resolution_ns\":%lld,\"cost_ns\":%.1f", (long long)chosen->resolution_ns, chosen->cost_ns);
+    write_whole(stream, "resolution_ns", source->resolution_ns);
+    write_real(stream, "cost_ns", 1, source->cost_ns);
     write_text(stream, "synchronisation", world->synchronisation->name);
-    fprintf(stream, ",\"last_level_cache_bytes\":%lld", (long long)launch->last_level_cache_bytes);
-    describe_startup_mode(mode);
+    write_whole(stream, "last_level_cache_bytes", launch->last_level_cache_bytes);
     write_text(stream, "float_mode", mode);
     write_sources(stream, world->sources);
     end_record(stream);
 }
 
 void write_rank(FILE *stream, int rank, const struct rank_fact *fact) {
-    fprintf(stream, "{\"record\":\"rank\",\"rank\":%d", rank);
+    fputs("{\"record\":\"rank\"", stream);
+    write_whole(stream, "rank", rank);
     write_text(stream, "host", fact->host);
-    fprintf(stream, ",\"cpu\":%d,\"core\":%d,\"socket\":%d,\"numa\":%d", fact->cpu, fact->core, fact->socket, fact->numa);
+    write_whole(stream, "cpu", fact->cpu);
+    write_whole(stream, "core", fact->core);
+    write_whole(stream, "socket", fact->socket);
+    write_whole(stream, "numa", fact->numa);
     write_text(stream, "cpus", fact->cpus);
     write_text(stream, "clock", fact->clock);
     write_text(stream, "libmpi", fact->libmpi);
@@ -112,9 +147,10 @@ void write_rank(FILE *stream, int rank, const struct rank_fact *fact) {
 void write_library_file(FILE *stream, const struct library_file *file) {
     fputs("{\"record\":\"file\"", stream);
     write_text(stream, "path", file->path);
-    fprintf(stream, ",\"bytes\":%lld,\"modified_ns\":%lld,\"inode\":%lld", (long long)file->bytes, (long long)file->modified_ns,
-            (long long)file->inode);
-    fprintf(stream, ",\"listed\":%s", file->listed ? "true" : "false");
+    write_whole(stream, "bytes", file->bytes);
+    write_whole(stream, "modified_ns", file->modified_ns);
+    write_whole(stream, "inode", file->inode);
+    write_switch(stream, "listed", file->listed);
     write_text(stream, "sha256", file->sha256);
     end_record(stream);
 }
@@ -122,7 +158,8 @@ void write_library_file(FILE *stream, const struct library_file *file) {
 void write_node(FILE *stream, const struct node *node) {
     fputs("{\"record\":\"node\"", stream);
     write_text(stream, "host", node->host);
-    fprintf(stream, ",\"probe_bytes\":%lld,\"devices\":[", (long long)node->probe_bytes);
+    write_whole(stream, "probe_bytes", node->probe_bytes);
+    fputs(",\"devices\":[", stream);
     for (int i = 0; i < node->devices.count; i++) {
         const struct device *const device = &node->devices.device[i];
         fputs(i ? ",{\"name\":" : "{\"name\":", stream);
@@ -131,17 +168,21 @@ void write_node(FILE *stream, const struct node *node) {
         write_text(stream, "state", device->state);
         write_text(stream, "rate", device->rate);
         write_text(stream, "driver", device->driver);
-        fprintf(stream, ",\"sent_bytes\":%lld,\"received_bytes\":%lld}", (long long)device->sent_bytes,
-                (long long)device->received_bytes);
+        write_whole(stream, "sent_bytes", device->sent_bytes);
+        write_whole(stream, "received_bytes", device->received_bytes);
+        fputc('}', stream);
     }
     fputc(']', stream);
     end_record(stream);
 }
 
 void write_begin(FILE *stream, int index, double hop_ns, struct slot slot) {
-    fprintf(stream, "{\"record\":\"begin\",\"case\":%d,\"hop_ns\":%.1f", index, hop_ns);
-    if (slot.position >= 0)
-        fprintf(stream, ",\"position\":%d,\"after\":%d", slot.position, slot.after);
+    fprintf(stream, "{\"record\":\"begin\",\"case\":%d", index);
+    write_real(stream, "hop_ns", 1, hop_ns);
+    if (slot.position >= 0) {
+        write_whole(stream, "position", slot.position);
+        write_whole(stream, "after", slot.after);
+    }
     end_record(stream);
 }
 
@@ -196,13 +237,6 @@ void write_rank_series(FILE *stream, int rank, const struct sample *samples, con
     write_series(stream, rank, samples, result);
 }
 
-static void write_memory(FILE *stream, const struct request *request) {
-    write_text(stream, "cache", request->cache);
-    write_text(stream, "buffers", request->buffers);
-    write_text(stream, "pages", request->pages);
-    fprintf(stream, ",\"alignment\":%lld,\"root\":%lld", (long long)request->alignment, (long long)request->root);
-}
-
 static void write_options(FILE *stream, const struct request *request) {
     const struct choice *choices[MOST_CHOICES];
     const int count = list_choices(find_operation(request->operation), choices);
@@ -218,35 +252,6 @@ static void write_options(FILE *stream, const struct request *request) {
     fputc('}', stream);
 }
 
-static void write_quantities(FILE *stream, const struct result *result) {
-    fprintf(stream, ",\"moved_bytes\":%lld,\"moved_messages\":%lld", (long long)result->moved_bytes,
-            (long long)result->moved_messages);
-    fprintf(stream, ",\"pure_ns\":%.1f,\"compute_ns\":%.1f", result->pure_ns, result->compute_ns);
-    fprintf(stream, ",\"growth_bytes\":%lld,\"spread_ns\":%lld", (long long)result->growth_bytes, (long long)result->spread_ns);
-    fprintf(stream, ",\"first_ns\":%lld,\"second_ns\":%lld", (long long)result->call_ns[0], (long long)result->call_ns[1]);
-}
-
-static void write_counts(FILE *stream, const struct result *result) {
-    static const char *const stopped[] = {"", "samples", "tries", "rse", "interval", "time"};
-    const struct measurement *measurement = &result->measurement;
-    fprintf(stream, ",\"ranks\":%d,\"taken\":%lld,\"valid\":%lld,\"late\":%lld,\"overrun\":%lld", result->ranks,
-            (long long)measurement->sample_count, (long long)measurement->valid, (long long)measurement->late,
-            (long long)measurement->overrun);
-    fprintf(stream, ",\"sync_bound_ns\":%lld,\"drift_ns\":%lld,\"synchronisations\":%lld,\"stopped\":\"%s\"",
-            (long long)result->sync_bound_ns, (long long)result->drift_ns, (long long)measurement->synchronisations,
-            stopped[measurement->stopped]);
-    fprintf(stream, ",\"calls\":%d,\"cost_ns\":%.1f,\"first_window_ns\":%lld,\"last_window_ns\":%lld", measurement->repeats,
-            result->cost_ns, (long long)measurement->first_window_ns, (long long)measurement->last_window_ns);
-    fprintf(stream, ",\"estimate_ns\":%.1f,\"tolerance_ns\":%lld", measurement->estimate_ns,
-            (long long)measurement->tolerance_ns);
-    fprintf(stream, ",\"printed_bytes\":%lld,\"leaked_bytes\":%lld", (long long)result->printed_bytes,
-            (long long)result->strain.leaked_bytes);
-    fprintf(stream, ",\"waited_ns\":%lld,\"timed_ns\":%lld", (long long)result->strain.waited_ns,
-            (long long)result->strain.timed_ns);
-    write_text(stream, "moved", result->moved);
-    write_text(stream, "fallback", result->fallback);
-}
-
 static void write_numbers(FILE *stream, const char *key, const int *numbers, int count) {
     fprintf(stream, ",\"%s\":[", key);
     for (int i = 0; i < count; i++)
@@ -257,7 +262,7 @@ static void write_numbers(FILE *stream, const char *key, const int *numbers, int
 static void write_layout(FILE *stream, const struct layout *layout) {
     write_numbers(stream, "grid", layout->extents, layout->dimensions);
     write_numbers(stream, "order", layout->order, layout->order ? layout->ranks : 0);
-    fprintf(stream, ",\"hops\":%d", layout->hops);
+    write_whole(stream, "hops", layout->hops);
 }
 
 static void write_bytes(FILE *stream, const char *key, const unsigned char *bytes, long count) {
@@ -272,10 +277,14 @@ static void write_receipt(FILE *stream, const char *key, const struct receipt *r
 }
 
 void write_evidence(FILE *stream, int index, const struct evidence *evidence) {
-    fprintf(stream, "{\"record\":\"evidence\",\"case\":%d,\"rank\":%d,\"root\":%d,\"run\":%lld", index, evidence->rank,
-            evidence->root, (long long)evidence->runs);
-    fprintf(stream, ",\"received_bytes\":%ld,\"wrong_bytes\":%ld,\"first_wrong\":%ld,\"begin\":%ld", evidence->receive_bytes,
-            evidence->wrong_bytes, evidence->first, evidence->excerpt.from);
+    fprintf(stream, "{\"record\":\"evidence\",\"case\":%d", index);
+    write_whole(stream, "rank", evidence->rank);
+    write_whole(stream, "root", evidence->root);
+    write_whole(stream, "run", evidence->runs);
+    write_whole(stream, "received_bytes", evidence->receive_bytes);
+    write_whole(stream, "wrong_bytes", evidence->wrong_bytes);
+    write_whole(stream, "first_wrong", evidence->first);
+    write_whole(stream, "begin", evidence->excerpt.from);
     write_bytes(stream, "received", evidence->excerpt.received, evidence->excerpt.bytes);
     write_bytes(stream, "expected", evidence->excerpt.expected, evidence->excerpt.bytes);
     fputs(",\"statuses\":[", stream);
@@ -290,26 +299,64 @@ void write_evidence(FILE *stream, int index, const struct evidence *evidence) {
     end_record(stream);
 }
 
-/* Samples are written only for right data. The record stays open: series of single ranks may follow. */
-void write_result(FILE *stream, int index, const struct request *request, const struct result *result) {
+/* The columns of a case, one per line, in their order. */
+static void write_columns(FILE *stream, const struct request *request, const struct result *result) {
+    static const char *const stopped[] = {"", "samples", "tries", "rse", "interval", "time"};
     const struct measurement *measurement = &result->measurement;
-    fprintf(stream, "{\"record\":\"case\",\"case\":%d", index);
-    write_text(stream, "status", statuses[result->severity]);
-    write_text(stream, "reason", result->reason);
-    write_text(stream, "cause", result->cause);
+    const struct outcome *outcome = &result->outcome;
+    write_text(stream, "status", statuses[outcome->severity]);
+    write_text(stream, "reason", outcome->reason);
+    write_text(stream, "cause", outcome->cause);
     write_text(stream, "operation", request->operation);
     write_text(stream, "form", request->form);
-    fprintf(stream, ",\"bytes\":%lld", (long long)request->bytes);
+    write_whole(stream, "bytes", request->bytes);
     write_text(stream, "datatype", request->datatype);
     write_text(stream, "start", request->start);
-    write_memory(stream, request);
+    write_text(stream, "cache", request->cache);
+    write_text(stream, "buffers", request->buffers);
+    write_text(stream, "pages", request->pages);
+    write_whole(stream, "alignment", request->alignment);
+    write_whole(stream, "root", request->root);
     write_options(stream, request);
-    write_counts(stream, result);
-    write_quantities(stream, result);
+    write_whole(stream, "ranks", result->ranks);
+    write_whole(stream, "taken", measurement->sample_count);
+    write_whole(stream, "valid", measurement->valid);
+    write_whole(stream, "late", measurement->late);
+    write_whole(stream, "overrun", measurement->overrun);
+    write_whole(stream, "sync_bound_ns", result->sync_bound_ns);
+    write_whole(stream, "drift_ns", outcome->drift_ns);
+    write_whole(stream, "synchronisations", measurement->synchronisations);
+    write_text(stream, "stopped", stopped[measurement->stopped]);
+    write_whole(stream, "calls", measurement->repeats);
+    write_real(stream, "cost_ns", 1, result->cost_ns);
+    write_whole(stream, "first_window_ns", measurement->first_window_ns);
+    write_whole(stream, "last_window_ns", measurement->last_window_ns);
+    write_real(stream, "estimate_ns", 1, measurement->estimate_ns);
+    write_whole(stream, "tolerance_ns", measurement->tolerance_ns);
+    write_whole(stream, "printed_bytes", outcome->printed_bytes);
+    write_whole(stream, "leaked_bytes", result->strain.leaked_bytes);
+    write_whole(stream, "waited_ns", result->strain.waited_ns);
+    write_whole(stream, "timed_ns", result->strain.timed_ns);
+    write_text(stream, "moved", result->moved);
+    write_text(stream, "fallback", outcome->fallback);
+    write_whole(stream, "moved_bytes", outcome->moved_bytes);
+    write_whole(stream, "moved_messages", outcome->moved_messages);
+    write_real(stream, "pure_ns", 1, result->pure_ns);
+    write_real(stream, "compute_ns", 1, result->compute_ns);
+    write_whole(stream, "growth_bytes", outcome->growth_bytes);
+    write_whole(stream, "spread_ns", result->spread_ns);
+    write_whole(stream, "first_ns", outcome->call_ns[0]);
+    write_whole(stream, "second_ns", outcome->call_ns[1]);
     write_layout(stream, &result->layout);
+}
+
+/* Samples are written only for right data. The record stays open: series of single ranks may follow. */
+void write_result(FILE *stream, int index, const struct request *request, const struct result *result) {
+    fprintf(stream, "{\"record\":\"case\",\"case\":%d", index);
+    write_columns(stream, request, result);
     fputs(",\"series\":[", stream);
-    if (measurement->sample_count > 0 && result->severity == GOOD)
-        write_series(stream, result->measurer, measurement->samples, result);
+    if (result->measurement.sample_count > 0 && result->outcome.severity == GOOD)
+        write_series(stream, result->measurer, result->measurement.samples, result);
 }
 
 void end_result(FILE *stream) {
@@ -320,15 +367,20 @@ void end_result(FILE *stream) {
 /* Messages and bytes of the core itself: of rank 0, and the largest over ranks. */
 void write_end(FILE *stream, int cases, double hop_ns, const struct rest *rest, const struct talk *first,
                const struct talk *most) {
-    fprintf(stream, "{\"record\":\"end\",\"cases\":%d,\"hop_ns\":%.1f", cases, hop_ns);
-    fprintf(stream, ",\"waited_s\":%.6f,\"busy_s\":%.6f", 1e-9 * (double)rest->waited_ns, 1e-9 * (double)rest->busy_ns);
+    fputs("{\"record\":\"end\"", stream);
+    write_whole(stream, "cases", cases);
+    write_real(stream, "hop_ns", 1, hop_ns);
+    write_real(stream, "waited_s", 6, 1e-9 * (double)rest->waited_ns);
+    write_real(stream, "busy_s", 6, 1e-9 * (double)rest->busy_ns);
     fputs(",\"spent_s\":{", stream);
     for (int part = 0; part < PARTS; part++)
         fprintf(stream, "%s\"%s\":%.6f", part ? "," : "", part_names[part], read_part_s((enum part)part));
     fputc('}', stream);
-    fprintf(stream, ",\"rank_0_messages\":%lld,\"most_messages\":%lld", (long long)first->messages, (long long)most->messages);
-    fprintf(stream, ",\"rank_0_bytes\":%lld,\"most_bytes\":%lld", (long long)first->bytes, (long long)most->bytes);
-    fprintf(stream, ",\"rank_0_memory_bytes\":%lld,\"most_memory_bytes\":%lld", (long long)first->memory_bytes,
-            (long long)most->memory_bytes);
+    write_whole(stream, "rank_0_messages", first->messages);
+    write_whole(stream, "most_messages", most->messages);
+    write_whole(stream, "rank_0_bytes", first->bytes);
+    write_whole(stream, "most_bytes", most->bytes);
+    write_whole(stream, "rank_0_memory_bytes", first->memory_bytes);
+    write_whole(stream, "most_memory_bytes", most->memory_bytes);
     end_record(stream);
 }

@@ -27,6 +27,7 @@ struct node {
 
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world);
 void write_rank(FILE *stream, int rank, const struct rank_fact *fact);
+void write_clock(FILE *stream, int rank, const struct source_fact *fact);
 void write_library_file(FILE *stream, const struct library_file *file);
 void write_node(FILE *stream, const struct node *node);
 /* `hop_ns` was measured just before (hop_latency.h). */
@@ -38,7 +39,11 @@ void end_result(FILE *stream);
 void write_end(FILE *stream, int cases, double hop_ns, const struct rest *rest, const struct talk *first,
                const struct talk *most);
 void write_string(FILE *out, const char *text);
+/* A column: its key and its value; of a number, so many decimals. */
 void write_text(FILE *stream, const char *key, const char *text);
+void write_whole(FILE *stream, const char *key, int64_t value);
+void write_real(FILE *stream, const char *key, int decimals, double value);
+void write_switch(FILE *stream, const char *key, bool on);
 void end_record(FILE *stream);
 
 #endif

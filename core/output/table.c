@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/allocation.h"
 #include "base/choices.h"
+#include "base/numbers.h"
 #include "base/registry.h"
 #include "kit/memory.h"
 #include "missing.h"
@@ -17,6 +17,7 @@
 #include "sync/source.h"
 #include "sync/world.h"
 #include "timing/measurement.h"
+#include "timing/stop.h"
 
 void print_head(FILE *out, const struct launch_fact *launch, const struct world *world) {
     const struct source_fact *source = find_source_fact(world->sources, world->source->name);
@@ -32,30 +33,12 @@ void print_head(FILE *out, const struct launch_fact *launch, const struct world 
             "p90", "p99", "samples", "bad", "beside");
 }
 
-static int compare_values(const void *first, const void *second) {
-    const double a = *(const double *)first, b = *(const double *)second;
-    return (a > b) - (a < b);
-}
-
-static int64_t sort_valid(const struct start *start, const struct measurement *measurement, double *times) {
-    int64_t valid = 0;
-    for (int64_t i = 0; i < measurement->sample_count; i++)
-        if (!is_discarded(start, &measurement->samples[i]))
-            times[valid++] = measurement->samples[i].time_ns;
-    qsort(times, (size_t)valid, sizeof *times, compare_values);
-    return valid;
-}
-
-static double find_quantile(const double *sorted, int64_t count, double share) {
-    return sorted[(int64_t)(share * (double)(count - 1) + 0.5)] / 1000;
-}
-
 /* Prints the reported quantity if it is not the time itself. */
 static void print_meaning(FILE *out, const struct operation *operation, const struct result *result, double median_us) {
     if (operation->metric == METRIC_BANDWIDTH)
-        fprintf(out, "  %.0f MB/s", (double)result->moved_bytes / median_us);
+        fprintf(out, "  %.0f MB/s", (double)result->outcome.moved_bytes / median_us);
     if (operation->metric == METRIC_RATE)
-        fprintf(out, "  %.0f messages/s", (double)result->moved_messages / median_us * 1e6);
+        fprintf(out, "  %.0f messages/s", (double)result->outcome.moved_messages / median_us * 1e6);
     for (int i = 0; i < result->layout.dimensions; i++)
         fprintf(out, "%s%d", i ? "x" : "  grid ", result->layout.extents[i]);
     if (result->layout.hops > 0)
@@ -84,30 +67,32 @@ static void print_choices(FILE *out, const struct request *request) {
 static void print_figures(FILE *out, const struct request *request, const struct result *result, const double *times,
                           int64_t valid) {
     const bool memory = read_requested_choice(request, &quantity_choice) == QUANTITY_MEMORY;
-    const double median = find_quantile(times, valid, 0.5);
+    const double median = find_quantile(times, valid, 0.5) / 1000;
     if (memory) {
         fprintf(out, "%.0f KiB allocated, %.0f KiB of them in this case", median * 1000 / 1024,
-                (double)result->growth_bytes / 1024);
+                (double)result->outcome.growth_bytes / 1024);
         return;
     }
-    fprintf(out, "%10.3f %10.3f %10.3f %10.3f %8lld %6lld", median, find_quantile(times, valid, 0),
-            find_quantile(times, valid, 0.9), find_quantile(times, valid, 0.99), (long long)valid,
+    fprintf(out, "%10.3f %10.3f %10.3f %10.3f %8lld %6lld", median, find_quantile(times, valid, 0) / 1000,
+            find_quantile(times, valid, 0.9) / 1000, find_quantile(times, valid, 0.99) / 1000, (long long)valid,
             (long long)(result->measurement.sample_count - valid));
     print_meaning(out, find_operation(request->operation), result, median);
 }
 
 static void print_outcome(FILE *out, const struct result *result, bool probes) {
-    if (result->severity == GOOD && probes)
+    if (result->outcome.severity == GOOD && probes)
         fputs("data right", out);
     else
-        fprintf(out, "%s%s%s", statuses[result->severity], *result->reason ? ": " : ", no valid sample", result->reason);
+        fprintf(out, "%s%s%s", statuses[result->outcome.severity], *result->outcome.reason ? ": " : ", no valid sample",
+                result->outcome.reason);
 }
 
 void print_row(FILE *out, const struct request *request, const struct result *result, bool probes) {
     const struct measurement *measurement = &result->measurement;
     fprintf(out, "%-22s %-11s %-9s %9lld ", request->operation, request->form, request->start, (long long)request->bytes);
-    double *times = obtain_memory(sizeof *times * (size_t)(measurement->sample_count + 1));
-    const int64_t valid = result->severity == GOOD ? sort_valid(find_start(request->start), measurement, times) : 0;
+    int64_t valid = 0;
+    double *const times =
+        result->outcome.severity == GOOD ? sort_valid_times(find_start(request->start), measurement, &valid) : NULL;
     if (valid > 0)
         print_figures(out, request, result, times, valid);
     else

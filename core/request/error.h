@@ -24,7 +24,8 @@ static inline bool copy_text(char *into, size_t room, const char *key, const cha
     const size_t length = strlen(value);
     if (length >= room)
         return fail(error, "%.60s: %zu characters, at most %zu are allowed: %.60s...", key, length, room - 1, value);
-    memcpy(into, value, length + 1);
+    memset(into, 0, room); /* So that equal texts have equal bytes. */
+    memcpy(into, value, length);
     return true;
 }
 

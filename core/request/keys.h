@@ -13,7 +13,7 @@ bool begin_request(struct request *request, const char *operation_name, char err
 bool set_key(struct request *request, const char *key, const char *value, char error[LINE_BYTES]);
 bool check_operation(const struct request *request, char error[LINE_BYTES]);
 bool check_request(const struct request *request, char error[LINE_BYTES]);
-/* Whether two requests agree in the operation and in all keys and choices. */
+/* Whether two requests are for the same case. */
 bool is_same_case(const struct request *first, const struct request *other);
 /* Whether all cases have this key. */
 bool is_field(const char *key);

@@ -37,7 +37,8 @@ struct request {
     /* Values of the operation's choices, in their order. */
     int64_t values[MOST_CHOICES];
     struct stop stop;
-    /* Turns to pass before this case, in which only other launches measure. */
+    /* Turns to pass before this case, in which only other launches measure. All members before it are what the case is:
+     * they are compared as a whole, without padding or bytes after a text. */
     int idle;
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/allocation.h"
+#include "base/numbers.h"
 #include "base/steady.h"
 #include "base/tree.h"
 
@@ -11,16 +12,6 @@ enum { MESSAGE_BYTES = 8, MESSAGES_NS = 15000000, LEAST_MESSAGES = 20, MOST_MESS
 enum { CHUNK_BYTES = 1 << 17, CHUNKS = 16, STREAM_NS = 15000000 };
 enum { FIRST_CALLS = 5, ALLREDUCE_NS = 15000000, MOST_CALLS = 2000 };
 enum { TAG_MESSAGE = 7101, TAG_CHUNK, TAG_END };
-
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double find_median(double *values, int count) {
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
 
 /* The one that asks says in each message whether another follows. */
 static double exchange_messages(const struct team *team, int partner, bool asks, int64_t long_ns, int least) {
@@ -106,8 +97,8 @@ double time_allreduce_ns(MPI_Comm comm) {
     int64_t before_ns = 0;
     for (int call = -FIRST_CALLS; call < calls; call++) {
         if (call == 0) {
-            calls = (int)(ALLREDUCE_NS / ((read_steady_ns() - before_ns) / FIRST_CALLS + 1));
-            calls = calls < FIRST_CALLS ? FIRST_CALLS : calls > MOST_CALLS ? MOST_CALLS : calls;
+            calls =
+                (int)clamp((double)(ALLREDUCE_NS / ((read_steady_ns() - before_ns) / FIRST_CALLS + 1)), FIRST_CALLS, MOST_CALLS);
             abort_on_error(MPI_Allreduce(MPI_IN_PLACE, &calls, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
         }
         if (call == -FIRST_CALLS || call == 0)

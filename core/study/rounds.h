@@ -1,6 +1,6 @@
 /* Speed of nodes and of links between them, in rounds: all nodes, pairs or groups of a round measure at the same time. */
-#ifndef RANKBENCH_ROUNDS_H
-#define RANKBENCH_ROUNDS_H
+#ifndef RANKBENCH_STUDY_ROUNDS_H
+#define RANKBENCH_STUDY_ROUNDS_H
 
 #include <stdio.h>
 

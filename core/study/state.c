@@ -9,6 +9,7 @@
 #include "study/state.h"
 
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -19,6 +20,10 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/numbers.h"
+#include "base/scan.h"
+#include "base/steady.h"
 
 enum { TEXT_BYTES = 512, APART_BYTES = 128, MOST_CPUS = CPU_SETSIZE };
 enum { MOST_CPUS_FOR_ALL_PAIRS = 8, FAR_PAIRS = 4, MOST_PAIRS = MOST_CPUS + FAR_PAIRS };
@@ -51,27 +56,6 @@ struct page {
     double bytes_per_s[MOST_CPUS];
 };
 
-static int64_t read_now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static int64_t find_earlier(int64_t a_ns, int64_t b_ns) {
-    return a_ns < b_ns ? a_ns : b_ns;
-}
-
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Sorts the values. */
-static double find_median(double *values, int count) {
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
 /* Pins this process to a CPU; without that there is nothing to measure. */
 static void pin(int cpu) {
     cpu_set_t set;
@@ -89,7 +73,7 @@ static bool wait_for_turn(const atomic_uint *line, unsigned turn, int64_t until_
     for (unsigned spins = 1; atomic_load_explicit(line, memory_order_acquire) != turn; spins++) {
         if (spins % SPINS_PER_NAP != 0)
             continue;
-        if (read_now_ns() > until_ns)
+        if (read_steady_ns() > until_ns)
             return false;
         nanosleep(&nap, NULL);
     }
@@ -127,10 +111,10 @@ static void time_round_trips(struct page *page, int64_t enough_ns, int64_t until
         atomic_uint *const line = &page->lines[count % LINES].turn;
         for (int i = 0; i < UNTIMED; i++)
             turn = run_round_trip(line, turn, until_ns);
-        const int64_t before = read_now_ns();
+        const int64_t before = read_steady_ns();
         for (int i = 0; i < ROUND_TRIPS; i++)
             turn = run_round_trip(line, turn, until_ns);
-        after = read_now_ns();
+        after = read_steady_ns();
         batch_ns[count] = (double)(after - before) / (2 * ROUND_TRIPS);
     }
     page->result.median_ns = find_median(batch_ns, count);
@@ -146,7 +130,7 @@ static bool ended_well(pid_t child) {
 }
 
 static bool measure_pair(struct page *page, struct exchange *pair, int64_t length_ns, int64_t limit_ns) {
-    const int64_t enough_ns = read_now_ns() + length_ns, until_ns = find_earlier(enough_ns + PATIENCE_NS, limit_ns);
+    const int64_t enough_ns = read_steady_ns() + length_ns, until_ns = min(enough_ns + PATIENCE_NS, limit_ns);
     for (int i = 0; i < LINES; i++)
         atomic_store(&page->lines[i].turn, 0);
     const pid_t answering = fork();
@@ -193,11 +177,9 @@ static int choose_pairs(const struct cpus *cpus, struct exchange *pairs) {
 /* Pairs whose processes do not get their CPUs in time are omitted. */
 static int measure_exchange(struct page *page, const struct cpus *cpus, struct exchange *pairs) {
     const int chosen = choose_pairs(cpus, pairs);
-    const int64_t limit_ns = read_now_ns() + EXCHANGES_NS + MOST_PATIENCE_NS;
-    int64_t length_ns = find_earlier(EXCHANGES_NS / (chosen ? chosen : 1), LONGEST_EXCHANGE_NS);
+    const int64_t limit_ns = read_steady_ns() + EXCHANGES_NS + MOST_PATIENCE_NS;
+    const int64_t length_ns = clamp(EXCHANGES_NS / fmax(1, chosen), SHORTEST_EXCHANGE_NS, LONGEST_EXCHANGE_NS);
     int measured = 0;
-    if (length_ns < SHORTEST_EXCHANGE_NS)
-        length_ns = SHORTEST_EXCHANGE_NS;
     for (int i = 0; i < chosen; i++)
         if (measure_pair(page, &pairs[i], length_ns, limit_ns))
             pairs[measured++] = pairs[i];
@@ -214,12 +196,12 @@ static void time_copies(struct page *page, int place, int workers, int64_t until
         _exit(EXIT_FAILURE);
     memset(from, 1, 2 * COPY_BYTES);
     atomic_fetch_add(&page->ready, 1);
-    while (atomic_load(&page->ready) < workers && read_now_ns() < until_ns)
+    while (atomic_load(&page->ready) < workers && read_steady_ns() < until_ns)
         sched_yield();
-    const int64_t enough_ns = read_now_ns() + COPY_NS;
-    for (int64_t before = read_now_ns(); count < MOST_COPIES && (before < enough_ns || count < LEAST_COPIES); count++) {
+    const int64_t enough_ns = read_steady_ns() + COPY_NS;
+    for (int64_t before = read_steady_ns(); count < MOST_COPIES && (before < enough_ns || count < LEAST_COPIES); count++) {
         memcpy(from + COPY_BYTES, from, COPY_BYTES);
-        const int64_t after = read_now_ns();
+        const int64_t after = read_steady_ns();
         copy_ns[count] = (double)(after - before);
         before = after;
     }
@@ -228,7 +210,7 @@ static void time_copies(struct page *page, int place, int workers, int64_t until
 
 /* Bytes per second read and written by all CPUs together; 0 if some CPU could not take part. */
 static double measure_copy(struct page *page, const struct cpus *cpus) {
-    const int64_t until_ns = read_now_ns() + PATIENCE_NS;
+    const int64_t until_ns = read_steady_ns() + PATIENCE_NS;
     pid_t children[MOST_CPUS];
     bool good = true;
     double sum = 0;
@@ -252,11 +234,7 @@ static double measure_copy(struct page *page, const struct cpus *cpus) {
 
 static double read_number(const char *path) {
     double number = 0;
-    FILE *file = fopen(path, "r");
-    if (file && fscanf(file, "%lf", &number) != 1)
-        number = 0;
-    if (file)
-        fclose(file);
+    scan_file(path, "%lf", &number);
     return number;
 }
 
@@ -301,11 +279,7 @@ static double read_frequency_hz(int cpu) {
 /* Runnable processes and threads, without this one. */
 static int read_running(void) {
     int running = 1;
-    FILE *file = fopen("/proc/loadavg", "r");
-    if (file && fscanf(file, "%*f %*f %*f %d", &running) != 1)
-        running = 1;
-    if (file)
-        fclose(file);
+    scan_file("/proc/loadavg", "%*f %*f %*f %d", &running);
     return running - 1;
 }
 

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "base/allocation.h"
+#include "base/numbers.h"
 #include "base/tree.h"
 #include "output/stream.h"
 #include "request/job.h"
@@ -115,13 +116,17 @@ static void write_finding(const struct study *study, int rank, const struct find
     fputs("{\"record\":\"offset\"", study->stream);
     write_text(study->stream, "source", study->world->source->name);
     write_text(study->stream, "synchronisation", study->method->name);
-    fprintf(study->stream, ",\"run\":%d,\"rank\":%d,\"stage\":\"%s\"", study->run, rank, stage_names[stage]);
-    fprintf(study->stream, ",\"at_ns\":%lld,\"offset_ns\":%.1f,\"bound_ns\":%.1f,\"likely_ns\":%.1f",
-            (long long)finding->at_ns[stage], finding->readings[stage].offset_ns, finding->readings[stage].bound_ns,
-            finding->readings[stage].likely_ns);
-    fprintf(study->stream, ",\"drift_ppm\":%.4f,\"drift_bound_ppm\":%.4f", finding->drift_ppm, finding->drift_bound_ppm);
+    write_whole(study->stream, "run", study->run);
+    write_whole(study->stream, "rank", rank);
+    write_text(study->stream, "stage", stage_names[stage]);
+    write_whole(study->stream, "at_ns", finding->at_ns[stage]);
+    write_real(study->stream, "offset_ns", 1, finding->readings[stage].offset_ns);
+    write_real(study->stream, "bound_ns", 1, finding->readings[stage].bound_ns);
+    write_real(study->stream, "likely_ns", 1, finding->readings[stage].likely_ns);
+    write_real(study->stream, "drift_ppm", 4, finding->drift_ppm);
+    write_real(study->stream, "drift_bound_ppm", 4, finding->drift_bound_ppm);
     if (finding->knows_truth)
-        fprintf(study->stream, ",\"truth_ns\":%lld", (long long)finding->truth_ns);
+        write_whole(study->stream, "truth_ns", finding->truth_ns);
     else
         fputs(",\"truth_ns\":null", study->stream);
     end_record(study->stream);
@@ -146,39 +151,28 @@ static void record_finding(void *context, int rank, const void *data) {
     }
 }
 
-static void merge_cost(void *into, const void *from, int bytes) {
-    int64_t *local = into;
-    const int64_t *theirs = from;
-    for (int i = 0; i < bytes / (int)sizeof *local; i++)
-        local[i] = theirs[i] > local[i] ? theirs[i] : local[i];
-}
-
 static void record_cost(struct study *study, const struct cost *local) {
     struct cost most = *local;
-    tree_combine(&study->world->all, &most, sizeof most, merge_cost);
+    tree_combine(&study->world->all, &most, sizeof most, merge_largest);
     study->spent = most;
     if (!study->stream)
         return;
     fputs("{\"record\":\"synchronisation\"", study->stream);
     write_text(study->stream, "source", study->world->source->name);
     write_text(study->stream, "synchronisation", study->method->name);
-    fprintf(study->stream, ",\"run\":%d,\"duration_ns\":%lld,\"rank_0_messages\":%lld,\"most_messages\":%lld", study->run,
-            (long long)most.duration_ns, (long long)local->messages, (long long)most.messages);
-    fprintf(study->stream, ",\"rank_0_bytes\":%lld,\"most_bytes\":%lld", (long long)local->bytes, (long long)most.bytes);
+    write_whole(study->stream, "run", study->run);
+    write_whole(study->stream, "duration_ns", most.duration_ns);
+    write_whole(study->stream, "rank_0_messages", local->messages);
+    write_whole(study->stream, "most_messages", most.messages);
+    write_whole(study->stream, "rank_0_bytes", local->bytes);
+    write_whole(study->stream, "most_bytes", most.bytes);
     end_record(study->stream);
 }
 
-static int compare_values(const void *first, const void *second) {
-    const double a = *(const double *)first, b = *(const double *)second;
-    return (a > b) - (a < b);
-}
-
-static double find_quantile(double *values, int count, double share) {
-    qsort(values, (size_t)count, sizeof *values, compare_values);
-    return count ? values[(int)(share * (count - 1) + 0.5)] : 0;
-}
-
 static void print_method(struct study *study) {
+    sort_values(study->errors, study->known);
+    sort_values(study->likely, study->count);
+    sort_values(study->bounds, study->count);
     printf("%-13s %-7s", study->world->source->name, study->method->name);
     if (study->known)
         printf(" %9.0f %9.0f %9.0f", find_quantile(study->errors, study->known, 0.5),
@@ -222,15 +216,8 @@ static void study_method(struct study *study) {
 
 static void write_source(void *context, int rank, const void *data) {
     const struct study *study = context;
-    const struct source_fact *fact = data;
-    if (!study->stream)
-        return;
-    fputs("{\"record\":\"clock\"", study->stream);
-    write_text(study->stream, "source", fact->name);
-    fprintf(study->stream, ",\"rank\":%d,\"usable\":%s", rank, fact->usable ? "true" : "false");
-    write_text(study->stream, "reason", fact->reason);
-    fprintf(study->stream, ",\"resolution_ns\":%lld,\"cost_ns\":%.1f", (long long)fact->resolution_ns, fact->cost_ns);
-    end_record(study->stream);
+    if (study->stream)
+        write_clock(study->stream, rank, data);
 }
 
 static bool is_requested(const char *wanted, const char *name) {

@@ -173,10 +173,10 @@ static void write_sums(FILE *stream, const struct operation_of_sums *operation, 
                        const struct bits *reversed) {
     fprintf(stream, "{\"record\":\"sums\",\"operation\":\"%s\",\"type\":\"%s\",\"elements\":%d", operation->name, sum->type->name,
             sum->elements);
-    fprintf(stream, ",\"lacking\":%s", bits->lacks ? "true" : "false");
-    fprintf(stream, ",\"on_ranks\":%s", operation->equal_on_all && bits->least != bits->most ? "false" : "true");
-    fprintf(stream, ",\"from_call_to_call\":%s", bits->differs ? "false" : "true");
-    fprintf(stream, ",\"in_reverse\":%s", !operation->ordered && reversed->all != bits->all ? "false" : "true");
+    write_switch(stream, "lacking", bits->lacks);
+    write_switch(stream, "on_ranks", !operation->equal_on_all || bits->least == bits->most);
+    write_switch(stream, "from_call_to_call", !bits->differs);
+    write_switch(stream, "in_reverse", operation->ordered || reversed->all == bits->all);
     fprintf(stream, ",\"digest\":\"%016llx\"", (unsigned long long)bits->all);
     end_record(stream);
 }

@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "base/allocation.h"
+#include "base/numbers.h"
 #include "base/tree.h"
 
 /* Quartz clocks are within 100 ppm of their nominal rate, so two of them differ by at most twice that. */
@@ -47,19 +48,11 @@ static struct team split_team(const struct team *team, int colour) {
     return part;
 }
 
-static void merge_any(void *into, const void *from, int bytes) {
-    (void)bytes;
-    *(char *)into |= *(const char *)from;
-}
-
 static bool share_a_colour(const struct team *team, const struct team *readers, const char *identity) {
     char theirs[IDENTITY_BYTES] = "";
     strncpy(theirs, identity, sizeof theirs - 1);
     tree_broadcast(readers, theirs, sizeof theirs);
-    char differ = strncmp(theirs, identity, sizeof theirs - 1) != 0;
-    tree_combine(team, &differ, 1, merge_any);
-    tree_broadcast(team, &differ, 1);
-    return differ;
+    return !tree_agree(team, strncmp(theirs, identity, sizeof theirs - 1) == 0);
 }
 
 void reset_clock(struct clock *clock) {
@@ -158,7 +151,7 @@ static void merge_worst(void *into, const void *from, int bytes) {
     (void)bytes;
     struct worst *local = into;
     const struct worst *theirs = from;
-    local->bound_ns = local->bound_ns > theirs->bound_ns ? local->bound_ns : theirs->bound_ns;
+    local->bound_ns = max(local->bound_ns, theirs->bound_ns);
     local->drift = fmax(local->drift, theirs->drift);
     local->drift_bound = fmax(local->drift_bound, theirs->drift_bound);
 }

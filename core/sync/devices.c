@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/scan.h"
+
 enum { PATH_BYTES = 768, MOST_NAMES = 128 };
 /* Types of interfaces, from include/uapi/linux/if_arp.h. */
 enum { TYPE_ETHERNET = 1, TYPE_INFINIBAND = 32, TYPE_LOOPBACK = 772 };
@@ -40,13 +42,8 @@ static void list_names(const char *folder, struct names *names) {
 static void read_line(char line[DEVICE_BYTES], const char *folder, const char *name) {
     char path[PATH_BYTES];
     snprintf(path, sizeof path, "%.600s/%.120s", folder, name);
-    FILE *const file = fopen(path, "r");
     line[0] = '\0';
-    if (file && !fgets(line, DEVICE_BYTES, file))
-        line[0] = '\0';
-    line[strcspn(line, "\n")] = '\0';
-    if (file)
-        fclose(file);
+    scan_file(path, "%47[^\n]", line);
 }
 
 /* The number at the start of a file; -1 if there is none, or a counter of 32 bits has reached its maximum. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/core.h"
+#include "base/scan.h"
 #include "sync/clock.h"
 
 enum { MOST_CACHES = 8 };
@@ -17,16 +18,6 @@ enum { MOST_CACHES = 8 };
 static void copy_line(char *into, size_t size, const char *text) {
     snprintf(into, size, "%s", text);
     into[strcspn(into, "\n")] = '\0';
-}
-
-static void read_status(const char *key, char *into, size_t size) {
-    char line[LINE_BYTES];
-    FILE *status = fopen("/proc/self/status", "r");
-    while (status && fgets(line, sizeof line, status))
-        if (strncmp(line, key, strlen(key)) == 0)
-            copy_line(into, size, line + strlen(key) + strspn(line + strlen(key), ": \t"));
-    if (status)
-        fclose(status);
 }
 
 static bool is_mpi_library(const char *path) {
@@ -51,20 +42,11 @@ static void read_libmpi(char *into, size_t size) {
         fclose(maps);
 }
 
-static void read_boot_id(char *into, size_t size) {
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
-    char line[LINE_BYTES] = "";
-    if (file && fgets(line, sizeof line, file))
-        copy_line(into, size, line);
-    if (file)
-        fclose(file);
-}
-
 /* Processes under one kernel read one clock of the processor, and those in one time namespace one CLOCK_MONOTONIC. If
  * that is unknown, every process is assumed to have its own clock. */
 void read_identity(enum sharing sharing, char into[IDENTITY_BYTES]) {
     char boot[NAME_BYTES] = "", space[NAME_BYTES] = "", host[NAME_BYTES] = "";
-    read_boot_id(boot, sizeof boot);
+    scan_file("/proc/sys/kernel/random/boot_id", "%47[^\n]", boot);
     const bool known = readlink("/proc/self/ns/time", space, sizeof space - 1) > 0 || errno == ENOENT;
     gethostname(host, sizeof host - 1);
     if (sharing == SHARED_BY_NOBODY || !*boot || (sharing == SHARED_BY_NAMESPACE && !known))
@@ -77,14 +59,8 @@ void read_identity(enum sharing sharing, char into[IDENTITY_BYTES]) {
 
 /* Offset of this process' CLOCK_MONOTONIC from the kernel's. */
 int64_t read_namespace_offset_ns(void) {
-    char line[LINE_BYTES];
     long long seconds = 0, nanoseconds = 0;
-    FILE *file = fopen("/proc/self/timens_offsets", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "monotonic %lld %lld", &seconds, &nanoseconds) == 2)
-            break;
-    if (file)
-        fclose(file);
+    scan_file("/proc/self/timens_offsets", "monotonic %lld %lld", &seconds, &nanoseconds);
     return seconds * 1000000000 + nanoseconds;
 }
 
@@ -93,11 +69,7 @@ static int read_number(int cpu, const char *what) {
     char path[LINE_BYTES];
     int number = -1;
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, what);
-    FILE *file = fopen(path, "r");
-    if (file && fscanf(file, "%d", &number) != 1)
-        number = -1;
-    if (file)
-        fclose(file);
+    scan_file(path, "%d", &number);
     return number;
 }
 
@@ -131,7 +103,7 @@ struct rank_fact read_rank_fact(const struct source *source) {
     struct rank_fact fact;
     memset(&fact, 0, sizeof fact);
     gethostname(fact.host, sizeof fact.host - 1);
-    read_status("Cpus_allowed_list", fact.cpus, sizeof fact.cpus);
+    scan_file("/proc/self/status", "Cpus_allowed_list: %511[^\n]", fact.cpus);
     read_identity(source->sharing, fact.clock);
     read_libmpi(fact.libmpi, sizeof fact.libmpi);
     fact.cpu = first_place.cpu = sched_getcpu();
@@ -149,21 +121,15 @@ static int64_t read_cache(int cpu, char sharers[LINE_BYTES]) {
     long long size = 0, largest = 0;
     for (int index = 0; index < MOST_CACHES; index++) {
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/size", cpu, index);
-        FILE *file = fopen(path, "r");
-        if (!file || fscanf(file, "%lld%c", &size, &unit) < 1)
+        if (scan_file(path, "%lld%c", &size, &unit) < 1)
             size = 0;
-        if (file)
-            fclose(file);
         size *= unit == 'M' ? 1 << 20 : unit == 'K' ? 1 << 10 : 1;
         if (size <= largest)
             continue;
         largest = size;
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, index);
-        file = fopen(path, "r");
-        if (!file || !fgets(sharers, LINE_BYTES, file))
+        if (scan_file(path, "%511[^\n]", sharers) < 1)
             sharers[0] = '\0';
-        if (file)
-            fclose(file);
     }
     return largest;
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/allocation.h"
+#include "base/numbers.h"
 #include "base/steady.h"
 #include "base/tree.h"
 #include "sync/clock.h"
@@ -86,11 +87,6 @@ static bool pass_token(struct hop_latency *hop_latency, int line, int64_t until_
     return true;
 }
 
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Result of this host; 0 if some rank did not answer. */
 static double measure_host_ns(struct hop_latency *hop_latency) {
     const int64_t until_ns = read_steady_ns() + PATIENCE_NS;
@@ -102,9 +98,7 @@ static double measure_host_ns(struct hop_latency *hop_latency) {
             return 0;
         times[line] = (double)(read_steady_ns() - begun_ns) / hop_latency->hops;
     }
-    enum { TIMED = LINES - UNTIMED };
-    qsort(times + UNTIMED, TIMED, sizeof *times, compare);
-    return (times[UNTIMED + (TIMED - 1) / 2] + times[UNTIMED + TIMED / 2]) / 2;
+    return find_median(times + UNTIMED, LINES - UNTIMED);
 }
 
 struct sum {

@@ -37,6 +37,7 @@
 #include <unistd.h>
 
 #include "base/allocation.h"
+#include "base/scan.h"
 #include "base/steady.h"
 #include "base/time_parts.h"
 #include "base/tree.h"
@@ -228,12 +229,10 @@ static int64_t read_process_cpu_ns(int process) {
     int64_t all_ns = 0;
     for (struct dirent *task; tasks && (task = readdir(tasks));) {
         snprintf(path, sizeof path, "/proc/%d/task/%.20s/schedstat", process, task->d_name);
-        FILE *file = *task->d_name == '.' ? NULL : fopen(path, "r");
         long long own_ns = 0;
-        if (file && fscanf(file, "%lld", &own_ns) == 1)
-            all_ns += own_ns;
-        if (file)
-            fclose(file);
+        if (*task->d_name != '.')
+            scan_file(path, "%lld", &own_ns);
+        all_ns += own_ns;
     }
     if (tasks)
         closedir(tasks);
@@ -247,10 +246,7 @@ static int find_launcher(int process) {
     char path[LINE_BYTES], name[32] = "";
     int parent = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", process);
-    FILE *file = fopen(path, "r");
-    const bool known = file && fscanf(file, "%*d (%31[^)]) %*c %d", name, &parent) == 2;
-    if (file)
-        fclose(file);
+    const bool known = scan_file(path, "%*d (%31[^)]) %*c %d", name, &parent) == 2;
     for (size_t i = 0; known && i < sizeof others / sizeof *others; i++)
         if (strncmp(name, others[i], strlen(others[i])) == 0)
             return 0;

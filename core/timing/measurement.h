@@ -76,6 +76,29 @@ struct strain {
 
 struct setting;
 
+/* What is checked while calls are timed; nothing of it is timed. */
+struct checks {
+    /* Before a round, or a single call with data for timing: changes the data, and overwrites a part of what was received,
+     * or all. */
+    void (*begin_round)(const struct setting *setting, bool clears);
+    /* Stores the present data as reference; checks whether a difference from it is wrong; and statuses after a round with
+     * an unknown one. */
+    void (*keep_reference)(const struct setting *setting);
+    void (*judge_difference)(const struct setting *setting);
+    void (*judge_receipts)(const struct setting *setting);
+    /* After a call on overwritten data: checks them. */
+    void (*inspect_at_return)(const struct setting *setting);
+    /* After each stage: checks the data of this rank, if there is time. */
+    void (*inspect_stage)(const struct setting *setting);
+    /* After each stage, on all ranks: checks again what calls promise beside their data, if there is time. */
+    void (*check_promises)(const struct setting *setting);
+    /* Between stages: whether data can be renewed, on rank 0; new data in the buffers; and the check of these data after a
+     * stage that delivered them. */
+    bool (*can_renew)(const struct setting *setting);
+    void (*renew)(const struct setting *setting);
+    void (*inspect_renewed)(const struct setting *setting);
+};
+
 struct timing {
     const struct team *team;
     const struct world *world;
@@ -86,8 +109,6 @@ struct timing {
     struct call *call;
     struct buffers *buffers;
     int (*run)(struct call *);
-    /* Whether a run calls the library, which then delivers data. */
-    bool delivers;
     /* Repetitions within a run. */
     int rounds;
     /* Messages in sequence per run: 2 where half of a round trip is reported. */
@@ -102,25 +123,10 @@ struct timing {
     int64_t gap_ns;
     /* Whether starts are compared between ranks, which needs synchronised clocks. */
     bool compares;
-    /* Between stages: new data in the buffers, and the check of data that a stage delivered; NULL: not possible. */
-    void (*renew_data)(const struct setting *setting);
-    void (*inspect)(const struct setting *setting);
-    /* Before a round, or a single call with data for timing: changes the data, and overwrites a part of what was received,
-     * or all; NULL: data stay. */
-    void (*begin_round)(const struct setting *setting, bool clears);
-    /* After a call on overwritten data: checks them. */
-    void (*inspect_at_return)(const struct setting *setting);
-    /* After each stage: checks the data of this rank; NULL: not possible. */
-    void (*inspect_stage)(const struct setting *setting);
-    /* After each stage, on all ranks: checks what calls promise beside their data; NULL: nothing. */
-    void (*check_promises)(const struct setting *setting);
-    /* Data that each call must deliver, compared after every round; NULL: not compared. Equal on all ranks.
-     * `keep_reference` stores the present data, `judge_difference` checks whether a difference is wrong. */
+    /* NULL: a run calls no library, and delivers nothing to check. */
+    const struct checks *checks;
+    /* Data that each call must deliver, compared after every round; NULL: not compared. Equal on all ranks. */
     struct reference *reference;
-    void (*keep_reference)(const struct setting *setting);
-    void (*judge_difference)(const struct setting *setting);
-    /* After a round with an unknown status: checks the statuses. */
-    void (*judge_receipts)(const struct setting *setting);
     const struct setting *setting;
     double renewing_ns;
 };

@@ -3,8 +3,9 @@
 #include "timing/pace.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/numbers.h"
 
 enum { FEW_ROUNDS = 8, MOST_WARM_ROUNDS = MOST_STAGE / 2, LEAST_WARM_UP_NS = 1000000 };
 /* If connections exist, and only caches must be filled, the warm-up is shorter by this factor. */
@@ -41,26 +42,18 @@ static const double LEAST_VALID_SHARE = 1.0 / 32, MOST_PARTED_SHARE = 0.5;
 static const double WINDOWS = 1.5, LEAST_WINDOWS = 1.1, MOST_WINDOWS = 4;
 enum { BETWEEN_NS = 500, LEAST_BETWEEN_NS = 250, MOST_BETWEEN_NS = 2000, MORE_BETWEEN_NS = 1000, WINDOW_SHRINKS_BY = 16 };
 
-static int compare_values(const void *first, const void *second) {
-    const double a = *(const double *)first, b = *(const double *)second;
-    return (a > b) - (a < b);
-}
-
-static double find_quantile(const double *times_ns, int count, double share) {
+/* The value below a share of times that are not sorted. */
+static double find_lower(const double *times_ns, int count, double share) {
     double sorted[MOST_STAGE];
     memcpy(sorted, times_ns, sizeof *times_ns * (size_t)count);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_values);
+    sort_values(sorted, count);
     return sorted[(int)(share * (count - 1))];
-}
-
-static int64_t clamp(int64_t value, int64_t least, int64_t most) {
-    return value < least ? least : value > most ? most : value;
 }
 
 /* --- begin of a stage --- */
 
 static double find_middle(const double *times_ns, int count) {
-    return (find_quantile(times_ns, count, 0.34) + find_quantile(times_ns, count, 0.67)) / 2;
+    return (find_lower(times_ns, count, 0.34) + find_lower(times_ns, count, 0.67)) / 2;
 }
 
 /* Counts the first rounds of a stage that differ from its second half: the messages before them leave traces in caches and
@@ -78,7 +71,7 @@ static int32_t count_unsettled(const double *times_ns, int count) {
 
 static void add_unsettled(struct pace *pace, int32_t rounds) {
     const int64_t most = (int64_t)(MOST_SETTLING_NS / (pace->estimate_ns + 1));
-    pace->unsettled = (int32_t)clamp(pace->unsettled > rounds ? pace->unsettled : rounds, 0, most < MOST_LEAD ? most : MOST_LEAD);
+    pace->unsettled = (int32_t)clamp(fmax(pace->unsettled, rounds), 0, min(most, MOST_LEAD));
 }
 
 /* --- warm-up --- */
@@ -93,10 +86,10 @@ static int find_few_rounds(const struct pace *pace) {
 }
 
 static void take_warm_ups(struct pace *pace, const double *times_ns, int count) {
-    const double lower_ns = find_quantile(times_ns, count, 0.25);
+    const double lower_ns = find_lower(times_ns, count, 0.25);
     const bool few = count < FEW_ROUNDS && pace->warm_ups > 0;
     pace->estimate_ns = few ? fmin(pace->estimate_ns, lower_ns) : lower_ns;
-    pace->longest_ns = find_quantile(times_ns, count, 1);
+    pace->longest_ns = find_lower(times_ns, count, 1);
     pace->warm_ups += count;
 }
 
@@ -165,7 +158,7 @@ void begin_pace(struct pace *pace, const struct pacing *pacing) {
 /* The time that the instructions for a stage need to reach all ranks: doubled if they were late, else slowly reduced,
  * since one interruption says little about the next stage. */
 static int64_t find_next_margin_ns(int64_t margin_ns, bool late) {
-    return clamp(late ? 2 * margin_ns : margin_ns - margin_ns / MARGIN_SHRINKS_BY, FIRST_MARGIN_NS, MOST_MARGIN_NS);
+    return clamp((double)(late ? 2 * margin_ns : margin_ns - margin_ns / MARGIN_SHRINKS_BY), FIRST_MARGIN_NS, MOST_MARGIN_NS);
 }
 
 /* Windows and slack grow if more than a few rounds were missed by ranks that had not arrived, up to a limit, and shrink
@@ -174,9 +167,9 @@ static int64_t find_next_margin_ns(int64_t margin_ns, bool late) {
 static int64_t find_next_ns(const struct pacing *pacing, int64_t time_ns, const struct course *course, int64_t least_ns,
                             int64_t most_ns) {
     if (course->skipped == 0)
-        return clamp(time_ns - time_ns / WINDOW_SHRINKS_BY, least_ns, most_ns);
+        return clamp((double)(time_ns - time_ns / WINDOW_SHRINKS_BY), least_ns, most_ns);
     const bool grows = course->rounds >= FEW_ROUNDS && course->skipped > pacing->bad_share * course->rounds;
-    return clamp(grows ? (int64_t)(pacing->growth * (double)time_ns) : time_ns, least_ns, most_ns);
+    return clamp(grows ? pacing->growth * (double)time_ns : (double)time_ns, least_ns, most_ns);
 }
 
 static int64_t find_next_window_ns(const struct pace *pace, const struct pacing *pacing, const struct course *course) {
@@ -198,7 +191,7 @@ static void update_rests(struct pace *pace, const struct course *course) {
     pace->timed += course->rounds;
     pace->partings += course->partings;
     const double apart = (double)(ROUNDS_BEFORE + pace->timed) / (double)(1 + pace->partings);
-    pace->group = (int32_t)clamp((int64_t)(2 * LOST_SHARE * apart), FEW_ROUNDS, MOST_STAGE);
+    pace->group = (int32_t)clamp(2 * LOST_SHARE * apart, FEW_ROUNDS, MOST_STAGE);
     pace->rest = find_rest(pace);
 }
 
@@ -226,7 +219,7 @@ bool update_pace(struct pace *pace, const struct pacing *pacing, const struct co
     if (unsettled > 0)
         add_unsettled(pace, pace->lead + unsettled);
     if (course->valid > 0)
-        pace->estimate_ns = fmin(pace->estimate_ns, find_quantile(course->times_ns, course->valid, 0.5));
+        pace->estimate_ns = fmin(pace->estimate_ns, find_lower(course->times_ns, course->valid, 0.5));
     update_tolerance(pace, pacing);
     pace->margin_ns = find_next_margin_ns(pace->margin_ns, course->first_late);
     pace->rounds = pacing->fixed_rounds ? pacing->fixed_rounds : find_next_rounds(pace, course);

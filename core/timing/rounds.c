@@ -43,7 +43,7 @@ static int run_calls(const struct timing *timing, int repeats) {
 }
 
 static void count_runs(const struct timing *timing, int repeats) {
-    if (timing->delivers)
+    if (timing->checks)
         timing->call->runs += repeats;
 }
 
@@ -54,14 +54,14 @@ static inline bool compares_data(const struct timing *timing) {
 /* Called after a round with a small window, and after a stage with a larger one. */
 static void compare_data(const struct timing *timing, long window_bytes) {
     if (compares_data(timing) && !is_right_again(timing->reference, window_bytes))
-        timing->judge_difference(timing->setting);
+        timing->checks->judge_difference(timing->setting);
 }
 
 /* Called after the comparison of data, since it may call MPI, which could deliver late data. */
 static void compare_receipts(const struct timing *timing) {
     const struct receipts *receipts = timing->call->window.receipts;
     if (receipts && !are_receipts_known(receipts))
-        timing->judge_receipts(timing->setting);
+        timing->checks->judge_receipts(timing->setting);
 }
 
 static inline int call_hook(int (*function)(struct call *), struct call *call) {
@@ -73,8 +73,8 @@ static int prepare_round(const struct timing *timing, bool changes, bool extra) 
     struct call *const call = timing->call;
     if (changes)
         change_buffers(timing->buffers, call);
-    if (timing->begin_round)
-        timing->begin_round(timing->setting, extra);
+    if (timing->checks)
+        timing->checks->begin_round(timing->setting, extra);
     if (call->window.receipts)
         clear_receipts(call->window.receipts);
     return call_hook(timing->operation->hooks.before, call);
@@ -91,9 +91,9 @@ int run_untimed(const struct timing *timing) {
 /* After the rounds of a stage without an error. */
 static void inspect_rounds(const struct timing *timing, bool looks) {
     if (looks)
-        timing->inspect_at_return(timing->setting);
-    if (timing->inspect_stage)
-        timing->inspect_stage(timing->setting);
+        timing->checks->inspect_at_return(timing->setting);
+    if (timing->checks)
+        timing->checks->inspect_stage(timing->setting);
     compare_data(timing, STAGE_WINDOW_BYTES);
     compare_receipts(timing);
 }

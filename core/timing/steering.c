@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/allocation.h"
+#include "base/numbers.h"
 #include "base/registry.h"
 #include "base/steady.h"
 #include "base/time_parts.h"
@@ -60,26 +60,13 @@ struct control {
     double rounds_before_s;
 };
 
-static int clamp(double value, int least, int most) {
-    return value < least ? least : value > most ? most : (int)value;
-}
-
 /* --- warm-up --- */
 
-static int compare_times(const void *first, const void *second) {
-    const double a = ((const struct sample *)first)->time_ns, b = ((const struct sample *)second)->time_ns;
-    return (a > b) - (a < b);
-}
-
 double find_median_ns(const struct timing *timing, const struct measurement *measurement) {
-    struct sample *sorted = obtain_memory(sizeof *sorted * (size_t)(measurement->sample_count + 1));
-    int64_t count = 0;
-    for (int64_t i = 0; i < measurement->sample_count; i++)
-        if (!is_discarded(timing->start, &measurement->samples[i]))
-            sorted[count++] = measurement->samples[i];
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_times);
-    const double median = count ? sorted[count / 2].time_ns : 0;
-    free(sorted);
+    int64_t count;
+    double *const times = sort_valid_times(timing->start, measurement, &count);
+    const double median = count ? times[count / 2] : 0;
+    free(times);
     return median;
 }
 
@@ -145,7 +132,7 @@ static void count_sample(const struct timing *timing, struct stopping *stopping,
 
 static int record_samples(const struct timing *timing, struct stopping *stopping, struct measurement *into,
                           const struct sample *samples, int count) {
-    const int recorded = clamp((double)(into->capacity - into->sample_count), 0, count);
+    const int recorded = (int)clamp((double)(into->capacity - into->sample_count), 0, count);
     for (int i = 0; i < recorded; i++) {
         into->samples[into->sample_count + i] = samples[i];
         count_sample(timing, stopping, into, &samples[i]);
@@ -226,15 +213,15 @@ static int plan_rounds(const struct timing *timing, const struct control *contro
                                 : control->pace.estimate_ns * stage_plan->repeats + (double)control->pace.slack_ns;
     int rounds = control->pace.rounds;
     if (timing->start->rounds == 0) {
-        rounds = clamp((double)(count_needed_samples(timing->stop, timed_ns) - so_far->valid), 1, rounds);
-        rounds = clamp(left_ns / (round_ns + 1), 1, rounds);
+        rounds = (int)clamp((double)(count_needed_samples(timing->stop, timed_ns) - so_far->valid), 1, rounds);
+        rounds = (int)clamp(left_ns / (round_ns + 1), 1, rounds);
     }
-    return timing->stop->tries > 0 ? clamp((double)(timing->stop->tries - so_far->sample_count), 1, rounds) : rounds;
+    return timing->stop->tries > 0 ? (int)clamp((double)(timing->stop->tries - so_far->sample_count), 1, rounds) : rounds;
 }
 
 /* Data are renewed as long as this takes a small share of the remaining time. */
 static bool can_renew_now(const struct timing *timing, double left_ns) {
-    return timing->renew_data && timing->renewing_ns < RENEWAL_SHARE * left_ns;
+    return timing->checks && timing->checks->can_renew(timing->setting) && timing->renewing_ns < RENEWAL_SHARE * left_ns;
 }
 
 static bool is_renewal_due(const struct timing *timing, const struct control *control, double left_ns) {
@@ -244,7 +231,7 @@ static bool is_renewal_due(const struct timing *timing, const struct control *co
 /* A stage ends when data are to be renewed. */
 static int count_rounds_to_renewal(const struct control *control, int rounds) {
     const int64_t calls = control->next_renewal - control->calls;
-    return clamp((double)(calls / control->stage_plan.repeats - control->pace.lead), 1, rounds);
+    return (int)clamp((double)(calls / control->stage_plan.repeats - control->pace.lead), 1, rounds);
 }
 
 static bool awaits_delivery(const struct control *control) {
@@ -311,9 +298,9 @@ static int count_calls_per_reading(const struct timing *timing, double estimate_
         buffers_change(timing->buffers) || renews_own_data(timing->buffers))
         return 1;
     if (!operation->timing.rank_0_measures)
-        return clamp(1e5 / (estimate_ns + 1), 1, MOST_REPEATS);
+        return (int)clamp(1e5 / (estimate_ns + 1), 1, MOST_REPEATS);
     const bool singly = timing->world->each_call || operation->kind == KIND_SELF_TEST;
-    return singly ? 1 : clamp(ceil(reading_ns / (READING_SHARE * (estimate_ns + 1))), 1, MOST_REPEATS);
+    return singly ? 1 : (int)clamp(ceil(reading_ns / (READING_SHARE * (estimate_ns + 1))), 1, MOST_REPEATS);
 }
 
 static void begin_stages(const struct timing *timing, struct control *control) {
@@ -341,7 +328,7 @@ static void begin_stages(const struct timing *timing, struct control *control) {
 static void make_samples_again(const struct timing *timing, struct measurement *into) {
     struct sample samples[CHUNK];
     for (int64_t from = 0; from < into->sample_count; from += CHUNK) {
-        const int count = clamp((double)(into->sample_count - from), 1, CHUNK);
+        const int count = (int)clamp((double)(into->sample_count - from), 1, CHUNK);
         make_samples(timing, into, from, count, samples);
         merge_samples_up(timing, samples, count);
         if (timing->team->rank == 0)
@@ -356,8 +343,8 @@ static void compare_clocks(const struct timing *timing, struct measurement *into
 
 /* Stores the data that every call must deliver. */
 static void keep_first_data(const struct timing *timing) {
-    if (timing->reference && !timing->team->idle)
-        timing->keep_reference(timing->setting);
+    if (timing->checks && timing->reference && !timing->team->idle)
+        timing->checks->keep_reference(timing->setting);
 }
 
 /* One untimed call delivers renewed data, with which timed calls are compared. An error shows in the next stage. */
@@ -377,10 +364,10 @@ static void take_step(const struct timing *timing, struct control *control, stru
     if (control->stage_plan.step == STEP_SYNCHRONISE) {
         compare_clocks(timing, into);
     } else if (control->stage_plan.step == STEP_LOOK) {
-        timing->inspect(timing->setting);
+        timing->checks->inspect_renewed(timing->setting);
         control->renewed = 0;
     } else {
-        timing->renew_data(timing->setting);
+        timing->checks->renew(timing->setting);
         dissemination_barrier(timing->team);
         call_untimed(timing);
         control->renewed = control->stages;
@@ -429,10 +416,9 @@ int measure(const struct timing *timing, struct measurement *into) {
         control.rounds_before_s = read_part_s(PART_ROUNDS);
         switch_part(PART_ROUNDS);
         code = first_error(code, time_stage(timing, timing->start, &control.stage_plan, into, samples));
-        if (timing->check_promises) {
-            switch_part(PART_CHECK);
-            timing->check_promises(timing->setting);
-        }
+        switch_part(PART_CHECK);
+        if (timing->checks)
+            timing->checks->check_promises(timing->setting);
         switch_part(PART_STEER);
         if (leads) {
             control.failed |= count_state(samples, control.stage_plan.lead + control.stage_plan.rounds, ROUND_FAILED) > 0;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/allocation.h"
+#include "base/numbers.h"
 #include "request/request.h"
 
 enum { TRIES_PER_SAMPLE = 4, SPARE_TRIES = 128, FIRST_LOOK = 8 };
@@ -26,27 +27,26 @@ static double find_standard_error(const struct stopping *stopping) {
     return sqrt(stopping->squares / (count - 1) / count) / stopping->mean;
 }
 
-static int compare_values(const void *first, const void *second) {
-    const double a = *(const double *)first, b = *(const double *)second;
-    return (a > b) - (a < b);
+double *sort_valid_times(const struct start *start, const struct measurement *measurement, int64_t *count) {
+    double *const times = obtain_memory(sizeof *times * (size_t)(measurement->sample_count + 1));
+    *count = 0;
+    for (int64_t i = 0; i < measurement->sample_count; i++)
+        if (!is_discarded(start, &measurement->samples[i]))
+            times[(*count)++] = measurement->samples[i].time_ns;
+    sort_values(times, *count);
+    return times;
 }
 
 /* Half the width of the order-statistic interval of the median, relative to the median; at least the resolution of the
  * clock. */
 static double find_interval(const struct start *start, const struct measurement *so_far, double step_ns) {
-    double *times = obtain_memory(sizeof *times * (size_t)(so_far->sample_count + 1));
-    int64_t count = 0;
-    for (int64_t i = 0; i < so_far->sample_count; i++)
-        if (!is_discarded(start, &so_far->samples[i]))
-            times[count++] = so_far->samples[i].time_ns;
+    int64_t count;
+    double *const times = sort_valid_times(start, so_far, &count);
     const double half = Z * sqrt((double)count) / 2;
     const int64_t low = (int64_t)floor((double)count / 2 - half), high = (int64_t)ceil((double)count / 2 + half);
     double width = INFINITY;
-    if (low >= 1 && high < count) {
-        qsort(times, (size_t)count, sizeof *times, compare_values);
-        if (times[count / 2] > 0)
-            width = fmax(times[high] - times[low - 1], step_ns) / 2 / times[count / 2];
-    }
+    if (low >= 1 && high < count && times[count / 2] > 0)
+        width = fmax(times[high] - times[low - 1], step_ns) / 2 / times[count / 2];
     free(times);
     return width;
 }

@@ -9,6 +9,9 @@ struct stopping {
     double mean, squares;
     int64_t next_look;
 };
+
+/* The times of valid samples in order, and their number; the caller frees them. */
+double *sort_valid_times(const struct start *start, const struct measurement *measurement, int64_t *count);
 int64_t count_most_tries(const struct stop *stop);
 /* Valid samples that a case needs after `timed_ns`. */
 int64_t count_needed_samples(const struct stop *stop, double timed_ns);

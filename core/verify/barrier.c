@@ -58,12 +58,10 @@ static struct barrier_times run_with_late_rank(const struct setting *setting, in
 
 /* On rank 0. The result is unknown if a clock was set meanwhile. */
 static void judge_times(const struct setting *setting, const struct barrier_times *barrier_times) {
-    char line[LINE_BYTES / 2];
     if (barrier_times->jumped || barrier_times->returned_ns >= barrier_times->entered_ns)
         return;
-    snprintf(line, sizeof line, "rank %d: the call returned before rank %d entered it", barrier_times->first_rank,
-             barrier_times->last_rank);
-    note(setting->outcome, WRONG_DATA, line);
+    note(setting->outcome, WRONG_DATA, "rank %d: the call returned before rank %d entered it", barrier_times->first_rank,
+         barrier_times->last_rank);
 }
 
 /* The first late rank differs from check to check; the number of checks may differ between ranks. */

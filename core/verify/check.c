@@ -7,7 +7,6 @@
 #include "kit/calls.h"
 #include "kit/receipts.h"
 #include "kit/target.h"
-#include "request/request.h"
 #include "verify/completion.h"
 #include "verify/evidence.h"
 #include "verify/status.h"
@@ -39,51 +38,42 @@ run_function *choose_timed_run(const struct setting *setting) {
     return run_and_free;
 }
 
-static void describe_mismatch(const struct setting *setting, const struct worker *worker, const struct mismatch *mismatch) {
+static void note_mismatch(struct outcome *outcome, const struct worker *worker, const struct mismatch *mismatch) {
     const struct call *call = &worker->call;
-    char line[LINE_BYTES / 2];
+    const int rank = call->peers.rank;
     if (mismatch->instead)
-        snprintf(line, sizeof line, "rank %d: %s", call->peers.rank, mismatch->instead);
+        note(outcome, WRONG_DATA, "rank %d: %s", rank, mismatch->instead);
     else if (call->buffers.receive_bytes > 0 && is_untouched(&worker->buffers, call))
-        snprintf(line, sizeof line, "rank %d: nothing was delivered: all %ld bytes still hold what they had before the call",
-                 call->peers.rank, call->buffers.receive_bytes);
+        note(outcome, WRONG_DATA, "rank %d: nothing was delivered: all %ld bytes still hold what they had before the call", rank,
+             call->buffers.receive_bytes);
     else if (call->buffers.receive_bytes > 0)
-        snprintf(line, sizeof line, "rank %d: %ld of %ld received bytes are wrong, the first at offset %ld: 0x%02x, not 0x%02x",
-                 call->peers.rank, mismatch->wrong_bytes, call->buffers.receive_bytes, mismatch->offset, mismatch->actual,
-                 mismatch->expected);
+        note(outcome, WRONG_DATA, "rank %d: %ld of %ld received bytes are wrong, the first at offset %ld: 0x%02x, not 0x%02x",
+             rank, mismatch->wrong_bytes, call->buffers.receive_bytes, mismatch->offset, mismatch->actual, mismatch->expected);
     else
-        snprintf(line, sizeof line, "rank %d: the result of the call is wrong: 0x%02x, not 0x%02x", call->peers.rank,
-                 mismatch->actual, mismatch->expected);
-    note(setting->outcome, WRONG_DATA, line);
+        note(outcome, WRONG_DATA, "rank %d: the result of the call is wrong: 0x%02x, not 0x%02x", rank, mismatch->actual,
+             mismatch->expected);
 }
 
-static bool is_passive(const struct worker *worker) {
+bool is_passive(const struct worker *worker) {
     const struct operation *operation = worker->buffers.operation;
     return operation->hooks.is_passive_target && operation->hooks.is_passive_target(&worker->call);
 }
 
-static const char *name_caller(const struct worker *worker) {
-    return is_passive(worker) ? "another rank's call" : "the call";
-}
-
 void inspect_worker(const struct setting *setting, struct worker *worker) {
     struct mismatch mismatch = {0};
-    char line[LINE_BYTES / 2];
+    struct outcome *outcome = setting->outcome;
+    const int rank = worker->call.peers.rank;
     check_buffers(&worker->buffers, &worker->call, &mismatch);
     if (mismatch.wrong_bytes > 0) {
         keep_evidence(worker);
-        describe_mismatch(setting, worker, &mismatch);
-    } else if (!are_guards_intact(&worker->buffers, &worker->call)) {
-        snprintf(line, sizeof line, "rank %d: bytes outside the receive buffer were overwritten", worker->call.peers.rank);
-        note(setting->outcome, WRONG_DATA, line);
-    } else if (!is_send_intact(&worker->buffers, &worker->call)) {
-        snprintf(line, sizeof line, "rank %d: the send buffer or the memory after it was overwritten", worker->call.peers.rank);
-        note(setting->outcome, WRONG_DATA, line);
-    } else if (worker->late) {
-        snprintf(line, sizeof line, "rank %d: %s returned before its data had arrived", worker->call.peers.rank,
-                 name_caller(worker));
-        note(setting->outcome, WRONG_DATA, line);
-    }
+        note_mismatch(outcome, worker, &mismatch);
+    } else if (!are_guards_intact(&worker->buffers, &worker->call))
+        note(outcome, WRONG_DATA, "rank %d: bytes outside the receive buffer were overwritten", rank);
+    else if (!is_send_intact(&worker->buffers, &worker->call))
+        note(outcome, WRONG_DATA, "rank %d: the send buffer or the memory after it was overwritten", rank);
+    else if (worker->late)
+        note(outcome, WRONG_DATA, "rank %d: %s returned before its data had arrived", rank,
+             is_passive(worker) ? "another rank's call" : "the call");
 }
 
 void inspect(const struct setting *setting) {
@@ -96,7 +86,7 @@ void inspect(const struct setting *setting) {
 }
 
 /* The return of a passive target guarantees nothing. */
-static void inspect_worker_at_return(struct worker *worker) {
+void inspect_worker_at_return(struct worker *worker) {
     struct mismatch mismatch = {0};
     if (is_passive(worker) || !was_called(&worker->call))
         return;
@@ -104,108 +94,6 @@ static void inspect_worker_at_return(struct worker *worker) {
     worker->late |= mismatch.wrong_bytes > 0;
     if (worker->late)
         keep_evidence(worker);
-}
-
-/* Other ranks may write to window memory at any time. */
-static void clear_all_received(const struct setting *setting) {
-    if (!setting->plan->operation->data.keeps_buffers)
-        EACH_WORKER(worker, setting)
-            clear_received(&worker->buffers, &worker->call);
-}
-
-void begin_round(const struct setting *setting, bool clears) {
-    struct reference *reference = &setting->workers->reference;
-    EACH_WORKER(worker, setting)
-        begin_turn(&worker->buffers, &worker->call);
-    if (reference->ready)
-        follow_turn(reference);
-    if (clears)
-        clear_all_received(setting);
-    else if (reference->ready)
-        change_received(reference);
-    EACH_WORKER(worker, setting)
-        renew_own_data(&worker->buffers, &worker->call);
-}
-
-/* Share of the time limit for checks after stages, and their assumed cost per byte. */
-static const double LOOKING_SHARE = 0.05, LOOKING_NS = 1;
-
-static bool is_affordable(const struct setting *setting, const struct worker *worker) {
-    const double bytes = (double)count_receive_bytes(&worker->call) * setting->threads;
-    return (double)worker->reference.looked_ns + LOOKING_NS * bytes < LOOKING_SHARE * 1e9 * setting->plan->request->stop.limit_s;
-}
-
-/* Whether this rank's data must be right when its own call returns. */
-static bool is_complete_at_return(const struct worker *worker) {
-    const struct operation *operation = worker->buffers.operation;
-    return operation->hooks.check && !(operation->hooks.is_passive_target && operation->hooks.is_passive_target(&worker->call));
-}
-
-void inspect_stage(const struct setting *setting) {
-    struct worker *first = setting->workers;
-    if (first->reference.ready || !is_complete_at_return(first) || !is_affordable(setting, first))
-        return;
-    const int64_t began_ns = read_steady_ns();
-    inspect(setting);
-    first->reference.looked_ns += read_steady_ns() - began_ns;
-}
-
-bool repeats_data(const struct setting *setting) {
-    const struct buffers *buffers = &setting->workers->buffers;
-    const struct operation *operation = buffers->operation;
-    return operation->hooks.check && leaves_data(buffers) && !buffers_change(buffers) && !operation->data.keeps_buffers &&
-           !operation->data.numbers_rounds;
-}
-
-void keep_reference_data(const struct setting *setting) {
-    struct worker *worker = setting->workers;
-    const long bytes = count_receive_bytes(&worker->call);
-    worker->reference.ready = false;
-    /* A root that keeps its own data receives nothing. */
-    if ((const void *)worker->call.buffers.receive == MPI_IN_PLACE)
-        return;
-    if (!was_called(&worker->call) || !can_be_kept(bytes) || !is_affordable(setting, worker))
-        return;
-    inspect_worker(setting, worker);
-    if (setting->outcome->severity == GOOD)
-        keep_reference(&worker->reference, &worker->buffers, &worker->call, bytes);
-}
-
-/* Changed bytes that were not overwritten show a missing delivery, even if the data around them, from earlier calls,
- * are right. */
-static void inspect_difference(const struct setting *setting, struct worker *worker) {
-    struct mismatch mismatch = {0};
-    char line[LINE_BYTES / 2];
-    check_buffers(&worker->buffers, &worker->call, &mismatch);
-    if (mismatch.wrong_bytes > 0 && !mismatch.instead && keeps_changes(&worker->reference)) {
-        keep_evidence(worker);
-        snprintf(line, sizeof line, "rank %d: a repeated call did not deliver its data", worker->call.peers.rank);
-        note(setting->outcome, WRONG_DATA, line);
-    }
-    inspect_worker(setting, worker);
-}
-
-/* If calls deliver right but different data several times, they are not compared any more. */
-void judge_difference(const struct setting *setting) {
-    enum { MOST_STRIKES = 3 };
-    struct worker *worker = setting->workers;
-    struct reference *reference = &worker->reference;
-    inspect_difference(setting, worker);
-    restore_received(reference);
-    if (setting->outcome->severity != GOOD || ++reference->strikes >= MOST_STRIKES)
-        reference->ready = false;
-    else
-        keep_reference(reference, &worker->buffers, &worker->call, reference->bytes);
-}
-
-void judge_receipts(const struct setting *setting) {
-    inspect_receipts(setting, setting->workers);
-}
-
-void inspect_at_return(const struct setting *setting) {
-    if (can_renew(&setting->workers->buffers))
-        EACH_WORKER(worker, setting)
-            inspect_worker_at_return(worker);
 }
 
 /* Stores the time of the first two calls on this rank: the first one sets up what later ones use. */
@@ -318,35 +206,4 @@ void renew_data(const struct setting *setting) {
             worker->call.seed += SEED_STEP;
             fill_for_timing(&worker->buffers, &worker->call);
         }
-}
-
-bool can_inspect_stages(const struct setting *setting) {
-    const struct buffers *buffers = &setting->workers->buffers;
-    return can_renew(buffers) || (buffers->operation->hooks.is_passive_target && buffers->slots == 1);
-}
-
-static void call_untimed(const struct setting *setting, struct call *call) {
-    const struct operation *operation = setting->plan->operation;
-    int code = operation->hooks.before ? operation->hooks.before(call) : MPI_SUCCESS;
-    if (!code) {
-        code = choose_run(setting->plan)(call);
-        call->runs++;
-    }
-    code = code || !operation->hooks.after ? code : operation->hooks.after(call);
-    note_code(setting->outcome, code, operation->name);
-}
-
-/* If the case ends here, no timed call delivers the renewed data; they are checked all the same. */
-void inspect_between_stages(const struct setting *setting) {
-    if (can_renew(&setting->workers->buffers))
-        inspect(setting);
-    if (!setting->plan->operation->hooks.is_passive_target)
-        return;
-    check_call(setting);
-    renew_data(setting);
-    dissemination_barrier(setting->team);
-    if (!setting->team->idle)
-        EACH_WORKER(worker, setting)
-            call_untimed(setting, &worker->call);
-    dissemination_barrier(setting->team);
 }

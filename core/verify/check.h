@@ -13,26 +13,14 @@ run_function *choose_timed_run(const struct setting *setting);
 
 /* Renews the data for timed calls. */
 void renew_data(const struct setting *setting);
-/* During timing, before a round: changes the data, and overwrites a few received bytes or all; after it: checks them. */
-void begin_round(const struct setting *setting, bool clears);
-void inspect_at_return(const struct setting *setting);
-/* During timing: checks this rank's data after a stage, if there is time. */
-void inspect_stage(const struct setting *setting);
-/* Whether every call delivers the same data again, to memory of this rank alone. */
-bool repeats_data(const struct setting *setting);
-/* Stores the received data as right, for comparison with later calls; and checks a difference from them. */
-void keep_reference_data(const struct setting *setting);
-void judge_difference(const struct setting *setting);
-/* During timing: checks the statuses of the first worker's receives of a round. */
-void judge_receipts(const struct setting *setting);
-/* Between stages: whether data are renewed and checked, and the check. Passive targets need an extra call. */
-bool can_inspect_stages(const struct setting *setting);
-void inspect_between_stages(const struct setting *setting);
 /* Checks the present data. */
 void inspect(const struct setting *setting);
 
-/* Checks the present data of a worker. */
+/* Checks the present data of a worker; and right after a call, before others let the library deliver what is missing. */
 void inspect_worker(const struct setting *setting, struct worker *worker);
+void inspect_worker_at_return(struct worker *worker);
+/* Whether others access the memory of this worker without a call of its own. */
+bool is_passive(const struct worker *worker);
 
 /* One call with new data, whose data are checked. */
 void check_call(const struct setting *setting);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/allocation.h"
+#include "base/numbers.h"
 #include "base/steady.h"
 #include "base/tree.h"
 #include "base/wait.h"
@@ -82,7 +83,7 @@ static void merge_openings(void *into, const void *from, int bytes) {
     struct opening *local = into;
     const struct opening *theirs = from;
     local->ranks += theirs->ranks;
-    local->call_ns = theirs->call_ns > local->call_ns ? theirs->call_ns : local->call_ns;
+    local->call_ns = max(local->call_ns, theirs->call_ns);
 }
 
 /* The second call needs no setup. */
@@ -91,8 +92,7 @@ static int64_t find_call_ns(const struct outcome *outcome) {
 }
 
 static int64_t find_pause_ns(int64_t call_ns) {
-    const int64_t after_ns = TIMES_CALL * call_ns;
-    return after_ns < LEAST_AFTER_NS ? LEAST_AFTER_NS : after_ns > MOST_AFTER_NS ? MOST_AFTER_NS : after_ns;
+    return clamp((double)(TIMES_CALL * call_ns), LEAST_AFTER_NS, MOST_AFTER_NS);
 }
 
 static int64_t find_notice_ns(const struct completion_check *completion_check) {
@@ -158,8 +158,7 @@ static void wait_for_ranks(const struct setting *setting, int64_t silent_ns) {
 }
 
 static int64_t find_both_ns(const struct completion_check *completion_check) {
-    const int64_t both_ns = (int64_t)BOTH_NS << completion_check->doublings;
-    return both_ns < MOST_BOTH_NS ? both_ns : MOST_BOTH_NS;
+    return min((int64_t)BOTH_NS << completion_check->doublings, MOST_BOTH_NS);
 }
 
 /* The call of a target that takes part in the epoch may need calls of the origin, and its data are judged at its return. */
@@ -228,9 +227,9 @@ static void merge_closings(void *into, const void *from, int bytes) {
     (void)bytes;
     struct closing *local = into;
     const struct closing *theirs = from;
-    local->returned_ns = theirs->returned_ns > local->returned_ns ? theirs->returned_ns : local->returned_ns;
-    local->took_ns = theirs->took_ns > local->took_ns ? theirs->took_ns : local->took_ns;
-    local->resumed_ns = theirs->resumed_ns < local->resumed_ns ? theirs->resumed_ns : local->resumed_ns;
+    local->returned_ns = max(local->returned_ns, theirs->returned_ns);
+    local->took_ns = max(local->took_ns, theirs->took_ns);
+    local->resumed_ns = min(local->resumed_ns, theirs->resumed_ns);
     local->jumped |= theirs->jumped;
     local->disturbed |= theirs->disturbed;
 }

@@ -90,7 +90,6 @@ static void add_up(void *into, const void *from, int bytes) {
 
 static void check_addition(const struct setting *setting, const struct addition *addition, MPI_Win window, int *number) {
     const struct team *team = setting->team;
-    char line[LINE_BYTES / 2];
     int added = 0, value = 0;
     int code = team->rank == TARGET ? exchange_number(window, number, &value) : MPI_SUCCESS;
     value = 0;
@@ -108,9 +107,8 @@ static void check_addition(const struct setting *setting, const struct addition 
     tree_combine(team, &added, sizeof added, add_up);
     if (team->rank != TARGET || code || value == added)
         return;
-    snprintf(line, sizeof line, "rank %d: %d ranks added 1 to a number %d times by %s, and %d were added", TARGET, team->ranks,
-             added, addition->name, value);
-    note(setting->outcome, WRONG_DATA, line);
+    note(setting->outcome, WRONG_DATA, "rank %d: %d ranks added 1 to a number %d times by %s, and %d were added", TARGET,
+         team->ranks, added, addition->name, value);
 }
 
 void check_origins(const struct setting *setting) {

@@ -1,5 +1,6 @@
 #include "verify/outcome.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,34 +33,42 @@ static void merge_outcomes(void *into, const void *from, int bytes) {
     *local = merged;
 }
 
-void note(struct outcome *outcome, int severity, const char *text) {
-    note_cause(outcome, severity, "", text);
-}
-
-void note_cause(struct outcome *outcome, int severity, const char *cause, const char *text) {
+static bool begin_note(struct outcome *outcome, int severity, const char *cause) {
     if (severity <= outcome->severity)
-        return;
+        return false;
     outcome->severity = severity;
     outcome->noted_by = outcome->rank;
     snprintf(outcome->cause, sizeof outcome->cause, "%s", cause);
-    snprintf(outcome->reason, sizeof outcome->reason, "%s", text);
+    return true;
+}
+
+void note(struct outcome *outcome, int severity, const char *format, ...) {
+    va_list values;
+    if (!begin_note(outcome, severity, ""))
+        return;
+    va_start(values, format);
+    vsnprintf(outcome->reason, sizeof outcome->reason, format, values);
+    va_end(values);
+}
+
+void note_cause(struct outcome *outcome, int severity, const char *cause, const char *text) {
+    if (begin_note(outcome, severity, cause))
+        snprintf(outcome->reason, sizeof outcome->reason, "%s", text);
 }
 
 void note_code(struct outcome *outcome, int code, const char *what) {
-    char text[MPI_MAX_ERROR_STRING] = "", line[sizeof outcome->reason];
+    char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     if (code == MPI_SUCCESS)
         return;
     if (code == CALL_MISSING) {
-        snprintf(line, sizeof line, "%s is not in this library", last_missing_call);
-        note(outcome, LACKING, line);
+        note(outcome, LACKING, "%s is not in this library", last_missing_call);
         return;
     }
     MPI_Error_string(code, text, &length);
     for (char *end; (end = strchr(text, '\n'));)
         *end = ' ';
-    snprintf(line, sizeof line, "rank %d, %s: %.150s", outcome->rank, what, text);
-    note(outcome, FAILED, line);
+    note(outcome, FAILED, "rank %d, %s: %.150s", outcome->rank, what, text);
     watch_error(what, code);
 }
 

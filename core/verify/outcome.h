@@ -33,7 +33,7 @@ struct outcome {
 };
 
 /* Keeps the worst text; of equally bad ones the first. */
-void note(struct outcome *outcome, int severity, const char *text);
+void note(struct outcome *outcome, int severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void note_cause(struct outcome *outcome, int severity, const char *cause, const char *text);
 /* Notes the error code of an MPI call, except MPI_SUCCESS. */
 void note_code(struct outcome *outcome, int code, const char *what);

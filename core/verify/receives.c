@@ -158,17 +158,14 @@ static void send(const struct setting *setting, const struct pair *pair, int tur
 
 static void check_done(const struct setting *setting, const struct pair *pair, int turn, int completed, const char *call) {
     struct mismatch mismatch = {0};
-    char line[LINE_BYTES / 2];
     for (int which = 0; which < MESSAGES; which++)
         if (completed >> which & 1)
             check_bytes(received[which], pair->bytes, find_stream(turn, which), 0, &mismatch);
     if (completed == 0)
-        snprintf(line, sizeof line, "rank %d: %s completed none of %d receives", setting->team->rank, call, MESSAGES);
-    else
-        snprintf(line, sizeof line, "rank %d: a receive that %s reported as complete, or found, has %ld of %d bytes wrong",
-                 setting->team->rank, call, mismatch.wrong_bytes, pair->bytes);
-    if (mismatch.wrong_bytes > 0 || completed == 0)
-        note(setting->outcome, WRONG_DATA, line);
+        note(setting->outcome, WRONG_DATA, "rank %d: %s completed none of %d receives", setting->team->rank, call, MESSAGES);
+    else if (mismatch.wrong_bytes > 0)
+        note(setting->outcome, WRONG_DATA, "rank %d: a receive that %s reported as complete, or found, has %ld of %d bytes wrong",
+             setting->team->rank, call, mismatch.wrong_bytes, pair->bytes);
 }
 
 /* Receives what is left, also if the library lacks the call. */

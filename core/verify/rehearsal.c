@@ -1,6 +1,5 @@
 #include "verify/rehearsal.h"
 
-#include "base/steady.h"
 #include "base/tree.h"
 #include "request/request.h"
 #include "timing/watchdog.h"
@@ -16,8 +15,6 @@
 /* A first call may be slow, since it sets up what later ones use; one that takes longer than this and than its time
  * limit counts as long. */
 static const double LONG_CALL_NS = 1e9;
-/* Share of the time limit for checks of promises between stages. */
-static const double PROMISES_SHARE = 0.05;
 
 static bool rotates(const struct setting *setting) {
     return setting->workers->buffers.memory.root == ROTATING;
@@ -48,24 +45,6 @@ static void check_promises(const struct setting *setting) {
         check_synchronous(setting);
     if (statuses)
         check_statuses(setting);
-}
-
-bool has_promises(const struct setting *setting) {
-    return setting->plan->operation->timing.synchronises || sends_synchronously(setting);
-}
-
-void check_promises_again(const struct setting *setting) {
-    int64_t *const spent_ns = &setting->workers->reference.looked_ns;
-    const int64_t began_ns = read_steady_ns();
-    bool affordable = (double)*spent_ns < PROMISES_SHARE * 1e9 * setting->plan->request->stop.limit_s;
-    tree_broadcast(setting->team, &affordable, sizeof affordable);
-    if (!affordable)
-        return;
-    if (setting->plan->operation->timing.synchronises)
-        check_barrier_again(setting, choose_run(setting->plan));
-    if (sends_synchronously(setting))
-        check_synchronous_again(setting);
-    *spent_ns += read_steady_ns() - began_ns;
 }
 
 /* At the first visit of a case calls are rehearsed with two roots, at later ones once: the first call on new buffers.

@@ -10,10 +10,6 @@
 double rehearse(const struct setting *setting);
 /* At the first visit of a case: checks calls that differ from its own, unless only its own have its settings. */
 void check_other_calls(const struct setting *setting);
-/* After a stage of timed calls: checks again what calls promise beside their data, while this takes a small share of the
- * time limit. Called by all ranks of the team. */
-bool has_promises(const struct setting *setting);
-void check_promises_again(const struct setting *setting);
 /* Checks the data of timed calls, and one more call with new data: a library that stopped working would have left older
  * data. `long_ns` is the result of `rehearse`. */
 void check_after_timing(const struct setting *setting, double long_ns);

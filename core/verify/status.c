@@ -32,10 +32,8 @@ static int run_receive(const struct call *call, int room, MPI_Status *status) {
 }
 
 static void note_wrong(const struct setting *setting, const char *what, int actual, int expected) {
-    char line[LINE_BYTES / 2];
-    snprintf(line, sizeof line, "rank %d: the status of a receive has %s %d, not %d", setting->team->rank, what, actual,
-             expected);
-    note(setting->outcome, WRONG_DATA, line);
+    note(setting->outcome, WRONG_DATA, "rank %d: the status of a receive has %s %d, not %d", setting->team->rank, what, actual,
+         expected);
 }
 
 static void compare_status(const struct setting *setting, const char *what, int actual, int expected) {

@@ -46,7 +46,6 @@ static void receive(const struct setting *setting, const struct pair *pair, int6
 static void send(const struct setting *setting, const struct pair *pair) {
     const struct source *source = setting->world->source;
     const struct twin_reading before = read_both(source);
-    char line[LINE_BYTES / 2];
     int64_t entered_ns;
     announce(setting, pair->other);
     note_code(setting->outcome, run_send(first_call(setting), pair), "a synchronous send");
@@ -54,9 +53,8 @@ static void send(const struct setting *setting, const struct pair *pair) {
     receive_bytes(setting->team, &entered_ns, sizeof entered_ns, pair->other, TAG_CAME);
     if (measure_jump_ns(&before, source) != 0 || ended_ns >= entered_ns)
         return;
-    snprintf(line, sizeof line, "rank %d: a synchronous send completed before rank %d began to receive", setting->team->rank,
-             pair->other);
-    note(setting->outcome, WRONG_DATA, line);
+    note(setting->outcome, WRONG_DATA, "rank %d: a synchronous send completed before rank %d began to receive",
+         setting->team->rank, pair->other);
 }
 
 static void check_once(const struct setting *setting, int64_t late_ns, bool upper) {

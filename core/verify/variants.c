@@ -69,15 +69,9 @@ static void restore_call(const struct setting *setting, const struct call *befor
 /* --- numbers --- */
 
 /* Equal on all ranks that take part. */
-static void merge_largest(void *into, const void *from, int bytes) {
-    (void)bytes;
-    if (*(const int32_t *)from > *(int32_t *)into)
-        *(int32_t *)into = *(const int32_t *)from;
-}
-
 static int32_t share_largest(const struct setting *setting, int32_t number) {
     number = setting->team->idle ? 0 : number;
-    tree_combine(setting->team, &number, sizeof number, merge_largest);
+    tree_combine(setting->team, &number, sizeof number, merge_largest_int);
     tree_broadcast(setting->team, &number, sizeof number);
     return number;
 }

@@ -3,6 +3,7 @@
 #include "../../core/sync/turns.c"
 /* After turns.c, which defines the feature macros for the system's headers. */
 #include "../../core/base/allocation.c"
+#include "../../core/base/scan.c"
 
 void abort_on_error(int code, const char *call) {
     (void)code;

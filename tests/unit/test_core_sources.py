@@ -138,6 +138,13 @@ def test_files_of_the_core_have_no_cyclic_dependencies() -> None:
     graphlib.TopologicalSorter(needs).prepare()  # Raises CycleError with the files of a cycle.
 
 
+def test_each_header_has_its_own_guard() -> None:
+    """Of two headers with one guard, a file that includes both sees the first only."""
+    guards = [re.findall(r"^#ifndef (\w+)\n#define \1$", path.read_text(), re.MULTILINE) for path in CORE.rglob("*.h")]
+    assert all(len(names) == 1 for names in guards)
+    assert len({name for (name,) in guards}) == len(guards)
+
+
 def test_includes_have_no_cycles() -> None:
     """A file and its header count as one."""
     needs: dict[str, set[str]] = {}

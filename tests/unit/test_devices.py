@@ -44,7 +44,7 @@ LO = Row("lo", "loopback", "active", "", "", 500, 500)
 def core(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     path = tmp_path_factory.mktemp("devices") / "devices.so"
     command = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{CORE}", "-o", str(path)]
-    subprocess.run([*command, str(CORE / "sync/devices.c")], check=True)
+    subprocess.run([*command, str(CORE / "sync/devices.c"), str(CORE / "base/scan.c")], check=True)
     library = ctypes.CDLL(str(path))
     library.have_sent.restype = ctypes.c_bool
     library.have_sent.argtypes = [ctypes.POINTER(Devices), ctypes.c_int64]

@@ -11,6 +11,8 @@ from importlib.metadata import version
 
 FUNCTION = re.compile(r"\bMPI_[A-Z]\w*(?=\s*\()")
 NAME = re.compile(r"\bMPI_[A-Z]\w*")
+IN_FORMS = re.compile(r"\bALL_FORMS\(\w*((?:,\s*MPI_\w+)+)")
+"""The macro of the core that makes the three forms of a call, with their functions."""
 # MPICH up to 4.0 declares MPI_STATUSES_IGNORE as address 1, which gcc takes for an array of no bytes.
 PROLOGUE = """\
 #if defined(__GNUC__) && !defined(__clang__)
@@ -27,7 +29,9 @@ def find_declared(preprocessed: str) -> set[str]:
 
 def find_used(sources: Iterable[str]) -> set[str]:
     """Return the MPI functions that C sources call."""
-    return {name for source in sources for name in FUNCTION.findall(NOT_CODE.sub(" ", source))}
+    code = [NOT_CODE.sub(" ", source) for source in sources]
+    in_forms = [names for source in code for names in IN_FORMS.findall(source)]
+    return {name for source in code for name in FUNCTION.findall(source)} | set(NAME.findall(" ".join(in_forms)))
 
 
 def find_names(sources: Iterable[str]) -> set[str]:

@@ -28,6 +28,11 @@ def test_only_calls_outside_comments_and_strings_are_used() -> None:
     assert missing.find_used([source, "MPI_Init(0, 0);"]) == {"MPI_Allreduce", "MPI_Bcast", "MPI_Init"}
 
 
+def test_calls_in_all_forms_are_used() -> None:
+    source = "ALL_FORMS(_v, MPI_Gatherv, MPI_Igatherv,\n          MPI_Gatherv_init, call->comm, MPI_COMM_NULL)"
+    assert missing.find_used([source]) == {"MPI_Gatherv", "MPI_Igatherv", "MPI_Gatherv_init"}
+
+
 def test_names_are_all_mpi_identifiers_in_code() -> None:
     source = """
     /* MPI_Comment */ MPI_Session session = MPI_SESSION_NULL; // MPI_COMMENT
