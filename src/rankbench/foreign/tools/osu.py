@@ -409,10 +409,8 @@ class _Reader:
         rounding = 2 - 1 / ranks if ranks else 1.0
         return Table(
             operation=PROGRAMS["init"],
-            form="blocking",
             datatype="",
             ranks=ranks,
-            options={},
             columns=columns,
             roles={"minimum": 0, "maximum": 1, "value": 2},
             scale=1e6,
@@ -525,7 +523,6 @@ def _make_tables(run: _Run) -> Iterator[Table]:
     pairs = run.options.get("pairs", "")
     table = Table(
         operation=operation,
-        form=operation.form,
         datatype=_find_datatype(run),
         ranks=operation.ranks_exactly or 2 * int(pairs if WHOLE.fullmatch(pairs) else 0),
         options=_collect_options(run),
