@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from rankbench import locking, staging
+from rankbench import locking, processes, staging
 from rankbench.build import missing
 from rankbench.libraries import inspection, wrappers
 from rankbench.model import Description, Library, RankbenchError, Receipt, Record
@@ -359,16 +359,7 @@ def run(
     command: list[str], environment: dict[str, str], text: str = "", folder: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run a compiler, or what it made, with its messages in English and kept apart from its output."""
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env={**os.environ, **environment, "LC_ALL": "C"},
-        input=text,
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
+    return processes.run(command, {**os.environ, **environment, "LC_ALL": "C"}, text=text, folder=folder)
 
 
 def find_first_error(messages: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from rankbench import processes
 from rankbench.libraries import families, modulefiles, sources
 from rankbench.model import RankbenchError
 
@@ -128,15 +129,7 @@ def parse_nodes(spack: str, answer: str) -> list[dict[str, Any]]:
 def run_find(spack: str, *arguments: str) -> str:
     """Return the output of `spack find`; empty: no package matches. Raises RankbenchError if it fails."""
     try:
-        process = subprocess.run(
-            [spack, "--color", "never", "find", *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=PATIENCE_S,
-            check=False,
-        )
+        process = processes.run([spack, "--color", "never", "find", *arguments], limit_s=PATIENCE_S)
     except OSError as error:
         raise RankbenchError(f"{spack} find: {error.strerror}") from None
     except subprocess.TimeoutExpired:
