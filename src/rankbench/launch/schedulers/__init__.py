@@ -69,6 +69,8 @@ class Scheduler(Protocol):
     """Variables with which launchers start their processes on other nodes by the scheduler."""
     remote_start: str = ""
     """Bash that runs the shell command `$*` on node `$host` of the job; empty: launchers need no help for that."""
+    node_file: str = ""
+    """The variable with the path of a list of the job's nodes: the first word of each line is one, perhaps again."""
     on_node: str = '"$remote_shell" "$1" "$2"'
     """Bash that runs the shell command `$2` on node `$1` of the job, where `remote_start` is empty."""
     job_variables: tuple[str, ...] = ()
@@ -86,9 +88,9 @@ class Scheduler(Protocol):
         """Return the lines at the head of a script that request nodes; `log` is the file for its output."""
         ...
 
-    def nodes(self, job: Job) -> str:
+    def nodes(self, job: Job) -> str:  # noqa: ARG002 - used by those that override it
         """Return bash that sets the array `node` to the names of the job's nodes, each once."""
-        ...
+        return f"""mapfile -t node < <(awk '!seen[$1]++ {{ print $1 }}' "${self.node_file}")"""
 
     def read_job(self, environment: Mapping[str, str]) -> AllocatedJob | None:  # noqa: ARG002 - by those that override it
         """Return the job whose variables these are; None: they are of no job, or its nodes are not known."""

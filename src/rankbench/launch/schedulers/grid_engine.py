@@ -25,6 +25,7 @@ class Scheduler(schedulers.Scheduler):
     number = r"[0-9]+"
     printed = rf"(?m)^({number})$"
     job_id = "${JOB_ID:-}"
+    node_file = "PE_HOSTFILE"
     answers = f"""timeout 15 qping -info "$1" "{EXECD_PORT}" execd 1
     [ $? != 124 ]"""
     environment = MappingProxyType(
@@ -57,10 +58,6 @@ class Scheduler(schedulers.Scheduler):
             ("-l exclusive=true", job.exclusive),
         )
         return [f"#$ {option}" for option in [*options, *job.options]]
-
-    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment shows it
-        """The first word of each line is a host."""
-        return """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PE_HOSTFILE")"""
 
     def question(self, number: str) -> list[str]:
         """Ask for all jobs of everybody: of one that has ended, qstat itself would say nothing but an error."""

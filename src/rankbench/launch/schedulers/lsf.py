@@ -35,6 +35,7 @@ class Scheduler(schedulers.Scheduler):
     printed = rf"Job <({number})> is submitted"
     job_id = "${LSB_JOBID:-}"
     variables = "LSB_"
+    node_file = "LSB_DJOB_HOSTFILE"
     lost = """timeout 20 bhosts -w "${node[@]}" | awk '/unreach|unavail/ { print $1 }'"""
     environment = MappingProxyType(
         {"I_MPI_HYDRA_BOOTSTRAP": "lsf", "OMPI_MCA_plm_rsh_agent": "blaunch", "PRTE_MCA_plm_ssh_agent": "blaunch"}
@@ -57,10 +58,6 @@ class Scheduler(schedulers.Scheduler):
             ("-x", job.exclusive),
         )
         return [f"#BSUB {option}" for option in [*options, *job.options]]
-
-    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment shows it
-        """A host stands there once for each of its slots."""
-        return """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$LSB_DJOB_HOSTFILE")"""
 
     def read_job(self, environment: Mapping[str, str]) -> schedulers.AllocatedJob | None:
         """Short lists are in a variable, too."""

@@ -45,6 +45,7 @@ class Scheduler(schedulers.Scheduler):
     printed = rf"(?m)^({number})$"
     job_id = "${PBS_JOBID:-}"
     variables = "PBS_"
+    node_file = "PBS_NODEFILE"
     lost = """timeout 20 pbsnodes "${node[@]}" |
         awk '/^[^ ]/ { name = $1 } /^ *state = .*(down|stale|unknown)/ { print name }'"""
     answers = ANSWERS
@@ -70,10 +71,6 @@ class Scheduler(schedulers.Scheduler):
             ("-A ", job.account),
         )
         return [f"#PBS {option}" for option in [*options, *job.options]]
-
-    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment says which
-        """A node stands in the file once for each of its ranks."""
-        return """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PBS_NODEFILE")"""
 
     def read_job(self, environment: Mapping[str, str]) -> schedulers.AllocatedJob | None:
         """A container may not show the file of the job's nodes."""
