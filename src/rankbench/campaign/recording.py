@@ -20,6 +20,7 @@ from rankbench.campaign.preparation import PreparedCampaign
 from rankbench.campaign.rank_records import join_ranks
 from rankbench.campaign.user_program import RECORD
 from rankbench.launch import preloading, supervisor
+from rankbench.libraries import derived
 from rankbench.model import Candidate, Case, CaseStatus, LaunchStatus, Library, Placement, RankbenchError
 from rankbench.model.program_records import RunRecord, encode
 from rankbench.plan.programs import OPERATION
@@ -170,10 +171,8 @@ def require_same_interface(program: Path, library: Library) -> None:
     Raises RankbenchError if not.
     """
     ldd = shutil.which("ldd")
-    with program.open("rb") as file:
-        is_binary = file.read(4) == preloading.ELF
     expected = re.search(r"\.so\.(\d+)", library.abi)
-    if not ldd or not is_binary or not expected:
+    if not ldd or not derived.is_binary(program) or not expected:
         return
     answer = processes.run([ldd, str(program)]).stdout
     wrong = next((place for place in LIBMPI.finditer(answer) if place[1] != expected[1]), None)
