@@ -77,7 +77,8 @@ def name_launch_functions(campaign: Campaign) -> dict[tuple[str, str, str], str]
         for placement in campaign.plan.placements:
             cases = [case for case in campaign.cases if case.placement == placement.name]
             for group in sorted({case.launch_group for case in cases} | {CHECKING for case in cases if case.suite}):
-                name = script.make_identifier(" ".join(filter(None, [candidate.name, "on", placement.name, group])))
+                words = filter(None, [candidate.name, "on", placement.name, group])
+                name = re.sub(r"\W+", "_", " ".join(words))
                 number = sum(re.fullmatch(rf"{name}(_v\d+)?", other) is not None for other in names.values())
                 names[candidate.name, placement.name, group] = f"{name}_v{number + 1}" if number else name
     return names

@@ -119,13 +119,10 @@ def make_together(
 ) -> list[LaunchRecords | launch.SupervisorKilledError]:
     """Make launches at the same time, which measure in turn, case by case; each in a subfolder of its own."""
     cases = len(requests[0].among or requests[0].cases)
-    with closing(launch.Turns(len(requests), cases, over_hosts=must_make_page(requests))) as turns:
+    # Ranks make the page of turns over nodes, and in containers, which may not open one of ours.
+    is_apart = any(request.placement.hosts or request.library.wrap for request in requests)
+    with closing(launch.Turns(len(requests), cases, over_hosts=is_apart)) as turns:
         return _make(requests, folder, partial(_perform, turn_ended=turns.end_launch), turns, before)
-
-
-def must_make_page(requests: Sequence[LaunchRequest]) -> bool:
-    """Return whether ranks make the page of turns: over nodes, and in containers, which may not open one of ours."""
-    return any(request.placement.hosts or request.library.wrap for request in requests)
 
 
 def _perform(

@@ -382,7 +382,8 @@ def compare_check(result: CaseResult, request: LaunchRequest, spec: ProgramSpec,
     texts = [match[1] for line in read_lines(output) for match in re.finditer(spec.check, line)]
     if not texts:
         return fail(result.case, f'check: nothing in its output matches "{spec.check}"')
-    text, store = texts[-1], _find_campaign_folder(output)
+    text = texts[-1]
+    store = next((folder for folder in output.parents if (folder / "campaign.json").exists()), output.parent)
     path = store / CHECKS
     first = msgspec.json.decode(path.read_bytes(), type=dict[str, list[str]]) if path.exists() else {}
     expected, candidate = first.setdefault(result.case.key, [text, request.candidate.name])
@@ -401,7 +402,3 @@ def agree(text: str, expected: str, tolerance: float) -> bool:
         return math.isclose(float(text), float(expected), rel_tol=tolerance)
     except ValueError:
         return False
-
-
-def _find_campaign_folder(output: Path) -> Path:
-    return next((folder for folder in output.parents if (folder / "campaign.json").exists()), output.parent)

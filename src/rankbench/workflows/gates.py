@@ -132,7 +132,8 @@ def gate(request: GateRequest, progress: Progress = SILENT) -> GateResult:
     """
     check_request(request)
     limit = parse_option("threshold", request.threshold, notation.parse_share, notation.SHARE_HELP)
-    stop = limit_campaign(request.time, request.blocks)
+    parse_option("time", request.time, notation.parse_seconds, notation.TIME_HELP)
+    stop = remeasuring.make_stop(request.time, request.blocks)
     entries = read_acceptances(request.accept)
     if request.against and request.remeasures:
         result = check_again(request, request.against, limit, stop, progress)
@@ -185,12 +186,6 @@ def apply_acceptances(result: GateResult, entries: Sequence[Acceptance], *, stri
     accepted = acceptance.accept(result.checks, entries, date.today())
     checks = acceptance.demand_renewal(accepted) if strict else accepted.checks
     return result._replace(checks=checks, remarks=[*result.remarks, *accepted.remarks])
-
-
-def limit_campaign(time: str, blocks: int) -> Stop | None:
-    """Return the stop rule of a campaign that measures again; None: as the plan says."""
-    parse_option("time", time, notation.parse_seconds, notation.TIME_HELP)
-    return remeasuring.make_stop(time, blocks)
 
 
 def require_likeness(old: Store, new: Store, request: GateRequest) -> None:
