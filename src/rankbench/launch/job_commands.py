@@ -58,7 +58,7 @@ def submit(scheduler: Scheduler, script: Path) -> str:
 
 def query_state(scheduler: Scheduler, number: str) -> JobState:
     """Return the state of a job. Raises RankbenchError if the scheduler does not answer."""
-    answer = run_command(scheduler.question(number))
+    answer = run_command([*scheduler.query, number])
     job_state = scheduler.state(answer.exit_code, answer.output)
     if not job_state:
         raise RankbenchError(f"{scheduler.title} does not report the state of job {number}: {answer.first_line}")
@@ -67,7 +67,7 @@ def query_state(scheduler: Scheduler, number: str) -> JobState:
 
 def cancel(scheduler: Scheduler, number: str) -> None:
     """End a job. Raises RankbenchError if the scheduler does not end it."""
-    answer = run_command(scheduler.cancellation(number))
+    answer = run_command([*scheduler.cancel, number])
     if answer.exit_code:
         raise RankbenchError(f"{scheduler.title} does not end job {number}: {answer.first_line}")
 

@@ -47,6 +47,10 @@ class Scheduler(Protocol):
     """The command that submits a script, given by path or on standard input, and prints the job's number."""
     by_input: bool = False
     """Whether the script is given on standard input."""
+    query: tuple[str, ...]
+    """The command that queries a job, whose number follows."""
+    cancel: tuple[str, ...]
+    """The command that ends a job, whose number follows."""
     number: str
     """Pattern of a job's number. It never begins with a dash: commands would take the number for an option."""
     printed: str
@@ -96,16 +100,8 @@ class Scheduler(Protocol):
         """Return the job whose variables these are; None: they are of no job, or its nodes are not known."""
         return None
 
-    def question(self, number: str) -> list[str]:
-        """Return the command that queries a job."""
-        ...
-
     def state(self, exit_code: int, text: str) -> JobState | None:
-        """Return the job's state from the output of that command; None: the scheduler does not answer."""
-        ...
-
-    def cancellation(self, number: str) -> list[str]:
-        """Return the command that ends a job."""
+        """Return the job's state from the output of `query`; None: the scheduler does not answer."""
         ...
 
     def draining(self, node: str, reason: str) -> list[str]:  # noqa: ARG002 - used by those that override it

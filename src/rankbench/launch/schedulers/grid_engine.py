@@ -22,6 +22,9 @@ class Scheduler(schedulers.Scheduler):
     name = "grid-engine"
     title = "Grid Engine"
     submit = ("qsub", "-terse")
+    # All jobs of everybody: of one that has ended, qstat itself would say nothing but an error.
+    query = ("bash", "-c", 'qstat -u "*" && echo "looked for $0"')
+    cancel = ("qdel",)
     number = r"[0-9]+"
     printed = rf"(?m)^({number})$"
     job_id = "${JOB_ID:-}"
@@ -59,10 +62,6 @@ class Scheduler(schedulers.Scheduler):
         )
         return [f"#$ {option}" for option in [*options, *job.options]]
 
-    def question(self, number: str) -> list[str]:
-        """Ask for all jobs of everybody: of one that has ended, qstat itself would say nothing but an error."""
-        return ["bash", "-c", 'qstat -u "*" && echo "looked for $0"', number]
-
     def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
         """The fifth word of a job's line is its state; a job that is not there has ended."""
         number = text.rpartition("looked for ")[2].strip()
@@ -73,10 +72,6 @@ class Scheduler(schedulers.Scheduler):
             return schedulers.JobState("ended", "no longer in the queue")
         advice = f" (an error keeps it: qstat -j {number} shows which)" if "E" in words[4] else ""
         return schedulers.JobState("running" if set(words[4]) & set("rtd") else "queued", words[4] + advice)
-
-    def cancellation(self, number: str) -> list[str]:
-        """End it by qdel."""
-        return ["qdel", number]
 
     def draining(self, node: str, reason: str) -> list[str]:  # noqa: ARG002 - it takes no reason
         """Disable all queues on it."""

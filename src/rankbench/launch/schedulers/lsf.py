@@ -30,6 +30,8 @@ class Scheduler(schedulers.Scheduler):
     name = "lsf"
     title = "LSF"
     submit = ("bsub",)
+    query = ("bjobs", "-noheader", "-o", "stat exit_reason")
+    cancel = ("bkill",)
     by_input = True
     number = r"[0-9]+"
     printed = rf"Job <({number})> is submitted"
@@ -65,10 +67,6 @@ class Scheduler(schedulers.Scheduler):
         number = environment.get("LSB_JOBID", "")
         return schedulers.AllocatedJob(number, listed.split()) if number and listed.split() else None
 
-    def question(self, number: str) -> list[str]:
-        """Ask for the state and, of an ended job, why."""
-        return ["bjobs", "-noheader", "-o", "stat exit_reason", number]
-
     def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
         """A dash stands for no reason."""
         if exit_code == 0 and text.split():
@@ -79,10 +77,6 @@ class Scheduler(schedulers.Scheduler):
         if "is not found" in text:
             return schedulers.JobState("ended", "no longer known to LSF")
         return None
-
-    def cancellation(self, number: str) -> list[str]:
-        """End it by bkill."""
-        return ["bkill", number]
 
     def draining(self, node: str, reason: str) -> list[str]:
         """Close it, with a comment."""
