@@ -163,6 +163,11 @@ def check_request(request: GateRequest) -> None:
         raise RankbenchError("--time, --blocks, --prefix and --modules are for --remeasure; add that")
     if request.remeasures and not request.against:
         raise RankbenchError("--remeasure is for --against; name the older campaign by --against OLD")
+    check_allowed(request)
+
+
+def check_allowed(request: GateRequest) -> None:
+    """Raise RankbenchError if differences are allowed where no two campaigns are compared as they are."""
     unpaired = (request.against and not request.remeasures) or request.history
     if (request.across_machines or request.across_methods) and not unpaired:
         raise RankbenchError("--across-machines and --across-methods are for --against and --history")
