@@ -155,12 +155,17 @@ def make_result(case: Case, true_ns: float, spread: float, random: np.random.Gen
     """Return a case of one launch: a message of no more than a few bytes, or a window of messages at 10 B/ns."""
     messages = MESSAGES if case.operation == "bandwidth" else 1
     typical = (true_ns + messages * case.size_bytes / 10) * random.lognormal(0, spread)
-    times = (typical * random.lognormal(0, spread / 10, SAMPLES)).round(2).tolist()
+    return take_samples(case, (typical * random.lognormal(0, spread / 10, SAMPLES)).round(2).tolist())
+
+
+def take_samples(case: Case, times: list[float]) -> CaseResult:
+    """Return a case of one launch with these samples."""
+    messages = MESSAGES if case.operation == "bandwidth" else 1
     return CaseResult(
         case=case,
         status=CaseStatus.OK,
-        sample_count=SAMPLES,
-        valid=SAMPLES,
+        sample_count=len(times),
+        valid=len(times),
         stopped="samples",
         ranks=2,
         moved_bytes=messages * case.size_bytes,

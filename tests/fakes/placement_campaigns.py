@@ -10,7 +10,7 @@ import numpy as np
 
 from fakes import campaigns, hierarchy
 from rankbench import store
-from rankbench.model import Campaign, Case, CaseResult, CaseStatus, Exchange, Launch, Placement, Series, State
+from rankbench.model import Campaign, Case, CaseResult, Exchange, Launch, Placement, State
 from rankbench.store import Store
 
 SEATS = {
@@ -114,16 +114,4 @@ def make_launch(number: int, block: int, candidate: str, placement: str, around:
 
 def make_result(case: Case, typical_ns: float) -> CaseResult:
     """Return a case of one launch without scatter within it."""
-    messages = hierarchy.MESSAGES if case.operation == "bandwidth" else 1
-    times = [round(typical_ns * (1 + index / 10000), 2) for index in range(SAMPLES)]
-    return CaseResult(
-        case=case,
-        status=CaseStatus.OK,
-        sample_count=SAMPLES,
-        valid=SAMPLES,
-        stopped="samples",
-        ranks=2,
-        moved_bytes=messages * case.size_bytes,
-        moved_messages=messages,
-        series=[Series(rank=0, time_ns=times, last_rank=[], late=[], overrun=[])],
-    )
+    return hierarchy.take_samples(case, [round(typical_ns * (1 + index / 10000), 2) for index in range(SAMPLES)])

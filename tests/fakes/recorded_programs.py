@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from fakes import campaigns, verdicts
+from rankbench.campaign.rank_records import name_form
 from rankbench.model import Calls, Case, Recorded
 from rankbench.model.program_records import FORMAT, Dropped, Kind, RunRecord
 from rankbench.verdict.view import CampaignView
@@ -16,22 +18,40 @@ LINE = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=(8,))
 PROGRAM = msgspec.structs.replace(*campaigns.make_cases(lines=[("barrier", "blocking")]), suite="program")
 
 
-def make_kind(call: str, seconds: list[float], waiting_s: list[float]) -> Kind:
-    return Kind(
+def make_kind(call: str, *, started: bool = False, **changes: object) -> Kind:
+    """Return ten calls of 8 bytes on each of two ranks, which take one second, with these changes."""
+    kind = Kind(
         call=call,
-        form="blocking",
+        form=name_form(call, started=started),
         bytes=8,
         gaps=False,
         ranks=2,
         root=-1,
         calls=[10, 10],
-        seconds=seconds,
+        seconds=[1.0, 1.0],
         shortest_ns=1.0,
         longest_ns=2.0,
         distribution=[],
-        waiting_s=waiting_s,
-        late_ns=[[0.0, 0.0, 10.0], [100.0, 2000.0, 30000.0]] if call == "MPI_Allreduce" else [],
     )
+    return msgspec.structs.replace(kind, **changes)
+
+
+def make_run(*kinds: Kind, hosts: Sequence[str] = ("a", "a"), **changes: object) -> RunRecord:
+    """Return the record of a program with a rank on each of these hosts, with these changes."""
+    run = RunRecord(
+        record="calls of a program",
+        format=FORMAT,
+        command=["mpiexec"],
+        library="mpich-5",
+        version="MPICH",
+        ranks=len(hosts),
+        hosts=list(hosts),
+        seconds=[4.0] * len(hosts),
+        finalised=[True] * len(hosts),
+        kinds=list(kinds),
+        dropped=Dropped(),
+    )
+    return msgspec.structs.replace(run, **changes)
 
 
 def make_recorded(folder: Path) -> CampaignView:
@@ -44,18 +64,11 @@ def make_recorded(folder: Path) -> CampaignView:
     recorded = Recorded(file="/r.json", library="other", ranks=2, seconds=1.004, mpi_s=0.502, waiting_s=0.251)
     calls = [Calls("allreduce", 8, 5e5, "blocking", ranks=2, seconds=0.502, waiting_s=0.251)]
     plan = msgspec.structs.replace(plain.campaign.plan, calls=calls, profile=recorded)
-    run = RunRecord(
-        record="calls of a program",
-        format=FORMAT,
-        command=["mpiexec"],
-        library="other",
-        version="MPI",
-        ranks=2,
-        hosts=["a", "a"],
-        seconds=[1.0, 1.008],
-        finalised=[True, True],
-        kinds=[make_kind("MPI_Allreduce", [0.6, 0.4], [0.5, 0.0]), make_kind("MPI_Bcast", [1e-6, 1e-6], [0.0, 0.0])],
-        dropped=Dropped(),
-    )
+    late_ns = [[0.0, 0.0, 10.0], [100.0, 2000.0, 30000.0]]
+    kinds = [
+        make_kind("MPI_Allreduce", seconds=[0.6, 0.4], waiting_s=[0.5, 0.0], late_ns=late_ns),
+        make_kind("MPI_Bcast", seconds=[1e-6, 1e-6], waiting_s=[0.0, 0.0]),
+    ]
+    run = make_run(*kinds, library="other", version="MPI", seconds=[1.0, 1.008])
     campaign = msgspec.structs.replace(plain.campaign, plan=plan)
     return dataclasses.replace(plain, campaign=campaign, records={"": run, "beta": run})

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "rankbench"
 ENTRANCES = {"__main__": {"cli"}, "__init__": {"exports", "workflows"}}
 """Modules outside of rooms that import some: the command, and the functions for Python."""
-SHARED = {"model", "units", "quantities", "language", "staging", "files", "locking", "caching", "extras"}
+SHARED = {"model", "units", "quantities", "language", "staging", "files", "locking", "caching", "extras", "processes"}
 
 
 def _read_order() -> list[str]:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from rankbench import locking, staging
+from rankbench import locking, processes, staging
 from rankbench.build import missing
 from rankbench.libraries import inspection, wrappers
 from rankbench.model import Description, Library, RankbenchError, Receipt, Record
@@ -98,7 +98,7 @@ def build(library: Library, home: Path, core: Path | None = None, show: Callable
 
     `show` prints that it is compiled, since that takes long.
     """
-    recipe = make_recipe(library, core or find_core_folder())
+    recipe = make_recipe(library, core or find_sources())
     place = home / "builds" / recipe.key[:16]
     receipt = read_receipt(place)
     if not receipt:
@@ -107,16 +107,10 @@ def build(library: Library, home: Path, core: Path | None = None, show: Callable
             if not receipt:
                 if show:
                     show(f"building the core with {library.name}; it is kept for later campaigns")
-                receipt = _compile_core(place, recipe, library)
+                receipt = compile_into(place, recipe, library)
     # The same library may be known by another name than when it was built.
     receipt = msgspec.structs.replace(receipt, library=library.name)
     return Build(binary=place / BINARY, receipt=receipt, environment=library.environment, wrap=library.wrap)
-
-
-def _compile_core(place: Path, recipe: Recipe, library: Library) -> Receipt:
-    shutil.rmtree(place, ignore_errors=True)
-    compile_into(place, recipe, library)
-    return msgspec.json.decode((place / "receipt.json").read_bytes(), type=Receipt)
 
 
 @contextmanager
@@ -162,11 +156,11 @@ def describe(build: Build) -> Description:
         ) from None
 
 
-def find_core_folder() -> Path:
-    """Return where the core's sources are: inside the installed package, or in the checkout that it runs from."""
+def find_sources(name: str = "core", file: str = "main.c") -> Path:
+    """Return the folder of sources that has a file: in the installed package, or in the checkout that it runs from."""
     package = Path(__file__).parents[1]
-    places = (package / "core", package.parents[1] / "core")
-    return next((place for place in places if (place / "main.c").exists()), places[0])
+    places = (package / name, package.parents[1] / name)
+    return next((place for place in places if (place / file).exists()), places[0])
 
 
 def make_recipe(library: Library, core: Path) -> Recipe:
@@ -243,11 +237,12 @@ def ask_wrapper(library: Library, *arguments: str, text: str = "") -> str:
     return answer.stdout
 
 
-def compile_into(place: Path, recipe: Recipe, library: Library) -> None:
+def compile_into(place: Path, recipe: Recipe, library: Library) -> Receipt:
     """Compile the core beside its place and rename the folder; a failure leaves a log in its stead.
 
     Raises RankbenchError if it does not compile.
     """
+    shutil.rmtree(place, ignore_errors=True)
     with staging.make_temporary_folder(place.parent) as folder:
         (folder / "missing.h").write_text(recipe.stand_ins, encoding="utf-8")
         if recipe.wrap:
@@ -267,6 +262,7 @@ def compile_into(place: Path, recipe: Recipe, library: Library) -> None:
         (folder / "receipt.json").write_bytes(msgspec.json.format(msgspec.json.encode(receipt)))
         staging.sync(folder)
         staging.publish(folder, place)
+    return receipt
 
 
 def copy_sources(recipe: Recipe, folder: Path, name: str) -> Recipe:
@@ -311,17 +307,14 @@ def compile_objects(recipe: Recipe, folder: Path) -> tuple[list[Path], str]:
     calls = []
     for parent, siblings in itertools.groupby(sorted(names, key=os.path.dirname), key=os.path.dirname):
         (place / parent).mkdir(parents=True, exist_ok=True)
-        calls += list(_split_batches(list(siblings), at_once))
+        listed = list(siblings)
+        calls += [tuple(listed[begin : begin + at_once]) for begin in range(0, len(listed), at_once)]
     pool = ThreadPoolExecutor(cpus)
     try:
         batches = list(pool.map(compile_batch, calls))
         return [path for objects, _ in batches for path in objects], "".join(warnings for _, warnings in batches)
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _split_batches(names: Sequence[str], count: int) -> Iterator[tuple[str, ...]]:
-    yield from (tuple(names[begin : begin + count]) for begin in range(0, len(names), count))
 
 
 def link(recipe: Recipe, folder: Path, objects: Iterable[Path]) -> str:
@@ -359,16 +352,7 @@ def run(
     command: list[str], environment: dict[str, str], text: str = "", folder: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run a compiler, or what it made, with its messages in English and kept apart from its output."""
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env={**os.environ, **environment, "LC_ALL": "C"},
-        input=text,
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
+    return processes.run(command, {**os.environ, **environment, "LC_ALL": "C"}, text=text, folder=folder)
 
 
 def find_first_error(messages: str) -> str:

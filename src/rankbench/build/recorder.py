@@ -22,13 +22,6 @@ STARTUP = "startup.c"
 FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-pthread", "-Wall", "-Wextra")
 
 
-def find_recorder_folder() -> Path:
-    """Return where the recorder's sources are: inside the installed package, or in the checkout that it runs from."""
-    package = Path(build.__file__).parents[1]
-    places = (package / "recorder", package.parents[1] / "recorder")
-    return next((place for place in places if (place / STARTUP).exists()), places[0])
-
-
 def build_recorder(library: Library, home: Path, *, calls: bool = False) -> Path:
     """Return the recorder for a library, compiled only if it was not yet. It is linked to no library.
 
@@ -39,7 +32,7 @@ def build_recorder(library: Library, home: Path, *, calls: bool = False) -> Path
 
     Raises RankbenchError if it does not compile.
     """
-    recipe = build.make_recipe(library, find_recorder_folder())
+    recipe = build.make_recipe(library, build.find_sources("recorder", STARTUP))
     wrappers = recorded_calls.render_wrappers(
         missing.find_declared(recipe.header), every_fortran="#define OPEN_MPI " in recipe.header
     )

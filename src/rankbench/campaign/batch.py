@@ -66,9 +66,8 @@ def list_places(campaign: Campaign) -> Iterator[Place]:
                 ):
                     turn = Turn(block, name, placement.name, group)
                     where = "-".join(filter(None, [f"{block:03}", placement.name, *group.split()]))
-                    called = f"{block:03}-{lines[name, placement.name, group]}"
                     line = lines[name, placement.name, group]
-                    yield Place(turn, position, called, line, f"{where}.txt", list(cases))
+                    yield Place(turn, position, f"{block:03}-{line}", line, f"{where}.txt", list(cases))
 
 
 def name_launch_functions(campaign: Campaign) -> dict[tuple[str, str, str], str]:
@@ -78,7 +77,8 @@ def name_launch_functions(campaign: Campaign) -> dict[tuple[str, str, str], str]
         for placement in campaign.plan.placements:
             cases = [case for case in campaign.cases if case.placement == placement.name]
             for group in sorted({case.launch_group for case in cases} | {CHECKING for case in cases if case.suite}):
-                name = script.make_identifier(" ".join(filter(None, [candidate.name, "on", placement.name, group])))
+                words = filter(None, [candidate.name, "on", placement.name, group])
+                name = re.sub(r"\W+", "_", " ".join(words))
                 number = sum(re.fullmatch(rf"{name}(_v\d+)?", other) is not None for other in names.values())
                 names[candidate.name, placement.name, group] = f"{name}_v{number + 1}" if number else name
     return names
@@ -146,23 +146,21 @@ def name_group(campaign: Campaign, place: Place) -> str:
 def list_launch_lines(prepared: PreparedCampaign, folder: Path) -> Iterator[script.Line]:
     """Yield the launch line of each candidate and placement that has a program, with files in a campaign's folder."""
     campaign = prepared.store.campaign
-    candidates = {candidate.name: candidate for candidate in campaign.candidates}
-    placements = {placement.name: placement for placement in campaign.plan.placements}
     called = name_launch_functions(campaign)
     for (name, where, group), line in called.items():
-        cases = foreign_cases(campaign, where, group)
-        placement = placement_of(Turn(1, name, where, group), placements[where], cases)
-        core = prepared.binaries[candidates[name].library]
-        words = [*campaign.get_library(candidates[name]).wrap, str(core)]
+        candidate, cases = campaign.get_candidate(name), foreign_cases(campaign, where, group)
+        library, core = campaign.get_library(candidate), prepared.binaries[candidate.library]
+        placement = placement_of(Turn(1, name, where, group), campaign.get_placement(where), cases)
+        words = [*library.wrap, str(core)]
         title = f"{name} on {where}: {spell_count(placement.ranks, 'rank')}" + f", {group}" * bool(group)
         if not cases:
             flags = [*launching.list_core_flags(group), *launching.list_file_flags(name_file_list(folder, line))]
-            started = make_command(campaign, candidates[name], placement, [str(core), *flags])
-            family = libraries.find_family(campaign.get_library(candidates[name]))
+            started = make_command(campaign, candidate, placement, [str(core), *flags])
+            family = libraries.find_family(library)
             reports = family.encode_settings(family.report_settings)
             yield script.Line(line, title, words, placement.ranks, started, reports=reports)
-        elif program := prepared.programs.get((candidates[name].library, cases[0].operation)):
-            started = make_foreign_command(campaign, candidates[name], placement, program, cases)
+        elif program := prepared.programs.get((candidate.library, cases[0].operation)):
+            started = make_foreign_command(campaign, candidate, placement, program, cases)
             yield script.Line(line, title, words, placement.ranks, started, called[name, where, CHECKING])
 
 
@@ -174,12 +172,9 @@ def name_file_list(folder: Path, line: str) -> Path:
 def write_file_lists(prepared: PreparedCampaign) -> None:
     """Write the list of each launch line; the core adds the hashes that it computes in the job."""
     campaign = prepared.store.campaign
-    candidates = {candidate.name: candidate for candidate in campaign.candidates}
     for (name, _, _), line in name_launch_functions(campaign).items():
-        candidate = candidates[name]
-        preflight.write_file_list(
-            name_file_list(prepared.store.folder, line), candidate, campaign.get_library(candidate)
-        )
+        candidate, path = campaign.get_candidate(name), name_file_list(prepared.store.folder, line)
+        preflight.write_file_list(path, candidate, campaign.get_library(candidate))
 
 
 def foreign_cases(campaign: Campaign, placement: str, group: str) -> list[Case]:
@@ -206,11 +201,10 @@ def make_foreign_command(
 def list_programs(prepared: PreparedCampaign) -> Iterator[tuple[str, ForeignLaunch]]:
     """Yield, by launch line, how it starts a foreign program, or why it does not."""
     campaign = prepared.store.campaign
-    library = {candidate.name: candidate.library for candidate in campaign.candidates}
     command_lines = {line.name: line.command for line in list_launch_lines(prepared, prepared.store.folder)}
     for (name, where, group), line in name_launch_functions(campaign).items():
         if cases := foreign_cases(campaign, where, group):
-            reason = prepared.without.get((library[name], cases[0].operation), "")
+            reason = prepared.without.get((campaign.get_candidate(name).library, cases[0].operation), "")
             yield line, ForeignLaunch(command=command_lines.get(line), reason=reason)
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import groupby, takewhile
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -127,11 +127,11 @@ class Attempt(NamedTuple):
 def list_finished(campaign: Path, place: Place) -> Iterator[Attempt]:
     """Yield the complete launches of a turn."""
     turn = campaign / script.FOLDER / "launches" / place.name
-    is_done = (turn / DONE).exists()
+    has_ended = (turn / DONE).exists()
     numbers = sorted(int(path.parent.name) for path in turn.glob(f"*/{ENDING}"))
     for number in numbers:
         path = turn / str(number)
-        last = is_done and number == numbers[-1]
+        last = has_ended and number == numbers[-1]
         if last or number < numbers[-1] or read_lost_nodes(path):
             yield Attempt(place, number, last, path, str(path.relative_to(campaign)), read_ending(path))
 
@@ -255,26 +255,27 @@ def list_neighbours(campaign: Campaign, attempt: Attempt) -> list[str]:
     return [] if alone else [names[line] for line in path.read_text(encoding="utf-8").split()]
 
 
-def read_context(attempt: Attempt, library: Library, line: CommandLine, beside: list[str]) -> launching.LaunchContext:
+def read_context(attempt: Attempt, library: Library, line: CommandLine, beside: list[str]) -> launching.Circumstances:
     """Return the context of a launch, as the script recorded it."""
     before, after = (read_state(attempt.path / f"{when}.json") for when in ("before", "after"))
     alone = attempt.path / "alone"
     texts = (attempt.path / "environment").read_text(encoding="utf-8", errors="replace").splitlines()
     around = dict(text.split("=", 1) for text in texts if "=" in text)
     of_shell = {name: value for name, value in around.items() if name not in line.environment}
-    return launching.LaunchContext(
+    together = attempt.ending.together
+    return launching.Circumstances(
         started=attempt.ending.started,
-        load=attempt.ending.load,
-        stolen_s=attempt.ending.stolen_s / attempt.ending.together,
+        duration_s=attempt.ending.duration_s / together,
+        load_before=attempt.ending.load,
+        stolen_s=attempt.ending.stolen_s / together,
         before=before,
         after=after,
         state_reason="" if before and after else "the core reported no state in the job",
         environment=around | line.environment,
         ambient=ambient.list_shell(library, of_shell),
         job=attempt.ending.job,
-        together=attempt.ending.together,
+        together=together,
         beside=beside,
-        share_s=attempt.ending.duration_s / attempt.ending.together,
         folder=attempt.folder,
         alone=alone.read_text(encoding="utf-8").strip() if alone.exists() else "",
     )
@@ -299,13 +300,12 @@ def insert_nodes(word: str, nodes: list[str]) -> str:
 def list_refusals(store: Store) -> dict[tuple[str, str], Refusal]:
     """Return the failed checks of candidates and placements in the job."""
     campaign = store.campaign
-    candidates = {candidate.name: candidate for candidate in campaign.candidates}
-    placements = {placement.name: placement for placement in campaign.plan.placements}
     refused: dict[tuple[str, str], Refusal] = {}
     for (name, where, _), line in name_launch_functions(campaign).items():
         path = store.folder / script.FOLDER / "checks" / line
         if (path / ENDING).exists() and not (path / "passed").exists():
-            refused[name, where] = read_refusal(campaign.get_library(candidates[name]), placements[where], path)
+            library = campaign.get_library(campaign.get_candidate(name))
+            refused[name, where] = read_refusal(library, campaign.get_placement(where), path)
     return refused
 
 
@@ -313,7 +313,6 @@ def list_usages(store: Store) -> Iterator[Usage]:
     """Yield the reports of libraries from the job's checks, which all run before its first launch."""
     campaign, known = store.campaign, set()
     candidates = {candidate.name: candidate for candidate in campaign.candidates if not candidate.control_of}
-    placements = {placement.name: placement for placement in campaign.plan.placements}
     for (name, where, _), line in name_launch_functions(campaign).items():
         path = store.folder / script.FOLDER / "checks" / line
         if name not in candidates or (name, where) in known or not (path / "passed").exists():
@@ -321,7 +320,7 @@ def list_usages(store: Store) -> Iterator[Usage]:
         known.add((name, where))
         library, text = campaign.get_library(candidates[name]), preflight.read_output(path / "output.log")
         stream = samples.read(path / "stream.jsonl", [])
-        if usage := preflight.read_usage(candidates[name], library, placements[where], text, stream):
+        if usage := preflight.read_usage(candidates[name], library, campaign.get_placement(where), text, stream):
             yield usage
 
 
@@ -372,14 +371,18 @@ def list_turns(store: Store) -> Iterator[Place]:
             yield place
 
 
+def is_done(store: Store, place: Place) -> bool:
+    """Return whether a turn has no further launch."""
+    return (store.folder / script.FOLDER / "launches" / place.name / DONE).exists()
+
+
 def count_turns(store: Store) -> Mapping[tuple[str, str], TurnCount]:
     """Return how many turns are done, by candidate and placement."""
     standings: dict[tuple[str, str], TurnCount] = {}
     for place in list_turns(store):
         key = place.turn.candidate, place.turn.placement
         before = standings.get(key, TurnCount(0, 0))
-        is_done = (store.folder / script.FOLDER / "launches" / place.name / DONE).exists()
-        standings[key] = TurnCount(before.turns + 1, before.turns_done + is_done)
+        standings[key] = TurnCount(before.turns + 1, before.turns_done + is_done(store, place))
     return standings
 
 
@@ -387,7 +390,7 @@ def count_turns_of(store: Store, block: int) -> TurnCount:
     """Return how many turns of a block are done; those of refused candidates are not made."""
     refused = list_refusals(store)
     exists = [
-        (store.folder / script.FOLDER / "launches" / place.name / DONE).exists()
+        is_done(store, place)
         for place in list_turns(store)
         if place.turn.block == block and (place.turn.candidate, place.turn.placement) not in refused
     ]
@@ -397,12 +400,9 @@ def count_turns_of(store: Store, block: int) -> TurnCount:
 def blocks_done(store: Store) -> int:
     """Return the number of complete blocks; refused candidates do not count."""
     refused, most = list_refusals(store), store.campaign.plan.stop.blocks_max
-    for block, turns in groupby(list_turns(store), lambda place: place.turn.block):
-        for place in turns:
-            if (place.turn.candidate, place.turn.placement) in refused:
-                continue
-            if not (store.folder / script.FOLDER / "launches" / place.name / DONE).exists():
-                return int(block) - 1
+    for place in list_turns(store):
+        if (place.turn.candidate, place.turn.placement) not in refused and not is_done(store, place):
+            return place.turn.block - 1
     return most
 
 

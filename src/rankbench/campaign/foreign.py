@@ -164,17 +164,17 @@ def find_programs(
     refused: dict[tuple[str, str], str] = {}
     for library in used:
         for operation in operations:
-            if operation.foreign and operation.foreign.suite == user_program.SUITE:
-                try:
-                    by_operation[library.name, operation.name] = find_own(planned, operation, library, home)
-                except RankbenchError as error:
-                    refused[library.name, operation.name] = str(error)
-            elif operation.foreign:
-                spec = specs.get(operation.foreign.suite)
-                try:
-                    by_operation[library.name, operation.name] = find_program(spec, operation, library, reach, home)
-                except RankbenchError as error:
-                    refused[library.name, operation.name] = str(error)
+            if not operation.foreign:
+                continue
+            is_own, spec = operation.foreign.suite == user_program.SUITE, specs.get(operation.foreign.suite)
+            try:
+                by_operation[library.name, operation.name] = (
+                    find_own(planned, operation, library, home)
+                    if is_own
+                    else find_program(spec, operation, library, reach, home)
+                )
+            except RankbenchError as error:
+                refused[library.name, operation.name] = str(error)
     if refused and not by_operation:
         raise RankbenchError(f"{planned.file}: {next(iter(refused.values()))}")
     return by_operation, refused
@@ -341,12 +341,9 @@ def classify(request: LaunchRequest, operation: Operation, outcome: Outcome, out
     printed = read_printed(output, complete=not outcome.hung and not outcome.exit_code)
     text = Text(str(output), printed, operation.foreign.benchmark)
     try:
-        tables = [
-            table
-            for table in recognition.read_run(units.module(tools, operation.foreign.suite), text)
-            if is_of(table, operation)
-        ]
-        unreadable = ""
+        # Some programs print tables of several benchmarks.
+        all_tables = list(recognition.read_run(units.module(tools, operation.foreign.suite), text))
+        tables, unreadable = [table for table in all_tables if table.operation.name == operation.name], ""
     except RankbenchError as error:
         tables, unreadable = [], str(error)
     end: tuple[LaunchStatus, str]
@@ -402,27 +399,19 @@ def check_datatype(operation: Operation, tables: Sequence[Table]) -> str:
     return f"calculated with numbers of type {other}, where the cases are of {operation.datatype}"
 
 
-def is_of(table: Table, operation: Operation) -> bool:
-    """Return whether a table is of a benchmark; some programs print several."""
-    return table.operation.name == operation.name
-
-
 def stream_of(operation: Operation, cases: list[Case], tables: Sequence[Table], *, ended_well: bool) -> Stream:
     """Return the results of a launch, and the case in which it failed. Programs measure sizes in rising order."""
     by_size: defaultdict[int, list[Row]] = defaultdict(list)
     for table in tables:
         for row in table.rows:
             by_size[row.size_bytes if operation.sized else 0].append(row)
-    missing = sorted(
-        (index for index, case in enumerate(cases) if case.size_bytes not in by_size),
-        key=lambda index: cases[index].size_bytes,
-    )
+    missing = sorted((case for case in cases if case.size_bytes not in by_size), key=lambda case: case.size_bytes)
     results = [
         make_case_result(tables[0], case, by_size[case.size_bytes]) for case in cases if case.size_bytes in by_size
     ]
     if ended_well:
-        results += [make_missing_row(cases[index], tables[0]) for index in missing]
-    unfinished = cases[missing[0]] if missing and not ended_well else None
+        results += [make_missing_row(case, tables[0]) for case in missing]
+    unfinished = missing[0] if missing and not ended_well else None
     return Stream(facts=None, ranks=[], results=results, unfinished=unfinished, complete=ended_well)
 
 

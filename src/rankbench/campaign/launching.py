@@ -8,7 +8,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import msgspec
 
@@ -79,30 +79,23 @@ class LaunchRequest(NamedTuple):
     """Those that the check before the campaign reported; a foreign program reports none."""
 
 
-class LaunchContext(NamedTuple):
-    """The circumstances of a launch."""
+class Circumstances(TypedDict, total=False):
+    """The fields of a launch's record about its circumstances; `model.Launch` describes them."""
 
     started: str
-    """ISO 8601, UTC."""
-    load: float
+    duration_s: float
+    load_before: float
     stolen_s: float
     before: State | None
     after: State | None
     state_reason: str
     environment: dict[str, str]
-    job: str = ""
-    ambient: Sequence[AmbientSetting] = ()
-    folder: str = ""
-    evidence: str = ""
-    """Events on the machine during the launch that may have ended it."""
-    together: int = 1
-    """Number of launches that ran at the same time and measured in turn, this one included."""
-    beside: Sequence[str] = ()
-    """The candidates of these launches, by position."""
-    share_s: float = 0.0
-    """The share of each of these launches in their time."""
-    alone: str = ""
-    """Why it does not take turns with others, where its candidate cannot."""
+    ambient: list[AmbientSetting]
+    job: str
+    together: int
+    beside: list[str]
+    folder: str
+    alone: str
 
 
 LaunchRecords = tuple[Launch, list[CaseResult]]
@@ -126,13 +119,10 @@ def make_together(
 ) -> list[LaunchRecords | launch.SupervisorKilledError]:
     """Make launches at the same time, which measure in turn, case by case; each in a subfolder of its own."""
     cases = len(requests[0].among or requests[0].cases)
-    with closing(launch.Turns(len(requests), cases, over_hosts=must_make_page(requests))) as turns:
+    # Ranks make the page of turns over nodes, and in containers, which may not open one of ours.
+    is_apart = any(request.placement.hosts or request.library.wrap for request in requests)
+    with closing(launch.Turns(len(requests), cases, over_hosts=is_apart)) as turns:
         return _make(requests, folder, partial(_perform, turn_ended=turns.end_launch), turns, before)
-
-
-def must_make_page(requests: Sequence[LaunchRequest]) -> bool:
-    """Return whether ranks make the page of turns: over nodes, and in containers, which may not open one of ours."""
-    return any(request.placement.hosts or request.library.wrap for request in requests)
 
 
 def _perform(
@@ -156,12 +146,12 @@ def _make(
         _step(request, folder / str(place) if turns else folder, turns, place) for place, request in enumerate(requests)
     ]
     before, unknown_before = (before, "") if before else measure_state(requests[0])
-    around = exit_causes.count_kills(folder)
+    kills = exit_causes.count_kills(folder)
     started, load, stolen_before_s = datetime.now(UTC), launch.load(), launch.stolen_s()
     endings = perform(requests, steps)
     stolen_s = launch.stolen_s() - stolen_before_s
     after, unknown_after = measure_state(requests[0])
-    evidence = exit_causes.evidence(around, exit_causes.count_kills(folder))
+    evidence = exit_causes.evidence(kills, exit_causes.count_kills(folder))
     answers: list[LaunchRecords | launch.SupervisorKilledError] = []
     outcomes = [end.outcome for end in endings if isinstance(end, LaunchExit) and end.outcome]
     for request, step, ending in zip(requests, steps, endings, strict=True):
@@ -172,40 +162,29 @@ def _make(
         code = ending.outcome.exit_code if ending.outcome and not request.program else None
         if why := exit_causes.explain_stream_error(code, log):
             raise RankbenchError(f"{step.watch}: cannot be written ({why}); what was stored before is safe")
-        context = LaunchContext(
+        around = Circumstances(
             started=started.isoformat(timespec="milliseconds"),
-            load=load,
+            duration_s=max((outcome.duration_s for outcome in outcomes), default=0.0) / len(requests),
+            load_before=load,
             stolen_s=stolen_s / len(requests),
             before=before,
             after=after,
             state_reason=unknown_before or unknown_after,
             environment=list_variables(step.command),
             ambient=list_ambient(request.library, step.command),
-            evidence=evidence,
             together=len(requests),
             beside=[request.candidate.name for request in requests] if len(requests) > 1 else [],
             alone=request.alone,
-            share_s=max((outcome.duration_s for outcome in outcomes), default=0.0) / len(requests),
         )
-        answers.append(make_records(request, step.command, ending, context, log))
+        answers.append(make_records(request, step.command, ending, around, log, evidence))
     return answers
 
 
 def _step(request: LaunchRequest, folder: Path, turns: launch.Turns | None, place: int) -> Step:
     """Return the step that makes a launch."""
     job, stream, output = prepare_files(request, folder)
-    turn_arguments = turns.arguments(place) if turns else []
-    core = [
-        str(request.binary),
-        *list_core_flags(request.turn.group),
-        *list_file_flags(request.files),
-        *turn_arguments,
-        "--job",
-        str(job),
-        "--stream",
-        str(stream),
-        "--quiet",
-    ]
+    flags = [*list_file_flags(request.files), *(turns.arguments(place) if turns else [])]
+    core = make_core_words(request, job, stream, flags)
     return Step(
         command=make_launch_line(request, core, folder),
         output=output,
@@ -228,9 +207,14 @@ def make_launch_line(request: LaunchRequest, core: list[str], folder: Path) -> C
 
 
 def make_records(
-    request: LaunchRequest, command: CommandLine, ending: LaunchExit, around: LaunchContext, log: str
-) -> tuple[Launch, list[CaseResult]]:
-    """Return the record of a launch and its rows."""
+    request: LaunchRequest,
+    command: CommandLine,
+    ending: LaunchExit,
+    around: Circumstances,
+    log: str,
+    evidence: str = "",
+) -> LaunchRecords:
+    """Return the record of a launch and its rows. `evidence`: events on the machine that may have ended it."""
     well, code = ending.status == LaunchStatus.OK, ending.outcome.exit_code if ending.outcome else None
     meaning = "" if well else exit_causes.explain_log(log, request.library.family, code, request.placement.ranks)
     record = Launch(
@@ -240,32 +224,19 @@ def make_records(
         candidate=request.candidate.name,
         placement=request.placement.name,
         status=ending.status,
-        reason="; ".join(filter(None, [ending.reason, meaning, "" if well else around.evidence])),
-        started=around.started,
-        duration_s=around.share_s or (ending.outcome.duration_s if ending.outcome else 0.0),
-        together=around.together,
-        beside=list(around.beside),
+        reason="; ".join(filter(None, [ending.reason, meaning, "" if well else evidence])),
         waited_s=ending.stream.waited_s,
         busy_s=ending.stream.busy_s,
         spent_s=ending.stream.spent_s,
         exit_code=code,
         command=command.arguments,
-        environment=around.environment,
-        ambient=list(around.ambient),
         facts=ending.stream.facts,
         ranks=ending.stream.ranks,
         nodes=ending.stream.nodes,
         files=content.select_own(request.library, ending.stream.files or request.checked_files),
-        load_before=around.load,
-        stolen_s=around.stolen_s,
-        before=around.before,
-        after=around.after,
-        state_reason=around.state_reason,
-        job=around.job,
-        folder=around.folder,
-        alone=around.alone,
         output_bytes=ending.outcome.output_bytes if ending.outcome else 0,
         log=log,
+        **around,
     )
     return record, list(
         drop_moved(request.placement, ending.stream.ranks, drop_network_bytes(list_rows(ending), record.output_bytes))
@@ -290,6 +261,12 @@ def measure_state(request: LaunchRequest) -> tuple[State | None, str]:
         return launch.state(command), ""
     except RankbenchError as error:
         return None, str(error)
+
+
+def make_core_words(request: LaunchRequest, job: Path, stream: Path, flags: Sequence[str]) -> list[str]:
+    """Return the core with its arguments for the cases of a launch."""
+    words = [str(request.binary), *list_core_flags(request.cases[0].launch_group), *flags]
+    return [*words, "--job", str(job), "--stream", str(stream), "--quiet"]
 
 
 def list_core_flags(group: str) -> list[str]:

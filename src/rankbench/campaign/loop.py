@@ -412,15 +412,17 @@ class Loop:
             turn, [case for case in self.campaign.cases if case.placement == turn.placement]
         )
         if remaining and not self.history.failed_check(turn.candidate, turn.placement):
-            launch = make_refused_launch(self.history.last_number + 1, turn, position, refusal)
-            self.store_launch(launch, [make_untried(case, refusal.status, refusal.reason) for case in remaining])
+            self.store_refusal(turn, position, remaining, refusal)
 
     def record_lack(self, turn: Turn, position: int, cases: Sequence[Case], reason: str) -> None:
         """Record, in the first block, that a candidate has no program for the benchmark of a foreign tool."""
         if turn.block == 1 and (remaining := self.history.list_remaining(turn, cases)):
-            refusal = Refusal(reason, "")
-            launch = make_refused_launch(self.history.last_number + 1, turn, position, refusal)
-            self.store_launch(launch, [make_untried(case, refusal.status, reason) for case in remaining])
+            self.store_refusal(turn, position, remaining, Refusal(reason, ""))
+
+    def store_refusal(self, turn: Turn, position: int, cases: Sequence[Case], refusal: Refusal) -> None:
+        """Store a launch that was not made, with a row for each of its cases."""
+        launch = make_refused_launch(self.history.last_number + 1, turn, position, refusal)
+        self.store_launch(launch, [make_untried(case, refusal.status, refusal.reason) for case in cases])
 
 
 def run(prepared: PreparedCampaign, decide: Decide, watch: Watch) -> Decision:
@@ -456,11 +458,10 @@ def run(prepared: PreparedCampaign, decide: Decide, watch: Watch) -> Decision:
 def write_file_lists(prepared: PreparedCampaign) -> dict[str, Path]:
     """Write the lists of files of the candidates' libraries, with the hashes that their checks computed."""
     campaign, folder = prepared.store.campaign, files.make_folder(prepared.store.folder / "work")
-    library = {library.name: library for library in campaign.libraries}
     lists = {candidate.name: folder / f"files-{place}.txt" for place, candidate in enumerate(campaign.candidates)}
     for candidate in campaign.candidates:
         known = prepared.files.get(candidate.control_of or candidate.name, ())
-        preflight.write_file_list(lists[candidate.name], candidate, library[candidate.library], known)
+        preflight.write_file_list(lists[candidate.name], candidate, campaign.get_library(candidate), known)
     return lists
 
 

@@ -130,7 +130,10 @@ def drop_moved(placement: Placement, ranks: Sequence[RankFact], results: Sequenc
         later = moved_before and f"{NOT_AS_ASKED}: {moved_before} in an earlier case"
         text = reason or (moved and f"{NOT_AS_ASKED}: {moved} while it was measured") or later
         moved_before = moved or moved_before
-        yield make_misplaced_row(result, text) if text and result.status == CaseStatus.OK else result
+        if text and result.status == CaseStatus.OK:
+            yield CaseResult(case=result.case, status=CaseStatus.NOT_AS_ASKED, reason=text)
+        else:
+            yield result
 
 
 def has_moved(placement: Placement, ranks: Sequence[RankFact], moved: str) -> bool:
@@ -143,8 +146,3 @@ def has_moved(placement: Placement, ranks: Sequence[RankFact], moved: str) -> bo
     if requested or rank >= len(ranks) or is_here(ranks[rank]):
         return end not in requested if requested else core(start) != core(end)
     return end not in parse_list(ranks[rank].cpus)  # These are all of one core, or the check above had failed.
-
-
-def make_misplaced_row(result: CaseResult, reason: str) -> CaseResult:
-    """Return the row of a case that was measured on other CPUs than requested."""
-    return CaseResult(case=result.case, status=CaseStatus.NOT_AS_ASKED, reason=reason)

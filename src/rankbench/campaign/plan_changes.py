@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from rankbench.model import Campaign, Look, Plan, RankbenchError, Recorded, Stop
+from rankbench.model import Campaign, Look, Plan, RankbenchError, Stop
 from rankbench.plan import list_looks, notation
 from rankbench.store import Store
 
@@ -51,22 +51,17 @@ def list_called(plan: Plan) -> list[tuple[str, str, int, int]]:
 
 
 def differences(first: Plan, other: Plan) -> list[str]:
-    """Return the fields in which two plans differ."""
+    """Return the fields in which two plans differ; a campaign has a copy of the file of a profile."""
     before, after = (
-        msgspec.structs.replace(plan, stop=rule(plan.stop), profile=drop_file(plan.profile)) for plan in (first, other)
+        msgspec.structs.replace(
+            plan,
+            stop=msgspec.structs.replace(plan.stop, past=[]),
+            profile=plan.profile and msgspec.structs.replace(plan.profile, file=""),
+        )
+        for plan in (first, other)
     )
     names = [name for name in after.__struct_fields__ if name not in DERIVED]
     return [name for name in names if getattr(before, name) != getattr(after, name)]
-
-
-def drop_file(profile: Recorded | None) -> Recorded | None:
-    """Return a profile without the place of its file: a campaign has a copy."""
-    return msgspec.structs.replace(profile, file="") if profile else None
-
-
-def rule(stop: Stop) -> Stop:
-    """Return the stop rule without the record of earlier ones."""
-    return msgspec.structs.replace(stop, past=[])
 
 
 def take_over(store: Store, wanted: Plan, more: int) -> None:

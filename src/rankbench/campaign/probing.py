@@ -18,7 +18,7 @@ from rankbench.campaign import selftest
 from rankbench.model import CaseStatus, Form, Library, Record
 
 FILE = "probe.json"
-RANKS = 2
+RANKS, SIZE_BYTES = 2, 64
 
 
 class Answer(Record, frozen=True, omit_defaults=True):
@@ -64,7 +64,8 @@ def list_known_wrong(core: Path) -> list[str]:
 def call_operations(library: Library, home: Path) -> Probe:
     """Call every operation in every form."""
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
-        results = selftest.probe_operations(selftest.prepare_bench(library, RANKS, home, Path(folder)))
+        bench = selftest.prepare_bench(library, RANKS, home, Path(folder))
+        results = selftest.check_data(bench, sizes_bytes=[SIZE_BYTES])
     return Probe(
         answers=[
             Answer(operation=result.case.operation, form=result.case.form, status=result.status, reason=result.reason)

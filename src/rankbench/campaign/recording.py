@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rankbench import files, libraries, staging
+from rankbench import files, libraries, processes, staging
 from rankbench.build import recorder
 from rankbench.campaign import launching
 from rankbench.campaign.foreign import Program
@@ -20,6 +20,7 @@ from rankbench.campaign.preparation import PreparedCampaign
 from rankbench.campaign.rank_records import join_ranks
 from rankbench.campaign.user_program import RECORD
 from rankbench.launch import preloading, supervisor
+from rankbench.libraries import derived
 from rankbench.model import Candidate, Case, CaseStatus, LaunchStatus, Library, Placement, RankbenchError
 from rankbench.model.program_records import RunRecord, encode
 from rankbench.plan.programs import OPERATION
@@ -114,7 +115,7 @@ def record_launch(
 ) -> RunRecord:
     """Return the record of one launch of a candidate. Raises RankbenchError where it fails."""
     campaign = prepared.store.campaign
-    library = next(entry for entry in campaign.libraries if entry.name == candidate.library)
+    library = campaign.get_library(candidate)
     request = launching.LaunchRequest(
         number=0,
         turn=Turn(0, candidate.name, placement.name),
@@ -170,12 +171,10 @@ def require_same_interface(program: Path, library: Library) -> None:
     Raises RankbenchError if not.
     """
     ldd = shutil.which("ldd")
-    with program.open("rb") as file:
-        is_binary = file.read(4) == preloading.ELF
     expected = re.search(r"\.so\.(\d+)", library.abi)
-    if not ldd or not is_binary or not expected:
+    if not ldd or not derived.is_binary(program) or not expected:
         return
-    answer = subprocess.run([ldd, str(program)], capture_output=True, text=True, check=False).stdout
+    answer = processes.run([ldd, str(program)]).stdout
     wrong = next((place for place in LIBMPI.finditer(answer) if place[1] != expected[1]), None)
     if wrong and not any(place[1] == expected[1] for place in LIBMPI.finditer(answer)):
         shown = wrong[0].partition(" ")[0]

@@ -53,8 +53,6 @@ INTEGERS = "int"
 """Datatype that every reduction supports."""
 THREADS = 2
 """Threads are not bound to their rank's core, where they would wait for each other."""
-PROBED_BYTES = 64
-"""Size of the messages of a probe."""
 PROBE = "--probe"
 """Option of the core: check data, time nothing."""
 PROBE_LIMIT_S = 20.0
@@ -180,11 +178,6 @@ def check_data(bench: Bench, wanted: Callable[[Case], bool] = lambda _: True, **
     return run(bench, test_plan, [case for case in cases if wanted(case)], PROBE)
 
 
-def probe_operations(bench: Bench) -> list[CaseResult]:
-    """Call every operation in every form; the results show which the library has and executes correctly."""
-    return check_data(bench, sizes_bytes=[PROBED_BYTES])
-
-
 class Waits(NamedTuple):
     """Operations of known time under one time source."""
 
@@ -245,17 +238,7 @@ def launch_cases(bench: Bench, wanted: Plan, cases: list[Case], *mode: str) -> l
     turn = Turn(1, candidate.name, place.name)
     request = launching.LaunchRequest(1, turn, 0, candidate, library, place, wanted, bench.build.binary, cases)
     job, stream, output = launching.prepare_files(request, bench.folder)
-    group = cases[0].launch_group
-    program = [
-        str(request.binary),
-        *launching.list_core_flags(group),
-        *mode,
-        "--job",
-        str(job),
-        "--stream",
-        str(stream),
-        "--quiet",
-    ]
+    program = launching.make_core_words(request, job, stream, mode)
     family = libraries.find_family(library)
     command = family.make_launch_line(library, place, {}, program)
     ending = launching.run_step(

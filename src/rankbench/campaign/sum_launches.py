@@ -91,7 +91,7 @@ def study_placement(
 ) -> list[Launched]:
     """Return the launches of a candidate in a placement. Raises RankbenchError where one fails."""
     campaign = prepared.store.campaign
-    library = next(entry for entry in campaign.libraries if entry.name == candidate.library)
+    library = campaign.get_library(candidate)
     folder = prepared.store.folder / "work" / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -107,11 +107,10 @@ def collect_from_job(store: Store) -> None:
     A candidate of which one failed has no rows: the job's log says so.
     """
     campaign, rows = store.campaign, store.sum_rows()
-    placements = {placement.name: placement for placement in campaign.plan.placements}
     lines, refused = batch.list_sum_lines(campaign), collect_results.list_refusals(store)
     for candidate in campaign.candidates:
         folders = [
-            (placements[where], store.folder / script.FOLDER / FOLDER / line / str(number + 1))
+            (campaign.get_placement(where), store.folder / script.FOLDER / FOLDER / line / str(number + 1))
             for (name, where), line in lines.items()
             if name == candidate.name and (name, where) not in refused
             for number in range(LAUNCHES)

@@ -14,14 +14,13 @@ import re
 import shlex
 import shutil
 import stat
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from rankbench import files, libraries, staging
+from rankbench import files, libraries, processes, staging
 from rankbench.build.recorder import build_recorder
 from rankbench.campaign import exit_causes
 from rankbench.campaign.exit_causes import EMPTY, LaunchExit
@@ -233,10 +232,7 @@ def build_program(spec: ProgramSpec, library: Library, folder: Path) -> None:
     }
     line = spec.build.format(**wrappers)
     environment = os.environ | library.environment | library.build_environment
-    process = subprocess.run(
-        ["/bin/sh", "-c", line], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", check=False,
-    )  # fmt: skip
+    process = processes.run(["/bin/sh", "-c", line], environment, folder=folder, joins_errors=True)
     if process.returncode:
         lines = [text for text in process.stdout.splitlines() if text.strip()]
         first = next((text for text in lines if re.search(r"error|not found|No such", text, re.IGNORECASE)), "")
@@ -386,7 +382,8 @@ def compare_check(result: CaseResult, request: LaunchRequest, spec: ProgramSpec,
     texts = [match[1] for line in read_lines(output) for match in re.finditer(spec.check, line)]
     if not texts:
         return fail(result.case, f'check: nothing in its output matches "{spec.check}"')
-    text, store = texts[-1], _find_campaign_folder(output)
+    text = texts[-1]
+    store = next((folder for folder in output.parents if (folder / "campaign.json").exists()), output.parent)
     path = store / CHECKS
     first = msgspec.json.decode(path.read_bytes(), type=dict[str, list[str]]) if path.exists() else {}
     expected, candidate = first.setdefault(result.case.key, [text, request.candidate.name])
@@ -405,7 +402,3 @@ def agree(text: str, expected: str, tolerance: float) -> bool:
         return math.isclose(float(text), float(expected), rel_tol=tolerance)
     except ValueError:
         return False
-
-
-def _find_campaign_folder(output: Path) -> Path:
-    return next((folder for folder in output.parents if (folder / "campaign.json").exists()), output.parent)

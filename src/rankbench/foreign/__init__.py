@@ -7,6 +7,7 @@ a line, reports it and reads the rest.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypedDict, Unpack
 
@@ -63,6 +64,12 @@ class Text(NamedTuple):
         """Whether a run without its end is a table, and in some tools also one without rows."""
         return self.problems is not None
 
+    def refuse_without_end(self, line: int, what: str, end: str, ended: str = "it") -> None:
+        """Raise RankbenchError for a run that begins in a line and has no end mark, unless such runs are tables."""
+        if not self.lenient:
+            cut = f"the {what} that begins here has no end; is the file cut?"
+            raise LineError(self.file, line, f"{cut} If {ended} was ended, write {end} after its rows")
+
 
 class Row(NamedTuple):
     """A line of a table."""
@@ -83,14 +90,6 @@ class Table(NamedTuple):
 
     operation: Operation
     """The tool's benchmark."""
-    form: Form
-    datatype: str
-    """Named as in the core, such as `byte`, `float`; empty if not known."""
-    ranks: int
-    """Number of ranks that took part; 0 if not known."""
-    options: dict[str, str]
-    """Options that define the numbers, such as `{"window": "64", "synchronisation": "MPI_Win_flush"}`, sorted by
-    name."""
     columns: tuple[str, ...]
     """Headings of the numbers as printed, without the size."""
     roles: dict[Role, int]
@@ -98,6 +97,13 @@ class Table(NamedTuple):
     scale: float
     """Factor that converts values to nanoseconds, bytes per second or messages per second."""
     rows: list[Row]
+    datatype: str = "byte"
+    """Named as in the core, such as `byte`, `float`; empty if not known."""
+    ranks: int = 0
+    """Number of ranks that took part; 0 if not known."""
+    options: dict[str, str] = {}  # noqa: RUF012 - never changed
+    """Options that define the numbers, such as `{"window": "64", "synchronisation": "MPI_Win_flush"}`, sorted by
+    name."""
     rounding: float = 0.5
     """How far the truth may be from a printed value, in units of its last digit: half a unit if it is rounded."""
     repeated: bool = False
@@ -114,6 +120,11 @@ class Table(NamedTuple):
     """What the columns of a general format say about the run: library, ranks, nodes, settings."""
     has_end: bool = True
     """False if the tool prints an end mark and this run has none."""
+
+    @property
+    def form(self) -> Form:
+        """The form of the calls."""
+        return self.operation.form
 
 
 Role = Literal[
@@ -210,3 +221,7 @@ def make_benchmark(
             one_buffer=known["one_buffer"],
         ),
     )
+
+
+make_pair_benchmark = functools.partial(make_benchmark, kind="point-to-point", ranks_exactly=2)
+"""Makes the operation of a benchmark between two ranks."""

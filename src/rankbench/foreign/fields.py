@@ -64,6 +64,10 @@ class Place(NamedTuple):
             raise self.make_error(f"{heading} is {field!r}, expected a number{'' if negative else ' of 0 or more'}")
         return value
 
+    def parse_numbers(self, fields: Sequence[str], headings: Sequence[str]) -> tuple[float, ...]:
+        """Return numbers of 0 or more. Raises RankbenchError for others."""
+        return tuple(map(self.parse_number, fields, headings))
+
     def parse_size(self, field: str, heading: str) -> int:
         """Return a whole number such as a message size. Raises RankbenchError outside 0 to 2^62."""
         if not (field.isascii() and field.isdigit() and len(field) < 20 and int(field) <= LARGEST):
@@ -146,14 +150,12 @@ def make_table_without_rows(operation: Operation, line: int) -> Table:
     """Return the table of a run that printed no row; `line` is that of its title or its command."""
     return Table(
         operation=operation,
-        form=operation.form,
-        datatype="",
-        ranks=operation.ranks_exactly,
-        options={},
         columns=("",),
         roles={"value": 0},
         scale=1.0,
         rows=[],
+        datatype="",
+        ranks=operation.ranks_exactly,
         line=line,
     )
 

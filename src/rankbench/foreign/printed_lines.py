@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from rankbench.foreign import Line, LineError, NoResultsError, Problem
+from rankbench.foreign.fields import NUMBER
 from rankbench.model import RankbenchError
 
 BLOCK_BYTES = 1 << 20
@@ -29,7 +30,6 @@ CONTROL_BYTES = bytes({*range(32)} - set(b"\a\b\t\n\v\f\r\x1b"))
 """Control characters that are not in text for a terminal."""
 CONTROL = re.compile(f"[{re.escape(CONTROL_BYTES.decode())}]")
 ROW = re.compile(r"\s*[-+]?\.?\d")
-NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 NAMES = re.compile(r"[A-Za-z]{3}|[=:]$")
 """First words of lines that are not damaged rows."""
 CUT = "ends in the middle of a line; is it cut? If not, end it with a newline"

@@ -11,6 +11,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from rankbench.imports import commands, names
 from rankbench.imports.commands import ARGUMENTS, COUNTS, LIBRARY, NODES, PER_NODE, PROGRAM, RANKS, Fact
 from rankbench.imports.contexts import FILLERS, Context
@@ -232,9 +234,6 @@ def mark_others(runs: Sequence[RunInfo]) -> list[RunInfo]:
     for run in runs:
         placement = run.placement
         if len(sizes[run.benchmark, placement.name]) > 1 and run.of_ranks:
-            name = f"{placement.name}-of-{run.of_ranks}"
-            placement = Placement(
-                name=name, nodes=placement.nodes, ranks_per_node=placement.ranks_per_node, binding="none"
-            )
+            placement = msgspec.structs.replace(placement, name=f"{placement.name}-of-{run.of_ranks}")
         marked.append(run._replace(placement=placement))
     return marked

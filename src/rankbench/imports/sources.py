@@ -168,7 +168,8 @@ def list_parts(request: ImportRequest, source: Source, read: outputs.Reading) ->
     parts = []
     for run in output.runs:
         label = choose_label(request, source, output, run)
-        for table in list_tables(run):
+        tables_of_run: Sequence[Table | None] = run.tables or [None]  # A run without results is a part, too.
+        for table in tables_of_run:
             part = Part(label, run.round, source.path, run, table)
             if table:
                 context = around[table.line]
@@ -263,11 +264,6 @@ def explain_no_results(files: Sequence[ImportRecord]) -> str:
     """Return why no file has results."""
     first = f"{files[0].file}: {'; '.join(files[0].remarks).removeprefix(f'{NO_RESULTS}: ')}"
     return first if len(files) == 1 else f"no results in any of {len(files)} files; the first: {first}"
-
-
-def list_tables(run: Run) -> Sequence[Table | None]:
-    """Return the tables of a run, or [None]: a run without results is a part, too."""
-    return run.tables or [None]
 
 
 def mark_cut_parts(parts: Sequence[Part]) -> list[Part]:

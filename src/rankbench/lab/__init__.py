@@ -24,6 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from rankbench import processes
 from rankbench.lab import setup
 from rankbench.lab.links import Delay, name_links
 from rankbench.lab.setup import CommandResult, LabRequest
@@ -78,16 +79,8 @@ class Lab(NamedTuple):
 
     def run(self, command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> CommandResult:
         """Run a command on the head to its end."""
-        process = subprocess.run(
-            self.command(command),
-            env={**os.environ, **self.environment, **(environment or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=self.limit_s,
-            check=False,
-        )
+        around = {**os.environ, **self.environment, **(environment or {})}
+        process = processes.run(self.command(command), around, limit_s=self.limit_s, joins_errors=True)
         return CommandResult(process.returncode, process.stdout)
 
     def start(self, command: Sequence[str | Path], node: str = "") -> subprocess.Popen[str]:

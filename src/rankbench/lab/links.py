@@ -15,6 +15,7 @@ SWITCH_LEAST_NS = 100_000
 BURST_S = 80e-6
 """How long what may pass at once takes at the rate. More would let a ping-pong of larger messages exceed the rate."""
 LEAST_BURST_BYTES = 3200
+"""Two frames."""
 RATE_KEPT_BIT_S = 1_000_000_000
 """Up to this rate it is kept by timers of a machine of two cores."""
 QUEUE_MS = 50
@@ -51,16 +52,12 @@ def shaping(rate_bit_s: int, delay: Delay | None) -> dict[str, str]:
 
     Each way has the rate: what a node sends by a token bucket, what it receives by netem's own where there is one.
     """
-    bucket = f"tbf rate {rate_bit_s}bit burst {burst_bytes(rate_bit_s)} latency {QUEUE_MS}ms" if rate_bit_s else ""
+    burst_bytes = max(LEAST_BURST_BYTES, round(rate_bit_s / 8 * BURST_S))
+    bucket = f"tbf rate {rate_bit_s}bit burst {burst_bytes} latency {QUEUE_MS}ms" if rate_bit_s else ""
     paced = f" rate {rate_bit_s}bit" if rate_bit_s else ""
     delayed = f"netem delay {delay.forward_ns / 1000:g}us limit {QUEUE_FRAMES}{paced}" if delay else ""
     ends = {"from_node": bucket, "to_node": delayed or bucket}
     return {end: arguments for end, arguments in ends.items() if arguments}
-
-
-def burst_bytes(rate_bit_s: int) -> int:
-    """Return how much may pass at once: two frames at least."""
-    return max(LEAST_BURST_BYTES, round(rate_bit_s / 8 * BURST_S))
 
 
 def name_links(rate_bit_s: int, delay: Delay | None) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from rankbench import processes
 from rankbench.lab import links, slurm
 from rankbench.lab.links import Delay
 from rankbench.lab.slurm import Cores
@@ -176,14 +176,7 @@ def kernel_has(discipline: str) -> bool:
 
 def try_command(command: Sequence[str]) -> CommandResult:
     """Return what becomes of a command of the system."""
-    process = subprocess.run(
-        command,
-        env={**os.environ, "PATH": path()},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    process = processes.run(command, {**os.environ, "PATH": path()}, joins_errors=True)
     return CommandResult(process.returncode, process.stdout)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from rankbench import files
+from rankbench import files, processes
 from rankbench.launch import schedulers
 from rankbench.launch.schedulers import JobState, Scheduler
 from rankbench.model import RankbenchError, Record
@@ -58,7 +58,7 @@ def submit(scheduler: Scheduler, script: Path) -> str:
 
 def query_state(scheduler: Scheduler, number: str) -> JobState:
     """Return the state of a job. Raises RankbenchError if the scheduler does not answer."""
-    answer = run_command(scheduler.question(number))
+    answer = run_command([*scheduler.query, number])
     job_state = scheduler.state(answer.exit_code, answer.output)
     if not job_state:
         raise RankbenchError(f"{scheduler.title} does not report the state of job {number}: {answer.first_line}")
@@ -67,7 +67,7 @@ def query_state(scheduler: Scheduler, number: str) -> JobState:
 
 def cancel(scheduler: Scheduler, number: str) -> None:
     """End a job. Raises RankbenchError if the scheduler does not end it."""
-    answer = run_command(scheduler.cancellation(number))
+    answer = run_command([*scheduler.cancel, number])
     if answer.exit_code:
         raise RankbenchError(f"{scheduler.title} does not end job {number}: {answer.first_line}")
 
@@ -121,16 +121,8 @@ def run_command(command: Sequence[str], script: Path | None = None) -> Answer:
     Raises RankbenchError if it cannot be run or does not answer.
     """
     try:
-        process = subprocess.run(
-            command,
-            input=script.read_text(encoding="utf-8") if script else "",
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            timeout=PATIENCE_S,
-            check=False,
-        )
+        text = script.read_text(encoding="utf-8") if script else ""
+        process = processes.run(command, text=text, limit_s=PATIENCE_S, joins_errors=True)
     except OSError as error:
         raise RankbenchError(f"{command[0]}: cannot be run ({error.strerror}); is this a submit node?") from None
     except subprocess.TimeoutExpired:

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rankbench.libraries.derived import is_static
 from rankbench.model import RankbenchError
 
 LAUNCHER = re.compile(r"(mpiexec|mpirun|orterun|prterun|prun|srun|aprun|ibrun|jsrun|mpirun_rsh)([.-].*)?")
@@ -37,9 +38,6 @@ TWO = {"-mca", "-gmca", "-omca", "-prtemca", "-pmixmca", "-genv", "-env", "-tune
 """Options with two values."""
 PART = ":"
 """Separates the programs of a command line that starts several."""
-ELF = b"\x7fELF"
-INTERPRETER = 3
-"""Type of the program header that names the dynamic loader; a static binary has none."""
 
 
 def is_launcher(word: str) -> bool:
@@ -138,15 +136,3 @@ def require_preloadable(word: str) -> Path:
     if is_static(path):
         raise RankbenchError(f"{word}: is linked statically, so that no library can be preloaded; link it dynamically")
     return path
-
-
-def is_static(path: Path) -> bool:
-    """Return whether a file is a binary without a dynamic loader."""
-    with path.open("rb") as file:
-        head = file.read(4096)
-    if head[:4] != ELF or head[4:5] != b"\x02":
-        return False
-    begin, size = int.from_bytes(head[32:40], "little"), int.from_bytes(head[54:56], "little")
-    count = int.from_bytes(head[56:58], "little")
-    kinds = [int.from_bytes(head[at : at + 4], "little") for at in range(begin, begin + count * size, size)]
-    return INTERPRETER not in kinds

@@ -7,6 +7,7 @@ import subprocess
 
 import msgspec
 
+from rankbench import processes
 from rankbench.model import CommandLine, RankbenchError, State
 
 LONGEST_S = 30.0
@@ -17,16 +18,7 @@ def state(command: CommandLine) -> State:
     """Return the state that a core reports by `--state`. Raises RankbenchError if it reports none."""
     line = " ".join(command.arguments)
     try:
-        answer = subprocess.run(
-            command.arguments,
-            env=os.environ | command.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=LONGEST_S,
-            check=False,
-        )
+        answer = processes.run(command.arguments, os.environ | command.environment, limit_s=LONGEST_S)
     except subprocess.TimeoutExpired:
         raise RankbenchError(f"{line}: did not answer within {LONGEST_S:g} s") from None
     except OSError as error:

@@ -136,15 +136,8 @@ def directives(script: Script, scheduler: Scheduler) -> list[str]:
 
 def render_turn(job_turn: Turn) -> str:
     """Return the line that makes a turn."""
-    return " ".join(
-        [
-            "launch",
-            job_turn.name,
-            job_turn.line,
-            job_turn.cases,
-            *(["alone"] if job_turn.alone else [job_turn.group] if job_turn.group else []),
-        ]
-    )
+    how = "alone" if job_turn.alone else job_turn.group
+    return " ".join(filter(None, ["launch", job_turn.name, job_turn.line, job_turn.cases, how]))
 
 
 def render_head(script: Script, scheduler: Scheduler) -> list[str]:
@@ -259,8 +252,3 @@ def shorten_list(match: re.Match[str]) -> str:
 def write_file_line(name: str, content: str) -> str:
     """Return the line of bash that writes a file for the launcher."""
     return f'    cat >"$out/{name}" <<END\n{insert_nodes(escape(content, "$`"))}END'
-
-
-def make_identifier(text: str) -> str:
-    """Return a name that bash allows for a function."""
-    return re.sub(r"\W+", "_", text)

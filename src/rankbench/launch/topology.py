@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
+from rankbench import processes
 from rankbench.model import Cpu
 
 PROGRAMS = ("lstopo-no-graphics", "lstopo")
@@ -68,10 +69,7 @@ def ask_lstopo() -> str:
     # These variables make hwloc read the description of another machine.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("HWLOC_")}
     with contextlib.suppress(OSError, subprocess.SubprocessError):
-        answer = subprocess.run(
-            [program, *OPTIONS], env=environment, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
-            errors="replace", timeout=LONGEST_S, check=False,
-        )  # fmt: skip
+        answer = processes.run([program, *OPTIONS], environment, limit_s=LONGEST_S)
         return answer.stdout if answer.returncode == 0 else ""
     return ""
 

@@ -26,6 +26,7 @@ from rankbench.libraries.derived import (
 from rankbench.libraries.families import Family, recognise
 from rankbench.libraries.naming import distinguish, name_uniquely
 from rankbench.libraries.sources import Installation, Search
+from rankbench.libraries.wheels import download, list_installable
 from rankbench.model import CandidateSpec, Library, RankbenchError
 
 ABI = "abi"
@@ -62,20 +63,10 @@ def install(requirement: str, home: Path, folder: Path | None = None) -> Library
     return inspection.describe(wheels.install(requirement, home, folder))
 
 
-def download(requirement: str, folder: Path) -> None:
-    """Download the wheels of `family` or `family==version` into a folder."""
-    wheels.download(requirement, folder)
-
-
 def find_installed(requirement: str, home: Path) -> Library | None:
     """Return the library that an earlier `install` of the same requirement made, if there is one."""
     installation = wheels.find_installed(requirement, home)
     return inspection.describe(installation) if installation else None
-
-
-def list_installable() -> list[str]:
-    """Return the names of the libraries that can be installed."""
-    return wheels.list_installable()
 
 
 def resolve_libraries(specs: Sequence[CandidateSpec], available: list[Library]) -> list[Library]:

@@ -19,6 +19,7 @@ from rankbench.libraries import inspection, sources
 from rankbench.libraries.families import Family
 from rankbench.model import Library, RankbenchError
 
+ELF, BITS_64 = b"\x7fELF", b"\x02"
 PT_INTERP = 3
 ELF_BYTES = 1 << 16
 """Of the beginning of a file: enough for its headers."""
@@ -80,13 +81,11 @@ def make_runner(library: Library, other: Library) -> Library:
             f"{other.abi or 'no shared MPI library'}, and {folder if file else library.prefix} has "
             f"{library.abi or 'none'}; binary_of takes a library of the same ABI"
         )
-    before = library.environment.get("LD_LIBRARY_PATH") or os.environ.get("LD_LIBRARY_PATH")
-    path = ":".join(filter(None, [str(folder), before]))
     return msgspec.structs.replace(
         library,
         name=f"{library.name}~{other.name}",
         wrapper=other.wrapper,
-        environment=library.environment | {"LD_LIBRARY_PATH": path},
+        environment=library.environment | precede_library_path(folder, library.environment),
         abi=other.abi,
         compiler=other.compiler,
         build_environment=other.environment | other.build_environment,
@@ -131,6 +130,12 @@ def add_wrap(library: Library, wrap: list[str]) -> Library:
     )
 
 
+def precede_library_path(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the search path of the loader in an environment, with a folder first."""
+    before = environment.get("LD_LIBRARY_PATH") or os.environ.get("LD_LIBRARY_PATH")
+    return {"LD_LIBRARY_PATH": ":".join(filter(None, [str(folder), before]))}
+
+
 def make_environment(library: Library, program: Path, extra: Mapping[str, str] = NO_VARIABLES) -> dict[str, str]:
     """Return the variables with which a program loads this library, whichever it was linked to. It is not started.
 
@@ -140,8 +145,7 @@ def make_environment(library: Library, program: Path, extra: Mapping[str, str] =
     soname, file = inspection.find_loaded(program, within)
     if libmpi and file and is_same_file(file, libmpi):
         return dict(extra)
-    before = within.get("LD_LIBRARY_PATH") or os.environ.get("LD_LIBRARY_PATH")
-    texts = {"LD_LIBRARY_PATH": ":".join(filter(None, [str(Path(libmpi).parent), before]))} if libmpi else {}
+    texts = precede_library_path(Path(libmpi).parent, within) if libmpi else {}
     _, file = inspection.find_loaded(program, within | texts)
     if libmpi and file and is_same_file(file, libmpi):
         return {**extra, **texts}
@@ -157,23 +161,29 @@ def make_environment_of_script(library: Library, program: Path) -> dict[str, str
     A program that is linked to no MPI library itself, such as an interpreter, finds this one first. Raises
     RankbenchError where a program would load another one whatever is set, or is linked statically.
     """
+    if is_static(program):
+        raise RankbenchError(f"{program}: is linked statically, so that no library can be preloaded")
+    if is_binary(program) and inspection.find_loaded(program, library.environment)[0]:
+        return make_environment(library, program)
+    libmpi = find_libmpi(library)
+    return precede_library_path(Path(libmpi).parent, library.environment) if libmpi else {}
+
+
+def is_binary(program: Path) -> bool:
+    """Return whether a file is an ELF binary, not a script."""
+    with program.open("rb") as file:
+        return file.read(len(ELF)) == ELF
+
+
+def is_static(program: Path) -> bool:
+    """Return whether a file is an ELF binary of 64 bits without a dynamic linker (a program header PT_INTERP)."""
     with program.open("rb") as file:
         head = file.read(ELF_BYTES)
-    if head.startswith(b"\x7fELF"):
-        if not has_dynamic_linker(head):
-            raise RankbenchError(f"{program}: is linked statically, so that no library can be preloaded")
-        if inspection.find_loaded(program, library.environment)[0]:
-            return make_environment(library, program)
-    libmpi = find_libmpi(library)
-    before = library.environment.get("LD_LIBRARY_PATH") or os.environ.get("LD_LIBRARY_PATH")
-    return {"LD_LIBRARY_PATH": ":".join(filter(None, [str(Path(libmpi).parent), before]))} if libmpi else {}
-
-
-def has_dynamic_linker(head: bytes) -> bool:
-    """Return whether an ELF file of 64 bits names a dynamic linker (a program header of type PT_INTERP)."""
+    if not head.startswith(ELF + BITS_64):
+        return False
     start, size, count = (int.from_bytes(head[at : at + width], "little") for at, width in ((32, 8), (54, 2), (56, 2)))
     headers = (head[start + size * index :] for index in range(count))
-    return any(int.from_bytes(header[:4], "little") == PT_INTERP for header in headers)
+    return all(int.from_bytes(header[:4], "little") != PT_INTERP for header in headers)
 
 
 def explain_wrong_libmpi(library: Library, file: str) -> str:

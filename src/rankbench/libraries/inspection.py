@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from rankbench import processes
 from rankbench.libraries import families, wrappers
 from rankbench.libraries.sources import Installation
 from rankbench.model import Library
@@ -108,17 +109,8 @@ def find_loaded(program: Path, environment: Mapping[str, str], wrap: Sequence[st
 def ask(command: list[str], environment: Mapping[str, str] | None = None, *, success: bool = False) -> str:
     """Return the output of a command; empty: it cannot be run or, if success is required, fails."""
     try:
-        answer = subprocess.run(
-            command,
-            env={**os.environ, **(environment or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            timeout=PATIENCE_S,
-            check=False,
-        )
+        around = {**os.environ, **(environment or {})}
+        answer = processes.run(command, around, limit_s=PATIENCE_S, joins_errors=True)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return answer.stdout if answer.returncode == 0 or not success else ""

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from rankbench import processes
 from rankbench.libraries import sources
 from rankbench.model import RankbenchError
 
@@ -153,16 +154,7 @@ def ask(files: Sequence[Path], command: Sequence[str], patience_s: float) -> She
     clean = {"PATH": CLEAN_PATH, "TERM": "dumb", "LC_ALL": "C", **environment}
     program = ["bash", "--noprofile", "--norc", "-c", SCRIPT, "bash", ":".join(map(str, files)), *command]
     try:
-        process = subprocess.run(
-            program,
-            env=clean,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=patience_s,
-            check=False,
-        )
+        process = processes.run(program, clean, limit_s=patience_s)
     except OSError as error:
         return ShellResult(1, f"ERROR: bash: {error.strerror}", {}, {})
     except subprocess.TimeoutExpired:

@@ -117,7 +117,8 @@ def make_called_cases(plan: Plan, description: Description, machine: Machine, no
                 plan, call, CaseScope(plan, description, operation, operation.form, placement, notes)
             )
             if has_enough_ranks(line):
-                yield from list(make_cases(line, machine)) or make_cases(without_options(line), machine)
+                usual = line._replace(plan=msgspec.structs.replace(line.plan, options={}))
+                yield from list(make_cases(line, machine)) or make_cases(usual, machine)
 
 
 def make_called_line(plan: Plan, call: Calls, line: CaseScope) -> CaseScope:
@@ -142,11 +143,6 @@ def list_sizes(call: Calls) -> list[int]:
     """Return the sizes that are measured of a call: of a range in steps of 4, and its end."""
     least = max(call.size_bytes, 1)
     return notation.list_geometric(least, call.most_bytes, 4) if call.most_bytes else [call.size_bytes]
-
-
-def without_options(line: CaseScope) -> CaseScope:
-    """Return a scope whose cases have the usual options."""
-    return line._replace(plan=msgspec.structs.replace(line.plan, options={}))
 
 
 def make_cases(line: CaseScope, machine: Machine) -> Iterator[Case]:

@@ -108,17 +108,12 @@ def _decide_time(progress: Progress, amount: float) -> Decision:
     """Stop if a block as long as the longest one so far would end too late, even before the least number of blocks."""
     block_s = progress.block_s
     fields = {"spent": sum(block_s), "amount": amount, "blocks": len(block_s), "least": progress.blocks_min}
-    if not _is_spent(block_s, amount):
+    if sum(block_s) + max(block_s, default=0.0) <= amount:
         return Decision(stop=False, reason=say("{spent:clock} of the plan's {amount:clock} have passed", **fields))
     if len(block_s) < progress.blocks_min:
         reason = say("{blocks} of at least {least} blocks fit into the plan's {amount:clock}", **fields)
         return Decision(stop=True, reason=reason)
     return Decision(stop=True, reason=say("another block would not fit into the plan's {amount:clock}", **fields))
-
-
-def _is_spent(block_s: Sequence[float], amount: float) -> bool:
-    """Return whether another block would end too late."""
-    return sum(block_s) + max(block_s, default=0.0) > amount
 
 
 class Rule(NamedTuple):

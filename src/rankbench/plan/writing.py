@@ -15,10 +15,10 @@ def write_toml(values: Mapping[str, Any]) -> str:
 
     Values are texts, numbers, booleans, dates, and lists and mappings of these.
     """
-    keys = {key: value for key, value in values.items() if not _is_table(value) and not _is_table_list(value)}
+    keys = {key: value for key, value in values.items() if not isinstance(value, dict) and not _is_table_list(value)}
     blocks = [_write_lines(keys)]
     for key, value in values.items():
-        if _is_table(value):
+        if isinstance(value, dict):
             blocks.append(f"[{write_key(key)}]\n{_write_lines(value)}")
         elif _is_table_list(value):
             blocks += [f"[[{write_key(key)}]]\n{_write_lines(item)}" for item in value]
@@ -49,10 +49,6 @@ def write_text(text: str) -> str:
 
 def _write_lines(values: Mapping[str, Any]) -> str:
     return "".join(f"{write_key(key)} = {write_value(value)}\n" for key, value in values.items())
-
-
-def _is_table(value: object) -> bool:
-    return isinstance(value, dict)
 
 
 def _is_table_list(value: object) -> bool:

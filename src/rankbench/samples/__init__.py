@@ -256,7 +256,7 @@ def together(parts: Sequence[CaseResult]) -> CaseResult:
     A pass that did not end well is what became of the case; but where only no round of it began in time, since the
     machine was busy elsewhere, the other passes are the case.
     """
-    counting = [part for part in parts if not _came_too_late(part)] or parts[:1]
+    counting = [part for part in parts if part.cause != LATE_START] or parts[:1]
     first = counting[0]
     ended = next((part for part in counting if part.status != CaseStatus.OK), None)
     if ended:
@@ -283,13 +283,9 @@ def _value(passes: Passes, name: str, counting: Sequence[CaseResult], opening: C
     return max(values, key=abs) if passes is Passes.LARGEST else values[0]
 
 
-def _came_too_late(part: CaseResult) -> bool:
-    return part.cause == LATE_START
-
-
 def _join(parts: Sequence[CaseResult], place: int) -> Series:
     """Return one of the case's series over all passes; places of late samples count on. Who came too late adds none."""
-    part_series = [[] if _came_too_late(part) else [part.series[place]] for part in parts]
+    part_series = [[] if part.cause == LATE_START else [part.series[place]] for part in parts]
     counting = [series for columns in part_series for series in columns]
     begins = [0, *accumulate(len(series.time_ns) for series in counting)]
     lists = {name: [value for series in counting for value in getattr(series, name)] for name in records.PER_SAMPLE}

@@ -48,13 +48,9 @@ _decoder: msgspec.json.Decoder[records.Line] = msgspec.json.Decoder(records.Head
 
 def write_rounds(path: Path, rounds: Sequence[Round]) -> None:
     """Write the file that asks the core for these rounds, in their order."""
-    lines = [f"{round_.kind} {write_size(round_)}{' '.join(map(str, round_.nodes))}" for round_ in rounds]
+    sizes = ([round_.size] if round_.kind == "groups" else [] for round_ in rounds)  # Other rounds have none.
+    lines = [" ".join(map(str, [of.kind, *size, *of.nodes])) for of, size in zip(rounds, sizes, strict=True)]
     files.write(path, "".join(f"{line}\n" for line in ["rankbench-rounds 1", *lines]))
-
-
-def write_size(round_: Round) -> str:
-    """Return the size of the groups, which other rounds do not have in the file."""
-    return f"{round_.size} " if round_.kind == "groups" else ""
 
 
 def read(path: Path) -> RoundStudy:

@@ -56,7 +56,7 @@ def compare(request: CompareRequest, progress: Progress = SILENT) -> ComparedPai
     if len(named) == 2 and not rest:
         with progress.show_status(f"comparing {named[0]} and {named[1]} …"):
             return compare_campaigns(Path(named[0]), Path(named[1]), parse_pairs(request.match))
-    if len(named) == 2 or len(rest) > 2 or any(map(looks_like_a_folder, rest)):
+    if len(named) == 2 or len(rest) > 2 or any("/" in word and Path(word).parent.is_dir() for word in rest):
         raise RankbenchError(explain_words(words))
     if request.match:
         raise RankbenchError("--match is for two campaigns; name their folders, the older one first")
@@ -66,11 +66,6 @@ def compare(request: CompareRequest, progress: Progress = SILENT) -> ComparedPai
 def names_campaign(text: str) -> bool:
     """Return whether a text names a campaign, by its folder or by its name below the results."""
     return is_campaign(find_campaign(Path(text)))
-
-
-def looks_like_a_folder(text: str) -> bool:
-    """Return whether a text looks like a folder and is no candidate's name."""
-    return "/" in text and Path(text).parent.is_dir()
 
 
 def explain_words(words: Sequence[str]) -> str:

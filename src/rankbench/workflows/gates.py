@@ -52,23 +52,8 @@ SAME_RECORDS = "both campaigns record the same libraries and settings; a differe
 NO_CONTENT = ", unless a library was rebuilt in the same place: an older campaign does not know its libraries' content"
 
 
-class Allowed(NamedTuple):
-    """What may differ between the campaigns of a gate."""
-
-    machines: bool
-    methods: bool
-
-
 class UncheckedError(RankbenchError):
     """Values cannot be trusted, or were not measured alike, so that nothing is checked."""
-
-
-class Remeasuring(NamedTuple):
-    """How both libraries are measured again."""
-
-    stop: Stop | None
-    prefixes: Sequence[Path]
-    modules: Sequence[str]
 
 
 class GateRequest(NamedTuple):
@@ -147,19 +132,17 @@ def gate(request: GateRequest, progress: Progress = SILENT) -> GateResult:
     """
     check_request(request)
     limit = parse_option("threshold", request.threshold, notation.parse_share, notation.SHARE_HELP)
-    how = Remeasuring(limit_campaign(request.time, request.blocks), request.prefixes, request.modules)
+    parse_option("time", request.time, notation.parse_seconds, notation.TIME_HELP)
+    stop = remeasuring.make_stop(request.time, request.blocks)
     entries = read_acceptances(request.accept)
-    allowed = Allowed(request.across_machines, request.across_methods)
     if request.against and request.remeasures:
-        result = check_again(request.new, request.against, parse_pairs(request.match), limit, how, progress)
+        result = check_again(request, request.against, limit, stop, progress)
     else:
         with progress.show_status(f"checking {request.new} …"):
             if request.against:
-                result = check_against(request.new, request.against, parse_pairs(request.match), limit, allowed)
-            elif request.history:
-                result = check_history(request.new, request.history, request.last, request.reference, limit, allowed)
+                result = check_against(request, request.against, limit)
             else:
-                result = check_candidates(request.new, request.candidate, request.against_candidate, limit)
+                result = check_history(request, limit) if request.history else check_candidates(request, limit)
     return apply_acceptances(result, entries, strict=request.strict_improvements)
 
 
@@ -210,20 +193,14 @@ def apply_acceptances(result: GateResult, entries: Sequence[Acceptance], *, stri
     return result._replace(checks=checks, remarks=[*result.remarks, *accepted.remarks])
 
 
-def limit_campaign(time: str, blocks: int) -> Stop | None:
-    """Return the stop rule of a campaign that measures again; None: as the plan says."""
-    parse_option("time", time, notation.parse_seconds, notation.TIME_HELP)
-    return remeasuring.make_stop(time, blocks)
-
-
-def require_likeness(old: Store, new: Store, allowed: Allowed) -> None:
-    """Raise UncheckedError if machines or methods of two campaigns differ and this is not allowed."""
+def require_likeness(old: Store, new: Store, request: GateRequest) -> None:
+    """Raise UncheckedError if machines or methods of two campaigns differ and the request does not allow that."""
     unlike = find_unlike(old.campaign, old.launches(), new.campaign, new.launches())
     reasons = [
         (differences, option)
         for differences, option, may in (
-            (unlike.machine, "--across-machines", allowed.machines),
-            (unlike.method, "--across-methods", allowed.methods),
+            (unlike.machine, "--across-machines", request.across_machines),
+            (unlike.method, "--across-methods", request.across_methods),
         )
         if differences and not may
     ]
@@ -243,10 +220,10 @@ def require_soundness(*views: CampaignView) -> None:
                 raise UncheckedError(f"{view.campaign.name}: {render(finding.text)} {render(finding.advice)}")
 
 
-def check_against(new: Path, old: Path, match: dict[str, str], threshold: float | None, allowed: Allowed) -> GateResult:
+def check_against(request: GateRequest, old: Path, threshold: float | None) -> GateResult:
     """Check a campaign against an older one."""
-    opened, older = open_current(new), open_current(old)
-    require_likeness(older, opened, allowed)
+    opened, older, match = open_current(request.new), open_current(old), parse_pairs(request.match)
+    require_likeness(older, opened, request)
     least = max(opened.campaign.plan.threshold, gate_checks.UNPAIRED)
     campaign_pair = hold(older, opened, match, least if threshold is None else threshold)
     require_soundness(campaign_pair.then, campaign_pair.now)
@@ -255,7 +232,7 @@ def check_against(new: Path, old: Path, match: dict[str, str], threshold: float 
     same = [] if changed else describe_same(campaign_pair.then, campaign_pair.now, campaign_pair.comparison.matches)
     texts = [ONE_DAY, *same, *list_remarks(campaign_pair.comparison)]
     used = [*older.campaign.libraries, *opened.campaign.libraries]
-    better = make_command(new, old, match, threshold, used) if changed else ""
+    better = make_command(request.new, old, match, threshold, used) if changed else ""
     return GateResult(campaign_pair.now.campaign, f"campaign {campaign_pair.comparison.old}", checks, texts, better)
 
 
@@ -295,24 +272,25 @@ def make_command(new: Path, old: Path, match: dict[str, str], threshold: float |
 
 
 def check_again(
-    new: Path, old: Path, match: dict[str, str], threshold: float | None, how: Remeasuring, progress: Progress
+    request: GateRequest, old: Path, threshold: float | None, stop: Stop | None, progress: Progress
 ) -> GateResult:
     """Check the candidates of a campaign against those of an older one, all measured again in one campaign.
 
     Raises RankbenchError if there is nothing to measure again.
     """
-    opened, older = open_current(new), open_current(old)
+    opened, older, match = open_current(request.new), open_current(old), parse_pairs(request.match)
     matched = match_candidates(older.campaign, opened.campaign, match)
     changed = list_differing(older.campaign, opened.campaign, matched)
     if not changed:
         rebuilt = list_rebuilt(older, opened, [(match.old, match.new) for match in matched])
         why = f"the older build was replaced ({'; '.join(rebuilt)}); install builds into prefixes of their own"
         raise RankbenchError(
-            f"{new}: nothing to measure again: {why if rebuilt else SAME_RECORDS}"
+            f"{request.new}: nothing to measure again: {why if rebuilt else SAME_RECORDS}"
             if matched
-            else f"{new} has no candidate in common with {old}"
+            else f"{request.new} has no candidate in common with {old}"
         )
-    store, pairs = measure_again(older.campaign, opened, [(match.old, match.new) for match in changed], how, progress)
+    differing = [(match.old, match.new) for match in changed]
+    store, pairs = measure_again(older.campaign, opened, differing, request, stop, progress)
     view = evaluate(store, threshold=threshold)
     campaign_pair = hold(older, opened, match, threshold)
     checks = [
@@ -340,7 +318,12 @@ def check_again(
 
 
 def measure_again(
-    old: Campaign, new: Store, pairs: Sequence[tuple[str, str]], how: Remeasuring, progress: Progress
+    old: Campaign,
+    new: Store,
+    pairs: Sequence[tuple[str, str]],
+    request: GateRequest,
+    stop: Stop | None,
+    progress: Progress,
 ) -> tuple[Store, list[tuple[str, str]]]:
     """Run or continue the campaign that measures both sides of the pairs; return it and the names of both in it.
 
@@ -352,26 +335,24 @@ def measure_again(
     if record.machine.host != machine.host:
         where = record.machine.host or "by a scheduler's job"
         raise RankbenchError(f"{new.folder} was measured on another machine ({where}); measure again there")
-    reach = libraries.find(libraries.make_search(home(), how.prefixes, how.modules))
-    both = remeasuring.make_joint_plan(old, record, pairs, reach, how.stop)
+    reach = libraries.find(libraries.make_search(home(), request.prefixes, request.modules))
+    both = remeasuring.make_joint_plan(old, record, pairs, reach, stop)
     place = new.folder.resolve()
     folder = place.with_name(f"{place.name}-against-{old.name}")
-    request = CampaignRequest(both.plan, folder, machine, home(), how.prefixes, how.modules)
-    measure(PlannedRun(request, is_finished(request)), progress)
+    again = CampaignRequest(both.plan, folder, machine, home(), request.prefixes, request.modules)
+    measure(PlannedRun(again, is_finished(again)), progress)
     return open_current(folder), both.pairs
 
 
-def check_history(
-    new: Path, folders: Sequence[Path], last: int, reference: str, threshold: float | None, allowed: Allowed
-) -> GateResult:
+def check_history(request: GateRequest, threshold: float | None) -> GateResult:
     """Check a campaign against those made before it."""
-    opened = open_current(new)
-    stores = [open_current(folder) for folder in list_campaigns(folders)]
-    past = select_earlier(opened, stores, last)
+    opened = open_current(request.new)
+    stores = [open_current(folder) for folder in list_campaigns(request.history)]
+    past = select_earlier(opened, stores, request.last)
     for older in past[:-1]:
-        require_likeness(older, opened, allowed)
+        require_likeness(older, opened, request)
     require_soundness(*map(evaluate, past[-2:]))
-    outcome = nightly(opened, stores, last, reference, threshold)
+    outcome = nightly(opened, stores, request.last, request.reference, threshold)
     texts = [
         f"Ratios to {outcome.reference} in the same campaign." if outcome.reference else "Times, without a reference.",
         "Intervals are of one new campaign: they contain the variation from day to day.",
@@ -381,9 +362,10 @@ def check_history(
     return GateResult(opened.campaign, f"{outcome.past} earlier campaigns", outcome.checks, texts)
 
 
-def check_candidates(folder: Path, new: str, old: str, threshold: float | None) -> GateResult:
+def check_candidates(request: GateRequest, threshold: float | None) -> GateResult:
     """Check a candidate against another one of the same campaign. Raises RankbenchError if they are the same."""
-    view = evaluate(open_current(folder), threshold=threshold)
+    view = evaluate(open_current(request.new), threshold=threshold)
+    new, old = request.candidate, request.against_candidate
     require_soundness(view)
     new_name, old_name = (resolve(view.campaign, name) for name in (new, old))
     if new_name == old_name:

@@ -64,15 +64,7 @@ def tune(request: TuneRequest, progress: Progress = SILENT) -> TuneResult:
         "binding": request.binding,
         "one_machine": request.one_machine,
     }
-    wanted = make_wanted_task(
-        request.operations,
-        request.sizes,
-        request.placements.split(","),
-        request.threshold,
-        request.calls,
-        request.profile,
-        {key: value for key, value in places.items() if value},
-    )
+    wanted = make_wanted_task(request, {key: value for key, value in places.items() if value})
     limit_s = parse_limit(request.time)
     search = libraries.make_search(home(), request.prefixes, request.modules)
     chosen = libraries.choose(request.library, libraries.find(search))
@@ -98,16 +90,12 @@ class WantedTask(NamedTuple):
     """Whether the user names the operations. Others, of an application or by default, may be skipped."""
 
 
-def make_wanted_task(
-    operations: str,
-    sizes: str,
-    placements: Sequence[str],
-    threshold: str,
-    calls: str,
-    profile: Path | None,
-    reach: Mapping[str, object],
-) -> WantedTask:
-    """Return the requested tuning. Raises RankbenchError if options contradict each other."""
+def make_wanted_task(request: TuneRequest, reach: Mapping[str, object]) -> WantedTask:
+    """Return the requested tuning; `reach` has the keys of plans about nodes and placement.
+
+    Raises RankbenchError if options contradict each other.
+    """
+    operations, sizes, calls, profile = request.operations, request.sizes, request.calls, request.profile
     names = [name.strip() for name in operations.split(",") if name.strip()]
     if calls and profile:
         raise RankbenchError("--calls and --profile both say what is called; name one of them")
@@ -120,16 +108,16 @@ def make_wanted_task(
         names, sizes = list_called(named)
     if not names:
         raise RankbenchError("--operations: found none, expected names such as allreduce,bcast")
-    options = {"sizes": sizes, "placements": list(placements), "threshold": threshold, **reach}
+    options = {"sizes": sizes, "placements": request.placements.split(","), "threshold": request.threshold, **reach}
     fixed = {"candidates": ["mpich"], "operations": ["barrier"]}
-    request = plan.parse_plan("", "", launch.machine(), {**fixed, **options})
-    ranks = [item.ranks for item in request.placements]
+    planned = plan.parse_plan("", "", launch.machine(), {**fixed, **options})
+    ranks = [item.ranks for item in planned.placements]
     if len(set(ranks)) < len(ranks):
         raise RankbenchError(
             f"--placements: two placements have the same number of ranks ({', '.join(map(str, ranks))}); a rule holds "
             "for a number of ranks, so tune them one by one"
         )
-    return WantedTask(names, request, reach, named=not (calls or profile or operations == OPERATIONS))
+    return WantedTask(names, planned, reach, named=not (calls or profile or operations == OPERATIONS))
 
 
 def list_called(calls: Sequence[Calls]) -> tuple[list[str], str]:

@@ -47,7 +47,7 @@ def libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path
 
     (tmp_path / "core").mkdir()
     (tmp_path / "core/main.c").write_text("int main(void) { return 0; }\n")
-    monkeypatch.setattr(build, "find_core_folder", lambda: tmp_path / "core")
+    monkeypatch.setattr(build, "find_sources", lambda: tmp_path / "core")
     monkeypatch.setattr("rankbench.libraries.make_search", make_search)
     return {version: make(tmp_path / version, version) for version in ("9.1", "9.2")}
 

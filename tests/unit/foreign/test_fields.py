@@ -15,7 +15,7 @@ MEANING = Meaning(over_calls="mean", over_ranks="one", start="none", text="a loo
 
 
 def _make_table() -> Table:
-    return Table(make_unknown("tool", "New Thing", MEANING), "blocking", "byte", 2, {}, ("us",), {"value": 0}, 1e3, [])
+    return Table(make_unknown("tool", "New Thing", MEANING), ("us",), {"value": 0}, 1e3, [])
 
 
 @pytest.mark.parametrize(("field", "value"), [("1", 1.0), ("-1.5e3", -1500.0), (".5", 0.5), ("+2.", 2.0)])

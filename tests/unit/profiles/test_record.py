@@ -6,49 +6,23 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from fakes import recorded_programs
+from fakes.recorded_programs import make_run
 
 from rankbench import profiles
-from rankbench.campaign.rank_records import find_bin_begin, name_form
+from rankbench.campaign.rank_records import find_bin_begin
 from rankbench.model import RankbenchError
-from rankbench.model.program_records import FORMAT, Dropped, Kind, Partner, RunRecord, encode, sum_time
+from rankbench.model.program_records import Kind, Partner, encode, sum_time
 from rankbench.profiles import record
 
 
 def make_kind(call: str, size: int, calls: int, *, started: bool = False, waited_s: float = 0.0) -> Kind:
-    return Kind(
-        call=call,
-        form=name_form(call, started=started),
-        bytes=size,
-        gaps=False,
-        ranks=2,
-        root=-1,
-        calls=[calls, calls],
-        seconds=[1.0, 1.0],
-        shortest_ns=1.0,
-        longest_ns=2.0,
-        distribution=[],
-        waited_s=[waited_s, waited_s] if waited_s else [],
-    )
+    waited = [waited_s, waited_s] if waited_s else []
+    return recorded_programs.make_kind(call, started=started, bytes=size, calls=[calls, calls], waited_s=waited)
 
 
 def change(kind: Kind, **changes: object) -> Kind:
     return msgspec.structs.replace(kind, **changes)
-
-
-def make_run(*kinds: Kind) -> RunRecord:
-    return RunRecord(
-        record="calls of a program",
-        format=FORMAT,
-        command=["mpiexec"],
-        library="mpich-5",
-        version="MPICH",
-        ranks=2,
-        hosts=["a", "a"],
-        seconds=[4.0, 4.0],
-        finalised=[True, True],
-        kinds=list(kinds),
-        dropped=Dropped(),
-    )
 
 
 def test_forms_of_collectives_are_kept_apart() -> None:

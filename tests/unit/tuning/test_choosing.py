@@ -315,10 +315,10 @@ def test_an_option_is_a_value_and_errors_name_it(text: str) -> None:
     shown = text.replace("\n", "\\n")
     for option, values in (("sizes", (text, "3%")), ("threshold", ("8", text))):
         with pytest.raises(RankbenchError) as error:
-            tunings.make_wanted_task("allreduce", values[0], ["socket"], values[1], "", None, {})
+            tunings.make_wanted_task(tunings.TuneRequest("", "allreduce", values[0], threshold=values[1]), {})
         assert str(error.value).startswith(f'--{option}: found "{shown}", expected ')
     with pytest.raises(RankbenchError, match=r"^--placements\[0\]: found "):
-        tunings.make_wanted_task("allreduce", "8", [text], "3%", "", None, {})
+        tunings.make_wanted_task(tunings.TuneRequest("", "allreduce", "8", text), {})
 
 
 def test_a_call_without_a_size_is_no_task() -> None:
@@ -332,9 +332,8 @@ def make_task(operations: str, calls: str = "") -> Task:
     name = "coll_tuned_allreduce_algorithm"
     variable = Variable(name=name, description="", type="whole", constant=False, value="0", values=choices)
     library = msgspec.structs.replace(campaigns.make_library("openmpi"), name="openmpi-5.0.11")
-    request = tunings.make_wanted_task(
-        operations, "8" if not calls else tunings.SIZES, ["socket"], "3%", calls, None, {}
-    )
+    wanted = tunings.TuneRequest("", operations, tunings.SIZES if calls else "8", calls=calls)
+    request = tunings.make_wanted_task(wanted, {})
     target = tuners.Target("", {name: variable})
     return tunings.make_task(library, request, tuners.find_tuner(library), target, SILENT)
 

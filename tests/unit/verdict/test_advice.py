@@ -68,9 +68,9 @@ def test_a_call_slower_than_its_parts_names_the_command_that_tunes_it(family: st
 @pytest.mark.parametrize("command", dict.fromkeys(list_commands(make_view())))
 def test_the_command_line_accepts_the_command(command: str) -> None:
     options = parse_command(command)
-    request = tunings.make_wanted_task(
-        str(options["operations"]), str(options["sizes"]), ["socket"], str(options["threshold"]), "", None, {}
-    )
+    library, operations, sizes = (str(options[name]) for name in ("library", "operations", "sizes"))
+    wanted = tunings.TuneRequest(library, operations, sizes, threshold=str(options["threshold"]))
+    request = tunings.make_wanted_task(wanted, {})
     assert request.operations == ["allreduce"]
     assert set(request.plan.sizes_bytes) <= set(SIZES)
     assert options["library"] == "alpha"

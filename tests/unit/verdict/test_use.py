@@ -229,7 +229,7 @@ def test_shares_of_the_time_weigh_calls(tmp_path: Path) -> None:
     calls = with_calls(Calls("allreduce", 8, 0, share=0.6), Calls("allreduce", 1024, 0, share=0.4, most_bytes=65536))
     answer = evaluate_with(tmp_path, verdicts.make_constant(FASTER), calls)
     assert answer[0].startswith("Use alpha: lowest overall time for the plan's calls (3 of 3 cases)")
-    assert "60% of the time is allreduce 8 B, 20% of the time is allreduce 1 KiB and 20% of the time is " in " ".join(
+    assert "Of the time with alpha, 60% is allreduce 8 B, 20% is allreduce 1 KiB and 20% is " in " ".join(
         answer
     )
 
@@ -259,7 +259,7 @@ def test_shares_are_those_of_the_candidate_that_they_were_measured_with(tmp_path
 
     answer = evaluate_with(tmp_path, choose_factor, change)
     # With beta both take as long: 3 and 1.5 times as long as with alpha.
-    assert "67% of the time is allreduce 64 KiB and 33% of the time is allreduce 8 B." in answer
+    assert "Of the time with alpha, 67% is allreduce 64 KiB and 33% is allreduce 8 B." in answer
 
 
 @pytest.mark.parametrize(

@@ -6,50 +6,21 @@ from pathlib import Path
 
 import fakes
 import pytest
+from fakes.recorded_programs import make_kind, make_run
 
-from rankbench.campaign.rank_records import name_form
 from rankbench.model import RankbenchError
-from rankbench.model.program_records import FORMAT, Dropped, Kind, RunRecord, encode
+from rankbench.model.program_records import encode
 from rankbench.workflows.requested_plans import MeasuringOptions, PlanRequest, make_plan
 
 MACHINE = fakes.make_machine(8)
 TEXT = 'candidates = ["mpich"]\nprofile = "record.json"\n'
 
 
-def make_kind(call: str, ranks: int, *, communicator: int) -> Kind:
-    return Kind(
-        call=call,
-        form=name_form(call, started=False),
-        bytes=64,
-        gaps=False,
-        ranks=communicator,
-        root=-1,
-        calls=[10] * ranks,
-        seconds=[1.0] * ranks,
-        shortest_ns=1.0,
-        longest_ns=2.0,
-        distribution=[],
-        waited_s=[],
-    )
-
-
 def write_record(folder: Path, hosts: list[str], *communicators: int) -> None:
     """Write the record of a program with a rank on each of these hosts, and calls in communicators of these sizes."""
-    ranks = len(hosts)
-    run = RunRecord(
-        record="calls of a program",
-        format=FORMAT,
-        command=["mpiexec"],
-        library="mpich-5",
-        version="MPICH",
-        ranks=ranks,
-        hosts=hosts,
-        seconds=[40.0] * ranks,
-        finalised=[True] * ranks,
-        kinds=[make_kind("MPI_Allreduce", ranks, communicator=size) for size in communicators],
-        dropped=Dropped(),
-    )
-    (folder / "record.json").write_bytes(encode(run))
+    calls, seconds = [10] * len(hosts), [1.0] * len(hosts)
+    kinds = [make_kind("MPI_Allreduce", bytes=64, ranks=size, calls=calls, seconds=seconds) for size in communicators]
+    (folder / "record.json").write_bytes(encode(make_run(*kinds, hosts=hosts)))
 
 
 def plan_profile(folder: Path, text: str, **place_options: object) -> PlanRequest:

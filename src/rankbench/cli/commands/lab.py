@@ -71,7 +71,7 @@ def make_request(nodes: int, texts: dict[str, str], share: list[Path], *, slurm:
         rate_bit_s=lab_request.rate_bit_s(texts["rate"]) if texts["rate"] else 0,
         offsets_ns=lab_request.offsets_ns(texts["clocks"], nodes) if texts["clocks"] else (),
         slurm=believed if slurm else None,
-        shared=(Path.home(), home(), Path(sys.prefix), build.find_core_folder(), *share),
+        shared=(Path.home(), home(), Path(sys.prefix), build.find_sources(), *share),
     )
 
 

@@ -186,10 +186,7 @@ def _read_row(
     bytes_ = place.parse_size(str(bytes_), header.names[header.size])
     table = Table(
         operation=_find_operation(spelling, metric),
-        form="blocking",
-        datatype="byte",
         ranks=int(facts["ranks"]) if facts.get("ranks", "").isdigit() else 0,
-        options={},
         columns=(header.names[value.place],),
         roles={"value": 0},
         scale=scale,

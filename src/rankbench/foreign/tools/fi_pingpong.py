@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from rankbench.foreign import Line, Row, Table, Text, make_benchmark
+from rankbench.foreign import Line, Row, Table, Text, make_pair_benchmark
 from rankbench.foreign.fields import Drafts, Place
 from rankbench.model import Meaning
 
@@ -30,7 +30,7 @@ MEANING = Meaning(
     text="half of a round trip between two processes over a libfabric provider, without MPI: the time of all round "
     "trips, in whole microseconds, divided by twice their number; 10 by default",
 )
-PINGPONG = make_benchmark(
+PINGPONG = make_pair_benchmark(
     NAME,
     "pingpong",
     "fi_pingpong",
@@ -38,8 +38,6 @@ PINGPONG = make_benchmark(
     MEANING,
     counterpart="pingpong",
     metric="latency",
-    kind="point-to-point",
-    ranks_exactly=2,
 )
 OPERATIONS = [PINGPONG]
 
@@ -64,7 +62,7 @@ def read(text: Text) -> Iterator[Table]:
             continue
         place = Place(text.file, line.number)
         printed = [match["MB"], match["usec"], match["rate"]]
-        numbers = tuple(place.parse_number(*pair) for pair in zip(printed, COLUMNS, strict=True))
+        numbers = place.parse_numbers(printed, COLUMNS)
         unit = match["size"].lstrip("0123456789.")
         size = round(float(match["size"].removesuffix(unit)) * UNITS[unit])
         drafts.add(0, partial(_make_table, first), Row(line.number, size, numbers), printed)
@@ -74,10 +72,7 @@ def read(text: Text) -> Iterator[Table]:
 def _make_table(line: int) -> Table:
     return Table(
         operation=PINGPONG,
-        form="blocking",
-        datatype="byte",
         ranks=2,
-        options={},
         columns=COLUMNS,
         roles={"value": 1},
         scale=1e3,

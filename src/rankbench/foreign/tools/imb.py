@@ -304,7 +304,7 @@ class Section:
     def read_measured_row(self, place: Place, cells: list[str]) -> tuple[str, Row]:
         """Return the group and the row of a line of numbers."""
         first = len(cells) - len(self.columns)
-        numbers = tuple(map(place.parse_number, cells[first:], self.columns))
+        numbers = place.parse_numbers(cells[first:], self.columns)
         size_bytes = self.parse_message_size(place, cells[first - 1]) if SIZE in self.headings else 0
         wrong = self.wrong or describe_defects(self.columns, numbers)
         return self.parse_group(place, cells), Row(place.line, size_bytes, numbers, wrong)
@@ -332,7 +332,6 @@ class Section:
         column_roles = find_roles(columns, operation.metric)
         return Table(
             operation=operation,
-            form=operation.form,
             datatype=self.find_datatype(),
             ranks=self.ranks,
             options=dict(sorted(options.items())),

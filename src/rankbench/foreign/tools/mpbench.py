@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from rankbench.foreign import Line, Row, Table, Text, make_benchmark
+from rankbench.foreign import Line, Row, Table, Text, make_benchmark, make_pair_benchmark
 from rankbench.foreign.fields import Drafts, Place, begins_a_row
 from rankbench.foreign.running import RunRequest, find_option, set_repetitions
 from rankbench.model import Form, Meaning, Operation, Plan, RankbenchError
@@ -33,9 +33,8 @@ class Kind(NamedTuple):
     operation: Operation
     column: str
     scale: float
-    form: Form = "blocking"
-    datatype: str = "byte"
-    ranks: int = 0
+    flag: str
+    """The option of the program."""
     options: dict[str, str] = {}  # noqa: RUF012 - never changed
 
 
@@ -47,18 +46,9 @@ def _make_pair(
     name: str, help_: str, metric: Literal["time", "bandwidth", "rate"], meaning: Meaning, same: str
 ) -> Operation:
     forms: tuple[Form, ...] = ("nonblocking",) if name == "bibandwidth" else ("blocking",)
-    return make_benchmark(
-        NAME,
-        name,
-        name,
-        help_,
-        meaning,
-        counterpart=same,
-        metric=metric,
-        kind="point-to-point",
-        forms=forms,
-        one_buffer=name in {"latency", "bandwidth"},
-        ranks_exactly=2,
+    one_buffer = name in {"latency", "bandwidth"}
+    return make_pair_benchmark(
+        NAME, name, name, help_, meaning, counterpart=same, metric=metric, forms=forms, one_buffer=one_buffer
     )
 
 
@@ -132,14 +122,14 @@ ALLTOALL = _make_collective(
     "",
 )
 KINDS = {
-    "latency": Kind(LATENCY, "microseconds", 1e3, ranks=2),
-    "roundtrip": Kind(ROUNDTRIP, "transactions per second", 1.0, ranks=2),
-    "bandwidth": Kind(BANDWIDTH, "KiB/s", KIB, ranks=2),
-    "bibandwidth": Kind(BIBANDWIDTH, "KiB/s", KIB, form="nonblocking", ranks=2, options={"window": "1"}),
-    "broadcast": Kind(BROADCAST, "KiB/s", KIB),
-    "reduce": Kind(REDUCE, "KiB/s", KIB, datatype="int"),
-    "allreduce": Kind(ALLREDUCE, "KiB/s", KIB, datatype="int"),
-    "alltoall": Kind(ALLTOALL, "KiB/s", KIB),
+    "latency": Kind(LATENCY, "microseconds", 1e3, "-l"),
+    "roundtrip": Kind(ROUNDTRIP, "transactions per second", 1.0, "-r"),
+    "bandwidth": Kind(BANDWIDTH, "KiB/s", KIB, "-b"),
+    "bibandwidth": Kind(BIBANDWIDTH, "KiB/s", KIB, "-d", options={"window": "1"}),
+    "broadcast": Kind(BROADCAST, "KiB/s", KIB, "-c"),
+    "reduce": Kind(REDUCE, "KiB/s", KIB, "-y"),
+    "allreduce": Kind(ALLREDUCE, "KiB/s", KIB, "-z"),
+    "alltoall": Kind(ALLTOALL, "KiB/s", KIB, "-a"),
 }
 OPERATIONS = [kind.operation for kind in KINDS.values()]
 NAMES = re.compile(
@@ -196,9 +186,8 @@ def find_kind(file: str) -> str:
 def _make_table(kind: Kind, line: int) -> Table:
     return Table(
         operation=kind.operation,
-        form=kind.form,
-        datatype=kind.datatype,
-        ranks=kind.ranks,
+        datatype=kind.operation.datatype,
+        ranks=kind.operation.ranks_exactly,
         options=kind.options,
         columns=(kind.column,),
         roles={"value": 0},
@@ -209,18 +198,6 @@ def _make_table(kind: Kind, line: int) -> Table:
 
 
 # --- running ----------------------------------------------------------------------------------------------------------
-
-FLAGS = {
-    "latency": "-l",
-    "roundtrip": "-r",
-    "bandwidth": "-b",
-    "bibandwidth": "-d",
-    "broadcast": "-c",
-    "reduce": "-y",
-    "allreduce": "-z",
-    "alltoall": "-a",
-}
-"""The option of each benchmark."""
 
 
 def program(_operation: Operation) -> str:
@@ -240,5 +217,5 @@ def arguments(request: RunRequest) -> list[str]:
     sizes = [size for size in request.sizes if size] or [4]  # A size of 0 ends its list.
     texts = ",".join(f"{size}b" for size in sizes)
     logarithm = str((max(sizes) - 1).bit_length())
-    flag = FLAGS[request.operation.foreign.benchmark]
+    flag = KINDS[request.operation.foreign.benchmark].flag
     return [flag, "-i", str(request.plan.sampling.good), "-e", "1", "-m", logarithm, "-M", texts]

@@ -59,18 +59,18 @@ def read(text: Text) -> Iterator[Table]:
             drafts.keep_unrecognised(line)
             continue
         place = Place(text.file, line.number)
-        numbers = tuple(place.parse_number(match[name], name) for name in COLUMNS)
+        printed = [match[name] for name in COLUMNS]
+        numbers = place.parse_numbers(printed, COLUMNS)
         row = Row(line.number, place.parse_size(match["bytes"], "Bytes"), numbers)
         ranks = place.parse_size(match["ranks"], "Ranks")
         key = (match["name"], match["communicator"], ranks)
-        drafts.add(key, partial(_make_table, *key, line.number), row, [match[name] for name in COLUMNS])
+        drafts.add(key, partial(_make_table, *key, line.number), row, printed)
     yield from drafts.finish()
 
 
 def _make_table(name: str, communicator: str, ranks: int, line: int) -> Table:
     return Table(
         operation=BY_NAME[name],
-        form="blocking",
         datatype="" if "reduce" in name.lower() else "byte",
         ranks=ranks,
         options={} if communicator == "MPI_COMM_WORLD" else {"communicator": communicator},

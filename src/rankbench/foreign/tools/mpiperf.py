@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from rankbench.foreign import Line, Role, Row, Table, Text, make_benchmark
+from rankbench.foreign import Line, Role, Row, Table, Text, make_benchmark, make_pair_benchmark
 from rankbench.foreign.fields import NONE, Drafts, Place, begins_a_row, make_unknown, make_variant
 from rankbench.foreign.running import RunRequest, find_option, set_repetitions
 from rankbench.model import Meaning, Operation, Plan
@@ -153,9 +153,7 @@ def _make_operation(spelling: str, name: str, help_: str, meaning: Meaning, coun
 
 
 def _make_pair(spelling: str, help_: str, counterpart: str) -> Operation:
-    return make_benchmark(
-        NAME, spelling.lower(), spelling, help_, MASTER, counterpart=counterpart, kind="point-to-point", ranks_exactly=2
-    )
+    return make_pair_benchmark(NAME, spelling.lower(), spelling, help_, MASTER, counterpart=counterpart)
 
 
 def _make_pattern(spelling: str, counterpart: str) -> Operation:
@@ -244,11 +242,8 @@ def read(text: Text) -> Iterator[Table]:
 def _end_open(text: Text, run: Run | None, drafts: Drafts) -> Iterator[Table]:
     """Yield the tables of a report without an end mark, or refuse it; the report of each process has none."""
     is_open = bool(run and run.version)
-    if run and is_open and not text.lenient:
-        raise Place(text.file, run.line).make_error(
-            f"the report that begins here has no end; is the file cut? If the run was ended, write {END} 0 sec. after "
-            "its rows"
-        )
+    if run and is_open:
+        text.refuse_without_end(run.line, "report", f"{END} 0 sec.", "the run")
     yield from drafts.finish(has_end=not is_open)
 
 
@@ -315,7 +310,6 @@ def _make_table(run: Run, fields: Fields, procs: int, options: dict[str, str], h
     cache = {"cache": "defeated"} if run.settings.get("Cache defeat") == "on" else {}
     return Table(
         operation=operation,
-        form=operation.form,
         datatype="double" if run.benchmark in REDUCTIONS else "byte" if run.benchmark in KNOWN_NAMES else "",
         ranks=procs,
         options={**cache, **options},

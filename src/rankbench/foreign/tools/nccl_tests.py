@@ -182,10 +182,7 @@ def _end_open(text: Text, run: Run | None, drafts: Drafts) -> Iterator[Table]:
     """Yield the tables of a test without its end, or refuse it."""
     if not run or not run.columns:
         return
-    if not text.lenient:
-        raise Place(text.file, run.line).make_error(
-            f"the test that begins here has no end; is the file cut? If it was ended, write {END} : 0 after its rows"
-        )
+    text.refuse_without_end(run.line, "test", f"{END} : 0")
     yield from drafts.finish(has_end=False)
 
 
@@ -283,7 +280,6 @@ def _make_table(run: Run, of: Fields, place: Place, *, checked: bool) -> Table:
     roles: dict[Role, int] = {ROLES[name]: index for index, name in enumerate(run.value_columns, 1) if name in ROLES}
     return Table(
         operation=_find_operation(run, place, checked=checked),
-        form="blocking",
         datatype=DATATYPES.get(of.datatype, of.datatype),
         ranks=run.groups.count(run.groups[0]) if run.groups else 0,
         options=_collect_options(run, of),

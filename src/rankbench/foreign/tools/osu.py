@@ -165,6 +165,34 @@ def read(text: Text) -> Iterator[Table]:
     yield from reader.end()
 
 
+class _Columns(NamedTuple):
+    """The columns of a table."""
+
+    operation: Operation | None
+    """None: there are none yet, or the program has no such columns."""
+    scale: float
+    headings: list[str]
+    """Of the numbers, without the size and the validation."""
+    sized: bool
+    checked: bool
+    roles: dict[Role, int]
+    plain: re.Pattern[str]
+    """Matches a row that needs no further checks, if rows are a size and numbers only."""
+
+    @property
+    def names(self) -> list[str]:
+        """All headings except the validation."""
+        return ["Size", *self.headings] if self.sized else self.headings
+
+    @property
+    def width(self) -> int:
+        """The number of words in a row."""
+        return self.sized + len(self.headings) + self.checked
+
+
+NO_COLUMNS = _Columns(None, 0.0, [], sized=False, checked=False, roles={}, plain=NO_ROW)
+
+
 @dataclass
 class _Run:
     """A run of a benchmark while its lines are read."""
@@ -178,28 +206,9 @@ class _Run:
     meaning: Meaning | None = None
     """The meaning of its numbers, if the file has it."""
     datatype: str = ""
-    operation: Operation | None = None
-    """None until the line with the columns."""
-    scale: float = 0.0
-    headings: list[str] = field(default_factory=list)
-    """Headings of the numbers, without the size."""
-    sized: bool = False
-    checked: bool = False
-    roles: dict[Role, int] = field(default_factory=dict)
-    plain: re.Pattern[str] = NO_ROW
-    """Matches a row that needs no further checks, if rows are a size and numbers only."""
+    columns: _Columns = NO_COLUMNS
     rows: list[Row] = field(default_factory=list)
     noise: list[Line] = field(default_factory=list)
-
-    @property
-    def columns(self) -> list[str]:
-        """All headings except the validation."""
-        return ["Size", *self.headings] if self.sized else self.headings
-
-    @property
-    def width(self) -> int:
-        """The number of words in a row."""
-        return self.sized + len(self.headings) + self.checked
 
     def make_next(self, line: int) -> _Run:
         """Return a run of the same program without columns."""
@@ -209,8 +218,7 @@ class _Run:
     def make_copy(self, line: int) -> _Run:
         """Return a run of the same program with the same columns."""
         run = self.make_next(line)
-        run.operation, run.scale, run.headings = self.operation, self.scale, list(self.headings)
-        run.sized, run.checked, run.roles, run.plain = self.sized, self.checked, self.roles, self.plain
+        run.columns = self.columns
         return run
 
 
@@ -231,7 +239,7 @@ class _Reader:
     @property
     def single(self) -> bool:
         """Whether rows are a size and one number."""
-        return bool(self.run and self.run.plain is SINGLE_NUMBER)
+        return bool(self.run and self.run.columns.plain is SINGLE_NUMBER)
 
     @property
     def rows(self) -> list[Row]:
@@ -241,38 +249,38 @@ class _Reader:
     def take_row(self, line: Line, parts: list[str]) -> bool:
         """Read the words of a line if they are a row. Raises RankbenchError for a damaged row."""
         run, number = self.run, line.number
-        if run and (row := run.plain.fullmatch(line.text)):
+        if run and (row := run.columns.plain.fullmatch(line.text)):
             size, *numbers = row.groups()
             run.rows.append(Row(number, int(size), tuple(map(float, numbers)), "", count_decimals(numbers[0])))
             return True
         if not run or not parts or not ROWLIKE.match(parts[0]):
             return False
-        if not (run.operation and len(parts) == run.width) and not all(map(ROWLIKE.match, parts)):
+        if not (run.columns.operation and len(parts) == run.columns.width) and not all(map(ROWLIKE.match, parts)):
             return False
-        if not run.operation:
+        if not run.columns.operation:
             raise self._make_error(number, "a row before the line with the columns, such as `# Size  Latency (us)`")
-        if run.rows and not run.sized:
+        if run.rows and not run.columns.sized:
             raise self._make_error(number, f"a second row;  {run.title} has one")
-        if run.program == HEADLESS and not run.rows and len(parts) == run.width + 1:
-            run.headings.append("")
-            run.plain = NO_ROW
+        if run.program == HEADLESS and not run.rows and len(parts) == run.columns.width + 1:
+            run.columns = run.columns._replace(headings=[*run.columns.headings, ""], plain=NO_ROW)
         run.rows.append(self._read_row(run, number, parts))
         return True
 
     def _read_row(self, run: _Run, number: int, parts: list[str]) -> Row:
         """Return a row. Raises RankbenchError if it is damaged."""
-        verdicts = [part for part in parts if run.checked and part in VERDICTS]
+        columns = run.columns
+        verdicts = [part for part in parts if columns.checked and part in VERDICTS]
         texts = [part for part in parts if part not in verdicts]
-        if len(texts) != len(run.columns) or len(verdicts) != run.checked:
-            text = ", ".join([*run.columns, *([VALIDATION] if run.checked else [])])
+        if len(texts) != len(columns.names) or len(verdicts) != columns.checked:
+            text = ", ".join([*columns.names, *([VALIDATION] if columns.checked else [])])
             raise self._make_error(number, f"{len(parts)} values, expected {text}")
-        size = self._parse_whole(number, "Size", texts.pop(0)) if run.sized else 0
-        numbers = [self._parse_number(number, *pair) for pair in zip(run.headings, texts, strict=True)]
-        if TRANSMITTED in run.headings:
-            place = run.headings.index(TRANSMITTED)
+        size = self._parse_whole(number, "Size", texts.pop(0)) if columns.sized else 0
+        numbers = [self._parse_number(number, *pair) for pair in zip(columns.headings, texts, strict=True)]
+        if TRANSMITTED in columns.headings:
+            place = columns.headings.index(TRANSMITTED)
             size, numbers[place] = self._parse_whole(number, TRANSMITTED, texts[place]), float(size)
         wrong = VERDICTS[verdicts[0]] if verdicts else ""
-        return Row(number, size, tuple(numbers), wrong, count_decimals(texts[run.roles["value"]]))
+        return Row(number, size, tuple(numbers), wrong, count_decimals(texts[columns.roles["value"]]))
 
     def _parse_whole(self, number: int, heading: str, text: str) -> int:
         if not WHOLE.fullmatch(text) or int(text) > LARGEST:
@@ -304,7 +312,7 @@ class _Reader:
         for line in head:
             yield from self.take(line)
         run = self.run
-        if alone and run and run.line == head[0].number and run.operation and len(self.heads) < CACHE_SIZE:
+        if alone and run and run.line == head[0].number and run.columns.operation and len(self.heads) < CACHE_SIZE:
             self.heads[texts] = run.make_copy(run.line)
 
     def take(self, line: Line) -> Iterator[Table]:
@@ -332,7 +340,7 @@ class _Reader:
             self.problems += [Problem(row.line, FOREIGN_ROW, "that may be of another program") for row in foreign]
         if run and run.rows:
             yield from _make_tables(run)
-        elif run and self.problems is not None and (operation := run.operation or PROGRAMS.get(run.program)):
+        elif run and self.problems is not None and (operation := run.columns.operation or PROGRAMS.get(run.program)):
             options, datatype = _collect_options(run), _find_datatype(run)
             table = make_table_without_rows(operation, run.line)._replace(options=options, datatype=datatype)
             yield table._replace(version=run.version, facts=run.facts, noise=tuple(run.noise))
@@ -366,8 +374,7 @@ class _Reader:
         if columns.operation is None:
             sentence = ", ".join(_split_headings(run.program, text)[1])
             raise self._make_error(number, f"{run.title} with unknown columns: {sentence}")
-        run.operation, run.scale, run.headings = columns.operation, columns.scale, list(columns.headings)
-        run.sized, run.checked, run.roles, run.plain = columns.sized, columns.checked, columns.roles, columns.plain
+        run.columns = columns
 
     def _read_meaning(self, number: int, text: str) -> bool:
         """Read a meaning or a fact; return whether the line has one. Raises RankbenchError for a damaged meaning."""
@@ -409,10 +416,8 @@ class _Reader:
         rounding = 2 - 1 / ranks if ranks else 1.0
         return Table(
             operation=PROGRAMS["init"],
-            form="blocking",
             datatype="",
             ranks=ranks,
-            options={},
             columns=columns,
             roles={"minimum": 0, "maximum": 1, "value": 2},
             scale=1e6,
@@ -454,20 +459,6 @@ def _split_headings(program: str, text: str) -> tuple[bool, list[str]]:
     if headings and not HEADING.sub("", rest).strip():
         return bool(size), headings
     return bool(size), re.split(r"\s\s+", rest) if size else []
-
-
-class _Columns(NamedTuple):
-    """The columns of a table."""
-
-    operation: Operation | None
-    """None if the program has no such columns."""
-    scale: float
-    headings: list[str]
-    """Of the numbers, without the size and the validation."""
-    sized: bool
-    checked: bool
-    roles: dict[Role, int]
-    plain: re.Pattern[str]
 
 
 @functools.lru_cache(CACHE_SIZE)
@@ -520,26 +511,26 @@ def _split_off_foreign(run: _Run) -> tuple[list[Row], list[Row]]:
 
 def _make_tables(run: _Run) -> Iterator[Table]:
     """Yield the table of a run, or one for each window size if each has a column."""
-    assert run.operation
-    operation = _mark_as_rankbench(run.operation, run.meaning) if run.meaning else run.operation
+    columns = run.columns
+    assert columns.operation
+    operation = _mark_as_rankbench(columns.operation, run.meaning) if run.meaning else columns.operation
     pairs = run.options.get("pairs", "")
     table = Table(
         operation=operation,
-        form=operation.form,
         datatype=_find_datatype(run),
         ranks=operation.ranks_exactly or 2 * int(pairs if WHOLE.fullmatch(pairs) else 0),
         options=_collect_options(run),
-        columns=tuple("Size" if heading == TRANSMITTED else heading for heading in run.headings),
-        roles=run.roles,
-        scale=run.scale,
+        columns=tuple("Size" if heading == TRANSMITTED else heading for heading in columns.headings),
+        roles=columns.roles,
+        scale=columns.scale,
         rows=run.rows,
         line=run.line,
         version=run.version,
         facts=run.facts,
         noise=tuple(run.noise),
     )
-    by_window = _has_window_columns(run.headings)
-    for place, window in enumerate(run.headings) if by_window else ():
+    by_window = _has_window_columns(columns.headings)
+    for place, window in enumerate(columns.headings) if by_window else ():
         options = dict(sorted((table.options | {"window": window}).items()))
         rows = [row._replace(numbers=row.numbers[place : place + 1]) for row in run.rows]
         yield table._replace(options=options, columns=(window,), roles={"value": 0}, rows=rows)
@@ -559,8 +550,8 @@ def _mark_as_rankbench(operation: Operation, meaning: Meaning) -> Operation:
 
 
 def _collect_options(run: _Run) -> dict[str, str]:
-    options = {"validation": "yes"} if run.checked else {}
-    if "pure" in run.roles:
+    options = {"validation": "yes"} if run.columns.checked else {}
+    if "pure" in run.columns.roles:
         options["quantity"] = "overlap"
     return dict(sorted((run.options | options).items()))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from rankbench.foreign import Line, Role, Row, Table, Text, make_benchmark
+from rankbench.foreign import Line, Role, Row, Table, Text, make_pair_benchmark
 from rankbench.foreign.fields import Drafts, Place
 from rankbench.model import Meaning, Operation
 
@@ -54,15 +54,13 @@ def _make_operation(verb: str, kind: str, *, both: bool = False) -> Operation:
         megabyte=MEGABYTE if kind == "BW" else 0,
         text=f"{text}; t_typical is the median, where no mean is printed the value",
     )
-    return make_benchmark(
+    return make_pair_benchmark(
         NAME,
         name,
         f"{verb}{' Bidirectional' if both else ''} {kind}",
         text,
         meaning,
         metric="latency" if kind == "Latency" else "bandwidth",
-        kind="point-to-point",
-        ranks_exactly=2,
     )
 
 
@@ -104,7 +102,7 @@ def read(text: Text) -> Iterator[Table]:
         elif run and headings and re.match(r"\s*\d+\s+\d", line.text):
             place = Place(text.file, line.number)
             size, *fields = place.split(line.text, headings)
-            numbers = tuple(place.parse_number(*pair) for pair in zip(fields, headings[1:], strict=True))
+            numbers = place.parse_numbers(fields, headings[1:])
             row = Row(line.number, place.parse_size(size, "#bytes"), numbers)
             drafts.add(run.line, partial(_make_table, run, headings[1:]), row, fields)
         else:
@@ -131,8 +129,6 @@ def _make_table(run: Run, columns: tuple[str, ...]) -> Table:
     scale = 1e3 if run.operation.metric == "latency" else GIGABIT if in_bits else MEGABYTE
     return Table(
         operation=run.operation,
-        form="blocking",
-        datatype="byte",
         ranks=2,
         options=dict(sorted(run.options.items())),
         columns=columns,

@@ -135,10 +135,7 @@ def _read_run(text: Text, place: Place, names: Sequence[str], fields: Sequence[s
             (variable.what, fields[variable.unit]),
             Table(
                 operation=_find_operation(run.get("name", ""), variable.what, metric),
-                form="blocking",
-                datatype="byte",
                 ranks=_parse_count(run.get("num_tasks", "")),
-                options={},
                 columns=(f"{variable.what} ({fields[variable.unit]})",),
                 roles={"value": 0},
                 scale=scale,

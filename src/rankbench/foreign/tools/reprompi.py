@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from rankbench.foreign import Line, Role, Row, Table, Text, make_benchmark
+from rankbench.foreign import Line, Role, Row, Table, Text, make_benchmark, make_pair_benchmark
 from rankbench.foreign.fields import NONE, NUMBER, Drafts, Place, begins_a_row, make_slug, make_unknown
 from rankbench.model import Meaning, Operation
 
@@ -156,9 +156,7 @@ def _make_collective(name: str, counterpart: str = "") -> Operation:
 
 def _make_pair(name: str, help_: str, counterpart: str) -> Operation:
     meaning = _make_meaning(name, "", *DEFAULTS)
-    return make_benchmark(
-        NAME, make_slug(name), name, help_, meaning, counterpart=counterpart, kind="point-to-point", ranks_exactly=2
-    )
+    return make_pair_benchmark(NAME, make_slug(name), name, help_, meaning, counterpart=counterpart)
 
 
 SINGLE_CALLS = {
@@ -265,10 +263,7 @@ def _end_open(text: Text, run: Run | None, drafts: Drafts) -> Iterator[Table]:
     """Yield the tables of a run without its end, or refuse it."""
     if not run or not run.columns:
         return
-    if not text.lenient:
-        raise Place(text.file, run.line).make_error(
-            f"the run that begins here has no end; is the file cut? If it was ended, write {END} 0s after its rows"
-        )
+    text.refuse_without_end(run.line, "run", f"{END} 0s")
     yield from _finish(drafts, run, has_end=False)
 
 
@@ -381,7 +376,6 @@ def _make_table(run: Run, fields: Fields) -> Table:
     datatype = run.settings.get("datatype", "")
     return Table(
         operation=_find_operation(run, fields, statistic),
-        form="blocking",
         datatype=DATATYPES.get(datatype, datatype.removeprefix("MPI_").lower()),
         ranks=2 if fields.call in PAIRS else fields.place.parse_size(processes, "the setting #@nprocs above"),
         options=_collect_options(run, fields),

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from rankbench.files import write
-from rankbench.foreign import Line, Role, Row, Table, Text, make_benchmark
+from rankbench.foreign import Line, Role, Row, Table, Text, make_benchmark, make_pair_benchmark
 from rankbench.foreign.fields import NONE, Drafts, Place, begins_a_row, make_slug, make_unknown
 from rankbench.foreign.running import RunRequest, set_repetitions
 from rankbench.model import Meaning, Operation, Plan
@@ -98,16 +98,7 @@ def _make_collective(
 
 
 def _make_pair(spelling: str, help_: str, meaning: Meaning, counterpart: str = "") -> Operation:
-    return make_benchmark(
-        NAME,
-        make_slug(spelling),
-        spelling,
-        help_,
-        meaning,
-        counterpart=counterpart,
-        kind="point-to-point",
-        ranks_exactly=2,
-    )
+    return make_pair_benchmark(NAME, make_slug(spelling), spelling, help_, meaning, counterpart=counterpart)
 
 
 def _make_one_sided(spelling: str) -> Operation:
@@ -228,11 +219,8 @@ def read(text: Text) -> Iterator[Table]:
 
 
 def _refuse_open(text: Text, result: Result | None) -> None:
-    if result and not text.lenient:
-        end = f'# end result "{result.name}"'
-        raise Place(text.file, result.line).make_error(
-            f"the result that begins here has no end; is the file cut? If the run was ended, write {end} after its rows"
-        )
+    if result:
+        text.refuse_without_end(result.line, "result", f'# end result "{result.name}"', "the run")
 
 
 def _split_row(line: Line, place: Place) -> Fields:
@@ -288,7 +276,6 @@ def _find_operation(name: str) -> Operation:
 def _make_table(operation: Operation, result: Result, ranks: int, options: dict[str, str], times: int) -> Table:
     return Table(
         operation=operation,
-        form="blocking",
         datatype="",
         ranks=ranks,
         options=options,

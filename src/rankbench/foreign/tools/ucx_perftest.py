@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
 
-from rankbench.foreign import Line, Role, Row, Table, Text, make_benchmark
+from rankbench.foreign import Line, Role, Row, Table, Text, make_pair_benchmark
 from rankbench.foreign.fields import Drafts, Place, make_slug
 from rankbench.model import Meaning, Operation
 
@@ -56,15 +56,13 @@ def _find_operation(test: str) -> Operation:
         megabyte=1 << 20 if metric == "bandwidth" else 0,
         text=f"{test} of UCX between two processes, without MPI: {timed[metric]}",
     )
-    return make_benchmark(
+    return make_pair_benchmark(
         NAME,
         make_slug(test.partition(" / ")[0]),
         test,
         f"{test} over UCX, without MPI",
         meaning,
         metric={"latency": "latency", "bandwidth": "bandwidth", "rate": "rate"}[metric],  # type: ignore[arg-type]
-        kind="point-to-point",
-        ranks_exactly=2,
     )
 
 
@@ -94,7 +92,7 @@ def read(text: Text) -> Iterator[Table]:
                     "output, too, before the client's"
                 )
             printed = place.split(match[1], COLUMNS)
-            numbers = tuple(place.parse_number(*pair) for pair in zip(printed, COLUMNS, strict=True))
+            numbers = place.parse_numbers(printed, COLUMNS)
             row = Row(line.number, place.parse_size(facts["Message size"], "message size"), numbers)
             drafts.add(place.line, partial(_make_table, dict(facts), line.number), row, printed)
             yield from drafts.finish()
@@ -112,8 +110,6 @@ def _make_table(facts: dict[str, str], line: int) -> Table:
         roles["p50"] = COLUMNS.index("usec 50.0%ile")
     return Table(
         operation=operation,
-        form="blocking",
-        datatype="byte",
         ranks=2,
         options={name.lower(): facts[name] for name in unusual},
         columns=COLUMNS,

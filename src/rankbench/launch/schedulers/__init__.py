@@ -47,6 +47,10 @@ class Scheduler(Protocol):
     """The command that submits a script, given by path or on standard input, and prints the job's number."""
     by_input: bool = False
     """Whether the script is given on standard input."""
+    query: tuple[str, ...]
+    """The command that queries a job, whose number follows."""
+    cancel: tuple[str, ...]
+    """The command that ends a job, whose number follows."""
     number: str
     """Pattern of a job's number. It never begins with a dash: commands would take the number for an option."""
     printed: str
@@ -69,6 +73,8 @@ class Scheduler(Protocol):
     """Variables with which launchers start their processes on other nodes by the scheduler."""
     remote_start: str = ""
     """Bash that runs the shell command `$*` on node `$host` of the job; empty: launchers need no help for that."""
+    node_file: str = ""
+    """The variable with the path of a list of the job's nodes: the first word of each line is one, perhaps again."""
     on_node: str = '"$remote_shell" "$1" "$2"'
     """Bash that runs the shell command `$2` on node `$1` of the job, where `remote_start` is empty."""
     job_variables: tuple[str, ...] = ()
@@ -86,24 +92,16 @@ class Scheduler(Protocol):
         """Return the lines at the head of a script that request nodes; `log` is the file for its output."""
         ...
 
-    def nodes(self, job: Job) -> str:
+    def nodes(self, job: Job) -> str:  # noqa: ARG002 - used by those that override it
         """Return bash that sets the array `node` to the names of the job's nodes, each once."""
-        ...
+        return f"""mapfile -t node < <(awk '!seen[$1]++ {{ print $1 }}' "${self.node_file}")"""
 
     def read_job(self, environment: Mapping[str, str]) -> AllocatedJob | None:  # noqa: ARG002 - by those that override it
         """Return the job whose variables these are; None: they are of no job, or its nodes are not known."""
         return None
 
-    def question(self, number: str) -> list[str]:
-        """Return the command that queries a job."""
-        ...
-
     def state(self, exit_code: int, text: str) -> JobState | None:
-        """Return the job's state from the output of that command; None: the scheduler does not answer."""
-        ...
-
-    def cancellation(self, number: str) -> list[str]:
-        """Return the command that ends a job."""
+        """Return the job's state from the output of `query`; None: the scheduler does not answer."""
         ...
 
     def draining(self, node: str, reason: str) -> list[str]:  # noqa: ARG002 - used by those that override it

@@ -23,6 +23,8 @@ class Scheduler(schedulers.Scheduler):
     name = "flux"
     title = "Flux"
     submit = ("flux", "batch")
+    query = ("flux", "jobs", "--no-header", "--format={state} {result}")
+    cancel = ("flux", "cancel")
     number = r"ƒ?[0-9A-Za-z][0-9A-Za-z.]*"
     printed = rf"(?m)^({number})$"
     job_id = "${FLUX_JOB_ID:-$(flux getattr jobid 2>/dev/null)}"
@@ -54,10 +56,6 @@ class Scheduler(schedulers.Scheduler):
         """The instance that the script runs in knows its hosts."""
         return "mapfile -t node < <(flux hostlist --expand --delimiter=$'\\n' local)"
 
-    def question(self, number: str) -> list[str]:
-        """Ask for the state, and for the result once it has ended."""
-        return ["flux", "jobs", "--no-header", "--format={state} {result}", number]
-
     def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
         """Of an ended job the result shows more: COMPLETED, FAILED, CANCELED, TIMEOUT."""
         if exit_code == 0 and text.split():
@@ -68,10 +66,6 @@ class Scheduler(schedulers.Scheduler):
         if "unknown" in text or "invalid" in text.lower():
             return schedulers.JobState("ended", "no longer known to Flux")
         return None
-
-    def cancellation(self, number: str) -> list[str]:
-        """End it by `flux cancel`."""
-        return ["flux", "cancel", number]
 
     def draining(self, node: str, reason: str) -> list[str]:
         """Drain it by its name."""

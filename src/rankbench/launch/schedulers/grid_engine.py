@@ -22,9 +22,13 @@ class Scheduler(schedulers.Scheduler):
     name = "grid-engine"
     title = "Grid Engine"
     submit = ("qsub", "-terse")
+    # All jobs of everybody: of one that has ended, qstat itself would say nothing but an error.
+    query = ("bash", "-c", 'qstat -u "*" && echo "looked for $0"')
+    cancel = ("qdel",)
     number = r"[0-9]+"
     printed = rf"(?m)^({number})$"
     job_id = "${JOB_ID:-}"
+    node_file = "PE_HOSTFILE"
     answers = f"""timeout 15 qping -info "$1" "{EXECD_PORT}" execd 1
     [ $? != 124 ]"""
     environment = MappingProxyType(
@@ -58,14 +62,6 @@ class Scheduler(schedulers.Scheduler):
         )
         return [f"#$ {option}" for option in [*options, *job.options]]
 
-    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment shows it
-        """The first word of each line is a host."""
-        return """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PE_HOSTFILE")"""
-
-    def question(self, number: str) -> list[str]:
-        """Ask for all jobs of everybody: of one that has ended, qstat itself would say nothing but an error."""
-        return ["bash", "-c", 'qstat -u "*" && echo "looked for $0"', number]
-
     def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
         """The fifth word of a job's line is its state; a job that is not there has ended."""
         number = text.rpartition("looked for ")[2].strip()
@@ -76,10 +72,6 @@ class Scheduler(schedulers.Scheduler):
             return schedulers.JobState("ended", "no longer in the queue")
         advice = f" (an error keeps it: qstat -j {number} shows which)" if "E" in words[4] else ""
         return schedulers.JobState("running" if set(words[4]) & set("rtd") else "queued", words[4] + advice)
-
-    def cancellation(self, number: str) -> list[str]:
-        """End it by qdel."""
-        return ["qdel", number]
 
     def draining(self, node: str, reason: str) -> list[str]:  # noqa: ARG002 - it takes no reason
         """Disable all queues on it."""

@@ -30,11 +30,14 @@ class Scheduler(schedulers.Scheduler):
     name = "lsf"
     title = "LSF"
     submit = ("bsub",)
+    query = ("bjobs", "-noheader", "-o", "stat exit_reason")
+    cancel = ("bkill",)
     by_input = True
     number = r"[0-9]+"
     printed = rf"Job <({number})> is submitted"
     job_id = "${LSB_JOBID:-}"
     variables = "LSB_"
+    node_file = "LSB_DJOB_HOSTFILE"
     lost = """timeout 20 bhosts -w "${node[@]}" | awk '/unreach|unavail/ { print $1 }'"""
     environment = MappingProxyType(
         {"I_MPI_HYDRA_BOOTSTRAP": "lsf", "OMPI_MCA_plm_rsh_agent": "blaunch", "PRTE_MCA_plm_ssh_agent": "blaunch"}
@@ -58,19 +61,11 @@ class Scheduler(schedulers.Scheduler):
         )
         return [f"#BSUB {option}" for option in [*options, *job.options]]
 
-    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment shows it
-        """A host stands there once for each of its slots."""
-        return """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$LSB_DJOB_HOSTFILE")"""
-
     def read_job(self, environment: Mapping[str, str]) -> schedulers.AllocatedJob | None:
         """Short lists are in a variable, too."""
         listed = read_text(Path(environment.get("LSB_DJOB_HOSTFILE", os.devnull))) or environment.get("LSB_HOSTS", "")
         number = environment.get("LSB_JOBID", "")
         return schedulers.AllocatedJob(number, listed.split()) if number and listed.split() else None
-
-    def question(self, number: str) -> list[str]:
-        """Ask for the state and, of an ended job, why."""
-        return ["bjobs", "-noheader", "-o", "stat exit_reason", number]
 
     def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
         """A dash stands for no reason."""
@@ -82,10 +77,6 @@ class Scheduler(schedulers.Scheduler):
         if "is not found" in text:
             return schedulers.JobState("ended", "no longer known to LSF")
         return None
-
-    def cancellation(self, number: str) -> list[str]:
-        """End it by bkill."""
-        return ["bkill", number]
 
     def draining(self, node: str, reason: str) -> list[str]:
         """Close it, with a comment."""

@@ -24,6 +24,7 @@ MESSAGES: tuple[tuple[str, schedulers.Ending], ...] = (
 )
 """What PBS writes into the output of a job that it ends. Without a history it says no more."""
 QUESTION = f'qstat -f "$1"; code=$?; [ $code != {FINISHED} ] || qstat -x -f "$1"; exit $code'
+"""Asks for the history only where there is one: by default a server keeps none and refuses `-x`."""
 
 ANSWERS = """! command -v pbs_tmrsh >/dev/null || timeout 20 pbs_tmrsh "$1" /bin/true ||
         ! timeout 20 pbs_tmrsh "${node[0]}" /bin/true"""
@@ -41,10 +42,13 @@ class Scheduler(schedulers.Scheduler):
     name = "pbs"
     title = "PBS"
     submit = ("qsub",)
+    query = ("bash", "-c", QUESTION, "qstat")
+    cancel = ("qdel",)
     number = r"[0-9]+(?:\.[\w.-]+)?"
     printed = rf"(?m)^({number})$"
     job_id = "${PBS_JOBID:-}"
     variables = "PBS_"
+    node_file = "PBS_NODEFILE"
     lost = """timeout 20 pbsnodes "${node[@]}" |
         awk '/^[^ ]/ { name = $1 } /^ *state = .*(down|stale|unknown)/ { print name }'"""
     answers = ANSWERS
@@ -71,19 +75,11 @@ class Scheduler(schedulers.Scheduler):
         )
         return [f"#PBS {option}" for option in [*options, *job.options]]
 
-    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment says which
-        """A node stands in the file once for each of its ranks."""
-        return """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PBS_NODEFILE")"""
-
     def read_job(self, environment: Mapping[str, str]) -> schedulers.AllocatedJob | None:
         """A container may not show the file of the job's nodes."""
         nodes = read_text(Path(environment.get("PBS_NODEFILE", os.devnull))).split()
         number = environment.get("PBS_JOBID", "")
         return schedulers.AllocatedJob(number, nodes) if number and nodes else None
-
-    def question(self, number: str) -> list[str]:
-        """Ask for the history only where there is one: by default a server keeps none and refuses `-x`."""
-        return ["bash", "-c", QUESTION, "qstat", number]
 
     def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
         """The state is a letter. Long values continue on lines that begin with a tab."""
@@ -100,10 +96,6 @@ class Scheduler(schedulers.Scheduler):
         if exit_code in {FINISHED, UNKNOWN} or (exit_code and "Unknown Job" in text):
             return schedulers.JobState("ended", "no longer known to PBS")
         return None
-
-    def cancellation(self, number: str) -> list[str]:
-        """End it by qdel."""
-        return ["qdel", number]
 
     def draining(self, node: str, reason: str) -> list[str]:
         """Mark it offline, with a comment."""

@@ -57,6 +57,8 @@ class Scheduler(schedulers.Scheduler):
     name = "slurm"
     title = "Slurm"
     submit = ("sbatch", "--parsable")
+    query = ("scontrol", "--oneliner", "show", "job")  # It knows a job for some minutes after its end.
+    cancel = ("scancel",)
     number = r"[0-9]+"
     printed = rf"(?m)^({number})(?:;\S+)?$"
     job_id = "${SLURM_JOB_ID:-}"
@@ -103,10 +105,6 @@ class Scheduler(schedulers.Scheduler):
         nodes = environment.get("SLURM_JOB_NODELIST") or environment.get("SLURM_NODELIST", "")
         return schedulers.AllocatedJob(number, list(list_hosts(nodes))) if number and nodes else None
 
-    def question(self, number: str) -> list[str]:
-        """Ask scontrol, which knows a job for some minutes after its end, without any accounting."""
-        return ["scontrol", "--oneliner", "show", "job", number]
-
     def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
         """Report the reason too: Resources, Priority, TimeLimit, NodeDown."""
         if match := re.search(r"\bJobState=(\w+) Reason=(\S+)", text):
@@ -116,10 +114,6 @@ class Scheduler(schedulers.Scheduler):
         if exit_code and "Invalid job id" in text:
             return schedulers.JobState("ended", "no longer known to Slurm")
         return None
-
-    def cancellation(self, number: str) -> list[str]:
-        """End it by scancel."""
-        return ["scancel", number]
 
     def draining(self, node: str, reason: str) -> list[str]:
         """Set its state by scontrol."""

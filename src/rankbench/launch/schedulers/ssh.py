@@ -18,6 +18,8 @@ class Scheduler(schedulers.Scheduler):
     name = "ssh"
     title = "ssh"
     submit = ("bash", "-c", DETACHED)
+    query = ("bash", "-c", ALIVE)
+    cancel = ("kill", "-TERM")
     number = r"[1-9][0-9]*"
     printed = rf"(?m)^({number})$"
     job_id = "$$"
@@ -32,14 +34,6 @@ class Scheduler(schedulers.Scheduler):
         """The hosts are those that the plan names."""
         return f"node=({' '.join(map(shlex.quote, filter(None, job.nodelist.split(','))))})"
 
-    def question(self, number: str) -> list[str]:
-        """Ask the system."""
-        return ["bash", "-c", ALIVE, number]
-
     def state(self, exit_code: int, text: str) -> schedulers.JobState | None:  # noqa: ARG002 - the code shows it
         """The process is there or not."""
         return schedulers.JobState("ended", "ended") if exit_code else schedulers.JobState("running", "running")
-
-    def cancellation(self, number: str) -> list[str]:
-        """End it politely; it tidies up."""
-        return ["kill", "-TERM", number]

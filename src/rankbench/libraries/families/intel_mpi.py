@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -96,7 +95,8 @@ class Family(families.Family):
             families.require_launcher(library, placement),
             hydra.make_node_options(placement, "-bootstrap"),
         )
-        environment = library.environment | make_pinning(placement) | make_launcher_environment(library, placement)
+        on_nodes = make_library_path(library) if placement.hosts else {}
+        environment = library.environment | make_pinning(placement) | on_nodes
         return CommandLine(
             arguments=[launcher, *nodes, "-n", str(placement.ranks), *program],
             environment={**environment, **self.encode_settings(settings)},
@@ -111,7 +111,7 @@ class Family(families.Family):
                 f"{library.name}: srun starts it by {PMI2[0]}, which is in none of {', '.join(LIBRARY_FOLDERS)}; "
                 'install it (Debian: libpmi2-0), or let its own mpiexec launch: launcher = "mpiexec"'
             )
-        return {"I_MPI_PMI_LIBRARY": pmi, "LD_LIBRARY_PATH": make_library_path(library), "I_MPI_PIN": "0"}
+        return {"I_MPI_PMI_LIBRARY": pmi, **make_library_path(library), "I_MPI_PIN": "0"}
 
 
 def read_variables(library: Library) -> set[str]:
@@ -131,12 +131,6 @@ def make_pinning(placement: Placement) -> dict[str, str]:
     return {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": f"[{','.join(map(hex, masks))}]"}
 
 
-def make_launcher_environment(library: Library, placement: Placement) -> dict[str, str]:
-    """Return the variables with which the launcher's processes find their libraries on other nodes."""
-    return {"LD_LIBRARY_PATH": make_library_path(library)} if placement.hosts else {}
-
-
-def make_library_path(library: Library) -> str:
-    """Return the search path of the loader, with the library's folder first."""
-    rest = library.environment.get("LD_LIBRARY_PATH") or os.environ.get("LD_LIBRARY_PATH")
-    return ":".join([f"{library.prefix}/lib", *filter(None, [rest])])
+def make_library_path(library: Library) -> dict[str, str]:
+    """Return the variable with which processes find the library, on other nodes or if it is not their launcher's."""
+    return derived.precede_library_path(Path(library.prefix, "lib"), library.environment)

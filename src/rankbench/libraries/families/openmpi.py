@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+from rankbench import processes
 from rankbench.libraries import families, mca, openmpi_rules, ucx
 from rankbench.model import CommandLine, Library, Placement
 
@@ -244,14 +245,7 @@ def read_parameters(library: Library) -> dict[str, str]:
     program = Path(library.wrapper).parent / "ompi_info"
     command = [*library.wrap, str(program), "--all", "--internal", "--parsable", "--level", "9"]
     try:
-        listed = subprocess.run(
-            command,
-            env={**os.environ, **library.environment},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=INFO_S,
-        ).stdout
+        listed = processes.run(command, {**os.environ, **library.environment}, limit_s=INFO_S).stdout
     except (OSError, subprocess.TimeoutExpired):
         return {}
     parameters = PARAMETER.findall(listed)

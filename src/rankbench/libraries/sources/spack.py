@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from rankbench import processes
 from rankbench.libraries import families, modulefiles, sources
 from rankbench.model import RankbenchError
 
@@ -107,36 +108,26 @@ def find_named(text: str) -> sources.Installation:
 
 
 def list_installed(spack: str, spec: Iterable[str]) -> list[Package]:
-    """Return the installed packages that a spec matches, or any of several names."""
+    """Return the installed packages that a spec matches, or any of several names.
+
+    Raises RankbenchError if the answer is not what Spack prints.
+    """
     places = dict(line.split(maxsplit=1) for line in run_find(spack, "--format", "{hash} {prefix}", *spec).splitlines())
     if not places:
         return []
-    nodes = parse_nodes(spack, run_find(spack, "--json", "--deps", *spec))
-    known = {node["hash"]: node for node in nodes}
-    return [Package(known[hash_], prefix, find_compiler(known[hash_], known)) for hash_, prefix in places.items()]
-
-
-def parse_nodes(spack: str, answer: str) -> list[dict[str, Any]]:
-    """Return the nodes of an answer. Raises RankbenchError if it is not what Spack prints."""
     try:
+        answer = run_find(spack, "--json", "--deps", *spec)
         nodes = msgspec.json.decode(answer, type=list[dict[str, Any]])
     except msgspec.MsgspecError as error:
         raise RankbenchError(f"{spack} find --json: its answer cannot be read: {error}") from None
-    return nodes
+    known = {node["hash"]: node for node in nodes}
+    return [Package(known[hash_], prefix, find_compiler(known[hash_], known)) for hash_, prefix in places.items()]
 
 
 def run_find(spack: str, *arguments: str) -> str:
     """Return the output of `spack find`; empty: no package matches. Raises RankbenchError if it fails."""
     try:
-        process = subprocess.run(
-            [spack, "--color", "never", "find", *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=PATIENCE_S,
-            check=False,
-        )
+        process = processes.run([spack, "--color", "never", "find", *arguments], limit_s=PATIENCE_S)
     except OSError as error:
         raise RankbenchError(f"{spack} find: {error.strerror}") from None
     except subprocess.TimeoutExpired:
