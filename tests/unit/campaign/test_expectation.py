@@ -7,6 +7,7 @@ import fakes
 import msgspec
 import pytest
 from fakes import campaigns
+from wording import WORDING
 
 from rankbench.campaign.expectation import Expectation, check_time, expect_block
 from rankbench.model import Case, Plan, RankbenchError, Sampling, Stop
@@ -80,9 +81,7 @@ def test_a_time_without_room_for_a_comparison_is_refused(
 
 def test_a_time_that_allows_fewer_blocks_is_noted() -> None:
     stop, expected = Stop(blocks_max=1000, until="time 1m"), Expectation(25, 25, 1)
-    assert check_time(stop, 73, expected) == (
-        "about 2 of at least 5 blocks fit into the time of 1m; only large differences will be shown"
-    )
+    assert check_time(stop, 73, expected) == WORDING
     assert check_time(msgspec.structs.replace(stop, until="decided"), 73, expected) == ""
 
 

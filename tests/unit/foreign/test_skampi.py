@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from fakes import tool_outputs
 from hypothesis import given
+from wording import WORDING, find_lines
 
 from rankbench.foreign import Table
 from rankbench.foreign.running import RunRequest
@@ -165,31 +166,26 @@ def test_unrecognised_lines_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
+    "row",
     [
-        ("count= 1 4 1.5 0.1", "3 columns after the loop variables, expected 4 or more (size, mean, standard error, "
-         "repetitions, then times of processes); is it cut?"),
-        ("count= 1", "0 columns after the loop variables, expected 4 or more (size, mean, standard error, "
-         "repetitions, then times of processes); is it cut?"),
-        ("count= 1 4 nan 0.1 16", "mean is 'nan', expected a number of 0 or more"),
-        ("count= 1 4 1.5 -0.1 16", "standard error is '-0.1', expected a number of 0 or more"),
-        ("count= 1 4 1.5 0.1 16 inf", "time of a process is 'inf', expected a number of 0 or more"),
-        ("count= 1 -4 1.5 0.1 16", "size is '-4', expected a whole number from 0 to 2^62"),
-        ("procs= x 4 1.5 0.1 16", "procs is 'x', expected a whole number from 0 to 2^62"),
-        ("procs= 2 4 1.5 0.1 16 1 2 3", "times of 3 processes where procs= 2, expected no more than that"),
+        "count= 1 4 1.5 0.1",
+        "count= 1",
+        "count= 1 4 nan 0.1 16",
+        "count= 1 4 1.5 -0.1 16",
+        "count= 1 4 1.5 0.1 16 inf",
+        "count= 1 -4 1.5 0.1 16",
+        "procs= x 4 1.5 0.1 16",
+        "procs= 2 4 1.5 0.1 16 1 2 3",
     ],
-)  # fmt: skip
-def test_a_damaged_row_is_refused(row: str, message: str) -> None:
-    assert tool_outputs.read_refusal(skampi, f'# begin result "MPI_Scan-length"\n{row}') == f"f:2: {message}"
+)
+def test_a_damaged_row_is_refused(row: str) -> None:
+    assert tool_outputs.read_refusal(skampi, f'# begin result "MPI_Scan-length"\n{row}') == WORDING
 
 
 @pytest.mark.parametrize("after", ["", '# begin result "MPI_Scan-length"\n# end result "MPI_Scan-length"\n'])
 def test_a_result_without_an_end_is_refused(after: str) -> None:
     text = HEAD + '# begin result "MPI_Bcast-length"\ncount= 1 4 1.5 0.1 16\n' + after
-    assert tool_outputs.read_refusal(skampi, text) == (
-        "f:5: the result that begins here has no end; is the file cut? If the run was ended, write "
-        '# end result "MPI_Bcast-length" after its rows'
-    )
+    assert tool_outputs.read_refusal(skampi, text) == WORDING
 
 
 def test_every_benchmark_is_described() -> None:
@@ -246,7 +242,7 @@ def test_the_program_of_a_run_measures_each_size(tmp_path: Path) -> None:
     assert Path(arguments[1]).read_text() == SCRIPT
     described = skampi.apply_plan(operation, planned, [])
     assert described.foreign
-    assert "(8 to 50 in programs of rankbench, which use MPI_INT and MPI_SUM)" in described.foreign.meaning.text
+    assert find_lines(described.foreign.meaning.text, "(8 to 50 in") == WORDING
 
 
 @pytest.mark.parametrize(

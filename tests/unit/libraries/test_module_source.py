@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from fakes import library as fake
 from fakes import modules
+from wording import WORDING, refuses
 
 from rankbench import libraries
 from rankbench.libraries import modulefiles
 from rankbench.libraries.modulefiles import ShellResult
-from rankbench.model import RankbenchError
 
 SLOW = 'echo "loading is slow today"; '
 """Modulefiles may print."""
@@ -101,62 +101,38 @@ def test_a_plan_names_modules_of_known_and_other_libraries(site: Path) -> None:
     assert other.name == "mpich-4.3.2@gcc/12+mpich/4.3.2-clang"
 
 
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        ("gcc/12 nosuch/1", "modules gcc/12 nosuch/1: Unable to locate a modulefile for 'nosuch/1'"),
-        ("broken/1", "modules broken/1: broken/1 is for other machines"),
-        ("mute/1", "modules mute/1: module load ended with 3 without a message"),
-        (
-            "gcc/12",
-            "modules gcc/12: they put no mpicc on PATH; name the module of an MPI library last",
-        ),
-        (" ", 'modules: none is named; use the names of module load: "gcc/12 mpich/4.3"'),
-    ],
-)
-def test_modules_that_cannot_be_used_are_refused(names: str, message: str, site: Path) -> None:
+@pytest.mark.parametrize("names", ["gcc/12 nosuch/1", "broken/1", "mute/1", "gcc/12", " "])
+def test_modules_that_cannot_be_used_are_refused(names: str, site: Path) -> None:
     for attempt in (lambda: libraries.find(make_search(site, names)), lambda: libraries.choose(f"module:{names}", [])):
-        with pytest.raises(RankbenchError) as error:
+        with refuses():
             attempt()
-        assert str(error.value) == message
 
 
 def test_a_machine_without_modules_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(modulefiles, "find_shells", lambda: (Path("/etc/hostname"),))
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         libraries.choose("module:mpich", [])
-    assert str(error.value) == (
-        "modules mpich: no Environment Modules or Lmod here; set MODULESHOME to the folder that holds its init/bash"
-    )
 
 
 def test_a_shell_that_never_answers_is_killed(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(modulefiles, "PATIENCE_S", 0.2)
     (site / "modules/files/mpich/4.3.2").write_text("sleep 5\n", "utf-8")
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         libraries.choose("module:mpich/4.3.2", [])
-    assert str(error.value) == "modules mpich/4.3.2: no answer within 0.2 s"
 
 
 def test_a_machine_without_bash_is_refused(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(modulefiles, "CLEAN_PATH", "/nowhere")
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         libraries.choose("module:mpich/4.3.2", [])
-    assert str(error.value) == "modules mpich/4.3.2: bash: No such file or directory"
 
 
 def test_the_hint_names_untried_modules_that_look_like_mpi(site: Path) -> None:
-    assert libraries.suggest_modules(make_search(site, "gcc/12 mpich/4.3.2")) == (
-        "modules that may be MPI libraries: mpi/openmpi-x86_64, mpich/4.3.2-clang; "
-        "try: rankbench find --modules mpi/openmpi-x86_64"
-    )
+    assert libraries.suggest_modules(make_search(site, "gcc/12 mpich/4.3.2")) == WORDING
     for number in range(9):
         (site / f"modules/files/impi-{number}").touch()
-    assert libraries.suggest_modules(make_search(site)) == (
-        "modules that may be MPI libraries: impi-0, impi-1, impi-2, impi-3, impi-4, impi-5, impi-6, impi-7 and 4 more; "
-        "try: rankbench find --modules impi-0"
-    )
+    assert libraries.suggest_modules(make_search(site)) == WORDING
     assert libraries.suggest_modules(libraries.Search(home=site)) == ""
 
 
@@ -178,19 +154,11 @@ While processing the following module(s):
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        (CONFLICT, 'Module cannot be loaded due to a conflict. HINT: Might try "module unload impi" first'),
-        (LMOD, 'Cannot load module "mpich/4.3.2" because these module(s) are loaded: impi'),
-        (
-            "ModuleCmd_Load.c(213):ERROR:105: Unable to locate a modulefile for 'x'\n",
-            "Unable to locate a modulefile for 'x'",
-        ),
-        ("something else\n", "something else"),
-    ],
+    "text",
+    [CONFLICT, LMOD, "ModuleCmd_Load.c(213):ERROR:105: Unable to locate a modulefile for 'x'\n", "something else\n"],
 )
-def test_the_reason_is_the_first_error_in_one_line(text: str, reason: str) -> None:
-    assert modulefiles.find_reason(ShellResult(1, text, {}, {})) == reason
+def test_the_reason_is_the_first_error_in_one_line(text: str) -> None:
+    assert modulefiles.find_reason(ShellResult(1, text, {}, {})) == WORDING
 
 
 def test_modules_may_be_loaded_on_top_of_those_of_the_site(site: Path) -> None:
@@ -206,5 +174,5 @@ def test_modules_may_be_loaded_on_top_of_those_of_the_site(site: Path) -> None:
         assert library.environment["BASE"] == "kept"
         assert library.environment["PATH"] == f"{site}/gcc/bin:{site}/base/bin:{os.defpath}"
         assert library.origin == {"modules": names}
-    with pytest.raises(RankbenchError, match=r"modules \+: they put no mpicc on PATH"):
+    with refuses():
         libraries.choose("module:+", [])

@@ -8,10 +8,10 @@ import pytest
 from fakes import library as fake_library
 from fakes import modules
 from fakes import spack as fake
+from wording import refuses
 
 from rankbench import libraries
 from rankbench.libraries.sources import spack
-from rankbench.model import RankbenchError
 
 RECORDED = Path(__file__).parents[2] / "recorded" / "spack"
 STORE = "opt/spack/opt/spack/linux-zen3"
@@ -62,77 +62,49 @@ def test_a_package_that_needs_modules_has_their_wrapper(root: Path, monkeypatch:
     }
 
 
-@pytest.mark.parametrize(
-    ("wanted", "message"),
-    [
-        (
-            "spack:mpich@9.9",
-            "spack:mpich@9.9: no installed package matches; installed: mpich@4.3.2 /ghecjo3, mpich@4.3.2 /nobl4cg, "
-            "openmpi@5.0.8 /bmnxubt, mvapich2@2.3.7-1 /cpa5lhe, cray-mpich@8.1.29 /yu43k5e",
-        ),
-        (
-            "spack:mpich@4.3.2",
-            "spack:mpich@4.3.2: 2 packages match: mpich@4.3.2 /ghecjo3, mpich@4.3.2 /nobl4cg; name one by its hash",
-        ),
-        (
-            "spack:openmpi",
-            f"spack:openmpi: no mpicc in {{root}}/{STORE}/openmpi-5.0.8-bmnxubt6azfyqq4ykhtmgnkkgridg55t; "
-            "name a package that is an MPI library",
-        ),
-    ],
-)
-def test_a_spec_without_exactly_one_library_is_refused(wanted: str, message: str, root: Path) -> None:
-    with pytest.raises(RankbenchError) as error:
+@pytest.mark.parametrize("wanted", ["spack:mpich@9.9", "spack:mpich@4.3.2", "spack:openmpi"])
+def test_a_spec_without_exactly_one_library_is_refused(wanted: str, root: Path) -> None:
+    with refuses():
         libraries.choose(wanted, [])
-    assert str(error.value) == message.format(root=root)
 
 
 def test_a_machine_without_spack_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("SPACK_ROOT", str(tmp_path))
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         libraries.choose("spack:mpich", [])
-    assert str(error.value) == (
-        "spack:mpich: no spack on PATH, and SPACK_ROOT leads to none; set up Spack's shell first"
-    )
 
 
 @pytest.mark.parametrize(
-    ("script", "reason"),
+    "script",
     [
-        ("echo '==> Warning: old' >&2; echo '==> Error: no python' >&2; exit 1", " failed: no python"),
-        ("echo oops; exit 2", " failed: oops"),
-        ("exit 1", " failed: it said nothing"),
-        (
-            '[ "$4" = --json ] && echo "[{" || echo "abc /opt"',
-            " --json: its answer cannot be read: Input data was truncated",
-        ),
+        "echo '==> Warning: old' >&2; echo '==> Error: no python' >&2; exit 1",
+        "echo oops; exit 2",
+        "exit 1",
+        '[ "$4" = --json ] && echo "[{" || echo "abc /opt"',
     ],
 )
-def test_a_failure_of_spack_is_reported_only_if_the_plan_names_a_spec(script: str, reason: str, root: Path) -> None:
+def test_a_failure_of_spack_is_reported_only_if_the_plan_names_a_spec(script: str, root: Path) -> None:
     command = root / "bin/spack"
     command.write_text(f"#!/bin/sh\n{script}\n", "utf-8")
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         libraries.choose("spack:mpich", [])
-    assert str(error.value) == f"{command} find{reason}"
     assert libraries.find(libraries.Search(home=root, path=(root / "bin",), system=())) == []
 
 
 def test_a_spack_that_cannot_run_is_reported(root: Path) -> None:
     command = root / "bin/spack"
     command.write_text("#!/no/such/shell\n", "utf-8")
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         libraries.choose("spack:mpich", [])
-    assert str(error.value) == f"{command} find: No such file or directory"
 
 
 def test_a_spack_that_never_answers_is_reported(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spack, "PATIENCE_S", 0.2)
     command = root / "bin/spack"
     command.write_text("#!/bin/sh\nexec sleep 5\n", "utf-8")
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         libraries.choose("spack:mpich", [])
-    assert str(error.value) == f"{command} find: no answer within 0.2 s"
 
 
 def test_an_older_spack_without_matches_is_understood(root: Path) -> None:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from wording import refuses
 
 from rankbench.libraries import tuners
 from rankbench.libraries.selection_trees import Tree
-from rankbench.model import Choice, RankbenchError, Rule, Variable, Variant
+from rankbench.model import Choice, Rule, Variable, Variant
 
 
 def make_variables(name: str, *values: str, description: str = "", value: str = "0") -> dict[str, Variable]:
@@ -134,7 +135,7 @@ def test_mpich_cannot_set_a_variable_to_two_values() -> None:
         msgspec.structs.replace(unnamed, all_sizes=True)
         for unnamed in (make_rule("bcast", 8, 8, "x", A="1"), make_rule("reduce", 8, 8, "y", A="2"))
     ]
-    with pytest.raises(RankbenchError, match="reduce: A cannot be 2 and 1"):
+    with refuses():
         tuners.list_tuners()["mpich"].make_handover(rules, NOTHING_KNOWN)
 
 
@@ -216,9 +217,7 @@ def test_mpich_has_two_complete_trees_with_default_ranges(mpich: tuners.Target) 
 def test_a_library_without_trees_cannot_choose_by_size(tmp_path: Path) -> None:
     (tmp_path / "libmpi.so").write_bytes(b"\x7fELF")
     target = tuners.Target(str(tmp_path / "libmpi.so"), {})
-    with pytest.raises(
-        RankbenchError, match=r"libmpi\.so: has no trees of algorithms, so that it cannot choose by size"
-    ):
+    with refuses():
         tuners.list_tuners()["mpich"].make_handover([make_rule("bcast", 8, 8, "x")], target)
 
 
@@ -247,5 +246,5 @@ def test_intel_mpi_cannot_choose_by_the_number_of_ranks() -> None:
     tuner = tuners.list_tuners()["intel-mpi"]
     same = [make_preset(8, 64, "3", ranks=2), make_preset(8, 64, "3", ranks=4)]
     assert tuner.make_handover(same, NOTHING_KNOWN).settings == {"I_MPI_ADJUST_BCAST": "3"}
-    with pytest.raises(RankbenchError, match="bcast: Intel MPI cannot have other presets for other numbers of ranks"):
+    with refuses():
         tuner.make_handover([same[0], make_preset(8, 64, "5", ranks=4)], NOTHING_KNOWN)

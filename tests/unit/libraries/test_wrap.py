@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from fakes.shared_libraries import make
+from wording import refuses
 
 from rankbench import libraries
 from rankbench.libraries import ambient, derived
@@ -110,7 +111,7 @@ def test_a_library_of_another_family_needs_a_launcher_of_its_own(tmp_path: Path)
     outside, inside = make_outside(tmp_path / "a"), make(tmp_path / "b", "4.3.2")
     outside = msgspec.structs.replace(outside, family="openmpi")
     enter = write_container(tmp_path, inside)
-    with pytest.raises(RankbenchError, match=r"is of mpich-4\.3\.2, which the launcher of mpich-5\.0\.2 cannot start"):
+    with refuses():
         resolve(outside, enter)
     stated = resolve(outside, enter, launcher=("srun", "{program}"))
     assert (stated.family, stated.launch) == ("mpich", ["srun", "{program}"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fakes
 import pytest
+from wording import WORDING
 
 from rankbench import plan
 
@@ -46,10 +47,7 @@ def test_stored_samples_are_those_of_all_candidates_and_blocks() -> None:
     """Two candidates and the control's twin, 5 to 60 blocks, two placements of 3 series of 10^6 samples of 5 bytes."""
     footprint = estimate_footprint('operations = ["ring"]\nplacements = ["1x4", "1x16"]\n[options]\ngrid = "2x2"')
     assert footprint.stored_bytes == (5 * 3 * 6 * 5_000_000, 60 * 3 * 6 * 5_000_000)
-    assert str(footprint) == (
-        "up to 1000000 samples a case: at most 5.05 GiB of disk, 27.9 GiB of memory and 39.7 MiB on each rank after 60 "
-        "blocks"
-    )
+    assert str(footprint) == WORDING
 
 
 @pytest.mark.parametrize(("rounds", "large"), [(500, False), (1_000_000, True)])

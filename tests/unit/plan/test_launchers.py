@@ -4,6 +4,7 @@ from pathlib import Path
 
 import fakes
 import pytest
+from wording import WORDING, refuses
 
 from rankbench.model import Plan, RankbenchError
 from rankbench.plan.reading import parse_plan
@@ -42,34 +43,34 @@ def test_a_jobs_launcher_is_a_kind_or_a_command_and_precedes_the_plans() -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    "text",
     [
-        ("srun", "expected a command line such as"),
-        ("mpiexec -n {ranks} {program", "braces may contain only {ranks}, {nodes}, {per_node}, {hosts}, {program}; "),
-        ("mpiexec -n {} {program}", "braces may contain only"),
-        ("mpiexec -n {rank} {program}", "braces may contain only"),
-        ("mpiexec -n ${HOME} {program}", "braces may contain only"),
-        ("mpiexec -n {ranks:>9} {program}", "braces may contain only"),
-        ("mpiexec -n {ranks!r} {program}", "braces may contain only"),
-        ("mpiexec -n {ranks}", "expected {program} once, as a word of its own behind the launcher"),
-        ("{program} -n {ranks}", "expected {program} once"),
-        ("mpiexec {program} {program}", "expected {program} once"),
-        ("sh -c 'exec {program}'", "expected {program} once"),
-        ("mpiexec {program} x={program}", "expected {program} once"),
-        ("mpiexec '{program}", "No closing quotation"),
+        "srun",
+        "mpiexec -n {ranks} {program",
+        "mpiexec -n {} {program}",
+        "mpiexec -n {rank} {program}",
+        "mpiexec -n ${HOME} {program}",
+        "mpiexec -n {ranks:>9} {program}",
+        "mpiexec -n {ranks!r} {program}",
+        "mpiexec -n {ranks}",
+        "{program} -n {ranks}",
+        "mpiexec {program} {program}",
+        "sh -c 'exec {program}'",
+        "mpiexec {program} x={program}",
+        "mpiexec '{program}",
     ],
 )
-def test_a_launcher_that_cannot_work_is_refused_in_one_line(text: str, reason: str) -> None:
+def test_a_launcher_that_cannot_work_is_refused_in_one_line(text: str) -> None:
     for where in (f'launcher = "{text}"\n{PLAN}', f'{PLAN}[[candidate]]\nlibrary = "openmpi"\nlauncher = "{text}"\n'):
         with pytest.raises(RankbenchError) as error:
             read(where)
-        assert reason in str(error.value)
+        assert str(error.value) == WORDING
         assert "launcher: found" in str(error.value)
         assert "\n" not in str(error.value)
 
 
 def test_a_job_names_its_kinds_of_launchers_in_the_refusal() -> None:
-    with pytest.raises(RankbenchError, match="expected mpiexec, srun, or a command line such as"):
+    with refuses():
         read(f'{PLAN}[job]\nlauncher = "jsrun"\n')
 
 
@@ -91,5 +92,5 @@ def test_a_wrap_names_files_beside_the_plan(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["compiler", "binary_of"])
 def test_a_wrap_and_another_source_of_the_binary_are_refused(key: str) -> None:
-    with pytest.raises(RankbenchError, match=f"found wrap and {key}, expected one of them"):
+    with refuses():
         read(f'{PLAN}[[candidate]]\nlibrary = "mpich"\nwrap = "nice"\n{key} = "x"\n')

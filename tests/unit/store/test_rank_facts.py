@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from fakes.campaigns import make_campaign
+from wording import WORDING
 
 from rankbench import store
 from rankbench.model import CaseResult, DamagedFileError, Launch, RankFact, list_rank_sets
@@ -66,4 +67,4 @@ def test_records_that_hold_their_facts_are_read(results: Store) -> None:
 def test_many_ranks_are_summed_up() -> None:
     assert describe_locations(FACTS[:1]) == "rank 0: n0, CPU 0 (bound to 0-3)"
     many = [RankFact(rank=rank, host=f"n{rank // 100}", cpu=0, cpus="0", clock="x", libmpi="/l") for rank in range(300)]
-    assert describe_locations(many) == "300 ranks on 3 hosts, n0 to n2, 100 on each"
+    assert describe_locations(many) == WORDING
