@@ -128,7 +128,15 @@ def up(request: LabRequest, folder: Path | None = None, *, limit_s: float = HUNG
     try:
         text = setup.prepare(path, request)
         with _head(path, passing=folder is None) as head_pid:
-            yield Lab(path, request.names, request.offsets_ns, head_pid, text, name_links(request.rate_bit_s, request.delay), limit_s)
+            yield Lab(
+                path,
+                request.names,
+                request.offsets_ns,
+                head_pid,
+                text,
+                name_links(request.rate_bit_s, request.delay),
+                limit_s,
+            )
     finally:
         if not folder:
             shutil.rmtree(path, ignore_errors=True)

@@ -54,7 +54,16 @@ from rankbench.model.launches import (
     list_rank_sets,
 )
 from rankbench.model.libraries import Candidate, Library, Receipt
-from rankbench.model.machines import LINKS_VARIABLE, UNKNOWN_MACHINE, Cpu, Exchange, Machine, NetworkDevice, NodeNetwork, State
+from rankbench.model.machines import (
+    LINKS_VARIABLE,
+    UNKNOWN_MACHINE,
+    Cpu,
+    Exchange,
+    Machine,
+    NetworkDevice,
+    NodeNetwork,
+    State,
+)
 from rankbench.model.operations import (
     Amount,
     Datatype,

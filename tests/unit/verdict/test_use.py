@@ -229,9 +229,7 @@ def test_shares_of_the_time_weigh_calls(tmp_path: Path) -> None:
     calls = with_calls(Calls("allreduce", 8, 0, share=0.6), Calls("allreduce", 1024, 0, share=0.4, most_bytes=65536))
     answer = evaluate_with(tmp_path, verdicts.make_constant(FASTER), calls)
     assert answer[0].startswith("Use alpha: lowest overall time for the plan's calls (3 of 3 cases)")
-    assert "Of the time with alpha, 60% is allreduce 8 B, 20% is allreduce 1 KiB and 20% is " in " ".join(
-        answer
-    )
+    assert "Of the time with alpha, 60% is allreduce 8 B, 20% is allreduce 1 KiB and 20% is " in " ".join(answer)
 
 
 def test_a_stated_share_is_printed_as_stated(tmp_path: Path) -> None:
