@@ -105,3 +105,25 @@ def test_the_notebook_holds_no_outputs() -> None:
     cells = [cell for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
     assert {(cell["execution_count"], len(cell["outputs"])) for cell in cells} == {(None, 0)}
     assert f"]({PAGE.with_suffix('.ipynb').name})" in PAGE.read_text(encoding="utf-8")
+
+
+def test_two_candidates_are_compared_in_every_case(plain: EvaluatedCampaign) -> None:
+    frames = rankbench.read(plain.store.folder)
+    names = plain.view.candidates
+    over, back = (frames.compare(*pair) for pair in (names[:2], names[1::-1]))
+    assert over["case"].to_list() == back["case"].to_list()
+    assert set(over["case"]) <= frames.cases.keys()
+    assert (over["ratio"] * back["ratio"]).to_list() == pytest.approx([1.0] * over.height)
+    with pytest.raises(RankbenchError, match="no candidate nobody"):
+        frames.compare("nobody", names[0])
+
+
+def test_charts_of_the_report_are_drawn(plain: EvaluatedCampaign) -> None:
+    frames = rankbench.read(plain.store.folder)
+    operation = frames.summary["operation"][0]
+    assert "layer" in frames.plot("overall").to_dict()
+    chart = frames.plot("curves", operation).to_dict()
+    assert operation in json.dumps(chart)
+    for kind, of in (("curve", operation), ("curves", "nothing")):
+        with pytest.raises(RankbenchError):
+            frames.plot(kind, of)
