@@ -109,7 +109,7 @@ class CampaignFrames:
     def compare(self, base: str, other: str) -> pl.DataFrame:
         """Return one row per case of two candidates: time of `other` over that of `base`, paired within blocks.
 
-        Columns: those of the case, `ratio`, `low`, `high`, `p_adjusted`, `different`, `equivalent`.
+        Columns: those of the case, `ratio`, `low`, `high`, `p_adjusted`, `different`.
 
         Raises RankbenchError for a candidate that the campaign does not have.
         """
@@ -118,7 +118,7 @@ class CampaignFrames:
             if name not in names:
                 raise RankbenchError(f"no candidate {name}{suggestion(name, names)}")
         find = self._measured.view.comparisons.find
-        columns = ("ratio", "low", "high", "p_adjusted", "different", "equivalent")
+        columns = ("ratio", "low", "high", "p_adjusted", "different")
         rows = [
             {**case_row(case), **{column: getattr(comparison, column) for column in columns}}
             for case in self.campaign.cases
