@@ -49,3 +49,23 @@ def test_a_plan_of_a_guide_runs(home: Path, tmp_path: Path, name: str) -> None:
     ran = run_plan(home, tmp_path, name, "--ignore-failures")
     assert ran.returncode == 0, ran.stderr
     assert "plan: done in" in ran.stdout
+
+
+TUTORIAL = (GUIDES.parent / "tutorial" / "my-program.md").read_text(encoding="utf-8")
+
+
+def test_the_tutorial_on_programs_runs_as_it_is(home: Path, tmp_path: Path) -> None:
+    """Its program is built with each library, measured and recorded; its calls are measured from the record."""
+    for language, name in (("c", "solver.c"), ("toml", "plan.toml")):
+        (code,) = re.findall(rf"```{language}\n(.*?)```", TUTORIAL, re.DOTALL)
+        (tmp_path / name).write_text(code)
+    environment = {**os.environ, "RANKBENCH_HOME": str(home), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    program, calls = re.findall(r"^    (rankbench run .*)$", TUTORIAL, re.MULTILINE)
+    answers = []
+    for command in (program, calls):
+        ran = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stderr
+        answers.append(" ".join(ran.stdout.split()))
+    assert "recording the calls of openmpi" in answers[0]
+    assert "program-solver" in answers[0]
+    assert "sendrecv" in answers[1]
