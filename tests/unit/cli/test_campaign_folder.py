@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from wording import WORDING, find_lines, refuses
 
-from rankbench.model import RankbenchError
 from rankbench.workflows.locations import campaign_folder
 
 PLAN = 'question = "?"\ncandidates = ["mpich"]\noperations = ["barrier"]\nplacements = ["1x2"]\n'
@@ -16,11 +16,8 @@ PLAN = 'question = "?"\ncandidates = ["mpich"]\noperations = ["barrier"]\nplacem
 
 @pytest.mark.parametrize("name", ["../evil", "/evil", "a/b", "..", ".", ".hidden", "", "a\nb", "a\x1b[2J", "a\0"])
 def test_names_that_are_paths_or_hidden_are_refused(name: str) -> None:
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         campaign_folder(Path("results"), name)
-    assert str(error.value) == (
-        f'--name {name!r}: a campaign\'s name has no "/", does not begin with "." and has no control characters'
-    )
 
 
 @pytest.mark.parametrize("name", ["study", "2 nodes", "a..b", "größe-8"])
@@ -40,5 +37,5 @@ def test_every_command_with_a_name_refuses_a_path(tmp_path: Path, command: str) 
         check=False,
     )
     assert (process.returncode, process.stdout) == (2, "")
-    assert process.stderr.startswith("rankbench: --name '../evil': a campaign's name has no \"/\", ")
+    assert find_lines(process.stderr, "rankbench: --name '../evil': a") == WORDING
     assert [path.name for path in tmp_path.iterdir()] == ["plan.toml"]

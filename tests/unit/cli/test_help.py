@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 from typer.testing import CliRunner
+from wording import WORDING
 
 from rankbench import cli, plan
 from rankbench.cli.help_pages import GROUPS
@@ -39,7 +40,7 @@ def test_commands_are_in_groups() -> None:
 
 def test_a_usage_error_is_reported_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.call(["shw"]) == 2
-    assert capsys.readouterr().err == "rankbench: No such command 'shw'. Did you mean 'show'? (help: rankbench -h)\n"
+    assert capsys.readouterr().err == WORDING
 
 
 def test_a_shell_completes_commands_and_options(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from fakes import library, mark_thorough, scheduler, sites
 from fakes.sites import Site
+from wording import WORDING, find_lines
 
 FAKES = Path(__file__).parents[2] / "fakes"
 PLAN = """
@@ -34,15 +35,8 @@ def read_log(here: Site) -> str:
     return (here.campaign / "job/output.log").read_text()
 
 
-@pytest.mark.parametrize(
-    ("kind", "history", "sentence"),
-    [mark_thorough("flux", True, "its job was cancelled before it began (CANCELED)"),
-     mark_thorough("pbs", True, "its job was cancelled before it began (F, exit status 0"),
-     ("pbs", False, "its job did not begin (no longer known to PBS)")],
-)  # fmt: skip
-def test_a_job_that_was_cancelled_in_the_queue_did_not_begin(
-    tmp_path: Path, kind: str, sentence: str, *, history: bool
-) -> None:
+@pytest.mark.parametrize(("kind", "history"), [mark_thorough("flux", True), mark_thorough("pbs", True), ("pbs", False)])
+def test_a_job_that_was_cancelled_in_the_queue_did_not_begin(tmp_path: Path, kind: str, *, history: bool) -> None:
     here = sites.make_site(tmp_path, kind, PLAN)
     (tmp_path / "scheduler/full").touch()
     if not history:
@@ -50,7 +44,7 @@ def test_a_job_that_was_cancelled_in_the_queue_did_not_begin(
     assert here.submit().exit_code == 0
     assert here.submit().exit_code == 2
     scheduler.cancel(tmp_path / "scheduler", "101")
-    assert here.wait_for_end().splitlines()[-2].startswith(sentence)
+    assert here.wait_for_end().splitlines()[-2] == WORDING
 
 
 @pytest.mark.parametrize("kind", [mark_thorough("flux"), "pbs"])
@@ -126,18 +120,16 @@ def test_flux_warns_of_the_end_of_the_time_and_then_ends_it(tmp_path: Path, each
     assert "#FLUX: --signal=USR1@60s\n" in (here.campaign / "job/job.sh").read_text()
     here.wait_for("launches/*/1/stream.jsonl", 2)
     scheduler.send(tmp_path / "scheduler", "101", each)
-    assert here.wait_for_end().splitlines()[-2].startswith("its job ended because of the time limit (FAILED)")
+    assert here.wait_for_end().splitlines()[-2] == WORDING
 
 
 @pytest.mark.parametrize(
-    ("message", "sentence"),
-    [("=>> PBS: job killed: walltime 76 exceeded limit 60", "its job reached its time limit (no longer known to PBS)"),
-     mark_thorough(
-         "=>> PBS: job killed: mem 4000kb exceeded limit 3000kb", "its job reached its memory limit (no longer known to"
-     ),
-     mark_thorough("walltime 76", "its job ended by SIGTERM (no longer known to PBS)")],
+    "message",
+    ["=>> PBS: job killed: walltime 76 exceeded limit 60",
+     mark_thorough("=>> PBS: job killed: mem 4000kb exceeded limit 3000kb"),
+     mark_thorough("walltime 76")]
 )  # fmt: skip
-def test_pbs_says_in_the_output_of_a_job_why_it_ended_it(tmp_path: Path, message: str, sentence: str) -> None:
+def test_pbs_says_in_the_output_of_a_job_why_it_ended_it(tmp_path: Path, message: str) -> None:
     """As OpenPBS 23.06 wrote it, which keeps no history by default."""
     here = sites.make_site(tmp_path, "pbs", PLAN, hangs_from=1)
     (tmp_path / "scheduler/no-history").touch()
@@ -146,7 +138,7 @@ def test_pbs_says_in_the_output_of_a_job_why_it_ended_it(tmp_path: Path, message
     scheduler.cancel(tmp_path / "scheduler", "101")
     here.wait_for_end()
     (here.campaign / "job/scheduler.log").write_text(f"{message}\n")
-    assert here.run("status", "results/plan").printed.splitlines()[-2].startswith(sentence)
+    assert here.run("status", "results/plan").printed.splitlines()[-2] == WORDING
 
 
 @pytest.mark.parametrize("kind", ["pbs", mark_thorough("slurm"), mark_thorough("flux")])
@@ -156,7 +148,7 @@ def test_results_and_log_are_there_before_a_block_or_its_job_ends(tmp_path: Path
     assert here.submit().exit_code == 0
     waiting = here.start("status", "results/plan", "--wait")
     assert waiting.stdout
-    assert "block 1 of 1: 2 of 4 turns done\n" in waiting.stdout
+    assert find_lines(waiting.stdout, "block 1 of 1") == WORDING
     launches = here.open_results().launches()
     assert len({launch.placement for launch in launches}) == 1
     assert sorted(launch.candidate for launch in launches) == ["mpich-9.1", "mpich-9.2"]
@@ -185,7 +177,7 @@ def test_a_node_that_dies_ends_the_launch_and_is_named(tmp_path: Path, kind: str
     here.wait_for("launches/*mpich_9_2*/1/stream.jsonl", content='{"record":"begin"')
     lost.write_text("a2")
     text = here.wait_for_end()
-    assert "its job ended because there is no answer from a2 (" in text.splitlines()[-2]
+    assert "no answer from a2 (" in text.splitlines()[-2]
     assert [launch.candidate for launch in here.open_results().launches() if "a2" in launch.reason] == ["mpich-9.2"]
 
 
@@ -207,7 +199,7 @@ def test_a_campaign_needs_no_locks_of_its_file_system(tmp_path: Path) -> None:
     process = here.submit("--wait")
     assert process.exit_code == 0, process.printed
     assert [launch.status.value for launch in here.open_results().launches()] == ["ok"] * 2
-    assert "this file system has no locks" in read_log(here)
+    assert find_lines(read_log(here), "this file system has") == WORDING
     assert not [*tmp_path.rglob("*.d")]
 
 

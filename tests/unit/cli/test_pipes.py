@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from fakes import mark_thorough
 from fakes.campaigns import Truth, make_campaign
+from wording import WORDING
 
 from rankbench.model import Case
 
@@ -43,10 +44,7 @@ def test_a_full_standard_output_is_one_line(command: str, tmp_path: Path) -> Non
         process = subprocess.run(
             [RANKBENCH, *command.split()], stdout=output, stderr=subprocess.PIPE, text=True, check=False, cwd=tmp_path
         )
-    assert (process.returncode, process.stderr) == (
-        2,
-        "rankbench: standard output cannot be written (No space left on device)\n",
-    )
+    assert (process.returncode, process.stderr) == (2, WORDING)
 
 
 @pytest.mark.parametrize("settings", [{"COLUMNS": "0"}, {"PYTHONIOENCODING": "ascii"}, {"COLUMNS": "1"}])

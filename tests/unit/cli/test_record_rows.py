@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from wording import WORDING
+
 from rankbench.cli.commands.record import format_row, list_remarks, list_rows
 from rankbench.model.program_records import FORMAT, Dropped, Kind, RunRecord
 
@@ -33,6 +35,4 @@ def test_similar_sizes_of_a_call_have_one_row() -> None:
     ]
     assert format_row(rows[0], 8.0, 2) == ["MPI_Send", "25 KiB to 25.4 KiB", "20.0%", "40", "20.0 ms", "12%"]
     assert format_row(rows[1], 8.0, 2)[-1] == "-"
-    assert next(list_remarks(run, rows, 2.9)).startswith(
-        "Most of the time in MPI: MPI_Send of 25 KiB to 25.4 KiB (55%)"
-    )
+    assert next(list_remarks(run, rows, 2.9)) == WORDING
