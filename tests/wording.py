@@ -2,17 +2,18 @@
 
 `assert text == WORDING` compares a text, or lists of texts, with the next lines of the running test's entry. A file has
 the entries of one test file, each behind or below the name of its test: a list of inputs and of what a user reads then.
-Temporary folders are called TMP, this repository ROOT. `pytest --renew-wording` writes the entries of what it runs.
+Temporary folders are called TMP, this repository ROOT, checksums HASH and moments DATE. `pytest --renew-wording` writes
+the entries of what it runs.
 """
 
 from __future__ import annotations
 
 import difflib
-import fcntl
 import re
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any
 
@@ -99,18 +100,18 @@ class Wording:
         self._renews = item.config.getoption("renew_wording")
         self._is_whole = not any("::" in argument for argument in item.config.args)
         self._lines: list[str] = []
-        self._expected: list[str] | None = None
+        self._expected = [] if self._renews else self._read()
         self._difference = ""
 
     def end(self) -> None:
         """Fail if the entry has more lines than the test has compared, or write it."""
         file = self._find_file()
         if not self._renews:
-            assert self._lines == self._read(), f"{file}: the entry has more than the test compares: {self._name}"
+            assert self._lines == self._expected, f"{file}: the entry has more than the test compares: {self._name}"
         elif self._lines or file.exists():
             file.parent.mkdir(parents=True, exist_ok=True)
             with file.open("a+", encoding="utf-8") as stream:
-                fcntl.flock(stream, fcntl.LOCK_EX)
+                flock(stream, LOCK_EX)
                 stream.seek(0)
                 entries = read_entries(stream.read()) | {self._name: self._lines}
                 stream.truncate(0)
@@ -121,7 +122,7 @@ class Wording:
         if self._difference:
             return False
         lines = [self._normalise(line).rstrip() for line in list_lines(value)]
-        expected = lines if self._renews else self._read()[len(self._lines) :][: len(lines)]
+        expected = lines if self._renews else self._expected[len(self._lines) :][: len(lines)]
         self._lines += lines
         self._difference = "" if lines == expected else "\n".join(difflib.ndiff(expected, lines))
         return lines == expected
@@ -134,19 +135,18 @@ class Wording:
         return (self.tests / FOLDER / self._path.relative_to(self.tests)).with_suffix(".txt")
 
     def _read(self) -> list[str]:
-        if self._expected is None:
-            file = self._find_file()
-            entries = read_entries(file.read_text(encoding="utf-8")) if file.exists() else {}
-            unknown = [name for name in entries if not self._is_test(name)]
-            assert not unknown, f"{file}: entries of no test, remove them: {unknown}"
-            self._expected = entries.get(self._name, [])
-        return self._expected
+        file = self._find_file()
+        entries = read_entries(file.read_text(encoding="utf-8")) if file.exists() else {}
+        unknown = [name for name in entries if not self._is_test(name)]
+        assert not unknown, f"{file}: entries of no test, remove them: {unknown}"
+        return entries.get(self._name, [])
 
     def _is_test(self, name: str) -> bool:
         return not self._is_whole or name in self.names[self._path]
 
     def _normalise(self, line: str) -> str:
-        line = line.replace(self._tmp_path, "TMP")
+        line = re.sub(r"\b(?=[0-9a-f]*[a-f])[0-9a-f]{16}\b", "HASH", line.replace(self._tmp_path, "TMP"))
+        line = re.sub(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b", "DATE", line)
         return re.sub(rf"{re.escape(self.base)}/(\w+?)\d+\b", r"TMP/\1", line).replace(str(self.tests.parent), "ROOT")
 
 

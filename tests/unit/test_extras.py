@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from fakes import sites
+from wording import WORDING, find_lines
 
 import rankbench
 from rankbench import cli, extras
@@ -129,5 +130,5 @@ def test_a_job_is_submitted_without_polars_and_collected_with_polars(
         line = f"new launches of its job are not collected here; to collect them, install: {extras.command('run')}"
         assert " ".join(text.splitlines()).endswith(line)
         assert here.open_results().launches() == []
-    assert "done: the plan's 1 block is done" in here.run("status", "results/plan").printed
+    assert find_lines(here.run("status", "results/plan").printed, "done: the plan's 1") == WORDING
     assert len(here.open_results().launches()) == 3

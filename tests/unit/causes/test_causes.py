@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from wording import WORDING
 
 from rankbench import causes
 from rankbench.causes import Cause, RecordedLog
@@ -92,7 +93,7 @@ def test_the_output_of_a_good_launch_shows_no_cause(path: Path) -> None:
 
 def test_a_launch_that_printed_results_shows_no_cause() -> None:
     assert causes.explain(PLAIN) == ""
-    assert choose_line(PLAIN) == "one world of 2 ranks, data right"
+    assert choose_line(PLAIN) == WORDING
     assert (causes.explain(""), choose_line(""), choose_line("\n-----\n====\n")) == ("", "", "")
 
 

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from wording import refuses
 
 from rankbench.cli.commands.lab import make_request
 from rankbench.lab import Cores, Delay, LabRequest, setup
@@ -82,29 +83,12 @@ def test_a_wrong_number_of_nodes_is_refused(nodes: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lab_request", "message"),
-    [
-        (
-            LabRequest(),
-            "a lab needs bash, iproute2, mount, util-linux; on Debian: apt-get install bash iproute2 mount util-linux",
-        ),
-        (
-            LabRequest(delay=SYMMETRIC),
-            "a lab needs bash, gcc, iproute2, mount, util-linux; "
-            "on Debian: apt-get install bash gcc iproute2 mount util-linux",
-        ),
-        (
-            LabRequest(slurm=Cores(1, 1), offsets_ns=(0, 1)),
-            "a lab with Slurm needs bash, gcc, iproute2, mount, munge, slurm-wlm, util-linux; "
-            "on Debian: apt-get install bash gcc iproute2 mount munge slurm-wlm util-linux",
-        ),
-    ],
+    "lab_request", [LabRequest(), LabRequest(delay=SYMMETRIC), LabRequest(slurm=Cores(1, 1), offsets_ns=(0, 1))]
 )
-def test_missing_packages_are_named(lab_request: LabRequest, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_packages_are_named(lab_request: LabRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(setup, "path", lambda: "/nowhere")
-    with pytest.raises(RankbenchError) as caught:
+    with refuses():
         setup.require(lab_request)
-    assert str(caught.value) == message
 
 
 def test_a_kernel_without_rates_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,13 +123,7 @@ def test_defaults_add_nothing() -> None:
     assert make_request(2, NO_OPTIONS, [], slurm=False)._replace(shared=()) == LabRequest(2)
 
 
-@pytest.mark.parametrize(
-    ("texts", "share", "message"),
-    [
-        ({"cores": "4"}, [], "--cores is what Slurm sees of each node; add --slurm"),
-        ({}, [Path("/usr"), Path("/nowhere")], "--share /nowhere: no such folder"),
-    ],
-)
-def test_contradicting_options_are_refused(texts: dict[str, str], share: list[Path], message: str) -> None:
-    with pytest.raises(RankbenchError, match=f"^{re.escape(message)}$"):
+@pytest.mark.parametrize(("texts", "share"), [({"cores": "4"}, []), ({}, [Path("/usr"), Path("/nowhere")])])
+def test_contradicting_options_are_refused(texts: dict[str, str], share: list[Path]) -> None:
+    with refuses():
         make_request(2, NO_OPTIONS | texts, share, slurm=False)

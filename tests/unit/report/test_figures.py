@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 from fakes import evaluations, large, recorded_programs, scales, tool_outputs
+from wording import refuses
 
 from rankbench import imports, plots, units
 from rankbench.evaluation import evaluate
@@ -107,9 +108,8 @@ def test_pairs_of_ranks_are_drawn_as_a_matrix_only(tmp_path: Path) -> None:
 
 
 def test_an_unknown_format_is_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         write_figures(tmp_path, evaluations.make_evaluation(), ["pgn"])
-    assert str(error.value) == "no figure format 'pgn'; did you mean png? (allowed: png, svg, pdf)"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 import pytest
 from fakes import campaigns, evaluations, pages
+from wording import refuses
 
 from rankbench import store
 from rankbench.cli.commands.show import show
 from rankbench.cli.display import console
 from rankbench.evaluation import evaluate
 from rankbench.exports import tidy
-from rankbench.model import RankbenchError
 from rankbench.report import markdown, write_html
 from rankbench.report.tables import Table
 from rankbench.report.tables.first_calls import sentences as first_call_sentences
@@ -118,6 +118,6 @@ def test_an_export_has_first_calls_of_the_first_case_of_an_operation_only(view: 
 
 def test_without_first_calls_the_table_is_refused(tmp_path: Path) -> None:
     old = campaigns.make_campaign(tmp_path / "made", launches=1)
-    with pytest.raises(RankbenchError, match="--table first-calls: not known of these cases"):
+    with refuses():
         show(folder=old.folder, table="first-calls")
     assert first_call_tables(evaluations.make_evaluation()) == []

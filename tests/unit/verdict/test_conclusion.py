@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from fakes import campaign_views, campaigns, scales, verdicts
+from wording import WORDING, find_lines
 
 from rankbench import evaluation, quantities
 from rankbench.language import render
@@ -29,11 +30,16 @@ NOTHING = "No two candidates have values for the same case, so there is nothing 
 SINGLE = "Only one candidate: values, no comparison."
 CHECK = "Noise check: one library, measured twice, differs from itself in 0 of 9 cases (95% interval 0% to 34%)."
 CONTROL = "The noise check does not show how a changing machine affects different libraries."
-SCOPE = "Valid on this machine (Example 9000, 2 cores), for alpha 1.0, beta 1.0 and gamma 1.0, at default settings"
 
 
 def render_claims(verdict: Verdict) -> list[str]:
     return [render(sentence.text) for sentence in verdict.conclusion]
+
+
+def find_recommended(verdict: Verdict) -> str:
+    """Return the candidate of the sentence `Use X`, if that is the answer."""
+    text = verdict.conclusion[0].text
+    return text.fields["best"] if text.template.startswith("Use ") else ""
 
 
 def find_claims(verdict: Verdict, words: str) -> list[Claim]:
@@ -43,45 +49,31 @@ def find_claims(verdict: Verdict, words: str) -> list[Claim]:
 def test_a_clear_leader_is_named_with_its_count_and_all_distances(tmp_path: Path) -> None:
     factors = verdicts.make_constant({"alpha": 1.5, "beta": 1.0, "gamma": 3.0})
     verdict = verdicts.evaluate(tmp_path, factors, control=True).verdict
-    assert render_claims(verdict) == [
-        "Use beta: lowest overall time over all 9 cases (operations weigh equally).",
-        "Time against beta: alpha 1.50× (1.50× to 1.50×), gamma 3.00× (2.99× to 3.01×).",
-        "Fastest in single cases: beta 9, alpha 0, gamma 0 (of 9 cases).",
-        "Largest significant slowdown in a single case: alpha 1.50× (1.50× to 1.50×: pingpong, 8 B); beta "
-        "never significantly slower; gamma 3.00× (2.99× to 3.01×: pingpong, 8 B).",
-        CHECK,
-        CONTROL,
-        f"{SCOPE}, based on 6 launches of each candidate.",
-    ]
+    assert find_recommended(verdict) == "beta"
+    assert render_claims(verdict) == WORDING
     assert [sentence.brief for sentence in verdict.conclusion] == [True, True, True, False, True, False, False]
     assert verdict.conclusion[0].cases == [case.key for case in campaigns.make_cases()]
 
 
 def test_a_single_case_is_in_the_singular(tmp_path: Path) -> None:
     view = verdicts.evaluate(tmp_path, verdicts.make_constant({"beta": 2.0, "gamma": 2.0}), cases=verdicts.LINE[:1])
-    assert render_claims(view.verdict)[0] == "Use alpha: fastest in the only case."
+    assert find_recommended(view.verdict) == "alpha"
+    assert render_claims(view.verdict)[0] == WORDING
     assert not any(text.startswith("Fastest in single cases") for text in render_claims(view.verdict))
 
 
 def test_a_single_launch_distinguishes_nothing_and_this_is_stated(tmp_path: Path) -> None:
     factors = verdicts.make_constant({"beta": 2.0, "gamma": 2.0})
     verdict = verdicts.evaluate(tmp_path, factors, cases=verdicts.LINE[:1], launches=1).verdict
-    assert render_claims(verdict)[0] == (
-        "No clear winner in the only case: alpha is not shown to be more than 3% faster than beta and gamma."
-    )
-    assert render_claims(verdict)[-1] == (
-        f"{SCOPE}, based on 1 launch of each candidate; so few launches show only large differences."
-    )
+    assert find_recommended(verdict) == ""
+    assert render_claims(verdict)[0] == WORDING
+    assert render_claims(verdict)[-1] == WORDING
 
 
 def test_equal_candidates_have_no_leader(tmp_path: Path) -> None:
     verdict = verdicts.evaluate(tmp_path, verdicts.make_constant({})).verdict
-    assert render_claims(verdict)[:3] == [
-        "alpha, beta and gamma are equivalent within 3% over all 9 cases (operations weigh equally).",
-        "Time against alpha: beta 1.00× (1.00× to 1.00×, equivalent within 3%), gamma 1.00× (1.00× to 1.00×, "
-        "equivalent within 3%).",
-        "Fastest in single cases: alpha 0, beta 0, gamma 0, equivalent 9 (of 9 cases).",
-    ]
+    assert find_recommended(verdict) == ""
+    assert render_claims(verdict)[:3] == WORDING
 
 
 MEMORY = [msgspec.structs.replace(case, options={"quantity": "memory"}) for case in verdicts.LINE]
@@ -93,12 +85,10 @@ def test_memory_is_separate_from_times(tmp_path: Path) -> None:
         return needs[name] if case.quantity == "memory" else 1 / needs[name]
 
     verdict = verdicts.evaluate(tmp_path, choose_factor, cases=[*verdicts.LINE, *MEMORY]).verdict
-    assert render_claims(verdict)[0] == "Use beta: lowest overall time over all 3 cases."
+    assert find_recommended(verdict) == "beta"
+    assert render_claims(verdict)[0] == WORDING
     (least,) = find_claims(verdict, "gamma needs the least memory")
-    assert render(least.text) == (
-        "gamma needs the least memory in 3 of 3 cases; as a geometric mean, alpha needs 2.00× as much "
-        "and beta needs 3.00× as much."
-    )
+    assert render(least.text) == WORDING
     assert not least.brief
     assert least.cases == [case.key for case in MEMORY]
     assert not [
@@ -110,17 +100,13 @@ def test_memory_is_separate_from_times(tmp_path: Path) -> None:
 
 def test_a_campaign_of_memory_alone_has_no_claims_on_times(tmp_path: Path) -> None:
     verdict = verdicts.evaluate(tmp_path, verdicts.make_constant({}), cases=MEMORY).verdict
-    assert render_claims(verdict) == [
-        "The memory use of alpha, beta and gamma is equivalent within 3% in 3 of 3 cases.",
-        f"{SCOPE}, based on 6 launches of each candidate.",
-    ]
+    assert render_claims(verdict) == WORDING
 
 
 def test_two_joint_leaders_are_named_together(tmp_path: Path) -> None:
     verdict = verdicts.evaluate(tmp_path, verdicts.make_constant({"beta": 2.0})).verdict
-    assert render_claims(verdict)[0] == (
-        "alpha and gamma are equivalent within 3% over all 9 cases (operations weigh equally)."
-    )
+    assert find_recommended(verdict) == ""
+    assert render_claims(verdict)[0] == WORDING
 
 
 def test_without_an_overall_leader_the_wins_of_all_are_counted(tmp_path: Path) -> None:
@@ -132,7 +118,7 @@ def test_without_an_overall_leader_the_wins_of_all_are_counted(tmp_path: Path) -
 
     sentences = render_claims(verdicts.evaluate(tmp_path, choose_factor).verdict)
     assert not sentences[0].startswith("Use ")
-    assert "Fastest in single cases: alpha 4, gamma 3, beta 2 (of 9 cases)." in sentences
+    assert find_lines(sentences, "Fastest in single cases") == WORDING
 
 
 def test_single_and_joint_wins_are_counted_separately(tmp_path: Path) -> None:
@@ -140,8 +126,12 @@ def test_single_and_joint_wins_are_counted_separately(tmp_path: Path) -> None:
         level = {8: ("alpha",), 1024: ("alpha", "beta"), 65536: ("alpha", "beta", "gamma")}[case.size_bytes]
         return 1.0 if name in level else 2.0
 
-    assert "Fastest in single cases: alpha 1, beta 0, gamma 0, equivalent 2 (of 3 cases)." in render_claims(
-        verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict
+    assert (
+        find_lines(
+            render_claims(verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict),
+            "Fastest in single cases",
+        )
+        == WORDING
     )
 
 
@@ -158,10 +148,7 @@ def test_exceptions_are_reported_with_their_sizes_and_cases(tmp_path: Path) -> N
 
     conclusion = verdicts.evaluate(tmp_path, choose_factor, cases=cases).verdict.conclusion
     exceptions = [sentence for sentence in conclusion if " faster than " in render(sentence.text)]
-    assert [render(sentence.text) for sentence in exceptions] == [
-        "beta is faster than alpha in allreduce from 1 KiB to 64 KiB, by up to 1.50× (1.50× to 1.50×).",
-        "beta and gamma are faster than alpha in barrier, by 1.25× (1.25× to 1.25×).",
-    ]
+    assert [render(sentence.text) for sentence in exceptions] == WORDING
     assert exceptions[0].cases == [case.key for case in verdicts.LINE[1:]]
 
 
@@ -175,7 +162,7 @@ def test_more_than_four_exceptions_are_counted(tmp_path: Path) -> None:
 
     verdict = verdicts.evaluate(tmp_path, choose_factor, cases=cases).verdict
     (rest,) = find_claims(verdict, "In 1 more case")
-    assert render(rest.text) == "In 1 more case, another candidate is faster than alpha by less."
+    assert render(rest.text) == WORDING
     assert len(rest.cases) == 1
 
 
@@ -189,8 +176,8 @@ def test_failures_and_missing_calls_of_the_leader_are_distinguished(tmp_path: Pa
 
     verdict = verdicts.evaluate(tmp_path, choose_factor).verdict
     failed, lacking = find_claims(verdict, "alpha failed") + find_claims(verdict, "alpha does not have")
-    assert render(failed.text) == "alpha failed in all launches of 1 case."
-    assert render(lacking.text) == "alpha does not have the call of 2 cases."
+    assert render(failed.text) == WORDING
+    assert render(lacking.text) == WORDING
     assert [key.split(".")[0] for key in failed.cases + lacking.cases] == [
         "barrier",
         *("allreduce", "allreduce"),
@@ -246,10 +233,7 @@ def test_versions_are_named_unless_names_contain_them(names: tuple[str, str], ve
     ]
     verdict = msgspec.structs.replace(view.verdict, summaries=summaries, comparisons=[])
     evaluated = dataclasses.replace(view, verdict=verdict)
-    assert render_claims(verdicts.judge_again(evaluated, candidates=candidates))[-1] == (
-        f"Valid on this machine (Example 9000, 2 cores), for {versions}, at default settings, based on 6 launches of "
-        "each candidate."
-    )
+    assert render_claims(verdicts.judge_again(evaluated, candidates=candidates))[-1] == WORDING
 
 
 def test_settings_and_virtual_machine_limit_the_claim(tmp_path: Path) -> None:
@@ -257,25 +241,22 @@ def test_settings_and_virtual_machine_limit_the_claim(tmp_path: Path) -> None:
     record = view.campaign
     machine = msgspec.structs.replace(record.machine, virtual="kvm", cores=1)
     candidates = [msgspec.structs.replace(candidate, settings={"A": "1"}) for candidate in record.candidates]
-    assert render_claims(verdicts.judge_again(view, machine=machine, candidates=candidates))[-1] == (
-        "Valid on this virtual machine (Example 9000, 1 core), for alpha 1.0, beta 1.0 and gamma 1.0, at "
-        "the given settings, based on 6 launches of each candidate."
-    )
+    assert render_claims(verdicts.judge_again(view, machine=machine, candidates=candidates))[-1] == WORDING
 
 
 PLACES = [
-    (None, [1], ["n1, n2"], "on n1 and n2"),
-    (None, [1], [""], "on the nodes of job 17"),
-    (None, [3, 1], ["n1, n2, n3"], "on 3 emulated nodes of one machine (n1, n2 and n3)"),
-    ("kvm", [2, 3], [], "on 3 emulated nodes of this virtual machine (Example 9000, 2 cores)"),
-    ("", [1, 4], [], "on this machine (Example 9000, 2 cores) and on 4 emulated nodes of it"),
+    (None, [1], ["n1, n2"]),
+    (None, [1], [""]),
+    (None, [3, 1], ["n1, n2, n3"]),
+    ("kvm", [2, 3], []),
+    ("", [1, 4], []),
 ]
-"""The hypervisor of a known machine, the nodes of placements, the hosts of an unknown machine, and the place."""
+"""The hypervisor of a known machine, the nodes of placements, and the hosts of an unknown machine."""
 
 
-@pytest.mark.parametrize(("virtual", "nodes", "hosts", "place"), PLACES)
+@pytest.mark.parametrize(("virtual", "nodes", "hosts"), PLACES)
 def test_the_place_of_a_campaign_is_named_whatever_is_known_of_it(
-    virtual: str | None, nodes: list[int], hosts: list[str], place: str, tmp_path: Path
+    virtual: str | None, nodes: list[int], hosts: list[str], tmp_path: Path
 ) -> None:
     view = verdicts.evaluate(tmp_path, verdicts.make_constant({}), cases=verdicts.LINE)
     campaign = view.campaign
@@ -296,7 +277,7 @@ def test_the_place_of_a_campaign_is_named_whatever_is_known_of_it(
         bool(machine.cpu) and max(nodes, default=1) > 1
     )
     changed = dataclasses.replace(view, campaign=campaign, launches=launches)
-    assert render(describe_place(changed)) == place
+    assert render(describe_place(changed)) == WORDING
     assert describe_machine(campaign).startswith(machine.host or "The nodes of a job")
 
 
@@ -315,33 +296,21 @@ def find_divided_factor(name: str, case: Case) -> float:
 
 def test_most_wins_and_least_total_time_are_both_named_if_they_differ(tmp_path: Path) -> None:
     verdict = verdicts.evaluate(tmp_path, find_divided_factor, cases=verdicts.LINE).verdict
-    assert render_claims(verdict)[:5] == [
-        "It depends on the size: up to 1 KiB alpha is fastest on average (beta 1.10×, 1.09–1.11×; gamma 5.00×, "
-        "4.98–5.02×), from 64 KiB beta (alpha 4.00×, 3.98–4.02×; gamma 5.00×, 4.98–5.02×).",
-        "beta has the lowest overall time over all 3 cases.",
-        "Time against beta: alpha 1.49× (1.48× to 1.49×), gamma 4.69× (4.68× to 4.71×).",
-        "Fastest in single cases: up to 1 KiB alpha 2 (of 2); from 64 KiB beta 1 (of 1).",
-        "Largest significant slowdown in a single case: alpha 4.00× (3.98× to 4.02×: allreduce, 64 KiB); beta "
-        "1.10× (1.10× to 1.10×: allreduce, 8 B); gamma 5.00× (4.98× to 5.02×: allreduce, 8 B).",
-    ]
+    assert find_recommended(verdict) == ""
+    assert render_claims(verdict)[:5] == WORDING
     assert verdict.conclusion[1].cases == [case.key for case in verdicts.LINE[2:]]
 
 
-@pytest.mark.parametrize(
-    ("large", "first"),
-    [
-        (1.22, "alpha and beta are equivalent within 3% over all 3 cases"),
-        (1.34, "beta has the lowest overall time over all 3 cases"),
-    ],
-)
-def test_a_mean_within_the_threshold_names_no_candidate(large: float, first: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("large", [1.22, 1.34])
+def test_a_mean_within_the_threshold_names_no_candidate(large: float, tmp_path: Path) -> None:
     """Alpha wins two of three by a tenth; beta's third case compensates for these, or for 3% more and above."""
 
     def choose_factor(name: str, case: Case) -> float:
         return {"alpha": large, "beta": 1.0}[name] if case.size_bytes == 65536 else {"alpha": 1.0, "beta": 1.1}[name]
 
     verdict = verdicts.evaluate(tmp_path, choose_factor, candidates=("alpha", "beta"), cases=verdicts.LINE).verdict
-    assert render_claims(verdict)[1].startswith(first)
+    assert find_recommended(verdict) == ""
+    assert render_claims(verdict)[1] == WORDING
 
 
 def test_a_candidate_with_few_values_is_no_rival(tmp_path: Path) -> None:
@@ -350,9 +319,7 @@ def test_a_candidate_with_few_values_is_no_rival(tmp_path: Path) -> None:
             return CaseStatus.CRASHED
         return find_divided_factor(name, case)
 
-    assert render_claims(verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict)[0] == (
-        "alpha has the lowest overall time over the 3 of 3 cases with values of alpha and gamma."
-    )
+    assert render_claims(verdicts.evaluate(tmp_path, choose_factor, cases=verdicts.LINE).verdict)[0] == WORDING
 
 
 def test_cases_in_which_every_candidate_fails_are_reported(tmp_path: Path) -> None:
@@ -367,11 +334,7 @@ def test_cases_in_which_every_candidate_fails_are_reported(tmp_path: Path) -> No
         return find_divided_factor(name, case)
 
     sentences = render_claims(verdicts.evaluate(tmp_path, choose_factor, cases=cases).verdict)
-    assert [sentence for sentence in sentences if " failed in " in sentence] == [
-        "beta failed in all launches of 1 case.",
-        "alpha failed in all launches of 1 case.",
-        "gamma failed in all launches of 1 case.",
-    ]
+    assert [sentence for sentence in sentences if " failed in " in sentence] == WORDING
 
 
 def test_operations_that_run_once_in_a_launch_are_left_out_with_a_note(tmp_path: Path) -> None:
@@ -386,9 +349,9 @@ def test_operations_that_run_once_in_a_launch_are_left_out_with_a_note(tmp_path:
         )
         for name, part in (("both", cases), ("start", cases[:1]))
     )
-    assert both[0] == "Use alpha: lowest overall time over all 2 cases."
-    assert "Not included: init, which runs once in a launch." in both
-    assert start[0] == "Use beta: fastest in the only case."
+    assert both[0] == WORDING
+    assert find_lines(both, "Not included: init, which") == WORDING
+    assert start[0] == WORDING
     assert not any("Not included" in sentence for sentence in start)
 
 
@@ -406,19 +369,7 @@ def test_known_wrong_data_of_the_best_are_in_the_short_answer(tmp_path: Path, *,
         if "Known here" in render(claim.text)
     ]
     assert [claim.warns for claim in conclude(dataclasses.replace(view, campaign=campaign))][:3] == [False, True, False]
-    measured_text = "1 of them is" if measured else "none of them is"
-    assert claims == [
-        (
-            "Known here: beta delivers wrong data in 3 forms of 2 calls (rankbench operations); none of them is "
-            "measured here.",
-            True,
-        ),
-        (
-            "Known here: alpha delivers wrong data in 1 form of 1 call (rankbench operations); "
-            f"{measured_text} measured here.",
-            False,
-        ),
-    ]
+    assert claims == [(WORDING, True), (WORDING, False)]
 
 
 # --- several placements -----------------------------------------------------------------------------------------------
@@ -443,23 +394,18 @@ def conclude_over_nodes(folder: Path, cores: int) -> list[str]:
 def test_one_node_and_several_nodes_are_distinguished(tmp_path: Path) -> None:
     sentences = conclude_over_nodes(tmp_path, 4)
     assert sentences[0] == PLACE_ANSWER
-    assert (
-        "Within a node, alpha is fastest or equivalent to the fastest in 2 of 2 cases; across nodes, beta is "
-        "fastest or equivalent to the fastest in 4 of 4 cases."
-    ) in sentences
+    assert find_lines(sentences, "Within a node, alpha") == WORDING
 
 
 def test_oversubscribed_cases_are_left_out_with_a_note(tmp_path: Path) -> None:
     sentences = conclude_over_nodes(tmp_path, 2)
     assert sentences[0] == PLACE_ANSWER
-    assert "alpha is faster than beta in allreduce at 1x2 at 8 B, by 2.00× (1.99× to 2.01×)." in sentences
-    assert ("Not included: 3 cases with more ranks or threads than cores, which show how libraries wait.") in sentences
+    assert find_lines(sentences, "alpha is faster than") == WORDING
+    assert find_lines(sentences, "Not included: 3 cases") == WORDING
 
 
 def test_a_campaign_of_oversubscribed_cases_says_so(tmp_path: Path) -> None:
-    assert (
-        "In 6 cases ranks or threads share cores: that shows how libraries wait, not how they communicate."
-    ) in conclude_over_nodes(tmp_path, 1)
+    assert find_lines(conclude_over_nodes(tmp_path, 1), "In 6 cases ranks") == WORDING
 
 
 # --- no recommendation by chance --------------------------------------------------------------------------------------
@@ -636,9 +582,7 @@ def test_calls_of_the_plan_are_weights() -> None:
     calls = [Calls(operation="allreduce", size_bytes=65536, calls=10)]
     plan = msgspec.structs.replace(view.campaign.plan, calls=calls)
     weighed = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, plan=plan))
-    assert render(conclude(weighed)[0].text) == (
-        "beta has the lowest overall time for the plan's calls (1 of 16 cases)."
-    )
+    assert render(conclude(weighed)[0].text) == WORDING
 
 
 def test_a_program_that_always_fails_is_named_in_the_short_answer(tmp_path: Path) -> None:
@@ -648,7 +592,7 @@ def test_a_program_that_always_fails_is_named_in_the_short_answer(tmp_path: Path
     plan = msgspec.structs.replace(view.campaign.plan, program=program)
     changed = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, plan=plan))
     (claim,) = conclusion._claim_failures(changed, "beta")
-    assert render(claim.text) == "beta failed in all launches on socket."
+    assert render(claim.text) == WORDING
     assert claim.brief
 
 

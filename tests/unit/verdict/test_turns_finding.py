@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from fakes import verdicts
 from unit.statistics.test_turns import CONCURRENT_LAUNCHES, draw_values
+from wording import WORDING, find_lines
 
 from rankbench.language import render
 from rankbench.verdict.findings import turns
@@ -26,7 +27,7 @@ def test_a_candidate_that_slows_its_successor_is_reported(after: float, expected
     assert len(findings) == expected
     for finding in findings:
         text = render(finding.text)
-        assert render(finding.title) == "Times depend on the order of turns"
-        assert text.startswith("Compared with the mean of all turns, calls take 6.")
+        assert render(finding.title) == WORDING
+        assert "all turns, calls take 6." in text
         assert "longer just after b" in text
-        assert " (12 blocks). Each candidate has each position" in text
+        assert find_lines(text, "(12 blocks). Each candidate") == WORDING
