@@ -87,10 +87,10 @@ def test_the_notebook_runs_cell_by_cell(
     names: dict[str, object] = {}
     shown = [value for value in (run_cell(text, names) for text in CODE) if value is not None]
     frames = [value for value in shown if isinstance(value, pl.DataFrame)]
-    (chart,) = (value.to_dict() for value in shown if isinstance(value, alt.LayerChart))
+    (chart,) = (value.to_dict() for value in shown if isinstance(value, alt.TopLevelMixin))
     assert len(frames) == len(shown) - 1 == 4
     assert all(frame.height for frame in frames)
-    assert [layer["mark"]["type"] for layer in chart["layer"]] == ["area", "line"]
+    assert [layer["mark"]["type"] for layer in chart["layer"]] == ["area", "line", "point"]
 
 
 def run_cell(text: str, names: dict[str, object]) -> object:
