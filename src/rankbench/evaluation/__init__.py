@@ -84,7 +84,7 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
     )
     dropped = compare_dropped(launch_values, cases, planned.threshold)
     alone = compare_launches_alone(store, counted, question_pairs, campaign)
-    compared = leave_open(compared, dropped, alone)
+    compared = leave_open(compared, dropped, [pair for pair in alone if not pair.agrees(planned.threshold)])
     control = [pair for pair in compared if (pair.base, pair.other) in twins]
     comparisons = [pair for pair in compared if (pair.base, pair.other) not in twins]
     medians = statistics.summarise(launch_values, samples, cases, planned.confidence, per_second(campaign))

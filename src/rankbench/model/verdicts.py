@@ -390,6 +390,13 @@ class AloneComparison(Record, frozen=True, kw_only=True):
     low: float
     high: float
 
+    def agrees(self, threshold: float) -> bool:
+        """Return whether the same candidate is slower both ways, by more than the threshold; alone by all of its
+        interval.
+        """
+        slower = min(self.in_turns, self.in_turns * self.low) > 1 + threshold
+        return slower or max(self.in_turns, self.in_turns * self.high) < 1 / (1 + threshold)
+
 
 class Verdict(Record, frozen=True):
     """The answer to a campaign's question."""

@@ -85,12 +85,20 @@ def _claim_ignored(view: CampaignView) -> Iterator[Claim]:
 
 
 def _claim_alone(view: CampaignView) -> Iterator[Claim]:
-    """Say which cases are not decided, since candidates compare differently alone."""
-    if cases := list(dict.fromkeys(comparison.case for comparison in view.verdict.alone)):
-        first = view.verdict.alone[0]
+    """Say which cases are not decided, or not in the overall time, since candidates compare differently alone."""
+    within = view.campaign.plan.threshold
+    apart = [comparison for comparison in view.verdict.alone if not comparison.agrees(within)]
+    undecided = {comparison.case for comparison in apart}
+    alike = [comparison for comparison in view.verdict.alone if comparison.case not in undecided]
+    for pairs in filter(None, (apart, alike)):
+        first, cases = pairs[0], list(dict.fromkeys(comparison.case for comparison in pairs))
         text = say(
             "Not decided: in {n:count case} candidates compare differently when each runs alone, as an application "
-            "does: {other} takes {alone:ratio} the time of {base} alone, and {in_turns:ratio} while others wait.",
+            "does: {other} takes {alone:ratio} the time of {base} alone, and {in_turns:ratio} while others wait."
+            if pairs is apart
+            else "Not in the overall time: in {n:count case} the same candidate is slower when each runs alone, by "
+            "another ratio: {other} takes {alone:ratio} the time of {base} alone, and {in_turns:ratio} while others "
+            "wait.",
             n=len(cases),
             base=first.base,
             other=first.other,

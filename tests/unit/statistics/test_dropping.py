@@ -14,7 +14,7 @@ from wording import WORDING, find_lines
 
 from rankbench import evaluation, statistics, store
 from rankbench.language import render
-from rankbench.model import LATE_START, CaseResult, CaseStatus, Visit
+from rankbench.model import LATE_START, AloneComparison, CaseResult, CaseStatus, Visit
 from rankbench.statistics import dropping
 from rankbench.store import Store
 
@@ -190,3 +190,16 @@ def test_a_disturbed_launch_takes_its_partner_out_of_the_comparison() -> None:
     frame = statistics.compute_launch_values(pl.concat([*quiet, *disturbed]).lazy()).filter(~pl.col("few"))
     (comparison,) = statistics.compare(frame, [("alpha", "beta")], 0.03)
     assert comparison.blocks == 4
+
+
+@pytest.mark.parametrize(
+    ("in_turns", "change", "agrees"),
+    [(0.33, 1.12, True), (3.0, 0.9, True), (1.2, 0.7, False), (1.02, 1.2, False), (0.9, 1.08, False)],
+)
+def test_a_case_is_open_if_its_ratio_alone_contradicts(in_turns: float, change: float, agrees: bool) -> None:
+    """Alone the interval is 3 % wide on either side."""
+    pair = AloneComparison(
+        case="a", base="alpha", other="beta", alone=in_turns * change, in_turns=in_turns,
+        change=change, low=change / 1.03, high=change * 1.03,
+    )  # fmt: skip
+    assert pair.agrees(0.03) == agrees

@@ -265,3 +265,17 @@ def test_nothing_is_recommended_where_calls_that_take_most_time_are_not_decided(
     assert sentences[0] == WORDING
     assert any(line.startswith("Time against alpha") for line in sentences) == (undecided == 8)
     assert bool(list_standings(view)) == (undecided == 8)
+
+
+@pytest.mark.parametrize(("low", "high", "decided"), [(0.9, 0.95, True), (0.4, 0.6, False)])
+def test_a_case_with_another_ratio_alone_is_not_decided_or_not_in_the_overall_time(
+    low: float, high: float, decided: bool, tmp_path: Path
+) -> None:
+    plain = verdicts.evaluate(tmp_path, verdicts.make_constant(FASTER), cases=verdicts.LINE)
+    unlike = AloneComparison(
+        case=verdicts.LINE[0].key, base="alpha", other="beta", alone=1.5 * high, in_turns=1.5,
+        change=high, low=low, high=high,
+    )  # fmt: skip
+    view = dataclasses.replace(plain, verdict=msgspec.structs.replace(plain.verdict, alone=[unlike]))
+    (text,) = [claim.text.template for claim in conclude(view) if "in_turns" in claim.text.fields]
+    assert text.startswith("Not in the overall time:" if decided else "Not decided:")

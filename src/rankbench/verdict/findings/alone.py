@@ -3,7 +3,8 @@
 Why: An application runs alone. A library may be slower while ranks of another launch are on the host, since both need
 shared memory or contexts of a network device.
 
-What to do: Measure with `together = false`. The case is not decided here.
+What to do: Measure with `together = false`. The case is not part of the overall time, and where another candidate is
+slower alone, or none, it is not decided.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ def find(view: CampaignView) -> Iterator[Finding]:
                 high=comparison.high,
             ),
             advice=say(
-                "An application runs alone: measure again with together = false in the plan. The case is not decided."
+                "An application runs alone: measure again with together = false in the plan. {decided}",
+                decided="The same candidate is slower both ways."
+                if comparison.agrees(view.campaign.plan.threshold)
+                else "The case is not decided.",
             ),
             cases=[comparison.case],
             severity="warning",
